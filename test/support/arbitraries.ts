@@ -1,0 +1,40 @@
+import fc from 'fast-check';
+
+/** What breaks encoders: separators, quotes, line ends, escapes, and text from outside the first plane. */
+const AWKWARD = [
+  '"',
+  '""',
+  ',',
+  '\r',
+  '\n',
+  '\r\n',
+  '\t',
+  '\\',
+  '\\.',
+  '\\N',
+  ' ',
+  'NULL',
+  '{"a":1}',
+  '\u0001',
+  '\u001f',
+  '\u007f',
+  '\u0085',
+  '\u2028',
+  '\ufeff',
+  'é',
+  'e\u0301',
+  'שלום',
+  'مرحبا',
+  '漢字',
+  '🎉',
+  '👩‍👩‍👧',
+  '\u{10ffff}',
+];
+
+/** Text that Postgres can hold: no NUL, no half of a surrogate pair; rich in what breaks encoders. */
+export const pgText = fc
+  .array(fc.oneof(fc.constantFrom(...AWKWARD), fc.string({ unit: 'binary', maxLength: 8 })), { maxLength: 6 })
+  .map((parts) => parts.join('').replaceAll('\0', ''));
+
+/** A cell of such text, or null. */
+export const pgCell = fc.option(pgText, { freq: 5 });

@@ -1,0 +1,27 @@
+import { defineConfig } from 'vitest/config';
+
+/** The API suite runs once per database: what it says of the service must hold on each. */
+const apiOn = (database: 'pglite' | 'postgres') => ({
+  test: {
+    name: `api on ${database}`,
+    include: ['test/api/**/*.test.ts'],
+    globalSetup: [`test/support/stack-on-${database}.ts`],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // One service and one database for all files: accounts keep the tests apart. PGlite serves one query at a time.
+    fileParallelism: database === 'postgres',
+  },
+});
+
+export default defineConfig({
+  test: {
+    reporters: ['verbose'],
+    maxWorkers: 2,
+    projects: [
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      { test: { name: 'tools', include: ['test/tools/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 120_000 } },
+      apiOn('pglite'),
+      apiOn('postgres'),
+    ],
+  },
+});
