@@ -1,0 +1,72 @@
+import { type CsvPage, MalformedPageError, transcodeRows } from './transcode.ts';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN = new Set([0x7b, 0x5b]); // { [
+const CLOSE = new Set([0x7d, 0x5d]); // } ]
+
+/**
+ * Turns the body of a SQL-over-HTTP response, `{"fields":[…],"rows":[[…],…],"rowCount":…,…}` in whatever order its
+ * members come, into CSV records, in place. `rowCount` has to agree with the rows found.
+ *
+ * @param body compact JSON with rows as arrays of text; used up
+ * @param keyColumns columns of the last record to return, counted from 0
+ * @throws MalformedPageError
+ */
+export function transcodePage(body: Uint8Array<ArrayBuffer>, keyColumns: readonly number[] = []): CsvPage {
+  let page: (CsvPage & { readonly end: number }) | undefined;
+  let rowCount: number | undefined;
+  let at = expectChar(body, 0, '{');
+  for (;;) {
+    const keyEnd = skipValue(body, at);
+    const key = textOf(body, at, keyEnd);
+    const value = expectChar(body, keyEnd, ':');
+    if (key === '"rows"') {
+      page = transcodeRows(body, value, keyColumns);
+      at = page.end;
+    } else {
+      at = skipValue(body, value);
+      if (key === '"rowCount"') rowCount = Number(textOf(body, value, at));
+    }
+    if (body[at] !== 0x2c) break;
+    at++;
+  }
+  if (expectChar(body, at, '}') !== body.length) throw new MalformedPageError('a page with something behind its end');
+  if (!page) throw new MalformedPageError('a page without rows');
+  if (page.rowCount !== rowCount) {
+    throw new MalformedPageError(`a page with ${page.rowCount} rows that should have ${rowCount}`);
+  }
+  return page;
+}
+
+/** @returns the position behind the character */
+function expectChar(bytes: Uint8Array, at: number, char: string): number {
+  if (bytes[at] !== char.charCodeAt(0)) throw new MalformedPageError(`no ${char} at position ${at} of a page`);
+  return at + 1;
+}
+
+/** @returns the position behind the JSON value that begins at `start`: at the comma, colon or bracket after it */
+function skipValue(bytes: Uint8Array, start: number): number {
+  let depth = 0;
+  let inString = false;
+  for (let at = start; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
+    if (inString) {
+      if (byte === BACKSLASH) at++;
+      else if (byte === QUOTE) inString = false;
+    } else if (byte === QUOTE) {
+      inString = true;
+    } else if (OPEN.has(byte)) {
+      depth++;
+    } else if (depth > 0) {
+      if (CLOSE.has(byte)) depth--;
+    } else if (byte === 0x2c || byte === 0x3a || CLOSE.has(byte)) {
+      return at;
+    }
+  }
+  throw new MalformedPageError('a page that is cut off');
+}
+
+function textOf(bytes: Uint8Array, start: number, end: number): string {
+  return new TextDecoder().decode(bytes.subarray(start, end));
+}

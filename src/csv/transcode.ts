@@ -1,0 +1,194 @@
+/*
+ * The encoder: Postgres rows as JSON, straight from the bytes of a SQL-over-HTTP response to the bytes of a CSV file.
+ *
+ * No string, no array and no object is made for a row, and no second buffer: CSV in Postgres's dialect is never longer
+ * than the JSON it comes from ("" stays "", \" becomes "", the quotes around a cell stay or go), so the CSV is written
+ * into the very buffer that is being read, behind the reading position.
+ */
+
+/** A page of CSV records, in the buffer that its JSON came in. */
+export interface CsvPage {
+  /** The records, each ended by LF. Empty when there are none. */
+  readonly csv: Uint8Array<ArrayBuffer>;
+  readonly rowCount: number;
+  /** The last record's cells in the key columns asked for, null for a null. Empty when there are no records. */
+  readonly lastKey: readonly (string | null)[];
+}
+
+/** The body is not what it should be: cut off, or not rows of text cells. */
+export class MalformedPageError extends Error {
+  override name = 'MalformedPageError';
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const LOWER_N = 0x6e;
+const MAX_COLUMNS = 64;
+
+/** Bytes inside a JSON string that are not simply copied. A raw control character cannot stand there (RFC 8259). */
+const SPECIAL = new Uint8Array(256).fill(1, 0, 0x20);
+SPECIAL[QUOTE] = SPECIAL[BACKSLASH] = SPECIAL[COMMA] = 1;
+
+/** JSON's two-character escapes (RFC 8259 section 7), but for `\"` and `\u`, by the byte behind the backslash. */
+const ESCAPES = new Uint8Array(256);
+for (const [letter, char] of Object.entries({ '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' })) {
+  ESCAPES[letter.charCodeAt(0)] = char.charCodeAt(0);
+}
+
+/**
+ * Turns the rows of a response into CSV, in place: the buffer is used up.
+ *
+ * The dialect is that of Postgres's `COPY … TO STDOUT (FORMAT csv)`: LF ends a record; a cell is quoted only where it
+ * holds a comma, a quote, CR or LF or is the empty string; a null is empty.
+ * https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-FILE-FORMATS
+ *
+ * @param bytes compact JSON
+ * @param start where the array of rows begins: the position of its `[`. Rows are arrays of strings and nulls
+ * @param keyColumns columns of the last record to return as `lastKey`, counted from 0
+ * @returns the page, and `end`, the position behind the array's `]`
+ * @throws MalformedPageError when the bytes end too early or are anything else
+ */
+export function transcodeRows(
+  bytes: Uint8Array<ArrayBuffer>,
+  start: number,
+  keyColumns: readonly number[],
+): CsvPage & { readonly end: number } {
+  const length = bytes.length;
+  const cellStarts = new Int32Array(MAX_COLUMNS + 1);
+  let read = start + 1;
+  let write = read;
+  let rowCount = 0;
+  let column = 0;
+
+  if (bytes[start] !== OPEN_BRACKET) throw malformed(start);
+  if (bytes[read] === CLOSE_BRACKET) {
+    return { csv: bytes.subarray(0, 0), rowCount, lastKey: [], end: read + 1 };
+  }
+
+  for (;;) {
+    if (bytes[read++] !== OPEN_BRACKET) throw malformed(read - 1);
+    column = 0;
+    for (;;) {
+      cellStarts[column++] = write;
+      const first = bytes[read++];
+      if (first === QUOTE) {
+        const cell = write;
+        let quoted = false;
+        for (;;) {
+          if (read >= length) throw malformed(read);
+          const byte = bytes[read++] as number;
+          if (SPECIAL[byte] === 0) {
+            bytes[write++] = byte;
+            continue;
+          }
+          if (byte === QUOTE) break;
+          let char: number;
+          if (byte === COMMA) {
+            char = COMMA;
+          } else if (byte === BACKSLASH) {
+            const escape = bytes[read++] as number;
+            if (escape === QUOTE) {
+              char = QUOTE;
+            } else if (ESCAPES[escape] !== 0) {
+              char = ESCAPES[escape] as number;
+            } else {
+              char = codePointAt(bytes, read - 2);
+              read += char > 0xffff ? 10 : 4;
+            }
+          } else {
+            throw malformed(read - 1);
+          }
+          if (!quoted && (char === QUOTE || char === COMMA || char === LF || char === CR)) {
+            // Only now is it known that the cell needs quotes: make room for the first.
+            bytes.copyWithin(cell + 1, cell, write++);
+            bytes[cell] = QUOTE;
+            quoted = true;
+          }
+          if (char === QUOTE) bytes[write++] = QUOTE;
+          if (char < 0x80) bytes[write++] = char;
+          else write = writeUtf8(bytes, write, char);
+        }
+        if (quoted) {
+          bytes[write++] = QUOTE;
+        } else if (write === cell) {
+          bytes[write++] = QUOTE;
+          bytes[write++] = QUOTE;
+        }
+      } else if (first === LOWER_N) {
+        read += 3; // null
+      } else {
+        throw malformed(read - 1);
+      }
+      const next = bytes[read++];
+      if (next === COMMA) {
+        bytes[write++] = COMMA;
+      } else if (next === CLOSE_BRACKET) {
+        bytes[write++] = LF;
+        break;
+      } else {
+        throw malformed(read - 1);
+      }
+    }
+    rowCount++;
+    const next = bytes[read++];
+    if (next === CLOSE_BRACKET) break;
+    if (next !== COMMA) throw malformed(read - 1);
+  }
+
+  cellStarts[column] = write;
+  const lastKey = keyColumns.map((key) =>
+    readCell(bytes, cellStarts[key] as number, (cellStarts[key + 1] as number) - 1),
+  );
+  return { csv: bytes.subarray(start + 1, write), rowCount, lastKey, end: read };
+}
+
+/** Reads one CSV cell back, from its first byte to the byte before its comma or LF. */
+function readCell(bytes: Uint8Array, start: number, end: number): string | null {
+  if (start === end) return null;
+  const text = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true }).decode(bytes.subarray(start, end));
+  return bytes[start] === QUOTE ? text.slice(1, -1).replaceAll('""', '"') : text;
+}
+
+/** @returns the code point of the `\uXXXX` at `at`, or of the surrogate pair of two; U+FFFD for half a pair */
+function codePointAt(bytes: Uint8Array, at: number): number {
+  const unit = hexUnit(bytes, at);
+  if (unit < 0xd800 || unit > 0xdfff) return unit;
+  if (unit < 0xdc00 && bytes[at + 6] === BACKSLASH) {
+    const low = hexUnit(bytes, at + 6);
+    if (low >= 0xdc00 && low <= 0xdfff) return 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+  }
+  return 0xfffd;
+}
+
+function hexUnit(bytes: Uint8Array, at: number): number {
+  const text = String.fromCharCode(...bytes.subarray(at + 1, at + 6));
+  if (!/^u[0-9A-Fa-f]{4}$/.test(text)) throw malformed(at);
+  return Number.parseInt(text.slice(1), 16);
+}
+
+/** Writes a code point from U+0080 on as UTF-8 (RFC 3629). @returns the position behind it */
+function writeUtf8(bytes: Uint8Array, at: number, codePoint: number): number {
+  let write = at;
+  if (codePoint < 0x800) {
+    bytes[write++] = 0xc0 | (codePoint >> 6);
+  } else {
+    if (codePoint < 0x10000) {
+      bytes[write++] = 0xe0 | (codePoint >> 12);
+    } else {
+      bytes[write++] = 0xf0 | (codePoint >> 18);
+      bytes[write++] = 0x80 | ((codePoint >> 12) & 0x3f);
+    }
+    bytes[write++] = 0x80 | ((codePoint >> 6) & 0x3f);
+  }
+  bytes[write++] = 0x80 | (codePoint & 0x3f);
+  return write;
+}
+
+function malformed(at: number): MalformedPageError {
+  return new MalformedPageError(`unexpected byte, or end, at position ${at} of a page`);
+}
