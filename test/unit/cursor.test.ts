@@ -1,0 +1,109 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decodeCursor, encodeCursor } from '../../src/cursor.ts';
+import { pgText } from '../support/arbitraries.ts';
+
+const older = (text: string) => Buffer.from(text).toString('base64');
+const SURVEYID = '02c3dcc1-295a-5c79-8cfe-a43b6783a65d';
+
+describe('a token', () => {
+  test('is URL-safe and gives back the place it was made from', () => {
+    fc.assert(
+      fc.property(pgText, pgText, fc.uuid(), (userid, questionRef, surveyid) => {
+        const cursor = { timestamp: '2026-03-01T00:03:43.770047Z', userid, questionRef, surveyid };
+        const token = encodeCursor(cursor);
+        expect(token).toMatch(/^[\w-]+$/);
+        expect(decodeCursor(token)).toEqual(cursor);
+      }),
+    );
+  });
+
+  test.each([
+    ['an unknown version', [2, '2026-03-01T00:00:00.000Z', '', '', SURVEYID]],
+    ['a missing part', [1, '2026-03-01T00:00:00.000Z', '', '']],
+    ['a part too many', [1, '2026-03-01T00:00:00.000Z', '', '', SURVEYID, '']],
+    ['a bad timestamp', [1, 'yesterday', '', '', SURVEYID]],
+    ['a bad surveyid', [1, '2026-03-01T00:00:00.000Z', '', '', `${SURVEYID}'`]],
+    ['a number for text', [1, '2026-03-01T00:00:00.000Z', 5, '', SURVEYID]],
+    ['a NUL', [1, '2026-03-01T00:00:00.000Z', '\0', '', SURVEYID]],
+    ['half a surrogate pair', [1, '2026-03-01T00:00:00.000Z', '', '\ud800', SURVEYID]],
+  ])('with %s is refused', (_, parts) => {
+    expect(decodeCursor(Buffer.from(JSON.stringify(parts)).toString('base64url'))).toBeUndefined();
+  });
+});
+
+describe('a token of the older form', () => {
+  test('is split at its first two commas only', () => {
+    fc.assert(
+      fc.property(
+        pgText.filter((text) => !text.includes(',')),
+        pgText,
+        (userid, questionRef) => {
+          const token = older(`2026-03-01 00:03:43.770047+00,${userid},${questionRef}`);
+          expect(decodeCursor(token)).toEqual({ timestamp: '2026-03-01 00:03:43.770047+00', userid, questionRef });
+        },
+      ),
+    );
+  });
+
+  test.each([
+    '2026-09-30 00:00:00+00:00,,',
+    '2026-09-30 00:00:00+00,,',
+    '2026-09-30T00:00:00Z,a,b',
+    '2026-09-30 00:00:00.1+00,a,b',
+    '2024-02-29 23:59:59.999999+00,a,b',
+    '2000-02-29 00:00:00Z,a,b',
+  ])('may be %s', (text) => {
+    expect(decodeCursor(older(text))).toMatchObject({ timestamp: text.split(',')[0] });
+  });
+
+  test.each([
+    '2026-09-30 00:00:00+00:00',
+    '2026-09-30 00:00:00+00:00,a',
+    '2026-09-30 00:00:00,a,b',
+    '2026-09-30,a,b',
+    '2026-02-30 00:00:00+00,a,b',
+    '2023-02-29 00:00:00+00,a,b',
+    '1900-02-29 00:00:00+00,a,b',
+    '2026-13-01 00:00:00+00,a,b',
+    '2026-00-01 00:00:00+00,a,b',
+    '0000-01-01 00:00:00+00,a,b',
+    '2026-09-30 24:00:00+00,a,b',
+    '2026-09-30 00:60:00+00,a,b',
+    '2026-09-30 00:00:60+00,a,b',
+    '2026-09-30 00:00:00.1234567+00,a,b',
+    '2026-09-30 00:00:00+05:30,a,b',
+    'infinity,a,b',
+    ',a,b',
+    "2026-09-30 00:00:00+00'; drop table users; --,a,b",
+    '2026-09-30 00:00:00+00,a\0,b',
+  ])('may not be %j', (text) => {
+    expect(decodeCursor(older(text))).toBeUndefined();
+  });
+
+  test('may use either alphabet, be padded or not, and have its plus signs turned into spaces', () => {
+    const text = '2026-09-30 00:00:00+00:00,>>>???,~~~ÿ';
+    const standard = older(text);
+    expect(standard).toMatch(/[+/]/);
+    const url = standard.replaceAll('+', '-').replaceAll('/', '_');
+    const variants = [
+      standard,
+      standard.replace(/=+$/, ''),
+      url,
+      url.replace(/=+$/, ''),
+      standard.replaceAll('+', ' '),
+    ];
+    for (const token of variants) expect(decodeCursor(token)).toMatchObject({ userid: '>>>???', questionRef: '~~~ÿ' });
+  });
+});
+
+test.each([
+  ['nothing', ''],
+  ['words', 'not a token'],
+  ['other characters', 'a.b.c'],
+  ['an impossible length', 'abcde'],
+  ['bytes that are not UTF-8', Buffer.from('2026-09-30 00:00:00+00,\xff,b', 'latin1').toString('base64')],
+  ['JSON that is not a cursor', Buffer.from('[1,').toString('base64')],
+])('%s is no token', (_, token) => {
+  expect(decodeCursor(token)).toBeUndefined();
+});
