@@ -1,0 +1,22 @@
+import type { Database } from './db/client.ts';
+import type { Env } from './env.ts';
+
+/** Whose data a request may see. */
+export interface Account {
+  /** `users.id` */
+  readonly id: string;
+  readonly email: string;
+}
+
+/** What Hono's context carries through a request. */
+export interface AppEnv {
+  Bindings: Env;
+  Variables: {
+    requestId: string;
+    db: Database;
+    /** Aborted when the client has gone. */
+    signal: AbortSignal;
+    /** Set under the API's base path only, by authentication. */
+    account: Account;
+  };
+}

@@ -1,0 +1,43 @@
+/**
+ * The one catalogue of what can go wrong for a caller (docs/api.md, "Errors"). Anything thrown that is not an
+ * {@link ApiError} is a defect: the caller gets fixed words and the request id, the log gets the detail.
+ */
+export class ApiError extends Error {
+  override name = 'ApiError';
+  readonly status: 400 | 401 | 404 | 405 | 429 | 500 | 503;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: ApiError['status'], message: string, headers: Record<string, string> = {}, cause?: unknown) {
+    super(message, { cause });
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** Seconds after which a client may try again: Neon's compute wakes in less. */
+const RETRY_AFTER_SECONDS = '5';
+
+/** Missing, malformed, unknown, revoked or expired: all alike on purpose, so that nothing can be learned from the answer. */
+export const invalidToken = () => new ApiError(401, 'Invalid Token.', { 'WWW-Authenticate': 'Bearer' });
+
+export const missingSurvey = () => new ApiError(400, 'No user, no responses!');
+
+/** @param takes what the parameter takes, as the rest of a sentence that starts with its name */
+export const badParameter = (name: string, takes: string) => new ApiError(400, `${name} must be ${takes}.`);
+
+/** One message for "not yours", "does not exist" and "has no responses yet". */
+export const noResponses = (surveyName: string, email: string) =>
+  new ApiError(500, `No responses were found for survey: ${surveyName} for user: ${email}`);
+
+export const notFound = () => new ApiError(404, 'There is nothing at this address.');
+
+export const methodNotAllowed = (allow: string) =>
+  new ApiError(405, `This address answers ${allow} only.`, { Allow: allow });
+
+export const databaseUnavailable = (cause: unknown) =>
+  new ApiError(
+    503,
+    'The database cannot be reached at the moment. Please try again shortly.',
+    { 'Retry-After': RETRY_AFTER_SECONDS },
+    cause,
+  );
