@@ -1,0 +1,64 @@
+import { DatabaseError, failureOf } from './errors.ts';
+
+/** How long a query is tried again, and how long one try may take; milliseconds. */
+export interface RetryBudget {
+  readonly totalMs: number;
+  readonly attemptMs: number;
+}
+
+const FIRST_DELAY_MS = 100;
+const MAX_DELAY_MS = 2_000;
+
+/**
+ * Runs a read, and runs it again after a transient failure: with exponential backoff and full jitter, until the next
+ * delay would pass the budget.
+ * https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
+ *
+ * @param read gets a signal that is aborted when `signal` is or when this attempt has taken too long
+ * @throws DatabaseError of the last attempt; `transient` then means that the budget is used up
+ * @throws the signal's reason when `signal` is aborted
+ */
+export async function withRetry<T>(
+  budget: RetryBudget,
+  signal: AbortSignal,
+  read: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const deadline = Date.now() + budget.totalMs;
+  for (let ceiling = FIRST_DELAY_MS; ; ceiling = Math.min(2 * ceiling, MAX_DELAY_MS)) {
+    signal.throwIfAborted();
+    try {
+      return await attempt(budget.attemptMs, signal, read);
+    } catch (error) {
+      signal.throwIfAborted();
+      const failure = failureOf(error);
+      if (failure.kind !== 'transient' || Date.now() + ceiling > deadline) throw failure;
+      await delay(ceiling / 2 + (Math.random() * ceiling) / 2, signal);
+    }
+  }
+}
+
+async function attempt<T>(ms: number, signal: AbortSignal, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(new DatabaseError('transient', `no answer within ${ms} ms`)), ms);
+  try {
+    return await read(AbortSignal.any([signal, timeout.signal]));
+  } catch (error) {
+    throw timeout.signal.aborted ? timeout.signal.reason : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function delay(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        reject(signal.reason as Error);
+      },
+      { once: true },
+    );
+  });
+}

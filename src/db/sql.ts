@@ -1,0 +1,11 @@
+/**
+ * A timestamp as the API prints it: UTC, RFC 3339, three fraction digits, or six when the microseconds are not zero.
+ *
+ * @param column an expression of type timestamptz, ours and never a caller's
+ */
+export function isoTimestamp(column: string): string {
+  return (
+    `to_char(${column} at time zone 'UTC', case when date_part('microseconds', ${column})::int % 1000 = 0 ` +
+    `then 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"' else 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"' end)`
+  );
+}
