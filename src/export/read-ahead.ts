@@ -1,0 +1,112 @@
+import type { Cursor } from '../cursor.ts';
+import type { Range } from '../db/responses.ts';
+import { type Fitting, type Page, type ReadPage, readFitting } from './fitting.ts';
+
+/** A page whose size in transfer is known, so that the next can be sized by it. */
+export interface SizedPage extends Page {
+  /** Bytes of the answer it came in. */
+  readonly bytes: number;
+}
+
+/** Reads a survey from the database. */
+export interface ResponseReader<P extends SizedPage> {
+  readonly page: ReadPage<P>;
+  /** The last key of every `pageRows` rows among the first `range.limit` of a range. */
+  readonly borders: (range: Range, pageRows: number) => Promise<Required<Cursor>[]>;
+}
+
+/** The first page is small: it decides the status, and the client sees its first byte soon. */
+const FIRST_PAGE_ROWS = 500;
+/** What a page should weigh. Smaller ones cost round trips, larger ones memory: {@link PAGES_AHEAD} + 1 are held at a time. */
+const PAGE_BYTES = 3 * 1024 * 1024;
+const MAX_PAGE_ROWS = 20_000;
+/** With the border query that is five requests at a time; a Worker may have six waiting for an answer's headers. */
+const PAGES_AHEAD = 4;
+/** Page borders fetched in one query. */
+const BORDERS = 16;
+
+/**
+ * Reads all of a survey's responses in order, several pages ahead of the consumer. The first page alone says whether
+ * there is anything; then the borders of the pages to come are looked up, and the pages between them read side by side,
+ * so that a round trip to the database is waited for once and not once a page. A consumer that pauses stops the reading
+ * as soon as the pages ahead are there.
+ *
+ * Every response that was there at the start comes exactly once. Pages are stretches between two keys, not counts, so
+ * what arrives meanwhile moves no border: it comes too if its place is still ahead.
+ *
+ * The first `next()` reads one page and starts nothing else.
+ */
+export async function* readAhead<P extends SizedPage>(reader: ResponseReader<P>): AsyncGenerator<P, void, void> {
+  const first = await readFitting(reader.page, { limit: FIRST_PAGE_ROWS });
+  yield first.page;
+  if (!first.page.last || first.page.rowCount < first.limit) return;
+
+  let pageRows = rowsFor(first.page);
+  const ranges = planRanges(reader, first.page.last, () => pageRows);
+  const readNext = async () => {
+    const { value: range } = await ranges.next();
+    return range && { range, start: await readFitting(reader.page, range) };
+  };
+  const ahead = Array.from({ length: PAGES_AHEAD }, () => handled(readNext()));
+  for (;;) {
+    const next = await ahead.shift();
+    if (!next) return;
+    ahead.push(handled(readNext()));
+    for await (const page of restOf(reader.page, next.range, next.start)) {
+      if (page.rowCount > 0) pageRows = rowsFor(page);
+      yield page;
+    }
+  }
+}
+
+/** The stretches to read after the first page: between borders while there are any, then to the end, however far it is. */
+async function* planRanges<P extends SizedPage>(
+  reader: ResponseReader<P>,
+  start: Cursor,
+  pageRows: () => number,
+): AsyncGenerator<Range, undefined, void> {
+  const lookUp = (after: Cursor) => {
+    const rows = pageRows();
+    const borders = handled(reader.borders({ after, limit: rows * BORDERS }, rows));
+    return { rows, borders };
+  };
+  let after = start;
+  let coming = lookUp(after);
+  for (;;) {
+    const { rows } = coming;
+    const borders = await coming.borders;
+    const last = borders.at(-1);
+    if (last && borders.length === BORDERS) coming = lookUp(last); // while the pages before it are read
+    for (const border of borders) {
+      yield { after, upTo: border, limit: rows + 1 }; // one more than planned: a page that is full would not tell its end
+      after = border;
+    }
+    if (borders.length < BORDERS) break;
+  }
+  yield { after, limit: pageRows() };
+  return undefined;
+}
+
+/** The pages of a range whose first is there already: one, unless it was too large, or more arrived than was planned. */
+async function* restOf<P extends SizedPage>(
+  read: ReadPage<P>,
+  range: Range,
+  start: Fitting<P>,
+): AsyncGenerator<P, void, void> {
+  let { page, limit } = start;
+  for (;;) {
+    yield page;
+    if (!page.last || page.rowCount < limit) return;
+    ({ page, limit } = await readFitting(read, { ...range, after: page.last, limit: rowsFor(page) }));
+  }
+}
+
+function rowsFor({ bytes, rowCount }: SizedPage): number {
+  return Math.min(MAX_PAGE_ROWS, Math.max(1, Math.floor((PAGE_BYTES * rowCount) / bytes)));
+}
+
+/** A failure ahead of its turn is reported when its turn comes, not as an unhandled rejection. */
+function handled<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}
