@@ -1,0 +1,62 @@
+import { Hono } from 'hono';
+import { cors } from 'hono/cors';
+import { getPath } from 'hono/utils/url';
+import type { AppEnv } from './app-env.ts';
+import { authenticate } from './auth/middleware.ts';
+import { connect } from './db/client.ts';
+import { errorResponse } from './error-response.ts';
+import { methodNotAllowed, notFound } from './errors.ts';
+import { getFormData } from './routes/form-data.ts';
+import { getHealth } from './routes/health.ts';
+import { getResponsesCsv } from './routes/responses-csv.ts';
+import { getResponses } from './routes/responses.ts';
+import { getSurveys } from './routes/surveys.ts';
+
+export const BASE_PATH = '/api/v1';
+
+const ROUTES = {
+  '/healthz': getHealth,
+  [`${BASE_PATH}/surveys`]: getSurveys,
+  [`${BASE_PATH}/responses`]: getResponses,
+  [`${BASE_PATH}/responses/csv`]: getResponsesCsv,
+  [`${BASE_PATH}/responses/form-data`]: getFormData,
+};
+
+/** The HTTP API, as docs/api.md describes it. */
+export function createApp(): Hono<AppEnv> {
+  // A client whose base URL ends in a slash asks for //responses.
+  const app = new Hono<AppEnv>({ getPath: (request) => getPath(request).replace(/\/{2,}/g, '/') });
+
+  app.use(async function setHeaders(c, next) {
+    c.set('requestId', crypto.randomUUID());
+    await next();
+    c.header('X-Request-Id', c.var.requestId);
+    c.header('X-Content-Type-Options', 'nosniff');
+    c.header('Cache-Control', 'private, no-store');
+  });
+  app.use(
+    cors({
+      origin: '*',
+      allowMethods: ['GET', 'HEAD'],
+      allowHeaders: ['Authorization'],
+      exposeHeaders: ['Content-Disposition', 'Retry-After', 'X-Request-Id'],
+      maxAge: 86_400,
+    }),
+  );
+  app.use(async function openDatabase(c, next) {
+    c.set('db', connect(c.env));
+    c.set('signal', c.req.raw.signal);
+    await next();
+  });
+  app.use(`${BASE_PATH}/*`, authenticate());
+
+  for (const [path, handler] of Object.entries(ROUTES)) {
+    app.get(path, handler); // and HEAD
+    app.all(path, () => {
+      throw methodNotAllowed('GET, HEAD');
+    });
+  }
+  app.notFound((c) => errorResponse(notFound(), c));
+  app.onError(errorResponse);
+  return app;
+}

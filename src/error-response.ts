@@ -1,0 +1,30 @@
+import type { Context } from 'hono';
+import type { AppEnv } from './app-env.ts';
+import { DatabaseError } from './db/errors.ts';
+import { ApiError, databaseUnavailable } from './errors.ts';
+
+/** The one place where an error becomes a response: `{"error":{"message":"…"}}` and nothing else at the top level. */
+export function errorResponse(error: Error, c: Context<AppEnv>): Response {
+  const known = toApiError(error);
+  if (known && known.status !== 503) return respond(c, known.status, known.message, known.headers);
+
+  const { requestId } = c.var;
+  console.error(JSON.stringify({ event: 'request failed', requestId, error: error.message, stack: error.stack }));
+  if (known) return respond(c, known.status, known.message, known.headers);
+  return respond(c, 500, `Something went wrong on our side. Please tell us this request id: ${requestId}`, {});
+}
+
+function toApiError(error: Error): ApiError | undefined {
+  if (error instanceof ApiError) return error;
+  if (error instanceof DatabaseError && error.kind !== 'defect') return databaseUnavailable(error);
+  return undefined;
+}
+
+function respond(
+  c: Context<AppEnv>,
+  status: ApiError['status'],
+  message: string,
+  headers: ApiError['headers'],
+): Response {
+  return c.json({ error: { message } }, status, headers);
+}
