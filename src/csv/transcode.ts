@@ -29,6 +29,8 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const LOWER_N = 0x6e;
 const MAX_COLUMNS = 64;
+/** Bytes from which on a native copy, with its call, is faster than a loop: measured, and flat from 16 to 96. */
+const LONG_RUN = 32;
 
 /** Bytes inside a JSON string that are not simply copied. A raw control character cannot stand there (RFC 8259). */
 const SPECIAL = new Uint8Array(256).fill(1, 0, 0x20);
@@ -80,12 +82,16 @@ export function transcodeRows(
         const cell = write;
         let quoted = false;
         for (;;) {
+          const run = read;
+          while (read < length && SPECIAL[bytes[read] as number] === 0) read++;
           if (read >= length) throw malformed(read);
-          const byte = bytes[read++] as number;
-          if (SPECIAL[byte] === 0) {
-            bytes[write++] = byte;
-            continue;
+          if (read - run > LONG_RUN) {
+            bytes.copyWithin(write, run, read);
+            write += read - run;
+          } else {
+            for (let at = run; at < read; at++) bytes[write++] = bytes[at] as number;
           }
+          const byte = bytes[read++] as number;
           if (byte === QUOTE) break;
           let char: number;
           if (byte === COMMA) {
