@@ -3,7 +3,7 @@ import { UserError } from '../command.ts';
 import { migrate } from '../migrations.ts';
 import { BadLine } from './bad-line.ts';
 import { inBatches } from './batches.ts';
-import { inTransaction, withConnection } from './connection.ts';
+import { inTransaction, withConnection } from '../connection.ts';
 import { addCounts, type Counts } from './counts.ts';
 import { type FormRow, formColumns, formIdsOf, writeForms } from './forms.ts';
 import { readAhead } from './read-ahead.ts';
