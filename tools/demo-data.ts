@@ -1,0 +1,51 @@
+import { UserError } from './command.ts';
+import { makeForms } from './demo-data/forms.ts';
+import { insertRows } from './demo-data/insert.ts';
+import { makeResponses } from './demo-data/participants.ts';
+import { randomFrom } from './demo-data/random.ts';
+import { formColumns, responseColumns, settingColumns, userColumns } from './demo-data/tables.ts';
+import { inTransaction, withConnection } from './connection.ts';
+
+const STUDY = 'Health & Habits 2026 – Saúde';
+const PILOT = 'Pilot study (nobody asked yet)';
+const EMAIL = 'demo@example.org';
+
+/**
+ * Fills an empty database with a made-up study: three forms in two versions each, and some thousand answers in six
+ * languages. Beside it a survey that nobody has answered yet, and another account with a survey of the same name, none
+ * of which the first account may see. The same rows every time.
+ *
+ * @param url `postgres://` URL of a migrated database; one connection is used
+ * @returns the account's e-mail address and the names of its surveys, the study first
+ * @throws UserError when the database has any account
+ */
+export async function loadDemoData(url: string): Promise<{ email: string; surveys: string[] }> {
+  const random = randomFrom(2026);
+  const account = { id: random.uuid(), email: EMAIL };
+  const other = { id: random.uuid(), email: 'other-lab@example.org' };
+  const study = makeForms(random, account.id, STUDY);
+  const pilot = makeForms(random, account.id, PILOT).slice(0, 1);
+  const otherStudy = makeForms(random, other.id, STUDY);
+  const settings = [
+    {
+      surveyid: study[0]?.id ?? null,
+      timeouts: JSON.stringify([{ type: 'relative', value: '3 days', message: 'Still there?' }]),
+      off_time: '2026-03-31T22:00:00Z',
+    },
+    { surveyid: study[4]?.id ?? null, timeouts: null, off_time: '2026-04-15T12:30:00.5Z' },
+  ];
+  const responses = [...makeResponses(random, study, 400), ...makeResponses(random, otherStudy, 25)];
+
+  await withConnection(url, async (client) => {
+    await inTransaction(client, async () => {
+      const { rowCount } = await client.query('select from users limit 1');
+      if (rowCount !== 0) throw new UserError('demo data goes only into an empty database: this one has accounts');
+      await insertRows(client, 'users', userColumns, [account, other]);
+      await insertRows(client, 'surveys', formColumns, [...study, ...pilot, ...otherStudy]);
+      await insertRows(client, 'survey_settings', settingColumns, settings);
+      await insertRows(client, 'responses', responseColumns, responses);
+    });
+    await client.query('vacuum (analyze) responses'); // the embedded database has no autovacuum
+  });
+  return { email: EMAIL, surveys: [STUDY, PILOT] };
+}

@@ -1,0 +1,102 @@
+import { type Question, languages, questions } from './questions.ts';
+import type { Random } from './random.ts';
+import type { Form, Response } from './tables.ts';
+
+/** Whoever starts after this time mostly gets the second versions, others the first: for weeks, answers to both come in. */
+const SECOND_VERSION = Date.parse('2026-02-02T09:00:00Z');
+const FIRST_START = Date.parse('2026-01-06T06:00:00Z');
+const LAST_START = Date.parse('2026-03-01T21:00:00Z');
+const MINUTE = 60_000;
+
+/** Platforms, and ids of the pages that the chats run on: too large for a double to hold all their digits. */
+const platforms = ['messenger', 'whatsapp', 'instagram'] as const;
+const pages = ['935593143497601123', '104882517369924467'] as const;
+
+/**
+ * Makes the answers of a study's participants, each of whom answers the forms one after the other, some leaving early.
+ *
+ * @param forms both versions of each form, the first versions first
+ */
+export function makeResponses(random: Random, forms: Form[], participants: number): Response[] {
+  const ids = Array.from({ length: participants }, (_, index) => 1_600_000_000_000 + index * 17);
+  return ids.flatMap((flowid) => makeParticipant(random, forms, String(flowid)));
+}
+
+function makeParticipant(random: Random, forms: Form[], flowid: string): Response[] {
+  // Whole quarters of an hour, since invitations go out to many at once: so different people answer in the same moment.
+  const start = FIRST_START + random.integer(0, (LAST_START - FIRST_START) / (15 * MINUTE)) * 15 * MINUTE;
+  const half = forms.length / 2;
+  const isSecond = start >= SECOND_VERSION && random.chance(0.8);
+  const own = isSecond ? forms.slice(half) : forms.slice(0, half);
+  const parent = own[0];
+  const person = {
+    flowid,
+    userid: random.digits(16),
+    seed: random.digits(9),
+    pageid: random.chance(0.95) ? random.pick(pages) : null,
+    parent_surveyid: parent?.id ?? null,
+    parent_shortcode: parent?.shortcode ?? '',
+  };
+  const language = random.integer(0, languages.length - 1);
+  const metadata = makeMetadata(random, start, person.seed, person.pageid, languages[language] ?? 'en');
+  const answersTotal = random.chance(0.8) ? Infinity : random.integer(1, 9);
+  const responses: Response[] = [];
+  let time = start * 1000; // microseconds
+  for (const [formIndex, form] of own.entries()) {
+    for (const [index, question] of (questions[form.shortcode] ?? []).entries()) {
+      if (responses.length >= answersTotal) return responses;
+      responses.push({
+        ...person,
+        ...makeAnswer(random, question, language),
+        surveyid: form.id,
+        shortcode: form.shortcode,
+        question_ref: question.ref,
+        question_idx: String(index),
+        question_text: question.texts[isSecond ? 1 : 0],
+        timestamp: isoTime(time),
+        metadata,
+      });
+      time += nextIn(random);
+    }
+    time += (formIndex + 1) * random.integer(1, 10) * 24 * 60 * MINUTE * 1000;
+  }
+  return responses;
+}
+
+/** Microseconds until the next answer: mostly some seconds, sometimes so few that both fall into one millisecond. */
+function nextIn(random: Random): number {
+  return random.chance(0.03) ? random.integer(1, 400) : random.integer(2_000_000, 90_000_000);
+}
+
+function makeAnswer(
+  random: Random,
+  { answers }: Question,
+  language: number,
+): Pick<Response, 'response' | 'translated_response'> {
+  if (typeof answers === 'number') return { response: String(random.integer(0, answers)), translated_response: null };
+  const answer = random.pick(answers);
+  return { response: answer[language] ?? '', translated_response: language === 0 ? null : answer[0] };
+}
+
+/** As JSON text, since a JS number would lose digits of the page's id. Some participants have none. */
+function makeMetadata(
+  random: Random,
+  start: number,
+  seed: string,
+  pageid: string | null,
+  language: string,
+): string | null {
+  if (random.chance(0.02)) return null;
+  const hidden = { startTime: start, platform: random.pick(platforms), seed: Number(seed), language };
+  const ad = random.chance(0.6)
+    ? { ad_id: `2384${random.digits(13)}`, cluster: `cluster ${random.integer(1, 20)}` }
+    : {};
+  const text = JSON.stringify({ ...hidden, ...ad });
+  return pageid === null ? text : `${text.slice(0, -1)},"page":${pageid}}`;
+}
+
+function isoTime(microseconds: number): string {
+  const milliseconds = Math.floor(microseconds / 1000);
+  const rest = String(microseconds % 1000).padStart(3, '0');
+  return new Date(milliseconds).toISOString().replace('Z', `${rest}Z`);
+}

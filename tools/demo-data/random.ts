@@ -1,0 +1,40 @@
+/** Numbers that look random and are the same on every run. */
+export interface Random {
+  /** An integer from `min` to `max`, both included. */
+  integer(min: number, max: number): number;
+  /** One of the items, each as likely as the others. */
+  pick<T>(items: readonly [T, ...T[]]): T;
+  /** True with the given probability. */
+  chance(probability: number): boolean;
+  /** A string of decimal digits that does not begin with a zero. */
+  digits(length: number): string;
+  /** A UUID of version 4. */
+  uuid(): string;
+}
+
+/**
+ * Makes a generator from a seed. The algorithm is mulberry32 by Tommy Ettinger (public domain), as found in
+ * https://github.com/bryc/code/blob/master/jshash/PRNGs.md#mulberry32.
+ */
+export function randomFrom(seed: number): Random {
+  let state = seed | 0;
+  const fraction = (): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const integer = (min: number, max: number): number => min + Math.floor(fraction() * (max - min + 1));
+  const hex = (length: number): string => characters(length, () => integer(0, 15).toString(16));
+  return {
+    integer,
+    pick: (items) => items[integer(0, items.length - 1)] ?? items[0],
+    chance: (probability) => fraction() < probability,
+    digits: (length) => `${integer(1, 9)}${characters(length - 1, () => String(integer(0, 9)))}`,
+    uuid: () => `${hex(8)}-${hex(4)}-4${hex(3)}-${integer(8, 11).toString(16)}${hex(3)}-${hex(12)}`,
+  };
+}
+
+function characters(length: number, make: () => string): string {
+  return Array.from({ length }, make).join('');
+}
