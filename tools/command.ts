@@ -11,9 +11,19 @@ export async function runCommand(main: () => Promise<void>): Promise<void> {
   try {
     await main();
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`${text || 'failed'}\n`);
+    process.stderr.write(`${reasonOf(error)}\n`);
     if (process.env['DEBUG'] && error instanceof Error) process.stderr.write(`${error.stack}\n`);
     process.exitCode = 1;
   }
+}
+
+/**
+ * The reason of a failure in one line. A connection refused at several addresses (localhost has two) is an AggregateError
+ * with an empty message: its reason is the first address's.
+ */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '' && error.errors.length > 0)
+    return reasonOf(error.errors[0]);
+  const text = error instanceof Error ? error.message || error.name : String(error);
+  return text.replaceAll(/\s*\n\s*/g, ' ');
 }

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import pg from 'pg';
+import { Client } from 'pg';
 
 const folder = new URL('../src/db/migrations/', import.meta.url);
 
@@ -15,7 +15,7 @@ const ADVISORY_LOCK = 0x53524553;
  * @throws Error naming the migration that failed, with the database's error as its cause
  */
 export async function migrate(url: string): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new Client({ connectionString: url });
   await client.connect();
   try {
     await client.query('begin');
@@ -39,7 +39,7 @@ async function migrationNames(): Promise<string[]> {
   return files.filter((file) => file.endsWith('.sql')).toSorted();
 }
 
-async function apply(client: pg.Client, name: string): Promise<void> {
+async function apply(client: Client, name: string): Promise<void> {
   try {
     await client.query(await readFile(new URL(name, folder), 'utf8'));
     await client.query('insert into schema_migrations (name) values ($1)', [name]);
