@@ -32,12 +32,12 @@ describe.each(twoDatabases)('demo data on $database', ({ start }) => {
 
   test('names the account and its surveys, the study first', async () => {
     expect(loaded).toEqual({ email: 'demo@example.org', surveys: [study, 'Pilot study (nobody asked yet)'] });
-    const rows = await query(
+    const rows = await query<{ survey_name: string }>(
       running.url,
-      `select distinct survey_name from surveys join users on users.id = surveys.userid where email = $1`,
+      `select survey_name from surveys join users on users.id = surveys.userid where email = $1`,
       [loaded.email],
     );
-    expect(rows.map((row) => row['survey_name']).toSorted()).toEqual(loaded.surveys.toSorted());
+    expect(new Set(rows.map((row) => row.survey_name))).toEqual(new Set(loaded.surveys));
   });
 
   test('the study has three forms in two versions each, whose answers overlap in time', async () => {

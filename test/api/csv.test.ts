@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { pgText } from '../support/arbitraries.ts';
+import { ask, query } from '../support/api.ts';
+import {
+  type TestResponse,
+  type TestSurvey,
+  addResponses,
+  copyResponses,
+  createAccount,
+  createSurvey,
+} from '../support/data.ts';
+
+const HEADER =
+  'parent_surveyid,parent_shortcode,surveyid,flowid,userid,question_ref,question_idx,question_text,response,timestamp,' +
+  'metadata,ad_id,pageid,translated_response\n';
+
+const csvOf = (survey: TestSurvey) =>
+  ask(`/responses/csv${query({ survey: survey.name })}`, { key: survey.account.key });
+
+/** JSON texts, some of which no JavaScript number could carry. */
+const metadata = fc.option(
+  fc.oneof(
+    fc.constantFrom(
+      '{}',
+      '{"ad_id": "a,b"}',
+      '{"ad_id": 12345678901234567890123456789}',
+      '{"ad_id": null}',
+      '{"ad_id": ""}',
+      '{"ad_id": {"nested": "\\"quoted\\""}}',
+      '{"n": 1.10, "m": -1e-30, "big": 1e300}',
+    ),
+    fc.dictionary(pgText, fc.oneof(pgText, fc.maxSafeInteger(), fc.boolean())).map((value) => JSON.stringify(value)),
+  ),
+  { nil: null },
+);
+
+const response: fc.Arbitrary<TestResponse> = fc.record({
+  form: fc.nat(2),
+  timestamp: fc.constantFrom('2026-03-01T00:00:00Z', '2026-03-01T00:00:00.000001Z', '2025-12-31T23:59:59.123Z'),
+  userid: fc.oneof(pgText, fc.constantFrom('a', 'b')),
+  question_ref: pgText,
+  question_idx: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
+  question_text: pgText,
+  response: pgText,
+  flowid: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String),
+  metadata,
+  parent: fc.option(fc.uuid(), { nil: null }),
+  parent_shortcode: pgText,
+  pageid: fc.option(pgText, { nil: null }),
+  translated_response: fc.option(pgText, { nil: null }),
+});
+
+const responses = fc.uniqueArray(response, {
+  minLength: 1,
+  maxLength: 40,
+  selector: ({ form, timestamp, userid, question_ref }) => JSON.stringify([form, timestamp, userid, question_ref]),
+});
+
+describe('the CSV export', () => {
+  test('is byte for byte what COPY writes, whatever the rows', async () => {
+    const account = await createAccount();
+    await fc.assert(
+      fc.asyncProperty(responses, async (rows) => {
+        const survey = await createSurvey(account, undefined, 3);
+        await addResponses(survey, rows);
+        const answer = await csvOf(survey);
+        expect(answer.status).toBe(200);
+        expect(answer.text).toBe((await copyResponses(survey)).toString('utf8'));
+        expect(answer.bytes.equals(await copyResponses(survey))).toBe(true);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test('has these columns in this order', async () => {
+    const survey = await createSurvey(await createAccount());
+    await addResponses(survey, [{}]);
+    expect((await csvOf(survey)).text.startsWith(HEADER)).toBe(true);
+  });
+
+  test('holds every row once where there are many pages, of many forms', async () => {
+    const survey = await createSurvey(await createAccount(), undefined, 9);
+    const rows = Array.from({ length: 6000 }, (_, i) => ({
+      form: i % 9,
+      timestamp: new Date(Date.UTC(2026, 2, 1) + Math.floor(i / 20)).toISOString(),
+      userid: `user ${i % 7}`,
+      question_ref: `q${Math.floor(i / 63)}`,
+      response: `answer ${i}, ${'x'.repeat(i % 1500)}`,
+    }));
+    await addResponses(survey, rows);
+    const answer = await csvOf(survey);
+    expect(answer.bytes.equals(await copyResponses(survey))).toBe(true);
+    expect(answer.text.split('\n')).toHaveLength(6002);
+  });
+
+  test('carries answers of a megabyte', async () => {
+    const survey = await createSurvey(await createAccount(), undefined, 2);
+    const long = (seed: string) => `${seed},"\n🎉`.repeat(100_000);
+    await addResponses(survey, [
+      ...Array.from({ length: 30 }, (_, i) => ({ form: i % 2, response: long(String(i)) })),
+      { response: 'short', timestamp: '2026-03-02T00:00:00Z' },
+    ]);
+    const answer = await csvOf(survey);
+    expect(answer.bytes.length).toBeGreaterThan(25_000_000);
+    expect(answer.bytes.equals(await copyResponses(survey))).toBe(true);
+  });
+
+  test.each([
+    '100%',
+    'a+b',
+    'a&b=c',
+    'a/b',
+    `"quoted" 'single'`,
+    'Zürich 漢字 🎉',
+    '%41',
+    'a b',
+    '#?;',
+    'a\r\nX-Evil: 1',
+  ])('finds the survey named %j, decoding its name once', async (name) => {
+    const survey = await createSurvey(await createAccount(), name);
+    await addResponses(survey, [{}]);
+    const answer = await csvOf(survey);
+    expect(answer.status).toBe(200);
+    expect(answer.bytes.equals(await copyResponses(survey))).toBe(true);
+  });
+});
+
+describe('the CSV export’s headers', () => {
+  test('name a file that any system can save', async () => {
+    const survey = await createSurvey(await createAccount(), 'Ümläut/"x"');
+    await addResponses(survey, [{}]);
+    const { headers } = await csvOf(survey);
+    expect(headers.get('Content-Type')).toBe('text/csv; charset=utf-8');
+    expect(headers.get('Content-Disposition')).toMatch(
+      /^attachment; filename="responses_\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.csv"$/,
+    );
+  });
+});

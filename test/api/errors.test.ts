@@ -1,0 +1,127 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
+import { type Answer, ask, askAnywhere, errorBody, query } from '../support/api.ts';
+import { type TestAccount, type TestSurvey, createAccount, createSurvey, storeKey } from '../support/data.ts';
+
+const ENDPOINTS = ['/surveys', '/responses', '/responses/csv', '/responses/form-data'];
+const SURVEY_ENDPOINTS = ENDPOINTS.slice(1);
+
+let account: TestAccount;
+let empty: TestSurvey;
+
+beforeAll(async () => {
+  account = await createAccount();
+  empty = await createSurvey(account, 'empty', 2);
+});
+
+function expectError(answer: Answer, status: number, message: string): void {
+  expect([answer.status, answer.text]).toEqual([status, errorBody(message)]);
+  expect(answer.headers.get('Content-Type')).toBe('application/json');
+}
+
+describe('401, checked before anything else', () => {
+  const invalid = (answer: Answer) => {
+    expectError(answer, 401, 'Invalid Token.');
+    expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer');
+  };
+
+  test.each([...ENDPOINTS, '/nowhere', '', '/', '/responses/csv/more'])('without a key, for %j', async (path) => {
+    invalid(await ask(path));
+    invalid(await ask(path, { method: 'POST' }));
+  });
+
+  test('for a key that was not issued', async () => invalid(await ask('/surveys', { key: generateApiKey() })));
+
+  test('for a malformed key', async () => invalid(await ask('/surveys', { key: `${account.key}x` })));
+
+  test('for a hash instead of a key', async () => {
+    invalid(await ask('/surveys', { key: await hashApiKey(account.key) }));
+  });
+
+  test('for a revoked key', async () => {
+    const key = generateApiKey();
+    await storeKey(account.id, key, { revoked: new Date() });
+    invalid(await ask('/surveys', { key }));
+  });
+
+  test('for an expired key, and from the moment it expires', async () => {
+    const [expired, expiring] = [generateApiKey(), generateApiKey()];
+    await storeKey(account.id, expired, { expires: new Date(Date.now() - 1000) });
+    await storeKey(account.id, expiring, { expires: new Date(Date.now() + 1500) });
+    invalid(await ask('/surveys', { key: expired }));
+    expect((await ask('/surveys', { key: expiring })).status).toBe(200);
+    await expect.poll(async () => (await ask('/surveys', { key: expiring })).status, { timeout: 5000 }).toBe(401);
+  });
+
+  test.each([
+    ['Basic', 401],
+    ['Bearer', 401],
+    ['Bearer ', 401],
+    ['Bearer,', 401],
+    ['Bearer\tKEY', 401],
+    ['Bearer KEY KEY', 401],
+    ['Bearer KEY, Bearer KEY', 401],
+    ['Bearer "KEY"', 401],
+    ['KEY', 401],
+    ['Token KEY', 401],
+    [`Bearer ${'x'.repeat(8192)}`, 401],
+    ['Bearer KEYé', 401],
+    ['bearer KEY', 200],
+    ['BEARER KEY', 200],
+    ['Bearer  KEY', 200],
+    ['Bearer KEY ', 200],
+  ])('or not, for the header %j: %i', async (header, status) => {
+    const answer = await ask('/surveys', { headers: { Authorization: header.replaceAll('KEY', account.key) } });
+    expect(answer.status).toBe(status);
+    if (status === 401) invalid(answer);
+  });
+});
+
+describe('400', () => {
+  test.each(SURVEY_ENDPOINTS)('for %s without a survey, or with an empty one', async (path) => {
+    for (const suffix of ['', '?survey', '?survey=', '?Survey=x']) {
+      expectError(await ask(path + suffix, { key: account.key }), 400, 'No user, no responses!');
+    }
+  });
+});
+
+describe('500 for a survey', () => {
+  test.each(SURVEY_ENDPOINTS)('that does not exist or has no responses, for %s', async (path) => {
+    for (const name of ['no such survey', empty.name, `"<b>é,'`, 'nul\0byte', '%00', '\ud800', 'x'.repeat(5000)]) {
+      const shown = name.replace('\ud800', '\ufffd');
+      const url = `${path}?${new URLSearchParams({ survey: name }).toString()}`;
+      expectError(
+        await ask(url, { key: account.key }),
+        500,
+        `No responses were found for survey: ${shown} for user: ${account.email}`,
+      );
+    }
+  });
+
+  test('without responses, even when paging', async () => {
+    const after = Buffer.from('2026-01-01 00:00:00+00,,').toString('base64');
+    expectError(
+      await ask(`/responses${query({ survey: empty.name, after })}`, { key: account.key }),
+      500,
+      `No responses were found for survey: empty for user: ${account.email}`,
+    );
+  });
+});
+
+describe('404 and 405', () => {
+  test.each(['/nowhere', '/responses/csv/more', '/Surveys'])('an unknown address, %s', async (path) => {
+    expectError(await ask(path, { key: account.key }), 404, 'There is nothing at this address.');
+  });
+
+  test('an unknown address outside of the API needs no key', async () => {
+    expectError(await askAnywhere('/nowhere'), 404, 'There is nothing at this address.');
+  });
+
+  test.each(ENDPOINTS)('another method, for %s', async (path) => {
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
+      const answer = await ask(path, { key: account.key, method });
+      expectError(answer, 405, 'This address answers GET, HEAD only.');
+      expect(answer.headers.get('Allow')).toBe('GET, HEAD');
+    }
+  });
+});

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { ask, query } from '../support/api.ts';
+import { addResponses, copyFormVersions, createAccount, createSurvey, sql } from '../support/data.ts';
+
+test('is byte for byte what COPY writes: one row per form version, numbered per shortcode', async () => {
+  const survey = await createSurvey(await createAccount(), 'A, "B"', 5);
+  await addResponses(survey, [{}]);
+  await sql(`update surveys set created = '2020-01-01Z', metadata = $2 where id = $1`, [
+    survey.forms[1]?.id,
+    '{"text": "a,\\n\\"b\\"", "n": 123456789012345678901234567890}',
+  ]);
+  await sql(`update surveys set created = '2020-01-01Z' where id = any($1)`, [
+    survey.forms.slice(2, 4).map((f) => f.id),
+  ]);
+  const answer = await ask(`/responses/form-data${query({ survey: survey.name })}`, { key: survey.account.key });
+  expect(answer.status).toBe(200);
+  expect(answer.text).toBe((await copyFormVersions(survey)).toString('utf8'));
+  expect(answer.text.split('\n').map((line) => /,(\d+),20/.exec(line)?.[1])).toEqual([
+    ...[undefined, '1', '2', '1', '2', '1', undefined],
+  ]);
+  expect(answer.headers.get('Content-Type')).toBe('text/csv; charset=utf-8');
+  expect(answer.headers.get('Content-Disposition')).toMatch(
+    /^attachment; filename="form-data_\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.csv"$/,
+  );
+});

@@ -1,0 +1,67 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ask, askAnywhere, query } from '../support/api.ts';
+import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
+
+let survey: TestSurvey;
+let key: string;
+
+beforeAll(async () => {
+  survey = await createSurvey(await createAccount());
+  await addResponses(survey, [{}]);
+  ({ key } = survey.account);
+});
+
+const PATHS = ['/surveys', '/responses', '/responses/csv', '/responses/form-data'];
+const pathOf = (path: string) => path + query({ survey: survey.name });
+
+describe('every response', () => {
+  test.each(['/api/v1/surveys', '/api/v1/nowhere', '/nowhere', '/healthz', ...PATHS.map((path) => `/api/v1${path}`)])(
+    'is private, not sniffed, open to any origin, and has a request id: %s',
+    async (path) => {
+      for (const options of [{}, { key }]) {
+        const { headers } = await askAnywhere(pathOf(path), options);
+        expect(headers.get('Cache-Control')).toBe('private, no-store');
+        expect(headers.get('X-Content-Type-Options')).toBe('nosniff');
+        expect(headers.get('X-Request-Id')).toMatch(/^[\da-f-]{36}$/);
+        expect(headers.get('Access-Control-Allow-Origin')).toBe('*');
+        expect(headers.get('Access-Control-Expose-Headers')).toContain('Content-Disposition');
+      }
+    },
+  );
+
+  test('has a request id of its own', async () => {
+    const ids = await Promise.all([1, 2, 3].map(async () => (await ask('/surveys')).headers.get('X-Request-Id')));
+    expect(new Set(ids).size).toBe(3);
+  });
+});
+
+test.each(PATHS)('a preflight needs no key: %s', async (path) => {
+  const answer = await ask(path, {
+    method: 'OPTIONS',
+    headers: { Origin: 'https://example.org', 'Access-Control-Request-Method': 'GET' },
+  });
+  expect(answer.status).toBe(204);
+  expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+  expect(answer.headers.get('Access-Control-Allow-Headers')).toBe('Authorization');
+  expect(answer.headers.get('Access-Control-Allow-Credentials')).toBeNull();
+});
+
+test.each(PATHS)('HEAD has the status and the headers of GET, and no body: %s', async (path) => {
+  const get = await ask(pathOf(path), { key });
+  const head = await ask(pathOf(path), { key, method: 'HEAD' });
+  expect(head.status).toBe(200);
+  expect(head.bytes).toHaveLength(0);
+  expect(head.headers.get('Content-Type')).toBe(get.headers.get('Content-Type'));
+  expect(head.headers.has('Content-Disposition')).toBe(get.headers.has('Content-Disposition'));
+});
+
+test('a base URL that ends in a slash works', async () => {
+  expect((await askAnywhere(`/api/v1/${pathOf('/responses')}`, { key })).status).toBe(200);
+  expect((await askAnywhere('//api/v1//surveys', { key })).status).toBe(200);
+  expect((await askAnywhere('/api/v1//surveys')).status).toBe(401);
+});
+
+test('/healthz answers 200 while the database answers, without a key', async () => {
+  const answer = await askAnywhere('/healthz');
+  expect([answer.status, answer.text]).toEqual([200, '{"status":"ok"}']);
+});

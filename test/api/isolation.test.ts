@@ -1,0 +1,73 @@
+import { beforeAll, expect, test } from 'vitest';
+import { type Page, ask, query } from '../support/api.ts';
+import {
+  type TestSurvey,
+  addResponses,
+  copyFormVersions,
+  copyResponses,
+  createAccount,
+  createSurvey,
+} from '../support/data.ts';
+
+/** Two accounts alike in all that a caller can name: survey name, shortcodes, user ids, questions, times. */
+let mine: TestSurvey;
+let theirs: TestSurvey;
+
+beforeAll(async () => {
+  const [me, them] = [await createAccount(), await createAccount()];
+  mine = await createSurvey(me, 'Shared name', 2);
+  theirs = await createSurvey(them, 'Shared name', 2);
+  await createSurvey(me, 'Empty here');
+  const onlyTheirs = await createSurvey(them, 'Empty here');
+  const theirsOnly = await createSurvey(them, 'Theirs only');
+  for (const survey of [mine, theirs, onlyTheirs, theirsOnly]) {
+    const response = survey === mine ? 'mine' : 'theirs';
+    const forms = survey.forms.map((_, form) => form);
+    await addResponses(
+      survey,
+      [...forms, ...forms].map((form, i) => ({ form, response, question_ref: `q${i}` })),
+    );
+  }
+});
+
+test('each account sees its own rows of a survey that both have by name', async () => {
+  for (const survey of [mine, theirs]) {
+    const { key } = survey.account;
+    const parameters = query({ survey: survey.name });
+    const { responses } = JSON.parse((await ask(`/responses${parameters}`, { key })).text) as Page;
+    expect(new Set(responses.map((row) => row['response']))).toEqual(new Set([survey === mine ? 'mine' : 'theirs']));
+    expect(responses).toHaveLength(4);
+    expect((await ask(`/responses/csv${parameters}`, { key })).bytes.equals(await copyResponses(survey))).toBe(true);
+    expect((await ask(`/responses/form-data${parameters}`, { key })).bytes.equals(await copyFormVersions(survey))).toBe(
+      true,
+    );
+    const surveys = JSON.parse((await ask('/surveys', { key })).text) as { id: string }[];
+    for (const { id } of survey.forms) expect(surveys.map((form) => form.id)).toContain(id);
+    const others = (survey === mine ? theirs : mine).forms.map(({ id }) => id);
+    for (const { id } of surveys) expect(others).not.toContain(id);
+  }
+});
+
+test('a token of another account’s response gives none of its rows', async () => {
+  const { responses } = JSON.parse(
+    (await ask(`/responses${query({ survey: theirs.name })}`, { key: theirs.account.key })).text,
+  ) as Page;
+  const foreign = await ask(`/responses${query({ survey: mine.name, after: responses[0]?.token })}`, {
+    key: mine.account.key,
+  });
+  for (const row of (JSON.parse(foreign.text) as Page).responses) expect(row['response']).toBe('mine');
+});
+
+test.each(['/responses', '/responses/csv', '/responses/form-data'])(
+  'nothing tells a survey of another account from one that does not exist: %s',
+  async (path) => {
+    const { key, email } = mine.account;
+    for (const name of ['Theirs only', 'Nobody’s', 'Empty here']) {
+      const answer = await ask(path + query({ survey: name }), { key });
+      expect(answer.status).toBe(500);
+      expect(JSON.parse(answer.text)).toEqual({
+        error: { message: `No responses were found for survey: ${name} for user: ${email}` },
+      });
+    }
+  },
+);

@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { pipeline } from 'node:stream/promises';
+import pg from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import { inject } from 'vitest';
+import { apiKeyPrefix, generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
+
+export interface TestAccount {
+  readonly id: string;
+  readonly email: string;
+  readonly key: string;
+}
+
+export interface TestSurvey {
+  readonly name: string;
+  readonly account: TestAccount;
+  readonly forms: readonly TestForm[];
+}
+
+export interface TestForm {
+  readonly id: string;
+  readonly shortcode: string;
+}
+
+/** A response's columns; those left out have a plain value. */
+export interface TestResponse {
+  /** Which of the survey's forms it answers. */
+  readonly form?: number;
+  readonly timestamp?: string;
+  readonly userid?: string;
+  readonly question_ref?: string;
+  readonly question_idx?: number;
+  readonly question_text?: string;
+  readonly response?: string;
+  readonly flowid?: string;
+  /** JSON text, so that its digits stay as they are. */
+  readonly metadata?: string | null;
+  readonly parent?: string | null;
+  readonly parent_shortcode?: string;
+  readonly pageid?: string | null;
+  readonly translated_response?: string | null;
+}
+
+/** Runs work on a connection of its own. PGlite lets one in at a time, so it is not kept. */
+export async function withClient<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: inject('stack').databaseUrl });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+export async function sql<T extends pg.QueryResultRow>(text: string, params: unknown[] = []): Promise<T[]> {
+  return withClient(async (client) => (await client.query<T>(text, params)).rows);
+}
+
+/** An account of its own with a key, so that tests in the same database do not meet. */
+export async function createAccount(): Promise<TestAccount> {
+  const key = generateApiKey();
+  const email = `${randomUUID()}@example.org`;
+  const [row] = await sql<{ id: string }>('insert into users (email) values ($1) returning id', [email]);
+  const id = row?.id ?? '';
+  await storeKey(id, key);
+  return { id, email, key };
+}
+
+export async function storeKey(
+  account: string,
+  key: string,
+  { expires = null, revoked = null }: { expires?: Date | null; revoked?: Date | null } = {},
+): Promise<void> {
+  await sql('insert into api_keys (userid, name, prefix, hash, expires, revoked) values ($1, $2, $3, $4, $5, $6)', [
+    account,
+    'test',
+    apiKeyPrefix(key),
+    await hashApiKey(key),
+    expires,
+    revoked,
+  ]);
+}
+
+/** A survey of several form versions: shortcodes f0, f0, f1, f1, … created a day apart. */
+export async function createSurvey(account: TestAccount, name: string = randomUUID(), forms = 1): Promise<TestSurvey> {
+  const rows = await sql<TestForm>(
+    `insert into surveys (userid, survey_name, shortcode, title, formid, created, metadata)
+     select $1, $2, 'f' || i / 2, 'Title ' || i, 'form ' || i, '2026-01-01T00:00:00.123456Z'::timestamptz + i * interval '1 day',
+       jsonb_build_object('wave', i)
+     from generate_series(0, $3 - 1) i
+     returning id, shortcode`,
+    [account.id, name, forms],
+  );
+  return { name, account, forms: rows };
+}
+
+export async function addResponses(survey: TestSurvey, responses: readonly TestResponse[]): Promise<void> {
+  const rows = responses.map((row, i) => {
+    const form = survey.forms[row.form ?? 0];
+    return {
+      parent_surveyid: row.parent === undefined ? form?.id : row.parent,
+      parent_shortcode: row.parent_shortcode ?? 'parent',
+      surveyid: form?.id,
+      shortcode: form?.shortcode,
+      flowid: row.flowid ?? '1600000000001',
+      userid: row.userid ?? 'user',
+      question_ref: row.question_ref ?? `q${i}`,
+      question_idx: row.question_idx ?? i,
+      question_text: row.question_text ?? 'Question?',
+      response: row.response ?? 'Answer',
+      timestamp: row.timestamp ?? '2026-03-01T00:03:43.770047Z',
+      metadata: row.metadata === undefined ? '{}' : row.metadata,
+      pageid: row.pageid ?? null,
+      translated_response: row.translated_response ?? null,
+    };
+  });
+  await sql(
+    `insert into responses (parent_surveyid, parent_shortcode, surveyid, shortcode, flowid, userid, question_ref,
+       question_idx, question_text, response, timestamp, metadata, pageid, translated_response)
+     select parent_surveyid, parent_shortcode, surveyid, shortcode, flowid, userid, question_ref,
+       question_idx, question_text, response, timestamp, metadata::jsonb, pageid, translated_response
+     from json_to_recordset($1) as r(parent_surveyid uuid, parent_shortcode text, surveyid uuid, shortcode text,
+       flowid bigint, userid text, question_ref text, question_idx int, question_text text, response text,
+       timestamp timestamptz, metadata text, pageid text, translated_response text)`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/** The API's timestamps, put together in another way than the service does it. */
+const iso = (column: string) =>
+  String.raw`regexp_replace(to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '(\.\d{3})000$', '\1') || 'Z'`;
+
+/** What the CSV export of a survey has to be, byte for byte: Postgres's own COPY. */
+export function copyResponses(survey: TestSurvey): Promise<Buffer> {
+  return copy(`
+    select parent_surveyid, parent_shortcode, surveyid, flowid, userid, question_ref, question_idx, question_text,
+      response, ${iso('r.timestamp')} as timestamp, metadata, metadata->>'ad_id' as ad_id, pageid, translated_response
+    from responses r where surveyid in (${survey.forms.map(({ id }) => `'${id}'`).join(', ')})
+    order by r.timestamp, userid, question_ref, surveyid`);
+}
+
+/** What the form-version CSV of a survey has to be, byte for byte. */
+export function copyFormVersions(survey: TestSurvey): Promise<Buffer> {
+  return copy(`
+    select id as surveyid, shortcode, survey_name,
+      (select count(*) from surveys e where (e.created, e.id) <= (s.created, s.id)
+        and (e.userid, e.survey_name, e.shortcode) = (s.userid, s.survey_name, s.shortcode)) as version,
+      ${iso('created')} as survey_created, metadata
+    from surveys s where id in (${survey.forms.map(({ id }) => `'${id}'`).join(', ')})
+    order by shortcode, version`);
+}
+
+async function copy(select: string): Promise<Buffer> {
+  return withClient(async (client) => {
+    const chunks: Buffer[] = [];
+    const stream = client.query(copyTo(`copy (${select}) to stdout (format csv, header)`));
+    await pipeline(stream, async (source: AsyncIterable<Buffer>) => {
+      for await (const chunk of source) chunks.push(chunk);
+    });
+    return Buffer.concat(chunks);
+  });
+}

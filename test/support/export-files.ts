@@ -1,0 +1,51 @@
+/** A row of a test's export file: by column, null for what is empty without quotes. */
+export type FileRow = Record<string, string | null>;
+
+export const formId = '3f1c6c5e-0000-4000-8000-000000000001';
+export const secondFormId = '3f1c6c5e-0000-4000-8000-000000000002';
+
+/** A row of a form-data file. */
+export function formRow(values: FileRow = {}): FileRow {
+  return {
+    surveyid: formId,
+    shortcode: 'start',
+    survey_name: 'Étude “1”',
+    version: '1',
+    survey_created: '2026-01-05T09:00:00.123456Z',
+    metadata: '{"wave":1}',
+    ...values,
+  };
+}
+
+/** A row of a responses file. */
+export function responseRow(values: FileRow = {}): FileRow {
+  return {
+    parent_surveyid: formId,
+    parent_shortcode: 'start',
+    surveyid: formId,
+    flowid: '1600000001840',
+    userid: '2000921492222525',
+    question_ref: 'health',
+    question_idx: '0',
+    question_text: 'How are you?',
+    response: 'Good',
+    timestamp: '2026-03-01T00:03:43.770047Z',
+    metadata: '{"ad_id":"2384","startTime":1772323417086}',
+    ad_id: '2384',
+    pageid: '935593143497601',
+    translated_response: null,
+    ...values,
+  };
+}
+
+/** The CSV of rows as Postgres writes it; every row has the columns of the first. */
+export function csvOf(rows: FileRow[], lineEnd = '\n'): string {
+  const names = Object.keys(rows[0] ?? {});
+  const lines = [names.join(','), ...rows.map((row) => names.map((name) => csvField(row[name] ?? null)).join(','))];
+  return lines.map((line) => line + lineEnd).join('');
+}
+
+function csvField(value: string | null): string {
+  if (value === null) return '';
+  return value === '' || /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+}

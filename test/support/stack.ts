@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createTestHarness } from 'wrangler';
+import { openDatabase } from '../../tools/database.ts';
+import { migrate } from '../../tools/migrations.ts';
+import { startSqlGateway } from '../../tools/sql-gateway.ts';
+import { startPostgres } from './postgres.ts';
+
+/** The service as a whole: the Worker in workerd, the SQL-over-HTTP endpoint, a database. */
+export interface Stack {
+  /** What is needed to use it, as plain data: tests get it from their global set-up. */
+  readonly address: StackAddress;
+  stop(): Promise<void>;
+}
+
+export interface StackAddress {
+  /** The Worker's origin, without a slash at the end. */
+  readonly origin: string;
+  /** Superuser URL of the database. */
+  readonly databaseUrl: string;
+  readonly database: DatabaseKind;
+}
+
+export type DatabaseKind = 'pglite' | 'postgres';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    stack: StackAddress;
+  }
+}
+
+/** What the tests change about the service to reach its limits sooner. */
+export interface StackOptions {
+  readonly maxResponseBytes?: number;
+}
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+export async function startStack(kind: DatabaseKind, options: StackOptions = {}): Promise<Stack> {
+  await using stack = new AsyncDisposableStack();
+  const databaseUrl = kind === 'pglite' ? await startPglite(stack) : await startServer(stack);
+  await migrate(databaseUrl);
+
+  const password = randomBytes(24).toString('hex');
+  const maxConnections = kind === 'pglite' ? 1 : 10;
+  const gateway = await startSqlGateway({ database: databaseUrl, password, maxConnections, ...options });
+  stack.defer(() => gateway.close());
+
+  process.env['CLOUDFLARE_CF_FETCH_ENABLED'] = 'false';
+  process.env['WRANGLER_SEND_METRICS'] = 'false';
+  const harness = createTestHarness({
+    root,
+    workers: [
+      {
+        configPath: 'wrangler.toml',
+        vars: { SQL_ENDPOINT: gateway.url },
+        secrets: {
+          DATABASE_URL: `postgresql://survey_export_worker:${password}@localhost${new URL(databaseUrl).pathname}`,
+        },
+      },
+    ],
+  });
+  stack.defer(() => harness.close());
+  const { url } = await harness.listen();
+
+  const running = stack.move();
+  return {
+    address: { origin: url.origin, databaseUrl, database: kind },
+    stop: () => running.disposeAsync(),
+  };
+}
+
+async function startPglite(stack: AsyncDisposableStack): Promise<string> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'survey-export-test-'));
+  stack.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const database = stack.use(await openDatabase({ DATA_DIR: dataDir }));
+  return database.url;
+}
+
+async function startServer(stack: AsyncDisposableStack): Promise<string> {
+  const server = await startPostgres();
+  stack.defer(() => server.stop());
+  return server.createDatabase();
+}

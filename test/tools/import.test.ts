@@ -1,0 +1,368 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type ImportSummary, importFiles } from '../../tools/import/import-files.ts';
+import { type FileRow, csvOf, formId, formRow, responseRow, secondFormId } from '../support/export-files.ts';
+import { type RunningDatabase, dump, empty, query, twoDatabases } from '../support/two-databases.ts';
+
+const email = 'ann@example.org';
+
+type Content = string | Uint8Array;
+
+describe.each(twoDatabases)('import into $database', ({ start }) => {
+  let running: RunningDatabase;
+  let folder: string;
+
+  beforeAll(async () => {
+    running = await start();
+    folder = await mkdtemp(join(tmpdir(), 'test-import-'));
+  });
+  afterAll(async () => {
+    await running?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  interface Files {
+    forms?: Content;
+    responses?: Content;
+    email?: string;
+    suffix?: string;
+  }
+
+  async function load({ forms = csvOf([formRow()]), responses, ...options }: Files = {}): Promise<ImportSummary> {
+    const suffix = options.suffix ?? '.csv';
+    const paths = { forms: join(folder, `forms${suffix}`), responses: join(folder, `responses${suffix}`) };
+    await writeFile(paths.forms, forms);
+    await writeFile(paths.responses, responses ?? csvOf([responseRow()]));
+    return await importFiles(running.url, { email: options.email ?? email, ...paths });
+  }
+
+  function stored(): Promise<FileRow[]> {
+    return query<FileRow>(
+      running.url,
+      `select parent_surveyid::text, parent_shortcode, surveyid::text, flowid::text, userid, question_ref,
+         question_idx::text, question_text, response,
+         to_char(timestamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as timestamp,
+         metadata::text, metadata ->> 'ad_id' as ad_id, pageid, translated_response
+       from responses order by question_idx, timestamp`,
+    );
+  }
+
+  describe('loads', () => {
+    beforeEach(() => empty(running.url));
+
+    test('an empty database: account, form versions, responses', async () => {
+      const summary = await load();
+      expect(summary).toEqual({
+        isNewAccount: true,
+        forms: { new: 1, changed: 0, unchanged: 0 },
+        responses: { new: 1, changed: 0, unchanged: 0 },
+      });
+      expect(await stored()).toEqual([responseRow({ metadata: '{"ad_id": "2384", "startTime": 1772323417086}' })]);
+      const forms = await query(
+        running.url,
+        `select surveys.id, email, survey_name, shortcode, title, formid, metadata::text, translation_conf::text,
+           created = '2026-01-05 09:00:00.123456+00' as exact
+         from surveys join users on users.id = surveys.userid`,
+      );
+      expect(forms).toEqual([
+        {
+          id: formId,
+          email,
+          survey_name: 'Étude “1”',
+          shortcode: 'start',
+          title: 'start',
+          formid: formId,
+          metadata: '{"wave": 1}',
+          translation_conf: '{}',
+          exact: true,
+        },
+      ]);
+      expect(await query(running.url, 'select shortcode, seed from responses')).toEqual([
+        { shortcode: 'start', seed: null },
+      ]);
+    });
+
+    test('files without rows', async () => {
+      const header = `${csvOf([responseRow()]).split('\n')[0]}\n`;
+      const summary = await load({ responses: header });
+      expect(summary.responses).toEqual({ new: 0, changed: 0, unchanged: 0 });
+    });
+
+    test('a second time without changing anything', async () => {
+      const responses = csvOf([
+        responseRow(),
+        responseRow({ question_idx: '1', question_ref: 'b', metadata: null, ad_id: null }),
+      ]);
+      await load({ responses });
+      const before = await dump(running.url);
+      const versions = await query(running.url, 'select xmin::text, ctid::text from responses order by question_idx');
+      expect(await load({ responses })).toEqual({
+        isNewAccount: false,
+        forms: { new: 0, changed: 0, unchanged: 1 },
+        responses: { new: 0, changed: 0, unchanged: 2 },
+      });
+      expect(await dump(running.url)).toEqual(before);
+      expect(await query(running.url, 'select xmin::text, ctid::text from responses order by question_idx')).toEqual(
+        versions,
+      );
+    });
+
+    test('the same moment written in either form as the same response', async () => {
+      await load({ responses: csvOf([responseRow({ timestamp: '2026-03-01T00:03:43.770Z' })]) });
+      const summary = await load({ responses: csvOf([responseRow({ timestamp: '2026-03-01 00:03:43.77+00' })]) });
+      expect(summary.responses).toEqual({ new: 0, changed: 0, unchanged: 1 });
+    });
+
+    test.each<[string, FileRow]>([
+      ['parent_surveyid', { parent_surveyid: secondFormId }],
+      ['parent_surveyid null', { parent_surveyid: null }],
+      ['parent_shortcode', { parent_shortcode: 'other' }],
+      ['flowid', { flowid: '-9223372036854775808' }],
+      ['question_idx', { question_idx: '2147483647' }],
+      ['question_text', { question_text: '' }],
+      ['response', { response: 'Better' }],
+      ['metadata', { metadata: '{"ad_id": "2384", "n": 1}' }],
+      ['metadata null', { metadata: null, ad_id: null }],
+      ['pageid', { pageid: '' }],
+      ['translated_response', { translated_response: 'Well' }],
+    ])('a changed %s over the stored one', async (_, change) => {
+      await load();
+      await query(running.url, 'update responses set seed = 7');
+      const summary = await load({ responses: csvOf([responseRow(change)]) });
+      expect(summary.responses).toEqual({ new: 0, changed: 1, unchanged: 0 });
+      const metadata =
+        change['metadata'] === undefined ? { metadata: '{"ad_id": "2384", "startTime": 1772323417086}' } : {};
+      expect(await stored()).toEqual([responseRow({ ...metadata, ...change })]);
+      expect(await query(running.url, 'select seed from responses')).toEqual([{ seed: '7' }]);
+    });
+
+    test('a number written with other digits as a change', async () => {
+      await load({ responses: csvOf([responseRow({ metadata: '{"n": 1.0}', ad_id: null })]) });
+      const summary = await load({ responses: csvOf([responseRow({ metadata: '{"n": 1.00}', ad_id: null })]) });
+      expect(summary.responses).toEqual({ new: 0, changed: 1, unchanged: 0 });
+      expect((await stored())[0]?.['metadata']).toBe('{"n": 1.00}');
+    });
+
+    test('changed form versions, keeping what the file does not have', async () => {
+      await load();
+      await query(running.url, `update surveys set title = 'T', formid = 'F', translation_conf = '{"self": true}'`);
+      const change = {
+        shortcode: 'x',
+        survey_name: '',
+        survey_created: '2026-01-05 09:00:00+00',
+        metadata: '{"wave": 2}',
+      };
+      expect((await load({ forms: csvOf([formRow(change)]) })).forms).toEqual({ new: 0, changed: 1, unchanged: 0 });
+      expect(
+        await query(
+          running.url,
+          `select shortcode, survey_name, metadata::text, title, formid, translation_conf::text from surveys`,
+        ),
+      ).toEqual([
+        {
+          shortcode: 'x',
+          survey_name: '',
+          metadata: '{"wave": 2}',
+          title: 'T',
+          formid: 'F',
+          translation_conf: '{"self": true}',
+        },
+      ]);
+    });
+
+    test('responses to form versions stored before', async () => {
+      await load();
+      const forms = csvOf([
+        formRow({ surveyid: secondFormId, version: '2', survey_created: '2026-01-06T00:00:00.000Z' }),
+      ]);
+      const summary = await load({ forms, responses: csvOf([responseRow({ response: 'again' })]) });
+      expect(summary).toEqual({
+        isNewAccount: false,
+        forms: { new: 1, changed: 0, unchanged: 0 },
+        responses: { new: 0, changed: 1, unchanged: 0 },
+      });
+    });
+
+    test('columns in any order', async () => {
+      const reversed = Object.fromEntries(Object.entries(responseRow()).toReversed());
+      await load({ responses: csvOf([reversed]) });
+      expect((await stored())[0]).toMatchObject({
+        userid: '2000921492222525',
+        response: 'Good',
+        question_ref: 'health',
+      });
+    });
+
+    test('CRLF line ends, a byte order mark, a last line without its end', async () => {
+      const responses = csvOf(
+        [responseRow({ response: 'a\nb' }), responseRow({ question_idx: '1', userid: '2' })],
+        '\r\n',
+      );
+      await load({ forms: `\uFEFF${csvOf([formRow()], '\r\n')}`, responses: `\uFEFF${responses}`.trimEnd() });
+      expect((await stored()).map((row) => row['response'])).toEqual(['a\nb', 'Good']);
+    });
+
+    test.each([
+      ['gzip by name', '.csv.gz', [csvOf([formRow()])]],
+      ['gzip by its first bytes', '.csv', [csvOf([formRow()])]],
+      ['gzip in several members', '.csv.gz', [csvOf([formRow()]).slice(0, 50), csvOf([formRow()]).slice(50)]],
+    ])('%s', async (_, suffix, forms) => {
+      await load({
+        suffix,
+        forms: Buffer.concat(forms.map((part) => gzipSync(part))),
+        responses: gzipSync(csvOf([responseRow()])),
+      });
+      expect(await stored()).toHaveLength(1);
+    });
+
+    test.each([
+      ['2026-03-01T00:03:43.770Z', '2026-03-01T00:03:43.770000Z'],
+      ['2026-03-01T00:03:43.770047Z', '2026-03-01T00:03:43.770047Z'],
+      ['2026-03-01 00:03:43.770047+00', '2026-03-01T00:03:43.770047Z'],
+      ['2026-03-01 00:03:43.7+00', '2026-03-01T00:03:43.700000Z'],
+      ['2026-03-01 00:03:43+00:00', '2026-03-01T00:03:43.000000Z'],
+      ['2024-02-29 23:59:59.999999Z', '2024-02-29T23:59:59.999999Z'],
+      ['2026-03-01T05:33:43.000001+05:30', '2026-03-01T00:03:43.000001Z'],
+      ['2026-02-28T20:03:43-04', '2026-03-01T00:03:43.000000Z'],
+      ['0001-01-01T00:00:00.000Z', '0001-01-01T00:00:00.000000Z'],
+      ['9999-12-31T23:59:59.999999Z', '9999-12-31T23:59:59.999999Z'],
+    ])('the timestamp %s', async (timestamp, expected) => {
+      await load({ responses: csvOf([responseRow({ timestamp })]) });
+      expect((await stored())[0]?.['timestamp']).toBe(expected);
+    });
+
+    const controls = Array.from({ length: 31 }, (_, index) => String.fromCharCode(index + 1)).join('');
+    const nasty = [
+      '',
+      ' ',
+      '"',
+      '""',
+      ',',
+      "'",
+      '\\',
+      '\\.',
+      '\\N',
+      '\\n',
+      'NULL',
+      'null',
+      '{}',
+      '{"a"}',
+      '{1,2}',
+      '\t',
+      '\r',
+      '\n',
+      '\r\n',
+      '\n\r',
+      ' padded ',
+      'a\n\\.\nb',
+      controls,
+      '\u007F\u0080\u009F',
+      '\u2028\u2029\u00A0',
+      '\uFEFF',
+      '\uFFFD\uFFFF',
+      'e\u0301 é',
+      'שלום \u202Eabc',
+      'مرحبا',
+      'नमस्ते',
+      '👩‍👩‍👧 🏳️‍🌈',
+      '\u{10FFFF}',
+      '=1+1',
+      '+1555',
+      'a,"b"\r\n"c",',
+      '$1',
+      '%s',
+      '--',
+      ';drop table users',
+    ];
+
+    test('every text exactly as it stands in the file', async () => {
+      const rows = nasty.map((text, index) =>
+        responseRow({
+          parent_shortcode: text,
+          userid: text,
+          question_ref: text,
+          question_idx: String(index),
+          question_text: text,
+          response: text,
+          metadata: JSON.stringify({ ad_id: text }),
+          ad_id: text,
+          pageid: text,
+          translated_response: text,
+        }),
+      );
+      await load({ responses: csvOf(rows) });
+      const found = await stored();
+      const texts = [
+        'parent_shortcode',
+        'userid',
+        'question_ref',
+        'question_text',
+        'response',
+        'ad_id',
+        'pageid',
+        'translated_response',
+      ];
+      for (const [index, text] of nasty.entries()) {
+        for (const name of texts) expect([name, found[index]?.[name]]).toEqual([name, text]);
+      }
+      const again = await load({ responses: csvOf(rows) });
+      expect(again.responses).toEqual({ new: 0, changed: 0, unchanged: nasty.length });
+    });
+
+    test('survey names and shortcodes exactly as they stand in the file', async () => {
+      const id = (index: number): string => `3f1c6c5e-0000-4000-8000-${String(index + 1).padStart(12, '0')}`;
+      const rows = nasty.map((text, index) => formRow({ surveyid: id(index), shortcode: text, survey_name: text }));
+      await load({ forms: csvOf(rows) });
+      const found = await query(running.url, 'select shortcode, survey_name from surveys order by id');
+      expect(found).toEqual(nasty.map((text) => ({ shortcode: text, survey_name: text })));
+    });
+
+    test('every number in JSON digit for digit', async () => {
+      const metadata =
+        '{"a":1E+400,"b":123456789012345678901234567890.10,"c":-0.0,"d":9007199254740993,"e":1e-7,"f":[1.50]}';
+      await load({ responses: csvOf([responseRow({ metadata, ad_id: null })]) });
+      const expected = `{"a": 1${'0'.repeat(400)}, "b": 123456789012345678901234567890.10, "c": 0.0, "d": 9007199254740993, "e": 0.0000001, "f": [1.50]}`;
+      const [row] = await stored();
+      expect(JSON.parse(row?.['metadata'] ?? '')).toEqual(JSON.parse(expected));
+      expect(row?.['metadata']).toHaveLength(expected.length);
+      expect(row?.['metadata']).toContain('123456789012345678901234567890.10');
+      expect(row?.['metadata']).toContain('9007199254740993');
+    });
+
+    test('an ad_id that is a number, as metadata prints it', async () => {
+      const metadata = '{"ad_id": 23848585167320457123.50}';
+      await load({ responses: csvOf([responseRow({ metadata, ad_id: '23848585167320457123.50' })]) });
+      expect((await stored())[0]?.['ad_id']).toBe('23848585167320457123.50');
+    });
+
+    test('answers of a megabyte', async () => {
+      const answers = ['x'.repeat(1_048_576), '",\n'.repeat(350_000), '👩‍👩‍👧é'.repeat(100_000)];
+      const rows = answers.map((response, index) =>
+        responseRow({ response, question_idx: String(index), question_ref: `${index}` }),
+      );
+      await load({ responses: csvOf(rows) });
+      const found = await stored();
+      expect(found.map((row, index) => row['response'] === answers[index])).toEqual([true, true, true]);
+    });
+
+    test('more rows than one statement takes', async () => {
+      const rows = Array.from({ length: 5001 }, (_, index) => responseRow({ userid: `${index}` }));
+      const summary = await load({ responses: csvOf(rows) });
+      expect(summary.responses.new).toBe(5001);
+      expect(await query(running.url, 'select count(distinct userid)::integer as n from responses')).toEqual([
+        { n: 5001 },
+      ]);
+    });
+
+    test('some versions of a form without the others', async () => {
+      const rows = [
+        formRow({ version: '2' }),
+        formRow({ surveyid: secondFormId, version: '5', survey_created: '2026-01-06T00:00:00.000Z' }),
+      ];
+      expect((await load({ forms: csvOf(rows) })).forms.new).toBe(2);
+    });
+  });
+});
