@@ -1,0 +1,47 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import { loadDemoData } from '../demo-data.ts';
+import { issueKey } from '../keys/issue.ts';
+
+/** What a newcomer needs to try the service. */
+export interface Demo {
+  readonly key: string;
+  readonly survey: string;
+}
+
+/**
+ * Loads the demo data into a database that is empty and issues a key for it. The key is kept beside the embedded
+ * database, readable by its owner alone, so that later starts can show it again.
+ *
+ * @returns undefined when the database holds other data
+ */
+export async function prepareDemo(url: string, dataDir: string): Promise<Demo | undefined> {
+  const file = join(dataDir, 'demo.json');
+  if (!(await isEmpty(url))) return readDemo(file);
+  process.stderr.write('Loading demo data …\n');
+  const { email, surveys } = await loadDemoData(url);
+  const { key } = await issueKey(url, { email, name: 'demo' });
+  const demo: Demo = { key, survey: surveys[0] ?? '' };
+  await mkdir(dataDir, { recursive: true });
+  await writeFile(file, `${JSON.stringify(demo)}\n`, { mode: 0o600 });
+  return demo;
+}
+
+async function readDemo(file: string): Promise<Demo | undefined> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as Demo;
+  } catch {
+    return undefined;
+  }
+}
+
+async function isEmpty(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query('select 1 from users limit 1')).rowCount === 0;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { UserError } from '../command.ts';
+
+/** The Worker in workerd. */
+export interface RunningWorker {
+  /** Rejects when the Worker ends without having been stopped. */
+  readonly ended: Promise<never>;
+  stop(): Promise<void>;
+}
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const wrangler = fileURLToPath(new URL('../../node_modules/wrangler/bin/wrangler.js', import.meta.url));
+const STOP_MS = 3_000;
+
+/** Quiet, and no request to anybody: neither metrics nor a look-up of where this machine is. */
+const WRANGLER_ENV = {
+  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+  WRANGLER_SEND_METRICS: 'false',
+  WRANGLER_HIDE_BANNER: 'true',
+  CI: 'true', // asks nothing
+};
+
+/**
+ * Starts `wrangler dev` with the Worker's variables and secrets. They go through a file that only its owner can read: a
+ * command line shows in every process list.
+ *
+ * @param options.dataDir where the local KV persists, in `kv`
+ */
+export async function startWorker(options: {
+  port: number;
+  dataDir: string;
+  variables: Readonly<Record<string, string>>;
+}): Promise<RunningWorker> {
+  const dataDir = resolve(options.dataDir);
+  await mkdir(dataDir, { recursive: true });
+  const envFile = join(dataDir, 'worker.env');
+  const lines = Object.entries(options.variables).map(([name, value]) => `${name}="${value}"\n`);
+  await writeFile(envFile, lines.join(''), { mode: 0o600 });
+
+  const args = [
+    'dev',
+    ...['--ip', '127.0.0.1', '--port', String(options.port), '--inspector-port', '0'],
+    ...['--persist-to', join(dataDir, 'kv'), '--env-file', envFile],
+    ...['--show-interactive-dev-session=false', '--log-level', 'warn'],
+  ];
+  const child = spawn(process.execPath, [wrangler, ...args], {
+    cwd: root,
+    env: { ...process.env, ...WRANGLER_ENV, WRANGLER_LOG_PATH: join(dataDir, 'wrangler-logs') },
+    stdio: ['ignore', 'inherit', 'inherit'],
+    detached: true, // a process group of its own, so that all of it can be ended
+  });
+
+  let stopping = false;
+  const exited = once(child, 'exit');
+  const ended = exited.then(() => {
+    if (stopping) return new Promise<never>(() => {});
+    throw new UserError('the Worker has ended unexpectedly: see the messages above');
+  });
+  ended.catch(() => {});
+  return {
+    ended,
+    async stop() {
+      stopping = true;
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      signalGroup(child, 'SIGTERM');
+      const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), STOP_MS);
+      await exited;
+      clearTimeout(timer);
+      signalGroup(child, 'SIGKILL'); // whatever wrangler left behind
+    },
+  };
+}
+
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-(child.pid as number), signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
