@@ -1,4 +1,5 @@
 // npm start: the whole service on this machine: database, SQL-over-HTTP endpoint, Worker.
+import { randomBytes } from 'node:crypto';
 import { UserError, runCommand } from './command.ts';
 import { openDatabase } from './database.ts';
 import { checkPortIsFree, whenHealthy } from './dev/ports.ts';
@@ -8,7 +9,6 @@ import { untilStopped } from './dev/signals.ts';
 import { startWorker } from './dev/worker.ts';
 import { migrate } from './migrations.ts';
 import { startSqlGateway } from './sql-gateway.ts';
-import { randomBytes } from 'node:crypto';
 
 const DEFAULT_PORT = 8787;
 /** Connections the endpoint opens to a Postgres server: what the Worker can have in flight for two exports. */
@@ -17,38 +17,35 @@ const POSTGRES_CONNECTIONS = 10;
 const WORKER_ROLE = 'survey_export_worker';
 
 await runCommand(async () => {
+  await using cleanUp = new AsyncDisposableStack(); // in reverse order, whatever happens
   const stop = untilStopped();
   const port = portFrom(process.env['PORT']);
   const dataDir = process.env['DATA_DIR'] || '.data';
   await checkPortIsFree(port);
 
-  await using database = await openDatabase();
+  const database = await openDatabase();
+  cleanUp.defer(() => database.closeNow());
   await migrate(database.url);
   const demo = database.kind === 'embedded' ? await prepareDemo(database.url, dataDir) : undefined;
 
   const password = randomBytes(24).toString('hex');
   const maxConnections = database.kind === 'embedded' ? 1 : POSTGRES_CONNECTIONS;
   const gateway = await startSqlGateway({ database: database.url, password, maxConnections });
-  try {
-    const databaseName = new URL(database.url).pathname;
-    const worker = await startWorker({
-      port,
-      dataDir,
-      variables: {
-        SQL_ENDPOINT: gateway.url,
-        DATABASE_URL: `postgresql://${WORKER_ROLE}:${password}@localhost${databaseName}`,
-      },
-    });
-    try {
-      await Promise.race([whenHealthy(port, stop), worker.ended, stop.promise]);
-      if (!stop.requested) printReady({ port, database: database.description, demo });
-      await Promise.race([worker.ended, stop.promise]);
-    } finally {
-      await worker.stop();
-    }
-  } finally {
-    await gateway.close();
-  }
+  cleanUp.defer(() => gateway.close());
+
+  const worker = await startWorker({
+    port,
+    dataDir,
+    variables: {
+      SQL_ENDPOINT: gateway.url,
+      DATABASE_URL: `postgresql://${WORKER_ROLE}:${password}@localhost${new URL(database.url).pathname}`,
+    },
+  });
+  cleanUp.defer(() => worker.stop());
+
+  await Promise.race([whenHealthy(port, stop), worker.ended]);
+  if (!stop.requested) printReady({ port, database: database.description, demo });
+  await Promise.race([stop.promise, worker.ended]);
 });
 
 function portFrom(text: string | undefined): number {
