@@ -7,7 +7,7 @@ import { inTransaction, withConnection } from '../connection.ts';
 import { addCounts, type Counts } from './counts.ts';
 import { type FormRow, formColumns, formIdsOf, writeForms } from './forms.ts';
 import { readAhead } from './read-ahead.ts';
-import { type InputFile, readInputFile } from './read-file.ts';
+import { InputFile } from './input-file.ts';
 import { readRows } from './read-rows.ts';
 import { rememberLines, responseColumns, writeResponses } from './responses.ts';
 import { writeBatch } from './write-batch.ts';
@@ -29,7 +29,7 @@ export interface ImportSummary {
 export interface ImportOptions {
   /** Called after each batch of responses. */
   onProgress?: (progress: ImportProgress) => void;
-  /** Ends the import between two batches: nothing is loaded then. */
+  /** Breaks the import off: nothing is loaded then. */
   signal?: AbortSignal;
 }
 
@@ -56,16 +56,14 @@ export async function importFiles(
   input: ImportInput,
   options: ImportOptions = {},
 ): Promise<ImportSummary> {
-  const forms = await readInputFile(input.forms);
-  const responses = await readInputFile(input.responses);
+  const forms = await InputFile.open(input.forms, options.signal);
+  const responses = await InputFile.open(input.responses, options.signal);
   await migrate(url);
   return await withConnection(url, async (client) => {
     const summary = await inTransaction(client, async () => {
       const { id: account, isNew: isNewAccount } = await findOrMakeAccount(client, input.email);
-      const formCounts = await namingFile(input.forms, () => importForms(client, account, forms));
-      const responseCounts = await namingFile(input.responses, () =>
-        importResponses(client, account, responses, options),
-      );
+      const formCounts = await namingFile(forms, () => importForms(client, account, forms));
+      const responseCounts = await namingFile(responses, () => importResponses(client, account, responses, options));
       return { isNewAccount, forms: formCounts, responses: responseCounts };
     });
     // The export reads keys from the index alone, which Postgres does only for pages that a vacuum has seen. The embedded
@@ -87,7 +85,7 @@ async function findOrMakeAccount(client: Client, email: string): Promise<{ id: s
 
 async function importForms(client: Client, account: string, file: InputFile): Promise<Counts> {
   const rows: FormRow[] = []; // all in memory: a survey has dozens of form versions, not millions
-  for await (const piece of readRows(file.content, formColumns)) rows.push(...piece);
+  for await (const piece of readRows(file.content(), formColumns)) rows.push(...piece);
   return await writeBatch(client, rows, (some) => writeForms(client, account, some));
 }
 
@@ -100,21 +98,22 @@ async function importResponses(
   const forms = await formIdsOf(client, account);
   await rememberLines(client);
   let counts: Counts = { new: 0, changed: 0, unchanged: 0 };
-  for await (const batch of readAhead(inBatches(readRows(file.content, responseColumns)))) {
+  for await (const batch of readAhead(inBatches(readRows(file.content(), responseColumns)))) {
     options.signal?.throwIfAborted();
     counts = addCounts(counts, await writeBatch(client, batch, (rows) => writeResponses(client, forms, rows)));
     const rows = counts.new + counts.changed + counts.unchanged;
-    options.onProgress?.({ rows, bytesRead: file.bytesRead(), size: file.size });
+    options.onProgress?.({ rows, bytesRead: file.bytesRead, size: file.size });
   }
   options.signal?.throwIfAborted();
   return counts;
 }
 
-async function namingFile<T>(path: string, work: () => Promise<T>): Promise<T> {
+async function namingFile<T>(file: InputFile, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof BadLine) throw new UserError(`${path} ${error.message}`, { cause: error });
-    throw error;
+    if (!(error instanceof BadLine)) throw error;
+    await file.checkGzip();
+    throw new UserError(`${file.path} ${error.message}`, { cause: error });
   }
 }

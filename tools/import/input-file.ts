@@ -1,0 +1,109 @@
+import { constants, createReadStream, type ReadStream } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { UserError } from '../command.ts';
+
+/**
+ * A file to be read, plain or gzip: gzip is what is named `.gz` or begins with gzip's two magic bytes (RFC 1952, 2.3.1).
+ * Its content is read as it is asked for, so that a file of any size passes.
+ */
+export class InputFile {
+  readonly path: string;
+  /** Size on disk in bytes; null for a pipe, whose size nobody knows. */
+  readonly size: number | null;
+  readonly #signal: AbortSignal | undefined;
+  #source: ReadStream | undefined;
+  #isGzip = false;
+
+  /**
+   * @param signal breaks off the reading when aborted, even of a pipe that has nothing to read
+   * @throws UserError naming the file when it is missing, a directory or not readable
+   */
+  static async open(path: string, signal?: AbortSignal): Promise<InputFile> {
+    const info = await stat(path).catch((error: unknown) => {
+      throw unreadable(path, error);
+    });
+    if (info.isDirectory()) throw new UserError(`${path}: is a directory, not a file`);
+    await access(path, constants.R_OK).catch((error: unknown) => {
+      throw unreadable(path, error);
+    });
+    return new InputFile(path, info.isFile() ? info.size : null, signal);
+  }
+
+  private constructor(path: string, size: number | null, signal: AbortSignal | undefined) {
+    this.path = path;
+    this.size = size;
+    this.#signal = signal;
+  }
+
+  /** Bytes read from the disk so far. */
+  get bytesRead(): number {
+    return this.#source?.bytesRead ?? 0;
+  }
+
+  /**
+   * The file's bytes, unpacked if it is gzip.
+   *
+   * @throws UserError naming the file when it is named `.gz` and is not gzip, is damaged, or is cut off
+   * @throws the signal's reason once it is aborted
+   */
+  async *content(): AsyncGenerator<Uint8Array, void> {
+    const source = createReadStream(this.path, { signal: this.#signal });
+    this.#source = source;
+    try {
+      const chunks: AsyncIterableIterator<Buffer> = source[Symbol.asyncIterator]();
+      let head = Buffer.alloc(0);
+      while (head.length < 2) {
+        const next = await chunks.next();
+        if (next.done) break;
+        head = Buffer.concat([head, next.value]);
+      }
+      this.#isGzip = head[0] === 0x1f && head[1] === 0x8b;
+      if (!this.#isGzip && this.path.endsWith('.gz')) {
+        throw new UserError(`${this.path}: is named .gz, but it is not a gzip file`);
+      }
+      yield* this.#isGzip ? gunzip(chain(head, chunks)) : chain(head, chunks);
+    } catch (error) {
+      this.#signal?.throwIfAborted();
+      throw error instanceof UserError ? error : unreadable(this.path, error);
+    } finally {
+      source.destroy();
+    }
+  }
+
+  /**
+   * Reads a gzip file once more and to its end, where its checksum is: out of a damaged one comes nonsense at first, and
+   * who finds fault with that should say instead that the file is damaged.
+   *
+   * @throws UserError like {@link content}
+   */
+  async checkGzip(): Promise<void> {
+    if (!this.#isGzip || this.size === null) return;
+    for await (const chunk of this.content()) void chunk;
+  }
+}
+
+async function* chain(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  yield head;
+  yield* rest;
+}
+
+async function* gunzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  // Errors of either stream come out of the iteration; the callback only keeps them from being thrown a second time.
+  yield* pipeline(Readable.from(chunks), createGunzip(), () => {});
+}
+
+function unreadable(path: string, error: unknown): UserError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reason = code === undefined ? undefined : REASONS[code];
+  return new UserError(`${path}: ${reason ?? message}`, { cause: error });
+}
+
+const REASONS: Record<string, string> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EACCES: 'may not be read: permission denied',
+  Z_BUF_ERROR: 'the gzip file is cut off',
+  Z_DATA_ERROR: 'the gzip file is damaged',
+};
