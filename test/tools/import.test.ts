@@ -1,15 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type ImportSummary, importFiles } from '../../tools/import/import-files.ts';
+import type { ImportSummary } from '../../tools/import/import-files.ts';
 import { type FileRow, csvOf, formId, formRow, responseRow, secondFormId } from '../support/export-files.ts';
+import { type Files, loadFiles } from '../support/load-files.ts';
 import { type RunningDatabase, dump, empty, query, twoDatabases } from '../support/two-databases.ts';
 
 const email = 'ann@example.org';
-
-type Content = string | Uint8Array;
 
 describe.each(twoDatabases)('import into $database', ({ start }) => {
   let running: RunningDatabase;
@@ -24,20 +23,7 @@ describe.each(twoDatabases)('import into $database', ({ start }) => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  interface Files {
-    forms?: Content;
-    responses?: Content;
-    email?: string;
-    suffix?: string;
-  }
-
-  async function load({ forms = csvOf([formRow()]), responses, ...options }: Files = {}): Promise<ImportSummary> {
-    const suffix = options.suffix ?? '.csv';
-    const paths = { forms: join(folder, `forms${suffix}`), responses: join(folder, `responses${suffix}`) };
-    await writeFile(paths.forms, forms);
-    await writeFile(paths.responses, responses ?? csvOf([responseRow()]));
-    return await importFiles(running.url, { email: options.email ?? email, ...paths });
-  }
+  const load = (files?: Files): Promise<ImportSummary> => loadFiles(running.url, folder, files);
 
   function stored(): Promise<FileRow[]> {
     return query<FileRow>(
@@ -46,7 +32,7 @@ describe.each(twoDatabases)('import into $database', ({ start }) => {
          question_idx::text, question_text, response,
          to_char(timestamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as timestamp,
          metadata::text, metadata ->> 'ad_id' as ad_id, pageid, translated_response
-       from responses order by question_idx, timestamp`,
+       from responses order by responses.question_idx`,
     );
   }
 
@@ -124,7 +110,7 @@ describe.each(twoDatabases)('import into $database', ({ start }) => {
       ['question_idx', { question_idx: '2147483647' }],
       ['question_text', { question_text: '' }],
       ['response', { response: 'Better' }],
-      ['metadata', { metadata: '{"ad_id": "2384", "n": 1}' }],
+      ['metadata', { metadata: '{"x": 1, "ad_id": "2384"}' }],
       ['metadata null', { metadata: null, ad_id: null }],
       ['pageid', { pageid: '' }],
       ['translated_response', { translated_response: 'Well' }],
@@ -313,8 +299,10 @@ describe.each(twoDatabases)('import into $database', ({ start }) => {
     });
 
     test('survey names and shortcodes exactly as they stand in the file', async () => {
-      const id = (index: number): string => `3f1c6c5e-0000-4000-8000-${String(index + 1).padStart(12, '0')}`;
-      const rows = nasty.map((text, index) => formRow({ surveyid: id(index), shortcode: text, survey_name: text }));
+      const rows = nasty.map((text, index) => {
+        const surveyid = `3f1c6c5e-0000-4000-8000-${String(index + 1).padStart(12, '0')}`;
+        return formRow({ surveyid, shortcode: text, survey_name: text });
+      });
       await load({ forms: csvOf(rows) });
       const found = await query(running.url, 'select shortcode, survey_name from surveys order by id');
       expect(found).toEqual(nasty.map((text) => ({ shortcode: text, survey_name: text })));
@@ -325,11 +313,7 @@ describe.each(twoDatabases)('import into $database', ({ start }) => {
         '{"a":1E+400,"b":123456789012345678901234567890.10,"c":-0.0,"d":9007199254740993,"e":1e-7,"f":[1.50]}';
       await load({ responses: csvOf([responseRow({ metadata, ad_id: null })]) });
       const expected = `{"a": 1${'0'.repeat(400)}, "b": 123456789012345678901234567890.10, "c": 0.0, "d": 9007199254740993, "e": 0.0000001, "f": [1.50]}`;
-      const [row] = await stored();
-      expect(JSON.parse(row?.['metadata'] ?? '')).toEqual(JSON.parse(expected));
-      expect(row?.['metadata']).toHaveLength(expected.length);
-      expect(row?.['metadata']).toContain('123456789012345678901234567890.10');
-      expect(row?.['metadata']).toContain('9007199254740993');
+      expect((await stored())[0]?.['metadata']).toBe(expected);
     });
 
     test('an ad_id that is a number, as metadata prints it', async () => {

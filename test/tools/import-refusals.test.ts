@@ -1,0 +1,335 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, sep } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { importFiles } from '../../tools/import/import-files.ts';
+import { type FileRow, csvOf, formId, formRow, responseRow, secondFormId } from '../support/export-files.ts';
+import { type Files, loadFiles, writeFiles } from '../support/load-files.ts';
+import { type RunningDatabase, dump, twoDatabases } from '../support/two-databases.ts';
+
+const unknownId = '3f1c6c5e-0000-4000-8000-00000000dead';
+
+/** A responses file whose record on line 5, after one on lines 2 to 4, has these values. */
+function onLine5(values: FileRow): string {
+  const first = responseRow({ userid: '1', response: 'one\ntwo\r\nthree' });
+  return csvOf([first, responseRow(values), responseRow({ userid: '3' })]);
+}
+
+/** A forms file whose record on line 3 has these values. */
+function onLine3(values: FileRow): string {
+  return csvOf([
+    formRow(),
+    formRow({ surveyid: secondFormId, version: '2', survey_created: '2026-02-01T00:00:00.000Z', ...values }),
+  ]);
+}
+
+function withoutColumn(row: FileRow, name: string): FileRow {
+  return Object.fromEntries(Object.entries(row).filter(([column]) => column !== name));
+}
+
+const gzipped = gzipSync(csvOf(Array.from({ length: 2000 }, (_, index) => responseRow({ userid: `${index * 7919}` }))));
+const damaged = Buffer.from(gzipped);
+damaged.fill(0xff, 5000, 5008);
+
+/** [what, the files, the message] */
+type Refusal = [string, Files, string];
+
+const fields: Refusal[] = (
+  [
+    ['surveyid', 'abc', '"abc" is not a UUID'],
+    ['surveyid', '3f1c6c5e000040008000000000000001', '"3f1c6c5e000040008000000000000001" is not a UUID'],
+    ['surveyid', null, 'is empty'],
+    ['surveyid', unknownId, `"${unknownId}" is neither in the forms file nor stored for this account`],
+    ['parent_surveyid', 'start', '"start" is not a UUID'],
+    ['parent_surveyid', '', '"" is not a UUID'],
+    ['parent_shortcode', null, 'is empty (an empty text is written "")'],
+    ['flowid', '9223372036854775808', '"9223372036854775808" is not an integer of 64 bits'],
+    ['flowid', '-9223372036854775809', '"-9223372036854775809" is not an integer of 64 bits'],
+    ['flowid', '1.6e12', '"1.6e12" is not an integer of 64 bits'],
+    ['flowid', '1600000001840.0', '"1600000001840.0" is not an integer of 64 bits'],
+    ['flowid', ' 1', '" 1" is not an integer of 64 bits'],
+    ['flowid', null, 'is empty'],
+    ['userid', null, 'is empty'],
+    ['question_ref', null, 'is empty'],
+    ['question_idx', '2147483648', '"2147483648" is not an integer of 32 bits'],
+    ['question_idx', '0x1', '"0x1" is not an integer of 32 bits'],
+    ['question_text', null, 'is empty'],
+    ['response', null, 'is empty'],
+    ['timestamp', '2026-02-29T00:00:00Z', '"2026-02-29T00:00:00Z" is not a timestamp'],
+    ['timestamp', '2026-03-01T00:03:43', '"2026-03-01T00:03:43" is not a timestamp'],
+    ['timestamp', '2026-03-01T00:03:43.1234567Z', '"2026-03-01T00:03:43.1234567Z" is not a timestamp'],
+    ['timestamp', 'infinity', '"infinity" is not a timestamp'],
+    ['timestamp', null, 'is empty'],
+    ['metadata', '[1]', '"[1]" is not a JSON object'],
+    ['metadata', 'null', '"null" is not a JSON object'],
+    ['metadata', '{a:1}', '"{a:1}" is not JSON'],
+    ['metadata', '', '"" is not JSON'],
+    ['ad_id', '2385', '"2385" is not the ad_id of the metadata'],
+    ['ad_id', '', '"" is not the ad_id of the metadata'],
+    ['ad_id', null, 'null is not the ad_id of the metadata'],
+  ] as const
+).map(([name, value, reason]) => [
+  `${name} ${JSON.stringify(value)}`,
+  { responses: onLine5({ [name]: value }) },
+  `responses.csv line 5: ${name}: ${reason}`,
+]);
+
+const formFields: Refusal[] = (
+  [
+    ['surveyid', 'abc', '"abc" is not a UUID'],
+    ['surveyid', formId.toUpperCase(), `"${formId}" stands on line 2 already`],
+    ['shortcode', null, 'is empty'],
+    ['survey_name', null, 'is empty'],
+    ['version', '0', '"0" is not a positive integer'],
+    ['version', '1.0', '"1.0" is not an integer of 32 bits'],
+    ['version', '1', '1 cannot follow 1, the version created before it'],
+    ['survey_created', '2026-13-01T00:00:00Z', '"2026-13-01T00:00:00Z" is not a timestamp'],
+    ['survey_created', null, 'is empty'],
+    ['metadata', null, 'is empty'],
+    ['metadata', '"x"', '"\\"x\\"" is not a JSON object'],
+  ] as const
+).map(([name, value, reason]) => [
+  `form ${name} ${JSON.stringify(value)}`,
+  { forms: onLine3({ [name]: value }) },
+  `forms.csv line 3: ${name}: ${reason}`,
+]);
+
+const many = Array.from({ length: 4500 }, (_, index) => responseRow({ userid: `${index}` }));
+
+/** Many good rows around a bad one on line 3002, which only Postgres knows to be bad. */
+function onLine3002(values: FileRow): string {
+  return csvOf(many.map((row, index) => (index === 3000 ? { ...row, ...values } : row)));
+}
+
+const unlikely = Array.from({ length: 700 }, (_, index) => ((index * 2654435761) >>> 0).toString(36)).join('');
+
+const refusals: Refusal[] = [
+  ...fields,
+  ...formFields,
+  [
+    'a header with a missing column',
+    { responses: csvOf([withoutColumn(responseRow(), 'pageid')]) },
+    'responses.csv line 1: the header lacks column pageid',
+  ],
+  [
+    'a header with an unknown column',
+    { responses: csvOf([responseRow({ shortcode: 'a', token: 'b' })]) },
+    'responses.csv line 1: the header has unknown columns shortcode, token',
+  ],
+  [
+    'a header with a repeated column',
+    { forms: csvOf([formRow()]).replace('shortcode,survey_name', 'shortcode,shortcode') },
+    'forms.csv line 1: the header lacks column survey_name; it repeats column shortcode',
+  ],
+  [
+    'a header with a column without a name',
+    { forms: csvOf([formRow()]).replace('\n', ',\n') },
+    'forms.csv line 1: the header has unknown column ""',
+  ],
+  [
+    'the files in the wrong places',
+    { forms: csvOf([responseRow()]) },
+    'forms.csv line 1: the header lacks columns shortcode, survey_name, version, survey_created; it has unknown columns',
+  ],
+  ['an empty file', { responses: '' }, 'responses.csv line 1: the file is empty'],
+  [
+    'a row with too few fields',
+    { responses: `${onLine5({})}a,b\n` },
+    'responses.csv line 7: has 2 fields, the header 14 (it begins with "a")',
+  ],
+  [
+    'a row with too many fields',
+    { forms: csvOf([formRow()]).replace(/\n$/, ',x\n') },
+    'forms.csv line 2: has 7 fields, the header 6',
+  ],
+  ['an empty line', { responses: `${onLine5({})}\n` }, 'responses.csv line 7: is empty'],
+  [
+    'a quote left open',
+    { responses: `${onLine5({})}"a,b\nc\n` },
+    'responses.csv line 7: a quote is opened and never closed',
+  ],
+  [
+    'text after a quote',
+    { responses: onLine5({ response: 'x,y' }).replace('"x,y"', '"x,y"z') },
+    'responses.csv line 5: there is text after a closing quote',
+  ],
+  [
+    'a quote within a field without quotes',
+    { responses: onLine5({ response: 'xyz' }).replace('xyz', 'x"yz') },
+    'responses.csv line 5: there is a quote within a field',
+  ],
+  [
+    'a lone carriage return outside of quotes',
+    { responses: onLine5({ response: 'xyz' }).replace('xyz', 'x\ryz') },
+    'responses.csv line 5: there is a carriage return outside of quotes',
+  ],
+  ['a NUL', { responses: onLine5({ response: 'a\0b' }) }, 'responses.csv line 5: has a NUL character'],
+  [
+    'Latin-1',
+    { responses: Buffer.from(onLine5({ response: 'caf\u00E9' }), 'latin1') },
+    'responses.csv line 5: is not valid UTF-8',
+  ],
+  [
+    'a surrogate in UTF-8',
+    { responses: Buffer.from(onLine5({ response: 'a\u00ED\u00A0\u0080' }), 'latin1') },
+    'responses.csv line 5: is not valid UTF-8',
+  ],
+  [
+    'a character cut off at the end',
+    { responses: Buffer.concat([Buffer.from(onLine5({})), Buffer.from([0xf0, 0x9f])]) },
+    'responses.csv line 7: is not valid UTF-8',
+  ],
+  [
+    'a response twice',
+    { responses: onLine5({ userid: '1', response: 'other' }) },
+    'responses.csv line 5: the response with this surveyid, timestamp, userid and question_ref stands on line 2 already',
+  ],
+  [
+    'a response twice with the same values',
+    { responses: csvOf([responseRow(), responseRow()]) },
+    'responses.csv line 3: the response with this surveyid, timestamp, userid and question_ref stands on line 2 already',
+  ],
+  [
+    'a response twice, its time written differently',
+    { responses: onLine5({ userid: '1', timestamp: '2026-03-01 01:03:43.770047+01' }) },
+    'responses.csv line 5: the response with this',
+  ],
+  [
+    'a response twice, far apart',
+    { responses: csvOf([...many, responseRow({ userid: '7' })]) },
+    'responses.csv line 4502: the response with this surveyid, timestamp, userid and question_ref stands on line 9 already',
+  ],
+  [
+    'a response twice that is stored',
+    { responses: csvOf([...many, responseRow({ userid: 'stored' }), responseRow({ userid: 'stored' })]) },
+    'responses.csv line 4503: the response with this surveyid, timestamp, userid and question_ref stands on line 4502 already',
+  ],
+  [
+    'a NUL in JSON',
+    { responses: onLine3002({ metadata: '{"a":"\\u0000"}', ad_id: null }) },
+    'responses.csv line 3002: Postgres refuses it: unsupported Unicode escape sequence: \\u0000 cannot be converted to text.',
+  ],
+  [
+    'half a surrogate pair in JSON',
+    { responses: onLine3002({ metadata: '{"a":"\\ud83d"}', ad_id: null }) },
+    'responses.csv line 3002: Postgres refuses it: invalid input syntax for type json',
+  ],
+  [
+    'a number that numeric cannot hold',
+    { responses: onLine3002({ metadata: '{"a":1e200000}', ad_id: null }) },
+    'responses.csv line 3002: Postgres refuses it: value overflows numeric format',
+  ],
+  [
+    'a key too long for the index',
+    { responses: onLine3002({ question_ref: unlikely }) },
+    'responses.csv line 3002: Postgres refuses it: index row size',
+  ],
+  [
+    'a time before the year 1 in UTC',
+    { responses: onLine3002({ timestamp: '0001-01-01T00:00:00+05' }) },
+    'responses.csv line 3002: Postgres refuses it: new row for relation "responses" violates check constraint "responses_timestamp_rfc3339"',
+  ],
+  [
+    "a NUL in a form's JSON",
+    { forms: onLine3({ metadata: '{"a":"\\u0000"}' }) },
+    'forms.csv line 3: Postgres refuses it: unsupported Unicode escape sequence',
+  ],
+  [
+    'a file that is only named .gz',
+    { suffix: '.csv.gz', forms: gzipSync(csvOf([formRow()])) },
+    'responses.csv.gz: is named .gz, but it is not a gzip file',
+  ],
+  [
+    'an empty file named .gz',
+    { suffix: '.csv.gz', forms: '' },
+    'forms.csv.gz: is named .gz, but it is not a gzip file',
+  ],
+  [
+    'a gzip file cut off',
+    { responses: gzipped.subarray(0, gzipped.length - 9) },
+    'responses.csv: the gzip file is cut off',
+  ],
+  [
+    'a gzip file cut off after its first bytes',
+    { responses: gzipped.subarray(0, 2) },
+    'responses.csv: the gzip file is cut off',
+  ],
+  ['a damaged gzip file', { responses: damaged }, 'responses.csv: the gzip file is damaged'],
+  [
+    'a gzip file with something after it',
+    { responses: Buffer.concat([gzipped, Buffer.from('more')]) },
+    'responses.csv: the gzip file is damaged',
+  ],
+];
+
+describe.each(twoDatabases)('import into $database refuses', ({ start }) => {
+  let running: RunningDatabase;
+  let folder: string;
+  let before: Record<string, string[]>;
+
+  beforeAll(async () => {
+    running = await start();
+    folder = await mkdtemp(join(tmpdir(), 'test-import-'));
+    // Someone else's data, with ids that the files do not have.
+    const forms = csvOf([formRow({ surveyid: unknownId })]);
+    await loadFiles(running.url, folder, {
+      email: 'other@example.org',
+      forms,
+      responses: csvOf([responseRow({ surveyid: unknownId })]),
+    });
+    before = await dump(running.url);
+  });
+  afterAll(async () => {
+    await running?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test.each(refusals)('%s', async (_, files, message) => {
+    await expect(loadFiles(running.url, folder, files)).rejects.toThrow(folder + sep + message);
+    expect(await dump(running.url)).toEqual(before);
+  });
+
+  test('a form version of another account', async () => {
+    const message = `forms.csv line 3: surveyid: "${unknownId}" belongs to another account`;
+    const forms = onLine3({ surveyid: unknownId });
+    await expect(loadFiles(running.url, folder, { forms })).rejects.toThrow(message);
+    expect(await dump(running.url)).toEqual(before);
+  });
+
+  test("versions that contradict stored times, naming no other line than the file's", async () => {
+    const forms = csvOf([
+      formRow({ survey_created: '2026-02-02T00:00:00Z', version: '1' }),
+      formRow({ surveyid: secondFormId, survey_created: '2026-02-01T00:00:00Z', version: '2' }),
+    ]);
+    await expect(loadFiles(running.url, folder, { forms })).rejects.toThrow(
+      'forms.csv line 2: version: 1 cannot follow 2, the version created before it',
+    );
+    expect(await dump(running.url)).toEqual(before);
+  });
+
+  test.each(['forms', 'responses'] as const)('a missing %s file', async (which) => {
+    const paths = { ...(await writeFiles(folder)), [which]: join(folder, 'nowhere.csv') };
+    await expect(importFiles(running.url, { email: 'ann@example.org', ...paths })).rejects.toThrow(
+      `${join(folder, 'nowhere.csv')}: there is no such file`,
+    );
+    expect(await dump(running.url)).toEqual(before);
+  });
+
+  test('a directory', async () => {
+    const paths = { ...(await writeFiles(folder)), responses: folder };
+    await expect(importFiles(running.url, { email: 'ann@example.org', ...paths })).rejects.toThrow(
+      `${folder}: is a directory`,
+    );
+    expect(await dump(running.url)).toEqual(before);
+  });
+
+  test('to go on once it is aborted', async () => {
+    const paths = await writeFiles(folder, { responses: csvOf(many) });
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const options = { signal: controller.signal, onProgress: () => controller.abort(reason) };
+    await expect(importFiles(running.url, { email: 'ann@example.org', ...paths }, options)).rejects.toThrow(reason);
+    expect(await dump(running.url)).toEqual(before);
+  });
+});
