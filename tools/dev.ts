@@ -36,8 +36,8 @@ await runCommand(async () => {
   const worker = await startWorker({
     port,
     dataDir,
-    variables: {
-      SQL_ENDPOINT: gateway.url,
+    vars: { SQL_ENDPOINT: gateway.url },
+    secrets: {
       DATABASE_URL: `postgresql://${WORKER_ROLE}:${password}@localhost${new URL(database.url).pathname}`,
     },
   });

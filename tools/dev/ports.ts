@@ -20,10 +20,10 @@ export async function checkPortIsFree(port: number): Promise<void> {
 
 /** Resolves when the service says that it and its database are well, or when it is being stopped. */
 export async function whenHealthy(port: number, stop: Stop): Promise<void> {
-  while (!stop.requested) {
+  for (let pauseMs = 100; !stop.requested; pauseMs = Math.min(2 * pauseMs, 2_000)) {
     const response = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined);
     await response?.body?.cancel();
     if (response?.ok) return;
-    await sleep(100);
+    await sleep(pauseMs);
   }
 }

@@ -25,7 +25,7 @@ const WRANGLER_ENV = {
 };
 
 /**
- * Starts `wrangler dev` with the Worker's variables and secrets. They go through a file that only its owner can read: a
+ * Starts `wrangler dev` with the Worker's variables and secrets. Secrets go through a file that only its owner can read: a
  * command line shows in every process list.
  *
  * @param options.dataDir where the local KV persists, in `kv`
@@ -33,18 +33,21 @@ const WRANGLER_ENV = {
 export async function startWorker(options: {
   port: number;
   dataDir: string;
-  variables: Readonly<Record<string, string>>;
+  vars: Readonly<Record<string, string>>;
+  secrets: Readonly<Record<string, string>>;
 }): Promise<RunningWorker> {
   const dataDir = resolve(options.dataDir);
   await mkdir(dataDir, { recursive: true });
   const envFile = join(dataDir, 'worker.env');
-  const lines = Object.entries(options.variables).map(([name, value]) => `${name}="${value}"\n`);
+  const lines = Object.entries(options.secrets).map(([name, value]) => `${name}="${value}"\n`);
   await writeFile(envFile, lines.join(''), { mode: 0o600 });
 
+  const vars = Object.entries(options.vars).flatMap(([name, value]) => ['--var', `${name}:${value}`]);
   const args = [
     'dev',
     ...['--ip', '127.0.0.1', '--port', String(options.port), '--inspector-port', '0'],
     ...['--persist-to', join(dataDir, 'kv'), '--env-file', envFile],
+    ...vars,
     ...['--show-interactive-dev-session=false', '--log-level', 'warn'],
   ];
   const child = spawn(process.execPath, [wrangler, ...args], {
