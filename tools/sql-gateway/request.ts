@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { Failure } from './failures.ts';
+import { clientGone, Failure } from './failures.ts';
 import { toParameter } from './parameters.ts';
 
 /** A statement to run, its parameters in Postgres' text form. */
@@ -62,15 +62,18 @@ function digest(text: string): Buffer {
 
 /** @throws Failure 413 when the body has more than `limit` bytes */
 export async function readBody(request: IncomingMessage, limit: number): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
   const chunks: Buffer[] = [];
   let size = 0;
-  // The request outlives a refusal, or the client would not see the answer.
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    if (!Buffer.isBuffer(chunk)) continue;
+  request.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > limit) throw new Failure(413, `request is too large (max is ${limit} bytes)`);
-    chunks.push(chunk);
-  }
+    // What comes after goes nowhere, but is read: the client may not look for an answer before it has sent all.
+    if (size > limit) reject(new Failure(413, `request is too large (max is ${limit} bytes)`));
+    else chunks.push(chunk);
+  });
+  request.on('end', resolve);
+  request.on('close', () => reject(clientGone()));
+  await promise;
   return Buffer.concat(chunks).toString('utf8');
 }
 
