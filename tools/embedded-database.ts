@@ -42,7 +42,8 @@ export async function openEmbeddedDatabase(dataDir: string): Promise<EmbeddedDat
 async function run(dataDir: string, claim: Claim): Promise<EmbeddedDatabase> {
   const password = randomBytes(16).toString('hex');
   const input: WorkerInput = { folder: join(resolve(dataDir), 'postgres'), password };
-  const worker = new Worker(new URL('embedded-database/worker.ts', import.meta.url), { workerData: input });
+  const file = new URL('embedded-database/worker.ts', import.meta.url);
+  const worker = new Worker(file, { workerData: input, execArgv: [] });
   const exit = new Promise<void>((done) => worker.once('exit', () => done()));
   try {
     const port = await portOf(worker);
