@@ -1,0 +1,94 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDatabase, type Database } from '../../tools/database.ts';
+import { migrate } from '../../tools/migrations.ts';
+import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+
+let postgres: TestPostgres;
+let dataDir: string;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  dataDir = await mkdtemp(join(tmpdir(), 'migrations-'));
+});
+
+afterAll(async () => {
+  await postgres?.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const environments = [
+  { name: 'Postgres', env: async () => ({ DATABASE_URL: await postgres.createDatabase() }) },
+  { name: 'the embedded database', env: async () => ({ DATA_DIR: dataDir }) },
+];
+
+describe.each(environments)('migrating $name', ({ env }) => {
+  let database: Database;
+
+  beforeAll(async () => {
+    database = await openDatabase(await env());
+  });
+
+  afterAll(() => database?.closeNow());
+
+  async function query(text: string): Promise<unknown[]> {
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    try {
+      const { rows } = await client.query({ text, rowMode: 'array' });
+      return rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  async function asWorker(sql: string): Promise<unknown> {
+    return query(`begin; set local role survey_export_worker; ${sql}; rollback`);
+  }
+
+  test('applies each migration once, also when several do it at the same time', async () => {
+    const applied = await Promise.all([1, 2, 3].map(() => migrate(database.url)));
+    expect(applied.flat()).toContain('0001_initial.sql');
+    expect(new Set(applied.flat()).size).toBe(applied.flat().length);
+    expect(await migrate(database.url)).toEqual([]);
+    expect((await query('select name from schema_migrations order by name')).flat()).toEqual(applied.flat());
+  });
+
+  test('makes a role that can read, and write when a key was last used, but nothing else', async () => {
+    await asWorker('select from users, surveys, survey_settings, responses, api_keys');
+    await asWorker('update api_keys set last_used = now()');
+    for (const sql of [
+      'update api_keys set expires = now()',
+      `insert into users (email) values ('x')`,
+      'delete from responses',
+      'create table x ()',
+      'select from schema_migrations',
+    ]) {
+      await expect(asWorker(sql)).rejects.toMatchObject({ code: '42501' });
+    }
+  });
+});
+
+describe('a database whose other database has the role already', () => {
+  test('is migrated like the first one', async () => {
+    const urls = [await postgres.createDatabase(), await postgres.createDatabase()];
+    const applied = await Promise.all(urls.map(migrate));
+    expect(applied[0]).toEqual(applied[1]);
+    expect(applied[0]).toContain('0001_initial.sql');
+  });
+});
+
+describe('DATABASE_URL', () => {
+  test.each([
+    ['mysql://me:secret@host/db', /not a Postgres URL/],
+    ['secret', /not a Postgres URL/],
+    ['postgres://me:secret@127.0.0.1:1/db', /Cannot connect to Postgres 127\.0\.0\.1:1\/db .*ECONNREFUSED/],
+  ])('%s is refused with a reason, but without the password', async (url, reason) => {
+    const error: unknown = await openDatabase({ DATABASE_URL: url }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ name: 'UserError', message: expect.stringMatching(reason) });
+    expect(String(error)).not.toContain('secret');
+  });
+});
