@@ -1,0 +1,146 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { migrate } from '../../tools/migrations.ts';
+import { csvOf, responseRow } from '../support/export-files.ts';
+import { writeFiles } from '../support/load-files.ts';
+import { type RunningDatabase, dump, twoDatabases } from '../support/two-databases.ts';
+
+const script = fileURLToPath(new URL('../../tools/import.ts', import.meta.url));
+
+interface Outcome {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+function start(
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  cwd?: string,
+): { child: ChildProcess; outcome: Promise<Outcome> } {
+  const child = spawn(process.execPath, [script, ...args], {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 60_000, // whatever a test does, nothing of it stays behind
+    killSignal: 'SIGKILL',
+  });
+  const outcome = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
+    ([stdout, stderr]): Outcome => ({ status: child.exitCode, stdout, stderr }),
+  );
+  return { child, outcome };
+}
+
+describe.each(twoDatabases)('npm run db:import on $database', ({ start: startDatabase }) => {
+  let running: RunningDatabase;
+  let folder: string;
+  let paths: { forms: string; responses: string };
+
+  beforeAll(async () => {
+    running = await startDatabase();
+    folder = await mkdtemp(join(tmpdir(), 'test-import-'));
+    paths = await writeFiles(folder);
+    await migrate(running.url);
+  });
+  afterAll(async () => {
+    await running?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const run = (args: string[]): Promise<Outcome> => start(args, { DATABASE_URL: running.url }).outcome;
+  const options = (values: Record<string, string>): string[] =>
+    Object.entries({ email: 'ann@example.org', ...paths, ...values }).flatMap(([name, value]) => [`--${name}`, value]);
+
+  test('tells what a bad line is and loads nothing', async () => {
+    const before = await dump(running.url);
+    const files = await writeFiles(folder, { responses: csvOf([responseRow(), responseRow({ surveyid: 'abc' })]) });
+    expect(await run(options(files))).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `${files.responses} line 3: surveyid: "abc" is not a UUID\n`,
+    });
+    expect(await dump(running.url)).toEqual(before);
+  });
+
+  test.runIf(process.platform !== 'win32')('loads nothing when it is interrupted', async () => {
+    const before = await dump(running.url);
+    const pipe = join(folder, 'pipe');
+    await promisify(execFile)('mkfifo', [pipe]);
+    const { child, outcome } = start(options({ responses: pipe }), { DATABASE_URL: running.url });
+    const [header = '', row = ''] = csvOf([responseRow({ userid: 'user' })]).split('\n');
+    async function* lines(): AsyncGenerator<string, void> {
+      yield `${header}\n`;
+      for (let index = 0; index < 50_000; index += 1) {
+        if (index === 25_000) child.kill('SIGINT'); // some batches are written by then, since a pipe holds only 64 KiB
+        yield `${row.replace('user', String(index))}\n`;
+      }
+    }
+    await pipeline(lines, createWriteStream(pipe)).catch(() => {}); // the pipe breaks when the import ends
+    expect(await outcome).toEqual({ status: 1, stdout: '', stderr: 'interrupted: nothing was loaded\n' });
+    expect(await dump(running.url)).toEqual(before);
+  });
+
+  test('says what it has loaded, and on a second run that nothing has changed', async () => {
+    await writeFiles(folder, {
+      responses: csvOf(Array.from({ length: 1200 }, (_, index) => responseRow({ userid: `${index}` }))),
+    });
+    expect(await run(options({}))).toEqual({
+      status: 0,
+      stdout:
+        'new account ann@example.org\n' +
+        '1 form version: 1 new, 0 changed, 0 unchanged\n' +
+        '1,200 responses: 1,200 new, 0 changed, 0 unchanged\n',
+      stderr: '',
+    });
+    expect(await run(options({}))).toEqual({
+      status: 0,
+      stdout:
+        'account ann@example.org\n' +
+        '1 form version: 0 new, 0 changed, 1 unchanged\n' +
+        '1,200 responses: 0 new, 0 changed, 1,200 unchanged\n' +
+        'nothing changed: all of it was there already\n',
+      stderr: '',
+    });
+  });
+
+  test('finds files from the folder in which npm was called', async () => {
+    const names = { forms: basename(paths.forms), responses: basename(paths.responses) };
+    const env = { DATABASE_URL: running.url, npm_lifecycle_event: 'db:import', INIT_CWD: folder };
+    expect(await start(options(names), env).outcome).toMatchObject({ status: 0, stderr: '' });
+  });
+});
+
+describe('npm run db:import refuses', () => {
+  const env = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' };
+
+  test.each([
+    ['no options', [], "error: required option '--email <address>' not specified"],
+    ['no files', ['--email', 'a@example.org'], "error: required option '--forms <file>' not specified"],
+    ['an unknown option', ['--email', 'a@b', '--forms', 'f', '--responses', 'r', '--x'], "error: unknown option '--x'"],
+    [
+      'an e-mail address that is none',
+      ['--email', 'ann', '--forms', 'f', '--responses', 'r'],
+      '--email: "ann" is not an e-mail address',
+    ],
+    ['an argument too many', ['--email', 'a@b', '--forms', 'f', '--responses', 'r', 'x'], 'error: too many arguments'],
+  ])('%s', async (_, args, message) => {
+    const { status, stdout, stderr } = await start(args, env).outcome;
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toContain(message);
+  });
+
+  test('nothing when asked for help', async () => {
+    const { status, stdout, stderr } = await start(['--help'], env).outcome;
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    for (const word of ['--email', '--forms', '--responses', 'DATABASE_URL', 'Example']) expect(stdout).toContain(word);
+  });
+});
