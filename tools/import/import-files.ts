@@ -29,7 +29,7 @@ export interface ImportSummary {
 export interface ImportOptions {
   /** Called after each batch of responses. */
   onProgress?: (progress: ImportProgress) => void;
-  /** Breaks the import off: nothing is loaded then. */
+  /** Ends the import at the next batch of responses: nothing is loaded then. */
   signal?: AbortSignal;
 }
 
@@ -56,8 +56,8 @@ export async function importFiles(
   input: ImportInput,
   options: ImportOptions = {},
 ): Promise<ImportSummary> {
-  const forms = await InputFile.open(input.forms, options.signal);
-  const responses = await InputFile.open(input.responses, options.signal);
+  const forms = await InputFile.open(input.forms);
+  const responses = await InputFile.open(input.responses);
   await migrate(url);
   return await withConnection(url, async (client) => {
     const summary = await inTransaction(client, async () => {

@@ -12,15 +12,11 @@ export class InputFile {
   readonly path: string;
   /** Size on disk in bytes; null for a pipe, whose size nobody knows. */
   readonly size: number | null;
-  readonly #signal: AbortSignal | undefined;
   #source: ReadStream | undefined;
   #isGzip = false;
 
-  /**
-   * @param signal breaks off the reading when aborted, even of a pipe that has nothing to read
-   * @throws UserError naming the file when it is missing, a directory or not readable
-   */
-  static async open(path: string, signal?: AbortSignal): Promise<InputFile> {
+  /** @throws UserError naming the file when it is missing, a directory or not readable */
+  static async open(path: string): Promise<InputFile> {
     const info = await stat(path).catch((error: unknown) => {
       throw unreadable(path, error);
     });
@@ -28,13 +24,12 @@ export class InputFile {
     await access(path, constants.R_OK).catch((error: unknown) => {
       throw unreadable(path, error);
     });
-    return new InputFile(path, info.isFile() ? info.size : null, signal);
+    return new InputFile(path, info.isFile() ? info.size : null);
   }
 
-  private constructor(path: string, size: number | null, signal: AbortSignal | undefined) {
+  private constructor(path: string, size: number | null) {
     this.path = path;
     this.size = size;
-    this.#signal = signal;
   }
 
   /** Bytes read from the disk so far. */
@@ -46,10 +41,9 @@ export class InputFile {
    * The file's bytes, unpacked if it is gzip.
    *
    * @throws UserError naming the file when it is named `.gz` and is not gzip, is damaged, or is cut off
-   * @throws the signal's reason once it is aborted
    */
   async *content(): AsyncGenerator<Uint8Array, void> {
-    const source = createReadStream(this.path, { signal: this.#signal });
+    const source = createReadStream(this.path);
     this.#source = source;
     try {
       const chunks: AsyncIterableIterator<Buffer> = source[Symbol.asyncIterator]();
@@ -65,7 +59,6 @@ export class InputFile {
       }
       yield* this.#isGzip ? gunzip(chain(head, chunks)) : chain(head, chunks);
     } catch (error) {
-      this.#signal?.throwIfAborted();
       throw error instanceof UserError ? error : unreadable(this.path, error);
     } finally {
       source.destroy();
