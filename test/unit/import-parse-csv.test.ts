@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeUtf8 } from '../../tools/import/decode-utf8.ts';
 import { type CsvRecord, parseCsv } from '../../tools/import/parse-csv.ts';
