@@ -1,5 +1,4 @@
 import { timingSafeEqual } from 'node:crypto';
-import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { fatalError, message, MessageReader, OPENING } from './messages.ts';
 import type { Turnstile } from './turnstile.ts';
@@ -87,5 +86,8 @@ async function send(socket: Socket, answer: Buffer[]): Promise<void> {
   const flowing = answer.map((chunk) => socket.write(chunk)).every(Boolean);
   socket.uncork();
   if (flowing || socket.destroyed) return;
-  await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  socket.once('drain', resolve).once('close', resolve);
+  await promise;
+  socket.off('drain', resolve).off('close', resolve);
 }
