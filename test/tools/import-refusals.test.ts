@@ -328,8 +328,14 @@ describe.each(twoDatabases)('import into $database refuses', ({ start }) => {
     const paths = await writeFiles(folder, { responses: csvOf(many) });
     const controller = new AbortController();
     const reason = new Error('enough');
-    const options = { signal: controller.signal, onProgress: () => controller.abort(reason) };
+    let batches = 0;
+    const onProgress = (): void => {
+      batches += 1;
+      controller.abort(reason);
+    };
+    const options = { signal: controller.signal, onProgress };
     await expect(importFiles(running.url, { email: 'ann@example.org', ...paths }, options)).rejects.toThrow(reason);
+    expect(batches).toBe(1);
     expect(await dump(running.url)).toEqual(before);
   });
 });
