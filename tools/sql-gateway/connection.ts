@@ -19,7 +19,6 @@ export interface Receiver {
 const CONNECT_TIMEOUT_MS = 30_000;
 
 const TYPE = { C: 67, D: 68, E: 69, G: 71, H: 72, T: 84, W: 87, Z: 90 } as const;
-const IDLE = 'I'.charCodeAt(0);
 
 interface Running {
   receiver: Receiver | undefined;
@@ -39,7 +38,6 @@ export class Connection {
   readonly #stream: Duplex;
   readonly #key: { processID: number; secretKey: number };
   #queue: Running[] = [];
-  #inTransaction = false;
   #used = false;
 
   private constructor(client: Client, key: { processID: number; secretKey: number }) {
@@ -102,11 +100,14 @@ export class Connection {
     }
   }
 
-  /** Forgets what a request has left behind (an open transaction, settings, temporary tables) and takes on a role. */
+  /**
+   * Forgets what a request has left behind (settings, temporary tables, prepared statements) and takes on a role.
+   *
+   * @throws Failure when the request has left a transaction open: there is no use for the connection then
+   */
   async reset(role: string | undefined): Promise<void> {
     this.role = role;
     const steps = this.#used ? ['DISCARD ALL'] : [];
-    if (this.#inTransaction) steps.unshift('ROLLBACK');
     this.#used = false;
     if (role !== undefined) steps.push(setRole(role));
     await Promise.all(steps.map((step) => this.command(step)));
@@ -148,7 +149,6 @@ export class Connection {
     else if (type === TYPE.G || type === TYPE.H || type === TYPE.W) {
       throw new Failure(400, 'unexpected message from server'); // COPY: there is no place for its data
     } else if (type === TYPE.Z) {
-      this.#inTransaction = body[0] !== IDLE;
       this.#queue.shift();
       if (running.failure) running.reject(running.failure);
       else running.resolve();
