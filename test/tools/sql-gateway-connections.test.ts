@@ -66,10 +66,10 @@ describe('the connections of the SQL gateway', () => {
 
   test('are made again after the server has ended all while they were idle', async () => {
     await Promise.all([gateway.rowsOf('select 1'), gateway.rowsOf('select 2')]);
-    await gateway.directly(
-      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-    );
-    await expect.poll(() => gateway.rowsOf('select 1')).toEqual([['1']]);
+    const others = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
+    await gateway.directly(`select pg_terminate_backend(pid) ${others}`);
+    await expect.poll(() => gateway.directly(`select ${others}`)).toEqual([]);
+    expect(await gateway.rowsOf('select 1')).toEqual([['1']]);
   });
 });
 

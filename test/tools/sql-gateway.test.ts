@@ -72,6 +72,11 @@ describe.each(databases)('the SQL gateway in front of $name', ({ open, maxConnec
       expect(await gateway.rowsOf('select $1::text, $2::text', [text, ''])).toEqual([[text, '']]);
     });
 
+    test.each([10_000, 200_000])('keeps values of %d characters that all have to be escaped', async (length) => {
+      const columns = Array.from({ length: 12 }, () => `repeat(E'\\x01', ${length})`);
+      expect(await gateway.rowsOf(`select ${columns.join()}`)).toEqual([columns.map(() => '\u0001'.repeat(length))]);
+    });
+
     test('has its columns under their names, whatever they are', async () => {
       const { text } = await gateway.post({ query: `select 1 as "a""b\\", 2 as "é"` });
       expect(JSON.parse(text).rows).toEqual([{ 'a"b\\': 1, é: 2 }]);
