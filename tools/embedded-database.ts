@@ -1,4 +1,3 @@
-/* oxlint-disable unicorn/require-post-message-target-origin -- that is for windows, these are threads */
 import { randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';

@@ -69,7 +69,7 @@ function install() {
   });
   if (error) throw error;
   if (status !== 0) {
-    process.stderr.write('The installation failed: see npm\'s message above.\n');
+    process.stderr.write("The installation failed: see npm's message above.\n");
     process.exit(status ?? 1);
   }
 }

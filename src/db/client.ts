@@ -1,7 +1,14 @@
 import { neon, neonConfig } from '@neondatabase/serverless';
-import type { Env } from '../env.ts';
 import { DatabaseError, failureOfStatus } from './errors.ts';
 import { type RetryBudget, withRetry } from './retry.ts';
+
+/** Where the database is. */
+export interface DatabaseEnv {
+  /** Secret: `postgresql://` URL of the role `survey_export_worker`. */
+  readonly DATABASE_URL: string;
+  /** Where SQL goes over HTTP. Unset in production, where the driver derives Neon's address from DATABASE_URL. */
+  readonly SQL_ENDPOINT?: string;
+}
 
 /** A row as the database prints it: text, or null. */
 export type Row = readonly (string | null)[];
@@ -51,7 +58,7 @@ const asText = { getTypeParser: () => (value: string) => value };
 neonConfig.fetchFunction = fetchAnswer;
 
 /** @throws DatabaseError when the environment has no usable DATABASE_URL */
-export function connect(env: Env): Database {
+export function connect(env: DatabaseEnv): Database {
   if (env.SQL_ENDPOINT) neonConfig.fetchEndpoint = env.SQL_ENDPOINT;
   const sql = neon(checkedUrl(env.DATABASE_URL), { disableWarningInBrowsers: true });
 

@@ -20,35 +20,36 @@ function expectError(answer: Answer, status: number, message: string): void {
 }
 
 describe('401, checked before anything else', () => {
-  const invalid = (answer: Answer) => {
+  const expectInvalidToken = (answer: Answer) => {
     expectError(answer, 401, 'Invalid Token.');
     expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer');
   };
 
   test.each([...ENDPOINTS, '/nowhere', '', '/', '/responses/csv/more'])('without a key, for %j', async (path) => {
-    invalid(await ask(path));
-    invalid(await ask(path, { method: 'POST' }));
+    expectInvalidToken(await ask(path));
+    expectInvalidToken(await ask(path, { method: 'POST' }));
   });
 
-  test('for a key that was not issued', async () => invalid(await ask('/surveys', { key: generateApiKey() })));
+  test('for a key that was not issued', async () =>
+    expectInvalidToken(await ask('/surveys', { key: generateApiKey() })));
 
-  test('for a malformed key', async () => invalid(await ask('/surveys', { key: `${account.key}x` })));
+  test('for a malformed key', async () => expectInvalidToken(await ask('/surveys', { key: `${account.key}x` })));
 
   test('for a hash instead of a key', async () => {
-    invalid(await ask('/surveys', { key: await hashApiKey(account.key) }));
+    expectInvalidToken(await ask('/surveys', { key: await hashApiKey(account.key) }));
   });
 
   test('for a revoked key', async () => {
     const key = generateApiKey();
     await storeKey(account.id, key, { revoked: new Date() });
-    invalid(await ask('/surveys', { key }));
+    expectInvalidToken(await ask('/surveys', { key }));
   });
 
   test('for an expired key, and from the moment it expires', async () => {
     const [expired, expiring] = [generateApiKey(), generateApiKey()];
     await storeKey(account.id, expired, { expires: new Date(Date.now() - 1000) });
     await storeKey(account.id, expiring, { expires: new Date(Date.now() + 1500) });
-    invalid(await ask('/surveys', { key: expired }));
+    expectInvalidToken(await ask('/surveys', { key: expired }));
     expect((await ask('/surveys', { key: expiring })).status).toBe(200);
     await expect.poll(async () => (await ask('/surveys', { key: expiring })).status, { timeout: 5000 }).toBe(401);
   });
@@ -73,7 +74,7 @@ describe('401, checked before anything else', () => {
   ])('or not, for the header %j: %i', async (header, status) => {
     const answer = await ask('/surveys', { headers: { Authorization: header.replaceAll('KEY', account.key) } });
     expect(answer.status).toBe(status);
-    if (status === 401) invalid(answer);
+    if (status === 401) expectInvalidToken(answer);
   });
 });
 

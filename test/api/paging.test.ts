@@ -97,12 +97,10 @@ describe('a token of the older form', () => {
 
   test('goes on behind every row with its three values', async () => {
     const all = await page(5000);
-    for (const row of all) {
+    for (const row of all.filter(({ userid }) => !String(userid).includes(','))) {
       const behind = all.findLastIndex((other) => older(other).equals(older(row))) + 1;
-      if (!String(row['userid']).includes(',')) {
-        const rest = await page(5000, older(row).toString('base64'));
-        expect(rest.map(nameOf)).toEqual(expected.slice(behind));
-      }
+      const rest = await page(5000, older(row).toString('base64'));
+      expect(rest.map(nameOf)).toEqual(expected.slice(behind));
     }
   });
 

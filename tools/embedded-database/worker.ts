@@ -1,5 +1,4 @@
 // The thread of the embedded Postgres, which blocks its thread while it runs a query.
-/* oxlint-disable unicorn/require-post-message-target-origin -- that is for windows, these are threads */
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
