@@ -22,6 +22,8 @@ export interface SqlGatewayOptions {
   maxResponseBytes?: number;
   /** Requests that are longer are refused (64 MiB by default). */
   maxRequestBytes?: number;
+  /** Awaited before a statement is run: a network that is further away, for tests and benchmarks. */
+  beforeRequest?: () => Promise<unknown>;
 }
 
 /** A running gateway. */
@@ -59,6 +61,7 @@ export async function startSqlGateway(options: SqlGatewayOptions): Promise<SqlGa
     checkPassword(login, password);
     if (login.database !== upstream.database) throw noSuchDatabase(login.database);
     const work = workOf(await readBody(request, maxRequestBytes), request.headers);
+    await options.beforeRequest?.();
     const role = login.user === upstream.user ? undefined : login.user;
     const rawText = isTrue(request.headers, 'neon-raw-text-output');
     return pool.use(role, signal, (connection) =>

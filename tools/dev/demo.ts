@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import pg from 'pg';
+import { withConnection } from '../connection.ts';
 import { loadDemoData } from '../demo-data.ts';
 import { issueKey } from '../keys/issue.ts';
 
@@ -37,11 +37,6 @@ async function readDemo(file: string): Promise<Demo | undefined> {
 }
 
 async function isEmpty(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query('select 1 from users limit 1')).rowCount === 0;
-  } finally {
-    await client.end();
-  }
+  const { rowCount } = await withConnection(url, (client) => client.query('select 1 from users limit 1'));
+  return rowCount === 0;
 }

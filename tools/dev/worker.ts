@@ -52,7 +52,8 @@ export async function startWorker(options: {
   ];
   const child = spawn(process.execPath, [wrangler, ...args], {
     cwd: root,
-    env: { ...process.env, ...WRANGLER_ENV, WRANGLER_LOG_PATH: join(dataDir, 'wrangler-logs') },
+    // The secrets once more: wrangler takes a variable of its own environment, such as our DATABASE_URL, before the file's.
+    env: { ...process.env, ...WRANGLER_ENV, ...options.secrets, WRANGLER_LOG_PATH: join(dataDir, 'wrangler-logs') },
     stdio: ['ignore', 'inherit', 'inherit'],
     detached: true, // a process group of its own, so that all of it can be ended
   });

@@ -1,6 +1,6 @@
-import pg from 'pg';
 import { apiKeyPrefix, generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { UserError } from '../command.ts';
+import { withConnection } from '../connection.ts';
 
 /** A key just issued; the only time that `key` is known. */
 export interface IssuedKey {
@@ -27,19 +27,15 @@ export async function issueKey(
   const key = generateApiKey();
   const prefix = apiKeyPrefix(key);
   const expires = expiresInMs === undefined ? null : new Date(Date.now() + expiresInMs).toISOString();
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ id: string }>(
-      `insert into api_keys (userid, name, prefix, hash, expires)
-       select id, $2, $3, $4, $5 from users where email = $1
-       returning id`,
-      [email, name, prefix, await hashApiKey(key), expires],
-    );
-    const id = rows[0]?.id;
-    if (!id) throw new UserError(`--email: there is no account "${email}". "npm run db:import" creates one.`);
-    return { key, id, email, name, prefix, expires };
-  } finally {
-    await client.end();
-  }
+  const hash = await hashApiKey(key);
+  const insert = `
+    insert into api_keys (userid, name, prefix, hash, expires)
+    select id, $2, $3, $4, $5 from users where email = $1
+    returning id`;
+  const { rows } = await withConnection(url, (client) =>
+    client.query<{ id: string }>(insert, [email, name, prefix, hash, expires]),
+  );
+  const id = rows[0]?.id;
+  if (!id) throw new UserError(`--email: there is no account "${email}". "npm run db:import" creates one.`);
+  return { key, id, email, name, prefix, expires };
 }

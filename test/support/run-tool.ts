@@ -1,0 +1,30 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+
+/** How a command-line tool ended, and what it wrote. */
+export interface Outcome {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Starts `tools/<name>` as npm would. It is ended after a minute, whatever a test does. */
+export function startTool(
+  name: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): { readonly child: ChildProcess; readonly outcome: Promise<Outcome> } {
+  const script = fileURLToPath(new URL(`../../tools/${name}`, import.meta.url));
+  const child = spawn(process.execPath, [script, ...args], {
+    env: { ...process.env, DATABASE_URL: '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 60_000,
+    killSignal: 'SIGKILL',
+  });
+  const outcome = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
+    ([stdout, stderr]): Outcome => ({ status: child.exitCode, stdout, stderr }),
+  );
+  return { child, outcome };
+}

@@ -1,0 +1,130 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startPostgres } from '../support/postgres.ts';
+import { startTool } from '../support/run-tool.ts';
+
+let dataDir: string;
+let port: number;
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'test start ü-'));
+  port = await freePort();
+});
+afterEach(() => rm(dataDir, { recursive: true, force: true }));
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+/** Starts the service and waits until it says that it is ready. */
+async function startService(env: NodeJS.ProcessEnv = {}) {
+  const { child, outcome } = startTool('dev.ts', [], { PORT: String(port), DATA_DIR: dataDir, ...env });
+  let printed = '';
+  await new Promise<void>((ready, reject) => {
+    child.stdout?.on('data', (chunk: Buffer) => {
+      printed += chunk.toString();
+      if (printed.includes('Ctrl-C')) ready();
+    });
+    void outcome.then(({ stderr }) => reject(new Error(`it ended: ${stderr}`)));
+  });
+  return {
+    printed,
+    key: /^Key {3}(\S+)$/m.exec(printed)?.[1],
+    async stop(signal: NodeJS.Signals) {
+      const start = Date.now();
+      child.kill(signal);
+      const { status, stderr } = await outcome;
+      return { status, stderr, seconds: (Date.now() - start) / 1000 };
+    },
+  };
+}
+
+/** Command lines of running processes that have to do with this test's service. */
+function processes(): string[] {
+  const all = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).split('\n');
+  return all.filter((line) => line.includes(dataDir) || line.includes(`--port ${port}`));
+}
+
+describe('npm start', () => {
+  test('prints where it is, a key and a curl line that fetches a CSV, and stops at once with all it started', async () => {
+    const service = await startService();
+    expect(service.printed).toContain(`\nAPI   http://127.0.0.1:${port}/api/v1\n`);
+    expect(service.key).toMatch(/^sres_\w{49}$/);
+
+    const [, url] = /^curl .*'(http:[^']+)'/m.exec(service.printed) ?? [];
+    const response = await fetch(url ?? '', { headers: { Authorization: `Bearer ${service.key}` } });
+    expect(response.status).toBe(200);
+    expect((await response.text()).split('\n').length).toBeGreaterThan(1000);
+    expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
+    expect(processes()).not.toEqual([]);
+
+    const { status, stderr, seconds } = await service.stop('SIGTERM');
+    expect(status).toBe(0);
+    expect(stderr.replace('Loading demo data …\n', '')).toBe('');
+    expect(seconds).toBeLessThan(5);
+    expect(processes()).toEqual([]);
+  });
+
+  test('keeps its data, and shows the same key again', async () => {
+    const first = await startService();
+    await first.stop('SIGINT');
+    const second = await startService();
+    expect(second.key).toBe(first.key);
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1/surveys`, {
+      headers: { Authorization: `Bearer ${second.key}` },
+    });
+    expect(response.status).toBe(200);
+    await second.stop('SIGINT');
+  });
+
+  test('lets other commands work on its database while it runs', async () => {
+    const service = await startService();
+    const issued = await startTool('keys.ts', ['issue', '--email', 'demo@example.org'], { DATA_DIR: dataDir }).outcome;
+    expect(issued.status).toBe(0);
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1/surveys`, {
+      headers: { Authorization: `Bearer ${issued.stdout.trimEnd()}` },
+    });
+    expect(response.status).toBe(200);
+    await service.stop('SIGTERM');
+  });
+
+  test('serves DATABASE_URL instead, without demo data', async () => {
+    await using server = Object.assign(await startPostgres(), {
+      async [Symbol.asyncDispose]() {
+        await server.stop();
+      },
+    });
+    const service = await startService({ DATABASE_URL: await server.createDatabase() });
+    expect(service.key).toBeUndefined();
+    expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
+    await service.stop('SIGTERM');
+  });
+
+  test.each([
+    ['a bad port', { PORT: 'http' }, 'PORT must be an integer from 1 to 65535, not "http"'],
+    ['a bad database URL', { DATABASE_URL: 'mysql://u:secret@h/d' }, 'DATABASE_URL is not a Postgres URL'],
+  ])('refuses %s', async (_, env, message) => {
+    const { status, stdout, stderr } = await startTool('dev.ts', [], { PORT: String(port), DATA_DIR: dataDir, ...env })
+      .outcome;
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain('secret');
+  });
+
+  test('refuses a port that is in use', async () => {
+    const other = createServer().listen(port, '127.0.0.1');
+    await once(other, 'listening');
+    const { status, stderr } = await startTool('dev.ts', [], { PORT: String(port), DATA_DIR: dataDir }).outcome;
+    other.close();
+    expect({ status, stderr }).toEqual({ status: 1, stderr: `port ${port} is in use: set PORT to another one\n` });
+  });
+});
