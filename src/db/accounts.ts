@@ -9,12 +9,12 @@ export interface StoredApiKey {
   readonly expires: number | null;
 }
 
-/** @returns the key with this hash, or undefined when there is none or it was revoked */
+/** @returns the key with this hash, or undefined when there is none, or it was revoked or has expired */
 export async function findApiKey(db: Database, hash: string, signal: AbortSignal): Promise<StoredApiKey | undefined> {
   const text = `
     select k.id, u.id, u.email, floor(extract(epoch from k.expires) * 1000)
     from api_keys k join users u on u.id = k.userid
-    where k.hash = $1 and k.revoked is null`;
+    where k.hash = $1 and k.revoked is null and (k.expires is null or k.expires > now())`;
   const [row] = await db.rows({ text, params: [hash] }, { signal });
   if (!row) return undefined;
   const [keyId, accountId, email, expires] = row as [string, string, string, string | null];

@@ -8,6 +8,8 @@ export interface DatabaseEnv {
   readonly DATABASE_URL: string;
   /** Where SQL goes over HTTP. Unset in production, where the driver derives Neon's address from DATABASE_URL. */
   readonly SQL_ENDPOINT?: string;
+  /** How long a page of a running export is tried again before the transfer breaks off; 60 when not given. */
+  readonly EXPORT_RETRY_SECONDS?: string;
 }
 
 /** A row as the database prints it: text, or null. */
@@ -21,8 +23,8 @@ export interface Query {
 
 export interface QueryOptions {
   readonly signal: AbortSignal;
-  /** How long to try; {@link INTERACTIVE} when not given. */
-  readonly budget?: RetryBudget;
+  /** How long to try: `request` (when not given) while somebody waits for a status, `export` once a transfer runs, `probe` once. */
+  readonly patience?: Patience;
   /** A longer answer is not read but refused as `too-large`, as one past the endpoint's own limit is. */
   readonly maxBytes?: number;
 }
@@ -40,10 +42,21 @@ export interface Database {
   bytes<T>(query: Query, options: QueryOptions, use: (body: Uint8Array<ArrayBuffer>) => T): Promise<T>;
 }
 
-/** For queries before a response has begun: somebody is waiting, but a suspended compute may take seconds to wake. */
-export const INTERACTIVE: RetryBudget = { totalMs: 8_000, attemptMs: 20_000 };
-/** For the pages of a running export: a restart of the database should not cost a long download. */
-export const PAGE: RetryBudget = { totalMs: 60_000, attemptMs: 60_000 };
+export type Patience = 'probe' | 'request' | 'export';
+
+/** A suspended compute may take seconds to wake. */
+const REQUEST_SECONDS = 8;
+/** A restart of the database should not cost a long download. */
+const EXPORT_SECONDS = 60;
+
+function budgetsOf(env: DatabaseEnv): Record<Patience, RetryBudget> {
+  const exportSeconds = Number(env.EXPORT_RETRY_SECONDS ?? EXPORT_SECONDS);
+  return {
+    probe: { totalMs: 0, attemptMs: 3_000 }, // whoever asks for health asks again anyway
+    request: { totalMs: 1000 * REQUEST_SECONDS, attemptMs: 20_000 },
+    export: { totalMs: 1000 * exportSeconds, attemptMs: 60_000 },
+  };
+}
 
 /** What our queries hand to {@link fetchAnswer} through the driver, beside fetch's own options. */
 interface FetchOptions {
@@ -57,22 +70,23 @@ const asText = { getTypeParser: () => (value: string) => value };
 
 neonConfig.fetchFunction = fetchAnswer;
 
-/** @throws DatabaseError when the environment has no usable DATABASE_URL */
+/** Does not connect yet: that DATABASE_URL is usable, the first query finds. */
 export function connect(env: DatabaseEnv): Database {
   if (env.SQL_ENDPOINT) neonConfig.fetchEndpoint = env.SQL_ENDPOINT;
-  const sql = neon(checkedUrl(env.DATABASE_URL), { disableWarningInBrowsers: true });
+  const budgets = budgetsOf(env);
+  const driver = () => neon(checkedUrl(env.DATABASE_URL), { disableWarningInBrowsers: true });
 
   return {
-    rows: ({ text, params }, { signal, budget = INTERACTIVE, maxBytes }) =>
-      withRetry(budget, signal, async (attempt) => {
+    rows: ({ text, params }, { signal, patience = 'request', maxBytes }) =>
+      withRetry(budgets[patience], signal, async (attempt) => {
         const fetchOptions: FetchOptions = { signal: attempt, maxBytes, raw: false };
-        return (await sql.query(text, [...params], { arrayMode: true, types: asText, fetchOptions })) as Row[];
+        return (await driver().query(text, [...params], { arrayMode: true, types: asText, fetchOptions })) as Row[];
       }),
 
-    bytes: ({ text, params }, { signal, budget = INTERACTIVE, maxBytes }, use) =>
-      withRetry(budget, signal, async (attempt) => {
+    bytes: ({ text, params }, { signal, patience = 'request', maxBytes }, use) =>
+      withRetry(budgets[patience], signal, async (attempt) => {
         const fetchOptions: FetchOptions = { signal: attempt, maxBytes, raw: true };
-        const answer: unknown = await sql.query(text, [...params], { fullResults: true, fetchOptions });
+        const answer: unknown = await driver().query(text, [...params], { fullResults: true, fetchOptions });
         return use((answer as { body: Uint8Array<ArrayBuffer> }).body);
       }),
   };

@@ -1,9 +1,11 @@
 import type { Database } from './client.ts';
+import { DatabaseError, failureOf } from './errors.ts';
 
-/** One try of a few seconds: whoever asks for health asks again anyway. */
-const BUDGET = { totalMs: 0, attemptMs: 3_000 };
-
-/** @throws DatabaseError when the database does not answer */
+/** @throws DatabaseError `unavailable` when the database does not answer within a few seconds, for whatever reason */
 export async function ping(db: Database, signal: AbortSignal): Promise<void> {
-  await db.rows({ text: 'select 1', params: [] }, { signal, budget: BUDGET });
+  try {
+    await db.rows({ text: 'select 1', params: [] }, { signal, patience: 'probe' });
+  } catch (error) {
+    throw new DatabaseError('unavailable', failureOf(error).message, error);
+  }
 }
