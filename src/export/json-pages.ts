@@ -1,5 +1,5 @@
 import { type Cursor, encodeCursor } from '../cursor.ts';
-import { type Database, PAGE, type Row } from '../db/client.ts';
+import type { Database, Patience, Row } from '../db/client.ts';
 import { JSON_COLUMNS, type Range, pageQuery } from '../db/responses.ts';
 import type { Form } from '../db/surveys.ts';
 import { type JsonField, jsonObject } from '../json.ts';
@@ -48,16 +48,16 @@ export async function* readJsonPages(
   signal: AbortSignal,
 ): AsyncGenerator<JsonPage, void, void> {
   const shortcodes = new Map(forms.map(({ id, shortcode }) => [id, shortcode]));
-  const read = async (part: Range, budget?: typeof PAGE) => {
+  const read = async (part: Range, patience: Patience) => {
     const maxBytes = part.limit === 1 ? Infinity : MAX_PAGE_BYTES;
-    const rows = await db.rows(pageQuery(forms, part, JSON_COLUMNS), { signal, maxBytes, ...(budget && { budget }) });
+    const rows = await db.rows(pageQuery(forms, part, JSON_COLUMNS), { signal, maxBytes, patience });
     return toPage(rows, shortcodes);
   };
 
   let rest = range;
   let size = range.limit; // what fitted last time, not what was hoped for
-  for (let budget: typeof PAGE | undefined; ; budget = PAGE) {
-    const { page, limit } = await readFitting((part) => read(part, budget), {
+  for (let patience: Patience = 'request'; ; patience = 'export') {
+    const { page, limit } = await readFitting((part) => read(part, patience), {
       ...rest,
       limit: Math.min(size, rest.limit),
     });

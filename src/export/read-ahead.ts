@@ -18,10 +18,10 @@ export interface ResponseReader<P extends SizedPage> {
 /** The first page is small: it decides the status, and the client sees its first byte soon. */
 const FIRST_PAGE_ROWS = 500;
 /** What a page should weigh. Smaller ones cost round trips, larger ones memory: {@link PAGES_AHEAD} + 1 are held at a time. */
-const PAGE_BYTES = 3 * 1024 * 1024;
+const PAGE_BYTES = 4 * 1024 * 1024;
 const MAX_PAGE_ROWS = 20_000;
-/** With the border query that is five requests at a time; a Worker may have six waiting for an answer's headers. */
-const PAGES_AHEAD = 4;
+/** With the border query that is six requests, as many as a Worker may have waiting for headers; a further one waits. */
+const PAGES_AHEAD = 5;
 /** Page borders fetched in one query. */
 const BORDERS = 16;
 
@@ -97,7 +97,9 @@ async function* restOf<P extends SizedPage>(
   for (;;) {
     yield page;
     if (!page.last || page.rowCount < limit) return;
-    ({ page, limit } = await readFitting(read, { ...range, after: page.last, limit: rowsFor(page) }));
+    // Not at once back to the size that may just have been too large.
+    const next = Math.min(rowsFor(page), 2 * limit);
+    ({ page, limit } = await readFitting(read, { ...range, after: page.last, limit: next }));
   }
 }
 

@@ -2,26 +2,30 @@
  * A response body out of chunks that are still being read. It breaks off where one cannot be had, so that the client
  * sees a broken transfer: never a clean end, never an error's text in the file.
  *
- * @param chunks the body; pulled one at a time, as the client reads
+ * A chunk is asked for when the one before has been taken by the client's side, and no sooner: then its memory is free.
+ * (Of workerd's streams, IdentityTransformStream promises that: a write is done when its bytes have been read.)
+ *
+ * @param chunks the body; no chunk is empty
  * @param ending aborted as soon as nothing more is wanted: the client has gone, or a chunk failed
  */
-export function streamChunks(
-  chunks: AsyncIterator<Uint8Array, void, void>,
+export function streamChunks(chunks: AsyncIterable<Uint8Array>, ending: AbortController): ReadableStream<Uint8Array> {
+  const { readable, writable } = new IdentityTransformStream();
+  void pump(chunks, writable.getWriter(), ending);
+  return readable;
+}
+
+async function pump(
+  chunks: AsyncIterable<Uint8Array>,
+  writer: WritableStreamDefaultWriter<Uint8Array>,
   ending: AbortController,
-): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { value: chunk } = await chunks.next();
-        if (chunk) controller.enqueue(chunk);
-        else controller.close();
-      } catch (error) {
-        ending.abort(error);
-        controller.error(error);
-      }
-    },
-    cancel(reason) {
-      ending.abort(reason);
-    },
-  });
+): Promise<void> {
+  // A client that goes is noticed by the next write; when that is waiting for a page, only by this.
+  writer.closed.catch((error: unknown) => ending.abort(error));
+  try {
+    for await (const chunk of chunks) await writer.write(chunk);
+    await writer.close();
+  } catch (error) {
+    ending.abort(error);
+    await writer.abort(error).catch(() => {}); // it may be broken already: by a client that has gone
+  }
 }

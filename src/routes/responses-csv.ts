@@ -33,5 +33,9 @@ async function* bodyOf(
 ): AsyncGenerator<Uint8Array, void, void> {
   yield csvHeader(CSV_COLUMNS);
   yield first.csv;
-  for await (const page of rest) if (page.rowCount > 0) yield page.csv;
+  first.release();
+  for await (const page of rest) {
+    if (page.rowCount > 0) yield page.csv;
+    page.release();
+  }
 }
