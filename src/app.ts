@@ -38,7 +38,6 @@ export function createApp(): Hono<AppEnv> {
     cors({
       origin: '*',
       allowMethods: ['GET', 'HEAD'],
-      allowHeaders: ['Authorization'],
       exposeHeaders: ['Content-Disposition', 'Retry-After', 'X-Request-Id'],
       maxAge: 86_400,
     }),
