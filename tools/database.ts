@@ -8,6 +8,8 @@ export interface Database {
   /** `postgres://` URL, with the password. Of an embedded database: one connection is served at a time, others wait. */
   readonly url: string;
   readonly kind: 'postgres' | 'embedded';
+  /** Whether another command runs it, and ends it when it is done. */
+  readonly isBorrowed: boolean;
   /** What to call it in front of people: has no password in it. */
   readonly description: string;
   /** Leaves the database at once. An embedded one that this process runs breaks off what other processes do with it. */
@@ -33,6 +35,7 @@ export async function openDatabase(env: NodeJS.ProcessEnv = process.env): Promis
   return {
     url: embedded.url,
     kind: 'embedded',
+    isBorrowed: embedded.isBorrowed,
     description: `embedded Postgres in ${dataDir}`,
     closeNow: () => embedded.close('now'),
     [Symbol.asyncDispose]: () =>
@@ -53,7 +56,14 @@ async function openPostgres(url: string): Promise<Database> {
   } catch (cause) {
     throw new UserError(`Cannot connect to ${description} (DATABASE_URL): ${reasonOf(cause)}`, { cause });
   }
-  return { url, kind: 'postgres', description, closeNow: nothingToClose, [Symbol.asyncDispose]: nothingToClose };
+  return {
+    url,
+    kind: 'postgres',
+    isBorrowed: false,
+    description,
+    closeNow: nothingToClose,
+    [Symbol.asyncDispose]: nothingToClose,
+  };
 }
 
 async function nothingToClose(): Promise<void> {}

@@ -1,11 +1,13 @@
 // npm start: the whole service on this machine: database, SQL-over-HTTP endpoint, Worker.
 import { randomBytes } from 'node:crypto';
 import { UserError, runCommand } from './command.ts';
-import { openDatabase } from './database.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { type Database, openDatabase } from './database.ts';
 import { checkPortIsFree, whenHealthy } from './dev/ports.ts';
 import { prepareDemo } from './dev/demo.ts';
 import { printReady } from './dev/ready.ts';
-import { untilStopped } from './dev/signals.ts';
+import { type Stop, untilStopped } from './dev/signals.ts';
 import { startWorker } from './dev/worker.ts';
 import { migrate } from './migrations.ts';
 import { startSqlGateway } from './sql-gateway.ts';
@@ -23,7 +25,8 @@ await runCommand(async () => {
   const dataDir = process.env['DATA_DIR'] || '.data';
   await checkPortIsFree(port);
 
-  const database = await openDatabase();
+  const database = await openOwnDatabase(stop);
+  if (!database) return;
   cleanUp.defer(() => database.closeNow());
   await migrate(database.url);
   const demo = database.kind === 'embedded' ? await prepareDemo(database.url, dataDir) : undefined;
@@ -33,12 +36,13 @@ await runCommand(async () => {
   const gateway = await startSqlGateway({ database: database.url, password, maxConnections });
   cleanUp.defer(() => gateway.close());
 
+  const databaseName = new Client(database.url).database ?? ''; // never connected: it knows the default
   const worker = await startWorker({
     port,
     dataDir,
     vars: { SQL_ENDPOINT: gateway.url },
     secrets: {
-      DATABASE_URL: `postgresql://${WORKER_ROLE}:${password}@localhost${new URL(database.url).pathname}`,
+      DATABASE_URL: `postgresql://${WORKER_ROLE}:${password}@localhost/${encodeURIComponent(databaseName)}`,
     },
   });
   cleanUp.defer(() => worker.stop());
@@ -47,6 +51,21 @@ await runCommand(async () => {
   if (!stop.requested) printReady({ port, database: database.description, demo });
   await Promise.race([stop.promise, worker.ended]);
 });
+
+/**
+ * Opens the database, but not an embedded one that another command is running: that one would take it away when it is
+ * done, so its end is waited for.
+ */
+async function openOwnDatabase(stop: Stop): Promise<Database | undefined> {
+  for (let told = false; !stop.requested; told = true) {
+    const database = await openDatabase();
+    if (!database.isBorrowed) return database;
+    await database.closeNow();
+    if (!told) process.stderr.write('Waiting for another command to finish with the embedded database …\n');
+    await sleep(500);
+  }
+  return undefined;
+}
 
 function portFrom(text: string | undefined): number {
   if (!text) return DEFAULT_PORT;

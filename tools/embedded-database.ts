@@ -10,6 +10,8 @@ import type { WorkerInput, WorkerOrder, WorkerNews } from './embedded-database/w
 export interface EmbeddedDatabase {
   /** `postgres://` URL with a password. One connection is served at a time; further ones wait for their turn. */
   readonly url: string;
+  /** Whether another process runs it, and ends it when it likes. */
+  readonly isBorrowed: boolean;
   /**
    * Leaves the database. The process that runs it ends it: `when unused`, that is as soon as no other process is using it
    * any more, or `now`, which breaks their connections.
@@ -32,6 +34,7 @@ export async function openEmbeddedDatabase(dataDir: string): Promise<EmbeddedDat
   const { url, lease } = joined;
   return {
     url,
+    isBorrowed: true,
     close: async () => {
       lease.destroy();
     },
@@ -51,7 +54,7 @@ async function run(dataDir: string, claim: Claim): Promise<EmbeddedDatabase> {
     worker.on('message', ({ port: now }: WorkerNews) => {
       if (now === null) void claim.publish(null);
     });
-    return { url, close: (how) => close(how) };
+    return { url, isBorrowed: false, close: (how) => close(how) };
   } catch (cause) {
     await worker.terminate();
     await claim.release();

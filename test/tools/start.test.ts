@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -72,6 +72,36 @@ describe('npm start', () => {
     expect(stderr.replace('Loading demo data …\n', '')).toBe('');
     expect(seconds).toBeLessThan(5);
     expect(processes()).toEqual([]);
+  });
+
+  test.each(['SIGTERM', 'SIGKILL'] as const)('stops with all it started when npm gets a %s', async (signal) => {
+    const npm = spawn('npm', ['start'], {
+      env: { ...process.env, DATABASE_URL: '', PORT: String(port), DATA_DIR: dataDir },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let printed = '';
+    npm.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+    await expect.poll(() => printed, { timeout: 30_000 }).toContain('Ctrl-C');
+    npm.kill(signal);
+    await expect.poll(processes, { timeout: 5_000 }).toEqual([]);
+    await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow('fetch failed');
+  });
+
+  test('stops while it waits for a database that does not answer', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port: databasePort } = silent.address() as AddressInfo;
+    const { child, outcome } = startTool('dev.ts', [], {
+      PORT: String(port),
+      DATA_DIR: dataDir,
+      DATABASE_URL: `postgres://u:p@127.0.0.1:${databasePort}/d`,
+    });
+    await once(silent, 'connection');
+    const start = Date.now();
+    child.kill('SIGTERM');
+    await outcome;
+    silent.close();
+    expect(Date.now() - start).toBeLessThan(5_000);
   });
 
   test('keeps its data, and shows the same key again', async () => {

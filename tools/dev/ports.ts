@@ -18,12 +18,21 @@ export async function checkPortIsFree(port: number): Promise<void> {
   await once(server, 'close');
 }
 
-/** Resolves when the service says that it and its database are well, or when it is being stopped. */
+const HEALTHY_WITHIN_MS = 60_000;
+
+/**
+ * Resolves when the service says that it and its database are well, or when it is being stopped.
+ *
+ * @throws UserError when it does not become well
+ */
 export async function whenHealthy(port: number, stop: Stop): Promise<void> {
+  const deadline = Date.now() + HEALTHY_WITHIN_MS;
   for (let pauseMs = 100; !stop.requested; pauseMs = Math.min(2 * pauseMs, 2_000)) {
-    const response = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined);
+    const signal = AbortSignal.timeout(5_000);
+    const response = await fetch(`http://127.0.0.1:${port}/healthz`, { signal }).catch(() => undefined);
     await response?.body?.cancel();
     if (response?.ok) return;
+    if (Date.now() > deadline) throw new UserError('the service does not reach its database: see the messages above');
     await sleep(pauseMs);
   }
 }

@@ -4,17 +4,28 @@ export interface Stop {
   readonly requested: boolean;
 }
 
-/** Listens for Ctrl-C, SIGTERM (which npm passes on) and a closed terminal. */
+const PARENT_CHECK_MS = 250;
+/** The service promises to be gone within five seconds, whatever it was waiting for. */
+const DEADLINE_MS = 4_500;
+
+/**
+ * Listens for Ctrl-C, SIGTERM and a closed terminal. npm tells its child of a signal in some cases and just dies in
+ * others: when npm started us, its end is taken for a request too. After {@link DEADLINE_MS} the process ends, ready or not.
+ */
 export function untilStopped(): Stop {
   let requested = false;
-  const promise = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.on(signal, () => {
-        requested = true;
-        resolve();
-      });
-    }
-  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = () => {
+    if (requested) return;
+    requested = true;
+    setTimeout(() => process.exit(1), DEADLINE_MS).unref();
+    resolve();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+  if (process.env['npm_lifecycle_event'] === 'start') {
+    const parent = process.ppid;
+    setInterval(() => process.ppid !== parent && stop(), PARENT_CHECK_MS).unref();
+  }
   return {
     promise,
     get requested() {
