@@ -1,4 +1,4 @@
-import { inject } from 'vitest';
+import { stackAddress } from './stack-address.ts';
 
 /** An answer of the service, read to its end. */
 export interface Answer {
@@ -15,7 +15,7 @@ export interface Ask {
 }
 
 /** Where the service is, without a slash at the end. */
-export const origin = () => inject('stack').origin;
+export const origin = () => stackAddress().origin;
 
 /** @param path from the API's base path on, such as `/surveys` */
 export function ask(path: string, options: Ask = {}): Promise<Answer> {

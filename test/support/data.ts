@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { inject } from 'vitest';
 import { apiKeyPrefix, generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
+import { stackAddress } from './stack-address.ts';
 
 export interface TestAccount {
   readonly id: string;
@@ -43,7 +43,7 @@ export interface TestResponse {
 
 /** Runs work on a connection of its own. PGlite lets one in at a time, so it is not kept. */
 export async function withClient<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: inject('stack').databaseUrl });
+  const client = new pg.Client({ connectionString: stackAddress().databaseUrl });
   await client.connect();
   try {
     return await work(client);

@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { createTestHarness } from 'wrangler';
 import { openDatabase } from '../../tools/database.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { startSqlGateway } from '../../tools/sql-gateway.ts';
 import { startPostgres } from './postgres.ts';
+import { startWorker } from './worker.ts';
 
 /** The service as a whole: the Worker in workerd, the SQL-over-HTTP endpoint, a database. */
 export interface Stack {
@@ -34,10 +33,13 @@ declare module 'vitest' {
 
 /** What the tests change about the service to reach its limits sooner. */
 export interface StackOptions {
+  /** The endpoint's limit for an answer. */
   readonly maxResponseBytes?: number;
+  /** Puts something between the Worker and the endpoint: gets the endpoint's address, returns its own. */
+  readonly behind?: (endpoint: string) => Promise<string>;
+  /** Variables of the Worker, beside those it always has. */
+  readonly vars?: Record<string, string>;
 }
-
-const root = fileURLToPath(new URL('../../', import.meta.url));
 
 export async function startStack(kind: DatabaseKind, options: StackOptions = {}): Promise<Stack> {
   await using stack = new AsyncDisposableStack();
@@ -46,29 +48,20 @@ export async function startStack(kind: DatabaseKind, options: StackOptions = {})
 
   const password = randomBytes(24).toString('hex');
   const maxConnections = kind === 'pglite' ? 1 : 10;
-  const gateway = await startSqlGateway({ database: databaseUrl, password, maxConnections, ...options });
+  const { behind = async (endpoint: string) => endpoint, vars = {}, ...limits } = options;
+  const gateway = await startSqlGateway({ database: databaseUrl, password, maxConnections, ...limits });
   stack.defer(() => gateway.close());
 
-  process.env['CLOUDFLARE_CF_FETCH_ENABLED'] = 'false';
-  process.env['WRANGLER_SEND_METRICS'] = 'false';
-  const harness = createTestHarness({
-    root,
-    workers: [
-      {
-        configPath: 'wrangler.toml',
-        vars: { SQL_ENDPOINT: gateway.url },
-        secrets: {
-          DATABASE_URL: `postgresql://survey_export_worker:${password}@localhost${new URL(databaseUrl).pathname}`,
-        },
-      },
-    ],
+  const worker = await startWorker('src/worker.ts', {
+    ...vars,
+    SQL_ENDPOINT: await behind(gateway.url),
+    DATABASE_URL: `postgresql://survey_export_worker:${password}@localhost${new URL(databaseUrl).pathname}`,
   });
-  stack.defer(() => harness.close());
-  const { url } = await harness.listen();
+  stack.use(worker);
 
   const running = stack.move();
   return {
-    address: { origin: url.origin, databaseUrl, database: kind },
+    address: { origin: worker.url.origin, databaseUrl, database: kind },
     stop: () => running.disposeAsync(),
   };
 }

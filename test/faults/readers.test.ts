@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createSurvey as createBulkSurvey } from '../../bench/data.ts';
+import { type TestSurvey, copyResponses, createAccount, sql, withClient } from '../support/data.ts';
+import { beginExport, readExport, withFaultyService } from './service.ts';
+
+const service = withFaultyService();
+
+/** More than sockets and pages ahead can hold. */
+const ROWS = 250_000;
+let survey: TestSurvey;
+let whole: Buffer;
+
+beforeAll(async () => {
+  const account = await createAccount();
+  const { name, forms } = await withClient((client) =>
+    createBulkSurvey(client, account, { name: 'bulk', rows: ROWS, forms: 5 }),
+  );
+  survey = { name, account, forms: forms.map((id) => ({ id, shortcode: 'form' })) };
+  await sql('vacuum analyze responses');
+  whole = await copyResponses(survey);
+});
+
+const runningQueries = () =>
+  sql<{ query: string }>(
+    `select query from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid() and state = 'active' and backend_type = 'client backend'`,
+  );
+
+describe('a reader that pauses', () => {
+  test('stops the reading from the database, and gets the whole file when it goes on', async () => {
+    service.proxy.inject();
+    const response = await beginExport(survey);
+    response.pause();
+    let before = -1;
+    while (service.proxy.requests !== before) {
+      before = service.proxy.requests;
+      await sleep(700);
+    }
+    const whilePaused = before;
+    expect(await runningQueries()).toEqual([]);
+    const { complete, bytes } = await readExport(response);
+    expect({ complete, same: bytes.equals(whole) }).toEqual({ complete: true, same: true });
+    expect(service.proxy.requests).toBeGreaterThan(whilePaused + 5);
+  });
+});
+
+describe('a reader that leaves', () => {
+  test.each([0, 1, 1_000_000, 20_000_000])('after %i bytes leaves no query running', async (least) => {
+    service.proxy.inject();
+    const response = await beginExport(survey);
+    let read = 0;
+    if (least > 0) {
+      for await (const chunk of response) {
+        read += (chunk as Buffer).length;
+        if (read >= least) break;
+      }
+    }
+    response.destroy();
+    await sleep(1000);
+    expect(await runningQueries()).toEqual([]);
+    const { requests } = service.proxy;
+    await sleep(500);
+    expect(service.proxy.requests).toBe(requests);
+  });
+
+  test('has the query in flight cancelled', async () => {
+    await withClient(async (client) => {
+      await client.query('begin');
+      const response = await beginExport(survey);
+      // Whatever is asked for behind the first page waits for the lock. The page itself stays unread, so that the client
+      // leaves by a TCP reset: a FIN alone, workerd notices when it writes next.
+      await client.query('lock table responses in access exclusive mode');
+      await expect.poll(async () => (await runningQueries()).length, { timeout: 10_000 }).toBeGreaterThan(0);
+      response.destroy();
+      await sleep(1000);
+      const running = await runningQueries();
+      await client.query('rollback');
+      expect(running).toEqual([]);
+    });
+  });
+});

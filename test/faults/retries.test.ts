@@ -1,0 +1,121 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ask, errorBody, query } from '../support/api.ts';
+import { type TestSurvey, addResponses, copyResponses, createAccount, createSurvey, sql } from '../support/data.ts';
+import type { Exchange } from '../support/fault-proxy.ts';
+import { beginExport, readExport, withFaultyService } from './service.ts';
+
+const service = withFaultyService();
+
+/** Rows of some 5 kB, so that a few thousand make several pages. */
+const ROWS = 3000;
+let survey: TestSurvey;
+let whole: Buffer;
+/** SQL requests of an export without a fault. */
+let requests: number;
+
+beforeAll(async () => {
+  survey = await createSurvey(await createAccount(), undefined, 4);
+  await addResponses(
+    survey,
+    Array.from({ length: ROWS }, (_, i) => ({
+      form: i % 4,
+      timestamp: new Date(Date.UTC(2026, 2, 1) + Math.floor(i / 3)).toISOString(),
+      question_ref: `q${i}`,
+      response: `"${i}", ${'x'.repeat(5000)}`,
+    })),
+  );
+  whole = await copyResponses(survey);
+  await readExport(await beginExport(survey)); // from now on the key is in the cache
+  service.proxy.inject();
+  await readExport(await beginExport(survey));
+  ({ requests } = service.proxy);
+});
+
+const once: [string, (exchange: Exchange) => void][] = [
+  ['is reset before an answer', (exchange) => exchange.reset()],
+  ['is cut off in its first bytes', (exchange) => exchange.cutAfter(10)],
+  ['is cut off in the middle', (exchange) => exchange.cutAfter(100_000)],
+  ['is answered with garbage', (exchange) => exchange.reply(200, '<html>')],
+  ['is answered 429', (exchange) => exchange.reply(429, 'slow down')],
+  ['is answered 500', (exchange) => exchange.reply(500, '{"message":"failed to wake up the compute"}')],
+  ['is answered 503', (exchange) => exchange.reply(503, 'no')],
+  ['finds the database shut down', (exchange) => exchange.reply(400, '{"message":"terminating","code":"57P01"}')],
+];
+
+test('the test’s export needs enough requests for its faults to mean something', () => {
+  expect(requests).toBeGreaterThanOrEqual(7);
+});
+
+describe('an export gives the same bytes when a request, at whatever position,', () => {
+  test.each(once)('%s', async (_, fault) => {
+    for (let position = 0; position < requests; position++) {
+      service.proxy.inject((exchange) => {
+        if (exchange.index === position) fault(exchange);
+      });
+      const { complete, bytes } = await readExport(await beginExport(survey));
+      expect({ complete, same: bytes.equals(whole) }, `at request ${position}`).toEqual({ complete: true, same: true });
+      expect(service.proxy.requests).toBeGreaterThan(position);
+    }
+  });
+});
+
+test('an export survives that all of its database connections are terminated', async () => {
+  const response = await beginExport(survey);
+  const [row] = await sql<{ killed: string }>(
+    `select count(pg_terminate_backend(pid)) as killed from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid()`,
+  );
+  expect(Number(row?.killed)).toBeGreaterThan(0);
+  const { complete, bytes } = await readExport(response);
+  expect({ complete, same: bytes.equals(whole) }).toEqual({ complete: true, same: true });
+});
+
+describe('a failure that lasts', () => {
+  const lasting: [string, (exchange: Exchange) => void][] = [
+    ['resets', (exchange) => exchange.reset()],
+    ['503s', (exchange) => exchange.reply(503, 'secret words')],
+    ['cut answers', (exchange) => exchange.cutAfter(1000)],
+    [
+      'an error that is not worth a retry',
+      (exchange) => exchange.reply(400, '{"message":"secret","code":"42P01","severity":"ERROR"}'),
+    ],
+  ];
+
+  test.each(lasting)('breaks the transfer once it has begun: %s', async (_, fault) => {
+    service.proxy.inject((exchange) => {
+      if (exchange.index >= 5) fault(exchange);
+    });
+    const response = await beginExport(survey);
+    expect(response.statusCode).toBe(200);
+    const { complete, bytes } = await readExport(response);
+    expect(complete).toBe(false);
+    expect(bytes.length).toBeLessThan(whole.length);
+    expect(whole.subarray(0, bytes.length).equals(bytes)).toBe(true); // no error's text in the file
+  });
+
+  test.each(lasting.slice(0, 2))('is 503 before that: %s', async (_, fault) => {
+    service.proxy.inject(fault);
+    const ask503 = async (path: string) => {
+      const answer = await ask(path + query({ survey: survey.name }), { key: survey.account.key });
+      expect([answer.status, answer.text]).toEqual([
+        503,
+        errorBody('The database cannot be reached at the moment. Please try again shortly.'),
+      ]);
+      expect(answer.headers.get('Retry-After')).toBe('5');
+    };
+    await Promise.all(['/surveys', '/responses', '/responses/csv', '/responses/form-data'].map(ask503));
+  });
+
+  test('is 500 with fixed words when it is a defect, whatever the database said', async () => {
+    service.proxy.inject((exchange) =>
+      exchange.reply(400, '{"message":"secret words","code":"42P01","severity":"ERROR"}'),
+    );
+    const answer = await ask('/surveys', { key: survey.account.key });
+    expect(answer.status).toBe(500);
+    expect(answer.text).toBe(
+      errorBody(
+        `Something went wrong on our side. Please tell us this request id: ${answer.headers.get('X-Request-Id')}`,
+      ),
+    );
+  });
+});

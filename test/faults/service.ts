@@ -1,0 +1,57 @@
+import { type IncomingMessage, get } from 'node:http';
+import { once } from 'node:events';
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { query } from '../support/api.ts';
+import type { TestSurvey } from '../support/data.ts';
+import { stackAddress, useStack } from '../support/stack-address.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+/** Short, so that a test sees retries end. */
+const EXPORT_RETRY_SECONDS = 3;
+
+/** Starts a service on a Postgres server for a test file, with a proxy that can spoil what its Worker asks the database. */
+export function withFaultyService(options: { maxResponseBytes?: number } = {}): { readonly proxy: FaultProxy } {
+  let proxy: FaultProxy;
+  let stack: Stack;
+  beforeAll(async () => {
+    stack = await startStack('postgres', {
+      ...options,
+      vars: { EXPORT_RETRY_SECONDS: String(EXPORT_RETRY_SECONDS) },
+      behind: async (endpoint) => {
+        proxy = await startFaultProxy(endpoint);
+        return proxy.url;
+      },
+    });
+    useStack(stack.address);
+  });
+  afterEach(() => proxy.inject());
+  afterAll(async () => {
+    await proxy.close();
+    await stack.stop();
+  });
+  return {
+    get proxy() {
+      return proxy;
+    },
+  };
+}
+
+/** Begins to download a survey's CSV; the caller reads it as it likes. */
+export async function beginExport(survey: TestSurvey): Promise<IncomingMessage> {
+  const url = `${stackAddress().origin}/api/v1/responses/csv${query({ survey: survey.name })}`;
+  const request = get(url, { agent: false, headers: { Authorization: `Bearer ${survey.account.key}` } });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  return response;
+}
+
+/** Reads to the end. `complete` is false when the transfer broke off. */
+export async function readExport(response: IncomingMessage): Promise<{ complete: boolean; bytes: Buffer }> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of response) chunks.push(chunk as Buffer);
+  } catch {
+    return { complete: false, bytes: Buffer.concat(chunks) };
+  }
+  return { complete: response.complete, bytes: Buffer.concat(chunks) };
+}
