@@ -1,0 +1,64 @@
+import pg from 'pg';
+import { apiKeyPrefix, generateApiKey, hashApiKey } from '../src/auth/api-key.ts';
+
+/** A survey made for measuring. */
+export interface BenchSurvey {
+  readonly name: string;
+  readonly rows: number;
+  readonly forms: readonly string[];
+}
+
+export interface BenchAccount {
+  readonly id: string;
+  readonly email: string;
+  readonly key: string;
+}
+
+export async function createAccount(client: pg.Client): Promise<BenchAccount> {
+  const key = generateApiKey();
+  const email = 'bench@example.org';
+  const { rows } = await client.query<{ id: string }>('insert into users (email) values ($1) returning id', [email]);
+  const id = rows[0]?.id ?? '';
+  await client.query('insert into api_keys (userid, name, prefix, hash) values ($1, $2, $3, $4)', [
+    id,
+    'bench',
+    apiKeyPrefix(key),
+    await hashApiKey(key),
+  ]);
+  return { id, email, key };
+}
+
+/**
+ * Fills a survey: form versions interleaved row by row, times that rise by a third of a second with microseconds, six
+ * questions to a user, and texts of which some need quotes. A CSV record is some 430 bytes.
+ */
+export async function createSurvey(
+  client: pg.Client,
+  account: BenchAccount,
+  { name, rows, forms }: { name: string; rows: number; forms: number },
+): Promise<BenchSurvey> {
+  const created = await client.query<{ id: string }>(
+    `insert into surveys (userid, survey_name, shortcode, title, formid, created)
+     select $1, $2, 'form' || i / 5, 'Title', 'form' || i, timestamptz '2026-01-01Z' + i * interval '1 day'
+     from generate_series(0, $3 - 1) i returning id`,
+    [account.id, name, forms],
+  );
+  const ids = created.rows.map(({ id }) => id);
+  await client.query(
+    `insert into responses (parent_surveyid, parent_shortcode, surveyid, shortcode, flowid, userid, question_ref,
+       question_idx, question_text, response, seed, pageid, timestamp, metadata, translated_response)
+     select form, 'parentform', form, 'form', 1600000000000 + n / 6, (2000000000000000 + (n / 6) % 50000)::text,
+       'question_' || n % 6, n % 6,
+       'Do you think that what the government is doing for people in poverty in this country is about the right amount?',
+       case n % 5 when 0 then 'Too "Much", really' when 1 then 'yes' when 2 then 'né 🎉' when 3 then ''
+         else 'a somewhat longer answer, number ' || n end,
+       790363660, '935593143497601', timestamptz '2026-03-01Z' + n * interval '0.37 s' + (n % 7) * interval '13 us',
+       jsonb_build_object('form', 'wvsaustralia', 'startTime', 1772323417086 + n, 'platform', 'messenger',
+         'pageid', '935593143497601', 'seed', 790363660) ||
+         case when n % 3 = 0 then '{"ad_id": "23841891616030581"}' else '{}' end::jsonb,
+       case when n % 4 = 0 then 'translated' end
+     from generate_series(0, $2::int - 1) n, lateral (select ($1::uuid[])[1 + n % cardinality($1::uuid[])] as form) f`,
+    [ids, rows],
+  );
+  return { name, rows, forms: ids };
+}

@@ -1,0 +1,17 @@
+// The SQL-over-HTTP endpoint in a process of its own, as a database elsewhere would be: its work must not share a thread
+// with the client that measures. Takes its options as JSON, tells its address on the channel to its parent.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startSqlGateway } from '../tools/sql-gateway.ts';
+
+const { database, password, latencyMs } = JSON.parse(process.argv[2] ?? '{}') as {
+  database: string;
+  password: string;
+  latencyMs: number;
+};
+const gateway = await startSqlGateway({
+  database,
+  password,
+  ...(latencyMs > 0 && { beforeRequest: () => sleep(latencyMs) }),
+});
+process.on('disconnect', () => void gateway.close().then(() => process.exit()));
+process.send?.(gateway.url);

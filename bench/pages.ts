@@ -1,0 +1,50 @@
+import type pg from 'pg';
+import type { Cursor } from '../src/cursor.ts';
+import { CSV_COLUMNS, pageQuery } from '../src/db/responses.ts';
+import { isoTimestamp } from '../src/db/sql.ts';
+import type { BenchSurvey } from './data.ts';
+import { median } from './statistics.ts';
+
+const REPETITIONS = 9;
+
+const formsOf = (survey: BenchSurvey) => survey.forms.toSorted().map((id) => ({ id, shortcode: '' }));
+
+/** The key of the row that stands `before` rows before the survey's end. */
+export async function keyFromEnd(client: pg.Client, survey: BenchSurvey, before: number): Promise<Required<Cursor>> {
+  const { rows } = await client.query<Required<Cursor>>(
+    `select ${isoTimestamp('r.timestamp')} as timestamp, userid, question_ref as "questionRef", surveyid
+     from responses r where surveyid = any($1)
+     order by r.timestamp desc, userid desc, question_ref desc, surveyid desc offset $2 limit 1`,
+    [survey.forms, before],
+  );
+  if (!rows[0]) throw new Error(`${survey.name} has no row ${before} from its end`);
+  return rows[0];
+}
+
+/** Milliseconds that Postgres takes for a page, planning included; the median of several. */
+export async function pageMs(
+  client: pg.Client,
+  survey: BenchSurvey,
+  limit: number,
+  after?: Required<Cursor>,
+): Promise<number> {
+  const { text, params } = pageQuery(formsOf(survey), { after, limit }, CSV_COLUMNS);
+  const times: number[] = [];
+  for (let i = 0; i < REPETITIONS; i++) {
+    const { rows } = await client.query<{ 'QUERY PLAN': { 'Planning Time': number; 'Execution Time': number }[] }>(
+      `explain (analyze, timing off, format json) ${text}`,
+      [...params],
+    );
+    const plan = rows[0]?.['QUERY PLAN'][0];
+    times.push((plan?.['Planning Time'] ?? NaN) + (plan?.['Execution Time'] ?? NaN));
+  }
+  return median(times);
+}
+
+/** A page as the SQL-over-HTTP endpoint answers it. */
+export async function cannedPage(client: pg.Client, survey: BenchSurvey, limit: number): Promise<Buffer> {
+  const { text, params } = pageQuery(formsOf(survey), { limit }, CSV_COLUMNS);
+  const types = { getTypeParser: () => (value: string) => value };
+  const { rows, rowCount, fields } = await client.query({ text, values: [...params], rowMode: 'array', types });
+  return Buffer.from(JSON.stringify({ fields, rows, command: 'SELECT', rowCount, rowAsArray: true }));
+}

@@ -1,0 +1,200 @@
+// npm run bench: the service beside its peers, in one run on one machine.
+import { writeFile } from 'node:fs/promises';
+import { Command, InvalidArgumentError } from 'commander';
+import { Client } from 'pg';
+import { startPostgres } from '../test/support/postgres.ts';
+import { runCommand } from '../tools/command.ts';
+import { migrate } from '../tools/migrations.ts';
+import { encodeCursor } from '../src/cursor.ts';
+import { type BenchAccount, type BenchSurvey, createAccount, createSurvey } from './data.ts';
+import { measureEncoders } from './encoder.ts';
+import { cannedPage, keyFromEnd, pageMs } from './pages.ts';
+import { type Run, copyExport, streamExport } from './peers.ts';
+import { memoryOf, resetPeak, treeCpu } from './process-stats.ts';
+import { type Figure, type Measurement, tables } from './report.ts';
+import { type BenchService, startService } from './service.ts';
+import { median, percentile } from './statistics.ts';
+
+const LATENCY_MS = 50;
+const PAGE_ROWS = 6000;
+/** Every export is measured this often, and the best run counts: noise only ever makes one slower. */
+const RUNS = 3;
+
+const say = (text: string) => process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`);
+
+const program = new Command('npm run bench --')
+  .description('Measures the service beside COPY and beside pg-query-stream with csv-stringify.')
+  .option('--rows <n>', 'responses in the large survey', count, 1_000_000)
+  .option('--json <file>', 'write the figures there', 'bench-results.json');
+
+function count(text: string): number {
+  if (!/^[1-9]\d{3,8}$/.test(text)) throw new InvalidArgumentError('a number from 1000 to 999999999.');
+  return Number(text);
+}
+
+await runCommand(async () => {
+  const { rows, json } = program.parse().opts<{ rows: number; json: string }>();
+  await using cleanUp = new AsyncDisposableStack();
+  say('starting Postgres');
+  const server = await startPostgres({ settings: { shared_buffers: '1GB', max_wal_size: '4GB' } });
+  cleanUp.defer(() => server.stop());
+  const url = await server.createDatabase();
+  await migrate(url);
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  cleanUp.defer(() => client.end());
+
+  say(`making ${rows.toLocaleString('en')} responses, and some smaller surveys`);
+  const account = await createAccount(client);
+  const make = (name: string, size: number, forms: number) =>
+    createSurvey(client, account, { name, rows: size, forms });
+  const tenth = Math.ceil(rows / 10);
+  const large = await make('large', rows, 20);
+  const small = await make('small', 1000, 20);
+  const [one, twenty, hundred] = [
+    await make('one', tenth, 1),
+    await make('twenty', tenth, 20),
+    await make('hundred', tenth, 100),
+  ];
+  await client.query('vacuum analyze');
+
+  const figures: Figure[] = [];
+  const measurements: Measurement[] = [];
+  const measured = (name: string, value: number, unit: string) => measurements.push({ name, value, unit });
+
+  say('encoders');
+  const encoders = await measureEncoders(await cannedPage(client, large, PAGE_ROWS));
+  measured('encoder in workerd', encoders.transcoded, 'rows per CPU-second');
+  measured('driver rows in workerd', encoders.driverRows, 'rows per CPU-second');
+  measured('csv-stringify on Node', encoders.csvStringify, 'rows per CPU-second');
+  figures.push(
+    { name: 'encoder ÷ driver rows', value: encoders.transcoded / encoders.driverRows, bound: { atLeast: 2.5 } },
+    { name: 'encoder ÷ csv-stringify', value: encoders.transcoded / encoders.csvStringify, bound: { atLeast: 8 } },
+  );
+
+  say('COPY');
+  const copy = await best(() => copyExport(client, large), server.pid);
+  measured('COPY', rows / copy.seconds, 'rows/s');
+  measured('COPY, Postgres', copy.databaseCpu, 'CPU-seconds');
+  say('pg-query-stream + csv-stringify');
+  const stream = await best(() => streamExport(client, large), server.pid);
+  measured('pg-query-stream + csv-stringify', rows / stream.seconds, 'rows/s');
+
+  let undelayed = 0;
+  {
+    say('the service');
+    await using service = await startService(url);
+    const exported = (survey: BenchSurvey) => service.read(`/responses/csv?survey=${survey.name}`, account);
+    const idle = memoryOf(service.workerd).now; // before its first request
+    let tenthPeak = 0;
+    for (let i = 0; i < RUNS; i++) tenthPeak = Math.max(tenthPeak, await peakOf(service, () => exported(twenty)));
+    let workerdCpu = Infinity;
+    let peak = 0;
+    const whole = await best(async () => {
+      const cpu = treeCpu(service.workerd);
+      let run: Run | undefined;
+      peak = Math.max(peak, await peakOf(service, async () => (run = await exported(large))));
+      workerdCpu = Math.min(workerdCpu, treeCpu(service.workerd) - cpu);
+      return run as Run;
+    }, server.pid);
+    if (whole.bytes !== copy.bytes) throw new Error(`the export has ${whole.bytes} bytes, COPY ${copy.bytes}`);
+    undelayed = rows / whole.seconds;
+    measured('the service', undelayed, 'rows/s');
+    measured('the service, workerd', workerdCpu, 'CPU-seconds');
+    measured('the service, Postgres', whole.databaseCpu, 'CPU-seconds');
+    measured('workerd idle', idle, 'MiB');
+    measured('workerd, peak of the large export', peak, 'MiB');
+    measured('workerd, peak of a tenth of it', tenthPeak, 'MiB');
+    figures.push(
+      { name: 'end to end ÷ COPY', value: copy.seconds / whole.seconds, bound: { atLeast: 0.5 } },
+      { name: 'end to end ÷ pg-query-stream', value: stream.seconds / whole.seconds, bound: { atLeast: 1.5 } },
+      { name: 'database CPU ÷ COPY', value: whole.databaseCpu / copy.databaseCpu, bound: { atMost: 1.5 } },
+      { name: 'peak memory, large ÷ a tenth', value: peak / tenthPeak, bound: { atMost: 1.15 } },
+      { name: 'peak memory above idle', value: peak - idle, bound: { atMost: 100 }, unit: 'MiB' },
+    );
+
+    say('pages in the database');
+    const nearEnd = await keyFromEnd(client, large, PAGE_ROWS);
+    const firstMs = await pageMs(client, large, PAGE_ROWS);
+    const lastMs = await pageMs(client, large, PAGE_ROWS, nearEnd);
+    measured(`page of ${PAGE_ROWS}, first`, firstMs, 'ms in Postgres');
+    measured(`page of ${PAGE_ROWS}, last`, lastMs, 'ms in Postgres');
+    figures.push({ name: 'last page ÷ first page', value: lastMs / firstMs, bound: { atMost: 1.3 } });
+
+    say('form versions');
+    const ofForms: number[] = [];
+    for (const survey of [one, twenty, hundred]) {
+      const { seconds } = await best(() => exported(survey), server.pid);
+      ofForms.push(seconds);
+      measured(`export of ${tenth} rows, ${survey.forms.length} form versions`, tenth / seconds, 'rows/s');
+    }
+    const [oneForm = NaN, , hundredForms = NaN] = ofForms;
+    figures.push({ name: '100 form versions ÷ 1, seconds', value: hundredForms / oneForm, bound: { atMost: 2 } });
+
+    say('time to first byte');
+    const firstByte = async (survey: BenchSurvey) => {
+      const times: number[] = [];
+      for (let i = 0; i < 9; i++) times.push(1000 * (await firstByteOf(service, account, survey)));
+      return median(times);
+    };
+    const [ofLarge, ofSmall] = [await firstByte(large), await firstByte(small)];
+    measured('time to first byte, large', ofLarge, 'ms');
+    measured('time to first byte, 1000 rows', ofSmall, 'ms');
+    figures.push({ name: 'time to first byte, large ÷ 1000 rows', value: ofLarge / ofSmall, bound: { atMost: 1.5 } });
+
+    say('pages of JSON');
+    for (const pageSize of [25, 5000]) {
+      const last = encodeCursor(await keyFromEnd(client, large, pageSize));
+      for (const [which, after] of [
+        ['first', ''],
+        ['last', `&after=${last}`],
+      ] as const) {
+        const path = `/responses?survey=large&pageSize=${pageSize}${after}`;
+        const times: number[] = [];
+        for (let i = 0; i < 100; i++) times.push(1000 * (await service.read(path, account)).seconds);
+        measured(`/responses, ${which} page of ${pageSize}, p50`, median(times), 'ms');
+        measured(`/responses, ${which} page of ${pageSize}, p99`, percentile(times, 0.99), 'ms');
+      }
+    }
+  }
+
+  say(`the service, ${LATENCY_MS} ms added to every SQL request`);
+  {
+    await using service = await startService(url, LATENCY_MS);
+    const exported = (survey: BenchSurvey) => service.read(`/responses/csv?survey=${survey.name}`, account);
+    await exported(twenty);
+    const delayed = await best(() => exported(large), server.pid);
+    measured(`the service, ${LATENCY_MS} ms a request`, rows / delayed.seconds, 'rows/s');
+    figures.push({
+      name: `with ${LATENCY_MS} ms ÷ without`,
+      value: rows / delayed.seconds / undelayed,
+      bound: { atLeast: 0.8 },
+    });
+  }
+
+  process.stdout.write(`\n${tables(figures, measurements)}`);
+  await writeFile(json, `${JSON.stringify({ rows, node: process.version, figures, measurements }, null, 2)}\n`);
+  say(`wrote ${json}`);
+});
+
+/** The fastest of several runs, and the least CPU that Postgres used in one. */
+async function best(run: () => Promise<Run>, postgres: number): Promise<Run & { readonly databaseCpu: number }> {
+  const runs: (Run & { databaseCpu: number })[] = [];
+  for (let i = 0; i < RUNS; i++) {
+    const cpu = treeCpu(postgres);
+    const result = await run();
+    runs.push({ ...result, databaseCpu: treeCpu(postgres) - cpu });
+  }
+  const fastest = runs.toSorted((a, b) => a.seconds - b.seconds)[0] as Run;
+  return { ...fastest, databaseCpu: Math.min(...runs.map(({ databaseCpu }) => databaseCpu)) };
+}
+
+async function peakOf(service: BenchService, work: () => Promise<unknown>): Promise<number> {
+  resetPeak(service.workerd);
+  await work();
+  return memoryOf(service.workerd).peak;
+}
+
+async function firstByteOf(service: BenchService, account: BenchAccount, survey: BenchSurvey): Promise<number> {
+  return (await service.read(`/responses/csv?survey=${survey.name}`, account, 'first byte')).firstByteSeconds;
+}

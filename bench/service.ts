@@ -1,0 +1,70 @@
+import { fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, get } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import type { BenchAccount } from './data.ts';
+import { type Run, timed } from './peers.ts';
+import { startWorker } from '../test/support/worker.ts';
+import { workerdStartedBy } from './process-stats.ts';
+
+/** The service under measurement: the Worker in workerd, the SQL-over-HTTP endpoint in another process. */
+export interface BenchService extends AsyncDisposable {
+  /** Process id of the workerd that runs the Worker. */
+  readonly workerd: number;
+  /** Reads an answer, or just its first bytes, and throws it away. @param path from the API's base path on */
+  read(
+    path: string,
+    account: BenchAccount,
+    until?: 'end' | 'first byte',
+  ): Promise<Run & { readonly firstByteSeconds: number }>;
+}
+
+export async function startService(databaseUrl: string, latencyMs = 0): Promise<BenchService> {
+  await using cleanUp = new AsyncDisposableStack();
+  const password = randomBytes(24).toString('hex');
+  const options = JSON.stringify({ database: databaseUrl, password, latencyMs });
+  const gateway = fork(new URL('gateway-process.ts', import.meta.url), [options]);
+  cleanUp.defer(async () => {
+    gateway.disconnect();
+    await once(gateway, 'exit');
+  });
+  const [endpoint] = (await once(gateway, 'message')) as [string];
+
+  const { started: worker, workerd } = await workerdStartedBy(() =>
+    startWorker('src/worker.ts', {
+      SQL_ENDPOINT: endpoint,
+      DATABASE_URL: `postgresql://survey_export_worker:${password}@localhost${new URL(databaseUrl).pathname}`,
+    }),
+  );
+  cleanUp.use(worker);
+
+  const running = cleanUp.move();
+  return {
+    workerd,
+    read: (path, account, until) => readAnswer(`${worker.url.origin}/api/v1${path}`, account, until),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+async function readAnswer(
+  url: string,
+  account: BenchAccount,
+  until: 'end' | 'first byte' = 'end',
+): Promise<Run & { firstByteSeconds: number }> {
+  const start = performance.now();
+  let firstByteSeconds = 0;
+  const run = await timed(async (sink) => {
+    const request = get(url, { headers: { Authorization: `Bearer ${account.key}` } });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    if (response.statusCode !== 200) throw new Error(`${url} answered ${response.statusCode}`);
+    if (until === 'first byte') {
+      await once(response, 'readable');
+      firstByteSeconds = (performance.now() - start) / 1000;
+      response.destroy();
+    } else {
+      await pipeline(response, sink);
+    }
+  });
+  return { ...run, firstByteSeconds };
+}
