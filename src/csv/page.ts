@@ -1,4 +1,5 @@
-import { type CsvPage, MalformedPageError, transcodeRows } from './transcode.ts';
+import { MalformedPageError } from './malformed-page.ts';
+import { type CsvPage, transcodeRows } from './transcode.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { transcodePage } from '../../src/csv/page.ts';
-import { MalformedPageError } from '../../src/csv/transcode.ts';
+import { MalformedPageError } from '../../src/csv/malformed-page.ts';
 import { pgCell } from '../support/arbitraries.ts';
 import { naiveCsv } from '../support/csv.ts';
 

@@ -1,0 +1,44 @@
+import { malformed } from './malformed-page.ts';
+
+const BACKSLASH = 0x5c;
+
+/** JSON's two-character escapes (RFC 8259 section 7), but for `\"` and `\u`, by the byte behind the backslash. */
+export const ESCAPES = new Uint8Array(256);
+for (const [letter, char] of Object.entries({ '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' })) {
+  ESCAPES[letter.charCodeAt(0)] = char.charCodeAt(0);
+}
+
+/** @returns the code point of the `\uXXXX` at `at`, or of the surrogate pair of two; U+FFFD for half a pair */
+export function codePointAt(bytes: Uint8Array, at: number): number {
+  const unit = hexUnit(bytes, at);
+  if (unit < 0xd800 || unit > 0xdfff) return unit;
+  if (unit < 0xdc00 && bytes[at + 6] === BACKSLASH) {
+    const low = hexUnit(bytes, at + 6);
+    if (low >= 0xdc00 && low <= 0xdfff) return 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+  }
+  return 0xfffd;
+}
+
+function hexUnit(bytes: Uint8Array, at: number): number {
+  const text = String.fromCharCode(...bytes.subarray(at + 1, at + 6));
+  if (!/^u[0-9A-Fa-f]{4}$/.test(text)) throw malformed(at);
+  return Number.parseInt(text.slice(1), 16);
+}
+
+/** Writes a code point from U+0080 on as UTF-8 (RFC 3629). @returns the position behind it */
+export function writeUtf8(bytes: Uint8Array, at: number, codePoint: number): number {
+  let write = at;
+  if (codePoint < 0x800) {
+    bytes[write++] = 0xc0 | (codePoint >> 6);
+  } else {
+    if (codePoint < 0x10000) {
+      bytes[write++] = 0xe0 | (codePoint >> 12);
+    } else {
+      bytes[write++] = 0xf0 | (codePoint >> 18);
+      bytes[write++] = 0x80 | ((codePoint >> 12) & 0x3f);
+    }
+    bytes[write++] = 0x80 | ((codePoint >> 6) & 0x3f);
+  }
+  bytes[write++] = 0x80 | (codePoint & 0x3f);
+  return write;
+}
