@@ -22,8 +22,8 @@ export default defineConfig({
       { test: { name: 'tools', include: ['test/tools/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 120_000 } },
       {
         test: {
-          name: 'faults on postgres',
-          include: ['test/faults/**/*.test.ts'],
+          name: 'export engine on postgres',
+          include: ['test/{faults,plans}/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

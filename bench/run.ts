@@ -81,20 +81,26 @@ await runCommand(async () => {
   const stream = await best(() => streamExport(client, large), server.pid);
   measured('pg-query-stream + csv-stringify', rows / stream.seconds, 'rows/s');
 
+  // In a workerd of its own: memory that one export has used stays with the process and would count for the next.
+  let tenthPeak = 0;
+  {
+    say('the service, a tenth of the rows');
+    await using service = await startService(url);
+    tenthPeak = await peakOf(service, () => service.read('/responses/csv?survey=twenty', account));
+  }
+
   let undelayed = 0;
   {
     say('the service');
     await using service = await startService(url);
     const exported = (survey: BenchSurvey) => service.read(`/responses/csv?survey=${survey.name}`, account);
     const idle = memoryOf(service.workerd).now; // before its first request
-    let tenthPeak = 0;
-    for (let i = 0; i < RUNS; i++) tenthPeak = Math.max(tenthPeak, await peakOf(service, () => exported(twenty)));
     let workerdCpu = Infinity;
-    let peak = 0;
+    const peaks: number[] = [];
     const whole = await best(async () => {
       const cpu = treeCpu(service.workerd);
       let run: Run | undefined;
-      peak = Math.max(peak, await peakOf(service, async () => (run = await exported(large))));
+      peaks.push(await peakOf(service, async () => (run = await exported(large))));
       workerdCpu = Math.min(workerdCpu, treeCpu(service.workerd) - cpu);
       return run as Run;
     }, server.pid);
@@ -104,14 +110,16 @@ await runCommand(async () => {
     measured('the service, workerd', workerdCpu, 'CPU-seconds');
     measured('the service, Postgres', whole.databaseCpu, 'CPU-seconds');
     measured('workerd idle', idle, 'MiB');
-    measured('workerd, peak of the large export', peak, 'MiB');
-    measured('workerd, peak of a tenth of it', tenthPeak, 'MiB');
+    const [firstPeak = NaN] = peaks;
+    measured('workerd, peak of its first export, large', firstPeak, 'MiB');
+    measured('workerd, peak of its first export, a tenth of that', tenthPeak, 'MiB');
+    measured('workerd, peak of all', Math.max(...peaks), 'MiB');
     figures.push(
       { name: 'end to end ÷ COPY', value: copy.seconds / whole.seconds, bound: { atLeast: 0.5 } },
       { name: 'end to end ÷ pg-query-stream', value: stream.seconds / whole.seconds, bound: { atLeast: 1.5 } },
       { name: 'database CPU ÷ COPY', value: whole.databaseCpu / copy.databaseCpu, bound: { atMost: 1.5 } },
-      { name: 'peak memory, large ÷ a tenth', value: peak / tenthPeak, bound: { atMost: 1.15 } },
-      { name: 'peak memory above idle', value: peak - idle, bound: { atMost: 100 }, unit: 'MiB' },
+      { name: 'peak memory, large ÷ a tenth', value: firstPeak / tenthPeak, bound: { atMost: 1.15 } },
+      { name: 'peak memory above idle', value: Math.max(...peaks) - idle, bound: { atMost: 100 }, unit: 'MiB' },
     );
 
     say('pages in the database');

@@ -64,7 +64,7 @@ export function borderQuery(forms: readonly Form[], range: Range, pageRows: numb
     select ${isoTimestamp('timestamp')}, userid, question_ref, surveyid
     from (select *, row_number() over (order by timestamp, userid, question_ref, surveyid) as n from (${merged}) k) k
     where n % $${params.length + 1} = 0
-    order by n`;
+    order by k.timestamp, userid, question_ref, surveyid`;
   return { text, params: [...params, pageRows] };
 }
 

@@ -64,11 +64,14 @@ create table api_keys (
 create index api_keys_by_account on api_keys (userid);
 
 -- Roles belong to the whole cluster: another database of it may have made this one already, or be making it right now.
+-- Before a table was ever analysed, Postgres believes that a form has few responses, and would read and sort all of them for
+-- every page, by way of a bitmap: of the plans that the role's queries can have, an index scan is never the worse one.
 -- The role has no password, so nobody can log in as it until the operator sets one.
 do $$
 begin
   if not exists (select from pg_roles where rolname = 'survey_export_worker') then
     create role survey_export_worker login;
+    alter role survey_export_worker set enable_bitmapscan = off;
     execute format('grant survey_export_worker to %I', current_user); -- so that the migrating user may SET ROLE to it
   end if;
 exception when duplicate_object or unique_violation then

@@ -1,0 +1,96 @@
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type BenchSurvey, createAccount, createSurvey } from '../../bench/data.ts';
+import type { Query } from '../../src/db/client.ts';
+import { CSV_COLUMNS, JSON_COLUMNS, type Range, borderQuery, pageQuery } from '../../src/db/responses.ts';
+import { migrate } from '../../tools/migrations.ts';
+import { type TestPostgres, startPostgres } from '../support/postgres.ts';
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly Plans?: readonly Plan[];
+}
+
+const ROWS = 50_000;
+const LIMIT = 1000;
+
+let server: TestPostgres;
+let client: Client;
+const surveys = new Map<number, BenchSurvey>();
+
+beforeAll(async () => {
+  server = await startPostgres();
+  const url = await server.createDatabase();
+  await migrate(url);
+  client = new Client({ connectionString: url });
+  await client.connect();
+  // What the Worker's role has set when it logs in.
+  const { rows } = await client.query<{ rolconfig: string[] }>(
+    `select rolconfig from pg_roles where rolname = 'survey_export_worker'`,
+  );
+  for (const setting of rows[0]?.rolconfig ?? []) await client.query(`set ${setting}`);
+  const account = await createAccount(client);
+  for (const forms of [1, 20, 100]) {
+    surveys.set(forms, await createSurvey(client, account, { name: `of ${forms}`, rows: ROWS, forms }));
+  }
+});
+afterAll(async () => {
+  await client?.end();
+  await server?.stop();
+});
+
+async function nodesOf({ text, params }: Query): Promise<Plan[]> {
+  const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+    `explain (analyze, timing off, format json) ${text}`,
+    [...params],
+  );
+  const all = (plan: Plan): Plan[] => [plan].concat((plan.Plans ?? []).flatMap(all));
+  const plan = rows[0]?.['QUERY PLAN'][0].Plan;
+  return plan ? all(plan) : [];
+}
+
+const middle = { timestamp: '2026-03-01T02:30:00.000Z', userid: '2000000000004054', questionRef: 'question_3' };
+const surveyid = '80000000-0000-4000-8000-000000000000';
+const later = { timestamp: '2026-03-01T03:30:00.000Z', userid: 'x', questionRef: '', surveyid };
+
+const ranges: [string, Range][] = [
+  ['from the start', { limit: LIMIT }],
+  ['behind a token of the older form', { limit: LIMIT, after: middle }],
+  ['behind a token', { limit: LIMIT, after: { ...middle, surveyid } }],
+  ['between two borders', { limit: LIMIT, after: { ...middle, surveyid }, upTo: later }],
+];
+
+/** `analyze` comes last: a table whose statistics Postgres does not have yet must not be slow either. */
+describe.each(['before the table was ever analysed', 'after vacuum analyze'])('%s', (when) => {
+  beforeAll(async () => {
+    if (when.startsWith('after')) await client.query('vacuum analyze');
+  });
+
+  describe.each([1, 20, 100])('with %i form versions', (forms) => {
+    const formsOf = () => surveys.get(forms)?.forms.map((id) => ({ id, shortcode: '' })) ?? [];
+
+    test.each(ranges)('a page %s is read along the index, and no further than it reaches', async (_, range) => {
+      for (const columns of [CSV_COLUMNS, JSON_COLUMNS]) {
+        const nodes = await nodesOf(pageQuery(formsOf(), range, columns));
+        const scans = nodes.filter((node) => node['Relation Name'] === 'responses');
+        expect(new Set(scans.map((node) => node['Node Type']))).toEqual(new Set(['Index Scan']));
+        expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort'); // Incremental Sort: of ties alone
+        expect(nodes.some((node) => node['Node Type'] === 'Merge Append')).toBe(forms > 1);
+        expect(nodes[0]?.['Actual Rows']).toBe(LIMIT);
+        const read = scans.reduce((sum, node) => sum + node['Actual Rows'] * node['Actual Loops'], 0);
+        expect(read).toBeLessThanOrEqual(LIMIT + forms + 1);
+      }
+    });
+
+    test.each(ranges)('page borders %s are read from the index', async (_, range) => {
+      const nodes = await nodesOf(borderQuery(formsOf(), { ...range, limit: 4 * LIMIT }, LIMIT));
+      const scans = nodes.filter((node) => node['Relation Name'] === 'responses');
+      expect(new Set(scans.map((node) => node['Node Type']))).toEqual(new Set(['Index Only Scan']));
+      expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort');
+      expect(nodes[0]?.['Actual Rows']).toBe(4);
+    });
+  });
+});
