@@ -1,14 +1,22 @@
 // The encoder alone, in workerd: a canned page of SQL over HTTP, posted to it, goes through again and again.
 import { neon, neonConfig } from '@neondatabase/serverless';
 import { transcodePage } from '../src/csv/page.ts';
+import { streamChunks } from '../src/export/stream.ts';
 
 type Row = (string | null)[];
 const asText = { getTypeParser: () => (value: string) => value };
 const utf8 = new TextEncoder();
 
-/** One page through the service's encoder, which uses its input up. */
-async function transcoded(canned: ArrayBuffer): Promise<Uint8Array> {
-  return transcodePage(new Uint8Array(canned.slice(0)), [9, 4, 5, 2]).csv;
+/**
+ * Pages through the service's encoder and its stream. The encoder uses its input up, which in the service is memory that
+ * the network has just filled; here it is filled from the canned page.
+ */
+async function* transcoded(canned: Uint8Array, pages: number): AsyncGenerator<Uint8Array, void, void> {
+  const page = new Uint8Array(canned.length);
+  for (let i = 0; i < pages; i++) {
+    page.set(canned);
+    yield transcodePage(page, [9, 4, 5, 2]).csv;
+  }
 }
 
 /** One page through the driver, its rows put into CSV one by one. */
@@ -28,19 +36,24 @@ function csvRecord(row: Row): string {
   return `${cells.join(',')}\n`;
 }
 
+/** One page a pull, as one would write it with the driver. */
+function streamOfDriverRows(canned: ArrayBuffer, pages: number): ReadableStream<Uint8Array> {
+  let left = pages;
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (left-- > 0) controller.enqueue(await fromDriverRows(canned));
+      else controller.close();
+    },
+  });
+}
+
 export default {
   /** POST /transcoded?pages=N or /driver-rows?pages=N, the page as the body: streams N pages of CSV. */
   async fetch(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
-    const encode = pathname === '/transcoded' ? transcoded : fromDriverRows;
+    const pages = Number(searchParams.get('pages'));
     const canned = await request.arrayBuffer();
-    let left = Number(searchParams.get('pages'));
-    const body = new ReadableStream<Uint8Array>({
-      async pull(controller) {
-        if (left-- > 0) controller.enqueue(await encode(canned));
-        else controller.close();
-      },
-    });
-    return new Response(body);
+    if (pathname === '/driver-rows') return new Response(streamOfDriverRows(canned, pages));
+    return new Response(streamChunks(transcoded(new Uint8Array(canned), pages), new AbortController()));
   },
 };
