@@ -48,12 +48,20 @@ function streamOfDriverRows(canned: ArrayBuffer, pages: number): ReadableStream<
 }
 
 export default {
-  /** POST /transcoded?pages=N or /driver-rows?pages=N, the page as the body: streams N pages of CSV. */
+  /**
+   * POST /transcoded?pages=N or /driver-rows?pages=N, the page as the body: streams N pages of CSV.
+   * POST /discarded?pages=N: the encoder without a stream, its output thrown away; answers with the bytes there were.
+   */
   async fetch(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
     const pages = Number(searchParams.get('pages'));
     const canned = await request.arrayBuffer();
     if (pathname === '/driver-rows') return new Response(streamOfDriverRows(canned, pages));
+    if (pathname === '/discarded') {
+      let bytes = 0;
+      for await (const csv of transcoded(new Uint8Array(canned), pages)) bytes += csv.length;
+      return new Response(String(bytes));
+    }
     return new Response(streamChunks(transcoded(new Uint8Array(canned), pages), new AbortController()));
   },
 };

@@ -8,15 +8,21 @@ import { treeCpu, workerdStartedBy } from './process-stats.ts';
 
 /** Rows per second of CPU, by encoder. */
 export interface EncoderRates {
+  /** Ours, streamed out of workerd. */
   readonly transcoded: number;
+  /** Ours, its output thrown away. */
+  readonly discarded: number;
+  /** The driver's rows, streamed out of workerd. */
   readonly driverRows: number;
+  /** csv-stringify on Node, its output thrown away. */
   readonly csvStringify: number;
 }
 
 const PAGES = 150;
+const TURNS = 4;
 
 /**
- * Puts the same page through each encoder: ours and driver rows through a pull-based ReadableStream in workerd,
+ * Puts the same page, from its bytes on, through each encoder: ours and driver rows through a pull-based ReadableStream in workerd,
  * csv-stringify on Node.
  *
  * @param page a response of SQL over HTTP
@@ -26,17 +32,19 @@ export async function measureEncoders(page: Buffer): Promise<EncoderRates> {
   const { started, workerd } = await workerdStartedBy(() => startWorker('bench/encoder-worker.ts', {}));
   await using worker = started;
   const inWorkerd = async (encoder: string) => {
-    const run = (pages: number) => post(new URL(`/${encoder}?pages=${pages}`, worker.url), page);
-    await run(PAGES); // warm up
     const start = treeCpu(workerd);
-    await run(PAGES);
+    await post(new URL(`/${encoder}?pages=${PAGES}`, worker.url), page);
     return (rows.length * PAGES) / (treeCpu(workerd) - start);
   };
-  return {
-    transcoded: await inWorkerd('transcoded'),
-    driverRows: await inWorkerd('driver-rows'),
-    csvStringify: await onNode(rows),
-  };
+  // In turns, and the best of each: the first turn warms up, and noise only ever makes one slower.
+  const best = { transcoded: 0, discarded: 0, driverRows: 0, csvStringify: 0 };
+  for (let turn = 0; turn < TURNS; turn++) {
+    best.transcoded = Math.max(best.transcoded, await inWorkerd('transcoded'));
+    best.discarded = Math.max(best.discarded, await inWorkerd('discarded'));
+    best.driverRows = Math.max(best.driverRows, await inWorkerd('driver-rows'));
+    best.csvStringify = Math.max(best.csvStringify, await onNode(page, rows.length));
+  }
+  return best;
 }
 
 async function post(url: URL, body: Buffer): Promise<void> {
@@ -46,14 +54,17 @@ async function post(url: URL, body: Buffer): Promise<void> {
   await timed((sink) => pipeline(response, sink));
 }
 
-async function onNode(rows: (string | null)[][]): Promise<number> {
-  const pages = 5;
+async function onNode(page: Buffer, rowCount: number): Promise<number> {
+  const pages = 15;
   const start = process.cpuUsage();
-  await timed((sink) => pipeline(repeat(rows, pages), stringify(), sink));
+  await timed((sink) => pipeline(rowsOf(page, pages), stringify(), sink));
   const { user, system } = process.cpuUsage(start);
-  return (rows.length * pages) / ((user + system) / 1e6);
+  return (rowCount * pages) / ((user + system) / 1e6);
 }
 
-function* repeat<T>(rows: readonly T[], times: number): Generator<T, void> {
-  for (let i = 0; i < times; i++) yield* rows;
+/** The page's rows, parsed anew each time: like the others, it starts from bytes. */
+function* rowsOf(page: Buffer, times: number): Generator<(string | null)[], void> {
+  for (let i = 0; i < times; i++) {
+    yield* (JSON.parse(page.toString('utf8')) as { rows: (string | null)[][] }).rows;
+  }
 }

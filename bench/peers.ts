@@ -7,10 +7,12 @@ import QueryStream from 'pg-query-stream';
 import { isoTimestamp } from '../src/db/sql.ts';
 import type { BenchSurvey } from './data.ts';
 
-/** How long something took, in seconds, and how many bytes came. */
+/** What something took, and how many bytes came. */
 export interface Run {
   readonly seconds: number;
   readonly bytes: number;
+  /** CPU that this process used: all of it, for work that runs here. */
+  readonly cpuSeconds: number;
 }
 
 /** The rows of an export in one query, as its columns print. */
@@ -47,6 +49,8 @@ export async function timed(work: (sink: Writable) => Promise<void>): Promise<Ru
     },
   });
   const start = performance.now();
+  const cpu = process.cpuUsage();
   await work(sink);
-  return { seconds: (performance.now() - start) / 1000, bytes };
+  const { user, system } = process.cpuUsage(cpu);
+  return { seconds: (performance.now() - start) / 1000, bytes, cpuSeconds: (user + system) / 1e6 };
 }
