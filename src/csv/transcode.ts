@@ -82,8 +82,8 @@ export function transcodeRows(
 }
 
 /**
- * The tight loop. One call a row, and not one a page: V8 puts optimised code in place between calls, and a page in the
- * unoptimised code of a new isolate costs a hundred times as much.
+ * The tight loop. One call a row, and not one a page: V8 puts optimised code in place between calls, and late into a loop that
+ * runs. With one call a page, the first export of a new isolate took 0.9 s of CPU more (100,000 rows: 1.1 s, not 0.23 s).
  *
  * @param position of the row's `[`, and of where to write its record; moved behind both
  * @param cellStarts receives where each cell's text begins
