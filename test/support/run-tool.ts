@@ -15,9 +15,11 @@ export function startTool(
   name: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
+  cwd?: string,
 ): { readonly child: ChildProcess; readonly outcome: Promise<Outcome> } {
   const script = fileURLToPath(new URL(`../../tools/${name}`, import.meta.url));
   const child = spawn(process.execPath, [script, ...args], {
+    cwd,
     env: { ...process.env, DATABASE_URL: '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 60_000,

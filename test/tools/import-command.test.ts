@@ -1,43 +1,19 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { migrate } from '../../tools/migrations.ts';
 import { csvOf, responseRow } from '../support/export-files.ts';
 import { writeFiles } from '../support/load-files.ts';
+import { type Outcome, startTool } from '../support/run-tool.ts';
 import { type RunningDatabase, dump, twoDatabases } from '../support/two-databases.ts';
 
-const script = fileURLToPath(new URL('../../tools/import.ts', import.meta.url));
-
-interface Outcome {
-  status: number | null;
-  stdout: string;
-  stderr: string;
-}
-
-function start(
-  args: string[],
-  env: NodeJS.ProcessEnv,
-  cwd?: string,
-): { child: ChildProcess; outcome: Promise<Outcome> } {
-  const child = spawn(process.execPath, [script, ...args], {
-    cwd,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 60_000, // whatever a test does, nothing of it stays behind
-    killSignal: 'SIGKILL',
-  });
-  const outcome = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
-    ([stdout, stderr]): Outcome => ({ status: child.exitCode, stdout, stderr }),
-  );
-  return { child, outcome };
+function start(args: string[], env: NodeJS.ProcessEnv, cwd?: string): ReturnType<typeof startTool> {
+  return startTool('import.ts', args, env, cwd);
 }
 
 describe.each(twoDatabases)('npm run db:import on $database', ({ start: startDatabase }) => {
