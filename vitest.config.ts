@@ -22,8 +22,8 @@ export default defineConfig({
       { test: { name: 'tools', include: ['test/tools/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 120_000 } },
       {
         test: {
-          name: 'export engine on postgres',
-          include: ['test/{faults,plans}/**/*.test.ts'],
+          name: 'faults, plans and keys on postgres',
+          include: ['test/{faults,plans,auth}/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

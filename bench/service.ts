@@ -33,8 +33,10 @@ export async function startService(databaseUrl: string, latencyMs = 0): Promise<
 
   const { started: worker, workerd } = await workerdStartedBy(() =>
     startWorker('src/worker.ts', {
-      SQL_ENDPOINT: endpoint,
-      DATABASE_URL: `postgresql://survey_export_worker:${password}@localhost${new URL(databaseUrl).pathname}`,
+      vars: {
+        SQL_ENDPOINT: endpoint,
+        DATABASE_URL: `postgresql://survey_export_worker:${password}@localhost${new URL(databaseUrl).pathname}`,
+      },
     }),
   );
   cleanUp.use(worker);

@@ -4,4 +4,8 @@ import type { DatabaseEnv } from './db/client.ts';
 export interface Env extends DatabaseEnv {
   /** Read-through cache of the table `api_keys`: see auth/key-cache.ts. */
   readonly API_KEYS: KVNamespace;
+  /** Requests per key. */
+  readonly KEY_LIMIT: RateLimit;
+  /** Requests without a valid key, per address. */
+  readonly FAILURE_LIMIT: RateLimit;
 }

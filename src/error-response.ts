@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import type { AppEnv } from './app-env.ts';
 import { DatabaseError } from './db/errors.ts';
 import { ApiError, databaseUnavailable } from './errors.ts';
+import { logFailure } from './log.ts';
 
 /** The one place where an error becomes a response: `{"error":{"message":"…"}}` and nothing else at the top level. */
 export function errorResponse(error: Error, c: Context<AppEnv>): Response {
@@ -9,7 +10,7 @@ export function errorResponse(error: Error, c: Context<AppEnv>): Response {
   if (known && known.status !== 503) return respond(c, known.status, known.message, known.headers);
 
   const { requestId } = c.var;
-  console.error(JSON.stringify({ event: 'request failed', requestId, error: error.message, stack: error.stack }));
+  logFailure('request failed', { requestId, error: error.message, stack: error.stack });
   if (known) return respond(c, known.status, known.message, known.headers);
   return respond(c, 500, `Something went wrong on our side. Please tell us this request id: ${requestId}`, {});
 }

@@ -1,8 +1,10 @@
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import type { AppEnv } from '../app-env.ts';
-import { invalidToken } from '../errors.ts';
+import type { StoredApiKey } from '../db/accounts.ts';
+import { invalidToken, tooManyFailures, tooManyRequests } from '../errors.ts';
 import { hashApiKey, isWellFormedApiKey } from './api-key.ts';
-import { lookUpApiKey } from './key-cache.ts';
+import { KeyCache, hasExpired } from './key-cache.ts';
+import { addressOf, isAllowed } from './rate-limits.ts';
 
 /** RFC 6750 section 2.1: the scheme, whose case does not matter (RFC 9110 section 11.1), one or more spaces, the token. */
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
@@ -12,18 +14,27 @@ const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
  * the account it belongs to.
  *
  * @throws ApiError 401, the same for every reason
+ * @throws ApiError 429 when the key, or the address as the source of invalid keys, has sent too many requests
  */
 export function authenticate(): MiddlewareHandler<AppEnv> {
+  const cache = new KeyCache();
   return async function authenticateByApiKey(c, next) {
-    const key = BEARER.exec(c.req.header('Authorization') ?? '')?.[1];
-    if (!key || !isWellFormedApiKey(key)) throw invalidToken();
+    const address = addressOf(c.req.raw.headers);
+    const key = await findKey(c, cache, address);
+    if (!key) throw (await isAllowed(c.env.FAILURE_LIMIT, address)) ? invalidToken() : tooManyFailures();
+    if (!(await isAllowed(c.env.KEY_LIMIT, key.keyId))) throw tooManyRequests();
 
-    const defer = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
-    const { db, signal } = c.var;
-    const stored = await lookUpApiKey(c.env.API_KEYS, db, await hashApiKey(key), signal, defer);
-    if (!stored || (stored.expires !== null && stored.expires <= Date.now())) throw invalidToken();
-
-    c.set('account', { id: stored.accountId, email: stored.email });
+    c.set('account', { id: key.accountId, email: key.email });
     await next();
   };
+}
+
+async function findKey(c: Context<AppEnv>, cache: KeyCache, address: string): Promise<StoredApiKey | undefined> {
+  const token = BEARER.exec(c.req.header('Authorization') ?? '')?.[1];
+  if (!token || !isWellFormedApiKey(token)) return undefined;
+
+  const defer = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
+  const inquiry = { cache: c.env.API_KEYS, db: c.var.db, address, defer };
+  const key = await cache.find(await hashApiKey(token), inquiry);
+  return key && !hasExpired(key) ? key : undefined;
 }

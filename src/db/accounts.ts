@@ -7,16 +7,43 @@ export interface StoredApiKey {
   readonly email: string;
   /** Milliseconds since 1970, null for never. */
   readonly expires: number | null;
+  /** Milliseconds since 1970, null for never; undefined where it was not asked for. */
+  readonly lastUsed?: number | null;
 }
 
-/** @returns the key with this hash, or undefined when there is none, or it was revoked or has expired */
-export async function findApiKey(db: Database, hash: string, signal: AbortSignal): Promise<StoredApiKey | undefined> {
+const milliseconds = (column: string) => `floor(extract(epoch from ${column}) * 1000)`;
+const numberOrNull = (text: string | null) => (text === null ? null : Number(text));
+
+/** @returns by hash, the keys with one of these hashes that are neither revoked nor expired */
+export async function findApiKeys(
+  db: Database,
+  hashes: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, StoredApiKey>> {
   const text = `
-    select k.id, u.id, u.email, floor(extract(epoch from k.expires) * 1000)
+    select k.hash, k.id, u.id, u.email, ${milliseconds('k.expires')}, ${milliseconds('k.last_used')}
     from api_keys k join users u on u.id = k.userid
-    where k.hash = $1 and k.revoked is null and (k.expires is null or k.expires > now())`;
-  const [row] = await db.rows({ text, params: [hash] }, { signal });
-  if (!row) return undefined;
-  const [keyId, accountId, email, expires] = row as [string, string, string, string | null];
-  return { keyId, accountId, email, expires: expires === null ? null : Number(expires) };
+    where k.hash = any($1) and k.revoked is null and (k.expires is null or k.expires > now())`;
+  const rows = await db.rows({ text, params: [hashes] }, { signal });
+  return new Map(
+    (rows as [string, string, string, string, string | null, string | null][]).map(
+      ([hash, keyId, accountId, email, expires, lastUsed]) => [
+        hash,
+        { keyId, accountId, email, expires: numberOrNull(expires), lastUsed: numberOrNull(lastUsed) },
+      ],
+    ),
+  );
+}
+
+/** Notes that keys were used. @param at milliseconds since 1970; a later use that was noted before stays */
+export async function markApiKeysUsed(
+  db: Database,
+  keyIds: readonly string[],
+  at: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const text = `
+    update api_keys set last_used = $2::timestamptz
+    where id = any($1::uuid[]) and (last_used is null or last_used < $2::timestamptz)`;
+  await db.rows({ text, params: [keyIds, new Date(at).toISOString()] }, { signal });
 }

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
+import { generateApiKey } from '../../src/auth/api-key.ts';
 import { type Answer, ask, askAnywhere, errorBody, query } from '../support/api.ts';
 import { type TestAccount, type TestSurvey, createAccount, createSurvey, storeKey } from '../support/data.ts';
 
@@ -35,10 +35,6 @@ describe('401, checked before anything else', () => {
 
   test('for a malformed key', async () => expectInvalidToken(await ask('/surveys', { key: `${account.key}x` })));
 
-  test('for a hash instead of a key', async () => {
-    expectInvalidToken(await ask('/surveys', { key: await hashApiKey(account.key) }));
-  });
-
   test('for a revoked key', async () => {
     const key = generateApiKey();
     await storeKey(account.id, key, { revoked: new Date() });
@@ -52,29 +48,6 @@ describe('401, checked before anything else', () => {
     expectInvalidToken(await ask('/surveys', { key: expired }));
     expect((await ask('/surveys', { key: expiring })).status).toBe(200);
     await expect.poll(async () => (await ask('/surveys', { key: expiring })).status, { timeout: 5000 }).toBe(401);
-  });
-
-  test.each([
-    ['Basic', 401],
-    ['Bearer', 401],
-    ['Bearer ', 401],
-    ['Bearer,', 401],
-    ['Bearer\tKEY', 401],
-    ['Bearer KEY KEY', 401],
-    ['Bearer KEY, Bearer KEY', 401],
-    ['Bearer "KEY"', 401],
-    ['KEY', 401],
-    ['Token KEY', 401],
-    [`Bearer ${'x'.repeat(8192)}`, 401],
-    ['Bearer KEYé', 401],
-    ['bearer KEY', 200],
-    ['BEARER KEY', 200],
-    ['Bearer  KEY', 200],
-    ['Bearer KEY ', 200],
-  ])('or not, for the header %j: %i', async (header, status) => {
-    const answer = await ask('/surveys', { headers: { Authorization: header.replaceAll('KEY', account.key) } });
-    expect(answer.status).toBe(status);
-    if (status === 401) expectInvalidToken(answer);
   });
 });
 

@@ -5,19 +5,22 @@ import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { query } from '../support/api.ts';
 import type { TestSurvey } from '../support/data.ts';
 import { stackAddress, useStack } from '../support/stack-address.ts';
-import { type Stack, startStack } from '../support/stack.ts';
+import { type Stack, type StackOptions, startStack } from '../support/stack.ts';
 
 /** Short, so that a test sees retries end. */
 const EXPORT_RETRY_SECONDS = 3;
 
 /** Starts a service on a Postgres server for a test file, with a proxy that can spoil what its Worker asks the database. */
-export function withFaultyService(options: { maxResponseBytes?: number } = {}): { readonly proxy: FaultProxy } {
+export function withFaultyService(options: Omit<StackOptions, 'behind'> = {}): {
+  readonly proxy: FaultProxy;
+  readonly stack: Stack;
+} {
   let proxy: FaultProxy;
   let stack: Stack;
   beforeAll(async () => {
     stack = await startStack('postgres', {
       ...options,
-      vars: { EXPORT_RETRY_SECONDS: String(EXPORT_RETRY_SECONDS) },
+      vars: { EXPORT_RETRY_SECONDS: String(EXPORT_RETRY_SECONDS), ...options.vars },
       behind: async (endpoint) => {
         proxy = await startFaultProxy(endpoint);
         return proxy.url;
@@ -33,6 +36,9 @@ export function withFaultyService(options: { maxResponseBytes?: number } = {}): 
   return {
     get proxy() {
       return proxy;
+    },
+    get stack() {
+      return stack;
     },
   };
 }

@@ -6,12 +6,15 @@ import { openDatabase } from '../../tools/database.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { startSqlGateway } from '../../tools/sql-gateway.ts';
 import { startPostgres } from './postgres.ts';
-import { startWorker } from './worker.ts';
+import { type RunningWorker, startWorker } from './worker.ts';
 
 /** The service as a whole: the Worker in workerd, the SQL-over-HTTP endpoint, a database. */
 export interface Stack {
   /** What is needed to use it, as plain data: tests get it from their global set-up. */
   readonly address: StackAddress;
+  readonly worker: RunningWorker;
+  /** Stops the database alone, at once and for good. */
+  stopDatabase(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -39,42 +42,57 @@ export interface StackOptions {
   readonly behind?: (endpoint: string) => Promise<string>;
   /** Variables of the Worker, beside those it always has. */
   readonly vars?: Record<string, string>;
+  /** Requests per period, by the name of a rate limit's binding. */
+  readonly limits?: Record<string, number>;
+  /** The Worker's module, if not the service's own. */
+  readonly entry?: string;
 }
 
 export async function startStack(kind: DatabaseKind, options: StackOptions = {}): Promise<Stack> {
   await using stack = new AsyncDisposableStack();
-  const databaseUrl = kind === 'pglite' ? await startPglite(stack) : await startServer(stack);
+  const { url: databaseUrl, stop: stopDatabase } =
+    kind === 'pglite' ? await startPglite(stack) : await startServer(stack);
   await migrate(databaseUrl);
 
   const password = randomBytes(24).toString('hex');
   const maxConnections = kind === 'pglite' ? 1 : 10;
-  const { behind = async (endpoint: string) => endpoint, vars = {}, ...limits } = options;
-  const gateway = await startSqlGateway({ database: databaseUrl, password, maxConnections, ...limits });
+  const { behind = async (endpoint: string) => endpoint, entry = 'src/worker.ts', vars, limits, ...rest } = options;
+  const gateway = await startSqlGateway({ database: databaseUrl, password, maxConnections, ...rest });
   stack.defer(() => gateway.close());
 
-  const worker = await startWorker('src/worker.ts', {
-    ...vars,
-    SQL_ENDPOINT: await behind(gateway.url),
-    DATABASE_URL: `postgresql://survey_export_worker:${password}@localhost${new URL(databaseUrl).pathname}`,
+  const worker = await startWorker(entry, {
+    limits,
+    vars: {
+      ...vars,
+      SQL_ENDPOINT: await behind(gateway.url),
+      DATABASE_URL: `postgresql://survey_export_worker:${password}@localhost${new URL(databaseUrl).pathname}`,
+    },
   });
   stack.use(worker);
 
   const running = stack.move();
   return {
+    worker,
+    stopDatabase,
     address: { origin: worker.url.origin, databaseUrl, database: kind },
     stop: () => running.disposeAsync(),
   };
 }
 
-async function startPglite(stack: AsyncDisposableStack): Promise<string> {
+interface StartedDatabase {
+  readonly url: string;
+  readonly stop: () => Promise<void>;
+}
+
+async function startPglite(stack: AsyncDisposableStack): Promise<StartedDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), 'survey-export-test-'));
   stack.defer(() => rm(dataDir, { recursive: true, force: true }));
   const database = stack.use(await openDatabase({ DATA_DIR: dataDir }));
-  return database.url;
+  return { url: database.url, stop: () => database.closeNow() };
 }
 
-async function startServer(stack: AsyncDisposableStack): Promise<string> {
+async function startServer(stack: AsyncDisposableStack): Promise<StartedDatabase> {
   const server = await startPostgres();
   stack.defer(() => server.stop());
-  return server.createDatabase();
+  return { url: await server.createDatabase(), stop: () => server.stop() };
 }

@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Miniflare, convertV4MiniflareOptions } from 'miniflare';
+import { unstable_readConfig as readConfig } from 'wrangler';
 
 /**
  * A Worker in workerd, bundled as for a deployment. workerd listens and fetches by itself: wrangler's own servers put
@@ -12,16 +13,37 @@ import { Miniflare, convertV4MiniflareOptions } from 'miniflare';
  */
 export interface RunningWorker extends AsyncDisposable {
   readonly url: URL;
+  /** Its KV namespace of keys. */
+  readonly keys: Awaited<ReturnType<Miniflare['getKVNamespace']>>;
+  /** All that it has logged. */
+  readonly log: () => string;
+}
+
+/** The part of wrangler.toml that the local runtime needs. (wrangler's own types are in a package that it does not bring.) */
+interface WorkerConfig {
+  readonly compatibility_date: string;
+  readonly compatibility_flags: string[];
+  readonly kv_namespaces: readonly { readonly binding: string }[];
+  readonly ratelimits: readonly {
+    readonly name: string;
+    readonly namespace_id: string;
+    readonly simple: { readonly limit: number; readonly period: 10 | 60 };
+  }[];
+}
+
+/** What the tests change about wrangler.toml. */
+export interface WorkerOptions {
+  /** Variables and secrets. */
+  readonly vars?: Readonly<Record<string, string>>;
+  /** Requests per period, by the name of a rate limit's binding. */
+  readonly limits?: Readonly<Record<string, number>> | undefined;
 }
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const wrangler = join(root, 'node_modules/wrangler/bin/wrangler.js');
 
-/**
- * @param entry the Worker's module, relative to the project's root
- * @param bindings its variables and secrets
- */
-export async function startWorker(entry: string, bindings: Record<string, string>): Promise<RunningWorker> {
+/** @param entry the Worker's module, relative to the project's root; its bindings are those of wrangler.toml */
+export async function startWorker(entry: string, { vars = {}, limits = {} }: WorkerOptions): Promise<RunningWorker> {
   const folder = await mkdtemp(join(tmpdir(), 'survey-export-worker-'));
   try {
     const args = [wrangler, 'deploy', entry, '--dry-run', '--outdir', folder];
@@ -29,22 +51,34 @@ export async function startWorker(entry: string, bindings: Record<string, string
       cwd: root,
       env: { ...process.env, WRANGLER_SEND_METRICS: 'false' },
     });
+    const config = readConfig({ config: join(root, 'wrangler.toml') }) as WorkerConfig;
+    let log = '';
     const miniflare = new Miniflare(
       convertV4MiniflareOptions({
-        compatibilityDate: '2026-10-23',
-        compatibilityFlags: ['enable_request_signal'],
+        compatibilityDate: config.compatibility_date,
+        compatibilityFlags: config.compatibility_flags,
         modules: true,
         rootPath: folder,
         scriptPath: `${basename(entry, '.ts')}.js`,
-        bindings,
-        kvNamespaces: ['API_KEYS'],
+        bindings: vars,
+        kvNamespaces: config.kv_namespaces.map(({ binding }) => binding),
+        ratelimits: Object.fromEntries(
+          config.ratelimits.map(({ name, namespace_id, simple }) => [
+            name,
+            { namespace_id, simple: { limit: limits[name] ?? simple.limit, period: simple.period } },
+          ]),
+        ),
+        handleStructuredLogs: ({ message }) => {
+          log += `${message}\n`;
+        },
         host: '127.0.0.1',
         port: 0,
         cf: false,
       }),
     );
     const url = await miniflare.ready;
-    return { url, [Symbol.asyncDispose]: () => miniflare.dispose() };
+    const keys = await miniflare.getKVNamespace('API_KEYS');
+    return { url, keys, log: () => log, [Symbol.asyncDispose]: () => miniflare.dispose() };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

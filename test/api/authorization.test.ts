@@ -1,0 +1,94 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
+import { ask, errorBody, origin } from '../support/api.ts';
+import { type TestAccount, createAccount, createSurvey, storeKey } from '../support/data.ts';
+
+let account: TestAccount;
+beforeAll(async () => {
+  account = await createAccount();
+});
+
+/** Sends headers as they are, where fetch would refuse them or put them together. @returns the status */
+async function statusFor(headers: readonly string[]): Promise<number> {
+  const { hostname, port } = new URL(origin());
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  const lines = ['GET /api/v1/surveys HTTP/1.1', 'Host: localhost', 'Connection: close', ...headers, '', ''];
+  socket.write(Buffer.from(lines.join('\r\n'), 'latin1'));
+  const answer = await text(socket);
+  return Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1]);
+}
+
+/** RFC 6750, section 2.1: `"Bearer" 1*SP b64token`; RFC 9110: the scheme's case does not matter, nor does space around a value. */
+const VARIANTS: [string[], number][] = [
+  [['Authorization: Bearer KEY'], 200],
+  [['authorization: bearer KEY'], 200],
+  [['AUTHORIZATION: BEARER KEY'], 200],
+  [['Authorization: Bearer  KEY'], 200],
+  [['Authorization:Bearer KEY'], 200],
+  [['Authorization: Bearer KEY '], 200],
+  [['Authorization:\tBearer KEY\t'], 200],
+  [[], 401],
+  [['Authorization:'], 401],
+  [['Authorization: '], 401],
+  [['Authorization: Bearer'], 401],
+  [['Authorization: Bearer '], 401],
+  [['Authorization: Bearer,'], 401],
+  [['Authorization: Bearer\tKEY'], 401],
+  [['Authorization: Bearer \tKEY'], 401],
+  [['Authorization: Bearer KEY KEY'], 401],
+  [['Authorization: Bearer KEY, Bearer KEY'], 401],
+  [['Authorization: Bearer "KEY"'], 401],
+  [['Authorization: Bearer KEY='], 401],
+  [['Authorization: Bearer KEYé'], 401],
+  [['Authorization: Bearer é'], 401],
+  [['Authorization: \xff\xfe'], 401],
+  [['Authorization: KEY'], 401],
+  [['Authorization: Token KEY'], 401],
+  [['Authorization: Basic KEY'], 401],
+  [['Authorization: Bearer HASH'], 401],
+  [[`Authorization: Bearer ${'x'.repeat(8192)}`], 401],
+  [[`Authorization: ${' '.repeat(4096)}x`], 401],
+  [['Authorization: Bearer KEY', 'Authorization: Bearer KEY'], 401],
+  [['Authorization: Bearer KEY', 'Authorization: Basic x'], 401],
+  [['Proxy-Authorization: Bearer KEY'], 401],
+  [['X-Api-Key: KEY'], 401],
+];
+
+describe('the Authorization header', () => {
+  test.each(VARIANTS)('%j: %i', async (headers, status) => {
+    const hash = await hashApiKey(account.key);
+    const sent = headers.map((header) => header.replaceAll('KEY', account.key).replaceAll('HASH', hash));
+    expect(await statusFor(sent)).toBe(status);
+  });
+
+  test('is the only place for a key: neither query nor cookie', async () => {
+    for (const path of [`/surveys?access_token=${account.key}`, `/surveys?key=${account.key}`]) {
+      const answer = await ask(path, { headers: { Cookie: `access_token=${account.key}` } });
+      expect([answer.status, answer.text]).toEqual([401, errorBody('Invalid Token.')]);
+    }
+  });
+
+  test('in a POST’s form is none either', async () => {
+    const asking = request(`${origin()}/api/v1/surveys`, { method: 'POST' });
+    asking.end(`access_token=${account.key}`);
+    const [response] = (await once(asking, 'response')) as [{ statusCode: number; resume(): void }];
+    response.resume();
+    expect(response.statusCode).toBe(401);
+  });
+});
+
+test('two keys of an account work side by side, and one goes on when the other is revoked', async () => {
+  const [first, second] = [generateApiKey(), generateApiKey()];
+  await createSurvey(account, 'of both');
+  await storeKey(account.id, first);
+  await storeKey(account.id, second, { revoked: new Date() });
+  const answers = await Promise.all([account.key, first].map((key) => ask('/surveys', { key })));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  expect(answers[0]?.text).toBe(answers[1]?.text);
+  expect((await ask('/surveys', { key: second })).status).toBe(401);
+});

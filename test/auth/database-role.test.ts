@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { migrate } from '../../tools/migrations.ts';
+import { type TestPostgres, startPostgres } from '../support/postgres.ts';
+
+const ROLE = 'survey_export_worker';
+const TABLES = ['users', 'surveys', 'survey_settings', 'responses', 'api_keys'];
+
+let server: TestPostgres;
+let owner: Client;
+/** A connection of the role itself, as the Worker has. */
+let worker: Client;
+
+beforeAll(async () => {
+  server = await startPostgres();
+  const url = new URL(await server.createDatabase());
+  await migrate(url.href);
+  owner = new Client(url.href);
+  await owner.connect();
+  const password = randomBytes(8).toString('hex');
+  await owner.query(`alter role ${ROLE} password '${password}'`);
+  await owner.query(`create table other (id int); insert into other values (1)`);
+  await owner.query(`insert into users (email) values ('a@example.org')`);
+  await owner.query(`insert into api_keys (userid, name, prefix, hash) select id, 'n', 'p', 'h' from users`);
+  [url.username, url.password] = [ROLE, password];
+  worker = new Client(url.href);
+  await worker.connect();
+});
+afterAll(async () => {
+  await worker?.end();
+  await owner?.end();
+  await server?.stop();
+});
+
+const refusal = async (sql: string): Promise<string | undefined> =>
+  worker.query(sql).then(
+    () => undefined,
+    (error: { code?: string }) => error.code,
+  );
+const NOT_ALLOWED = '42501';
+
+describe('the Worker’s database role', () => {
+  test.each(TABLES)('reads %s', async (table) => expect(await refusal(`select * from ${table}`)).toBeUndefined());
+
+  test('notes when a key was last used', async () => {
+    expect((await worker.query(`update api_keys set last_used = now() where hash = 'h'`)).rowCount).toBe(1);
+  });
+
+  test('has these privileges on tables and columns, and no others', async () => {
+    const { rows } = await owner.query<{ privilege: string }>(
+      `select format('%s on %s', privilege_type, table_name) as privilege from information_schema.role_table_grants
+       where grantee in ('${ROLE}', 'PUBLIC') and table_schema not in ('pg_catalog', 'information_schema')
+       union all
+       select format('%s of %s.%s', privilege_type, table_name, column_name) from information_schema.column_privileges
+       where grantee in ('${ROLE}', 'PUBLIC') and privilege_type <> 'SELECT'
+         and table_schema not in ('pg_catalog', 'information_schema')
+       order by 1`,
+    );
+    expect(rows.map(({ privilege }) => privilege)).toEqual(
+      [...TABLES.map((table) => `SELECT on ${table}`), 'UPDATE of api_keys.last_used'].toSorted(),
+    );
+  });
+
+  test('is no superuser, creates nothing, passes no row security, is member of nothing', async () => {
+    const { rows } = await owner.query(
+      `select rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls,
+         (select count(*)::int from pg_auth_members where member = r.oid) as memberships
+       from pg_roles r where rolname = '${ROLE}'`,
+    );
+    expect(rows).toEqual([
+      {
+        rolsuper: false,
+        rolcreaterole: false,
+        rolcreatedb: false,
+        rolreplication: false,
+        rolbypassrls: false,
+        memberships: 0,
+      },
+    ]);
+  });
+
+  test.each([
+    ...TABLES.flatMap((table) => [
+      `insert into ${table} default values`,
+      `delete from ${table}`,
+      `truncate ${table}`,
+      `do 'begin lock table ${table} in exclusive mode; end'`,
+      `alter table ${table} add column x int`,
+      `drop table ${table}`,
+      `create index on ${table} ((1))`,
+    ]),
+    `update users set email = 'b@example.org'`,
+    `update surveys set survey_name = 'x'`,
+    `update survey_settings set timeouts = null`,
+    `update responses set response = 'x'`,
+    ...['id', 'userid', 'name', 'prefix', 'hash', 'created', 'expires', 'revoked'].map(
+      (column) => `update api_keys set ${column} = default`,
+    ),
+    `select * from other`,
+    `select * from schema_migrations`,
+    `select * from pg_authid`,
+    `create table mine (id int)`,
+    `create schema mine`,
+    `create role mine`,
+    `create function mine() returns int language sql as 'select 1'`,
+    `set role postgres`,
+    `alter role ${ROLE} superuser`,
+    `copy users to '/tmp/users'`,
+    `copy users to program 'cat'`,
+    `select pg_read_file('PG_VERSION')`,
+    `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'postgres'`,
+    `alter system set work_mem = '1MB'`,
+  ])('may not %s', async (sql) => expect(await refusal(sql)).toBe(NOT_ALLOWED));
+});

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { addressOf } from '../../src/auth/rate-limits.ts';
+
+test.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:DB8:0001:0002::9', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['2001:db8:1:2::', '2001:db8:1:2::/64'],
+  ['1::2:3:4:5:6:7', '1:0:2:3::/64'],
+])('%s counts as %s', (address, expected) => {
+  expect(addressOf(new Headers({ 'CF-Connecting-IP': address }))).toBe(expected);
+});
+
+test('requests without an address count together', () => expect(addressOf(new Headers())).toBe('unknown'));

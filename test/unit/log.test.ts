@@ -1,0 +1,21 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
+import { logFailure } from '../../src/log.ts';
+
+const written = vi.spyOn(console, 'error').mockImplementation(() => {});
+afterEach(() => written.mockClear());
+
+test('writes a line of JSON', () => {
+  logFailure('it failed', { error: 'why\n"how"', n: 1 });
+  expect(JSON.parse(String(written.mock.calls[0]?.[0]))).toEqual({ event: 'it failed', error: 'why\n"how"', n: 1 });
+});
+
+test('blanks keys, hashes and connection strings, wherever they stand', async () => {
+  const key = generateApiKey();
+  const hash = await hashApiKey(key);
+  const url = 'postgresql://user:pass%22word@host/db?sslmode=require';
+  logFailure('it failed', { error: `for ${key}, {"${hash}"} at ${url}`, stack: `\n${key}\n${hash}\n${url}\n` });
+  const text = String(written.mock.calls[0]?.[0]);
+  for (const secret of [key, hash, 'pass', 'host']) expect(text).not.toContain(secret);
+  expect(JSON.parse(text)).toEqual({ event: 'it failed', error: 'for …, {"…"} at …', stack: '\n…\n…\n…\n' });
+});
