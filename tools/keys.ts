@@ -1,12 +1,22 @@
-// npm run keys: API keys of a local or self-hosted database.
+// npm run keys: API keys of a local or self-hosted database, or of a deployed service's.
 import { Command } from 'commander';
 import { runCommand } from './command.ts';
-import { openDatabase } from './database.ts';
+import { type Database, openDatabase } from './database.ts';
+import { parseDuration } from './keys/duration.ts';
 import { issueKey } from './keys/issue.ts';
-import { parseExpiry } from './keys/duration.ts';
+import { parseKeyName } from './keys/key-name.ts';
+import { printableJson, withoutSecrets } from './keys/printable.ts';
 import { migrate } from './migrations.ts';
 
-const program = new Command('npm run keys --').description('Manages the API keys of accounts.');
+const program = new Command('npm run keys --')
+  .description('Manages the API keys of accounts.')
+  .showHelpAfterError()
+  .configureOutput({ outputError: (text, write) => write(withoutSecrets(text)) }) // it quotes arguments
+  .addHelpText(
+    'after',
+    `
+The database is the one of DATABASE_URL or else the embedded one of DATA_DIR (.data). It is migrated first.`,
+  );
 
 program
   .command('issue')
@@ -15,14 +25,40 @@ program
   .option('--name <name>', 'what the key is for, to recognise it by', 'API key')
   .option('--expires <duration>', 'when it stops working, such as 90d, 12h or 30m (default: never)')
   .option('--json', 'print the key with its id, prefix and times, as JSON')
+  .addHelpText(
+    'after',
+    `
+Examples:
+  npm run --silent keys -- issue --email ann@example.org
+  npm run --silent keys -- issue --email ann@example.org --name "Nightly pull" --expires 90d`,
+  )
   .action(async (options: { email: string; name: string; expires?: string; json?: boolean }) => {
-    const expiresInMs = options.expires === undefined ? undefined : parseExpiry(options.expires);
-    await using database = await openDatabase();
-    await migrate(database.url);
-    const key = await issueKey(database.url, { email: options.email, name: options.name, expiresInMs });
-    process.stdout.write(`${options.json ? JSON.stringify(key) : key.key}\n`);
+    const name = parseKeyName(options.name);
+    const expiresInMs = parseExpiry(options.expires);
+    await using database = await openMigrated();
+    const key = await issueKey(database.url, { email: options.email, name, expiresInMs });
+    print(options.json ? printableJson(key) : key.key);
   });
 
 await runCommand(async () => {
   await program.parseAsync();
 });
+
+function parseExpiry(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : parseDuration('--expires', text);
+}
+
+async function openMigrated(): Promise<Database> {
+  const database = await openDatabase();
+  try {
+    await migrate(database.url);
+    return database;
+  } catch (error) {
+    await database[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -4,6 +4,8 @@ import { migrate } from '../../tools/migrations.ts';
 import { startTool } from '../support/run-tool.ts';
 import { type RunningDatabase, query, twoDatabases } from '../support/two-databases.ts';
 
+const ISSUE = ['issue', '--email', 'you@example.org'];
+
 describe.each(twoDatabases)('npm run keys on $database', ({ start }) => {
   let database: RunningDatabase;
 
@@ -53,17 +55,51 @@ describe.each(twoDatabases)('npm run keys on $database', ({ start }) => {
     expect(row?.days).toBeCloseTo(90, 2);
   });
 
+  test('takes a name of 200 characters', async () => {
+    const { stdout } = await keys(...ISSUE, '--name', '🙂'.repeat(200));
+    expect(await stored(await hashApiKey(stdout.trimEnd()))).toMatchObject([{ name: '🙂'.repeat(200) }]);
+  });
+
   test.each([
     [
       'an unknown account',
       ['issue', '--email', 'nobody@example.org'],
       '--email: there is no account "nobody@example.org"',
     ],
+    [
+      'a duration past a century',
+      [...ISSUE, '--expires', '9999999d'],
+      '--expires: 9999999d is too long: at most 36500d',
+    ],
+    ['an empty name', [...ISSUE, '--name', ' '], '--name: is empty'],
+    ['a long name', [...ISSUE, '--name', '🙂'.repeat(201)], '--name: has 201 characters: expected 1 to 200'],
+    ['a name with a line break', [...ISSUE, '--name', 'a\nb'], '--name: has control characters'],
     ['a bad duration', ['issue', '--email', 'you@example.org', '--expires', '3 weeks'], '--expires: "3 weeks" is not'],
     ['no account', ['issue'], "required option '--email <email>' not specified"],
   ])('refuses %s', async (_, args, message) => {
     const { status, stdout, stderr } = await keys(...args);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toContain(message);
+  });
+});
+
+describe('the help of npm run keys', () => {
+  const help = (...args: string[]) => startTool('keys.ts', args, {}).outcome;
+
+  test.each(['issue'])('of %s has examples', async (command) => {
+    const { status, stdout } = await help(command, '--help');
+    expect(status).toBe(0);
+    expect(stdout).toMatch(
+      new RegExp(`^Usage: npm run keys -- ${command} .*^Examples:\n  npm run --silent keys -- ${command}`, 'ms'),
+    );
+  });
+
+  test.each([
+    ['without a command', [], ''],
+    ['for an unknown command', ['delete'], "error: unknown command 'delete'\n\n"],
+  ])('is shown %s', async (_, args, before) => {
+    const { status, stdout, stderr } = await help(...args);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(new RegExp(`^${before}Usage: npm run keys -- .*issue`, 's'));
   });
 });

@@ -1,6 +1,7 @@
 import { apiKeyPrefix, generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { UserError } from '../command.ts';
 import { withConnection } from '../connection.ts';
+import { printable } from './printable.ts';
 
 /** A key just issued; the only time that `key` is known. */
 export interface IssuedKey {
@@ -36,6 +37,11 @@ export async function issueKey(
     client.query<{ id: string }>(insert, [email, name, prefix, hash, expires]),
   );
   const id = rows[0]?.id;
-  if (!id) throw new UserError(`--email: there is no account "${email}". "npm run db:import" creates one.`);
+  if (!id) throw noSuchAccount(email, '"npm run db:import" creates one.');
   return { key, id, email, name, prefix, expires };
+}
+
+/** @param advice a sentence that says what to do */
+export function noSuchAccount(email: string, advice = ''): UserError {
+  return new UserError(`--email: there is no account "${printable(email)}". ${advice}`.trimEnd());
 }
