@@ -5,7 +5,9 @@ import { type Database, openDatabase } from './database.ts';
 import { parseDuration } from './keys/duration.ts';
 import { issueKey } from './keys/issue.ts';
 import { parseKeyName } from './keys/key-name.ts';
-import { printableJson, withoutSecrets } from './keys/printable.ts';
+import { listKeys } from './keys/list.ts';
+import { printable, printableJson, withoutSecrets } from './keys/printable.ts';
+import { toTable } from './keys/table.ts';
 import { migrate } from './migrations.ts';
 
 const program = new Command('npm run keys --')
@@ -40,6 +42,26 @@ Examples:
     print(options.json ? printableJson(key) : key.key);
   });
 
+program
+  .command('list')
+  .description('Lists the keys with their ids, by which they are rotated and revoked. Times are UTC.')
+  .option('--email <email>', "only this account's")
+  .option('--json', 'print an array of objects, with times to the millisecond')
+  .addHelpText(
+    'after',
+    `
+Examples:
+  npm run --silent keys -- list
+  npm run --silent keys -- list --email ann@example.org --json`,
+  )
+  .action(async ({ email, json }: { email?: string; json?: boolean }) => {
+    await using database = await openMigrated();
+    const keys = await listKeys(database.url, email);
+    if (json) print(printableJson(keys));
+    else if (keys.length > 0) process.stdout.write(toTable(keys));
+    else say(email === undefined ? 'There are no keys.' : `The account "${printable(email)}" has no keys.`);
+  });
+
 await runCommand(async () => {
   await program.parseAsync();
 });
@@ -61,4 +83,8 @@ async function openMigrated(): Promise<Database> {
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
 }

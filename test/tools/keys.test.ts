@@ -86,7 +86,7 @@ describe.each(twoDatabases)('npm run keys on $database', ({ start }) => {
 describe('the help of npm run keys', () => {
   const help = (...args: string[]) => startTool('keys.ts', args, {}).outcome;
 
-  test.each(['issue'])('of %s has examples', async (command) => {
+  test.each(['issue', 'list'])('of %s has examples', async (command) => {
     const { status, stdout } = await help(command, '--help');
     expect(status).toBe(0);
     expect(stdout).toMatch(
@@ -100,6 +100,6 @@ describe('the help of npm run keys', () => {
   ])('is shown %s', async (_, args, before) => {
     const { status, stdout, stderr } = await help(...args);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toMatch(new RegExp(`^${before}Usage: npm run keys -- .*issue`, 's'));
+    expect(stderr).toMatch(new RegExp(`^${before}Usage: npm run keys -- .*issue .*list`, 's'));
   });
 });

@@ -1,0 +1,61 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrate } from '../../tools/migrations.ts';
+import { type Outcome, startTool } from './run-tool.ts';
+import { type RunningDatabase, query } from './two-databases.ts';
+import type { IssuedKey } from '../../tools/keys/issue.ts';
+
+/** What `keys` says on stderr when it has changed a database that a deployed service may be using. */
+export const CACHE_NOTE =
+  'A deployed service may take up to 5 minutes to notice: its cache was not touched. --remote clears it.\n';
+
+export const UNKNOWN_ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
+
+/** `npm run keys` on a database of its own, with the account you@example.org; nobody is logged in to Cloudflare. */
+export interface KeysCommand {
+  readonly url: string;
+  /** Temporary: the home and temporary folder of the command, with `data` for DATA_DIR. */
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  run(...args: string[]): Promise<Outcome>;
+  runWith(env: NodeJS.ProcessEnv, ...args: string[]): Promise<Outcome>;
+  /** Issues a key for you@example.org. */
+  issue(...args: string[]): Promise<IssuedKey>;
+  stop(): Promise<void>;
+}
+
+export async function keysOn(start: () => Promise<RunningDatabase>): Promise<KeysCommand> {
+  const folder = await mkdtemp(join(tmpdir(), 'test-keys-'));
+  const database = await start();
+  const env = {
+    DATABASE_URL: database.url,
+    DATA_DIR: join(folder, 'data'),
+    TMPDIR: folder,
+    // A developer may be logged in: whatever goes wrong, nothing reaches their account.
+    HOME: folder,
+    XDG_CONFIG_HOME: folder,
+    CLOUDFLARE_API_TOKEN: '',
+    CLOUDFLARE_API_BASE_URL: 'http://127.0.0.1:9/client/v4',
+  };
+  const runWith = (more: NodeJS.ProcessEnv, ...args: string[]) =>
+    startTool('keys.ts', args, { ...env, ...more }).outcome;
+  await migrate(database.url);
+  await query(database.url, `insert into users (email) values ('you@example.org')`);
+  return {
+    url: database.url,
+    folder,
+    env,
+    runWith,
+    run: (...args) => runWith({}, ...args),
+    async issue(...args) {
+      const { stdout, stderr } = await runWith({}, 'issue', '--email', 'you@example.org', '--json', ...args);
+      if (stderr) throw new Error(stderr);
+      return JSON.parse(stdout) as IssuedKey;
+    },
+    async stop() {
+      await database.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hashApiKey } from '../../src/auth/api-key.ts';
+import { type KeysCommand, keysOn } from '../support/keys.ts';
+import { type Outcome, startTool } from '../support/run-tool.ts';
+import { query, twoDatabases } from '../support/two-databases.ts';
+
+const HOSTILE = 'a\u{1b}[31mb\nc\u{9b}2Jd\u{202e}e';
+
+describe.each(twoDatabases)('npm run keys -- list on $database', ({ start }) => {
+  let keys: KeysCommand;
+  let none: Record<'text' | 'json', Outcome>;
+  const issued: { key: string; id: string; prefix: string }[] = [];
+
+  beforeAll(async () => {
+    keys = await keysOn(start);
+    none = { text: await keys.run('list'), json: await keys.run('list', '--json') };
+
+    // The newest first, and the second account by age in front: the order of the list is neither of these.
+    await query(keys.url, `insert into users (email) values ('Zoe@example.org'), ('none@example.org')`);
+    for (const name of ['new', 'gone', 'old', 'other']) issued.push(await keys.issue('--name', name));
+    await query(
+      keys.url,
+      `update api_keys set
+         created = case name when 'new' then timestamptz '2026-11-20 10:15:59.999+01' when 'gone' then '2026-02-01Z'
+                             when 'old' then '2026-01-01Z' else '2020-01-01Z' end,
+         expires = case name when 'new' then timestamptz '9999-12-31 23:59:30Z' when 'old' then '2026-01-02Z' end,
+         last_used = case name when 'old' then timestamptz '2026-01-01 12:00Z' end,
+         revoked = case name when 'gone' then timestamptz '2026-02-03 04:05:06.789Z' end`,
+    );
+    await query(
+      keys.url,
+      `update api_keys set name = $1, userid = (select id from users where email = 'Zoe@example.org') where name = 'other'`,
+      [HOSTILE],
+    );
+  });
+  afterAll(() => keys?.stop());
+
+  test('says so when there are no keys', () => {
+    expect(none.text).toEqual({ status: 0, stdout: '', stderr: 'There are no keys.\n' });
+    expect(none.json).toEqual({ status: 0, stdout: '[]\n', stderr: '' });
+  });
+
+  test('shows every key in a table, by account and age', async () => {
+    const { status, stdout, stderr } = await keys.run('list');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    const [fresh, gone, old, other] = issued;
+    expect(stdout.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
+      ['id', 'account', 'name', 'prefix', 'created', 'expires', 'last used', 'state'],
+      row(other, ['Zoe@example.org', 'a�[31mb�c�2Jd�e'], ['2020-01-01 00:00Z', 'never', '-', 'active']),
+      row(old, ['you@example.org', 'old'], ['2026-01-01 00:00Z', '2026-01-02 00:00Z', '2026-01-01 12:00Z', 'expired']),
+      row(gone, ['you@example.org', 'gone'], ['2026-02-01 00:00Z', 'never', '-', 'revoked']),
+      row(fresh, ['you@example.org', 'new'], ['2026-11-20 09:15Z', '9999-12-31 23:59Z', '-', 'active']),
+      [''],
+    ]);
+    const columns = stdout.split('\n').map((line) => line.search(/(created|20\d\d)/));
+    expect(new Set(columns.slice(0, 5)).size).toBe(1);
+  });
+
+  const row = (key: { id: string; prefix: string } | undefined, who: string[], rest: string[]) => [
+    key?.id,
+    ...who,
+    key?.prefix,
+    ...rest,
+  ];
+
+  test('shows one account', async () => {
+    const { stdout } = await keys.run('list', '--email', 'Zoe@example.org');
+    expect(stdout.trimEnd().split('\n').slice(1)).toEqual([expect.stringContaining(issued[3]?.id ?? '?')]);
+    expect(await keys.run('list', '--email', 'none@example.org')).toEqual({
+      status: 0,
+      stdout: '',
+      stderr: 'The account "none@example.org" has no keys.\n',
+    });
+    expect(await keys.run('list', '--email', 'none@example.org', '--json')).toEqual({
+      status: 0,
+      stdout: '[]\n',
+      stderr: '',
+    });
+  });
+
+  test('prints JSON, with full times and escapes instead of control characters', async () => {
+    const { status, stdout, stderr } = await keys.run('list', '--json');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).not.toMatch(/[\p{Cc}\u{202e}](?!$)/u);
+    expect(JSON.parse(stdout)).toEqual([
+      expect.objectContaining({ email: 'Zoe@example.org', name: HOSTILE, lastUsed: null, state: 'active' }),
+      expect.objectContaining({
+        name: 'old',
+        expires: '2026-01-02T00:00:00.000Z',
+        lastUsed: '2026-01-01T12:00:00.000Z',
+      }),
+      {
+        id: issued[1]?.id,
+        email: 'you@example.org',
+        name: 'gone',
+        prefix: issued[1]?.prefix,
+        created: '2026-02-01T00:00:00.000Z',
+        expires: null,
+        lastUsed: null,
+        revoked: '2026-02-03T04:05:06.789Z',
+        state: 'revoked',
+      },
+      expect.objectContaining({ name: 'new', created: '2026-11-20T09:15:59.999Z', state: 'active' }),
+    ]);
+  });
+
+  test('prints neither keys nor hashes', async () => {
+    const printed = (await keys.run('list')).stdout + (await keys.run('list', '--json')).stdout;
+    for (const { key } of issued) {
+      expect(printed).not.toContain(key);
+      expect(printed).not.toContain(await hashApiKey(key));
+    }
+  });
+
+  test('refuses an unknown account', async () => {
+    expect(await keys.run('list', '--email', 'nobody@example.org')).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: '--email: there is no account "nobody@example.org".\n',
+    });
+  });
+});
+
+test('npm run keys -- list says which database it cannot reach', async () => {
+  const { status, stdout, stderr } = await startTool('keys.ts', ['list'], {
+    DATABASE_URL: 'postgres://u:secret@127.0.0.1:9/d',
+  }).outcome;
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toMatch(/^Cannot connect to Postgres 127\.0\.0\.1:9\/d \(DATABASE_URL\): .*ECONNREFUSED/);
+  expect(stderr).not.toContain('secret');
+});
