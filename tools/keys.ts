@@ -1,13 +1,18 @@
 // npm run keys: API keys of a local or self-hosted database, or of a deployed service's.
 import { Command } from 'commander';
-import { runCommand } from './command.ts';
+import { reasonOf, runCommand, UserError } from './command.ts';
 import { type Database, openDatabase } from './database.ts';
+import { type CacheOptions, checkCacheOptions, removeFromCache } from './keys/cache.ts';
 import { parseDuration } from './keys/duration.ts';
 import { issueKey } from './keys/issue.ts';
+import { parseKeyId } from './keys/key-id.ts';
 import { parseKeyName } from './keys/key-name.ts';
 import { listKeys } from './keys/list.ts';
 import { printable, printableJson, withoutSecrets } from './keys/printable.ts';
+import { revokeKey } from './keys/revoke.ts';
+import { rotateKey } from './keys/rotate.ts';
 import { toTable } from './keys/table.ts';
+import { toTheMinute } from './keys/times.ts';
 import { migrate } from './migrations.ts';
 
 const program = new Command('npm run keys --')
@@ -17,7 +22,9 @@ const program = new Command('npm run keys --')
   .addHelpText(
     'after',
     `
-The database is the one of DATABASE_URL or else the embedded one of DATA_DIR (.data). It is migrated first.`,
+The database is the one of DATABASE_URL or else the embedded one of DATA_DIR (.data). It is migrated first.
+A service may go on accepting a key that it has cached for up to 5 minutes after the key has ended. revoke and rotate
+therefore clear the cache: the one of npm start in DATA_DIR, or with --remote that of the deployed service.`,
   );
 
 program
@@ -62,6 +69,75 @@ Examples:
     else say(email === undefined ? 'There are no keys.' : `The account "${printable(email)}" has no keys.`);
   });
 
+program
+  .command('rotate')
+  .description('Issues a key in place of another one, and prints it, once. The old key works for a while longer.')
+  .argument('<id>', 'the old key, as "list" shows it; it must not be revoked or expired')
+  .option('--grace <duration>', 'for how long the old key still works, unless it expires before; 0 ends it now', '24h')
+  .option(
+    '--expires <duration>',
+    'when the new key stops working (default: lives as long as the old one was issued for)',
+  )
+  .option('--remote', 'clear the cache of the deployed service, as the Cloudflare user that wrangler is logged in as')
+  .option('--env <name>', "with --remote: the deployed service's environment in wrangler.toml")
+  .option('--json', 'print the key with its id, prefix and times, and what it replaces, as JSON')
+  .addHelpText(
+    'after',
+    `
+Examples:
+  npm run --silent keys -- rotate 7c9e6679-7425-40de-944b-e07fc1f90ae7
+  npm run --silent keys -- rotate 7c9e6679-7425-40de-944b-e07fc1f90ae7 --grace 7d --expires 90d
+  npm run --silent keys -- rotate 7c9e6679-7425-40de-944b-e07fc1f90ae7 --grace 0 --remote`,
+  )
+  .action(async (idText: string, options: CacheOptions & { grace: string; expires?: string; json?: boolean }) => {
+    const id = parseKeyId(idText);
+    const graceMs = parseDuration('--grace', options.grace, { orZero: true });
+    const expiresInMs = parseExpiry(options.expires);
+    checkCacheOptions(options);
+    await using database = await openMigrated();
+    const { rotated, oldHash } = await rotateKey(database.url, id, { graceMs, expiresInMs });
+    // Before anything else can fail: the key cannot be had again.
+    print(options.json ? printableJson(rotated) : rotated.key);
+    const { replaces, expires } = rotated;
+    const oldEnd = graceMs === 0 ? 'works no more' : `works until ${toTheMinute(replaces.expires)}`;
+    const newEnd = expires ? `, the new one until ${toTheMinute(expires)}` : '';
+    say(`The old key (${printable(replaces.prefix)}…) ${oldEnd}${newEnd}.`);
+    await clearCache(oldHash, options, {
+      problem: 'The key is rotated, but the old one could not be removed from the cache',
+      consequence: 'the old key may work for up to 5 minutes from now, even if it was to end before',
+    });
+  });
+
+program
+  .command('revoke')
+  .description('Ends a key at once and for good. Of a key that was revoked before, it clears the cache again.')
+  .argument('<id>', 'the key, as "list" shows it')
+  .option('--remote', 'clear the cache of the deployed service, as the Cloudflare user that wrangler is logged in as')
+  .option('--env <name>', "with --remote: the deployed service's environment in wrangler.toml")
+  .option('--json', 'print the key as JSON')
+  .addHelpText(
+    'after',
+    `
+Examples:
+  npm run --silent keys -- revoke 7c9e6679-7425-40de-944b-e07fc1f90ae7
+  npm run --silent keys -- revoke 7c9e6679-7425-40de-944b-e07fc1f90ae7 --remote --env staging`,
+  )
+  .action(async (idText: string, options: CacheOptions & { json?: boolean }) => {
+    const id = parseKeyId(idText);
+    checkCacheOptions(options);
+    await using database = await openMigrated();
+    const { revoked, wasRevoked, hash } = await revokeKey(database.url, id);
+    const { name, prefix, email } = revoked;
+    const before = wasRevoked ? `, already at ${toTheMinute(revoked.revoked)}` : '';
+    print(
+      options.json ? printableJson(revoked) : printable(`revoked ${id} (${name}, ${prefix}…) of ${email}${before}`),
+    );
+    await clearCache(hash, options, {
+      problem: 'The key is revoked in the database, but could not be removed from the cache',
+      consequence: 'it stops working within 5 minutes everywhere. The same command tries again',
+    });
+  });
+
 await runCommand(async () => {
   await program.parseAsync();
 });
@@ -79,6 +155,21 @@ async function openMigrated(): Promise<Database> {
     await database[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** The database has been changed already, and stays so: a failure has to say what that means. */
+async function clearCache(
+  hash: string,
+  options: CacheOptions,
+  { problem, consequence }: { problem: string; consequence: string },
+): Promise<void> {
+  try {
+    await removeFromCache(hash, options);
+  } catch (error) {
+    throw new UserError(`${problem} (${reasonOf(error)}): ${consequence}.`);
+  }
+  if (process.env['DATABASE_URL'] && !options.remote)
+    say('A deployed service may take up to 5 minutes to notice: its cache was not touched. --remote clears it.');
 }
 
 function print(line: string): void {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hashApiKey, isWellFormedApiKey } from '../../src/auth/api-key.ts';
+import { generateApiKey, hashApiKey, isWellFormedApiKey } from '../../src/auth/api-key.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { startTool } from '../support/run-tool.ts';
 import { type RunningDatabase, query, twoDatabases } from '../support/two-databases.ts';
@@ -86,7 +86,7 @@ describe.each(twoDatabases)('npm run keys on $database', ({ start }) => {
 describe('the help of npm run keys', () => {
   const help = (...args: string[]) => startTool('keys.ts', args, {}).outcome;
 
-  test.each(['issue', 'list'])('of %s has examples', async (command) => {
+  test.each(['issue', 'list', 'rotate', 'revoke'])('of %s has examples', async (command) => {
     const { status, stdout } = await help(command, '--help');
     expect(status).toBe(0);
     expect(stdout).toMatch(
@@ -100,6 +100,14 @@ describe('the help of npm run keys', () => {
   ])('is shown %s', async (_, args, before) => {
     const { status, stdout, stderr } = await help(...args);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toMatch(new RegExp(`^${before}Usage: npm run keys -- .*issue .*list`, 's'));
+    expect(stderr).toMatch(new RegExp(`^${before}Usage: npm run keys -- .*issue .*list .*rotate .*revoke`, 's'));
+  });
+
+  test('does not quote a key that was given as an argument too many', async () => {
+    const key = generateApiKey();
+    const { status, stderr } = await help('revoke', 'a', key);
+    expect(status).toBe(1);
+    expect(stderr).toContain('error: too many arguments');
+    expect(stderr).not.toContain(key);
   });
 });

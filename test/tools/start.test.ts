@@ -127,6 +127,34 @@ describe('npm start', () => {
     await service.stop('SIGTERM');
   });
 
+  test('refuses a key from the moment it is revoked or rotated away, although it was used just before', async () => {
+    const service = await startService();
+    const keys = async (...args: string[]) => {
+      const { status, stdout, stderr } = await startTool('keys.ts', [...args, '--json'], { DATA_DIR: dataDir }).outcome;
+      if (status !== 0) throw new Error(stderr);
+      return JSON.parse(stdout) as { key: string; id: string };
+    };
+    const use = async (key: string) => {
+      const url = `http://127.0.0.1:${port}/api/v1/surveys`;
+      return (await fetch(url, { headers: { Authorization: `Bearer ${key}` } })).status;
+    };
+
+    const revoked = await keys('issue', '--email', 'demo@example.org');
+    const old = await keys('issue', '--email', 'demo@example.org');
+    for (const { key } of [revoked, old]) {
+      expect(await use(key)).toBe(200);
+      expect(await use(key)).toBe(200); // from the cache
+    }
+    await keys('revoke', revoked.id);
+    expect(await use(revoked.key)).toBe(401);
+    expect(await use(old.key)).toBe(200);
+
+    const { key } = await keys('rotate', old.id, '--grace', '0');
+    expect(await use(old.key)).toBe(401);
+    expect(await use(key)).toBe(200);
+    await service.stop('SIGTERM');
+  });
+
   test('serves DATABASE_URL instead, without demo data', async () => {
     await using server = Object.assign(await startPostgres(), {
       async [Symbol.asyncDispose]() {

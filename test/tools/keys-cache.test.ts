@@ -1,0 +1,132 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { hashApiKey } from '../../src/auth/api-key.ts';
+import { CACHE_NOTE, type KeysCommand, keysOn } from '../support/keys.ts';
+import { startTool } from '../support/run-tool.ts';
+import { twoDatabases } from '../support/two-databases.ts';
+
+const wrangler = fileURLToPath(new URL('../../node_modules/wrangler/bin/wrangler.js', import.meta.url));
+const LOCAL_ONLY = { WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false', CI: 'true' };
+
+describe.each(twoDatabases)('the local cache of keys, with $database', ({ start }) => {
+  let keys: KeysCommand;
+
+  beforeAll(async () => {
+    keys = await keysOn(start);
+  });
+  afterEach(() => rm(join(keys.folder, 'data'), { recursive: true, force: true }));
+  afterAll(() => keys?.stop());
+
+  async function kv(...args: string[]): Promise<string> {
+    const where = ['--binding', 'API_KEYS', '--local', '--persist-to', join(keys.folder, 'data/kv')];
+    const env = { ...process.env, ...keys.env, ...LOCAL_ONLY, WRANGLER_LOG_PATH: join(keys.folder, 'logs') };
+    const { stdout } = await promisify(execFile)(process.execPath, [wrangler, 'kv', ...args, ...where], { env });
+    return stdout;
+  }
+  async function putIntoCache(...hashes: string[]): Promise<void> {
+    const file = join(keys.folder, 'put.json');
+    await writeFile(file, JSON.stringify(hashes.map((key) => ({ key, value: '{}' }))));
+    await kv('bulk', 'put', file);
+    await rm(file);
+  }
+  const cached = async () => (JSON.parse(await kv('key', 'list')) as { name: string }[]).map(({ name }) => name);
+
+  test('loses a key that is revoked, and again when that is repeated, and no other', async () => {
+    const [key, other] = [await keys.issue(), await keys.issue()];
+    const [hash, otherHash] = [await hashApiKey(key.key), await hashApiKey(other.key)];
+    for (let run = 0; run < 2; run++) {
+      await putIntoCache(hash, otherHash);
+      expect(await keys.run('revoke', key.id)).toMatchObject({ status: 0, stderr: CACHE_NOTE });
+      expect(await cached()).toEqual([otherHash]);
+    }
+  });
+
+  test('loses a key that is rotated', async () => {
+    const key = await keys.issue();
+    await putIntoCache(await hashApiKey(key.key));
+    expect((await keys.run('rotate', key.id)).status).toBe(0);
+    expect(await cached()).toEqual([]);
+  });
+
+  test('is not made where there is none', async () => {
+    await keys.run('revoke', (await keys.issue()).id);
+    await expect(stat(join(keys.folder, 'data'))).rejects.toThrow('ENOENT');
+  });
+
+  test('is cleared without the hash in any process list, output or file that stays', async () => {
+    const { key, id } = await keys.issue();
+    const hash = await hashApiKey(key);
+    await mkdir(join(keys.folder, 'data/kv'), { recursive: true });
+
+    const { child, outcome } = startTool('keys.ts', ['revoke', id], keys.env);
+    const seen = new Set<string>();
+    const modes = new Set<string>();
+    while (child.exitCode === null) {
+      for (const line of execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).split('\n')) seen.add(line);
+      for (const mode of await modesOfTemporaryFiles()) modes.add(mode);
+      await sleep(10);
+    }
+    const { status, stdout, stderr } = await outcome;
+    expect(status).toBe(0);
+    const commands = [...seen].filter((line) => line.includes(keys.folder));
+    expect(commands).toContainEqual(expect.stringContaining('cli.js kv bulk delete'));
+    expect(modes).toEqual(new Set(['700 600']));
+    for (const secret of [key, hash]) {
+      expect([...seen].join('\n')).not.toContain(secret);
+      expect(stdout + stderr).not.toContain(secret);
+    }
+    expect(await filesWith(hash)).toEqual([]);
+    expect(await readdir(keys.folder)).not.toContainEqual(expect.stringMatching(/^survey-export-keys/));
+  });
+
+  async function modesOfTemporaryFiles(): Promise<string[]> {
+    const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
+    const folders = (await readdir(keys.folder)).filter((name) => name.startsWith('survey-export-keys-'));
+    const read = async (name: string) => {
+      const folder = join(keys.folder, name);
+      return `${await mode(folder)} ${await mode(join(folder, 'entries.json'))}`;
+    };
+    const found = await Promise.allSettled(folders.map(read)); // one that is gone again cannot be read
+    return found.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  }
+
+  async function filesWith(text: string): Promise<string[]> {
+    const entries = await readdir(keys.folder, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+    const contents = await Promise.all(files.map((file) => readFile(file, 'latin1')));
+    return files.filter((_, index) => contents[index]?.includes(text));
+  }
+
+  test('that cannot be cleared: the key is revoked, and the failure says how long it may work', async () => {
+    const { key, id } = await keys.issue();
+    await spoil();
+    const { status, stdout, stderr } = await keys.run('revoke', id);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringMatching(/^revoked /) });
+    expect(stderr).toMatch(
+      /^The key is revoked in the database, but could not be removed from the cache \(.+\): it stops working within 5 minutes everywhere\. The same command tries again\.\n$/,
+    );
+    expect(stderr).not.toContain(await hashApiKey(key));
+  });
+
+  test('that cannot be cleared: the new key is printed all the same', async () => {
+    const old = await keys.issue();
+    await spoil();
+    const { status, stdout, stderr } = await keys.run('rotate', old.id);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringMatching(/^sres_\w{49}\n$/) });
+    expect(stderr).toMatch(
+      /^The old key .*\nThe key is rotated, but the old one could not be removed from the cache \(.+\): the old key may work for up to 5 minutes from now, even if it was to end before\.\n$/,
+    );
+    expect(stderr).not.toContain(await hashApiKey(old.key));
+  });
+
+  /** Puts a file where the storage needs a folder. */
+  async function spoil(): Promise<void> {
+    await mkdir(join(keys.folder, 'data/kv'), { recursive: true });
+    await writeFile(join(keys.folder, 'data/kv/v3'), '');
+  }
+});

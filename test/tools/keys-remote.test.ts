@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hashApiKey } from '../../src/auth/api-key.ts';
+import { type KeysCommand, keysOn, UNKNOWN_ID } from '../support/keys.ts';
+import { query, twoDatabases } from '../support/two-databases.ts';
+
+interface Call {
+  readonly method: string | undefined;
+  readonly path: string | undefined;
+  readonly body: string;
+}
+
+/** Stands in for Cloudflare's API. `answer` gets the body of a request. */
+async function startCloudflare(status: number, answer: (body: string) => object) {
+  const calls: Call[] = [];
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
+    const body = await text(request);
+    calls.push({ method: request.method, path: request.url, body });
+    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer(body)));
+  };
+  const server = createServer((request, response) => void respond(request, response)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    calls,
+    env: {
+      CLOUDFLARE_API_BASE_URL: `http://127.0.0.1:${port}/client/v4`,
+      CLOUDFLARE_API_TOKEN: 'token',
+      CLOUDFLARE_ACCOUNT_ID: '0123456789abcdef0123456789abcdef',
+    },
+    [Symbol.dispose]: () => void server.close(),
+  };
+}
+
+const succeed = () => ({ success: true, errors: [], messages: [], result: {} });
+
+describe.each(twoDatabases)('keys of a deployed service, with $database', ({ start }) => {
+  let keys: KeysCommand;
+
+  beforeAll(async () => {
+    keys = await keysOn(start);
+  });
+  afterAll(() => keys?.stop());
+
+  const isRevoked = async (id: string) =>
+    (await query(keys.url, 'select from api_keys where id = $1 and revoked is not null', [id])).length === 1;
+
+  test.each(['revoke', 'rotate'])('%s clears the cache through the API', async (command) => {
+    using cloudflare = await startCloudflare(200, succeed);
+    const { key, id } = await keys.issue();
+    const { status, stderr } = await keys.runWith(cloudflare.env, command, id, '--remote');
+    expect(status).toBe(0);
+    expect(stderr).not.toContain('cache');
+    expect(cloudflare.calls).toEqual([
+      {
+        method: 'DELETE',
+        path: expect.stringMatching(/^\/client\/v4\/accounts\/0123\w+\/storage\/kv\/namespaces\/\w+\/bulk$/),
+        body: JSON.stringify([await hashApiKey(key)]),
+      },
+    ]);
+  });
+
+  test('a refusal of the API is passed on, without the hash', async () => {
+    using cloudflare = await startCloudflare(404, (body) => ({
+      success: false,
+      errors: [{ code: 10013, message: `no namespace for ${body}` }],
+      messages: [],
+      result: null,
+    }));
+    const { id } = await keys.issue();
+    const { status, stdout, stderr } = await keys.runWith(cloudflare.env, 'revoke', id, '--remote');
+    expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringMatching(/^revoked /) });
+    expect(stderr).toContain(
+      'could not be removed from the cache (Cloudflare says: no namespace for ["…"] [code: 10013]): it stops working',
+    );
+    expect(await isRevoked(id)).toBe(true);
+  });
+
+  test('without a login the key is revoked, and the failure says what to do, at once', async () => {
+    const { key, id } = await keys.issue();
+    const before = Date.now();
+    const { status, stdout, stderr } = await keys.run('revoke', id, '--remote');
+    expect(Date.now() - before).toBeLessThan(20_000);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringMatching(/^revoked /) });
+    expect(stderr).toBe(
+      'The key is revoked in the database, but could not be removed from the cache (wrangler is not logged in: ' +
+        '"npx wrangler login" or CLOUDFLARE_API_TOKEN does it): it stops working within 5 minutes everywhere. ' +
+        'The same command tries again.\n',
+    );
+    expect(stdout + stderr).not.toContain(await hashApiKey(key));
+    expect(await isRevoked(id)).toBe(true);
+  });
+
+  test('without a login the new key is printed all the same', async () => {
+    const { id } = await keys.issue();
+    const { status, stdout, stderr } = await keys.run('rotate', id, '--remote');
+    expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringMatching(/^sres_\w{49}\n$/) });
+    expect(stderr).toContain('The key is rotated, but the old one could not be removed from the cache');
+  });
+
+  test('an environment that wrangler.toml does not have is an error, as its namespace is not the one meant', async () => {
+    using cloudflare = await startCloudflare(200, succeed);
+    const { id } = await keys.issue();
+    const { status, stderr } = await keys.runWith(cloudflare.env, 'revoke', id, '--remote', '--env', 'nowhere');
+    expect(status).toBe(1);
+    expect(stderr).toContain('(No environment found in configuration with name "nowhere")');
+  });
+
+  test.each(['revoke', 'rotate'])('%s wants the database of that service', async (command) => {
+    expect(await keys.runWith({ DATABASE_URL: '' }, command, UNKNOWN_ID, '--remote')).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: '--remote: set DATABASE_URL to the database of the deployed service, which this changes as well\n',
+    });
+  });
+});

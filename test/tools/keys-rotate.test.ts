@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hashApiKey, isWellFormedApiKey } from '../../src/auth/api-key.ts';
+import type { ListedKey } from '../../tools/keys/list.ts';
+import type { RotatedKey } from '../../tools/keys/rotate.ts';
+import { CACHE_NOTE, type KeysCommand, keysOn, UNKNOWN_ID } from '../support/keys.ts';
+import { query, twoDatabases } from '../support/two-databases.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+describe.each(twoDatabases)('npm run keys -- rotate on $database', ({ start }) => {
+  let keys: KeysCommand;
+
+  beforeAll(async () => {
+    keys = await keysOn(start);
+    // Berlin turns its clocks within most of the spans below: a day has to be 24 hours all the same.
+    const [{ name } = { name: '' }] = await query<{ name: string }>(keys.url, 'select current_database() as name');
+    await query(keys.url, `alter database "${name}" set timezone to 'Europe/Berlin'`);
+  });
+  afterAll(() => keys?.stop());
+
+  const listed = async (id: string) => {
+    const all = JSON.parse((await keys.run('list', '--json')).stdout) as ListedKey[];
+    return all.find((key) => key.id === id);
+  };
+  const rotated = async (...args: string[]) => {
+    const { status, stdout } = await keys.run('rotate', '--json', ...args);
+    expect(status).toBe(0);
+    return JSON.parse(stdout) as RotatedKey;
+  };
+  /** Milliseconds between two times, which may be a moment more than what was asked for. */
+  const span = (from: string | undefined, to: string | null | undefined) =>
+    Date.parse(to ?? '') - Date.parse(from ?? '');
+
+  test('prints a new key alone, and until when the old one works: a day', async () => {
+    const old = await keys.issue('--name', 'Pull');
+    const { status, stdout, stderr } = await keys.run('rotate', old.id);
+    expect(status).toBe(0);
+    const key = stdout.trimEnd();
+    expect(stdout).toBe(`${key}\n`);
+    expect(isWellFormedApiKey(key)).toBe(true);
+    const end = (await listed(old.id))?.expires;
+    expect(stderr).toBe(
+      `The old key (${old.prefix}…) works until ${end?.slice(0, 10)} ${end?.slice(11, 16)}Z.\n${CACHE_NOTE}`,
+    );
+    const stored = await query<{ id: string; name: string; email: string }>(
+      keys.url,
+      'select k.id, k.name, u.email from api_keys k join users u on u.id = k.userid where hash = $1',
+      [await hashApiKey(key)],
+    );
+    expect(stored).toMatchObject([{ name: 'Pull', email: 'you@example.org' }]);
+    expect(span((await listed(stored[0]?.id ?? ''))?.created, end)).toBe(DAY);
+  });
+
+  test('prints JSON', async () => {
+    const old = await keys.issue('--name', 'JSON');
+    const result = await rotated(old.id);
+    expect(result).toEqual({
+      key: expect.stringMatching(/^sres_\w{49}$/),
+      id: expect.not.stringContaining(old.id),
+      email: 'you@example.org',
+      name: 'JSON',
+      prefix: result.key.slice(0, 9),
+      expires: null,
+      replaces: { id: old.id, prefix: old.prefix, expires: (await listed(old.id))?.expires },
+    });
+    expect(await listed(result.id)).toMatchObject({ state: 'active', prefix: result.prefix });
+  });
+
+  test('lets the new key live as long as the old one was issued for', async () => {
+    const old = await keys.issue('--expires', '300d');
+    await query(
+      keys.url,
+      `update api_keys set created = created - interval '2400 hours', expires = expires - interval '2400 hours' where id = $1`,
+      [old.id],
+    );
+    const { id, expires } = await rotated(old.id);
+    expect(Math.round(span((await listed(id))?.created, expires) / HOUR)).toBe(300 * 24);
+  });
+
+  test('takes a lifetime and a grace', async () => {
+    const old = await keys.issue('--expires', '300d');
+    const { id, expires, replaces } = await rotated(old.id, '--expires', '200d', '--grace', '90m');
+    const created = (await listed(id))?.created;
+    expect(span(created, expires)).toBe(200 * DAY);
+    expect(span(created, replaces.expires)).toBe(1.5 * HOUR);
+  });
+
+  test('never lengthens the life of the old key', async () => {
+    const old = await keys.issue('--expires', '1h');
+    const before = (await listed(old.id))?.expires;
+    expect((await rotated(old.id)).replaces.expires).toBe(before);
+    expect((await listed(old.id))?.expires).toBe(before);
+  });
+
+  test('ends the old key at once with a grace of 0, and then refuses to rotate it', async () => {
+    const old = await keys.issue();
+    const { status, stderr } = await keys.run('rotate', old.id, '--grace', '0', '--expires', '1d');
+    expect(status).toBe(0);
+    expect(stderr).toMatch(/^The old key \(sres_.{4}…\) works no more, the new one until 20.*Z\.\n/);
+    expect((await listed(old.id))?.state).toBe('expired');
+    await expectRefusal(
+      [old.id],
+      new RegExp(`^<id>: key ${old.id} expired at 20.*Z and cannot be rotated\\. ".* issue"`),
+    );
+  });
+
+  test('refuses a revoked key', async () => {
+    const old = await keys.issue();
+    await query(keys.url, `update api_keys set revoked = '2026-01-02 03:04:59Z' where id = $1`, [old.id]);
+    await expectRefusal(
+      [old.id],
+      new RegExp(`^<id>: key ${old.id} was revoked at 2026-01-02 03:04Z and cannot be rotated`),
+    );
+  });
+
+  test('makes one key of two rotations at once that end the old key', async () => {
+    const old = await keys.issue('--name', 'twice');
+    const both = await Promise.all([1, 2].map(() => keys.run('rotate', old.id, '--grace', '0')));
+    expect(new Set(both.map(({ status }) => status))).toEqual(new Set([0, 1]));
+    expect(await query(keys.url, `select from api_keys where name = 'twice'`)).toHaveLength(2);
+  });
+
+  test.each([
+    ['an unknown id', [UNKNOWN_ID], `<id>: there is no key ${UNKNOWN_ID}. "npm run keys -- list" shows all there are.`],
+    ['what is no id', ['42'], '<id>: this is not the id of a key (a UUID). "npm run keys -- list" shows the ids.'],
+    ['a bad grace', [UNKNOWN_ID, '--grace', 'soon'], '--grace: "soon" is not a duration such as 90d, 12h, 30m or 0'],
+    ['a century of grace', [UNKNOWN_ID, '--grace', '99999d'], '--grace: 99999d is too long'],
+    ['no lifetime', [UNKNOWN_ID, '--expires', '0'], '--expires: "0" is not a duration'],
+    ['an environment without --remote', [UNKNOWN_ID, '--env', 'x'], '--env: goes with --remote'],
+  ])('refuses %s', (_, args, message) => expectRefusal(args, message));
+
+  async function expectRefusal(args: string[], message: string | RegExp): Promise<void> {
+    const count = async () => (await query(keys.url, 'select from api_keys')).length;
+    const before = await count();
+    const { status, stdout, stderr } = await keys.run('rotate', ...args);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(message);
+    expect(await count()).toBe(before);
+  }
+});

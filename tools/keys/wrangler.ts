@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout } from 'node:timers';
+import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
+import { UserError } from '../command.ts';
+import { printable, withoutSecrets } from './printable.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const wrangler = fileURLToPath(new URL('../../node_modules/wrangler/bin/wrangler.js', import.meta.url));
+
+const QUIET = {
+  CI: 'true', // asks nothing
+  NO_COLOR: '1',
+  WRANGLER_HIDE_BANNER: 'true',
+  WRANGLER_LOG: 'warn',
+  WRANGLER_SEND_METRICS: 'false',
+  CLOUDFLARE_CF_FETCH_ENABLED: 'false', // does not look up where this machine is
+};
+
+const TIMEOUT_MS = 60_000;
+const MAX_REASON = 200;
+
+/**
+ * Runs wrangler with the project's wrangler.toml and prints nothing of what it says. Arguments show in every process list:
+ * secrets have to go through files.
+ *
+ * @param options.logFolder where its log files go
+ * @param options.signal ends it, with all it started
+ * @throws UserError with a short reason, in which there is no key or hash, when it fails, takes too long or is ended
+ */
+export async function runWrangler(
+  args: readonly string[],
+  { logFolder, signal, timeoutMs = TIMEOUT_MS }: { logFolder: string; signal?: AbortSignal; timeoutMs?: number },
+): Promise<void> {
+  const child = spawn(process.execPath, [wrangler, ...args], {
+    cwd: root,
+    env: { ...process.env, ...QUIET, WRANGLER_LOG_PATH: logFolder },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true, // a process group of its own, so that all of it can be ended
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
+
+  let endedFor: string | undefined;
+  const end = (reason: string) => {
+    endedFor ??= reason;
+    endGroup(child.pid);
+  };
+  const interrupt = () => end('interrupted');
+  const timer = setTimeout(end, timeoutMs, `wrangler took longer than ${timeoutMs / 1000} s`);
+  signal?.addEventListener('abort', interrupt);
+  if (signal?.aborted) interrupt();
+  try {
+    await once(child, 'close');
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', interrupt);
+  }
+  if (endedFor !== undefined) throw new UserError(endedFor);
+  const text = stripVTControlCharacters(output);
+  if (child.exitCode !== 0 || UNKNOWN_ENVIRONMENT.test(text)) throw new UserError(reasonFrom(text));
+}
+
+/** wrangler only warns of an environment that does not exist, and goes on with another namespace than the one meant. */
+const UNKNOWN_ENVIRONMENT = /No environment found in configuration[^\n]*/;
+
+/** What Cloudflare's API said, or else the first sentence of what wrangler calls an error. */
+function reasonFrom(text: string): string {
+  if (text.includes('necessary to set a CLOUDFLARE_API_TOKEN'))
+    return 'wrangler is not logged in: "npx wrangler login" or CLOUDFLARE_API_TOKEN does it';
+  const environment = UNKNOWN_ENVIRONMENT.exec(text)?.[0];
+  const detail = /^.*\[code: \d+\]/m.exec(text)?.[0].trim();
+  const error = /\[ERROR\]\s*(.+?)(\.\s|$)/m.exec(text)?.[1];
+  const reason = environment ?? (detail && `Cloudflare says: ${detail}`) ?? error ?? 'wrangler failed';
+  return printable(withoutSecrets(reason)).replace(/\.$/, '').slice(0, MAX_REASON);
+}
+
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
