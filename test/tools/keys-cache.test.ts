@@ -24,7 +24,7 @@ describe.each(twoDatabases)('the local cache of keys, with $database', ({ start 
 
   async function kv(...args: string[]): Promise<string> {
     const where = ['--binding', 'API_KEYS', '--local', '--persist-to', join(keys.folder, 'data/kv')];
-    const env = { ...process.env, ...keys.env, ...LOCAL_ONLY, WRANGLER_LOG_PATH: join(keys.folder, 'logs') };
+    const env = { ...process.env, ...keys.env, ...LOCAL_ONLY, WRANGLER_LOG_PATH: join(keys.folder, 'data/logs') };
     const { stdout } = await promisify(execFile)(process.execPath, [wrangler, 'kv', ...args, ...where], { env });
     return stdout;
   }
@@ -81,6 +81,7 @@ describe.each(twoDatabases)('the local cache of keys, with $database', ({ start 
       expect(stdout + stderr).not.toContain(secret);
     }
     expect(await filesWith(hash)).toEqual([]);
+    expect(await readdir(keys.folder, { recursive: true })).not.toContainEqual(expect.stringMatching(/\.log$/));
     expect(await readdir(keys.folder)).not.toContainEqual(expect.stringMatching(/^survey-export-keys/));
   });
 
