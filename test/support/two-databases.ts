@@ -14,7 +14,7 @@ export interface RunningDatabase {
 export const twoDatabases = [
   { database: 'PGlite', start: startPglite },
   { database: 'Postgres', start: startServer },
-];
+] as const;
 
 async function startPglite(): Promise<RunningDatabase> {
   const folder = await mkdtemp(join(tmpdir(), 'test-pglite-'));
