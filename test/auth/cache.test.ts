@@ -164,6 +164,22 @@ describe('while the database cannot be reached', () => {
     expect((await authenticate(key, checked + 24 * HOUR - Date.now())).status).toBe(503);
   });
 
+  test('an old entry is believed without asking for some seconds after the database did not answer, and no longer', async () => {
+    const { key } = await createAccount();
+    await authenticate(key);
+    await expect.poll(() => service.cached(key)).not.toBeNull();
+    const queries = reset();
+    expect((await authenticate(key, 10 * MINUTE)).status).toBe(404);
+    const { lookUps } = queries;
+    expect(lookUps).toBeGreaterThan(1);
+    for (let i = 0; i < 5; i++) expect((await authenticate(key, 10 * MINUTE)).status).toBe(404);
+    expect(queries.lookUps).toBe(lookUps);
+
+    service.proxy.inject();
+    await revokeInDatabase(key);
+    expect((await authenticate(key, 10 * MINUTE + 10 * SECOND)).status).toBe(401);
+  });
+
   test('a key that is not in the cache gets 503: nobody knows whether it is good', async () => {
     const { key } = await createAccount();
     reset();
