@@ -73,7 +73,7 @@ export class LookUps {
 
   /** Whether the database could not answer, a moment ago. */
   get haveJustFailed(): boolean {
-    return Date.now() - this.#failedAt < FAILED_FOR_MS;
+    return isWithin(FAILED_FOR_MS, this.#failedAt);
   }
 
   /** The last answer for a hash, of whatever age. */
@@ -84,7 +84,7 @@ export class LookUps {
   /** Whether the database said, a short while ago, that there is no such key. */
   isKnownToBeUnknown(hash: string): boolean {
     const answer = this.#answers.get(hash);
-    return answer !== undefined && !answer.key && Date.now() - answer.checked < UNKNOWN_FOR_MS;
+    return answer !== undefined && !answer.key && isWithin(UNKNOWN_FOR_MS, answer.checked);
   }
 
   /**
@@ -93,7 +93,7 @@ export class LookUps {
    */
   answerSince(hash: string, moment: number): Answer | undefined {
     const answer = this.#answers.get(hash);
-    if (!answer || Date.now() - answer.checked > KEEPING_MS) return undefined;
+    if (!answer || !isWithin(KEEPING_MS, answer.checked)) return undefined;
     return answer.kept === undefined || answer.kept > moment ? answer : undefined;
   }
 
@@ -159,6 +159,12 @@ export class LookUps {
     }
     return answer;
   }
+}
+
+/** Whether a moment is past, but for less than so many milliseconds. Of a clock that was set back, the future is not past. */
+function isWithin(ms: number, moment: number): boolean {
+  const age = Date.now() - moment;
+  return age >= 0 && age < ms;
 }
 
 function sleep(ms: number): Promise<void> | undefined {
