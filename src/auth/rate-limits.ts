@@ -26,7 +26,8 @@ export async function isAllowed(limiter: RateLimiter, key: string): Promise<bool
  */
 export function addressOf(headers: Headers): string {
   const address = headers.get('CF-Connecting-IP') ?? 'unknown';
-  if (!address.includes(':')) return address;
+  const ipv4 = /^(?:::ffff:)?(\d[\d.]+)$/i.exec(address)?.[1];
+  if (ipv4 || !address.includes(':')) return ipv4 ?? address;
   const [head = '', tail] = address.toLowerCase().split('::');
   const groups = head === '' ? [] : head.split(':');
   const last = tail ? tail.split(':') : [];

@@ -1,4 +1,4 @@
-import type { Database } from './client.ts';
+import type { Database, QueryOptions } from './client.ts';
 
 /** What is known of an issued API key. */
 export interface StoredApiKey {
@@ -11,20 +11,19 @@ export interface StoredApiKey {
   readonly lastUsed?: number | null;
 }
 
+/** No single request may call these queries off. */
+const FOR_EVERYBODY: QueryOptions = { signal: new AbortController().signal, patience: 'key' };
+
 const milliseconds = (column: string) => `floor(extract(epoch from ${column}) * 1000)`;
 const numberOrNull = (text: string | null) => (text === null ? null : Number(text));
 
 /** @returns by hash, the keys with one of these hashes that are neither revoked nor expired */
-export async function findApiKeys(
-  db: Database,
-  hashes: readonly string[],
-  signal: AbortSignal,
-): Promise<Map<string, StoredApiKey>> {
+export async function findApiKeys(db: Database, hashes: readonly string[]): Promise<Map<string, StoredApiKey>> {
   const text = `
     select k.hash, k.id, u.id, u.email, ${milliseconds('k.expires')}, ${milliseconds('k.last_used')}
     from api_keys k join users u on u.id = k.userid
     where k.hash = any($1) and k.revoked is null and (k.expires is null or k.expires > now())`;
-  const rows = await db.rows({ text, params: [hashes] }, { signal });
+  const rows = await db.rows({ text, params: [hashes] }, FOR_EVERYBODY);
   return new Map(
     (rows as [string, string, string, string, string | null, string | null][]).map(
       ([hash, keyId, accountId, email, expires, lastUsed]) => [
@@ -36,14 +35,9 @@ export async function findApiKeys(
 }
 
 /** Notes that keys were used. @param at milliseconds since 1970; a later use that was noted before stays */
-export async function markApiKeysUsed(
-  db: Database,
-  keyIds: readonly string[],
-  at: number,
-  signal: AbortSignal,
-): Promise<void> {
+export async function markApiKeysUsed(db: Database, keyIds: readonly string[], at: number): Promise<void> {
   const text = `
     update api_keys set last_used = $2::timestamptz
     where id = any($1::uuid[]) and (last_used is null or last_used < $2::timestamptz)`;
-  await db.rows({ text, params: [keyIds, new Date(at).toISOString()] }, { signal });
+  await db.rows({ text, params: [keyIds, new Date(at).toISOString()] }, FOR_EVERYBODY);
 }

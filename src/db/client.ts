@@ -23,7 +23,7 @@ export interface Query {
 
 export interface QueryOptions {
   readonly signal: AbortSignal;
-  /** How long to try: `request` (when not given) while somebody waits for a status, `export` once a transfer runs, `probe` once. */
+  /** How long to try: `request` (when not given) while somebody waits for a status, `export` once a transfer runs, `probe` once, `key` for look-ups that many wait for. */
   readonly patience?: Patience;
   /** A longer answer is not read but refused as `too-large`, as one past the endpoint's own limit is. */
   readonly maxBytes?: number;
@@ -42,7 +42,7 @@ export interface Database {
   bytes<T>(query: Query, options: QueryOptions, use: (body: Uint8Array<ArrayBuffer>) => T): Promise<T>;
 }
 
-export type Patience = 'probe' | 'request' | 'export';
+export type Patience = 'probe' | 'key' | 'request' | 'export';
 
 /** A suspended compute may take seconds to wake. */
 const REQUEST_SECONDS = 8;
@@ -53,6 +53,7 @@ function budgetsOf(env: DatabaseEnv): Record<Patience, RetryBudget> {
   const exportSeconds = Number(env.EXPORT_RETRY_SECONDS ?? EXPORT_SECONDS);
   return {
     probe: { totalMs: 0, attemptMs: 3_000 }, // whoever asks for health asks again anyway
+    key: { totalMs: 1000 * REQUEST_SECONDS, attemptMs: 5_000 }, // one row by an index
     request: { totalMs: 1000 * REQUEST_SECONDS, attemptMs: 20_000 },
     export: { totalMs: 1000 * exportSeconds, attemptMs: 60_000 },
   };

