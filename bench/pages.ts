@@ -28,7 +28,7 @@ export async function pageMs(
   limit: number,
   after?: Required<Cursor>,
 ): Promise<number> {
-  const { text, params } = pageQuery(formsOf(survey), { after, limit }, CSV_COLUMNS);
+  const { text, params } = pageQuery({ forms: formsOf(survey) }, { after, limit }, CSV_COLUMNS);
   const times: number[] = [];
   for (let i = 0; i < REPETITIONS; i++) {
     const { rows } = await client.query<{ 'QUERY PLAN': { 'Planning Time': number; 'Execution Time': number }[] }>(
@@ -43,7 +43,7 @@ export async function pageMs(
 
 /** A page as the SQL-over-HTTP endpoint answers it. */
 export async function cannedPage(client: pg.Client, survey: BenchSurvey, limit: number): Promise<Buffer> {
-  const { text, params } = pageQuery(formsOf(survey), { limit }, CSV_COLUMNS);
+  const { text, params } = pageQuery({ forms: formsOf(survey) }, { limit }, CSV_COLUMNS);
   const types = { getTypeParser: () => (value: string) => value };
   const { rows, rowCount, fields } = await client.query({ text, values: [...params], rowMode: 'array', types });
   return Buffer.from(JSON.stringify({ fields, rows, command: 'SELECT', rowCount, rowAsArray: true }));

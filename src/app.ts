@@ -1,4 +1,5 @@
-import { Hono } from 'hono';
+import { OpenAPIHono } from '@hono/zod-openapi';
+import type { Hono } from 'hono';
 import { cors } from 'hono/cors';
 import { getPath } from 'hono/utils/url';
 import type { AppEnv } from './app-env.ts';
@@ -6,26 +7,22 @@ import { authenticate } from './auth/middleware.ts';
 import { connect } from './db/client.ts';
 import { errorResponse } from './error-response.ts';
 import { methodNotAllowed, notFound } from './errors.ts';
-import { getFormData } from './routes/form-data.ts';
+import { addEndpoint } from './endpoint.ts';
+import { formData } from './routes/form-data.ts';
 import { getHealth } from './routes/health.ts';
-import { getResponsesCsv } from './routes/responses-csv.ts';
-import { getResponses } from './routes/responses.ts';
-import { getSurveys } from './routes/surveys.ts';
+import { responsesCsv } from './routes/responses-csv.ts';
+import { responsesNdjson } from './routes/responses-ndjson.ts';
+import { responses } from './routes/responses.ts';
+import { surveys } from './routes/surveys.ts';
 
 export const BASE_PATH = '/api/v1';
 
-const ROUTES = {
-  '/healthz': getHealth,
-  [`${BASE_PATH}/surveys`]: getSurveys,
-  [`${BASE_PATH}/responses`]: getResponses,
-  [`${BASE_PATH}/responses/csv`]: getResponsesCsv,
-  [`${BASE_PATH}/responses/form-data`]: getFormData,
-};
+const ENDPOINTS = [surveys, responses, responsesCsv, responsesNdjson, formData];
 
 /** The HTTP API, as docs/api.md describes it. */
 export function createApp(): Hono<AppEnv> {
   // A client whose base URL ends in a slash asks for //responses.
-  const app = new Hono<AppEnv>({ getPath: (request) => getPath(request).replace(/\/{2,}/g, '/') });
+  const app = new OpenAPIHono<AppEnv>({ getPath: (request) => getPath(request).replace(/\/{2,}/g, '/') });
 
   app.use(async function setHeaders(c, next) {
     c.set('requestId', crypto.randomUUID());
@@ -38,7 +35,7 @@ export function createApp(): Hono<AppEnv> {
     cors({
       origin: '*',
       allowMethods: ['GET', 'HEAD'],
-      exposeHeaders: ['Content-Disposition', 'Retry-After', 'X-Request-Id'],
+      exposeHeaders: ['Content-Disposition', 'Retry-After', 'X-Request-Id', 'X-Total-Count'],
       maxAge: 86_400,
     }),
   );
@@ -49,8 +46,10 @@ export function createApp(): Hono<AppEnv> {
   });
   app.use(`${BASE_PATH}/*`, authenticate());
 
-  for (const [path, handler] of Object.entries(ROUTES)) {
-    app.get(path, handler); // and HEAD
+  for (const endpoint of ENDPOINTS) addEndpoint(app, { ...endpoint, path: BASE_PATH + endpoint.path }, {});
+  app.get('/healthz', getHealth);
+  const paths = new Set(app.routes.filter(({ method }) => method === 'GET').map(({ path }) => path));
+  for (const path of paths) {
     app.all(path, () => {
       throw methodNotAllowed('GET, HEAD');
     });

@@ -1,3 +1,5 @@
+import { isDay } from './timestamp.ts';
+
 /**
  * A place in a survey's responses, which are ordered by (timestamp, userid, question_ref, surveyid): everything up to and
  * including the response named here has been read.
@@ -60,14 +62,11 @@ function decodeOlder(text: string): Cursor | undefined {
 /** Only what Postgres reads without complaint: 30 February would be a database error, not a place to resume from. */
 function isTimestamp(text: string): boolean {
   const match = TIMESTAMP.exec(text);
-  if (!match) return false;
-  const [year = 0, month = 0, day = 0] = match.slice(1, 4).map(Number);
-  const daysInMonth = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
-  return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth;
+  return match !== null && isDay(Number(match[1]), Number(match[2]), Number(match[3]));
 }
 
 /** Postgres text cannot hold a NUL, nor half of a surrogate pair. */
-function isStorable(text: string): boolean {
+export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 

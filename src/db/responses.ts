@@ -1,9 +1,23 @@
 import type { Cursor } from '../cursor.ts';
+import { type Microseconds, formatInstant, parseInstant } from '../timestamp.ts';
 import type { Database, Query } from './client.ts';
 import { isoTimestamp } from './sql.ts';
 import type { Form } from './surveys.ts';
 
-/** A stretch of a survey's responses: those behind `after`, up to and including `upTo`, the first `limit` of them. */
+/** Which of a survey's responses are asked for: those to these forms that pass every filter. */
+export interface Selection {
+  readonly forms: readonly Form[];
+  /** Answered at this moment or later. */
+  readonly since?: Microseconds | undefined;
+  /** Answered before this moment. */
+  readonly until?: Microseconds | undefined;
+  /** Answers of one of these participants. */
+  readonly userids?: readonly string[] | undefined;
+  /** Answers to one of these questions. */
+  readonly questionRefs?: readonly string[] | undefined;
+}
+
+/** A stretch of a selection: the responses behind `after`, up to and including `upTo`, the first `limit` of them. */
 export interface Range {
   readonly after?: Cursor | undefined;
   readonly upTo?: Required<Cursor> | undefined;
@@ -38,8 +52,13 @@ export const JSON_COLUMNS = CSV_COLUMNS.filter((name) => name !== 'ad_id');
 
 type Column = (typeof CSV_COLUMNS)[number];
 
+/** What spreadsheets run as a formula, or take for the start of one: https://owasp.org/www-community/attacks/CSV_Injection */
+const FORMULA = String.raw`^[=+\-@\t\r\n＝＋－＠]`;
+/** The columns whose text people have typed. The others are ids, times, numbers or JSON, which scripts must find as they are. */
+const TYPED_COLUMNS: ReadonlySet<Column> = new Set(['question_text', 'response', 'translated_response']);
+
 /**
- * The page query: the responses of all forms of a survey, merged in the order (timestamp, userid, question_ref,
+ * The page query: the responses of all forms of a selection, merged in the order (timestamp, userid, question_ref,
  * surveyid).
  *
  * Its cost is that of the rows it returns, whatever the size of the table, the place of the page and the number of
@@ -47,10 +66,17 @@ type Column = (typeof CSV_COLUMNS)[number];
  * stops at the limit. For that an arm must stand parenthesised in the set operation itself, with its own ORDER BY, and
  * with its own LIMIT, without which the planner believes that all of it will be read and sorts instead. The last sort
  * key differs only where rows of two forms tie in the other three: an Incremental Sort over a handful of rows.
+ *
+ * @param options.safe puts an apostrophe before what a spreadsheet would run as a formula
  */
-export function pageQuery(forms: readonly Form[], range: Range, columns: readonly Column[]): Query {
-  const { merged, params } = mergedRows(forms, range, '*');
-  const list = columns.map(columnSql).join(', ');
+export function pageQuery(
+  selection: Selection,
+  range: Range,
+  columns: readonly Column[],
+  { safe = false }: { safe?: boolean | undefined } = {},
+): Query {
+  const { merged, params } = mergedRows(selection, range, '*');
+  const list = columns.map((column) => (safe ? safeColumnSql(column) : columnSql(column))).join(', ');
   return { text: `select ${list} from (${merged}) r order by r.timestamp, userid, question_ref, surveyid`, params };
 }
 
@@ -58,14 +84,21 @@ export function pageQuery(forms: readonly Form[], range: Range, columns: readonl
  * The borders of the pages to come: the last key of every `pageRows` rows of the range. A walk along the index alone,
  * at a fraction of what the rows themselves cost. The rows behind the last border have none.
  */
-export function borderQuery(forms: readonly Form[], range: Range, pageRows: number): Query {
-  const { merged, params } = mergedRows(forms, range, 'surveyid, timestamp, userid, question_ref');
+export function borderQuery(selection: Selection, range: Range, pageRows: number): Query {
+  const { merged, params } = mergedRows(selection, range, 'surveyid, timestamp, userid, question_ref');
   const text = `
     select ${isoTimestamp('timestamp')}, userid, question_ref, surveyid
     from (select *, row_number() over (order by timestamp, userid, question_ref, surveyid) as n from (${merged}) k) k
     where n % $${params.length + 1} = 0
     order by k.timestamp, userid, question_ref, surveyid`;
   return { text, params: [...params, pageRows] };
+}
+
+/** How many responses of a selection stand behind a cursor, or all of them: counted along the index alone. */
+export function countQuery(selection: Selection, after: Cursor | undefined): Query {
+  const params: Value[] = [];
+  const arms = armConditions(selection, { after }, params).map((where) => `select from responses where ${where}`);
+  return { text: `select count(*) from (${arms.join('\nunion all\n')}) k`, params };
 }
 
 /** Whether any form of the survey has a response. */
@@ -77,34 +110,99 @@ export async function hasResponses(db: Database, forms: readonly Form[], signal:
   return rows.length > 0;
 }
 
+/** What {@link countQuery} counts. */
+export async function countResponses(
+  db: Database,
+  selection: Selection,
+  after: Cursor | undefined,
+  signal: AbortSignal,
+): Promise<number> {
+  const [row] = await db.rows(countQuery(selection, after), { signal });
+  return Number(row?.[0]);
+}
+
 function columnSql(column: Column): string {
   if (column === 'timestamp') return `${isoTimestamp('r.timestamp')} as timestamp`;
   if (column === 'ad_id') return `metadata->>'ad_id' as ad_id`;
   return column;
 }
 
-function mergedRows(forms: readonly Form[], range: Range, columns: string) {
-  const params: (string | number)[] = [range.limit];
-  const add = (value: string) => `$${params.push(value)}`;
-  const keyOf = (cursor: Cursor) =>
-    `(${add(cursor.timestamp)}::timestamptz, ${add(cursor.userid)}, ${add(cursor.questionRef)})`;
+function safeColumnSql(column: Column): string {
+  if (!TYPED_COLUMNS.has(column)) return columnSql(column);
+  return `case when ${column} ~ '${FORMULA}' then '''' || ${column} else ${column} end as ${column}`;
+}
 
-  const after = range.after && keyOf(range.after);
-  const upTo = range.upTo && keyOf(range.upTo);
-  const arms = forms.map(({ id }) => {
-    // Within one form the first three values are unique, so a row that ties with the cursor in them is behind it, or
-    // before it, as its form is. Postgres and JavaScript agree on the order of UUIDs in lower-case hexadecimal.
-    const conditions = [`surveyid = ${add(id)}`];
-    if (after) {
-      const behind = range.after?.surveyid === undefined || id <= range.after.surveyid ? '>' : '>=';
-      conditions.push(`(timestamp, userid, question_ref) ${behind} ${after}`);
-    }
-    if (upTo) {
-      const within = id <= (range.upTo?.surveyid ?? '') ? '<=' : '<';
-      conditions.push(`(timestamp, userid, question_ref) ${within} ${upTo}`);
-    }
-    return `(select ${columns} from responses where ${conditions.join(' and ')} order by timestamp, userid, question_ref limit $1)`;
-  });
-  const order = forms.length > 1 ? ' order by timestamp, userid, question_ref, surveyid limit $1' : '';
+type Value = Query['params'][number];
+/** Takes a value and gives the `$n` that stands for it. */
+type Add = (value: Value) => string;
+
+function mergedRows(selection: Selection, range: Range, columns: string) {
+  const params: Value[] = [range.limit];
+  const arms = armConditions(selection, range, params).map(
+    (where) => `(select ${columns} from responses where ${where} order by timestamp, userid, question_ref limit $1)`,
+  );
+  const order = arms.length > 1 ? ' order by timestamp, userid, question_ref, surveyid limit $1' : '';
   return { merged: arms.join('\nunion all\n') + order, params };
 }
+
+/** With more, planning them takes longer than walking the index past the other participants. */
+const MAX_ARMS = 200;
+
+/**
+ * The conditions of the page query's arms: an arm for each form, or for each form and participant where participants are
+ * asked for, whose answers stand together in an index of their own.
+ *
+ * @param params takes the values
+ */
+function armConditions(selection: Selection, range: Omit<Range, 'limit'>, params: Value[]): string[] {
+  const { forms, userids, questionRefs } = selection;
+  if (forms.length === 0) return ['false'];
+  const add: Add = (value) => `$${params.push(value)}`;
+  const behind = lowerBound(selection.since, range.after, add);
+  const within = upperBound(selection.until, range.upTo, add);
+  const participants = oneOf('userid', userids, forms.length, add);
+  const question = questionRefs ? [`question_ref = any(${add(questionRefs)})`] : [];
+  return forms.flatMap(({ id }) => {
+    const form = [`surveyid = ${add(id)}`, ...behind(id), ...within(id), ...question];
+    return participants.map((participant) => [...form, ...participant].join(' and '));
+  });
+}
+
+/** One alternative for each value, as long as these are few. */
+function oneOf(column: string, values: readonly string[] | undefined, times: number, add: Add): string[][] {
+  if (!values) return [[]];
+  if (times * values.length > MAX_ARMS) return [[`${column} = any(${add(values)})`]];
+  return values.map((value) => [`${column} = ${add(value)}`]);
+}
+
+/** Where a form's part begins: the later of the two, since an index walk begins at one place. */
+function lowerBound(since: Microseconds | undefined, after: Cursor | undefined, add: Add): (form: string) => string[] {
+  if (after && (since === undefined || since <= (parseInstant(after.timestamp) ?? 0n))) {
+    const key = keySql(after, add);
+    // Within one form the first three values are unique, so a row that ties with the cursor in them is behind it, or
+    // before it, as its form is. Postgres and JavaScript agree on the order of UUIDs in lower-case hexadecimal.
+    const { surveyid } = after;
+    return (form) => [
+      `(timestamp, userid, question_ref) ${surveyid === undefined || form <= surveyid ? '>' : '>='} ${key}`,
+    ];
+  }
+  const condition = since === undefined ? [] : [`timestamp >= ${add(formatInstant(since))}::timestamptz`];
+  return () => condition;
+}
+
+/** Where a form's part ends: at a border, which was looked up among what lies before `until`, or there. */
+function upperBound(
+  until: Microseconds | undefined,
+  upTo: Required<Cursor> | undefined,
+  add: Add,
+): (form: string) => string[] {
+  if (upTo) {
+    const key = keySql(upTo, add);
+    return (form) => [`(timestamp, userid, question_ref) ${form <= upTo.surveyid ? '<=' : '<'} ${key}`];
+  }
+  const condition = until === undefined ? [] : [`timestamp < ${add(formatInstant(until))}::timestamptz`];
+  return () => condition;
+}
+
+const keySql = ({ timestamp, userid, questionRef }: Cursor, add: Add) =>
+  `(${add(timestamp)}::timestamptz, ${add(userid)}, ${add(questionRef)})`;

@@ -1,6 +1,6 @@
 import { type Cursor, encodeCursor } from '../cursor.ts';
 import type { Database, Patience, Row } from '../db/client.ts';
-import { JSON_COLUMNS, type Range, pageQuery } from '../db/responses.ts';
+import { JSON_COLUMNS, type Range, type Selection, pageQuery } from '../db/responses.ts';
 import type { Form } from '../db/surveys.ts';
 import { type JsonField, jsonObject } from '../json.ts';
 import { type Page, readFitting } from './fitting.ts';
@@ -40,17 +40,21 @@ const SHORTCODE_AT = SURVEYID;
 /** More than this is not parsed at once, unless it is a single row: 10,000 rows of the usual size are well below. */
 const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 
+/** The forms' shortcodes, by id. */
+export const shortcodesOf = (forms: readonly Form[]): ReadonlyMap<string, string> =>
+  new Map(forms.map(({ id, shortcode }) => [id, shortcode]));
+
 /** Reads the first `range.limit` responses of a range: in one page, unless they are too large for that. */
 export async function* readJsonPages(
   db: Database,
-  forms: readonly Form[],
+  selection: Selection,
   range: Range,
   signal: AbortSignal,
 ): AsyncGenerator<JsonPage, void, void> {
-  const shortcodes = new Map(forms.map(({ id, shortcode }) => [id, shortcode]));
+  const shortcodes = shortcodesOf(selection.forms);
   const read = async (part: Range, patience: Patience) => {
     const maxBytes = part.limit === 1 ? Infinity : MAX_PAGE_BYTES;
-    const rows = await db.rows(pageQuery(forms, part, JSON_COLUMNS), { signal, maxBytes, patience });
+    const rows = await db.rows(pageQuery(selection, part, JSON_COLUMNS), { signal, maxBytes, patience });
     return toPage(rows, shortcodes);
   };
 
@@ -70,16 +74,20 @@ export async function* readJsonPages(
 }
 
 function toPage(rows: readonly Row[], shortcodes: ReadonlyMap<string, string>): Page & { readonly json: string } {
-  const objects = rows.map((row) => {
+  const last = rows.at(-1);
+  return { json: jsonRows(rows, shortcodes).join(','), rowCount: rows.length, last: last && cursorOf(last) };
+}
+
+/** @param shortcodes of the forms, by id. @returns the rows, read with {@link JSON_COLUMNS}, as JSON objects */
+export function jsonRows(rows: readonly Row[], shortcodes: ReadonlyMap<string, string>): string[] {
+  return rows.map((row) => {
     const shortcode = shortcodes.get(row[SURVEYID] as string) ?? null;
     const token = encodeCursor(cursorOf(row));
     return jsonObject(FIELDS, row.toSpliced(SHORTCODE_AT, 0, shortcode).concat(token));
   });
-  const last = rows.at(-1);
-  return { json: objects.join(','), rowCount: rows.length, last: last && cursorOf(last) };
 }
 
-function cursorOf(row: Row): Required<Cursor> {
+export function cursorOf(row: Row): Required<Cursor> {
   const [timestamp, userid, questionRef, surveyid] = [TIMESTAMP, USERID, QUESTION_REF, SURVEYID].map((i) => row[i]);
   return { timestamp, userid, questionRef, surveyid } as Required<Cursor>;
 }

@@ -8,7 +8,7 @@ export interface SizedPage extends Page {
   readonly bytes: number;
 }
 
-/** Reads a survey from the database. */
+/** Reads a selection of responses from the database. */
 export interface ResponseReader<P extends SizedPage> {
   readonly page: ReadPage<P>;
   /** The last key of every `pageRows` rows among the first `range.limit` of a range. */
@@ -26,7 +26,7 @@ const PAGES_AHEAD = 5;
 const BORDERS = 16;
 
 /**
- * Reads all of a survey's responses in order, several pages ahead of the consumer. The first page alone says whether
+ * Reads a selection's responses in order, those behind a cursor or all of them, several pages ahead of the consumer. The first page alone says whether
  * there is anything; then the borders of the pages to come are looked up, and the pages between them read side by side,
  * so that a round trip to the database is waited for once and not once a page. A consumer that pauses stops the reading
  * as soon as the pages ahead are there.
@@ -36,8 +36,11 @@ const BORDERS = 16;
  *
  * The first `next()` reads one page and starts nothing else.
  */
-export async function* readAhead<P extends SizedPage>(reader: ResponseReader<P>): AsyncGenerator<P, void, void> {
-  const first = await readFitting(reader.page, { limit: FIRST_PAGE_ROWS });
+export async function* readAhead<P extends SizedPage>(
+  reader: ResponseReader<P>,
+  after?: Cursor,
+): AsyncGenerator<P, void, void> {
+  const first = await readFitting(reader.page, { after, limit: FIRST_PAGE_ROWS });
   yield first.page;
   if (!first.page.last || first.page.rowCount < first.limit) return;
 

@@ -5,7 +5,7 @@
  * A chunk is asked for when the one before has been taken by the client's side, and no sooner: then its memory is free.
  * (Of workerd's streams, IdentityTransformStream promises that: a write is done when its bytes have been read.)
  *
- * @param chunks the body; no chunk is empty
+ * @param chunks the body; empty ones are left out
  * @param ending aborted as soon as nothing more is wanted: the client has gone, or a chunk failed
  */
 export function streamChunks(chunks: AsyncIterable<Uint8Array>, ending: AbortController): ReadableStream<Uint8Array> {
@@ -22,7 +22,7 @@ async function pump(
   // A client that goes is noticed by the next write; when that is waiting for a page, only by this.
   writer.closed.catch((error: unknown) => ending.abort(error));
   try {
-    for await (const chunk of chunks) await writer.write(chunk);
+    for await (const chunk of chunks) if (chunk.length > 0) await writer.write(chunk);
     await writer.close();
   } catch (error) {
     ending.abort(error);

@@ -1,41 +1,24 @@
-import type { Context } from 'hono';
-import type { AppEnv } from '../app-env.ts';
-import { attachment, csvHeader } from '../csv/file.ts';
+import { z } from '@hono/zod-openapi';
+import { attachment } from '../attachment.ts';
+import { csvHeader } from '../csv/file.ts';
 import { CSV_COLUMNS } from '../db/responses.ts';
-import { findForms } from '../db/surveys.ts';
-import { noResponses } from '../errors.ts';
-import { type CsvExportPage, csvReader } from '../export/csv-reader.ts';
-import { readAhead } from '../export/read-ahead.ts';
-import { streamChunks } from '../export/stream.ts';
-import { surveyParam } from '../params.ts';
+import { endpoint } from '../endpoint.ts';
+import { csvReader } from '../export/csv-reader.ts';
+import { after, count, csvFormat, filters, survey } from '../params.ts';
+import { exportFile } from './export-file.ts';
 
-/** GET /responses/csv: all of a survey's responses, as one streamed CSV file. */
-export async function getResponsesCsv(c: Context<AppEnv>): Promise<Response> {
-  const survey = surveyParam(c);
-  const { db, account } = c.var;
-  const ending = new AbortController();
-  const signal = AbortSignal.any([c.var.signal, ending.signal]);
+/** GET /responses/csv: a survey's responses, as one streamed CSV file. */
+export const responsesCsv = endpoint({
+  path: '/responses/csv',
+  summary: 'All responses as a CSV file',
+  description: 'All of a survey’s responses, or those that pass the filters, as one file, streamed.',
+  query: z.object({ ...survey, ...filters, ...after, ...count, ...csvFormat }),
+  responses: { 200: { description: 'The file.', content: { 'text/csv': { schema: z.string() } } } },
 
-  const forms = await findForms(db, account.id, survey, signal);
-  if (forms.length === 0) throw noResponses(survey, account.email);
-  const pages = readAhead(csvReader(db, forms, signal));
-  const first = (await pages.next()).value;
-  if (!first?.last) throw noResponses(survey, account.email);
-
-  const headers = attachment('responses');
-  if (c.req.method === 'HEAD') return c.body(null, 200, headers);
-  return c.body(streamChunks(bodyOf(first, pages), ending), 200, headers);
-}
-
-async function* bodyOf(
-  first: CsvExportPage,
-  rest: AsyncIterable<CsvExportPage>,
-): AsyncGenerator<Uint8Array, void, void> {
-  yield csvHeader(CSV_COLUMNS);
-  yield first.csv;
-  first.release();
-  for await (const page of rest) {
-    if (page.rowCount > 0) yield page.csv;
-    page.release();
-  }
-}
+  handle: (c, query) =>
+    exportFile(c, query, {
+      headers: attachment('responses', 'csv'),
+      head: csvHeader(CSV_COLUMNS, query),
+      reader: (db, selection, signal) => csvReader(db, selection, signal, query),
+    }),
+});

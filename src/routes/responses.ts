@@ -1,35 +1,48 @@
-import type { Context } from 'hono';
-import type { AppEnv } from '../app-env.ts';
-import { hasResponses } from '../db/responses.ts';
+import { z } from '@hono/zod-openapi';
+import { countResponses, hasResponses } from '../db/responses.ts';
 import { findForms } from '../db/surveys.ts';
+import { endpoint } from '../endpoint.ts';
 import { noResponses } from '../errors.ts';
 import { type JsonPage, readJsonPages } from '../export/json-pages.ts';
 import { streamChunks } from '../export/stream.ts';
-import { afterParam, pageSizeParam, surveyParam } from '../params.ts';
+import { after, count, filters, pageSize, survey } from '../params.ts';
+import { select } from '../selection.ts';
 
-const JSON_TYPE = { 'Content-Type': 'application/json' };
 const utf8 = new TextEncoder();
 
 /** GET /responses: a page of a survey's responses, as JSON. */
-export async function getResponses(c: Context<AppEnv>): Promise<Response> {
-  const survey = surveyParam(c);
-  const after = afterParam(c);
-  const limit = pageSizeParam(c);
-  const { db, account } = c.var;
-  const ending = new AbortController();
-  const signal = AbortSignal.any([c.var.signal, ending.signal]);
+export const responses = endpoint({
+  path: '/responses',
+  summary: 'A page of responses',
+  description: 'A page of a survey’s responses as JSON, in the order of time, participant, question and form version.',
+  query: z.object({ ...survey, ...after, ...pageSize, ...filters, ...count }),
+  responses: { 200: { description: 'The page.', content: { 'application/json': { schema: z.object({}) } } } },
 
-  const forms = await findForms(db, account.id, survey, signal);
-  if (forms.length === 0) throw noResponses(survey, account.email);
-  const pages = readJsonPages(db, forms, { after, limit }, signal);
-  const first = (await pages.next()).value as JsonPage;
-  const pastTheLast = first.rowCount === 0 && after && (await hasResponses(db, forms, signal));
-  if (first.rowCount === 0 && !pastTheLast) throw noResponses(survey, account.email);
+  async handle(c, query) {
+    const { db, account } = c.var;
+    const ending = new AbortController();
+    const signal = AbortSignal.any([c.var.signal, ending.signal]);
 
-  if (first.complete) return c.body(`{"responses":[${first.json}]}`, 200, JSON_TYPE);
-  if (c.req.method === 'HEAD') return c.body(null, 200, JSON_TYPE);
-  return c.body(streamChunks(bodyOf(first, pages), ending), 200, JSON_TYPE);
-}
+    const forms = await findForms(db, account.id, query.survey, signal);
+    if (forms.length === 0) throw noResponses(query.survey, account.email);
+    const selection = select(forms, query);
+    const pages = readJsonPages(db, selection, { after: query.after, limit: query.pageSize }, signal);
+    const [first, total] = await Promise.all([
+      pages.next().then(({ value }) => value as JsonPage),
+      query.count ? countResponses(db, selection, query.after, signal) : undefined,
+    ]);
+    if (first.rowCount === 0 && !(await hasResponses(db, forms, signal)))
+      throw noResponses(query.survey, account.email);
+
+    const headers = {
+      'Content-Type': 'application/json',
+      ...(total === undefined ? {} : { 'X-Total-Count': String(total) }),
+    };
+    if (first.complete) return c.body(`{"responses":[${first.json}]}`, 200, headers);
+    if (c.req.method === 'HEAD') return c.body(null, 200, headers);
+    return c.body(streamChunks(bodyOf(first, pages), ending), 200, headers);
+  },
+});
 
 /** Rows too large for one page: they are sent as they are read. */
 async function* bodyOf(first: JsonPage, rest: AsyncIterable<JsonPage>): AsyncGenerator<Uint8Array, void, void> {

@@ -1,11 +1,21 @@
-import type { Context } from 'hono';
-import type { AppEnv } from '../app-env.ts';
+import { z } from '@hono/zod-openapi';
 import { SURVEY_FIELDS, listSurveys } from '../db/surveys.ts';
+import { endpoint } from '../endpoint.ts';
 import { jsonObject } from '../json.ts';
 
 /** GET /surveys: every form version of the account, newest first. */
-export async function getSurveys(c: Context<AppEnv>): Promise<Response> {
-  const rows = await listSurveys(c.var.db, c.var.account.id, c.var.signal);
-  const objects = rows.map((row) => jsonObject(SURVEY_FIELDS, row));
-  return c.body(`[${objects.join(',')}]`, 200, { 'Content-Type': 'application/json' });
-}
+export const surveys = endpoint({
+  path: '/surveys',
+  summary: 'The account’s surveys',
+  description: 'Every version of every form of every survey, newest first.',
+  query: z.object({}),
+  responses: {
+    200: { description: 'The form versions.', content: { 'application/json': { schema: z.array(z.object({})) } } },
+  },
+
+  async handle(c) {
+    const rows = await listSurveys(c.var.db, c.var.account.id, c.var.signal);
+    const objects = rows.map((row) => jsonObject(SURVEY_FIELDS, row));
+    return c.body(`[${objects.join(',')}]`, 200, { 'Content-Type': 'application/json' });
+  },
+});

@@ -74,7 +74,7 @@ describe.each(['before the table was ever analysed', 'after vacuum analyze'])('%
 
     test.each(ranges)('a page %s is read along the index, and no further than it reaches', async (_, range) => {
       for (const columns of [CSV_COLUMNS, JSON_COLUMNS]) {
-        const nodes = await nodesOf(pageQuery(formsOf(), range, columns));
+        const nodes = await nodesOf(pageQuery({ forms: formsOf() }, range, columns));
         const scans = nodes.filter((node) => node['Relation Name'] === 'responses');
         expect(new Set(scans.map((node) => node['Node Type']))).toEqual(new Set(['Index Scan']));
         expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort'); // Incremental Sort: of ties alone
@@ -86,7 +86,7 @@ describe.each(['before the table was ever analysed', 'after vacuum analyze'])('%
     });
 
     test.each(ranges)('page borders %s are read from the index', async (_, range) => {
-      const nodes = await nodesOf(borderQuery(formsOf(), { ...range, limit: 4 * LIMIT }, LIMIT));
+      const nodes = await nodesOf(borderQuery({ forms: formsOf() }, { ...range, limit: 4 * LIMIT }, LIMIT));
       const scans = nodes.filter((node) => node['Relation Name'] === 'responses');
       expect(new Set(scans.map((node) => node['Node Type']))).toEqual(new Set(['Index Only Scan']));
       expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort');

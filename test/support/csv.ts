@@ -10,3 +10,14 @@ function naiveCell(cell: string | null): string {
   if (cell === null) return '';
   return cell === '' || /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
+
+/** The records of a CSV file by column, null for an empty cell without quotes, "" for one with them. */
+export function parseCsv(file: Buffer): Record<string, string | null>[] {
+  const records: (string | null)[][] = [[]];
+  for (const [, cell = '', end] of file.toString('utf8').matchAll(/("(?:[^"]|"")*"|[^",\n]*)(,|\n)/gy)) {
+    records.at(-1)?.push(cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell || null);
+    if (end === '\n') records.push([]);
+  }
+  const [names = [], ...rows] = records.slice(0, -1);
+  return rows.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i] ?? null])));
+}

@@ -1,0 +1,63 @@
+import type { Context } from 'hono';
+import type { AppEnv } from '../app-env.ts';
+import type { Cursor } from '../cursor.ts';
+import type { Database } from '../db/client.ts';
+import { type Selection, countResponses, hasResponses } from '../db/responses.ts';
+import { findForms } from '../db/surveys.ts';
+import { noResponses } from '../errors.ts';
+import type { FilePage } from '../export/csv-reader.ts';
+import { type ResponseReader, readAhead } from '../export/read-ahead.ts';
+import { streamChunks } from '../export/stream.ts';
+import type { Filters } from '../params.ts';
+import { select } from '../selection.ts';
+
+/** What a file of responses is made of. */
+export interface FileFormat {
+  readonly headers: Record<string, string>;
+  /** What stands before the first response. */
+  readonly head: Uint8Array;
+  readonly reader: (db: Database, selection: Selection, signal: AbortSignal) => ResponseReader<FilePage>;
+}
+
+export interface FileQuery extends Filters {
+  readonly survey: string;
+  readonly after?: Cursor | undefined;
+  readonly count?: boolean | undefined;
+}
+
+/** Answers with a survey's responses as one file, streamed. */
+export async function exportFile(c: Context<AppEnv>, query: FileQuery, format: FileFormat): Promise<Response> {
+  const { db, account } = c.var;
+  const ending = new AbortController();
+  const signal = AbortSignal.any([c.var.signal, ending.signal]);
+
+  const forms = await findForms(db, account.id, query.survey, signal);
+  if (forms.length === 0) throw noResponses(query.survey, account.email);
+  const selection = select(forms, query);
+  const pages = readAhead(format.reader(db, selection, signal), query.after);
+  const [first, total] = await Promise.all([
+    pages.next().then(({ value }) => value as FilePage),
+    query.count ? countResponses(db, selection, query.after, signal) : undefined,
+  ]);
+  if (first.rowCount === 0 && !(await hasResponses(db, forms, signal))) throw noResponses(query.survey, account.email);
+
+  const headers = { ...format.headers, ...(total === undefined ? {} : { 'X-Total-Count': String(total) }) };
+  if (c.req.method === 'HEAD') return c.body(null, 200, headers);
+  // A file that is resumed has its beginning already.
+  const head = query.after ? [] : [format.head];
+  return c.body(streamChunks(bodyOf(head, first, pages), ending), 200, headers);
+}
+
+async function* bodyOf(
+  head: readonly Uint8Array[],
+  first: FilePage,
+  rest: AsyncIterable<FilePage>,
+): AsyncGenerator<Uint8Array, void, void> {
+  yield* head;
+  yield first.data;
+  first.release();
+  for await (const page of rest) {
+    yield page.data;
+    page.release();
+  }
+}

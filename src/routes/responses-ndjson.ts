@@ -1,0 +1,22 @@
+import { z } from '@hono/zod-openapi';
+import { attachment } from '../attachment.ts';
+import { endpoint } from '../endpoint.ts';
+import { ndjsonReader } from '../export/ndjson-reader.ts';
+import { after, count, filters, survey } from '../params.ts';
+import { exportFile } from './export-file.ts';
+
+/** GET /responses/ndjson: a survey's responses, as one streamed file with a JSON object on each line. */
+export const responsesNdjson = endpoint({
+  path: '/responses/ndjson',
+  summary: 'All responses as newline-delimited JSON',
+  description: 'All of a survey’s responses, or those that pass the filters, as `/responses` has them, one on a line.',
+  query: z.object({ ...survey, ...filters, ...after, ...count }),
+  responses: { 200: { description: 'The file.', content: { 'application/x-ndjson': { schema: z.string() } } } },
+
+  handle: (c, query) =>
+    exportFile(c, query, {
+      headers: attachment('responses', 'ndjson'),
+      head: new Uint8Array(0),
+      reader: ndjsonReader,
+    }),
+});

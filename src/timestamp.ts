@@ -1,0 +1,60 @@
+/** Microseconds since 1970-01-01T00:00:00Z. A bigint: the years 1 to 9999 do not fit a double's 53 bits. */
+export type Microseconds = bigint;
+
+const DAY = /^(\d{4})-(\d\d)-(\d\d)/;
+const TIME = /^[Tt ]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.(\d{1,30}))?/;
+const OFFSET = /^(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
+
+const MICROSECONDS_PER_SECOND = 1_000_000n;
+/** What `responses.timestamp` can hold: see migration 0001. */
+const FIRST: Microseconds = -62_135_596_800n * MICROSECONDS_PER_SECOND; // 0001-01-01
+const BEHIND_LAST: Microseconds = 253_402_300_800n * MICROSECONDS_PER_SECOND; // 10000-01-01
+
+/**
+ * Reads a moment as RFC 3339 has it, section 5.6: a date and a time with its offset, `T` and `Z` in either case or a
+ * space between date and time. Or a date alone: that day's beginning in UTC. A `+` that reached us as a space, because the
+ * client did not escape it, is a `+` again.
+ *
+ * @returns the first whole microsecond that is not before the moment; undefined when the text is none
+ */
+export function parseInstant(text: string): Microseconds | undefined {
+  const [date, year, month, day] = DAY.exec(text) ?? [];
+  if (date === undefined || !isDay(Number(year), Number(month), Number(day))) return undefined;
+  const midnight = microsecondsOfDay(Number(year), Number(month), Number(day));
+  const rest = text.slice(date.length);
+  if (rest === '') return midnight;
+
+  const [time, hours, minutes, seconds, fraction = ''] = TIME.exec(rest) ?? [];
+  if (time === undefined) return undefined;
+  const offset = OFFSET.exec(rest.slice(time.length).replace(/^ (?=\d)/, '+'));
+  if (!offset) return undefined;
+  const [, sign, offsetHours = '0', offsetMinutes = '0'] = offset;
+  const east = (sign === '-' ? -1 : 1) * (Number(offsetHours) * 60 + Number(offsetMinutes));
+  const wholeSeconds = (Number(hours) * 60 + Number(minutes) - east) * 60 + Number(seconds);
+  const finer = /[1-9]/.test(fraction.slice(6)) ? 1n : 0n;
+  return (
+    midnight + BigInt(wholeSeconds) * MICROSECONDS_PER_SECOND + BigInt(fraction.slice(0, 6).padEnd(6, '0')) + finer
+  );
+}
+
+/** @returns the moment as Postgres reads it, moved to the beginning or the end of what a response's time can be */
+export function formatInstant(microseconds: Microseconds): string {
+  if (microseconds <= FIRST) return '0001-01-01T00:00:00Z';
+  if (microseconds >= BEHIND_LAST) return '10000-01-01T00:00:00Z';
+  const rest = ((microseconds % 1000n) + 1000n) % 1000n;
+  const milliseconds = Number((microseconds - rest) / 1000n);
+  return new Date(milliseconds).toISOString().replace('Z', `${String(rest).padStart(3, '0')}Z`);
+}
+
+/** Whether a day is in the calendar, of the years 1 to 9999. */
+export function isDay(year: number, month: number, day: number): boolean {
+  if (year < 1 || month < 1 || month > 12 || day < 1) return false;
+  const daysInMonth = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
+  return day <= daysInMonth;
+}
+
+function microsecondsOfDay(year: number, month: number, day: number): Microseconds {
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day); // Date.UTC takes the years 0 to 99 for 1900 to 1999
+  return BigInt(date.getTime()) * 1000n;
+}

@@ -1,0 +1,213 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Page, type ResponseRow, ask, errorBody, query } from '../support/api.ts';
+import { parseCsv } from '../support/csv.ts';
+import {
+  type TestResponse,
+  type TestSurvey,
+  addResponses,
+  copyResponses,
+  createAccount,
+  createSurvey,
+} from '../support/data.ts';
+
+const TIMES = [
+  '2026-03-01T09:29:59.999999Z',
+  '2026-03-01T09:30:00.000000Z',
+  '2026-03-01T09:30:00.000001Z',
+  '2026-03-01T23:59:59.999999Z',
+  '2026-03-02T00:00:00.000000Z',
+  '2026-03-05T12:00:00.123456Z',
+];
+const USERS = ['ann', 'ben', 'Ann', '', 'a,b "c"\n', '1555', '%00', 'ä'];
+const QUESTIONS = ['q1', 'q2', 'Q1', 'q1 '];
+
+let survey: TestSurvey;
+let empty: TestSurvey;
+/** All of it, as the API has it without a filter. */
+let all: ResponseRow[];
+
+beforeAll(async () => {
+  const account = await createAccount();
+  survey = await createSurvey(account, 'to filter', 6); // f0, f0, f1, f1, f2, f2
+  empty = await createSurvey(account, 'without responses');
+  const responses: TestResponse[] = [];
+  for (const [t, timestamp] of TIMES.entries())
+    for (const [u, userid] of USERS.entries())
+      for (const [q, question_ref] of QUESTIONS.entries()) {
+        responses.push({ form: (t + u + q) % 6, timestamp, userid, question_ref });
+        if (u === q) responses.push({ form: (t + u + q + 1) % 6, timestamp, userid, question_ref }); // a full tie
+      }
+  await addResponses(survey, responses);
+  all = await rows({});
+  if (all.length !== responses.length) throw new Error('the API does not have all of the test’s responses');
+});
+
+type Parameters = Record<string, string | readonly string[]>;
+
+/** A query string in which a parameter may be repeated. */
+function filterQuery(parameters: Parameters): string {
+  const pairs = Object.entries({ survey: survey.name, ...parameters }).flatMap(([name, values]) =>
+    [values].flat().map((value): [string, string] => [name, value]),
+  );
+  return `?${new URLSearchParams(pairs).toString()}`;
+}
+
+const get = (path: string, parameters: Parameters) => ask(path + filterQuery(parameters), { key: survey.account.key });
+
+async function rows(parameters: Parameters): Promise<ResponseRow[]> {
+  const answer = await get('/responses', { pageSize: '10000', ...parameters });
+  expect(answer.status).toBe(200);
+  return (JSON.parse(answer.text) as Page).responses;
+}
+
+const keyOf = (row: Record<string, unknown>) =>
+  JSON.stringify(['timestamp', 'userid', 'question_ref', 'surveyid'].map((name) => row[name]));
+
+const CASES: [Parameters, (row: ResponseRow) => boolean][] = [
+  [{ since: '2026-03-01T09:30:00Z' }, (row) => !early(row, 1)],
+  [{ since: '2026-03-01T11:30:00.000001+02:00' }, (row) => !early(row, 2)],
+  [{ since: '2026-03-01T09:30:00.0000001Z' }, (row) => !early(row, 2)],
+  [{ until: '2026-03-01T09:30:00Z' }, (row) => early(row, 1)],
+  [{ until: '2026-03-01T09:30:00.000001Z' }, (row) => early(row, 2)],
+  [{ since: '2026-03-02' }, (row) => !early(row, 4)],
+  [{ until: '2026-03-02' }, (row) => early(row, 4)],
+  [{ since: '2026-03-01T09:30:00Z', until: '2026-03-02' }, (row) => early(row, 4) && !early(row, 1)],
+  [{ since: '2026-03-02', until: '2026-03-02' }, () => false],
+  [{ since: '2026-03-02', until: '2026-03-01' }, () => false],
+  [{ since: '9999-12-31T23:59:59.9999999-23:59' }, () => false],
+  [{ until: '0001-01-01T00:00:00+23:59' }, () => false],
+  [{ question_ref: 'q1' }, (row) => row['question_ref'] === 'q1'],
+  [{ question_ref: ['q1', 'q2', 'q1', 'none'] }, (row) => ['q1', 'q2'].includes(String(row['question_ref']))],
+  [{ question_ref: 'none' }, () => false],
+  [{ shortcode: 'f1' }, (row) => row['shortcode'] === 'f1'],
+  [{ shortcode: ['f0', 'f2'] }, (row) => row['shortcode'] !== 'f1'],
+  [{ shortcode: 'F1' }, () => false],
+  ...USERS.map((userid): [Parameters, (row: ResponseRow) => boolean] => [
+    { userid },
+    (row) => row['userid'] === userid,
+  ]),
+  [{ userid: ['ann', 'ben', 'nobody'] }, (row) => ['ann', 'ben'].includes(String(row['userid']))],
+  [
+    { userid: Array.from({ length: 400 }, (_, i) => (i === 399 ? 'ben' : `nobody ${i}`)) },
+    (row) => row['userid'] === 'ben',
+  ],
+  [{ userid: '%' }, () => false],
+  [
+    {
+      since: '2026-03-01T09:30:00Z',
+      until: '2026-03-05',
+      shortcode: ['f0', 'f1'],
+      userid: ['ann', ''],
+      question_ref: 'q1',
+    },
+    (row) =>
+      early(row, 5) &&
+      !early(row, 1) &&
+      row['shortcode'] !== 'f2' &&
+      ['ann', ''].includes(String(row['userid'])) &&
+      row['question_ref'] === 'q1',
+  ],
+];
+
+/** Whether a response came before one of the times. */
+function early(row: ResponseRow, time: number): boolean {
+  const at = String(row['timestamp']).replace(/\.(\d{3})Z$/, '.$1000Z');
+  return at < String(TIMES[time]);
+}
+
+describe.each(CASES)('%j', (parameters, passes) => {
+  const expected = () => all.filter(passes);
+
+  test('leaves these of /responses, on one page and on many', async () => {
+    expect(await rows(parameters)).toEqual(expected());
+    const paged: ResponseRow[] = [];
+    for (let token: string | undefined; ;) {
+      const page = await rows({ ...parameters, pageSize: '7', ...(token === undefined ? {} : { after: token }) });
+      paged.push(...page);
+      if (page.length < 7) break;
+      token = page.at(-1)?.token;
+    }
+    expect(paged).toEqual(expected());
+  });
+
+  test('leaves these of /responses/csv and /responses/ndjson, and counts them', async () => {
+    const csv = await get('/responses/csv', { ...parameters, count: 'true' });
+    expect(csv.status).toBe(200);
+    expect(parseCsv(csv.bytes).map(keyOf)).toEqual(expected().map(keyOf));
+    const ndjson = await get('/responses/ndjson', { ...parameters, count: 'true' });
+    expect(ndjson.text).toBe(
+      expected()
+        .map((row) => `${JSON.stringify(row)}\n`)
+        .join(''),
+    );
+    const page = await get('/responses', { ...parameters, count: 'true', pageSize: '1' });
+    for (const { headers } of [csv, ndjson, page]) {
+      expect(headers.get('X-Total-Count')).toBe(String(expected().length));
+    }
+  });
+});
+
+test('filters that match nothing give an empty page, a CSV with its header and no lines of NDJSON: 200', async () => {
+  const nothing = { userid: 'nobody' };
+  const answers = [
+    await get('/responses', nothing),
+    await get('/responses/csv', nothing),
+    await get('/responses/ndjson', nothing),
+  ];
+  const [header] = (await copyResponses(survey)).toString().split('\n');
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(answers.map(({ text }) => text)).toEqual(['{"responses":[]}', `${header}\n`, '']);
+});
+
+test.each(['/responses', '/responses/csv', '/responses/ndjson'])(
+  'a survey without responses, or none at all, is the same error with filters: %s',
+  async (path) => {
+    for (const name of [empty.name, 'none']) {
+      const answer = await get(path, {
+        survey: name,
+        userid: 'ann',
+        since: '2026-01-01',
+        shortcode: 'x',
+        count: 'true',
+      });
+      expect([answer.status, answer.text]).toEqual([
+        500,
+        errorBody(`No responses were found for survey: ${name} for user: ${survey.account.email}`),
+      ]);
+    }
+  },
+);
+
+describe('a bad value is refused with a message that names the parameter', () => {
+  const time =
+    'must be a time such as 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00, or a date such as 2026-03-01 (which begins in UTC).';
+  const text = 'must be text, without NUL characters, given at most 500 times.';
+  test.each<[Parameters, string]>([
+    [{ since: '' }, `since ${time}`],
+    [{ since: 'yesterday' }, `since ${time}`],
+    [{ since: '2026-02-30' }, `since ${time}`],
+    [{ since: '2026-03-01T09:30:00' }, `since ${time}`],
+    [{ until: '1772323417' }, `until ${time}`],
+    [{ since: ['2026-03-01', '2026-03-02'] }, 'since must be given once.'],
+    [{ until: ['2026-03-01', '2026-03-01'] }, 'until must be given once.'],
+    [{ survey: ['to filter', 'to filter'] }, 'survey must be given once.'],
+    [{ userid: 'a\0b' }, `userid ${text}`],
+    [{ question_ref: ['q1', '\0'] }, `question_ref ${text}`],
+    [{ shortcode: Array.from({ length: 501 }, (_, i) => `f${i}`) }, `shortcode ${text}`],
+    [{ count: 'yes' }, 'count must be true or false.'],
+    [{ count: '' }, 'count must be true or false.'],
+  ])('%j', async (parameters, message) => {
+    for (const path of ['/responses', '/responses/csv', '/responses/ndjson']) {
+      const answer = await get(path, parameters);
+      expect([answer.status, answer.text]).toEqual([400, errorBody(message)]);
+    }
+  });
+
+  test('and does not look at parameters of other endpoints', async () => {
+    expect((await ask('/surveys?since=x', { key: survey.account.key })).status).toBe(200);
+    const formData = await ask(`/responses/form-data${query({ survey: survey.name, since: 'x' })}`, {
+      key: survey.account.key,
+    });
+    expect(formData.status).toBe(200);
+  });
+});

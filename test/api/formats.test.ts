@@ -1,0 +1,112 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Page, ask, errorBody } from '../support/api.ts';
+import { parseCsv } from '../support/csv.ts';
+import { type TestSurvey, addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
+
+/** What a spreadsheet runs as a formula, or might. */
+const FORMULAS = ['=1+1', '+15551234', '-5', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '＝1', '＋1', '－1', '＠x', '="a,b"'];
+const HARMLESS = ['', ' =1', '1=1', 'a-b', '"=1"', "'=1", 'ü', '5', '{"a":1}', 'x\n=1'];
+
+let survey: TestSurvey;
+let whole: Buffer;
+
+beforeAll(async () => {
+  survey = await createSurvey(await createAccount(), 'formats', 2);
+  const texts = [...FORMULAS, ...HARMLESS];
+  await addResponses(
+    survey,
+    texts.map((text, i) => ({
+      form: i % 2,
+      userid: text || 'u',
+      question_ref: `=${i}`,
+      question_text: text,
+      response: text,
+      translated_response: i % 3 ? text : null,
+      parent_shortcode: '=p',
+      pageid: '-7',
+      metadata: '{"ad_id": "=1", "n": -12345678901234567890.10}',
+    })),
+  );
+  whole = await copyResponses(survey);
+});
+
+const get = (path: string, parameters: Record<string, string> = {}) =>
+  ask(`${path}?${new URLSearchParams({ survey: survey.name, ...parameters }).toString()}`, { key: survey.account.key });
+
+test('bom=true puts a byte order mark before the file, and changes nothing else', async () => {
+  const { bytes } = await get('/responses/csv', { bom: 'true' });
+  expect(bytes.subarray(0, 3)).toEqual(Buffer.from([0xef, 0xbb, 0xbf]));
+  expect(bytes.subarray(3).equals(whole)).toBe(true);
+});
+
+test('false, or nothing, leaves the file as it is', async () => {
+  const { bytes } = await get('/responses/csv', { bom: 'false', safe: 'false', count: 'false' });
+  expect(bytes.equals(whole)).toBe(true);
+});
+
+test('safe=true puts an apostrophe before what a spreadsheet would run, in questions and answers alone', async () => {
+  const guarded = parseCsv((await get('/responses/csv', { safe: 'true' })).bytes);
+  const plain = parseCsv(whole);
+  const guard = (text: string | null | undefined) => (text && FORMULAS.includes(text) ? `'${text}` : text);
+  const guarding = new Set(['question_text', 'response', 'translated_response']);
+  const expected = plain.map((row) =>
+    Object.fromEntries(Object.entries(row).map(([name, text]) => [name, guarding.has(name) ? guard(text) : text])),
+  );
+  expect(guarded).toEqual(expected);
+  expect(guarded.filter((row) => row['response']?.startsWith("'="))).toHaveLength(3);
+});
+
+test.each(['bom', 'safe'])('%s takes true or false, once', async (name) => {
+  for (const value of ['1', 'TRUE', '', 'yes']) {
+    const answer = await get('/responses/csv', { [name]: value });
+    expect([answer.status, answer.text]).toEqual([400, errorBody(`${name} must be true or false.`)]);
+  }
+  const twice = await ask(`/responses/csv?survey=formats&${name}=true&${name}=true`, { key: survey.account.key });
+  expect([twice.status, twice.text]).toEqual([400, errorBody(`${name} must be given once.`)]);
+});
+
+describe('/responses/ndjson', () => {
+  test('has the rows of /responses, byte for byte, each on a line', async () => {
+    const page = await get('/responses', { pageSize: '10000' });
+    const { status, headers, text } = await get('/responses/ndjson');
+    expect(status).toBe(200);
+    expect(headers.get('Content-Type')).toBe('application/x-ndjson');
+    expect(headers.get('Content-Disposition')).toMatch(
+      /^attachment; filename="responses_\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.ndjson"$/,
+    );
+    expect(`{"responses":[${text.trimEnd().split('\n').join(',')}]}`).toBe(page.text);
+    expect(text.endsWith('}\n')).toBe(true);
+    expect(text).toContain('-12345678901234567890.10');
+  });
+
+  test('goes on behind a token', async () => {
+    const { responses } = JSON.parse((await get('/responses', { pageSize: '5' })).text) as Page;
+    const all = (await get('/responses/ndjson')).text.split('\n');
+    const rest = await get('/responses/ndjson', { after: responses.at(-1)?.token ?? '' });
+    expect(rest.text.split('\n')).toEqual(all.slice(5));
+  });
+
+  test('is read in many pages, with answers of any size', async () => {
+    const large = await createSurvey(survey.account, undefined, 3);
+    await addResponses(
+      large,
+      Array.from({ length: 1500 }, (_, i) => ({ form: i % 3, response: 'y'.repeat(i === 700 ? 3_000_000 : 5000) })),
+    );
+    const { text } = await ask(`/responses/ndjson?survey=${large.name}`, { key: survey.account.key });
+    const rows = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { question_ref: string; response: string });
+    expect(rows).toHaveLength(1500);
+    expect(new Set(rows.map(({ question_ref }) => question_ref)).size).toBe(1500);
+    expect(Math.max(...rows.map(({ response }) => response.length))).toBe(3_000_000);
+  });
+
+  test('HEAD has the headers alone, with the count', async () => {
+    for (const path of ['/responses/ndjson', '/responses/csv']) {
+      const answer = await ask(`${path}?survey=formats&count=true`, { key: survey.account.key, method: 'HEAD' });
+      expect([answer.status, answer.bytes.length]).toEqual([200, 0]);
+      expect(answer.headers.get('X-Total-Count')).toBe(String(FORMULAS.length + HARMLESS.length));
+    }
+  });
+});

@@ -1,0 +1,119 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { encodeCursor } from '../../src/cursor.ts';
+import { ask, errorBody } from '../support/api.ts';
+import { parseCsv } from '../support/csv.ts';
+import { type TestSurvey, addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
+
+let survey: TestSurvey;
+let whole: Buffer;
+
+beforeAll(async () => {
+  survey = await createSurvey(await createAccount(), 'to resume', 3);
+  const answers = ['plain', 'a,b', 'line\nline', 'say ""quote""', '"', 'ünï\r\n', '', '\n\n', 'x'.repeat(3000)];
+  await addResponses(
+    survey,
+    Array.from({ length: 900 }, (_, i) => ({
+      form: i % 3,
+      timestamp: new Date(Date.UTC(2026, 2, 1) + Math.floor(i / 6) * 7).toISOString(),
+      userid: `user,${Math.floor(i / 3) % 2}"`, // all three forms tie in the first three values
+      question_ref: 'q\n1',
+      response: answers[i % answers.length] ?? '',
+    })),
+  );
+  whole = await copyResponses(survey);
+});
+
+const csv = (parameters: Record<string, string> = {}) =>
+  ask(`/responses/csv?${new URLSearchParams({ survey: survey.name, ...parameters }).toString()}`, {
+    key: survey.account.key,
+  });
+
+/** The recipe of docs/api.md: where the last complete record of a file that broke off ends, and the token that it gives. */
+function resumeFrom(part: Buffer): { keep: number; token?: string } {
+  let keep = 0;
+  let quoted = false;
+  for (const [i, byte] of part.entries()) {
+    if (byte === 0x22) quoted = !quoted;
+    else if (byte === 0x0a && !quoted) keep = i + 1;
+  }
+  const last = parseCsv(part.subarray(0, keep)).at(-1);
+  if (!last) return { keep: 0 };
+  const { timestamp, userid, question_ref: questionRef, surveyid } = last as Record<string, string>;
+  return {
+    keep,
+    token: encodeCursor({ timestamp, userid, questionRef, surveyid } as Parameters<typeof encodeCursor>[0]),
+  };
+}
+
+describe('a download that broke off', () => {
+  test('is joined to the whole file, wherever it broke', async () => {
+    const places = [0, 1, 50, whole.indexOf('\n'), whole.indexOf('\n') + 1, whole.length - 1, whole.length];
+    for (let i = 0; i < 60; i++) places.push(Math.floor(Math.random() * whole.length));
+    for (const place of places) {
+      const { keep, token } = resumeFrom(whole.subarray(0, place));
+      const rest = await csv(token === undefined ? {} : { after: token });
+      expect(rest.status).toBe(200);
+      expect(Buffer.concat([whole.subarray(0, keep), rest.bytes]).equals(whole), `at byte ${place}`).toBe(true);
+    }
+  });
+
+  test('is joined when it breaks again and again', async () => {
+    let file: Buffer = Buffer.alloc(0);
+    let parts = 0;
+    for (let complete = false; !complete; parts++) {
+      const { keep, token } = resumeFrom(file);
+      const { bytes } = await csv(token === undefined ? {} : { after: token });
+      const part = bytes.subarray(0, Math.ceil(bytes.length / 4) + 4000);
+      file = Buffer.concat([file.subarray(0, keep), part]);
+      complete = part.length === bytes.length;
+    }
+    expect(parts).toBeGreaterThan(5);
+    expect(file.equals(whole)).toBe(true);
+  });
+});
+
+describe('a resumed file', () => {
+  test('has no header, nor a byte order mark', async () => {
+    const [row] = parseCsv(whole) as Record<string, string>[];
+    const after = encodeCursor({
+      timestamp: row?.['timestamp'] ?? '',
+      userid: row?.['userid'] ?? '',
+      questionRef: row?.['question_ref'] ?? '',
+      surveyid: row?.['surveyid'] ?? '',
+    });
+    const { bytes, headers } = await csv({ after, bom: 'true', count: 'true' });
+    expect(whole.subarray(-bytes.length).equals(bytes)).toBe(true);
+    expect(headers.get('X-Total-Count')).toBe('899');
+  });
+
+  test('behind the last response is empty: 200', async () => {
+    const after = Buffer.from('2100-01-01 00:00:00+00,,').toString('base64');
+    const answer = await csv({ after, count: 'true' });
+    expect([answer.status, answer.text, answer.headers.get('X-Total-Count')]).toEqual([200, '', '0']);
+  });
+
+  test('takes the older form of the token, which stands behind all rows with its values', async () => {
+    const [first] = parseCsv(whole) as Record<string, string>[];
+    const older = `${first?.['timestamp']},,`;
+    const { bytes } = await csv({ after: Buffer.from(older).toString('base64') });
+    expect(whole.subarray(-bytes.length).equals(bytes)).toBe(true);
+    expect(bytes.length).toBe(whole.length - whole.indexOf('\n') - 1); // a user sorts behind the empty text
+  });
+
+  test('is filtered like the whole one', async () => {
+    const first = await csv({ shortcode: 'f1' });
+    const { keep, token } = resumeFrom(first.bytes.subarray(0, first.bytes.length / 2));
+    const rest = await csv({ shortcode: 'f1', after: token ?? '' });
+    expect(Buffer.concat([first.bytes.subarray(0, keep), rest.bytes]).equals(first.bytes)).toBe(true);
+    const late = await csv({ shortcode: 'f1', after: token ?? '', since: '2100-01-01' });
+    expect(late.text).toBe('');
+  });
+
+  test.each(['', 'x', '2026-03-01'])('does not begin at %j: 400', async (after) => {
+    const answer = await csv({ after });
+    expect([answer.status, answer.text]).toEqual([
+      400,
+      errorBody('after must be the token of a response, as an earlier page gave it.'),
+    ]);
+  });
+});

@@ -1,0 +1,34 @@
+import type { Client } from 'pg';
+import type { Query } from '../../src/db/client.ts';
+
+/** A node of a plan, as EXPLAIN's JSON has it. */
+export interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Shared Hit Blocks'?: number;
+  readonly 'Shared Read Blocks'?: number;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly Plans?: readonly Plan[];
+}
+
+/** Sets what the Worker's role has set when it logs in. */
+export async function useWorkerSettings(client: Client): Promise<void> {
+  const { rows } = await client.query<{ rolconfig: string[] }>(
+    `select rolconfig from pg_roles where rolname = 'survey_export_worker'`,
+  );
+  for (const setting of rows[0]?.rolconfig ?? []) await client.query(`set ${setting}`);
+}
+
+/** Runs a query and returns all nodes of its plan, the root first. */
+export async function explain(client: Client, { text, params }: Query): Promise<Plan[]> {
+  const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+    `explain (analyze, buffers, timing off, format json) ${text}`,
+    [...params],
+  );
+  const all = (plan: Plan): Plan[] => [plan].concat((plan.Plans ?? []).flatMap(all));
+  const plan = rows[0]?.['QUERY PLAN'][0].Plan;
+  return plan ? all(plan) : [];
+}
