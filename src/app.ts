@@ -8,14 +8,18 @@ import { connect } from './db/client.ts';
 import { errorResponse } from './error-response.ts';
 import { methodNotAllowed, notFound } from './errors.ts';
 import { addEndpoint } from './endpoint.ts';
+import { keyResponses, openResponses } from './openapi/responses.ts';
 import { formData } from './routes/form-data.ts';
-import { getHealth } from './routes/health.ts';
+import { health } from './routes/health.ts';
+import { openApi } from './routes/openapi.ts';
 import { responsesCsv } from './routes/responses-csv.ts';
 import { responsesNdjson } from './routes/responses-ndjson.ts';
 import { responses } from './routes/responses.ts';
 import { surveys } from './routes/surveys.ts';
 
 export const BASE_PATH = '/api/v1';
+/** What a body may do in a browser that shows it: nothing, but for the pages that say more. */
+const POLICY = 'Content-Security-Policy';
 
 const ENDPOINTS = [surveys, responses, responsesCsv, responsesNdjson, formData];
 
@@ -30,6 +34,7 @@ export function createApp(): Hono<AppEnv> {
     c.header('X-Request-Id', c.var.requestId);
     c.header('X-Content-Type-Options', 'nosniff');
     c.header('Cache-Control', 'private, no-store');
+    if (!c.res.headers.has(POLICY)) c.header(POLICY, "default-src 'none'; frame-ancestors 'none'");
   });
   app.use(
     cors({
@@ -46,8 +51,8 @@ export function createApp(): Hono<AppEnv> {
   });
   app.use(`${BASE_PATH}/*`, authenticate());
 
-  for (const endpoint of ENDPOINTS) addEndpoint(app, { ...endpoint, path: BASE_PATH + endpoint.path }, {});
-  app.get('/healthz', getHealth);
+  for (const endpoint of ENDPOINTS) addEndpoint(app, { ...endpoint, path: BASE_PATH + endpoint.path }, keyResponses);
+  for (const endpoint of [health, openApi(app)]) addEndpoint(app, endpoint, openResponses);
   const paths = new Set(app.routes.filter(({ method }) => method === 'GET').map(({ path }) => path));
   for (const path of paths) {
     app.all(path, () => {

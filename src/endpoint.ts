@@ -8,11 +8,16 @@ type Responses = RouteConfig['responses'];
 /** An address of the API: what the OpenAPI document says of it, what it takes, and what it does. */
 export interface Endpoint<Q extends z.ZodObject = z.ZodObject> {
   readonly path: string;
+  /** Its name in clients that are generated from the document. */
+  readonly operationId: string;
+  readonly tags: string[];
   readonly summary: string;
   readonly description: string;
   /** Its parameters. */
   readonly query: Q;
-  /** Its answers when all goes well. */
+  /** Empty where no key is needed. */
+  readonly security?: [];
+  /** Its answers, but for those that it has in common with others. */
   readonly responses: Responses;
   readonly handle: (c: Context<AppEnv>, query: z.output<Q>) => Promise<Response>;
 }
@@ -38,7 +43,7 @@ export function addEndpoint<Q extends z.ZodObject>(
     ...definition,
     method: 'get',
     request: { query: withoutType(query) },
-    responses: { ...definition.responses, ...responses },
+    responses: { ...responses, ...definition.responses },
   });
   app.openapi(
     route,

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { decodeCursor, isStorable } from './cursor.ts';
 import { badParameter, missingSurvey } from './errors.ts';
+import { examples } from './openapi/examples.ts';
 import { parseInstant } from './timestamp.ts';
 
 /*
@@ -37,7 +38,7 @@ function repeatable(name: string) {
 const flag = (name: string) =>
   parameter(name, 'true or false', (text) => ({ true: true, false: false })[text])
     .optional()
-    .openapi({ type: 'boolean', default: false });
+    .openapi({ type: 'boolean', default: false, example: true });
 
 const instant = (name: string, meaning: string, example: string) =>
   parameter(
@@ -48,6 +49,7 @@ const instant = (name: string, meaning: string, example: string) =>
     .optional()
     .openapi({
       type: 'string',
+      anyOf: [{ format: 'date-time' }, { format: 'date' }],
       description: `${meaning} RFC 3339 with an offset, or a date, which stands for its beginning in UTC.`,
       example,
     });
@@ -55,6 +57,7 @@ const instant = (name: string, meaning: string, example: string) =>
 const list = (description: string, example: string) => ({
   type: 'array' as const,
   items: { type: 'string' as const },
+  maxItems: MAX_VALUES,
   description: `${description} Exact; may be given several times.`,
   example: [example],
 });
@@ -84,6 +87,7 @@ export const after = {
   after: parameter('after', 'the token of a response, as an earlier page gave it', decodeCursor).optional().openapi({
     type: 'string',
     description: 'Only what comes behind this place: the `token` of the last response that you have.',
+    example: examples.token,
   }),
 };
 
@@ -97,6 +101,7 @@ export const pageSize = {
       minimum: 1,
       maximum: MAX_PAGE_SIZE,
       default: DEFAULT_PAGE_SIZE,
+      example: 1000,
       description: 'Responses on a page. A page with fewer is the last.',
     }),
 };

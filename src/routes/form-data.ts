@@ -7,15 +7,27 @@ import { hasResponses } from '../db/responses.ts';
 import { findForms } from '../db/surveys.ts';
 import { endpoint } from '../endpoint.ts';
 import { noResponses } from '../errors.ts';
+import { examples } from '../openapi/examples.ts';
+import { withHeaders } from '../openapi/headers.ts';
+import { surveyResponses } from '../openapi/responses.ts';
 import { survey } from '../params.ts';
 
 /** GET /responses/form-data: a survey's form versions, as a CSV file. */
 export const formData = endpoint({
   path: '/responses/form-data',
+  operationId: 'exportFormData',
+  tags: ['Surveys'],
   summary: 'A survey’s form versions as a CSV file',
   description: 'One row for each version of each form; joins with the responses on `surveyid`.',
   query: z.object(survey),
-  responses: { 200: { description: 'The file.', content: { 'text/csv': { schema: z.string() } } } },
+  responses: {
+    ...surveyResponses,
+    200: {
+      description: 'The file.',
+      headers: withHeaders('Content-Disposition'),
+      content: { 'text/csv': { schema: { type: 'string' }, example: examples.formData } },
+    },
+  },
 
   async handle(c, query) {
     const { db, account, signal } = c.var;

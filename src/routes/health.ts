@@ -1,9 +1,32 @@
-import type { Context } from 'hono';
-import type { AppEnv } from '../app-env.ts';
+import { z } from '@hono/zod-openapi';
 import { ping } from '../db/health.ts';
+import { endpoint } from '../endpoint.ts';
+import { withHeaders } from '../openapi/headers.ts';
 
 /** GET /healthz: 200 when the database answers, 503 when it does not. For load balancers and start scripts; no key. */
-export async function getHealth(c: Context<AppEnv>): Promise<Response> {
-  await ping(c.var.db, c.var.signal);
-  return c.json({ status: 'ok' });
-}
+export const health = endpoint({
+  path: '/healthz',
+  operationId: 'getHealth',
+  tags: ['Service'],
+  security: [],
+  summary: 'Whether the service reaches its database',
+  description: '200 when it does, 503 when it does not.',
+  query: z.object({}),
+  responses: {
+    200: {
+      description: 'It does.',
+      headers: withHeaders(),
+      content: {
+        'application/json': {
+          schema: { type: 'object', required: ['status'], properties: { status: { type: 'string', const: 'ok' } } },
+          example: { status: 'ok' },
+        },
+      },
+    },
+  },
+
+  async handle(c) {
+    await ping(c.var.db, c.var.signal);
+    return c.json({ status: 'ok' });
+  },
+});

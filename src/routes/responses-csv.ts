@@ -4,16 +4,28 @@ import { csvHeader } from '../csv/file.ts';
 import { CSV_COLUMNS } from '../db/responses.ts';
 import { endpoint } from '../endpoint.ts';
 import { csvReader } from '../export/csv-reader.ts';
+import { examples } from '../openapi/examples.ts';
+import { withHeaders } from '../openapi/headers.ts';
+import { surveyResponses } from '../openapi/responses.ts';
 import { after, count, csvFormat, filters, survey } from '../params.ts';
 import { exportFile } from './export-file.ts';
 
 /** GET /responses/csv: a survey's responses, as one streamed CSV file. */
 export const responsesCsv = endpoint({
   path: '/responses/csv',
+  operationId: 'exportCsv',
+  tags: ['Responses'],
   summary: 'All responses as a CSV file',
   description: 'All of a survey’s responses, or those that pass the filters, as one file, streamed.',
   query: z.object({ ...survey, ...filters, ...after, ...count, ...csvFormat }),
-  responses: { 200: { description: 'The file.', content: { 'text/csv': { schema: z.string() } } } },
+  responses: {
+    ...surveyResponses,
+    200: {
+      description: 'The file.',
+      headers: withHeaders('Content-Disposition', 'X-Total-Count'),
+      content: { 'text/csv': { schema: { type: 'string' }, example: examples.csv } },
+    },
+  },
 
   handle: (c, query) =>
     exportFile(c, query, {

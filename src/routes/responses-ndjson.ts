@@ -2,16 +2,28 @@ import { z } from '@hono/zod-openapi';
 import { attachment } from '../attachment.ts';
 import { endpoint } from '../endpoint.ts';
 import { ndjsonReader } from '../export/ndjson-reader.ts';
+import { examples } from '../openapi/examples.ts';
+import { withHeaders } from '../openapi/headers.ts';
+import { surveyResponses } from '../openapi/responses.ts';
 import { after, count, filters, survey } from '../params.ts';
 import { exportFile } from './export-file.ts';
 
 /** GET /responses/ndjson: a survey's responses, as one streamed file with a JSON object on each line. */
 export const responsesNdjson = endpoint({
   path: '/responses/ndjson',
+  operationId: 'exportNdjson',
+  tags: ['Responses'],
   summary: 'All responses as newline-delimited JSON',
   description: 'All of a survey’s responses, or those that pass the filters, as `/responses` has them, one on a line.',
   query: z.object({ ...survey, ...filters, ...after, ...count }),
-  responses: { 200: { description: 'The file.', content: { 'application/x-ndjson': { schema: z.string() } } } },
+  responses: {
+    ...surveyResponses,
+    200: {
+      description: 'The file.',
+      headers: withHeaders('Content-Disposition', 'X-Total-Count'),
+      content: { 'application/x-ndjson': { schema: { type: 'string' }, example: examples.ndjson } },
+    },
+  },
 
   handle: (c, query) =>
     exportFile(c, query, {

@@ -5,6 +5,10 @@ import { endpoint } from '../endpoint.ts';
 import { noResponses } from '../errors.ts';
 import { type JsonPage, readJsonPages } from '../export/json-pages.ts';
 import { streamChunks } from '../export/stream.ts';
+import { examples } from '../openapi/examples.ts';
+import { withHeaders } from '../openapi/headers.ts';
+import { reference } from '../openapi/reference.ts';
+import { surveyResponses } from '../openapi/responses.ts';
 import { after, count, filters, pageSize, survey } from '../params.ts';
 import { select } from '../selection.ts';
 
@@ -13,10 +17,19 @@ const utf8 = new TextEncoder();
 /** GET /responses: a page of a survey's responses, as JSON. */
 export const responses = endpoint({
   path: '/responses',
+  operationId: 'listResponses',
+  tags: ['Responses'],
   summary: 'A page of responses',
   description: 'A page of a survey’s responses as JSON, in the order of time, participant, question and form version.',
   query: z.object({ ...survey, ...after, ...pageSize, ...filters, ...count }),
-  responses: { 200: { description: 'The page.', content: { 'application/json': { schema: z.object({}) } } } },
+  responses: {
+    ...surveyResponses,
+    200: {
+      description: 'The page; an empty one behind the last response.',
+      headers: withHeaders('X-Total-Count'),
+      content: { 'application/json': { schema: reference('schemas', 'Page'), example: examples.page } },
+    },
+  },
 
   async handle(c, query) {
     const { db, account } = c.var;

@@ -2,15 +2,29 @@ import { z } from '@hono/zod-openapi';
 import { SURVEY_FIELDS, listSurveys } from '../db/surveys.ts';
 import { endpoint } from '../endpoint.ts';
 import { jsonObject } from '../json.ts';
+import { examples } from '../openapi/examples.ts';
+import { withHeaders } from '../openapi/headers.ts';
+import { reference } from '../openapi/reference.ts';
 
 /** GET /surveys: every form version of the account, newest first. */
 export const surveys = endpoint({
   path: '/surveys',
+  operationId: 'listSurveys',
+  tags: ['Surveys'],
   summary: 'The account’s surveys',
   description: 'Every version of every form of every survey, newest first.',
   query: z.object({}),
   responses: {
-    200: { description: 'The form versions.', content: { 'application/json': { schema: z.array(z.object({})) } } },
+    200: {
+      description: 'The form versions; an empty list for an account without surveys.',
+      headers: withHeaders(),
+      content: {
+        'application/json': {
+          schema: { type: 'array', items: reference('schemas', 'Survey') },
+          example: examples.surveys,
+        },
+      },
+    },
   },
 
   async handle(c) {

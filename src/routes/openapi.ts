@@ -1,0 +1,31 @@
+import { type OpenAPIHono, z } from '@hono/zod-openapi';
+import type { AppEnv } from '../app-env.ts';
+import { endpoint } from '../endpoint.ts';
+import { describeApp } from '../openapi/document.ts';
+import { withHeaders } from '../openapi/headers.ts';
+
+/** GET /openapi.json: the description of an app. It is made when first asked for: an isolate that only exports has no use for it. */
+export function openApi(app: OpenAPIHono<AppEnv>) {
+  let document: string | undefined;
+  return endpoint({
+    path: '/openapi.json',
+    operationId: 'getDescription',
+    tags: ['Service'],
+    security: [],
+    summary: 'This description',
+    description: 'The API in OpenAPI 3.1, made from the definitions by which the service checks its parameters.',
+    query: z.object({}),
+    responses: {
+      200: {
+        description: 'The description.',
+        headers: withHeaders(),
+        content: { 'application/json': { schema: { type: 'object', required: ['openapi', 'info', 'paths'] } } },
+      },
+    },
+
+    async handle(c) {
+      document ??= JSON.stringify(describeApp(app));
+      return c.body(document, 200, { 'Content-Type': 'application/json' });
+    },
+  });
+}
