@@ -5,6 +5,7 @@ import { getPath } from 'hono/utils/url';
 import type { AppEnv } from './app-env.ts';
 import { authenticate } from './auth/middleware.ts';
 import { connect } from './db/client.ts';
+import { addReferencePage } from './docs/reference-page.ts';
 import { errorResponse } from './error-response.ts';
 import { methodNotAllowed, notFound } from './errors.ts';
 import { addEndpoint } from './endpoint.ts';
@@ -53,6 +54,7 @@ export function createApp(): Hono<AppEnv> {
 
   for (const endpoint of ENDPOINTS) addEndpoint(app, { ...endpoint, path: BASE_PATH + endpoint.path }, keyResponses);
   for (const endpoint of [health, openApi(app)]) addEndpoint(app, endpoint, openResponses);
+  addReferencePage(app);
   const paths = new Set(app.routes.filter(({ method }) => method === 'GET').map(({ path }) => path));
   for (const path of paths) {
     app.all(path, () => {

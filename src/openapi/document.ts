@@ -82,8 +82,8 @@ function shared(parameter: ParameterObject, all: Record<string, ParameterObject>
 }
 
 /** HEAD is GET without the body. */
-function headOf({ operationId, summary, responses, ...rest }: OperationObject): OperationObject {
-  const { content: _, ...success } = responses?.['200'] as ResponseObject;
+function headOf({ operationId, summary, responses = {}, ...rest }: OperationObject): OperationObject {
+  const { content: _, ...success } = responses['200'] as ResponseObject;
   return {
     ...rest,
     operationId: `${operationId}Headers`,

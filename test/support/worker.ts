@@ -58,6 +58,7 @@ export async function startWorker(entry: string, { vars = {}, limits = {} }: Wor
         compatibilityDate: config.compatibility_date,
         compatibilityFlags: config.compatibility_flags,
         modules: true,
+        modulesRules: [{ type: 'Text', include: ['**/*.html', '**/*.css', '**/*.svg', '**/*.mjs'] }],
         rootPath: folder,
         scriptPath: `${basename(entry, '.ts')}.js`,
         bindings: vars,

@@ -1,0 +1,38 @@
+import answer from './page/answer.mjs';
+import curl from './page/curl.mjs';
+import description from './page/description.mjs';
+import dom from './page/dom.mjs';
+import fields from './page/fields.mjs';
+import icon from './page/icon.svg';
+import indent from './page/indent.mjs';
+import main from './page/main.mjs';
+import operation from './page/operation.mjs';
+import style from './page/page.css';
+import page from './page/page.html';
+import request from './page/request.mjs';
+import responses from './page/responses.mjs';
+
+/** A file of the reference page. */
+export interface PageFile {
+  readonly type: string;
+  readonly text: string;
+}
+
+const script = (text: string): PageFile => ({ type: 'text/javascript; charset=utf-8', text });
+
+/** The reference page and all it loads, by path. */
+export const FILES: Readonly<Record<string, PageFile>> = {
+  '/docs': { type: 'text/html; charset=utf-8', text: page },
+  '/docs/page.css': { type: 'text/css; charset=utf-8', text: style },
+  '/docs/icon.svg': { type: 'image/svg+xml', text: icon },
+  '/docs/main.mjs': script(main),
+  '/docs/answer.mjs': script(answer),
+  '/docs/curl.mjs': script(curl),
+  '/docs/description.mjs': script(description),
+  '/docs/dom.mjs': script(dom),
+  '/docs/fields.mjs': script(fields),
+  '/docs/indent.mjs': script(indent),
+  '/docs/operation.mjs': script(operation),
+  '/docs/request.mjs': script(request),
+  '/docs/responses.mjs': script(responses),
+};

@@ -1,0 +1,90 @@
+import { statusBadge } from './answer.mjs';
+import { typeOf } from './description.mjs';
+import { element, listing, prose } from './dom.mjs';
+
+/**
+ * @typedef {import('./description.mjs').Schema} Schema
+ * @typedef {import('./description.mjs').Header} Header
+ */
+
+/**
+ * What an endpoint may answer, each status to be opened.
+ *
+ * @param {import('./description.mjs').Operation} operation
+ */
+export function responsesView({ responses }) {
+  const views = responses.map(([status, { description, headers = {}, content = {} }]) =>
+    element(
+      'details',
+      {},
+      element('summary', {}, statusBadge(status), ' ', ...prose(description)),
+      ...Object.entries(content).flatMap(([type, body]) => bodyOf(type, body)),
+      element('p', {}, 'Headers'),
+      termList(Object.entries(headers).map(([name, header]) => headerTerm(name, /** @type {Header} */ (header)))),
+    ),
+  );
+  return element('div', { className: 'responses' }, element('h4', {}, 'Answers'), ...views);
+}
+
+/**
+ * @param {string} type
+ * @param {import('openapi3-ts/oas31').MediaTypeObject} body
+ * @returns {HTMLElement[]}
+ */
+const bodyOf = (type, { schema, example, examples = {} }) => [
+  element('p', {}, 'Body: ', element('code', {}, type)),
+  ...fieldsOf(/** @type {Schema} */ (schema)),
+  ...[example, ...Object.values(examples).map((one) => 'value' in one && one.value)].filter(Boolean).map(exampleView),
+];
+
+/** @typedef {{ name: string, type: string, description: string }} Term */
+
+/**
+ * The fields of an object, or of the objects in a list, however deep these stand.
+ *
+ * @param {Schema} schema
+ * @returns {HTMLElement[]}
+ */
+function fieldsOf(schema) {
+  const inner = /** @type {Schema | undefined} */ (schema.items);
+  if (inner) return [element('p', {}, 'A list, of each:'), ...fieldsOf(inner)];
+  const fields = /** @type {[string, Schema][]} */ (Object.entries(schema.properties ?? {}));
+  const [first] = fields;
+  if (!first) return [];
+  const terms = fields.map(([name, field]) => ({
+    name,
+    type: field.type === 'array' ? 'list' : typeOf(field),
+    description: field.description ?? '',
+  }));
+  return [termList(terms), ...(fields.length === 1 ? fieldsOf(first[1]) : [])];
+}
+
+/**
+ * @param {string} name
+ * @param {Header} header
+ * @returns {Term}
+ */
+const headerTerm = (name, { schema = {}, description = '' }) => ({
+  name,
+  type: typeOf(/** @type {Schema} */ (schema)),
+  description,
+});
+
+/** @param {Term[]} terms */
+const termList = (terms) =>
+  element(
+    'dl',
+    {},
+    ...terms.map(({ name, type, description }) =>
+      element(
+        'div',
+        {},
+        element('dt', {}, element('code', {}, name), ' ', element('span', { className: 'type' }, type)),
+        element('dd', {}, ...prose(description)),
+      ),
+    ),
+  );
+
+/** @param {unknown} example */
+const exampleView = (example) =>
+  listing(typeof example === 'string' ? example.trimEnd() : JSON.stringify(example, undefined, 2), 'Example');

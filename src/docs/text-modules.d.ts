@@ -1,0 +1,17 @@
+/* The reference page's files: `rules` in wrangler.toml makes them modules that export their text. */
+declare module '*.html' {
+  const text: string;
+  export default text;
+}
+declare module '*.css' {
+  const text: string;
+  export default text;
+}
+declare module '*.svg' {
+  const text: string;
+  export default text;
+}
+declare module '*.mjs' {
+  const text: string;
+  export default text;
+}
