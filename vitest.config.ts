@@ -1,10 +1,14 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+
+const emptyText = fileURLToPath(new URL('test/support/empty-text.ts', import.meta.url));
 
 /** The API suite runs once per database: what it says of the service must hold on each. */
 const apiOn = (database: 'pglite' | 'postgres') => ({
   test: {
     name: `api on ${database}`,
     include: ['test/api/**/*.test.ts'],
+    alias: [{ find: /^.*\/page\/[\w-]+\.(?:html|css|svg|mjs)$/, replacement: emptyText }],
     globalSetup: [`test/support/stack-on-${database}.ts`],
     testTimeout: 60_000,
     hookTimeout: 60_000,
@@ -22,8 +26,8 @@ export default defineConfig({
       { test: { name: 'tools', include: ['test/tools/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 120_000 } },
       {
         test: {
-          name: 'faults, plans and keys on postgres',
-          include: ['test/{faults,plans,auth}/**/*.test.ts'],
+          name: 'faults, plans, keys and docs on postgres',
+          include: ['test/{faults,plans,auth,docs}/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

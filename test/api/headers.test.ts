@@ -12,22 +12,27 @@ beforeAll(async () => {
 });
 
 const PATHS = ['/surveys', '/responses', '/responses/csv', '/responses/form-data'];
+const OPEN = ['/openapi.json', '/docs', '/docs/main.mjs', '/docs/page.css'];
 const pathOf = (path: string) => path + query({ survey: survey.name });
 
 describe('every response', () => {
-  test.each(['/api/v1/surveys', '/api/v1/nowhere', '/nowhere', '/healthz', ...PATHS.map((path) => `/api/v1${path}`)])(
-    'is private, not sniffed, open to any origin, and has a request id: %s',
-    async (path) => {
-      for (const options of [{}, { key }]) {
-        const { headers } = await askAnywhere(pathOf(path), options);
-        expect(headers.get('Cache-Control')).toBe('private, no-store');
-        expect(headers.get('X-Content-Type-Options')).toBe('nosniff');
-        expect(headers.get('X-Request-Id')).toMatch(/^[\da-f-]{36}$/);
-        expect(headers.get('Access-Control-Allow-Origin')).toBe('*');
-        expect(headers.get('Access-Control-Expose-Headers')).toContain('Content-Disposition');
-      }
-    },
-  );
+  test.each([
+    '/api/v1/surveys',
+    '/api/v1/nowhere',
+    '/nowhere',
+    '/healthz',
+    ...OPEN,
+    ...PATHS.map((path) => `/api/v1${path}`),
+  ])('is private, not sniffed, open to any origin, and has a request id: %s', async (path) => {
+    for (const options of [{}, { key }]) {
+      const { headers } = await askAnywhere(pathOf(path), options);
+      expect(headers.get('Cache-Control')).toBe('private, no-store');
+      expect(headers.get('X-Content-Type-Options')).toBe('nosniff');
+      expect(headers.get('X-Request-Id')).toMatch(/^[\da-f-]{36}$/);
+      expect(headers.get('Access-Control-Allow-Origin')).toBe('*');
+      expect(headers.get('Access-Control-Expose-Headers')).toContain('Content-Disposition');
+    }
+  });
 
   test('has a request id of its own', async () => {
     const ids = await Promise.all([1, 2, 3].map(async () => (await ask('/surveys')).headers.get('X-Request-Id')));

@@ -1,3 +1,4 @@
+import { expectAsDescribed } from './conformance.ts';
 import { stackAddress } from './stack-address.ts';
 
 /** An answer of the service, read to its end. */
@@ -17,19 +18,25 @@ export interface Ask {
 /** Where the service is, without a slash at the end. */
 export const origin = () => stackAddress().origin;
 
-/** @param path from the API's base path on, such as `/surveys` */
+/** @param path from the API's base path on, such as `/surveys`; see {@link askAnywhere} */
 export function ask(path: string, options: Ask = {}): Promise<Answer> {
   return askAnywhere(`/api/v1${path}`, options);
 }
 
-/** @param path from the origin on, sent as it is */
+/**
+ * Asks, and holds the answer against /openapi.json, whatever else the test wants of it.
+ *
+ * @param path from the origin on, sent as it is
+ */
 export async function askAnywhere(path: string, { key, method = 'GET', headers = {} }: Ask = {}): Promise<Answer> {
   const response = await fetch(origin() + path, {
     method,
     headers: { ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }), ...headers },
   });
   const bytes = Buffer.from(await response.arrayBuffer());
-  return { status: response.status, headers: response.headers, bytes, text: bytes.toString('utf8') };
+  const answer = { status: response.status, headers: response.headers, bytes, text: bytes.toString('utf8') };
+  await expectAsDescribed(origin(), { method, path }, answer);
+  return answer;
 }
 
 /** A query string out of parameters, each encoded; undefined ones left out. */

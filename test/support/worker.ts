@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -57,10 +57,8 @@ export async function startWorker(entry: string, { vars = {}, limits = {} }: Wor
       convertV4MiniflareOptions({
         compatibilityDate: config.compatibility_date,
         compatibilityFlags: config.compatibility_flags,
-        modules: true,
-        modulesRules: [{ type: 'Text', include: ['**/*.html', '**/*.css', '**/*.svg', '**/*.mjs'] }],
         rootPath: folder,
-        scriptPath: `${basename(entry, '.ts')}.js`,
+        modules: await modulesIn(folder, `${basename(entry, '.ts')}.js`),
         bindings: vars,
         kvNamespaces: config.kv_namespaces.map(({ binding }) => binding),
         ratelimits: Object.fromEntries(
@@ -83,4 +81,14 @@ export async function startWorker(entry: string, { vars = {}, limits = {} }: Wor
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** What a dry run has written: the Worker, and the files that its code imports as text (`rules` in wrangler.toml). */
+async function modulesIn(folder: string, worker: string) {
+  const names = await readdir(folder);
+  const texts = names.filter((name) => /\.(?:html|css|svg|mjs)$/.test(name));
+  return [
+    { type: 'ESModule' as const, path: join(folder, worker) },
+    ...texts.map((name) => ({ type: 'Text' as const, path: join(folder, name) })),
+  ];
 }

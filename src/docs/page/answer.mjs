@@ -6,8 +6,11 @@ const KIB = 1024;
 /** @param {number} bytes */
 export function size(bytes) {
   if (bytes < KIB) return `${bytes} bytes`;
-  return bytes < KIB * KIB ? `${(bytes / KIB).toFixed(1)} KiB` : `${(bytes / KIB / KIB).toFixed(1)} MiB`;
+  return bytes < KIB * KIB ? `${round(bytes / KIB)} KiB` : `${round(bytes / KIB / KIB)} MiB`;
 }
+
+/** @param {number} value */
+const round = (value) => Number(value.toFixed(1));
 
 /**
  * An answer's status, headers and body, for people.

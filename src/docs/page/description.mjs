@@ -71,6 +71,19 @@ export function operationsOf({ paths, security }) {
 }
 
 /**
+ * The headers that every answer has, whatever was asked.
+ *
+ * @param {Operation[]} operations
+ * @returns {Record<string, Header>}
+ */
+export function commonHeaders(operations) {
+  const all = operations.flatMap(({ responses }) => responses.map(([, { headers = {} }]) => headers));
+  const [first = {}, ...others] = all;
+  const common = Object.entries(first).filter(([name]) => others.every((headers) => name in headers));
+  return /** @type {Record<string, Header>} */ (Object.fromEntries(common));
+}
+
+/**
  * A schema's type and bounds in words.
  *
  * @param {Schema} schema

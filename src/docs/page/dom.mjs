@@ -32,7 +32,7 @@ export const prose = (text) => text.split('`').map((part, i) => (i % 2 === 1 ? e
  * @param {string} label
  */
 export const listing = (text, label) =>
-  element('pre', { tabIndex: 0, role: 'region', 'aria-label': label }, element('code', {}, text));
+  element('pre', { tabIndex: 0, role: 'group', 'aria-label': label }, element('code', {}, text));
 
 /**
  * A button that puts a text on the clipboard.

@@ -69,7 +69,7 @@ function exampleButton(control, name, example) {
   const text = [example].flat().join('\n');
   const button = element(
     'button',
-    { type: 'button', className: 'example', 'aria-label': `Use the example for ${name}: ${text}` },
+    { type: 'button', className: 'example', 'aria-label': `Example: ${text}, for ${name}` },
     'Example: ',
     element('code', {}, text),
   );

@@ -1,6 +1,7 @@
-import { loadDescription, operationsOf } from './description.mjs';
+import { commonHeaders, loadDescription, operationsOf } from './description.mjs';
 import { element, prose } from './dom.mjs';
 import { operationView } from './operation.mjs';
+import { headerList } from './responses.mjs';
 
 const at = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const key = /** @type {HTMLInputElement} */ (at('key'));
@@ -21,12 +22,16 @@ function show(description) {
     ...(info.description ?? '').split('\n\n').map((paragraph) => element('p', {}, ...prose(paragraph))),
   );
   const operations = operationsOf(description);
+  const common = commonHeaders(operations);
+  at('intro').append(
+    element('details', {}, element('summary', {}, 'Headers that every answer has'), headerList(Object.entries(common))),
+  );
   for (const { name, description: about = '' } of tags) {
     const ofTag = operations.filter(({ tag }) => tag === name);
     at('endpoints').append(
       element('h2', {}, name),
       element('p', { className: 'note' }, ...prose(about)),
-      ...ofTag.map((operation) => operationView(operation, () => key.value.trim())),
+      ...ofTag.map((operation) => operationView(operation, common, () => key.value.trim())),
     );
     const links = ofTag.map(({ id, summary, path }) =>
       element('li', {}, element('a', { href: `#${id}` }, element('span', {}, summary), element('code', {}, path))),

@@ -9,9 +9,10 @@ import { responsesView } from './responses.mjs';
  * An endpoint: what it does, a form to try it out, what it answers.
  *
  * @param {import('./description.mjs').Operation} operation
+ * @param {Record<string, import('./description.mjs').Header>} common headers of every answer
  * @param {() => string} key as it was entered
  */
-export function operationView(operation, key) {
+export function operationView(operation, common, key) {
   const { id, path, summary, description, needsKey, parameters } = operation;
   const fields = parameters.map((parameter) => field(parameter, id));
   const pairs = () => fields.flatMap((one) => one.pairs());
@@ -114,6 +115,6 @@ export function operationView(operation, key) {
     ),
     element('p', {}, ...prose(description), needsKey ? '' : ' Needs no key.'),
     form,
-    responsesView(operation),
+    responsesView(operation, common),
   );
 }

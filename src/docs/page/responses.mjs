@@ -11,16 +11,16 @@ import { element, listing, prose } from './dom.mjs';
  * What an endpoint may answer, each status to be opened.
  *
  * @param {import('./description.mjs').Operation} operation
+ * @param {Record<string, Header>} common headers, which are not said again
  */
-export function responsesView({ responses }) {
+export function responsesView({ responses }, common) {
   const views = responses.map(([status, { description, headers = {}, content = {} }]) =>
     element(
       'details',
       {},
       element('summary', {}, statusBadge(status), ' ', ...prose(description)),
       ...Object.entries(content).flatMap(([type, body]) => bodyOf(type, body)),
-      element('p', {}, 'Headers'),
-      termList(Object.entries(headers).map(([name, header]) => headerTerm(name, /** @type {Header} */ (header)))),
+      ...headersOf(/** @type {[string, Header][]} */ (Object.entries(headers)).filter(([name]) => !(name in common))),
     ),
   );
   return element('div', { className: 'responses' }, element('h4', {}, 'Answers'), ...views);
@@ -36,6 +36,9 @@ const bodyOf = (type, { schema, example, examples = {} }) => [
   ...fieldsOf(/** @type {Schema} */ (schema)),
   ...[example, ...Object.values(examples).map((one) => 'value' in one && one.value)].filter(Boolean).map(exampleView),
 ];
+
+/** @param {[name: string, header: Header][]} headers */
+const headersOf = (headers) => (headers.length === 0 ? [] : [element('p', {}, 'Headers'), headerList(headers)]);
 
 /** @typedef {{ name: string, type: string, description: string }} Term */
 
@@ -59,16 +62,15 @@ function fieldsOf(schema) {
   return [termList(terms), ...(fields.length === 1 ? fieldsOf(first[1]) : [])];
 }
 
-/**
- * @param {string} name
- * @param {Header} header
- * @returns {Term}
- */
-const headerTerm = (name, { schema = {}, description = '' }) => ({
-  name,
-  type: typeOf(/** @type {Schema} */ (schema)),
-  description,
-});
+/** @param {[name: string, header: Header][]} headers */
+export const headerList = (headers) =>
+  termList(
+    headers.map(([name, { schema = {}, description = '' }]) => ({
+      name,
+      type: typeOf(/** @type {Schema} */ (schema)),
+      description,
+    })),
+  );
 
 /** @param {Term[]} terms */
 const termList = (terms) =>

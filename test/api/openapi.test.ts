@@ -1,0 +1,143 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { type Page, ask, askAnywhere, query } from '../support/api.ts';
+import type { DescribedParameter, DescribedResponse, Description, Operation } from '../support/api-description.ts';
+import { resolve } from '../support/api-description.ts';
+import { addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { faults } from '../support/schema-check.ts';
+
+interface App {
+  createApp(): { readonly routes: readonly { readonly method: string; readonly path: string }[] };
+}
+
+let document: Record<string, unknown>;
+let description: Description;
+
+beforeAll(async () => {
+  document = JSON.parse((await askAnywhere('/openapi.json')).text) as Record<string, unknown>;
+  description = resolve(document);
+});
+
+const operations = (): [name: string, operation: Operation][] =>
+  Object.entries(description.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, Operation] => [`${method} ${path}`, operation]),
+  );
+
+/** All responses, those of operations and the shared ones. */
+const responses = (): [name: string, response: DescribedResponse][] => [
+  ...Object.entries(description.components.responses),
+  ...operations().flatMap(([name, operation]) =>
+    Object.entries(operation.responses).map(([status, response]): [string, DescribedResponse] => [
+      `${name} ${status}`,
+      response,
+    ]),
+  ),
+];
+
+const parametersOf = (path: string) => description.paths[path]?.['get']?.parameters?.map(({ name }) => name);
+
+describe('the description at /openapi.json', () => {
+  test('is valid OpenAPI 3.1', async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(document));
+    expect(errors).toBeUndefined();
+    expect(valid).toBe(true);
+    expect(description.openapi).toMatch(/^3\.1\./);
+  });
+
+  test('has every address that exists, by GET and HEAD, and no other', async () => {
+    // An import that is not typed here: the app's types are those of the Workers runtime.
+    const module = await vi.importActual<App>('../../src/app.ts');
+    const routes = module
+      .createApp()
+      .routes.filter(({ method, path }) => method === 'GET' && !path.startsWith('/docs'));
+    expect(Object.keys(description.paths).toSorted()).toEqual([...new Set(routes.map(({ path }) => path))].toSorted());
+    for (const methods of Object.values(description.paths)) expect(Object.keys(methods)).toEqual(['get', 'head']);
+  });
+
+  test('has the parameters that are checked', async () => {
+    const filters = ['since', 'until', 'question_ref', 'shortcode', 'userid'];
+    expect(parametersOf('/api/v1/surveys')).toEqual([]);
+    expect(parametersOf('/api/v1/responses')).toEqual(
+      expect.arrayContaining(['survey', 'after', 'pageSize', ...filters]),
+    );
+    expect(parametersOf('/api/v1/responses/csv')).toEqual(expect.arrayContaining(['survey', 'after', ...filters]));
+
+    const { key } = await createAccount();
+    for (const [path, methods] of Object.entries(description.paths)) {
+      for (const { name, schema } of methods['get']?.parameters ?? []) {
+        if (name === 'survey' || schema['type'] === 'array') continue;
+        const answer = await askAnywhere(`${path}${query({ survey: 's', [name]: '?' })}`, { key });
+        expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(`${name} must be `)]);
+      }
+    }
+  });
+
+  test('says something of every operation, parameter and response, and names each operation once', () => {
+    for (const [, { parameters = [] }] of operations()) {
+      for (const { description: said } of parameters) expect(said).toMatch(/\w/);
+    }
+    for (const [, { description: said }] of responses()) expect(said).toMatch(/\w/);
+    const names = operations().map(([, { operationId }]) => operationId);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test('has 401, 429, 500 and 503 wherever a key is needed, and 400 wherever a survey is', () => {
+    for (const [name, { parameters = [], responses: described }] of operations()) {
+      const needed = name.includes('/api/v1/') ? ['401', '429', '500', '503'] : ['500', '503'];
+      const forSurvey = parameters.some((parameter) => parameter.name === 'survey') ? ['400'] : [];
+      expect(Object.keys(described)).toEqual(['200', ...forSurvey, ...needed]);
+    }
+  });
+});
+
+describe('its examples', () => {
+  test('of parameters conform to their schemas, and so do the defaults', () => {
+    const all = operations().flatMap(([, { parameters = [] }]): readonly DescribedParameter[] => parameters);
+    for (const { name, schema, example } of all) {
+      for (const value of [example, schema['default'] ?? example]) {
+        expect({ name, faults: faults(schema, value) }).toEqual({ name, faults: [] });
+      }
+    }
+  });
+
+  test('of bodies and headers conform to their schemas, and every body has one', () => {
+    for (const [name, { content = {}, headers = {} }] of responses()) {
+      for (const { schema, example, examples = {} } of Object.values(content)) {
+        const values = [
+          ...(example === undefined ? [] : [example]),
+          ...Object.values(examples).map(({ value }) => value),
+        ];
+        expect({ name, given: values.length > 0 }).toEqual({ name, given: !name.includes('/openapi.json') });
+        for (const value of values) expect({ name, faults: faults(schema, value) }).toEqual({ name, faults: [] });
+      }
+      for (const [header, { schema, example = schema['const'] }] of Object.entries(headers)) {
+        expect({ header, faults: faults(schema, example) }).toEqual({ header, faults: [] });
+      }
+    }
+  });
+
+  test('of files have the columns of the files', async () => {
+    const survey = await createSurvey(await createAccount());
+    await addResponses(survey, [{}]);
+    for (const path of ['/responses/csv', '/responses/form-data']) {
+      const { text } = await ask(`${path}${query({ survey: survey.name })}`, { key: survey.account.key });
+      const example = String(
+        description.paths[`/api/v1${path}`]?.['get']?.responses['200']?.content?.['text/csv']?.example,
+      );
+      expect(example.split('\n')[0]).toBe(text.split('\n')[0]);
+    }
+  });
+});
+
+test('the fields of rows are described in the order in which they come', async () => {
+  const survey = await createSurvey(await createAccount());
+  await addResponses(survey, [{}]);
+  const { key } = survey.account;
+  const schemaOf = (path: string) =>
+    description.paths[`/api/v1${path}`]?.['get']?.responses['200']?.content?.['application/json']?.schema;
+  const surveys = JSON.parse((await ask('/surveys', { key })).text) as Record<string, unknown>[];
+  expect(schemaOf('/surveys')).toMatchObject({ items: { required: Object.keys(surveys[0] ?? {}) } });
+  const page = JSON.parse((await ask(`/responses${query({ survey: survey.name })}`, { key })).text) as Page;
+  const required = Object.keys(page.responses[0] ?? {});
+  expect(schemaOf('/responses')).toMatchObject({ properties: { responses: { items: { required } } } });
+});

@@ -1,0 +1,54 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll } from 'vitest';
+import { type RunningBrowser, startChromium } from '../support/chromium.ts';
+import { useStack } from '../support/stack-address.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+/** The reference page, open in a browser. */
+export interface OpenPage extends AsyncDisposable {
+  readonly page: Page;
+  /** What went wrong without being seen: errors, violations of the policy, requests to others than the service. */
+  readonly troubles: readonly string[];
+}
+
+export interface Look {
+  readonly colorScheme?: 'light' | 'dark';
+  readonly width?: number;
+}
+
+/** Starts a service and a browser for a test file. */
+export function withBrowser(): { open(look?: Look): Promise<OpenPage> } {
+  let stack: Stack;
+  let running: RunningBrowser;
+  beforeAll(async () => {
+    stack = await startStack('postgres');
+    useStack(stack.address);
+    running = await startChromium();
+  });
+  afterAll(async () => {
+    await running?.[Symbol.asyncDispose]();
+    await stack?.stop();
+  });
+
+  return {
+    async open({ colorScheme = 'light', width = 1280 } = {}) {
+      const context = await running.browser.newContext({ colorScheme, viewport: { width, height: 800 } });
+      const page = await context.newPage();
+      const { origin } = stack.address;
+      const troubles: string[] = [];
+      page.on('console', (message) => troubles.push(`console: ${message.text()}`));
+      page.on('pageerror', (error) => troubles.push(`error: ${error.message}`));
+      page.on('request', (request) => {
+        const url = new URL(request.url());
+        if (url.origin !== origin && url.protocol !== 'blob:') troubles.push(`request to ${url.href}`);
+      });
+      await page.addInitScript({
+        content:
+          'addEventListener("securitypolicyviolation", (event) => console.error(event.violatedDirective, "violated"))',
+      });
+      await page.goto(`${origin}/docs`);
+      await page.locator('#getHealth').waitFor();
+      return { page, troubles, [Symbol.asyncDispose]: () => context.close() };
+    },
+  };
+}

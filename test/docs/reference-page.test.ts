@@ -1,0 +1,139 @@
+import { execFileSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { errorBody, origin } from '../support/api.ts';
+import { type TestSurvey, addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
+import { withBrowser } from './browser.ts';
+
+const reference = withBrowser();
+
+const NAME = `It's “Ümläut” & $(more)`;
+let survey: TestSurvey;
+
+beforeAll(async () => {
+  survey = await createSurvey(await createAccount(), NAME);
+  const metadata = '{"id": 12345678901234567890123456789}';
+  await addResponses(
+    survey,
+    Array.from({ length: 2000 }, (_, i) => ({ response: `answer ${i} ${'x'.repeat(100)}`, metadata })),
+  );
+});
+
+/** Fills in the key and the survey, and sends. @returns the endpoint's part of the page */
+async function send(page: Page, id: string, parameters: Record<string, string> = {}) {
+  await page.getByLabel('API key').fill(survey.account.key);
+  const endpoint = page.locator(`#${id}`);
+  for (const [name, value] of Object.entries({ survey: NAME, ...parameters })) {
+    await endpoint.getByLabel(name, { exact: true }).fill(value);
+  }
+  await endpoint.getByRole('button', { name: 'Send request' }).click();
+  return endpoint;
+}
+
+describe('the reference page', () => {
+  test('sends a request with a key, and shows status, headers and body with every digit', async () => {
+    await using open = await reference.open();
+    const endpoint = await send(open.page, 'listResponses', { pageSize: '2' });
+    await endpoint.getByText('Answered with status 200.').waitFor();
+    const body = await endpoint.getByRole('group', { name: 'Body of the answer' }).textContent();
+    expect(body).toContain('"id": 12345678901234567890123456789');
+    expect((JSON.parse(body ?? '') as { responses: unknown[] }).responses).toHaveLength(2);
+    await endpoint.getByText('Headers', { exact: true }).first().click();
+    expect(await endpoint.getByRole('group', { name: 'Headers of the answer' }).textContent()).toContain(
+      'x-request-id',
+    );
+    expect(open.troubles).toEqual([]);
+  });
+
+  test('keeps the key to itself: neither stored, nor in the address, nor in the curl command', async () => {
+    await using open = await reference.open();
+    await send(open.page, 'listResponses');
+    await open.page.getByText('Answered with status 200.').waitFor();
+    const { key } = survey.account;
+    const stored = await open.page.evaluate<string>('JSON.stringify([localStorage, sessionStorage, document.cookie])');
+    const text = await open.page.content();
+    expect([stored, open.page.url(), text].filter((place) => place.includes(key))).toEqual([]);
+    await open.page.reload();
+    expect(await open.page.getByLabel('API key').inputValue()).toBe('');
+  });
+
+  test('reads only the beginning of a large file, says so, and saves all of it on demand', async () => {
+    await using open = await reference.open();
+    const endpoint = await send(open.page, 'exportCsv');
+    await endpoint.getByText('Only its beginning was read').waitFor();
+    const shown = (await endpoint.getByRole('group', { name: 'Body of the answer' }).textContent()) ?? '';
+    const expected = await copyResponses(survey);
+    expect(Buffer.byteLength(shown)).toBe(64 * 1024);
+    expect(expected.toString().startsWith(shown)).toBe(true);
+
+    const saved = open.page.waitForEvent('download');
+    await endpoint.getByRole('button', { name: 'Download the file' }).click();
+    const download = await saved;
+    expect(download.suggestedFilename()).toMatch(/^responses_.*Z\.csv$/);
+    expect((await readFile(await download.path())).equals(expected)).toBe(true);
+    expect(open.troubles).toEqual([]);
+  });
+
+  test('shows errors as they come, and saves none', async () => {
+    await using open = await reference.open();
+    const endpoint = await send(open.page, 'exportCsv', { survey: 'no such survey' });
+    await endpoint.getByText('Answered with status 500.').waitFor();
+    await open.page.getByLabel('API key').fill('wrong');
+    await endpoint.getByRole('button', { name: 'Download the file' }).click();
+    const said = endpoint.getByRole('status');
+    await expect.poll(() => said.textContent()).toBe(`Not saved: status 401. ${errorBody('Invalid Token.')}`);
+  });
+
+  test('gives the curl command for what is filled in, safe for a shell', async () => {
+    await using open = await reference.open();
+    const endpoint = await send(open.page, 'exportCsv', { userid: 'a\nb c' });
+    await endpoint.getByText('The same with curl').click();
+    const command = await endpoint.getByRole('group', { name: 'curl command' }).textContent();
+    const script = `curl() { printf '%s\\n' "$@"; }; ${command}`;
+    const args = execFileSync('sh', ['-c', script], { env: { KEY: 'the key' }, encoding: 'utf8' })
+      .trimEnd()
+      .split('\n');
+    expect(args).toEqual([
+      ...['-sS', '--fail', '-H', 'Authorization: Bearer the key', '-G', `${origin()}/api/v1/responses/csv`],
+      ...['--data-urlencode', `survey=${NAME}`, '--data-urlencode', 'userid=a', '--data-urlencode', 'userid=b c'],
+      ...['-o', 'responses-csv.csv'],
+    ]);
+  });
+
+  test('can be used by keyboard alone', async () => {
+    await using open = await reference.open();
+    const { keyboard } = open.page;
+    const focused = () => open.page.evaluate<string>('document.activeElement.textContent');
+    await keyboard.press('Tab');
+    expect(await focused()).toBe('Skip to the endpoints');
+    await open.page.getByLabel('API key').focus();
+    await keyboard.type(survey.account.key);
+    await open.page.locator('#listResponses').getByLabel('survey', { exact: true }).focus();
+    await keyboard.type(NAME);
+    await keyboard.press('Enter');
+    await open.page.getByText('Answered with status 200.').waitFor();
+  });
+
+  test.each([
+    { colorScheme: 'light', width: 1280 },
+    { colorScheme: 'dark', width: 1280 },
+    { colorScheme: 'light', width: 375 },
+    { colorScheme: 'dark', width: 375 },
+  ] as const)('is accessible, and no wider than the window: $colorScheme, $width px', async (look) => {
+    await using open = await reference.open(look);
+    await send(open.page, 'exportCsv');
+    await open.page.getByText('Only its beginning was read').waitFor();
+    for (const summary of await open.page.locator('summary').all()) await summary.click();
+    expect(await open.page.evaluate<number>('document.documentElement.scrollWidth')).toBe(look.width);
+    await open.page.evaluate(axe.source);
+    const violations = await open.page.evaluate(async () => {
+      const { axe: checker } = globalThis as unknown as { axe: typeof axe };
+      const { violations: found } = await checker.run();
+      return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+    });
+    expect(violations).toEqual([]);
+    expect(open.troubles).toEqual([]);
+  });
+});
