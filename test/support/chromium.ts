@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -69,11 +69,13 @@ async function unpackChromium(): Promise<Program> {
     const packed = join(createRequire(import.meta.url).resolve('@sparticuz/chromium'), '../../bin');
     const unpacking = ['chromium.br', 'al2023.tar.br', 'fonts.tar.br'].map((name) => inflate(join(packed, name)));
     const [path = '', libraries = '', fonts = ''] = await Promise.all(unpacking);
+    const fontConfig = join(folder, 'fonts.conf');
+    await writeFile(fontConfig, `<fontconfig><dir>${fonts}</dir><cachedir>${folder}</cachedir></fontconfig>`);
     return {
       path,
       env: {
         LD_LIBRARY_PATH: [join(libraries, 'lib'), process.env['LD_LIBRARY_PATH']].filter(Boolean).join(':'),
-        ...(existsSync('/etc/fonts/fonts.conf') ? {} : { FONTCONFIG_PATH: fonts }),
+        ...(existsSync('/etc/fonts/fonts.conf') ? {} : { FONTCONFIG_FILE: fontConfig }),
       },
       [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
     };
