@@ -51,9 +51,12 @@ function responsesFor(
 ): Readonly<Record<string, DescribedResponse | undefined>> {
   const operation = paths[pathname]?.[method.toLowerCase()];
   if (operation) return operation.responses;
-  const { InvalidToken, MethodNotAllowed, NotFound, TooManyRequests } = responses;
+  const { DatabaseUnavailable, InvalidToken, MethodNotAllowed, NotFound, TooManyRequests } = responses;
+  // The key is checked first, whatever is asked.
   const refused = pathname in paths ? { 405: MethodNotAllowed } : { 404: NotFound };
-  return pathname.startsWith('/api/v1') ? { ...refused, 401: InvalidToken, 429: TooManyRequests } : refused;
+  return pathname.startsWith('/api/v1')
+    ? { ...refused, 401: InvalidToken, 429: TooManyRequests, 503: DatabaseUnavailable }
+    : refused;
 }
 
 function differences({ headers = {}, content = {} }: DescribedResponse, method: string, answer: Answer): string[] {
