@@ -19,7 +19,16 @@ export function openApi(app: OpenAPIHono<AppEnv>) {
       200: {
         description: 'The description.',
         headers: withHeaders(),
-        content: { 'application/json': { schema: { type: 'object', required: ['openapi', 'info', 'paths'] } } },
+        content: {
+          'application/json': {
+            schema: { type: 'object', required: ['openapi', 'info', 'paths'] },
+            example: {
+              openapi: '3.1.1',
+              info: { title: 'Survey Response Export Service', version: '1.0.0' },
+              paths: {},
+            },
+          },
+        },
       },
     },
 
