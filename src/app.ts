@@ -4,6 +4,7 @@ import { cors } from 'hono/cors';
 import { getPath } from 'hono/utils/url';
 import type { AppEnv } from './app-env.ts';
 import { authenticate } from './auth/middleware.ts';
+import { compress } from './compression.ts';
 import { connect } from './db/client.ts';
 import { addReferencePage } from './docs/reference-page.ts';
 import { errorResponse } from './error-response.ts';
@@ -50,6 +51,7 @@ export function createApp(): Hono<AppEnv> {
     c.set('signal', c.req.raw.signal);
     await next();
   });
+  app.use(`${BASE_PATH}/*`, compress());
   app.use(`${BASE_PATH}/*`, authenticate());
 
   for (const endpoint of ENDPOINTS) addEndpoint(app, { ...endpoint, path: BASE_PATH + endpoint.path }, keyResponses);

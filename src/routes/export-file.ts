@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '../app-env.ts';
+import { WORTH_COMPRESSING, answerWhole } from '../compression.ts';
 import type { Cursor } from '../cursor.ts';
 import type { Database } from '../db/client.ts';
 import { type Selection, countResponses, hasResponses } from '../db/responses.ts';
@@ -7,6 +8,7 @@ import { findForms } from '../db/surveys.ts';
 import { noResponses } from '../errors.ts';
 import type { FilePage } from '../export/csv-reader.ts';
 import { type ResponseReader, readAhead } from '../export/read-ahead.ts';
+import { readIfSmall } from '../export/small-body.ts';
 import { streamChunks } from '../export/stream.ts';
 import type { Filters } from '../params.ts';
 import { select } from '../selection.ts';
@@ -42,10 +44,15 @@ export async function exportFile(c: Context<AppEnv>, query: FileQuery, format: F
   if (first.rowCount === 0 && !(await hasResponses(db, forms, signal))) throw noResponses(query.survey, account.email);
 
   const headers = { ...format.headers, ...(total === undefined ? {} : { 'X-Total-Count': String(total) }) };
-  if (c.req.method === 'HEAD') return c.body(null, 200, headers);
   // A file that is resumed has its beginning already.
   const head = query.after ? [] : [format.head];
-  return c.body(streamChunks(bodyOf(head, first, pages), ending), 200, headers);
+  const body = await readIfSmall(bodyOf(head, first, pages), WORTH_COMPRESSING);
+  if ('whole' in body) return answerWhole(c, body.whole, headers);
+  if (c.req.method === 'HEAD') {
+    ending.abort();
+    return c.body(null, 200, headers);
+  }
+  return c.body(streamChunks(body.chunks, ending), 200, headers);
 }
 
 async function* bodyOf(

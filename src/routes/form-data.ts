@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { attachment } from '../attachment.ts';
+import { answerWhole } from '../compression.ts';
 import { csvHeader } from '../csv/file.ts';
 import { transcodePage } from '../csv/page.ts';
 import { FORM_VERSION_COLUMNS, formVersionsQuery } from '../db/form-versions.ts';
@@ -37,6 +38,6 @@ export const formData = endpoint({
     const page = await db.bytes(versions, { signal }, (body) => transcodePage(body));
 
     const file = new Blob([csvHeader(FORM_VERSION_COLUMNS), page.csv]);
-    return c.body(await file.arrayBuffer(), 200, attachment('form-data', 'csv'));
+    return answerWhole(c, await file.bytes(), attachment('form-data', 'csv'));
   },
 });

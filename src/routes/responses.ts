@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { answerWhole } from '../compression.ts';
 import { countResponses, hasResponses } from '../db/responses.ts';
 import { findForms } from '../db/surveys.ts';
 import { endpoint } from '../endpoint.ts';
@@ -51,7 +52,7 @@ export const responses = endpoint({
       'Content-Type': 'application/json',
       ...(total === undefined ? {} : { 'X-Total-Count': String(total) }),
     };
-    if (first.complete) return c.body(`{"responses":[${first.json}]}`, 200, headers);
+    if (first.complete) return answerWhole(c, `{"responses":[${first.json}]}`, headers);
     if (c.req.method === 'HEAD') return c.body(null, 200, headers);
     return c.body(streamChunks(bodyOf(first, pages), ending), 200, headers);
   },

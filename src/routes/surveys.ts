@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { answerWhole } from '../compression.ts';
 import { SURVEY_FIELDS, listSurveys } from '../db/surveys.ts';
 import { endpoint } from '../endpoint.ts';
 import { jsonObject } from '../json.ts';
@@ -30,6 +31,6 @@ export const surveys = endpoint({
   async handle(c) {
     const rows = await listSurveys(c.var.db, c.var.account.id, c.var.signal);
     const objects = rows.map((row) => jsonObject(SURVEY_FIELDS, row));
-    return c.body(`[${objects.join(',')}]`, 200, { 'Content-Type': 'application/json' });
+    return answerWhole(c, `[${objects.join(',')}]`, { 'Content-Type': 'application/json' });
   },
 });
