@@ -42,7 +42,7 @@ export function createApp(): Hono<AppEnv> {
     cors({
       origin: '*',
       allowMethods: ['GET', 'HEAD'],
-      exposeHeaders: ['Content-Disposition', 'Retry-After', 'X-Request-Id', 'X-Total-Count'],
+      exposeHeaders: ['Content-Disposition', 'ETag', 'Retry-After', 'X-Request-Id', 'X-Total-Count'],
       maxAge: 86_400,
     }),
   );

@@ -3,6 +3,7 @@ import { type Microseconds, formatInstant, parseInstant } from '../timestamp.ts'
 import type { Database, Query } from './client.ts';
 import { isoTimestamp } from './sql.ts';
 import type { Form } from './surveys.ts';
+import { rowVersion, versionQuery } from './versions.ts';
 
 /** Which of a survey's responses are asked for: those to these forms that pass every filter. */
 export interface Selection {
@@ -52,6 +53,8 @@ export const JSON_COLUMNS = CSV_COLUMNS.filter((name) => name !== 'ad_id');
 
 type Column = (typeof CSV_COLUMNS)[number];
 
+const VERSION = rowVersion('xmin, r.timestamp, userid, question_ref, surveyid');
+
 /** What spreadsheets run as a formula, or take for the start of one: https://owasp.org/www-community/attacks/CSV_Injection */
 const FORMULA = String.raw`^[=+\-@\t\r\n＝＋－＠]`;
 /** The columns whose text people have typed. The others are ids, times, numbers or JSON, which scripts must find as they are. */
@@ -68,16 +71,26 @@ const TYPED_COLUMNS: ReadonlySet<Column> = new Set(['question_text', 'response',
  * key differs only where rows of two forms tie in the other three: an Incremental Sort over a handful of rows.
  *
  * @param options.safe puts an apostrophe before what a spreadsheet would run as a formula
+ * @param options.versions adds each row's version, as the last column
  */
 export function pageQuery(
   selection: Selection,
   range: Range,
   columns: readonly Column[],
-  { safe = false }: { safe?: boolean | undefined } = {},
+  { safe = false, versions = false }: { safe?: boolean | undefined; versions?: boolean } = {},
 ): Query {
-  const { merged, params } = mergedRows(selection, range, '*');
-  const list = columns.map((column) => (safe ? safeColumnSql(column) : columnSql(column))).join(', ');
-  return { text: `select ${list} from (${merged}) r order by r.timestamp, userid, question_ref, surveyid`, params };
+  const { merged, params } = mergedRows(selection, range, versions ? '*, xmin' : '*');
+  const list = columns.map((column) => (safe ? safeColumnSql(column) : columnSql(column)));
+  if (versions) list.push(VERSION);
+  const text = `select ${list.join(', ')} from (${merged}) r order by r.timestamp, userid, question_ref, surveyid`;
+  return { text, params };
+}
+
+/** For the version of the page that {@link pageQuery} reads, without what makes its rows large. */
+export function pageVersionQuery(selection: Selection, range: Range): Query {
+  const key = 'timestamp, userid, question_ref, surveyid';
+  const { merged, params } = mergedRows(selection, range, `${key}, xmin`);
+  return versionQuery({ text: `select ${VERSION} as version, ${key} from (${merged}) r`, params }, key);
 }
 
 /**

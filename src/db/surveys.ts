@@ -1,5 +1,6 @@
-import type { Database, Row } from './client.ts';
+import type { Database, Query, Row } from './client.ts';
 import { isoTimestamp } from './sql.ts';
+import { rowVersion, versionQuery } from './versions.ts';
 
 /** One version of one form of a survey. */
 export interface Form {
@@ -22,15 +23,23 @@ export const SURVEY_FIELDS = [
   ['timeouts', 'json'],
 ] as const;
 
-/** All form versions of an account, newest first. */
+const VERSION = rowVersion('s.xmin, s.id, t.xmin');
+const FORMS = 'from surveys s left join survey_settings t on t.surveyid = s.id where s.userid = $1';
+
+/** All form versions of an account, newest first; each with its version as the last column. */
 export function listSurveys(db: Database, accountId: string, signal: AbortSignal): Promise<Row[]> {
   const text = `
     select s.id, s.survey_name, s.shortcode, s.title, s.formid, ${isoTimestamp('s.created')}, s.metadata,
-      s.translation_conf, ${isoTimestamp('t.off_time')}, t.timeouts
-    from surveys s left join survey_settings t on t.surveyid = s.id
-    where s.userid = $1
+      s.translation_conf, ${isoTimestamp('t.off_time')}, t.timeouts, ${VERSION}
+    ${FORMS}
     order by s.created desc, s.id`;
   return db.rows({ text, params: [accountId] }, { signal });
+}
+
+/** For the version of {@link listSurveys}. */
+export function surveysVersionQuery(accountId: string): Query {
+  const rows = { text: `select ${VERSION} as version, s.created, s.id ${FORMS}`, params: [accountId] };
+  return versionQuery(rows, 'created desc, id');
 }
 
 /** The form versions that make up an account's survey; empty when the account has no survey of this name. */

@@ -2,12 +2,15 @@ import { type Cursor, encodeCursor } from '../cursor.ts';
 import type { Database, Patience, Row } from '../db/client.ts';
 import { JSON_COLUMNS, type Range, type Selection, pageQuery } from '../db/responses.ts';
 import type { Form } from '../db/surveys.ts';
+import { versionsOf } from '../db/versions.ts';
 import { type JsonField, jsonObject } from '../json.ts';
 import { type Page, readFitting } from './fitting.ts';
 
 /** Responses as JSON objects, joined by commas. */
 export interface JsonPage extends Page {
   readonly json: string;
+  /** The rows' versions: see db/versions.ts. */
+  readonly versions: readonly string[];
   /** Whether the range has no rows behind these. */
   readonly complete: boolean;
 }
@@ -54,7 +57,11 @@ export async function* readJsonPages(
   const shortcodes = shortcodesOf(selection.forms);
   const read = async (part: Range, patience: Patience) => {
     const maxBytes = part.limit === 1 ? Infinity : MAX_PAGE_BYTES;
-    const rows = await db.rows(pageQuery(selection, part, JSON_COLUMNS), { signal, maxBytes, patience });
+    const rows = await db.rows(pageQuery(selection, part, JSON_COLUMNS, { versions: true }), {
+      signal,
+      maxBytes,
+      patience,
+    });
     return toPage(rows, shortcodes);
   };
 
@@ -73,17 +80,26 @@ export async function* readJsonPages(
   }
 }
 
-function toPage(rows: readonly Row[], shortcodes: ReadonlyMap<string, string>): Page & { readonly json: string } {
+function toPage(rows: readonly Row[], shortcodes: ReadonlyMap<string, string>): Omit<JsonPage, 'complete'> {
   const last = rows.at(-1);
-  return { json: jsonRows(rows, shortcodes).join(','), rowCount: rows.length, last: last && cursorOf(last) };
+  return {
+    json: jsonRows(rows, shortcodes).join(','),
+    versions: versionsOf(rows),
+    rowCount: rows.length,
+    last: last && cursorOf(last),
+  };
 }
 
-/** @param shortcodes of the forms, by id. @returns the rows, read with {@link JSON_COLUMNS}, as JSON objects */
+/**
+ * @param rows read with {@link JSON_COLUMNS}; of further columns nothing is taken
+ * @param shortcodes of the forms, by id
+ * @returns the rows as JSON objects
+ */
 export function jsonRows(rows: readonly Row[], shortcodes: ReadonlyMap<string, string>): string[] {
   return rows.map((row) => {
     const shortcode = shortcodes.get(row[SURVEYID] as string) ?? null;
     const token = encodeCursor(cursorOf(row));
-    return jsonObject(FIELDS, row.toSpliced(SHORTCODE_AT, 0, shortcode).concat(token));
+    return jsonObject(FIELDS, row.slice(0, JSON_COLUMNS.length).toSpliced(SHORTCODE_AT, 0, shortcode).concat(token));
   });
 }
 

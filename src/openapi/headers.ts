@@ -34,13 +34,23 @@ export const headers = {
     description: 'What such pages may read.',
     required: true,
     schema: { type: 'string' },
-    example: 'Content-Disposition,Retry-After,X-Request-Id,X-Total-Count',
+    example: 'Content-Disposition,ETag,Retry-After,X-Request-Id,X-Total-Count',
   },
   'Content-Disposition': {
     description: 'The name to save the file under, with the time of the request.',
     required: true,
     schema: { type: 'string', pattern: String.raw`^attachment; filename="[\w.-]+"$` },
     example: 'attachment; filename="responses_2026-03-01T09-30-00Z.csv"',
+  },
+  ETag: {
+    description: 'Names what the body says. Send it back as `If-None-Match` to learn whether that has changed.',
+    schema: { type: 'string', pattern: '^W/"[0-9a-f]{32}"$' },
+    example: 'W/"9f86d081884c7d659a2feaa0c55ad015"',
+  },
+  Vary: {
+    description: 'Below `/api/v1` a body is compressed for clients that accept gzip.',
+    schema: { type: 'string' },
+    example: 'Accept-Encoding',
   },
   'X-Total-Count': {
     description: 'How many responses there are in all, when `count` is `true`.',
@@ -72,6 +82,7 @@ const EVERYWHERE = [
   'Cache-Control',
   'X-Content-Type-Options',
   'Content-Security-Policy',
+  'Vary',
   'Access-Control-Allow-Origin',
   'Access-Control-Expose-Headers',
 ] as const;

@@ -33,12 +33,16 @@ export const surveyResponses = {
   500: reference('responses', 'NoResponses'),
 };
 
+/** Where a client may ask whether what it has is current. */
+export const notModifiedResponse = { 304: reference('responses', 'NotModified') };
+
 /** All that is not 200, by the names used above. Made when the document is: see document.ts. */
 export const errorResponses = (): Record<string, ResponseObject> => {
   const defect =
     'Something went wrong on our side. Please tell us this request id: 6a0f8c1e-53c9-4ae3-9a4b-0f9c8a2f0f57';
   const none = noResponses('Health & Habits 2026 – Saúde', 'you@example.org').message;
   return {
+    NotModified: { description: 'What you have, by `If-None-Match`, is current.', headers: withHeaders('ETag') },
     BadParameter: response('A parameter is missing, or is not what it must be: the message says which and what.', {
       missing: missingSurvey(),
       bad: badParameter('pageSize', 'an integer from 1 to 10000'),

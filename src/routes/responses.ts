@@ -1,17 +1,20 @@
 import { z } from '@hono/zod-openapi';
 import { answerWhole } from '../compression.ts';
-import { countResponses, hasResponses } from '../db/responses.ts';
+import { countResponses, hasResponses, pageVersionQuery } from '../db/responses.ts';
 import { findForms } from '../db/surveys.ts';
+import { type ListVersion, findListVersion, listVersionOf } from '../db/versions.ts';
 import { endpoint } from '../endpoint.ts';
 import { noResponses } from '../errors.ts';
+import { etagOf } from '../etag.ts';
 import { type JsonPage, readJsonPages } from '../export/json-pages.ts';
 import { streamChunks } from '../export/stream.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { reference } from '../openapi/reference.ts';
-import { surveyResponses } from '../openapi/responses.ts';
+import { notModifiedResponse, surveyResponses } from '../openapi/responses.ts';
 import { after, count, filters, pageSize, survey } from '../params.ts';
 import { select } from '../selection.ts';
+import { answerIfUnchanged } from '../unchanged.ts';
 
 const utf8 = new TextEncoder();
 
@@ -24,10 +27,11 @@ export const responses = endpoint({
   description: 'A page of a survey’s responses as JSON, in the order of time, participant, question and form version.',
   query: z.object({ ...survey, ...after, ...pageSize, ...filters, ...count }),
   responses: {
+    ...notModifiedResponse,
     ...surveyResponses,
     200: {
       description: 'The page; an empty one behind the last response.',
-      headers: withHeaders('X-Total-Count'),
+      headers: withHeaders('ETag', 'X-Total-Count'),
       content: { 'application/json': { schema: reference('schemas', 'Page'), example: examples.page } },
     },
   },
@@ -40,7 +44,17 @@ export const responses = endpoint({
     const forms = await findForms(db, account.id, query.survey, signal);
     if (forms.length === 0) throw noResponses(query.survey, account.email);
     const selection = select(forms, query);
-    const pages = readJsonPages(db, selection, { after: query.after, limit: query.pageSize }, signal);
+    const range = { after: query.after, limit: query.pageSize };
+    const etagFor = (version: ListVersion) => etagOf(account.id, selection.forms, version);
+    const currentEtag = async () => {
+      const version = await findListVersion(db, pageVersionQuery(selection, range), signal);
+      return version.rowCount > 0 || (await hasResponses(db, forms, signal)) ? etagFor(version) : undefined;
+    };
+    // A total is no part of the page, and changes without it.
+    const unchanged = query.count ? undefined : await answerIfUnchanged(c, currentEtag);
+    if (unchanged) return unchanged;
+
+    const pages = readJsonPages(db, selection, range, signal);
     const [first, total] = await Promise.all([
       pages.next().then(({ value }) => value as JsonPage),
       query.count ? countResponses(db, selection, query.after, signal) : undefined,
@@ -52,7 +66,10 @@ export const responses = endpoint({
       'Content-Type': 'application/json',
       ...(total === undefined ? {} : { 'X-Total-Count': String(total) }),
     };
-    if (first.complete) return answerWhole(c, `{"responses":[${first.json}]}`, headers);
+    if (first.complete) {
+      const etag = query.count ? {} : { ETag: await etagFor(await listVersionOf(first.versions)) };
+      return answerWhole(c, `{"responses":[${first.json}]}`, { ...headers, ...etag });
+    }
     if (c.req.method === 'HEAD') return c.body(null, 200, headers);
     return c.body(streamChunks(bodyOf(first, pages), ending), 200, headers);
   },

@@ -1,11 +1,15 @@
 import { z } from '@hono/zod-openapi';
 import { answerWhole } from '../compression.ts';
-import { SURVEY_FIELDS, listSurveys } from '../db/surveys.ts';
+import { SURVEY_FIELDS, listSurveys, surveysVersionQuery } from '../db/surveys.ts';
+import { type ListVersion, findListVersion, listVersionOf, versionsOf } from '../db/versions.ts';
 import { endpoint } from '../endpoint.ts';
+import { etagOf } from '../etag.ts';
 import { jsonObject } from '../json.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { reference } from '../openapi/reference.ts';
+import { notModifiedResponse } from '../openapi/responses.ts';
+import { answerIfUnchanged } from '../unchanged.ts';
 
 /** GET /surveys: every form version of the account, newest first. */
 export const surveys = endpoint({
@@ -16,9 +20,10 @@ export const surveys = endpoint({
   description: 'Every version of every form of every survey, newest first.',
   query: z.object({}),
   responses: {
+    ...notModifiedResponse,
     200: {
       description: 'The form versions; an empty list for an account without surveys.',
-      headers: withHeaders(),
+      headers: withHeaders('ETag'),
       content: {
         'application/json': {
           schema: { type: 'array', items: reference('schemas', 'Survey') },
@@ -29,8 +34,18 @@ export const surveys = endpoint({
   },
 
   async handle(c) {
-    const rows = await listSurveys(c.var.db, c.var.account.id, c.var.signal);
+    const { db, account, signal } = c.var;
+    const etagFor = (version: ListVersion) => etagOf(account.id, version);
+    const unchanged = await answerIfUnchanged(c, async () =>
+      etagFor(await findListVersion(db, surveysVersionQuery(account.id), signal)),
+    );
+    if (unchanged) return unchanged;
+
+    const rows = await listSurveys(db, account.id, signal);
     const objects = rows.map((row) => jsonObject(SURVEY_FIELDS, row));
-    return answerWhole(c, `[${objects.join(',')}]`, { 'Content-Type': 'application/json' });
+    return answerWhole(c, `[${objects.join(',')}]`, {
+      'Content-Type': 'application/json',
+      ETag: await etagFor(await listVersionOf(versionsOf(rows))),
+    });
   },
 });

@@ -2,7 +2,14 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BenchSurvey, createAccount, createSurvey } from '../../bench/data.ts';
 import type { Query } from '../../src/db/client.ts';
-import { CSV_COLUMNS, JSON_COLUMNS, type Range, borderQuery, pageQuery } from '../../src/db/responses.ts';
+import {
+  CSV_COLUMNS,
+  JSON_COLUMNS,
+  type Range,
+  borderQuery,
+  pageQuery,
+  pageVersionQuery,
+} from '../../src/db/responses.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { type TestPostgres, startPostgres } from '../support/postgres.ts';
 
@@ -84,6 +91,25 @@ describe.each(['before the table was ever analysed', 'after vacuum analyze'])('%
         expect(read).toBeLessThanOrEqual(LIMIT + forms + 1);
       }
     });
+
+    test.each(ranges)(
+      'a page %s is read in the same way with its rows’ versions, and so is its version',
+      async (_, range) => {
+        const selection = { forms: formsOf() };
+        for (const query of [
+          pageQuery(selection, range, JSON_COLUMNS, { versions: true }),
+          pageVersionQuery(selection, range),
+        ]) {
+          const nodes = await nodesOf(query);
+          const scans = nodes.filter((node) => node['Relation Name'] === 'responses');
+          expect(new Set(scans.map((node) => node['Node Type']))).toEqual(new Set(['Index Scan']));
+          expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort');
+          expect(nodes.some((node) => node['Node Type'] === 'Merge Append')).toBe(forms > 1);
+          const read = scans.reduce((sum, node) => sum + node['Actual Rows'] * node['Actual Loops'], 0);
+          expect(read).toBeLessThanOrEqual(LIMIT + forms + 1);
+        }
+      },
+    );
 
     test.each(ranges)('page borders %s are read from the index', async (_, range) => {
       const nodes = await nodesOf(borderQuery({ forms: formsOf() }, { ...range, limit: 4 * LIMIT }, LIMIT));
