@@ -7,6 +7,7 @@ import { startPostgres } from '../test/support/postgres.ts';
 import { runCommand } from '../tools/command.ts';
 import { migrate } from '../tools/migrations.ts';
 import { encodeCursor } from '../src/cursor.ts';
+import { measureGzip } from './compression.ts';
 import { type BenchAccount, type BenchSurvey, createAccount, createSurvey } from './data.ts';
 import { measureEncoders } from './encoder.ts';
 import { cannedPage, keyFromEnd, pageMs } from './pages.ts';
@@ -188,6 +189,11 @@ await runCommand(async () => {
       bound: { atLeast: 0.8 },
     });
   }
+
+  say('gzip');
+  const gzip = await measureGzip(url, large, account, RUNS);
+  figures.push(...gzip.figures);
+  measurements.push(...gzip.measurements);
 
   process.stdout.write(`\n${tables(figures, measurements)}`);
   await writeFile(json, `${JSON.stringify({ rows, node: process.version, figures, measurements }, null, 2)}\n`);

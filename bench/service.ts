@@ -17,6 +17,7 @@ export interface BenchService extends AsyncDisposable {
     path: string,
     account: BenchAccount,
     until?: 'end' | 'first byte',
+    headers?: Readonly<Record<string, string>>,
   ): Promise<Run & { readonly firstByteSeconds: number }>;
 }
 
@@ -44,7 +45,7 @@ export async function startService(databaseUrl: string, latencyMs = 0): Promise<
   const running = cleanUp.move();
   return {
     workerd,
-    read: (path, account, until) => readAnswer(`${worker.url.origin}/api/v1${path}`, account, until),
+    read: (path, ...rest) => readAnswer(`${worker.url.origin}/api/v1${path}`, ...rest),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
@@ -53,11 +54,12 @@ async function readAnswer(
   url: string,
   account: BenchAccount,
   until: 'end' | 'first byte' = 'end',
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<Run & { firstByteSeconds: number }> {
   const start = performance.now();
   let firstByteSeconds = 0;
   const run = await timed(async (sink) => {
-    const request = get(url, { headers: { Authorization: `Bearer ${account.key}` } });
+    const request = get(url, { headers: { Authorization: `Bearer ${account.key}`, ...headers } });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     if (response.statusCode !== 200) throw new Error(`${url} answered ${response.statusCode}`);
     if (until === 'first byte') {
