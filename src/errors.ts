@@ -41,6 +41,25 @@ export const missingSurvey = () => new ApiError(400, 'No user, no responses!');
 /** @param takes what the parameter takes, as the rest of a sentence that starts with its name */
 export const badParameter = (name: string, takes: string) => new ApiError(400, `${name} must be ${takes}.`);
 
+/** @param why as the rest of a sentence */
+export const notInWide = (name: string, why: string) =>
+  new ApiError(400, `${name} cannot be given with layout=wide: ${why}.`);
+
+/** @param most how many questions a wide file can have */
+export const tooManyQuestions = (most: number) =>
+  new ApiError(
+    400,
+    `This selection has more than ${most} questions, or longer names for them than a file with a column for each can have. ` +
+      'Please narrow it with shortcode or question_ref, or leave out layout=wide.',
+  );
+
+export const answerTooLarge = () =>
+  new ApiError(
+    400,
+    'This selection has an answer that is too large for a file with a column for each question. ' +
+      'Please narrow it with shortcode, question_ref or userid, or leave out layout=wide.',
+  );
+
 /** One message for "not yours", "does not exist" and "has no responses yet". */
 export const noResponses = (surveyName: string, email: string) =>
   new ApiError(500, `No responses were found for survey: ${surveyName} for user: ${email}`);

@@ -123,6 +123,18 @@ export const csvFormat = {
   }),
 };
 
+export const layout = {
+  layout: parameter('layout', 'long or wide', (text) => (text === 'long' || text === 'wide' ? text : undefined))
+    .optional()
+    .openapi({
+      type: 'string',
+      enum: ['long', 'wide'],
+      default: 'long',
+      description:
+        '`wide`: a record for each participant and chain of forms, a column for each question, with the last answer to it.',
+    }),
+};
+
 /** What the filters' parameters become. */
 export type Filters = z.output<z.ZodObject<typeof filters>>;
 

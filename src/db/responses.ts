@@ -1,6 +1,7 @@
 import type { Cursor } from '../cursor.ts';
 import { type Microseconds, formatInstant, parseInstant } from '../timestamp.ts';
 import type { Database, Query } from './client.ts';
+import { type Add, BY_TIME, type Order, type Value, keySql, orderSql } from './order.ts';
 import { isoTimestamp } from './sql.ts';
 import type { Form } from './surveys.ts';
 import { rowVersion, versionQuery } from './versions.ts';
@@ -43,15 +44,14 @@ export const CSV_COLUMNS = [
   'translated_response',
 ] as const;
 
-/** Where the export's columns hold the values of a {@link Cursor}. */
-export const CSV_KEY_COLUMNS = ['timestamp', 'userid', 'question_ref', 'surveyid'].map((name) =>
-  (CSV_COLUMNS as readonly string[]).indexOf(name),
-);
+/** Where columns hold the values of a {@link Cursor}. */
+export const keyColumnsOf = (columns: readonly Column[]) =>
+  (['timestamp', 'userid', 'question_ref', 'surveyid'] as const).map((name) => columns.indexOf(name));
 
 /** The columns of a row of `/responses` but for `shortcode` and `token`, which the Worker adds. */
 export const JSON_COLUMNS = CSV_COLUMNS.filter((name) => name !== 'ad_id');
 
-type Column = (typeof CSV_COLUMNS)[number];
+export type Column = (typeof CSV_COLUMNS)[number];
 
 const VERSION = rowVersion('xmin, r.timestamp, userid, question_ref, surveyid');
 
@@ -60,12 +60,19 @@ const FORMULA = String.raw`^[=+\-@\t\r\n＝＋－＠]`;
 /** The columns whose text people have typed. The others are ids, times, numbers or JSON, which scripts must find as they are. */
 const TYPED_COLUMNS: ReadonlySet<Column> = new Set(['question_text', 'response', 'translated_response']);
 
+/** What a page query may do in another way. */
+export interface PageOptions {
+  readonly safe?: boolean | undefined;
+  readonly order?: Order;
+  readonly versions?: boolean;
+}
+
 /**
  * The page query: the responses of all forms of a selection, merged in the order (timestamp, userid, question_ref,
- * surveyid).
+ * surveyid), or in another order that an index has.
  *
  * Its cost is that of the rows it returns, whatever the size of the table, the place of the page and the number of
- * forms: each arm walks the primary key's index from the cursor on, and Postgres merges the arms (Merge Append) and
+ * forms: each arm walks the order's index from the cursor on, and Postgres merges the arms (Merge Append) and
  * stops at the limit. For that an arm must stand parenthesised in the set operation itself, with its own ORDER BY, and
  * with its own LIMIT, without which the planner believes that all of it will be read and sorts instead. The last sort
  * key differs only where rows of two forms tie in the other three: an Incremental Sort over a handful of rows.
@@ -77,19 +84,18 @@ export function pageQuery(
   selection: Selection,
   range: Range,
   columns: readonly Column[],
-  { safe = false, versions = false }: { safe?: boolean | undefined; versions?: boolean } = {},
+  { safe = false, order = BY_TIME, versions = false }: PageOptions = {},
 ): Query {
-  const { merged, params } = mergedRows(selection, range, versions ? '*, xmin' : '*');
+  const { merged, params } = mergedRows(selection, range, versions ? '*, xmin' : '*', order);
   const list = columns.map((column) => (safe ? safeColumnSql(column) : columnSql(column)));
   if (versions) list.push(VERSION);
-  const text = `select ${list.join(', ')} from (${merged}) r order by r.timestamp, userid, question_ref, surveyid`;
-  return { text, params };
+  return { text: `select ${list.join(', ')} from (${merged}) r order by ${orderSql(order, 'r')}, surveyid`, params };
 }
 
 /** For the version of the page that {@link pageQuery} reads, without what makes its rows large. */
 export function pageVersionQuery(selection: Selection, range: Range): Query {
   const key = 'timestamp, userid, question_ref, surveyid';
-  const { merged, params } = mergedRows(selection, range, `${key}, xmin`);
+  const { merged, params } = mergedRows(selection, range, `${key}, xmin`, BY_TIME);
   return versionQuery({ text: `select ${VERSION} as version, ${key} from (${merged}) r`, params }, key);
 }
 
@@ -97,20 +103,22 @@ export function pageVersionQuery(selection: Selection, range: Range): Query {
  * The borders of the pages to come: the last key of every `pageRows` rows of the range. A walk along the index alone,
  * at a fraction of what the rows themselves cost. The rows behind the last border have none.
  */
-export function borderQuery(selection: Selection, range: Range, pageRows: number): Query {
-  const { merged, params } = mergedRows(selection, range, 'surveyid, timestamp, userid, question_ref');
+export function borderQuery(selection: Selection, range: Range, pageRows: number, order: Order = BY_TIME): Query {
+  const { merged, params } = mergedRows(selection, range, 'surveyid, timestamp, userid, question_ref', order);
   const text = `
     select ${isoTimestamp('timestamp')}, userid, question_ref, surveyid
-    from (select *, row_number() over (order by timestamp, userid, question_ref, surveyid) as n from (${merged}) k) k
+    from (select *, row_number() over (order by ${orderSql(order)}, surveyid) as n from (${merged}) k) k
     where n % $${params.length + 1} = 0
-    order by k.timestamp, userid, question_ref, surveyid`;
+    order by ${orderSql(order, 'k')}, surveyid`;
   return { text, params: [...params, pageRows] };
 }
 
 /** How many responses of a selection stand behind a cursor, or all of them: counted along the index alone. */
 export function countQuery(selection: Selection, after: Cursor | undefined): Query {
   const params: Value[] = [];
-  const arms = armConditions(selection, { after }, params).map((where) => `select from responses where ${where}`);
+  const arms = armConditions(selection, { after }, params, BY_TIME).map(
+    (where) => `select from responses where ${where}`,
+  );
   return { text: `select count(*) from (${arms.join('\nunion all\n')}) k`, params };
 }
 
@@ -145,17 +153,13 @@ function safeColumnSql(column: Column): string {
   return `case when ${column} ~ '${FORMULA}' then '''' || ${column} else ${column} end as ${column}`;
 }
 
-type Value = Query['params'][number];
-/** Takes a value and gives the `$n` that stands for it. */
-type Add = (value: Value) => string;
-
-function mergedRows(selection: Selection, range: Range, columns: string) {
+function mergedRows(selection: Selection, range: Range, columns: string, order: Order) {
   const params: Value[] = [range.limit];
-  const arms = armConditions(selection, range, params).map(
-    (where) => `(select ${columns} from responses where ${where} order by timestamp, userid, question_ref limit $1)`,
+  const arms = armConditions(selection, range, params, order).map(
+    (where) => `(select ${columns} from responses where ${where} order by ${orderSql(order)} limit $1)`,
   );
-  const order = arms.length > 1 ? ' order by timestamp, userid, question_ref, surveyid limit $1' : '';
-  return { merged: arms.join('\nunion all\n') + order, params };
+  const merging = arms.length > 1 ? ` order by ${orderSql(order)}, surveyid limit $1` : '';
+  return { merged: arms.join('\nunion all\n') + merging, params };
 }
 
 /** With more, planning them takes longer than walking the index past the other participants. */
@@ -167,12 +171,12 @@ const MAX_ARMS = 200;
  *
  * @param params takes the values
  */
-function armConditions(selection: Selection, range: Omit<Range, 'limit'>, params: Value[]): string[] {
+function armConditions(selection: Selection, range: Omit<Range, 'limit'>, params: Value[], order: Order): string[] {
   const { forms, userids, questionRefs } = selection;
   if (forms.length === 0) return ['false'];
   const add: Add = (value) => `$${params.push(value)}`;
-  const behind = lowerBound(selection.since, range.after, add);
-  const within = upperBound(selection.until, range.upTo, add);
+  const behind = lowerBound(order, selection.since, range.after, add);
+  const within = upperBound(order, selection.until, range.upTo, add);
   const participants = oneOf('userid', userids, forms.length, add);
   const question = questionRefs ? [`question_ref = any(${add(questionRefs)})`] : [];
   return forms.flatMap(({ id }) => {
@@ -188,34 +192,39 @@ function oneOf(column: string, values: readonly string[] | undefined, times: num
   return values.map((value) => [`${column} = ${add(value)}`]);
 }
 
-/** Where a form's part begins: the later of the two, since an index walk begins at one place. */
-function lowerBound(since: Microseconds | undefined, after: Cursor | undefined, add: Add): (form: string) => string[] {
-  if (after && (since === undefined || since <= (parseInstant(after.timestamp) ?? 0n))) {
-    const key = keySql(after, add);
-    // Within one form the first three values are unique, so a row that ties with the cursor in them is behind it, or
-    // before it, as its form is. Postgres and JavaScript agree on the order of UUIDs in lower-case hexadecimal.
-    const { surveyid } = after;
-    return (form) => [
-      `(timestamp, userid, question_ref) ${surveyid === undefined || form <= surveyid ? '>' : '>='} ${key}`,
-    ];
-  }
-  const condition = since === undefined ? [] : [`timestamp >= ${add(formatInstant(since))}::timestamptz`];
-  return () => condition;
+/** Where a form's part begins. In the order of time it is the later of the two, since an index walk begins at one place. */
+function lowerBound(
+  order: Order,
+  since: Microseconds | undefined,
+  after: Cursor | undefined,
+  add: Add,
+): (form: string) => string[] {
+  const afterIsLater = after && (since === undefined || since <= (parseInstant(after.timestamp) ?? 0n));
+  const isOne = isByTime(order);
+  const start =
+    since === undefined || (isOne && afterIsLater) ? [] : [`timestamp >= ${add(formatInstant(since))}::timestamptz`];
+  if (!after || (isOne && !afterIsLater)) return () => start;
+
+  const key = keySql(order, after, add);
+  // Within one form the first three values are unique, so a row that ties with the cursor in them is behind it, or
+  // before it, as its form is. Postgres and JavaScript agree on the order of UUIDs in lower-case hexadecimal.
+  const { surveyid } = after;
+  return (form) => [...start, `(${orderSql(order)}) ${surveyid === undefined || form <= surveyid ? '>' : '>='} ${key}`];
 }
 
-/** Where a form's part ends: at a border, which was looked up among what lies before `until`, or there. */
+/** Where a form's part ends. A border in the order of time was looked up among what lies before `until`. */
 function upperBound(
+  order: Order,
   until: Microseconds | undefined,
   upTo: Required<Cursor> | undefined,
   add: Add,
 ): (form: string) => string[] {
-  if (upTo) {
-    const key = keySql(upTo, add);
-    return (form) => [`(timestamp, userid, question_ref) ${form <= upTo.surveyid ? '<=' : '<'} ${key}`];
-  }
-  const condition = until === undefined ? [] : [`timestamp < ${add(formatInstant(until))}::timestamptz`];
-  return () => condition;
+  const end =
+    until === undefined || (isByTime(order) && upTo) ? [] : [`timestamp < ${add(formatInstant(until))}::timestamptz`];
+  if (!upTo) return () => end;
+  const key = keySql(order, upTo, add);
+  return (form) => [...end, `(${orderSql(order)}) ${form <= upTo.surveyid ? '<=' : '<'} ${key}`];
 }
 
-const keySql = ({ timestamp, userid, questionRef }: Cursor, add: Add) =>
-  `(${add(timestamp)}::timestamptz, ${add(userid)}, ${add(questionRef)})`;
+/** Whether a place in the order says what time its responses have. */
+const isByTime = (order: Order) => order[0] === 'timestamp';

@@ -7,8 +7,9 @@ import { csvReader } from '../export/csv-reader.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { surveyResponses } from '../openapi/responses.ts';
-import { after, count, csvFormat, filters, survey } from '../params.ts';
+import { after, count, csvFormat, filters, layout, survey } from '../params.ts';
 import { exportFile } from './export-file.ts';
+import { wideFile } from './wide-file.ts';
 
 /** GET /responses/csv: a survey's responses, as one streamed CSV file. */
 export const responsesCsv = endpoint({
@@ -17,7 +18,7 @@ export const responsesCsv = endpoint({
   tags: ['Responses'],
   summary: 'All responses as a CSV file',
   description: 'All of a survey’s responses, or those that pass the filters, as one file, streamed.',
-  query: z.object({ ...survey, ...filters, ...after, ...count, ...csvFormat }),
+  query: z.object({ ...survey, ...filters, ...after, ...count, ...csvFormat, ...layout }),
   responses: {
     ...surveyResponses,
     200: {
@@ -27,10 +28,13 @@ export const responsesCsv = endpoint({
     },
   },
 
-  handle: (c, query) =>
-    exportFile(c, query, {
-      headers: attachment('responses', 'csv'),
+  handle(c, query) {
+    const headers = attachment('responses', 'csv');
+    if (query.layout === 'wide') return wideFile(c, query, headers);
+    return exportFile(c, query, {
+      headers,
       head: csvHeader(CSV_COLUMNS, query),
       reader: (db, selection, signal) => csvReader(db, selection, signal, query),
-    }),
+    });
+  },
 });

@@ -1,0 +1,38 @@
+import { csvCell } from '../csv/cell.ts';
+import type { Question } from '../db/questions.ts';
+import type { Form } from '../db/surveys.ts';
+
+/** The columns that stand before the questions' in every wide file. */
+export const FIXED_COLUMNS = [
+  'userid',
+  'parent_surveyid',
+  'parent_shortcode',
+  'flowid',
+  'started',
+  'ended',
+  'metadata',
+] as const;
+
+/** The columns of a wide file's questions. */
+export interface QuestionColumns {
+  /** As cells of the file's header. */
+  readonly names: readonly string[];
+  /**
+   * By form version, and then by the question's name as a CSV cell: which column an answer belongs into, counted from 0.
+   * The versions of a form share one map.
+   */
+  readonly places: ReadonlyMap<string, ReadonlyMap<string, number>>;
+}
+
+/** Gives every question a column, named for its form and itself, whatever else is in the survey. */
+export function questionColumns(questions: readonly Question[], forms: readonly Form[]): QuestionColumns {
+  const byShortcode = new Map<string, Map<string, number>>();
+  for (const { shortcode } of forms) byShortcode.set(shortcode, new Map());
+  for (const [place, { shortcode, questionRef }] of questions.entries()) {
+    byShortcode.get(shortcode)?.set(csvCell(questionRef), place);
+  }
+  return {
+    names: questions.map(({ shortcode, questionRef }) => csvCell(`${shortcode}.${questionRef}`)),
+    places: new Map(forms.map(({ id, shortcode }) => [id, byShortcode.get(shortcode) ?? new Map()])),
+  };
+}
