@@ -11,19 +11,13 @@ const QUOTE = '"'.charCodeAt(0);
 /**
  * @param at where a cell begins, in well-formed CSV
  * @param mark what ends the cell: a comma, or LF for the last of a record
- * @returns the position of the mark
+ * @returns the position of the mark, or -1 when the text ends before it
  */
 export function endOfCell(csv: string, at: number, mark: ',' | '\n'): number {
-  let end = at;
-  if (csv.charCodeAt(at) === QUOTE) {
-    // The next quote that no second one follows.
-    for (end = csv.indexOf('"', at + 1) + 1; csv.charCodeAt(end) === QUOTE; end = csv.indexOf('"', end + 1) + 1) {
-      if (end === 0) break;
-    }
-    if (csv[end] !== mark) throw new Error(`no end of the cell at position ${at}`);
-    return end;
+  if (csv.charCodeAt(at) !== QUOTE) return csv.indexOf(mark, at);
+  for (let quote = csv.indexOf('"', at + 1); quote >= 0; quote = csv.indexOf('"', quote + 2)) {
+    // Two quotes stand for one; the first that stands alone ends the cell.
+    if (csv.charCodeAt(quote + 1) !== QUOTE) return quote + 1 < csv.length ? quote + 1 : -1;
   }
-  end = csv.indexOf(mark, at);
-  if (end < 0) throw new Error(`no end of the cell at position ${at}`);
-  return end;
+  return -1;
 }

@@ -29,17 +29,22 @@ export interface Answer {
   readonly end: number;
 }
 
-/** Reads the record of {@link ANSWER_COLUMNS} that begins at a position of well-formed CSV. */
-export function readAnswer(csv: string, start: number): Answer {
+/**
+ * Reads the record of {@link ANSWER_COLUMNS} that begins at a position of well-formed CSV.
+ *
+ * @returns undefined when the text ends within it
+ */
+export function readAnswer(csv: string, start: number): Answer | undefined {
   const userid = endOfCell(csv, start, ',');
-  const parent = endOfCell(csv, userid + 1, ',');
-  const chain = endOfCell(csv, parent + 1, ',');
-  const surveyid = endOfCell(csv, chain + 1, ',');
-  const questionRef = endOfCell(csv, surveyid + 1, ',');
-  const flowid = endOfCell(csv, questionRef + 1, ',');
-  const timestamp = endOfCell(csv, flowid + 1, ',');
-  const metadata = endOfCell(csv, timestamp + 1, ',');
-  const response = endOfCell(csv, metadata + 1, '\n');
+  const parent = next(csv, userid);
+  const chain = next(csv, parent);
+  const surveyid = next(csv, chain);
+  const questionRef = next(csv, surveyid);
+  const flowid = next(csv, questionRef);
+  const timestamp = next(csv, flowid);
+  const metadata = next(csv, timestamp);
+  const response = metadata < 0 ? -1 : endOfCell(csv, metadata + 1, '\n');
+  if (response < 0) return undefined;
   return {
     userid: csv.slice(start, userid),
     chain: csv.slice(start, chain),
@@ -52,3 +57,6 @@ export function readAnswer(csv: string, start: number): Answer {
     end: response + 1,
   };
 }
+
+/** @returns the position of the comma behind the cell behind the one at `comma`; -1 when either is missing */
+const next = (csv: string, comma: number) => (comma < 0 ? -1 : endOfCell(csv, comma + 1, ','));

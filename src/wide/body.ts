@@ -4,7 +4,8 @@ import type { QuestionColumns } from './columns.ts';
 import { Fold } from './fold.ts';
 import { ParticipantTooLargeError } from './participant.ts';
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+/** As text a page would be twice as large, and left to the garbage collector: only so many bytes are, at a time. */
+const TEXT_BYTES = 32 * 1024;
 
 /**
  * The body of a wide file.
@@ -23,13 +24,19 @@ export async function* wideBody(
   yield head;
   try {
     for await (const page of pages) {
-      const text = utf8.decode(page.data);
+      for (const text of textOf(page.data)) yield* fold.add(text);
       page.release();
-      yield* fold.add(text);
     }
     yield* fold.end();
   } catch (error) {
     if (error instanceof ParticipantTooLargeError) logFailure('export failed', { requestId, error: error.message });
     throw error;
+  }
+}
+
+function* textOf(bytes: Uint8Array): Generator<string, void, void> {
+  const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  for (let at = 0; at < bytes.length; at += TEXT_BYTES) {
+    yield utf8.decode(bytes.subarray(at, at + TEXT_BYTES), { stream: at + TEXT_BYTES < bytes.length });
   }
 }

@@ -1,37 +1,39 @@
 /** Large enough that the cost of a write does not show, small beside the pages. */
-const CHUNK_CHARS = 64 * 1024;
+const CHUNK_BYTES = 128 * 1024;
 
 const utf8 = new TextEncoder();
 
-/** Collects text, and gives it out as UTF-8 in chunks of at least 64 KiB and at most three times that, but for the last. */
+/** Collects text, and gives it out as UTF-8 in chunks of 128 KiB. A chunk's memory is that of the one before. */
 export class Chunks {
+  readonly #chunk = new Uint8Array(CHUNK_BYTES);
   #text = '';
 
   add(text: string): void {
     this.#text += text;
   }
 
+  /** Whether there is a chunk to give out. */
   get isFull(): boolean {
-    return this.#text.length >= CHUNK_CHARS;
+    return this.#text.length >= CHUNK_BYTES; // a character is a byte at least
   }
 
-  /** All that is full. */
+  /** All full chunks. */
   *full(): Generator<Uint8Array, void, void> {
+    yield* this.#encode(CHUNK_BYTES);
+  }
+
+  /** The last chunks. */
+  *rest(): Generator<Uint8Array, void, void> {
+    yield* this.#encode(1);
+  }
+
+  *#encode(least: number): Generator<Uint8Array, void, void> {
     let at = 0;
-    while (this.#text.length - at >= CHUNK_CHARS) {
-      // Not between the halves of a surrogate pair: each alone is no character.
-      const end = at + CHUNK_CHARS - (isHighSurrogate(this.#text.charCodeAt(at + CHUNK_CHARS - 1)) ? 1 : 0);
-      yield utf8.encode(this.#text.slice(at, end));
-      at = end;
+    while (this.#text.length - at >= least) {
+      const { read, written } = utf8.encodeInto(this.#text.slice(at), this.#chunk);
+      yield this.#chunk.subarray(0, written);
+      at += read;
     }
     this.#text = this.#text.slice(at);
   }
-
-  rest(): Uint8Array {
-    const rest = utf8.encode(this.#text);
-    this.#text = '';
-    return rest;
-  }
 }
-
-const isHighSurrogate = (unit: number) => unit >= 0xd800 && unit < 0xdc00;

@@ -1,6 +1,7 @@
 import { readAnswer } from './answer.ts';
 import { Chunks } from './chunks.ts';
 import type { QuestionColumns } from './columns.ts';
+import { copied } from './copied.ts';
 import { type Chain, Participant } from './participant.ts';
 
 /**
@@ -11,20 +12,40 @@ export class Fold {
   readonly #columns: QuestionColumns;
   readonly #chunks = new Chunks();
   #participant: Participant | undefined;
+  /** What is not read yet, and how much of it there should be when it is. */
+  #text = '';
+  #wanted = 0;
 
   constructor(columns: QuestionColumns) {
     this.#columns = columns;
   }
 
   /**
-   * @param page records of `ANSWER_COLUMNS`. An answer to a question without a column was stored after the columns were
-   * looked up: it is left out, as if it came too late
-   * @returns the next bytes of the file
+   * @param text the next part of the CSV of `ANSWER_COLUMNS`, cut anywhere. An answer to a question without a column was
+   * stored after the columns were looked up: it is left out, as if it came too late
+   * @returns the next bytes of the file, each chunk valid until the next is asked for
    * @throws ParticipantTooLargeError
    */
-  *add(page: string): Generator<Uint8Array, void, void> {
-    for (let at = 0; at < page.length;) {
-      const answer = readAnswer(page, at);
+  *add(text: string): Generator<Uint8Array, void, void> {
+    this.#text += text;
+    // What ends within a record is not read again before there is twice as much: a record may have many parts.
+    if (this.#text.length < this.#wanted) return;
+    yield* this.#read();
+    this.#wanted = 2 * this.#text.length;
+  }
+
+  /** @returns the last bytes of the file */
+  *end(): Generator<Uint8Array, void, void> {
+    yield* this.#read();
+    if (this.#text !== '') throw new Error('the last record has no end');
+    yield* this.#writeParticipant();
+    yield* this.#chunks.rest();
+  }
+
+  *#read(): Generator<Uint8Array, void, void> {
+    const text = this.#text;
+    let at = 0;
+    for (let answer = readAnswer(text, at); answer; answer = readAnswer(text, at)) {
       at = answer.end;
       const place = this.#columns.places.get(answer.surveyid)?.get(answer.questionRef);
       if (place === undefined) continue;
@@ -34,13 +55,8 @@ export class Fold {
       }
       this.#participant.add(answer, place);
     }
-    this.#participant?.leavePage();
-  }
-
-  /** @returns the last bytes of the file */
-  *end(): Generator<Uint8Array, void, void> {
-    yield* this.#writeParticipant();
-    yield this.#chunks.rest();
+    this.#participant?.leaveText();
+    this.#text = copied(text.slice(at));
   }
 
   *#writeParticipant(): Generator<Uint8Array, void, void> {

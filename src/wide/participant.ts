@@ -1,4 +1,5 @@
 import type { Answer } from './answer.ts';
+import { copied } from './copied.ts';
 
 /** What a record of a wide file is made of: the answers that a participant gave along one chain of forms. */
 export interface Chain {
@@ -23,13 +24,17 @@ export class ParticipantTooLargeError extends Error {
 
 /** One participant's answers, folded into the records that they make. */
 export class Participant {
-  readonly userid: string;
+  #userid: string;
   #chains = new Map<string, Chain>();
   #size = 0;
   #keep = (text: string) => text;
 
   constructor(userid: string) {
-    this.userid = userid;
+    this.#userid = userid;
+  }
+
+  get userid(): string {
+    return this.#userid;
   }
 
   /** Records by what they begin with, in the order of their first answers. */
@@ -63,10 +68,11 @@ export class Participant {
     chain.answers.set(place, keep(answer.response));
   }
 
-  /** Lets go of the page that the answers so far were cut out of: what is held, and what is still to come, is copied. */
-  leavePage(): void {
+  /** Lets go of the text that the answers so far were cut out of: what is held, and what is still to come, is copied. */
+  leaveText(): void {
     if (this.#keep === copied) return;
     this.#keep = copied;
+    this.#userid = copied(this.#userid);
     this.#chains = new Map(
       [...this.#chains].map(([key, { flowid, started, ended, metadata, answers }]) => [
         copied(key),
@@ -81,6 +87,3 @@ export class Participant {
     );
   }
 }
-
-/** V8 makes a slice of a string a view of it, which would keep a page of megabytes for the sake of a few characters. */
-const copied = (text: string) => ` ${text}`.slice(1);

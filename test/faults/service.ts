@@ -44,8 +44,11 @@ export function withFaultyService(options: Omit<StackOptions, 'behind'> = {}): {
 }
 
 /** Begins to download a survey's CSV; the caller reads it as it likes. */
-export async function beginExport(survey: TestSurvey, headers: Record<string, string> = {}): Promise<IncomingMessage> {
-  const url = `${stackAddress().origin}/api/v1/responses/csv${query({ survey: survey.name })}`;
+export async function beginExport(
+  survey: TestSurvey,
+  { parameters = {}, headers = {} }: { parameters?: Record<string, string>; headers?: Record<string, string> } = {},
+): Promise<IncomingMessage> {
+  const url = `${stackAddress().origin}/api/v1/responses/csv${query({ survey: survey.name, ...parameters })}`;
   const request = get(url, { agent: false, headers: { Authorization: `Bearer ${survey.account.key}`, ...headers } });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   return response;

@@ -1,0 +1,304 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { pgText } from '../support/arbitraries.ts';
+import { ask, errorBody, query } from '../support/api.ts';
+import {
+  type TestAccount,
+  type TestResponse,
+  type TestSurvey,
+  addResponses,
+  copyResponses,
+  createAccount,
+  createSurvey,
+  sql,
+} from '../support/data.ts';
+import { wideCsv } from '../support/wide.ts';
+
+type Parameters = Record<string, string | undefined>;
+
+const wide = (survey: TestSurvey, parameters: Parameters = {}, method = 'GET') =>
+  ask(`/responses/csv${query({ survey: survey.name, layout: 'wide', ...parameters })}`, {
+    key: survey.account.key,
+    method,
+  });
+
+const FIXED = 'userid,parent_surveyid,parent_shortcode,flowid,started,ended,metadata';
+const PARENTS = [null, randomUUID(), randomUUID()];
+
+/** Few values, so that answers repeat, tie and share chains; awkward ones, so that cells need quotes. */
+const response: fc.Arbitrary<TestResponse> = fc.record({
+  form: fc.nat(4),
+  timestamp: fc.constantFrom('2026-03-01T00:00:00Z', '2026-03-01T00:00:00.000001Z', '2025-12-31T23:59:59.123Z'),
+  userid: fc.oneof(pgText, fc.constantFrom('a', 'b', 'B', 'ä')),
+  question_ref: fc.oneof(pgText, fc.constantFrom('q1', 'q2', 'q,3', '')),
+  question_idx: fc.integer({ min: -3, max: 3 }),
+  response: pgText,
+  flowid: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String),
+  metadata: fc.option(fc.constantFrom('{}', '{"a": "b,c\\n"}', '{"n": 1.10}'), { nil: null }),
+  parent: fc.constantFrom(...PARENTS),
+  parent_shortcode: fc.oneof(pgText, fc.constantFrom('p', '', 'p,"')),
+});
+
+const responses = fc.uniqueArray(response, {
+  minLength: 1,
+  maxLength: 60,
+  selector: ({ form, timestamp, userid, question_ref }) => JSON.stringify([form, timestamp, userid, question_ref]),
+});
+
+let account: TestAccount;
+beforeAll(async () => {
+  account = await createAccount();
+});
+
+describe('a wide file', () => {
+  test('has a record for each participant and chain, whatever the rows', async () => {
+    const creations = fc.array(fc.constantFrom('2026-01-01', '2026-01-02', '2026-01-03'), {
+      minLength: 5,
+      maxLength: 5,
+    });
+    await fc.assert(
+      fc.asyncProperty(responses, creations, async (rows, created) => {
+        const survey = await createSurvey(account, undefined, 5);
+        await sql(
+          `update surveys set created = d::timestamptz from unnest($1::uuid[], $2::text[]) v (v, d) where id = v`,
+          [survey.forms.map(({ id }) => id), created],
+        );
+        await addResponses(survey, rows);
+        const answer = await wide(survey);
+        expect([answer.status, answer.text]).toEqual([200, await wideCsv(survey)]);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('is this, for a small survey', async () => {
+    const survey = await createSurvey(account, undefined, 3); // f0, f0, f1
+    const at = (second: number) => `2026-03-01T00:00:0${second}Z`;
+    const parent = { parent: null, parent_shortcode: 'start', flowid: '7' };
+    await addResponses(survey, [
+      {
+        ...parent,
+        userid: 'b',
+        question_ref: 'age',
+        question_idx: 2,
+        timestamp: at(1),
+        response: '5',
+        metadata: '{"a": 1}',
+      },
+      { ...parent, userid: 'a', question_ref: 'age', question_idx: 2, timestamp: at(2), response: '6' },
+      { ...parent, userid: 'a', question_ref: 'age', question_idx: 2, timestamp: at(3), response: '', form: 1 },
+      { ...parent, userid: 'a', question_ref: 'name', question_idx: 1, timestamp: at(4), response: 'x, "y"', form: 2 },
+      {
+        ...parent,
+        userid: 'a',
+        question_ref: 'ok',
+        question_idx: 1,
+        timestamp: at(5),
+        response: 'yes',
+        form: 1,
+        flowid: '8',
+      },
+      {
+        ...parent,
+        userid: 'a',
+        question_ref: 'age',
+        question_idx: 2,
+        timestamp: at(6),
+        response: '9',
+        parent_shortcode: 'z',
+      },
+    ]);
+    const answer = await wide(survey);
+    expect(answer.text).toBe(
+      `${FIXED},f0.ok,f0.age,f1.name\n` +
+        'a,,start,8,2026-03-01T00:00:02.000Z,2026-03-01T00:00:05.000Z,{},yes,"","x, ""y"""\n' +
+        'a,,z,7,2026-03-01T00:00:06.000Z,2026-03-01T00:00:06.000Z,{},,9,\n' +
+        'b,,start,7,2026-03-01T00:00:01.000Z,2026-03-01T00:00:01.000Z,"{""a"": 1}",,5,\n',
+    );
+    expect(answer.headers.get('Content-Type')).toBe('text/csv; charset=utf-8');
+    expect(answer.headers.get('Content-Disposition')).toMatch(/^attachment; filename="responses_[^"]+\.csv"$/);
+  });
+
+  test('holds every participant once where there are many pages, of many forms', async () => {
+    const survey = await createSurvey(account, undefined, 9);
+    const rows = Array.from({ length: 9000 }, (_, i) => ({
+      form: i % 9,
+      timestamp: new Date(Date.UTC(2026, 2, 1) + ((i * 7919) % 9000)).toISOString(),
+      userid: `user ${i % 170}`,
+      question_ref: `q${i % 31}`,
+      question_idx: (i * 13) % 31,
+      parent: PARENTS[i % 3] ?? null,
+      response: `answer ${i}, ${'é🎉'.repeat(i % 700)}`,
+    }));
+    await addResponses(survey, rows);
+    const answer = await wide(survey);
+    expect(answer.text === (await wideCsv(survey))).toBe(true);
+    expect(new Set(answer.text.split('\n').map((line) => line.split(',', 3).join())).size).toBe(170 * 3 + 2);
+  });
+
+  test('holds a participant whose answers fill pages, and of whom much is replaced', async () => {
+    const survey = await createSurvey(account, undefined, 2);
+    const long = (seed: number) => `${seed},"\n🎉`.repeat(20_000);
+    await addResponses(
+      survey,
+      Array.from({ length: 200 }, (_, i) => ({
+        form: i % 2,
+        userid: i < 5 ? 'first' : 'second',
+        timestamp: new Date(Date.UTC(2026, 2, 1) + i).toISOString(),
+        question_ref: `q${i % 6}`,
+        question_idx: i % 6,
+        response: long(i),
+      })),
+    );
+    const answer = await wide(survey);
+    expect(answer.bytes.length).toBeGreaterThan(1_000_000);
+    expect(answer.text === (await wideCsv(survey))).toBe(true);
+  });
+
+  test('keeps questions of different forms apart, and quotes their names', async () => {
+    const survey = await createSurvey(account, undefined, 3);
+    await sql('update surveys set shortcode = $2 where id = $1', [survey.forms[2]?.id, 'a,"b"']);
+    await addResponses(survey, [
+      { form: 0, question_ref: 'q', response: 'of f0' },
+      { form: 2, question_ref: 'q', response: 'of the other' },
+    ]);
+    const answer = await wide(survey);
+    expect(answer.text.split('\n')[0]).toBe(`${FIXED},f0.q,"a,""b"".q"`);
+    expect(answer.text).toBe(await wideCsv(survey));
+  });
+});
+
+describe('a wide file’s selection', () => {
+  let survey: TestSurvey;
+  beforeAll(async () => {
+    survey = await createSurvey(account, undefined, 5);
+    await addResponses(
+      survey,
+      Array.from({ length: 3000 }, (_, i) => ({
+        form: (i * 7) % 5,
+        timestamp: new Date(Date.UTC(2026, 2, 1) + i * 60_000).toISOString(),
+        userid: `u${(i * 31) % 40}`,
+        question_ref: `q${i % 11}`,
+        question_idx: i % 11,
+        parent: PARENTS[i % 3] ?? null,
+        response: i % 17 === 0 ? '=1+1' : `answer ${i}`,
+      })),
+    );
+  });
+
+  test.each<[string, Parameters, string]>([
+    ['since', { since: '2026-03-02' }, `r.timestamp >= '2026-03-02Z'`],
+    ['until', { until: '2026-03-02T06:00:00+02:00' }, `r.timestamp < '2026-03-02 04:00Z'`],
+    [
+      'since and until',
+      { since: '2026-03-01T12:00:00Z', until: '2026-03-02' },
+      `r.timestamp >= '2026-03-01 12:00Z' and r.timestamp < '2026-03-02Z'`,
+    ],
+    ['shortcode', { shortcode: 'f1' }, `s.shortcode = 'f1'`],
+    ['question_ref', { question_ref: 'q3' }, `r.question_ref = 'q3'`],
+    ['userid', { userid: 'u7' }, `r.userid = 'u7'`],
+    [
+      'all of them',
+      { since: '2026-03-01T12:00:00Z', until: '2026-03-03', shortcode: 'f0', question_ref: 'q4', userid: 'u8' },
+      `r.timestamp >= '2026-03-01 12:00Z' and r.timestamp < '2026-03-03Z' and s.shortcode = 'f0'
+       and r.question_ref = 'q4' and r.userid = 'u8'`,
+    ],
+  ])('is narrowed by %s', async (_, parameters, where) => {
+    const answer = await wide(survey, parameters);
+    const expected = await wideCsv(survey, where);
+    expect(expected.split('\n').length).toBeGreaterThan(2);
+    expect([answer.status, answer.text]).toEqual([200, expected]);
+  });
+
+  test('may name many participants', async () => {
+    const userids = Array.from({ length: 100 }, (_, i) => `u${2 * i}`);
+    const path = `/responses/csv${query({ survey: survey.name, layout: 'wide' })}&userid=${userids.join('&userid=')}`;
+    const { text } = await ask(path, { key: account.key });
+    expect(text).toBe(await wideCsv(survey, `r.userid = any('{${userids.join()}}')`));
+  });
+
+  test.each<[string, Parameters]>([
+    ['a time', { since: '2030-01-01' }],
+    ['a form', { shortcode: 'none' }],
+    ['a participant', { userid: 'nobody' }],
+  ])('is the header alone where nothing passes %s', async (_, parameters) => {
+    const answer = await wide(survey, parameters);
+    expect([answer.status, answer.text]).toEqual([200, `${FIXED}\n`]);
+  });
+
+  test('begins with a byte order mark where that is asked for', async () => {
+    const { text } = await wide(survey, { bom: 'true', userid: 'u7' });
+    expect(text).toBe(`\uFEFF${await wideCsv(survey, `r.userid = 'u7'`)}`);
+  });
+
+  test('has its answers guarded, and nothing else, where that is asked for', async () => {
+    const guarded = (await wideCsv(survey)).replaceAll(',=1+1', `,'=1+1`);
+    expect(guarded).toContain(`'=1+1`);
+    expect((await wide(survey, { safe: 'true' })).text).toBe(guarded);
+  });
+
+  test('is checked for HEAD as for GET', async () => {
+    const answer = await wide(survey, {}, 'HEAD');
+    expect([answer.status, answer.bytes.length]).toEqual([200, 0]);
+    expect(answer.headers.get('Content-Type')).toBe('text/csv; charset=utf-8');
+  });
+
+  test('is that of the long file where nothing, or layout=long, is said', async () => {
+    for (const layout of [undefined, 'long']) {
+      const answer = await wide(survey, { layout });
+      expect(answer.bytes.equals(await copyResponses(survey))).toBe(true);
+    }
+  });
+});
+
+describe('a wide file is refused', () => {
+  const token = 'WzEsIjIwMjYtMDMtMDFUMDA6MDA6MDBaIiwidSIsInEiLCI4MDAwMDAwMC0wMDAwLTQwMDAtODAwMC0wMDAwMDAwMDAwMDAiXQ';
+
+  test.each<[string, Parameters, string]>([
+    ['another layout', { layout: 'tall' }, 'layout must be long or wide.'],
+    ['an empty layout', { layout: '' }, 'layout must be long or wide.'],
+    [
+      'a place to go on from',
+      { after: token },
+      'after cannot be given with layout=wide: a wide file is not in the order of time, and cannot be resumed.',
+    ],
+    [
+      'a count',
+      { count: 'true' },
+      'count cannot be given with layout=wide: how many records there are is not known before all have been made.',
+    ],
+  ])('with %s', async (_, parameters, message) => {
+    const survey = await createSurvey(account);
+    await addResponses(survey, [{}]);
+    const answer = await wide(survey, parameters);
+    expect([answer.status, answer.text]).toEqual([400, errorBody(message)]);
+    expect((await wide(survey, { ...parameters, after: undefined, count: 'false', layout: 'wide' })).status).toBe(200);
+  });
+
+  test('with more than 5000 questions, and not with 5000', async () => {
+    const survey = await createSurvey(account, undefined, 3);
+    const rows = Array.from({ length: 5001 }, (_, i) => ({ form: i === 5000 ? 2 : i % 2, question_ref: `q${i}` }));
+    await addResponses(survey, rows);
+    const answer = await wide(survey);
+    expect([answer.status, answer.text]).toEqual([
+      400,
+      errorBody(
+        'This selection has more than 5000 questions, or longer names for them than a file with a column for each can have. ' +
+          'Please narrow it with shortcode or question_ref, or leave out layout=wide.',
+      ),
+    ]);
+    expect((await wide(survey, { shortcode: 'f0' })).text).toBe(await wideCsv(survey, `s.shortcode = 'f0'`));
+  });
+
+  test('where the survey is not there, or has no responses', async () => {
+    const survey = await createSurvey(account);
+    for (const name of [survey.name, 'none']) {
+      const answer = await wide({ ...survey, name });
+      expect([answer.status, answer.text]).toEqual([
+        500,
+        errorBody(`No responses were found for survey: ${name} for user: ${account.email}`),
+      ]);
+    }
+  });
+});

@@ -1,0 +1,151 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ask, errorBody, query } from '../support/api.ts';
+import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
+import type { Exchange } from '../support/fault-proxy.ts';
+import { wideCsv } from '../support/wide.ts';
+import { beginExport, readExport, withFaultyService } from './service.ts';
+
+const service = withFaultyService();
+
+/** Answers of some 5 kB, so that a few thousand make several pages. */
+const ROWS = 3000;
+let survey: TestSurvey;
+let whole: string;
+/** SQL requests of an export without a fault. */
+let requests: number;
+
+const begin = (of: TestSurvey) => beginExport(of, { layout: 'wide' });
+const read = async (of: TestSurvey) => {
+  const { complete, bytes } = await readExport(await begin(of));
+  return { complete, text: bytes.toString('utf8') };
+};
+const isPage = ({ query: text }: Exchange) => text.startsWith('select userid');
+
+beforeAll(async () => {
+  survey = await createSurvey(await createAccount(), undefined, 4);
+  await addResponses(
+    survey,
+    Array.from({ length: ROWS }, (_, i) => ({
+      form: i % 4,
+      userid: `u${i % 130}`,
+      timestamp: new Date(Date.UTC(2026, 2, 1) + i).toISOString(),
+      question_ref: `q${i % 7}`,
+      question_idx: i % 7,
+      response: `"${i}", ${'x'.repeat(5000)}`,
+    })),
+  );
+  whole = await wideCsv(survey);
+  await read(survey); // from now on the key is in the cache
+  service.proxy.inject();
+  await read(survey);
+  ({ requests } = service.proxy);
+});
+
+test('the test’s file needs enough requests for its faults to mean something', () => {
+  expect(requests).toBeGreaterThanOrEqual(7);
+});
+
+describe('a wide file is the same when a request, at whatever position,', () => {
+  test.each<[string, (exchange: Exchange) => void]>([
+    ['is reset before an answer', (exchange) => exchange.reset()],
+    ['is cut off in the middle', (exchange) => exchange.cutAfter(100_000)],
+    ['is answered with garbage', (exchange) => exchange.reply(200, '<html>')],
+    ['is answered 503', (exchange) => exchange.reply(503, 'no')],
+  ])('%s', async (_, fault) => {
+    for (let position = 0; position < requests; position++) {
+      service.proxy.inject((exchange) => {
+        if (exchange.index === position) fault(exchange);
+      });
+      const { complete, text } = await read(survey);
+      expect({ complete, same: text === whole }, `at request ${position}`).toEqual({ complete: true, same: true });
+    }
+  });
+});
+
+test.each([1, 3, 499])('a wide file comes whole when no answer may hold more than %i rows', async (most) => {
+  service.proxy.inject((exchange) => {
+    if (isPage(exchange) && Number(exchange.params[0]) > most) exchange.reply(507, 'response is too large');
+  });
+  const { complete, text } = await read(survey);
+  expect({ complete, same: text === whole }).toEqual({ complete: true, same: true });
+});
+
+test.each<[string, (exchange: Exchange) => void]>([
+  ['resets', (exchange) => exchange.reset()],
+  ['an error that is not worth a retry', (exchange) => exchange.reply(400, '{"message":"secret","code":"42P01"}')],
+])('a failure that lasts breaks the transfer: %s', async (_, fault) => {
+  service.proxy.inject((exchange) => {
+    if (exchange.index >= 5) fault(exchange);
+  });
+  const response = await begin(survey);
+  expect(response.statusCode).toBe(200);
+  const { complete, bytes } = await readExport(response);
+  expect(complete).toBe(false);
+  expect(bytes.length).toBeGreaterThan(100);
+  expect(bytes.length).toBeLessThan(whole.length);
+  expect(whole.startsWith(bytes.toString('utf8'))).toBe(true); // no error's text in the file
+});
+
+test('a participant who cannot be held breaks the transfer, behind all others before', async () => {
+  const large = await createSurvey(survey.account, undefined, 1);
+  await addResponses(large, [
+    ...Array.from({ length: 600 }, (_, i) => ({ userid: `a${i}`, question_ref: 'q0', response: 'x'.repeat(1000) })),
+    ...Array.from({ length: 9 }, (_, i) => ({ userid: 'b', question_ref: `q${i}`, response: 'x'.repeat(2_000_000) })),
+    { userid: 'c', question_ref: 'q0' },
+  ]);
+  const response = await begin(large);
+  expect(response.statusCode).toBe(200);
+  const { complete, bytes } = await readExport(response);
+  expect(complete).toBe(false);
+  expect(bytes.length).toBeGreaterThan(500_000);
+  expect(bytes.toString('utf8')).not.toMatch(/^[bc],/m);
+
+  const path = `/responses/csv${query({ survey: large.name, layout: 'wide', question_ref: 'q0' })}`;
+  const narrowed = await ask(path, { key: large.account.key });
+  expect(narrowed.text === (await wideCsv(large, `r.question_ref = 'q0'`))).toBe(true);
+});
+
+test('a first answer that is too large even alone is refused', async () => {
+  service.proxy.inject((exchange) => {
+    if (isPage(exchange)) exchange.reply(507, 'response is too large (max is 67108864 bytes)');
+  });
+  const answer = await ask(`/responses/csv${query({ survey: survey.name, layout: 'wide' })}`, {
+    key: survey.account.key,
+  });
+  expect([answer.status, answer.text]).toEqual([
+    400,
+    errorBody(
+      'This selection has an answer that is too large for a file with a column for each question. ' +
+        'Please narrow it with shortcode, question_ref or userid, or leave out layout=wide.',
+    ),
+  ]);
+});
+
+test('what is stored while a wide file is made changes no record, but for answers that are still ahead', async () => {
+  const small = await createSurvey(survey.account, undefined, 2);
+  await addResponses(
+    small,
+    Array.from({ length: 1500 }, (_, i) => ({
+      form: i % 2,
+      userid: `u${i % 200}`,
+      question_ref: `q${i % 3}`,
+      timestamp: new Date(Date.UTC(2026, 2, 1) + i).toISOString(),
+    })),
+  );
+  const before = await wideCsv(small);
+  let pages = 0;
+  service.proxy.inject(async (exchange) => {
+    if (!isPage(exchange) || pages++ !== 0) return;
+    // The columns are known, and no answer is read yet: here come questions that have no column.
+    const timestamp = '2030-01-01T00:00:00Z';
+    await addResponses(small, [
+      { userid: 'u1', question_ref: 'new', timestamp },
+      { userid: 'someone new', question_ref: 'new', timestamp },
+      { userid: 'zzz', question_ref: 'q1', timestamp, response: 'in time' },
+    ]);
+  });
+  const { complete, text } = await read(small);
+  expect(complete).toBe(true);
+  expect(text.replace(/^zzz,.*\n/m, '')).toBe(before);
+  expect(text).toContain(',in time');
+});

@@ -1,0 +1,127 @@
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type BenchSurvey, createAccount, createSurvey } from '../../bench/data.ts';
+import type { Query } from '../../src/db/client.ts';
+import { BY_PARTICIPANT } from '../../src/db/order.ts';
+import { questionsQuery } from '../../src/db/questions.ts';
+import { type Range, type Selection, borderQuery, pageQuery } from '../../src/db/responses.ts';
+import { parseInstant } from '../../src/timestamp.ts';
+import { ANSWER_COLUMNS } from '../../src/wide/answer.ts';
+import { migrate } from '../../tools/migrations.ts';
+import { type TestPostgres, startPostgres } from '../support/postgres.ts';
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly Plans?: readonly Plan[];
+}
+
+const ROWS = 50_000;
+const LIMIT = 1000;
+
+let server: TestPostgres;
+let client: Client;
+const surveys = new Map<number, BenchSurvey>();
+
+beforeAll(async () => {
+  server = await startPostgres();
+  const url = await server.createDatabase();
+  await migrate(url);
+  client = new Client({ connectionString: url });
+  await client.connect();
+  // What the Worker's role has set when it logs in.
+  const { rows } = await client.query<{ rolconfig: string[] }>(
+    `select rolconfig from pg_roles where rolname = 'survey_export_worker'`,
+  );
+  for (const setting of rows[0]?.rolconfig ?? []) await client.query(`set ${setting}`);
+  const account = await createAccount(client);
+  for (const forms of [1, 20, 100]) {
+    surveys.set(forms, await createSurvey(client, account, { name: `of ${forms}`, rows: ROWS, forms }));
+  }
+});
+afterAll(async () => {
+  await client?.end();
+  await server?.stop();
+});
+
+async function nodesOf({ text, params }: Query): Promise<Plan[]> {
+  const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+    `explain (analyze, timing off, format json) ${text}`,
+    [...params],
+  );
+  const all = (plan: Plan): Plan[] => [plan].concat((plan.Plans ?? []).flatMap(all));
+  const plan = rows[0]?.['QUERY PLAN'][0].Plan;
+  return plan ? all(plan) : [];
+}
+
+const surveyid = '80000000-0000-4000-8000-000000000000';
+const middle = {
+  userid: '2000000000004054',
+  timestamp: '2026-03-01T02:30:00.000Z',
+  questionRef: 'question_3',
+  surveyid,
+};
+const later = { ...middle, userid: '2000000000007000' };
+
+const ranges: [string, Range][] = [
+  ['from the start', { limit: LIMIT }],
+  ['behind a key', { limit: LIMIT, after: middle }],
+  ['between two borders', { limit: LIMIT, after: middle, upTo: later }],
+];
+
+/** `analyze` comes last: a table whose statistics Postgres does not have yet must not be slow either. */
+describe.each(['before the table was ever analysed', 'after vacuum analyze'])('%s', (when) => {
+  beforeAll(async () => {
+    if (when.startsWith('after')) await client.query('vacuum analyze');
+  });
+
+  describe.each([1, 20, 100])('with %i form versions', (forms) => {
+    const selection = (): Selection => ({
+      forms: surveys.get(forms)?.forms.map((id) => ({ id, shortcode: '' })) ?? [],
+    });
+
+    test.each(ranges)('a page of participants %s is read along their index, and no further', async (_, range) => {
+      const nodes = await nodesOf(pageQuery(selection(), range, ANSWER_COLUMNS, { order: BY_PARTICIPANT }));
+      const scans = nodes.filter((node) => node['Relation Name'] === 'responses');
+      expect(new Set(scans.map((node) => node['Node Type']))).toEqual(new Set(['Index Scan']));
+      expect(new Set(scans.map((node) => node['Index Name']))).toEqual(new Set(['responses_by_participant']));
+      expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort'); // Incremental Sort: of ties alone
+      expect(nodes.some((node) => node['Node Type'] === 'Merge Append')).toBe(forms > 1);
+      expect(nodes[0]?.['Actual Rows']).toBe(LIMIT);
+      const read = scans.reduce((sum, node) => sum + node['Actual Rows'] * node['Actual Loops'], 0);
+      expect(read).toBeLessThanOrEqual(LIMIT + forms + 1);
+    });
+
+    test.each(ranges)('borders between participants %s are read from their index', async (_, range) => {
+      const wanted = { ...range, limit: 4 * LIMIT };
+      const nodes = await nodesOf(borderQuery(selection(), wanted, LIMIT, BY_PARTICIPANT));
+      const scans = nodes.filter((node) => node['Relation Name'] === 'responses');
+      expect(new Set(scans.map((node) => node['Node Type']))).toEqual(new Set(['Index Only Scan']));
+      expect(new Set(scans.map((node) => node['Index Name']))).toEqual(new Set(['responses_by_participant']));
+      expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort');
+      expect(nodes[0]?.['Actual Rows']).toBe(4);
+    });
+
+    test('a page of some participants, of some time, is read from their part of the index alone', async () => {
+      const userids = ['2000000000000001', '2000000000000002'];
+      const some = { ...selection(), userids, since: parseInstant('2026-03-01') };
+      const nodes = await nodesOf(pageQuery(some, { limit: LIMIT }, ANSWER_COLUMNS, { order: BY_PARTICIPANT }));
+      const scans = nodes.filter((node) => node['Relation Name'] === 'responses');
+      expect(new Set(scans.map((node) => node['Index Name']))).toEqual(new Set(['responses_by_participant']));
+      expect(nodes[0]?.['Actual Rows']).toBe(12);
+      expect(scans.reduce((sum, node) => sum + node['Actual Rows'] * node['Actual Loops'], 0)).toBe(12);
+    });
+
+    // Before it knows the table Postgres expects a group for nearly every response, and may sort them to find the groups.
+    const mostSorted = when.startsWith('after') ? 6 * forms : ROWS;
+    test(`the questions are found in one pass, in which no more than ${mostSorted} rows are sorted`, async () => {
+      const nodes = await nodesOf(questionsQuery(selection(), 5001));
+      expect(nodes.filter((node) => node['Relation Name'] === 'responses')).toHaveLength(1);
+      const sorted = nodes.filter((node) => node['Node Type'].endsWith('Sort')).map((node) => node['Actual Rows']);
+      expect(Math.max(...sorted)).toBeLessThanOrEqual(mostSorted);
+    });
+  });
+});
