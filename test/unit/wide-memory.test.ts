@@ -1,0 +1,10 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { expect, test } from 'vitest';
+
+test('of a participant’s 240 MB of answers, a wide file holds in memory what goes into the record', async () => {
+  const worker = new Worker(new URL('../support/wide-held.ts', import.meta.url), {
+    resourceLimits: { maxOldGenerationSizeMb: 60, maxYoungGenerationSizeMb: 8 },
+  });
+  expect(await once(worker, 'exit')).toEqual([0]); // rejects with ERR_WORKER_OUT_OF_MEMORY
+});
