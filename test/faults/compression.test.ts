@@ -50,7 +50,7 @@ async function unpack(response: IncomingMessage): Promise<{ complete: boolean; b
 
 describe('an export under gzip', () => {
   test('is unpacked to the same bytes', async () => {
-    const response = await beginExport(survey, GZIP);
+    const response = await beginExport(survey, { headers: GZIP });
     expect(response.headers['content-encoding']).toBe('gzip');
     const { complete, bytes } = await unpack(response);
     expect({ complete, same: bytes.equals(whole) }).toEqual({ complete: true, same: true });
@@ -62,7 +62,7 @@ describe('an export under gzip', () => {
     service.proxy.inject(async ({ index }) => {
       if (index >= 5) await released; // the first page, the borders, and some pages pass
     });
-    const response = await beginExport(survey, GZIP);
+    const response = await beginExport(survey, { headers: GZIP });
     const gunzip = response.pipe(createGunzip());
     let read = 0;
     for await (const chunk of gunzip) {
@@ -84,13 +84,13 @@ describe('an export under gzip that cannot go on', () => {
 
   test('is a broken transfer, and a broken file to who overlooks that', async () => {
     breakOff();
-    const { complete, bytes } = await readExport(await beginExport(survey, GZIP));
+    const { complete, bytes } = await readExport(await beginExport(survey, { headers: GZIP }));
     expect(complete).toBe(false);
     expect(bytes.length).toBeGreaterThan(1000);
     expect(() => gunzipSync(bytes)).toThrow('unexpected end of file');
 
     breakOff();
-    const unpacked = await unpack(await beginExport(survey, GZIP));
+    const unpacked = await unpack(await beginExport(survey, { headers: GZIP }));
     expect(unpacked.complete).toBe(false);
     expect(unpacked.bytes.length).toBeGreaterThan(100_000);
     expect(whole.subarray(0, unpacked.bytes.length).equals(unpacked.bytes)).toBe(true);
@@ -112,7 +112,7 @@ describe('an export under gzip that cannot go on', () => {
 
 test('a reader of gzip that pauses stops the reading from the database, and gets all when it goes on', async () => {
   service.proxy.inject();
-  const response = await beginExport(survey, GZIP);
+  const response = await beginExport(survey, { headers: GZIP });
   response.pause();
   let whilePaused = -1;
   while (service.proxy.requests !== whilePaused) {
@@ -129,7 +129,7 @@ test.each([0, 1, 100_000, 2_000_000])(
   'a reader of gzip that leaves after %i bytes leaves no query running',
   async (least) => {
     service.proxy.inject();
-    const response = await beginExport(survey, GZIP);
+    const response = await beginExport(survey, { headers: GZIP });
     let read = 0;
     if (least > 0) {
       for await (const chunk of response) {

@@ -14,7 +14,7 @@ let whole: string;
 /** SQL requests of an export without a fault. */
 let requests: number;
 
-const begin = (of: TestSurvey) => beginExport(of, { layout: 'wide' });
+const begin = (of: TestSurvey) => beginExport(of, { parameters: { layout: 'wide' } });
 const read = async (of: TestSurvey) => {
   const { complete, bytes } = await readExport(await begin(of));
   return { complete, text: bytes.toString('utf8') };
