@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { parseCsv } from '../../../test/support/csv.ts';
+import type { Trial } from '../trial.ts';
+import { checkWaiting } from './downloads.ts';
+import { type Row, expectAllOrNothing, expectRows, expectSuccess, readCsv, withoutNulls } from './expect.ts';
+
+const RESPONSES = [
+  'surveyid',
+  'flowid',
+  'userid',
+  'question_ref',
+  'question_text',
+  'response',
+  'timestamp',
+  'metadata',
+];
+const MORE = ['parent_surveyid', 'parent_shortcode', 'pageid', 'translated_response', 'ad_id'];
+
+/** @returns the responses of the export, each with what the join adds to it */
+export async function joinedRows(trial: Trial): Promise<Row[]> {
+  const forms = parseCsv((await trial.get('/responses/form-data')).body);
+  const form = new Map(forms.map((row) => [row['surveyid'], row]));
+  return parseCsv((await trial.get('/responses/csv')).body).map((response): Row => {
+    const { shortcode = null, version = null, metadata = null } = form.get(response['surveyid'] ?? '') ?? {};
+    const { platform } = JSON.parse(response['metadata'] ?? '{}') as { platform?: string };
+    const { wave } = JSON.parse(metadata ?? '{}') as { wave?: number };
+    const added = { shortcode, version, platform: platform ?? null, wave: wave === undefined ? null : String(wave) };
+    return Object.assign(response, added);
+  });
+}
+
+export const JOINED_COLUMNS = [...RESPONSES, ...MORE, 'shortcode', 'version', 'platform', 'wave'];
+
+/** `joined.csv`, of a reader that takes a missing value for an empty text. */
+export async function checkJoin(trial: Trial): Promise<string> {
+  const expected = withoutNulls(await joinedRows(trial));
+  assert.ok(expected.every((row) => row['version'] !== ''));
+  const expectAll = async (folder: string) =>
+    expectRows(withoutNulls(await readCsv(folder, 'joined.csv')), expected, JOINED_COLUMNS);
+
+  const folder = await trial.folder();
+  expectSuccess(await trial.run(folder));
+  const rows = await expectAll(folder);
+  const cut = await trial.folder();
+  const ended = await trial.run(cut, { faults: [{ cutAfter: 500_000 }] });
+  await expectAllOrNothing(cut, ended, () => expectAll(cut));
+  return `${rows}, each with its version; nothing half when cut; ${await checkWaiting(trial)}`;
+}

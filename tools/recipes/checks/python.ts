@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { checkDownload, checkWaiting } from './downloads.ts';
+import { type Check, expectFile, expectNothingComplete, expectSuccess } from './expect.ts';
+import { checkJoin } from './join.ts';
+import { checkPages } from './pages.ts';
+
+/** All but metadata, which it writes anew, and ad_id, which is not on pages. */
+const PAGE_COLUMNS = [
+  ...['parent_surveyid', 'parent_shortcode', 'surveyid', 'flowid', 'userid', 'question_ref', 'question_idx'],
+  ...['question_text', 'response', 'timestamp', 'pageid', 'translated_response'],
+];
+
+export const pythonChecks: Record<string, Check> = {
+  'python/download_csv.py': checkDownload,
+
+  'python/page_through.py': (trial) => checkPages(trial, PAGE_COLUMNS),
+
+  async 'python/pull_new.py'(trial) {
+    const folder = await trial.folder();
+    const pulls = async () =>
+      (await readdir(join(folder, 'pulls'))).filter((name) => name.endsWith('.ndjson')).toSorted();
+    const first = (await trial.get('/responses/ndjson')).body;
+    assert.notEqual((await trial.run(folder, { faults: [{ cutAfter: 500_000 }] })).status, 0);
+    assert.deepEqual(await pulls(), []);
+    expectSuccess(await trial.run(folder));
+    await expectFile(join(folder, 'pulls', '000001.ndjson'), first);
+    expectSuccess(await trial.run(folder));
+    assert.deepEqual(await pulls(), ['000001.ndjson']);
+
+    await trial.addResponses('2026-05-10T10');
+    assert.notEqual((await trial.run(folder, { faults: [{ cutAfter: 50_000 }] })).status, 0);
+    assert.deepEqual(await pulls(), ['000001.ndjson']);
+    expectSuccess(await trial.run(folder));
+    assert.deepEqual(await pulls(), ['000001.ndjson', '000002.ndjson']);
+    const both = await Promise.all((await pulls()).map((name) => readFile(join(folder, 'pulls', name))));
+    assert.ok(Buffer.concat(both).equals((await trial.get('/responses/ndjson')).body));
+
+    await trial.addResponses('2026-05-09T10');
+    assert.equal((await trial.run(folder)).status, 3, 'it did not notice late responses');
+    return `two pulls are the whole export; late responses are noticed; ${await checkWaiting(trial)}`;
+  },
+
+  async 'python/resume_download.py'(trial) {
+    const { body } = await trial.get('/responses/csv');
+    const folder = await trial.folder();
+    const faults = [10, 300_000, 0, 1, 400_003].map((cutAfter) => ({ cutAfter }));
+    const ended = await trial.run(folder, { faults });
+    expectSuccess(ended);
+    assert.equal(ended.requests, faults.length + 1);
+    const sum = await expectFile(join(folder, 'responses.csv'), body);
+
+    // Behind the header, within a cell with line breaks, one byte too few, nothing left to do, and anywhere.
+    const lengths = [
+      body.indexOf('\n') + 1,
+      body.indexOf('Windows\r\nline') + 9,
+      ...[body.length - 1, body.length],
+      ...Array.from({ length: 6 }, () => Math.floor(Math.random() * body.length)),
+    ];
+    for (const length of lengths) {
+      const stopped = await trial.folder();
+      await writeFile(join(stopped, 'responses.csv.part'), body.subarray(0, length));
+      expectSuccess(await trial.run(stopped));
+      await expectFile(join(stopped, 'responses.csv'), body).catch((cause: unknown) => {
+        throw new Error(`from a partial file of ${length} bytes`, { cause });
+      });
+    }
+    const shortened = await trial.folder();
+    const shortenTo = body.indexOf('\n', body.indexOf(',consent,', 500_000)) + 1;
+    await expectNothingComplete(shortened, await trial.run(shortened, { faults: [{ shortenTo }] }));
+    return `${sum} over ${ended.requests} connections, and from ${lengths.length} partial files; ${await checkWaiting(trial)}`;
+  },
+
+  'python/join_form_data.py': checkJoin,
+
+  async 'python/wait_when_busy.py'(trial) {
+    const ended = await trial.run(await trial.folder());
+    expectSuccess(ended);
+    assert.equal(ended.stdout.split('\n')[0], trial.survey);
+    return checkWaiting(trial);
+  },
+};

@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises';
+import type { Language } from './catalogue.ts';
+import { type Ended, type Surroundings, runProgram } from './programs.ts';
+
+/** What runs the recipes of a language on this machine. */
+export interface Interpreter {
+  /** Such as `curl 8.5.0`. */
+  readonly version: string;
+  run(file: string, surroundings: Surroundings): Promise<Ended>;
+}
+
+/** Why there is none. */
+export interface Missing {
+  readonly missing: string;
+}
+
+type Command = readonly [string, ...string[]];
+
+const PYTHONS = [process.env['PYTHON'], 'python3', '/usr/bin/python3', 'python'].filter((name) => name !== undefined);
+
+const DUCKDB_IN_PYTHON = `
+import duckdb, sys
+database = duckdb.connect()
+for statement in duckdb.extract_statements(sys.stdin.read()):
+    if database.execute(statement).description:
+        print(database.fetchall())
+`;
+
+/** Looks for a language's interpreter, with the libraries that its recipes need. */
+export const findInterpreter: Record<Language, () => Promise<Interpreter | Missing>> = {
+  async curl() {
+    const version = await firstLine(['curl', '--version']);
+    if (version === undefined) return { missing: 'no curl on this machine' };
+    if ((await firstLine(['sh', '-c', 'echo yes'])) !== 'yes') return { missing: 'no sh on this machine' };
+    return { version: version.split(' ').slice(0, 2).join(' '), run: withFile(['sh']) };
+  },
+
+  async python() {
+    const found = await findPython(['requests', 'pandas']);
+    if ('missing' in found) return found;
+    return { version: found.version, run: withFile([found.python, '-B']) };
+  },
+
+  async r() {
+    if ((await firstLine(['Rscript', '-e', 'cat(1)'])) !== '1') return { missing: 'no R on this machine' };
+    const names = ['httr2', 'readr', 'jsonlite'];
+    const versions = names.map((name) => `" ${name}", format(packageVersion("${name}"))`);
+    const version = await firstLine(['Rscript', '-e', `cat("R", format(getRversion()), ${versions.join(', ')})`]);
+    if (version === undefined) return { missing: `R is on this machine, but not all of ${names.join(', ')}` };
+    return { version: version.replaceAll(/ +/g, ' '), run: withFile(['Rscript']) };
+  },
+
+  async duckdb() {
+    const version = await firstLine(['duckdb', '--version']);
+    if (version !== undefined) return { version: `duckdb ${version}`, run: withInput(['duckdb', '-bail']) };
+    const found = await findPython(['duckdb']);
+    if ('missing' in found) return { missing: `no duckdb on this machine, and ${found.missing}` };
+    return { version: found.version, run: withInput([found.python, '-c', DUCKDB_IN_PYTHON]) };
+  },
+};
+
+async function findPython(modules: readonly string[]): Promise<{ python: string; version: string } | Missing> {
+  const versions = modules.map((name) => `"${name}", ${name}.__version__`);
+  const code = `import sys, ${modules.join(', ')}; print("Python", sys.version.split()[0], ${versions.join(', ')})`;
+  let missing = 'no Python on this machine';
+  for (const python of PYTHONS) {
+    const version = await firstLine([python, '-c', code]);
+    if (version !== undefined) return { python, version };
+    if ((await firstLine([python, '--version'])) !== undefined) missing = `no Python with ${modules.join(' and ')}`;
+  }
+  return { missing };
+}
+
+/** @returns undefined when the program is not there or does not succeed */
+async function firstLine(command: Command): Promise<string | undefined> {
+  const { status, stdout } = await runProgram(command);
+  return status === 0 ? stdout.split('\n')[0]?.trim() : undefined;
+}
+
+function withFile(command: Command): Interpreter['run'] {
+  return (file, surroundings) => runProgram([...command, file], surroundings);
+}
+
+function withInput(command: Command): Interpreter['run'] {
+  return async (file, surroundings) =>
+    await runProgram(command, { ...surroundings, input: await readFile(file, 'utf8') });
+}
