@@ -35,6 +35,8 @@ await runCommand(async () => {
   if (![...found.values()].some((it) => 'run' in it)) throw new UserError('no recipe could be run on this machine');
 
   const trials = await prepareTrials();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => void trials.stop().finally(() => process.exit(1)));
   const outcomes: Outcome[] = [];
   try {
     for (const recipe of recipeFiles) outcomes.push(await runRecipe(recipe, found, trials));

@@ -25,12 +25,9 @@ export async function runProgram(
   { cwd, env, input = '', timeoutMs = 120_000 }: Surroundings = {},
 ): Promise<Ended> {
   const [program, ...args] = command;
-  const child = spawn(program, args, {
-    cwd,
-    env: { ...process.env, ...env },
-    timeout: timeoutMs,
-    killSignal: 'SIGKILL',
-  });
+  const child = spawn(program, args, { cwd, env: { ...process.env, ...env } });
+  // Not spawn's own timeout: it keeps this process from ending when there is no such program.
+  const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
   const failure = Promise.withResolvers<Ended>();
   child.on('error', ({ message }) => failure.resolve({ status: null, stdout: '', stderr: message })); // there is none
   child.stdin.on('error', () => {}); // it need not read it
@@ -38,5 +35,9 @@ export async function runProgram(
   const end = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
     ([stdout, stderr]): Ended => ({ status: child.exitCode, stdout, stderr }),
   );
-  return await Promise.race([end, failure.promise]);
+  try {
+    return await Promise.race([end, failure.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

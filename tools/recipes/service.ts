@@ -26,7 +26,7 @@ export async function startDemoService(): Promise<DemoService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'recipes-data-'));
   const env = { DATA_DIR: dataDir, DATABASE_URL: '', PORT: String(await freePort()) };
   const child = spawn(process.execPath, [tool('dev.ts')], {
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...env, npm_lifecycle_event: 'start' }, // as npm's child it ends when this process does
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exited = once(child, 'exit');

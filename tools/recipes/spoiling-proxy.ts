@@ -33,7 +33,9 @@ export async function startSpoilingProxy(target: string): Promise<SpoilingProxy>
       response.writeHead(fault.busy, { 'Retry-After': fault.retryAfter }).end('{"error":{"message":"busy"}}');
       return;
     }
-    const upstream = forward(`${target}${request.url}`, { method: request.method, headers: request.headers });
+    const headers = { ...request.headers };
+    if (typeof fault === 'object') delete headers['accept-encoding']; // faults count the bytes of the file itself
+    const upstream = forward(`${target}${request.url}`, { method: request.method, headers });
     upstream.on('response', (answer) => void pass(answer, response, fault).catch(() => response.destroy()));
     upstream.on('error', () => response.destroy());
     request.pipe(upstream);

@@ -42,7 +42,7 @@ export async function checkJoin(trial: Trial): Promise<string> {
   expectSuccess(await trial.run(folder));
   const rows = await expectAll(folder);
   const cut = await trial.folder();
-  const ended = await trial.run(cut, { faults: [{ cutAfter: 500_000 }] });
+  const ended = await trial.run(cut, { faults: [{ cutAfter: 50_000 }] });
   await expectAllOrNothing(cut, ended, () => expectAll(cut));
   return `${rows}, each with its version; nothing half when cut; ${await checkWaiting(trial)}`;
 }

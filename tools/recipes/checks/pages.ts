@@ -13,7 +13,7 @@ export async function checkPages(trial: Trial, columns: readonly string[]): Prom
   expectSuccess(await trial.run(folder));
   const rows = await expectAll(folder);
   const cut = await trial.folder();
-  const ended = await trial.run(cut, { faults: ['nothing', { cutAfter: 100_000 }] });
+  const ended = await trial.run(cut, { faults: ['nothing', { cutAfter: 10_000 }] });
   await expectAllOrNothing(cut, ended, () => expectAll(cut));
   return `${rows}, as in the export; nothing half when cut; ${await checkWaiting(trial)}`;
 }
