@@ -130,6 +130,7 @@ export const layout = {
       type: 'string',
       enum: ['long', 'wide'],
       default: 'long',
+      example: 'wide',
       description:
         '`wide`: a record for each participant and chain of forms, a column for each question, with the last answer to it.',
     }),
