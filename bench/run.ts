@@ -7,6 +7,7 @@ import { startPostgres } from '../test/support/postgres.ts';
 import { runCommand } from '../tools/command.ts';
 import { migrate } from '../tools/migrations.ts';
 import { encodeCursor } from '../src/cursor.ts';
+import { measureFeatures } from './bare.ts';
 import { measureGzip } from './compression.ts';
 import { type BenchAccount, type BenchSurvey, createAccount, createSurvey } from './data.ts';
 import { measureEncoders } from './encoder.ts';
@@ -178,7 +179,7 @@ await runCommand(async () => {
 
   say(`the service, ${LATENCY_MS} ms added to every SQL request`);
   {
-    await using service = await startService(url, LATENCY_MS);
+    await using service = await startService(url, { latencyMs: LATENCY_MS });
     const exported = (survey: BenchSurvey) => service.read(`/responses/csv?survey=${survey.name}`, account);
     await exported(twenty);
     const delayed = await best(() => exported(large), server.pid);
@@ -189,6 +190,11 @@ await runCommand(async () => {
       bound: { atLeast: 0.8 },
     });
   }
+
+  say('the service in turns with its engine alone');
+  const features = await measureFeatures(url, large, account, 2 * RUNS);
+  figures.push(...features.figures);
+  measurements.push(...features.measurements);
 
   say('gzip');
   const gzip = await measureGzip(url, large, account, RUNS);

@@ -21,7 +21,10 @@ export interface BenchService extends AsyncDisposable {
   ): Promise<Run & { readonly firstByteSeconds: number }>;
 }
 
-export async function startService(databaseUrl: string, latencyMs = 0): Promise<BenchService> {
+export async function startService(
+  databaseUrl: string,
+  { latencyMs = 0, entry = 'src/worker.ts' }: { latencyMs?: number; entry?: string } = {},
+): Promise<BenchService> {
   await using cleanUp = new AsyncDisposableStack();
   const password = randomBytes(24).toString('hex');
   const options = JSON.stringify({ database: databaseUrl, password, latencyMs });
@@ -33,7 +36,7 @@ export async function startService(databaseUrl: string, latencyMs = 0): Promise<
   const [endpoint] = (await once(gateway, 'message')) as [string];
 
   const { started: worker, workerd } = await workerdStartedBy(() =>
-    startWorker('src/worker.ts', {
+    startWorker(entry, {
       vars: {
         SQL_ENDPOINT: endpoint,
         DATABASE_URL: `postgresql://survey_export_worker:${password}@localhost${new URL(databaseUrl).pathname}`,

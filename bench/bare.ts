@@ -1,0 +1,58 @@
+import type { BenchAccount, BenchSurvey } from './data.ts';
+import { treeCpu } from './process-stats.ts';
+import type { Figure, Measurement } from './report.ts';
+import { type BenchService, startService } from './service.ts';
+
+/** What an export costs in its best run. */
+interface Cost {
+  seconds: number;
+  cpuSeconds: number;
+}
+
+/**
+ * The plain export of the whole service beside that of its engine alone, in turns: what all features around it cost an
+ * export that uses none of them.
+ */
+export async function measureFeatures(
+  databaseUrl: string,
+  survey: BenchSurvey,
+  account: BenchAccount,
+  turns: number,
+): Promise<{ figures: Figure[]; measurements: Measurement[] }> {
+  await using service = await startService(databaseUrl);
+  await using engine = await startService(databaseUrl, { entry: 'bench/bare-worker.ts' });
+  const best = { service: newCost(), engine: newCost() };
+  for (let i = 0; i <= turns; i++) {
+    const warmsUp = i === 0;
+    await measure(service, `/responses/csv?survey=${survey.name}`, account, warmsUp ? newCost() : best.service);
+    await measure(engine, `/${account.id}?survey=${survey.name}`, account, warmsUp ? newCost() : best.engine);
+  }
+  const rowsPerSecond = ({ seconds }: Cost) => survey.rows / seconds;
+  return {
+    figures: [
+      {
+        name: 'the service ÷ its engine alone',
+        value: best.engine.seconds / best.service.seconds,
+        bound: { atLeast: 0.97 },
+      },
+      {
+        name: 'workerd CPU, the service ÷ its engine alone',
+        value: best.service.cpuSeconds / best.engine.cpuSeconds,
+        bound: { atMost: 1.03 },
+      },
+    ],
+    measurements: [
+      { name: 'the service, in turns with its engine', value: rowsPerSecond(best.service), unit: 'rows/s' },
+      { name: 'its engine alone', value: rowsPerSecond(best.engine), unit: 'rows/s' },
+    ],
+  };
+}
+
+const newCost = (): Cost => ({ seconds: Infinity, cpuSeconds: Infinity });
+
+async function measure(service: BenchService, path: string, account: BenchAccount, best: Cost): Promise<void> {
+  const cpu = treeCpu(service.workerd);
+  const { seconds } = await service.read(path, account);
+  best.seconds = Math.min(best.seconds, seconds);
+  best.cpuSeconds = Math.min(best.cpuSeconds, treeCpu(service.workerd) - cpu);
+}
