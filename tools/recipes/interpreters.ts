@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Language } from './catalogue.ts';
+import { duckdbFromNpm } from './duckdb.ts';
 import { type Ended, type Surroundings, runProgram } from './programs.ts';
 
 /** What runs the recipes of a language on this machine. */
@@ -54,8 +55,11 @@ export const findInterpreter: Record<Language, () => Promise<Interpreter | Missi
     const version = await firstLine(['duckdb', '--version']);
     if (version !== undefined) return { version: `duckdb ${version}`, run: withInput(['duckdb', '-bail']) };
     const found = await findPython(['duckdb']);
-    if ('missing' in found) return { missing: `no duckdb on this machine, and ${found.missing}` };
-    return { version: found.version, run: withInput([found.python, '-c', DUCKDB_IN_PYTHON]) };
+    if (!('missing' in found))
+      return { version: found.version, run: withInput([found.python, '-c', DUCKDB_IN_PYTHON]) };
+    const fromNpm = await duckdbFromNpm();
+    if ('missing' in fromNpm) return { missing: `no duckdb on this machine, ${found.missing}, and ${fromNpm.missing}` };
+    return { version: fromNpm.version, run: withInput(fromNpm.command) };
   },
 };
 
