@@ -45,7 +45,7 @@ function decodeVersioned(text: string): Cursor | undefined {
   if (typeof questionRef !== 'string' || typeof surveyid !== 'string') return undefined;
   if (!isTimestamp(timestamp) || !isStorable(userid) || !isStorable(questionRef) || !UUID.test(surveyid))
     return undefined;
-  return { timestamp, userid, questionRef, surveyid };
+  return { timestamp: inUtc(timestamp), userid, questionRef, surveyid };
 }
 
 function decodeOlder(text: string): Cursor | undefined {
@@ -56,8 +56,11 @@ function decodeOlder(text: string): Cursor | undefined {
   const userid = text.slice(first + 1, second);
   const questionRef = text.slice(second + 1);
   if (!isTimestamp(timestamp) || !isStorable(userid) || !isStorable(questionRef)) return undefined;
-  return { timestamp, userid, questionRef };
+  return { timestamp: inUtc(timestamp), userid, questionRef };
 }
+
+/** The offset in the one spelling that `timestamp.ts` reads as well. */
+const inUtc = (timestamp: string) => timestamp.replace(/\+00(?::00)?$/, 'Z');
 
 /** Only what Postgres reads without complaint: 30 February would be a database error, not a place to resume from. */
 function isTimestamp(text: string): boolean {

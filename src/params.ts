@@ -36,7 +36,7 @@ function repeatable(name: string) {
 }
 
 const flag = (name: string) =>
-  parameter(name, 'true or false', (text) => ({ true: true, false: false })[text])
+  parameter(name, 'true or false', (text) => (text === 'true' ? true : text === 'false' ? false : undefined))
     .optional()
     .openapi({ type: 'boolean', default: false, example: true });
 

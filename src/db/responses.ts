@@ -199,11 +199,12 @@ function lowerBound(
   after: Cursor | undefined,
   add: Add,
 ): (form: string) => string[] {
-  const afterIsLater = after && (since === undefined || since <= (parseInstant(after.timestamp) ?? 0n));
-  const isOne = isByTime(order);
-  const start =
-    since === undefined || (isOne && afterIsLater) ? [] : [`timestamp >= ${add(formatInstant(since))}::timestamptz`];
-  if (!after || (isOne && !afterIsLater)) return () => start;
+  // In the order of time one of the two is the later, and says it all; otherwise both have to hold.
+  const place = after && isByTime(order) ? parseInstant(after.timestamp) : undefined;
+  const sinceIsLater = since !== undefined && place !== undefined && since > place;
+  const afterIsLater = since !== undefined && place !== undefined && since <= place;
+  const start = since === undefined || afterIsLater ? [] : [`timestamp >= ${add(formatInstant(since))}::timestamptz`];
+  if (!after || sinceIsLater) return () => start;
 
   const key = keySql(order, after, add);
   // Within one form the first three values are unique, so a row that ties with the cursor in them is behind it, or

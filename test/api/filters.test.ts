@@ -147,6 +147,24 @@ describe.each(CASES)('%j', (parameters, passes) => {
   });
 });
 
+describe.each(['Z', '+00', '+00:00'])('a token of the older form whose time ends in %s', (offset) => {
+  test.each(['2026-03-01T09:30:00Z', '2026-03-01T09:30:00.000001Z', '2026-03-02', '2026-03-03', '2026-03-05'])(
+    'goes on where it stands, or at since=%s if that is later',
+    async (since) => {
+      const after = Buffer.from(`2026-03-02 00:00:00${offset},Ann,q1`).toString('base64');
+      const behind = await rows({ after });
+      expect(behind.length).toBeLessThan(all.length);
+      const start = TIMES.findIndex((time) => time >= new Date(since).toISOString().replace('.000Z', '.000000Z'));
+      const first = since.endsWith('.000001Z') ? 2 : start;
+      const expected = behind.filter((row) => first < 0 || !early(row, first));
+      expect(await rows({ after, since })).toEqual(expected);
+      const csv = await get('/responses/csv', { after, since, count: 'true' });
+      expect(csv.headers.get('X-Total-Count')).toBe(String(expected.length));
+      expect(csv.text.split('\n').length - 1).toBeGreaterThanOrEqual(expected.length);
+    },
+  );
+});
+
 test('filters that match nothing give an empty page, a CSV with its header and no lines of NDJSON: 200', async () => {
   const nothing = { userid: 'nobody' };
   const answers = [
@@ -196,6 +214,8 @@ describe('a bad value is refused with a message that names the parameter', () =>
     [{ shortcode: Array.from({ length: 501 }, (_, i) => `f${i}`) }, `shortcode ${text}`],
     [{ count: 'yes' }, 'count must be true or false.'],
     [{ count: '' }, 'count must be true or false.'],
+    [{ count: 'constructor' }, 'count must be true or false.'],
+    [{ count: '__proto__' }, 'count must be true or false.'],
   ])('%j', async (parameters, message) => {
     for (const path of ['/responses', '/responses/csv', '/responses/ndjson']) {
       const answer = await get(path, parameters);

@@ -40,7 +40,7 @@ describe('a token of the older form', () => {
         pgText,
         (userid, questionRef) => {
           const token = older(`2026-03-01 00:03:43.770047+00,${userid},${questionRef}`);
-          expect(decodeCursor(token)).toEqual({ timestamp: '2026-03-01 00:03:43.770047+00', userid, questionRef });
+          expect(decodeCursor(token)).toEqual({ timestamp: '2026-03-01 00:03:43.770047Z', userid, questionRef });
         },
       ),
     );
@@ -54,7 +54,7 @@ describe('a token of the older form', () => {
     '2024-02-29 23:59:59.999999+00,a,b',
     '2000-02-29 00:00:00Z,a,b',
   ])('may be %s', (text) => {
-    expect(decodeCursor(older(text))).toMatchObject({ timestamp: text.split(',')[0] });
+    expect(decodeCursor(older(text))).toMatchObject({ timestamp: text.split(',')[0]?.replace(/\+00(:00)?$/, 'Z') });
   });
 
   test.each([
