@@ -50,7 +50,7 @@ async function roleProblems(client: Client): Promise<string[]> {
     );
 
   const { rows: rights } = await client.query<{ name: string; reads: boolean; writes: boolean }>(
-    `select name, has_table_privilege($1, to_regclass(name), 'select') as reads,
+    `select name, has_any_column_privilege($1, to_regclass(name), 'select') as reads,
        has_table_privilege($1, to_regclass(name), 'insert, update, delete, truncate') as writes
      from unnest($2::text[]) as name where to_regclass(name) is not null`,
     [ROLE, TABLES],
@@ -61,6 +61,15 @@ async function roleProblems(client: Client): Promise<string[]> {
   if (unread.length > 0)
     problems.push(
       `The role ${ROLE} may not read ${named(unread)}; "grant select on ${named(unread)} to ${ROLE}" allows it`,
+    );
+  const { rows: unnoted } = await client.query(
+    `select from pg_attribute where attrelid = to_regclass('api_keys') and attname = 'last_used'
+       and not has_column_privilege($1, attrelid, attnum, 'update')`,
+    [ROLE],
+  );
+  if (unnoted.length > 0)
+    problems.push(
+      `The role ${ROLE} may not note when a key was used; "grant update (last_used) on api_keys to ${ROLE}" allows it`,
     );
   if (role.super || written.length > 0)
     problems.push(
