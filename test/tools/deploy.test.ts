@@ -206,6 +206,14 @@ describe('the database', () => {
     await query(url, `insert into schema_migrations (name) values ('0002_responses_by_participant.sql')`);
   });
 
+  test('may show the role some columns of a table only', async () => {
+    await migrate(url);
+    await query(url, 'revoke select on users from survey_export_worker');
+    await query(url, 'grant select (id, email) on users to survey_export_worker');
+    expect(await databaseProblems(url)).toEqual([]);
+    await query(url, 'grant select on users to survey_export_worker');
+  });
+
   test.each([
     ['alter role survey_export_worker nologin', 'alter role survey_export_worker login', 'may not log in'],
     [
@@ -217,6 +225,11 @@ describe('the database', () => {
       'revoke select on responses from survey_export_worker',
       'grant select on responses to survey_export_worker',
       'may not read responses;',
+    ],
+    [
+      'revoke update (last_used) on api_keys from survey_export_worker',
+      'grant update (last_used) on api_keys to survey_export_worker',
+      'may not note when a key was used',
     ],
     [
       'grant delete on surveys to survey_export_worker',
