@@ -34,7 +34,8 @@ export async function migrate(url: string): Promise<string[]> {
   }
 }
 
-async function migrationNames(): Promise<string[]> {
+/** @returns the files in src/db/migrations, in the order in which they are applied */
+export async function migrationNames(): Promise<string[]> {
   const files = await readdir(folder);
   return files.filter((file) => file.endsWith('.sql')).toSorted();
 }

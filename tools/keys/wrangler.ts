@@ -13,7 +13,6 @@ const QUIET = {
   CI: 'true', // asks nothing
   NO_COLOR: '1',
   WRANGLER_HIDE_BANNER: 'true',
-  WRANGLER_LOG: 'warn',
   WRANGLER_SEND_METRICS: 'false',
   CLOUDFLARE_CF_FETCH_ENABLED: 'false', // does not look up where this machine is
 };
@@ -25,22 +24,31 @@ const MAX_REASON = 200;
  * Runs wrangler with the project's wrangler.toml and prints nothing of what it says. Arguments show in every process list:
  * secrets have to go through files.
  *
+ * @returns what it wrote to stdout
  * @param options.logFolder where its log files go
  * @param options.signal ends it, with all it started
+ * @param options.logLevel wrangler prints some answers as it logs, at the level `log`
  * @throws UserError with a short reason, in which there is no key or hash, when it fails, takes too long or is ended
  */
 export async function runWrangler(
   args: readonly string[],
-  { logFolder, signal, timeoutMs = TIMEOUT_MS }: { logFolder: string; signal?: AbortSignal; timeoutMs?: number },
-): Promise<void> {
+  {
+    logFolder,
+    signal,
+    timeoutMs = TIMEOUT_MS,
+    logLevel = 'warn',
+  }: { logFolder: string; signal?: AbortSignal; timeoutMs?: number; logLevel?: string },
+): Promise<string> {
   const child = spawn(process.execPath, [wrangler, ...args], {
     cwd: root,
-    env: { ...process.env, ...QUIET, WRANGLER_LOG_PATH: logFolder },
+    env: { ...process.env, ...QUIET, WRANGLER_LOG: logLevel, WRANGLER_LOG_PATH: logFolder },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true, // a process group of its own, so that all of it can be ended
   });
   let output = '';
+  let stdout = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
+  child.stdout.on('data', (text) => (stdout += text));
 
   let endedFor: string | undefined;
   const end = (reason: string) => {
@@ -60,6 +68,7 @@ export async function runWrangler(
   if (endedFor !== undefined) throw new UserError(endedFor);
   const text = stripVTControlCharacters(output);
   if (child.exitCode !== 0 || UNKNOWN_ENVIRONMENT.test(text)) throw new UserError(reasonFrom(text));
+  return stripVTControlCharacters(stdout);
 }
 
 /** wrangler only warns of an environment that does not exist, and goes on with another namespace than the one meant. */

@@ -1,0 +1,256 @@
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sizeProblems, BUDGET_KIB } from '../../tools/deploy/bundle-size.ts';
+import { namesIn } from '../../tools/deploy/cloudflare.ts';
+import { configProblems, readEnvironment } from '../../tools/deploy/config.ts';
+import { databaseProblems } from '../../tools/deploy/database.ts';
+import { migrate } from '../../tools/migrations.ts';
+import { type TestPostgres, startPostgres } from '../support/postgres.ts';
+import { startTool } from '../support/run-tool.ts';
+import { query } from '../support/two-databases.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const ACCOUNT = '0123456789abcdef0123456789abcdef';
+const NAMESPACE = 'fedcba9876543210fedcba9876543210';
+
+let folder: string;
+/** The project's wrangler.toml with an id for its KV namespaces, and as it comes, with a placeholder. */
+let config: string;
+let unfinished: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'test-deploy-'));
+  config = join(folder, 'wrangler.toml');
+  unfinished = join(folder, 'unfinished.toml');
+  const toml = (await readFile(join(root, 'wrangler.toml'), 'utf8')).replace('"src/', `"${join(root, 'src')}/`);
+  await writeFile(config, toml.replaceAll(/"[0-9a-f]{32}"/g, `"${NAMESPACE}"`));
+  await writeFile(unfinished, toml.replaceAll(/"[0-9a-f]{32}"/g, `"${'0'.repeat(32)}"`));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Stands in for Cloudflare's API, where the Worker has these secrets; undefined where there is no such Worker yet. */
+async function startCloudflare(secrets: readonly string[] | undefined) {
+  const calls: string[] = [];
+  const server = createServer((request, response) => {
+    const path = request.url ?? '';
+    calls.push(`${request.method} ${path}`);
+    request.resume();
+    const answer = (status: number, body: object) =>
+      response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+    if (/\/scripts\/[\w-]+\/secrets/.test(path)) {
+      if (secrets) answer(200, succeed(secrets.map((name) => ({ name, type: 'secret_text' }))));
+      else answer(404, fail(10_007, 'This Worker does not exist on your account.'));
+    } else if (path.includes('/scripts/') || path.includes('/services/'))
+      answer(500, fail(1, 'the stand-in deploys nothing'));
+    else
+      answer(
+        200,
+        succeed(path.includes('/accounts') || path.includes('/memberships') ? [] : { email: 'you@example.org' }),
+      );
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    calls,
+    uploads: () => calls.filter((call) => /^(?:PUT|POST|PATCH)/.test(call)),
+    env: {
+      CLOUDFLARE_API_BASE_URL: `http://127.0.0.1:${port}/client/v4`,
+      CLOUDFLARE_API_TOKEN: 'token',
+      CLOUDFLARE_ACCOUNT_ID: ACCOUNT,
+    },
+    [Symbol.dispose]: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+const succeed = (result: object) => ({ success: true, errors: [], messages: [], result });
+const fail = (code: number, message: string) => ({
+  success: false,
+  errors: [{ code, message }],
+  messages: [],
+  result: null,
+});
+
+const LOGGED_OUT = { CLOUDFLARE_API_TOKEN: '', CLOUDFLARE_API_KEY: '', HOME: '/nowhere', XDG_CONFIG_HOME: '/nowhere' };
+const deploy = (env: NodeJS.ProcessEnv, ...args: string[]) => startTool('deploy.ts', args, env).outcome;
+
+describe('npm run deploy', () => {
+  test('lists everything that is missing, at once and offline, and deploys nothing', async () => {
+    const before = Date.now();
+    const { status, stderr } = await deploy(
+      { ...LOGGED_OUT, DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/db' },
+      ...['--env', 'production', '--config', unfinished],
+    );
+    expect(Date.now() - before).toBeLessThan(30_000);
+    expect(status).toBe(1);
+    expect(stderr.split('\n')).toEqual([
+      'Nothing was deployed. 3 problems:',
+      expect.stringMatching(/^- wrangler\.toml: the id of API_KEYS .*kv namespace create/),
+      expect.stringMatching(/^- wrangler is not logged in; "npx wrangler login"/),
+      expect.stringMatching(/^- Cannot connect to Postgres 127\.0\.0\.1:1\/db \(DATABASE_URL\): .*ECONNREFUSED/),
+      '',
+    ]);
+    expect(stderr).not.toContain('secret@');
+  });
+
+  test.each([
+    ['no secrets', []],
+    ['no Worker yet', undefined],
+  ])('with %s says how to set DATABASE_URL, and uploads nothing', async (_, secrets) => {
+    using cloudflare = await startCloudflare(secrets);
+    const { status, stderr } = await deploy(cloudflare.env, '--env', 'production', '--config', config);
+    expect(stderr).toBe(
+      'Nothing was deployed. one problem:\n' +
+        '- The secret DATABASE_URL is not set; "npx wrangler secret put DATABASE_URL --env production" sets it\n',
+    );
+    expect(status).toBe(1);
+    expect(cloudflare.calls).toContainEqual(
+      expect.stringContaining(`/accounts/${ACCOUNT}/workers/scripts/survey-response-export-production/secrets`),
+    );
+    expect(cloudflare.uploads()).toEqual([]);
+  });
+
+  test('--check only checks', async () => {
+    using cloudflare = await startCloudflare(['DATABASE_URL']);
+    const { status, stdout, stderr } = await deploy(cloudflare.env, '--env', 'staging', '--check', '--config', config);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toContain('The database was not checked');
+    expect(cloudflare.uploads()).toEqual([]);
+    expect(cloudflare.calls.join()).not.toContain('/scripts/survey-response-export-production');
+  });
+
+  test('goes on to deploy when nothing is missing, and fails when that does', async () => {
+    using cloudflare = await startCloudflare(['DATABASE_URL']);
+    const { status, stderr } = await deploy(cloudflare.env, '--env', 'staging', '--config', config);
+    expect(stderr).toContain('the stand-in deploys nothing');
+    expect(status).toBe(1);
+  });
+
+  test.each([
+    [['--env', 'nowhere'], '--env: wrangler.toml has no environment "nowhere", only staging, production\n'],
+    [[], "error: required option '--env <name>' not specified\n"],
+  ])('%j is refused', async (args, reason) => {
+    const { status, stderr } = await deploy(LOGGED_OUT, ...args);
+    expect(status).toBe(1);
+    expect(stderr).toContain(reason);
+  });
+});
+
+describe('an environment of wrangler.toml', () => {
+  test.each(['staging', 'production'])('%s lacks nothing but the id that only its operator knows', (env) => {
+    expect(configProblems(readEnvironment({ env, config: unfinished }))).toEqual([
+      expect.stringContaining('the id of API_KEYS'),
+    ]);
+    expect(configProblems(readEnvironment({ env, config }))).toEqual([]);
+  });
+
+  test('counts its rate limits by itself', () => {
+    const ids = ['staging', 'production'].flatMap(
+      (env) => readEnvironment({ env, config }).ratelimits?.map(({ namespace_id }) => namespace_id) ?? [],
+    );
+    expect(new Set(ids).size).toBe(4);
+  });
+
+  test('that names nothing lacks everything', () => {
+    expect(configProblems({})).toEqual([
+      expect.stringContaining('API_KEYS'),
+      expect.stringContaining('KEY_LIMIT'),
+      expect.stringContaining('FAILURE_LIMIT'),
+      expect.stringContaining('DATABASE_URL'),
+    ]);
+  });
+});
+
+test('a bundle may be as large as the budget', () => {
+  expect(sizeProblems(BUDGET_KIB * 1024)).toEqual([]);
+  expect(sizeProblems(BUDGET_KIB * 1024 + 103)).toEqual([expect.stringContaining('320.1 KiB')]);
+});
+
+test('the names of secrets are found behind a warning', () => {
+  expect(namesIn('a [warning]\n[\n  {\n    "name": "A",\n    "type": "secret_text"\n  }\n]\n')).toEqual(['A']);
+  expect(namesIn('[]\n')).toEqual([]);
+});
+
+describe('the database', () => {
+  let postgres: TestPostgres;
+  let url: string;
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    url = await postgres.createDatabase();
+  });
+  afterAll(() => postgres?.stop());
+
+  const undo = (sql: string) => query(url, sql);
+
+  test('that was not migrated lacks every migration, and the role', async () => {
+    const problems = await databaseProblems(await postgres.createDatabase());
+    expect(problems).toEqual([
+      expect.stringMatching(/lacks the migrations 0001_initial\.sql, 0002.*npm run db:migrate/),
+      expect.stringContaining('has no role survey_export_worker'),
+    ]);
+  });
+
+  test('that was migrated lacks nothing, and only what is newer than it', async () => {
+    await migrate(url);
+    expect(await databaseProblems(url)).toEqual([]);
+    await query(url, `delete from schema_migrations where name like '0002%'`);
+    expect(await databaseProblems(url)).toEqual([expect.stringMatching(/lacks the migrations 0002_[\w.]+;/)]);
+    await query(url, `insert into schema_migrations (name) values ('0002_responses_by_participant.sql')`);
+  });
+
+  test('may show the role some columns of a table only', async () => {
+    await migrate(url);
+    await query(url, 'revoke select on users from survey_export_worker');
+    await query(url, 'grant select (id, email) on users to survey_export_worker');
+    expect(await databaseProblems(url)).toEqual([]);
+    await query(url, 'grant select on users to survey_export_worker');
+  });
+
+  test.each([
+    ['alter role survey_export_worker nologin', 'alter role survey_export_worker login', 'may not log in'],
+    [
+      `alter role survey_export_worker valid until '2020-01-01'`,
+      `alter role survey_export_worker valid until 'infinity'`,
+      'has expired',
+    ],
+    [
+      'revoke select on responses from survey_export_worker',
+      'grant select on responses to survey_export_worker',
+      'may not read responses;',
+    ],
+    [
+      'revoke update (last_used) on api_keys from survey_export_worker',
+      'grant update (last_used) on api_keys to survey_export_worker',
+      'may not note when a key was used',
+    ],
+    [
+      'grant delete on surveys to survey_export_worker',
+      'revoke delete on surveys from survey_export_worker',
+      'may change surveys;',
+    ],
+    [
+      'alter role survey_export_worker superuser',
+      'alter role survey_export_worker nosuperuser',
+      'may change everything',
+    ],
+    [
+      'grant pg_write_all_data to survey_export_worker',
+      'revoke pg_write_all_data from survey_export_worker',
+      'may change users, surveys',
+    ],
+  ])('after "%s"', async (sql, back, problem) => {
+    await migrate(url);
+    await query(url, sql);
+    expect(await databaseProblems(url)).toEqual([expect.stringContaining(problem)]);
+    await undo(back);
+    expect(await databaseProblems(url)).toEqual([]);
+  });
+});
