@@ -6,7 +6,7 @@ import { deploy } from './deploy/deploy.ts';
 
 const program = new Command('npm run deploy --')
   .description('Checks that what the service needs is there, and then deploys it to Cloudflare.')
-  .requiredOption('--env <name>', 'the environment in wrangler.toml: staging or production')
+  .option('--env <name>', 'the environment in wrangler.toml: staging or production', 'production')
   .option('--check', 'only check')
   .option('--config <file>', 'another file than wrangler.toml', 'wrangler.toml')
   .showHelpAfterError()

@@ -136,7 +136,6 @@ describe('npm run deploy', () => {
 
   test.each([
     [['--env', 'nowhere'], '--env: wrangler.toml has no environment "nowhere", only staging, production\n'],
-    [[], "error: required option '--env <name>' not specified\n"],
   ])('%j is refused', async (args, reason) => {
     const { status, stderr } = await deploy(LOGGED_OUT, ...args);
     expect(status).toBe(1);
