@@ -29,6 +29,7 @@ function respond(
   message: string,
   headers: ApiError['headers'],
 ): Response {
+  c.var.stats.rows = 0; // whatever had been read for an answer
   const json = { ...headers, 'Content-Type': 'application/json' };
   return answerWhole(c, JSON.stringify({ error: { message } }), json, status);
 }

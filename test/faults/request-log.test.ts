@@ -20,7 +20,8 @@ beforeAll(async () => {
       form: i % 2,
       userid: `user ${i % 100}`,
       question_ref: `q${i % 24}é`,
-    })).map((row, i) => ({ ...row, timestamp: new Date(Date.UTC(2026, 2, 1) + i).toISOString() })),
+      timestamp: new Date(Date.UTC(2026, 2, 1) + i).toISOString(),
+    })),
   );
   await ask('/surveys', { key: survey.account.key }); // from now on the key is in the cache
   const [row] = await sql<{ id: string }>('select id from api_keys where userid = $1', [survey.account.id]);
