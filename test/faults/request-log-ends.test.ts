@@ -177,4 +177,20 @@ describe('an export that fails', () => {
     expect(line.bytes).toBe(result.bytes.length);
     expect(requests).toBeGreaterThan(2);
   });
+
+  test('by a defect before the first byte is 500, complete; the log has its stack once', async () => {
+    service.proxy.inject((exchange) =>
+      exchange.reply(400, '{"message":"no such table","code":"42P01","severity":"ERROR"}'),
+    );
+    const { line, result } = await logged(() =>
+      ask(`/responses/csv${query({ survey: survey.name })}`, { key: survey.account.key }),
+    );
+    expect(result.status).toBe(500);
+    expect(line).toMatchObject({ status: 500, sqlRequests: 1, retries: 0, end: 'complete' });
+    const details = eventsIn(service.stack.worker, 'request failed').filter(
+      ({ requestId }) => requestId === line.requestId,
+    );
+    expect(details).toHaveLength(1);
+    expect(details[0]?.['stack']).toContain('no such table');
+  });
 });
