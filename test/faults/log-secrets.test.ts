@@ -35,7 +35,7 @@ const PATHS = [
 const FAULTS: [string, ((exchange: Exchange) => void) | undefined][] = [
   ['nothing', undefined],
   ['answers that break off', (exchange) => exchange.cutAfter(300)],
-  ['answers that are no JSON', (exchange) => exchange.reply(200, `{"rows":[["${ANSWER}" ${ANSWER}`)],
+  ['answers that are no JSON', (exchange) => exchange.reply(200, `[${ANSWER}]`)],
   ['the database', (exchange) => exchange.reply(400, '{"message":"no such table","code":"42P01","severity":"ERROR"}')],
 ];
 

@@ -42,11 +42,20 @@ export async function lineOf<T>(
   worker: RunningWorker,
   work: () => Promise<T>,
 ): Promise<{ line: RequestLine; result: T }> {
-  const before = linesIn(worker).length;
+  const before = await countWhenQuiet(worker); // a line of a request before may still be on its way
   const result = await work();
   await expect.poll(() => linesIn(worker).length, { timeout: 10_000 }).toBeGreaterThan(before);
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await countWhenQuiet(worker);
   const lines = linesIn(worker).slice(before);
   expect(lines).toHaveLength(1);
   return { line: lines[0] as RequestLine, result };
+}
+
+async function countWhenQuiet(worker: RunningWorker): Promise<number> {
+  for (let last = linesIn(worker).length; ;) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const { length } = linesIn(worker);
+    if (length === last) return length;
+    last = length;
+  }
 }
