@@ -1,5 +1,6 @@
 import type { Database } from './db/client.ts';
 import type { Env } from './env.ts';
+import type { RequestStats } from './request-stats.ts';
 
 /** Whose data a request may see. */
 export interface Account {
@@ -13,6 +14,7 @@ export interface AppEnv {
   Bindings: Env;
   Variables: {
     requestId: string;
+    stats: RequestStats;
     db: Database;
     /** Aborted when the client has gone. */
     signal: AbortSignal;

@@ -11,6 +11,7 @@ import { errorResponse } from './error-response.ts';
 import { methodNotAllowed, notFound } from './errors.ts';
 import { addEndpoint } from './endpoint.ts';
 import { keyResponses, openResponses } from './openapi/responses.ts';
+import { logRequests } from './request-log.ts';
 import { formData } from './routes/form-data.ts';
 import { health } from './routes/health.ts';
 import { openApi } from './routes/openapi.ts';
@@ -30,10 +31,12 @@ export function createApp(): Hono<AppEnv> {
   // A client whose base URL ends in a slash asks for //responses.
   const app = new OpenAPIHono<AppEnv>({ getPath: (request) => getPath(request).replace(/\/{2,}/g, '/') });
 
+  app.use(logRequests());
   app.use(async function setHeaders(c, next) {
-    c.set('requestId', crypto.randomUUID());
     await next();
     c.header('X-Request-Id', c.var.requestId);
+    c.header('Server-Timing', c.var.stats.serverTiming);
+    c.header('Timing-Allow-Origin', '*');
     c.header('X-Content-Type-Options', 'nosniff');
     c.header('Cache-Control', 'private, no-store');
     if (!c.res.headers.has(POLICY)) c.header(POLICY, "default-src 'none'; frame-ancestors 'none'");
@@ -42,13 +45,12 @@ export function createApp(): Hono<AppEnv> {
     cors({
       origin: '*',
       allowMethods: ['GET', 'HEAD'],
-      exposeHeaders: ['Content-Disposition', 'ETag', 'Retry-After', 'X-Request-Id', 'X-Total-Count'],
+      exposeHeaders: ['Content-Disposition', 'ETag', 'Retry-After', 'Server-Timing', 'X-Request-Id', 'X-Total-Count'],
       maxAge: 86_400,
     }),
   );
   app.use(async function openDatabase(c, next) {
-    c.set('db', connect(c.env));
-    c.set('signal', c.req.raw.signal);
+    c.set('db', connect(c.env, c.var.stats));
     await next();
   });
   app.use(`${BASE_PATH}/*`, compress());

@@ -1,11 +1,9 @@
-import type { Context, MiddlewareHandler } from 'hono';
+import type { MiddlewareHandler } from 'hono';
 import type { AppEnv } from './app-env.ts';
 import { prefersGzip } from './accept-encoding.ts';
 
 /** Bytes. What is smaller fits one network packet either way. */
 export const WORTH_COMPRESSING = 1024;
-
-const utf8 = new TextEncoder();
 
 /**
  * Compresses what goes well and is not small, for clients that ask for gzip.
@@ -22,16 +20,6 @@ export function compress(): MiddlewareHandler<AppEnv> {
     c.header('Content-Length', undefined);
     c.header('Content-Encoding', 'gzip');
   };
-}
-
-/** Answers with a body that is there as a whole. Its length is known: to HEAD, and to {@link compress}. */
-export function answerWhole(
-  c: Context<AppEnv>,
-  body: string | Uint8Array,
-  headers: Readonly<Record<string, string>>,
-): Response {
-  const bytes = (typeof body === 'string' ? utf8.encode(body) : body) as Uint8Array<ArrayBuffer>;
-  return c.body(bytes, 200, { ...headers, 'Content-Length': String(bytes.length) });
 }
 
 /**

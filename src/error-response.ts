@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { answerWhole } from './answer.ts';
 import type { AppEnv } from './app-env.ts';
 import { DatabaseError } from './db/errors.ts';
 import { ApiError, databaseUnavailable } from './errors.ts';
@@ -9,7 +10,8 @@ export function errorResponse(error: Error, c: Context<AppEnv>): Response {
   const known = toApiError(error);
   if (known && known.status !== 503) return respond(c, known.status, known.message, known.headers);
 
-  const { requestId } = c.var;
+  const { requestId, signal } = c.var;
+  if (signal.aborted && error === signal.reason) return respond(c, 500, 'The client has gone.', {}); // to nobody
   logFailure('request failed', { requestId, error: error.message, stack: error.stack });
   if (known) return respond(c, known.status, known.message, known.headers);
   return respond(c, 500, `Something went wrong on our side. Please tell us this request id: ${requestId}`, {});
@@ -27,5 +29,7 @@ function respond(
   message: string,
   headers: ApiError['headers'],
 ): Response {
-  return c.json({ error: { message } }, status, headers);
+  c.var.stats.rows = 0; // whatever had been read for an answer
+  const json = { ...headers, 'Content-Type': 'application/json' };
+  return answerWhole(c, JSON.stringify({ error: { message } }), json, status);
 }

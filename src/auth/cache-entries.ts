@@ -35,13 +35,13 @@ const MIN_ENTRY_SECONDS = 60;
 const CACHE_MS = 1_000;
 
 /** @returns undefined when there is none, or KV does not say: a cache that fails must not lock anybody out */
-export async function readEntry(cache: KeyNamespace, hash: string): Promise<CacheEntry | undefined> {
+export async function readEntry(cache: KeyNamespace, hash: string, requestId: string): Promise<CacheEntry | undefined> {
   try {
     const reading = cache.get(hash, { type: 'json', cacheTtl: EDGE_SECONDS });
     const entry = (await withTimeout(reading, CACHE_MS, late)) as CacheEntry | null;
     return entry?.v === 2 ? entry : undefined;
   } catch (error) {
-    logFailure('key cache failed', { error: String(error) });
+    logFailure('key cache failed', { requestId, error: String(error) });
     return undefined;
   }
 }
@@ -52,6 +52,7 @@ export async function writeEntry(
   hash: string,
   { keyId, accountId, email, expires }: StoredApiKey,
   checked: number,
+  requestId: string,
 ): Promise<void> {
   const entry: CacheEntry = { v: 2, keyId, accountId, email, expires, checked };
   const secondsLeft = expires === null ? Infinity : Math.ceil((expires - checked) / 1000);
@@ -59,7 +60,7 @@ export async function writeEntry(
   try {
     await withTimeout(cache.put(hash, JSON.stringify(entry), { expirationTtl }), CACHE_MS, late);
   } catch (error) {
-    logFailure('key cache failed', { error: String(error) });
+    logFailure('key cache failed', { requestId, error: String(error) });
   }
 }
 

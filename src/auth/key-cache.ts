@@ -3,6 +3,7 @@ import type { Database } from '../db/client.ts';
 import { DatabaseError } from '../db/errors.ts';
 import { databaseUnavailable, tooManyFailures } from '../errors.ts';
 import { logFailure } from '../log.ts';
+import type { RequestStats } from '../request-stats.ts';
 import { Allowance } from './allowance.ts';
 import { type Answer, Answers } from './answers.ts';
 import { type CacheEntry, ENTRY_SECONDS, type KeyNamespace, readEntry, writeEntry } from './cache-entries.ts';
@@ -17,6 +18,10 @@ export interface Inquiry {
   readonly address: string;
   /** Takes work that may outlast the response. */
   readonly defer: (work: Promise<unknown>) => void;
+  /** For the log. */
+  readonly requestId: string;
+  /** Gets noted what KV knew; nothing when it was not asked. */
+  readonly stats: Pick<RequestStats, 'keyCache'>;
 }
 
 const MINUTE = 60_000;
@@ -55,7 +60,9 @@ export class KeyCache {
     const arrived = this.#answers.moment();
     if (this.#answers.isKnownToBeUnknown(hash)) return undefined;
 
-    const entry = await readEntry(inquiry.cache, hash);
+    const { cache, requestId, stats } = inquiry;
+    const entry = await readEntry(cache, hash, requestId);
+    stats.keyCache = 'miss';
     const key =
       entry && this.#isCredible(entry, hash)
         ? await this.#believe(entry, hash, inquiry)
@@ -79,7 +86,9 @@ export class KeyCache {
     const age = Date.now() - checked;
     const ask = () => this.#familiar.ask(hash, this.#leader(inquiry));
 
-    if (age < FRESH_MS && age > -SKEW_MS) {
+    const isFresh = age < FRESH_MS && age > -SKEW_MS;
+    inquiry.stats.keyCache = isFresh ? 'hit' : 'stale';
+    if (isFresh) {
       // To ask for a key is to note its use.
       if (startOfUse(checked) < startOfUse(Date.now()) && !this.#familiar.isFailing) inquiry.defer(ask().catch(ignore));
       return entry;
@@ -112,22 +121,23 @@ export class KeyCache {
     if (this.#strangers.isPaced && this.#suspects.has(address)) throw tooManyFailures();
   }
 
-  #leader({ cache, db, defer }: Inquiry): Leader {
+  #leader({ cache, db, defer, requestId }: Inquiry): Leader {
     return {
       db,
+      requestId,
       defer,
       answered: (answers) => {
         for (const [hash, answer] of answers) {
           this.#answers.add(hash, answer);
-          if (answer.key) defer(this.#keep(cache, hash, answer.key, answer));
+          if (answer.key) defer(this.#keep(cache, hash, answer.key, answer, requestId));
         }
-        defer(markUsed(db, [...answers.values()]));
+        defer(markUsed(db, [...answers.values()], requestId));
       },
     };
   }
 
-  async #keep(cache: KeyNamespace, hash: string, key: StoredApiKey, answer: Answer): Promise<void> {
-    await writeEntry(cache, hash, key, answer.checked);
+  async #keep(cache: KeyNamespace, hash: string, key: StoredApiKey, answer: Answer, requestId: string): Promise<void> {
+    await writeEntry(cache, hash, key, answer.checked, requestId);
     answer.kept = this.#answers.moment();
   }
 }
@@ -138,14 +148,14 @@ export const hasExpired = ({ expires }: { expires: number | null }) => expires !
 const startOfUse = (ms: number) => ms - (ms % USE_MS);
 
 /** A key is looked up because it is used. */
-async function markUsed(db: Database, answers: readonly Answer[]): Promise<void> {
+async function markUsed(db: Database, answers: readonly Answer[], requestId: string): Promise<void> {
   const used = startOfUse(answers[0]?.checked ?? 0);
   const unmarked = answers.flatMap(({ key }) => (key && (key.lastUsed ?? 0) < used ? [key.keyId] : []));
   if (unmarked.length === 0) return;
   try {
     await markApiKeysUsed(db, unmarked, used);
   } catch (error) {
-    logFailure('key use not noted', { error: String(error) });
+    logFailure('key use not noted', { requestId, error: String(error) });
   }
 }
 

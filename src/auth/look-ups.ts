@@ -8,6 +8,8 @@ import { withTimeout } from './timeout.ts';
 /** The request that asks the database for all who are waiting. */
 export interface Leader {
   readonly db: Database;
+  /** For the log. */
+  readonly requestId: string;
   /** Takes work that may outlast the response. */
   readonly defer: (work: Promise<unknown>) => void;
   /** Gets the answers, by hash, before those who wait for them do. */
@@ -94,7 +96,7 @@ export class LookUps {
   }
 
   /** Never rejects: a failure is the outcome of all that were asked for. */
-  async #askForAll({ db, answered }: Leader): Promise<void> {
+  async #askForAll({ db, requestId, answered }: Leader): Promise<void> {
     await sleep(this.#pauseMs());
     const batch = [...this.#waiting.values()].slice(0, MAX_BATCH);
     const checked = Date.now();
@@ -110,7 +112,7 @@ export class LookUps {
       for (const waiting of batch) waiting.outcome = { answer: answers.get(waiting.hash) as Answer };
     } catch (error) {
       this.#failedAt = Date.now();
-      logFailure('key look-up failed', { keys: batch.length, error: String(error) });
+      logFailure('key look-up failed', { requestId, keys: batch.length, error: String(error) });
       for (const waiting of batch) waiting.outcome = { error };
     }
     for (const waiting of batch) {

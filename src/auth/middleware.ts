@@ -19,14 +19,21 @@ const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 export function authenticate(): MiddlewareHandler<AppEnv> {
   const cache = new KeyCache();
   return async function authenticateByApiKey(c, next) {
-    const address = addressOf(c.req.raw.headers);
-    const key = await findKey(c, cache, address);
-    if (!key) throw (await isAllowed(c.env.FAILURE_LIMIT, address)) ? invalidToken() : tooManyFailures();
-    if (!(await isAllowed(c.env.KEY_LIMIT, key.keyId))) throw tooManyRequests();
-
+    const key = await c.var.stats.timeAuth(() => admit(c, cache));
     c.set('account', { id: key.accountId, email: key.email });
     await next();
   };
+}
+
+async function admit(c: Context<AppEnv>, cache: KeyCache): Promise<StoredApiKey> {
+  const { requestId, stats } = c.var;
+  const address = addressOf(c.req.raw.headers);
+  const key = await findKey(c, cache, address);
+  if (!key) throw (await isAllowed(c.env.FAILURE_LIMIT, address, requestId)) ? invalidToken() : tooManyFailures();
+  stats.accountId = key.accountId;
+  stats.keyId = key.keyId;
+  if (!(await isAllowed(c.env.KEY_LIMIT, key.keyId, requestId))) throw tooManyRequests();
+  return key;
 }
 
 async function findKey(c: Context<AppEnv>, cache: KeyCache, address: string): Promise<StoredApiKey | undefined> {
@@ -34,7 +41,8 @@ async function findKey(c: Context<AppEnv>, cache: KeyCache, address: string): Pr
   if (!token || !isWellFormedApiKey(token)) return undefined;
 
   const defer = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
-  const inquiry = { cache: c.env.API_KEYS, db: c.var.db, address, defer };
+  const { db, requestId, stats } = c.var;
+  const inquiry = { cache: c.env.API_KEYS, db, address, defer, requestId, stats };
   const key = await cache.find(await hashApiKey(token), inquiry);
   return key && !hasExpired(key) ? key : undefined;
 }

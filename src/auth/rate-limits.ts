@@ -11,11 +11,11 @@ interface RateLimiter {
 }
 
 /** @returns whether one more is allowed. A limiter that fails limits nobody. */
-export async function isAllowed(limiter: RateLimiter, key: string): Promise<boolean> {
+export async function isAllowed(limiter: RateLimiter, key: string, requestId: string): Promise<boolean> {
   try {
     return (await limiter.limit({ key })).success;
   } catch (error) {
-    logFailure('rate limiter failed', { error: String(error) });
+    logFailure('rate limiter failed', { requestId, error: String(error) });
     return true;
   }
 }

@@ -1,4 +1,5 @@
 import { neon, neonConfig } from '@neondatabase/serverless';
+import { RequestStats } from '../request-stats.ts';
 import { DatabaseError, failureOfStatus } from './errors.ts';
 import { type RetryBudget, withRetry } from './retry.ts';
 
@@ -64,6 +65,7 @@ interface FetchOptions {
   signal: AbortSignal;
   maxBytes: number | undefined;
   raw: boolean;
+  stats: RequestStats;
 }
 
 /** Values stay the text that Postgres printed: the driver would make a timestamp a `Date` and drop its microseconds. */
@@ -71,22 +73,36 @@ const asText = { getTypeParser: () => (value: string) => value };
 
 neonConfig.fetchFunction = fetchAnswer;
 
-/** Does not connect yet: that DATABASE_URL is usable, the first query finds. */
-export function connect(env: DatabaseEnv): Database {
+/**
+ * Does not connect yet: that DATABASE_URL is usable, the first query finds.
+ *
+ * @param stats where to count what is asked
+ */
+export function connect(env: DatabaseEnv, stats = new RequestStats()): Database {
   if (env.SQL_ENDPOINT) neonConfig.fetchEndpoint = env.SQL_ENDPOINT;
   const budgets = budgetsOf(env);
   const driver = () => neon(checkedUrl(env.DATABASE_URL), { disableWarningInBrowsers: true });
 
+  const tried = <T>(
+    patience: Patience,
+    signal: AbortSignal,
+    read: (attempt: AbortSignal) => Promise<T>,
+  ): Promise<T> => {
+    const work = () => withRetry(budgets[patience], signal, read, () => stats.retries++);
+    // What is asked about keys is part of the time that they take.
+    return patience === 'key' ? work() : stats.timeQuery(work);
+  };
+
   return {
     rows: ({ text, params }, { signal, patience = 'request', maxBytes }) =>
-      withRetry(budgets[patience], signal, async (attempt) => {
-        const fetchOptions: FetchOptions = { signal: attempt, maxBytes, raw: false };
+      tried(patience, signal, async (attempt) => {
+        const fetchOptions: FetchOptions = { signal: attempt, maxBytes, raw: false, stats };
         return (await driver().query(text, [...params], { arrayMode: true, types: asText, fetchOptions })) as Row[];
       }),
 
     bytes: ({ text, params }, { signal, patience = 'request', maxBytes }, use) =>
-      withRetry(budgets[patience], signal, async (attempt) => {
-        const fetchOptions: FetchOptions = { signal: attempt, maxBytes, raw: true };
+      tried(patience, signal, async (attempt) => {
+        const fetchOptions: FetchOptions = { signal: attempt, maxBytes, raw: true, stats };
         const answer: unknown = await driver().query(text, [...params], { fullResults: true, fetchOptions });
         return use((answer as { body: Uint8Array<ArrayBuffer> }).body);
       }),
@@ -107,7 +123,8 @@ function checkedUrl(url: string | undefined): string {
  * very object back.
  */
 async function fetchAnswer(url: string, options: RequestInit & FetchOptions): Promise<unknown> {
-  const { maxBytes = Infinity, raw, ...init } = options;
+  const { maxBytes = Infinity, raw, stats, ...init } = options;
+  stats.sqlRequests++;
   const response = await fetch(url, init);
   if (response.status === 400) return response;
   if (!response.ok) throw failureOfStatus(response.status, await response.text());

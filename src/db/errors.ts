@@ -53,6 +53,7 @@ export function failureOf(error: unknown): DatabaseError {
     const transient = code ? TRANSIENT_SQLSTATE.test(code) : TRANSIENT_WITHOUT_CODE.test(message);
     return new DatabaseError(transient ? 'transient' : 'defect', `${code ?? ''} ${message}`.trim(), error);
   }
+  if (error instanceof SyntaxError) return new DatabaseError('transient', 'an answer that is not JSON'); // it quotes the answer
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return new DatabaseError('transient', message, error);
 }

@@ -15,6 +15,7 @@ const MAX_DELAY_MS = 2_000;
  * https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
  *
  * @param read gets a signal that is aborted when `signal` is or when this attempt has taken too long
+ * @param retrying is called before each further attempt
  * @throws DatabaseError of the last attempt; `transient` then means that the budget is used up
  * @throws the signal's reason when `signal` is aborted
  */
@@ -22,6 +23,7 @@ export async function withRetry<T>(
   budget: RetryBudget,
   signal: AbortSignal,
   read: (signal: AbortSignal) => Promise<T>,
+  retrying: () => void = () => {},
 ): Promise<T> {
   const deadline = Date.now() + budget.totalMs;
   for (let ceiling = FIRST_DELAY_MS; ; ceiling = Math.min(2 * ceiling, MAX_DELAY_MS)) {
@@ -33,6 +35,7 @@ export async function withRetry<T>(
       const failure = failureOf(error);
       if (failure.kind !== 'transient' || Date.now() + ceiling > deadline) throw failure;
       await delay(ceiling / 2 + (Math.random() * ceiling) / 2, signal);
+      retrying();
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { Hono } from 'hono';
+import { answerWhole } from '../answer.ts';
 import type { AppEnv } from '../app-env.ts';
 import { FILES } from './files.ts';
 
@@ -15,7 +16,7 @@ const POLICY = [
 export function addReferencePage(app: Hono<AppEnv>): void {
   for (const [path, { type, text }] of Object.entries(FILES)) {
     app.get(path, (c) =>
-      c.body(text, 200, {
+      answerWhole(c, text, {
         'Content-Type': type,
         'Content-Security-Policy': POLICY,
         'Referrer-Policy': 'no-referrer',

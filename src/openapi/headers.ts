@@ -9,6 +9,18 @@ export const headers = {
     schema: { type: 'string', format: 'uuid' },
     example: '6a0f8c1e-53c9-4ae3-9a4b-0f9c8a2f0f57',
   },
+  'Server-Timing': {
+    description:
+      'Milliseconds until the response began: `auth` for finding out whose key it is, `db` for what the database was asked then, `total`.',
+    required: true,
+    schema: { type: 'string', pattern: String.raw`^(auth;dur=\d+, )?(db;dur=\d+, )?total;dur=\d+$` },
+    example: 'auth;dur=3, db;dur=21, total;dur=25',
+  },
+  'Timing-Allow-Origin': {
+    description: 'Pages of any origin may see these times.',
+    required: true,
+    schema: { type: 'string', const: '*' },
+  },
   'Cache-Control': {
     description: 'No cache may keep a response.',
     required: true,
@@ -34,7 +46,7 @@ export const headers = {
     description: 'What such pages may read.',
     required: true,
     schema: { type: 'string' },
-    example: 'Content-Disposition,ETag,Retry-After,X-Request-Id,X-Total-Count',
+    example: 'Content-Disposition,ETag,Retry-After,Server-Timing,X-Request-Id,X-Total-Count',
   },
   'Content-Disposition': {
     description: 'The name to save the file under, with the time of the request.',
@@ -79,6 +91,8 @@ export type HeaderName = keyof typeof headers;
 
 const EVERYWHERE = [
   'X-Request-Id',
+  'Server-Timing',
+  'Timing-Allow-Origin',
   'Cache-Control',
   'X-Content-Type-Options',
   'Content-Security-Policy',

@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
+import { answerStream, answerWhole } from '../answer.ts';
 import type { AppEnv } from '../app-env.ts';
-import { WORTH_COMPRESSING, answerWhole } from '../compression.ts';
+import { WORTH_COMPRESSING } from '../compression.ts';
 import type { Cursor } from '../cursor.ts';
 import type { Database } from '../db/client.ts';
 import { type Selection, countResponses, hasResponses } from '../db/responses.ts';
@@ -9,8 +10,8 @@ import { noResponses } from '../errors.ts';
 import type { FilePage } from '../export/csv-reader.ts';
 import { type ResponseReader, readAhead } from '../export/read-ahead.ts';
 import { readIfSmall } from '../export/small-body.ts';
-import { streamChunks } from '../export/stream.ts';
 import type { Filters } from '../params.ts';
+import type { RequestStats } from '../request-stats.ts';
 import { select } from '../selection.ts';
 
 /** What a file of responses is made of. */
@@ -29,7 +30,7 @@ export interface FileQuery extends Filters {
 
 /** Answers with a survey's responses as one file, streamed. */
 export async function exportFile(c: Context<AppEnv>, query: FileQuery, format: FileFormat): Promise<Response> {
-  const { db, account } = c.var;
+  const { db, account, stats } = c.var;
   const ending = new AbortController();
   const signal = AbortSignal.any([c.var.signal, ending.signal]);
 
@@ -46,25 +47,28 @@ export async function exportFile(c: Context<AppEnv>, query: FileQuery, format: F
   const headers = { ...format.headers, ...(total === undefined ? {} : { 'X-Total-Count': String(total) }) };
   // A file that is resumed has its beginning already.
   const head = query.after ? [] : [format.head];
-  const body = await readIfSmall(bodyOf(head, first, pages), WORTH_COMPRESSING);
+  const body = await readIfSmall(bodyOf(head, first, pages, stats), WORTH_COMPRESSING);
   if ('whole' in body) return answerWhole(c, body.whole, headers);
   if (c.req.method === 'HEAD') {
     ending.abort();
     return c.body(null, 200, headers);
   }
-  return c.body(streamChunks(body.chunks, ending), 200, headers);
+  return answerStream(c, body.chunks, ending, headers);
 }
 
 async function* bodyOf(
   head: readonly Uint8Array[],
   first: FilePage,
   rest: AsyncIterable<FilePage>,
+  stats: RequestStats,
 ): AsyncGenerator<Uint8Array, void, void> {
   yield* head;
   yield first.data;
   first.release();
+  stats.rows += first.rowCount;
   for await (const page of rest) {
     yield page.data;
     page.release();
+    stats.rows += page.rowCount;
   }
 }

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
+import { answerWhole } from '../answer.ts';
 import { attachment } from '../attachment.ts';
-import { answerWhole } from '../compression.ts';
 import { csvHeader } from '../csv/file.ts';
 import { transcodePage } from '../csv/page.ts';
 import { FORM_VERSION_COLUMNS, formVersionsQuery } from '../db/form-versions.ts';
@@ -36,6 +36,7 @@ export const formData = endpoint({
     if (!(await hasResponses(db, forms, signal))) throw noResponses(query.survey, account.email);
     const versions = formVersionsQuery(account.id, query.survey);
     const page = await db.bytes(versions, { signal }, (body) => transcodePage(body));
+    c.var.stats.rows = page.rowCount;
 
     const file = new Blob([csvHeader(FORM_VERSION_COLUMNS), page.csv]);
     return answerWhole(c, await file.bytes(), attachment('form-data', 'csv'));

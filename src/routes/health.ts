@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { answerWhole } from '../answer.ts';
 import { ping } from '../db/health.ts';
 import { endpoint } from '../endpoint.ts';
 import { withHeaders } from '../openapi/headers.ts';
@@ -27,6 +28,6 @@ export const health = endpoint({
 
   async handle(c) {
     await ping(c.var.db, c.var.signal);
-    return c.json({ status: 'ok' });
+    return answerWhole(c, '{"status":"ok"}', { 'Content-Type': 'application/json' });
   },
 });

@@ -1,4 +1,5 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi';
+import { answerWhole } from '../answer.ts';
 import type { AppEnv } from '../app-env.ts';
 import { endpoint } from '../endpoint.ts';
 import { describeApp } from '../openapi/document.ts';
@@ -34,7 +35,7 @@ export function openApi(app: OpenAPIHono<AppEnv>) {
 
     async handle(c) {
       document ??= JSON.stringify(describeApp(app));
-      return c.body(document, 200, { 'Content-Type': 'application/json' });
+      return answerWhole(c, document, { 'Content-Type': 'application/json' });
     },
   });
 }

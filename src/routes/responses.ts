@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { answerWhole } from '../compression.ts';
+import { answerStream, answerWhole } from '../answer.ts';
 import { countResponses, hasResponses, pageVersionQuery } from '../db/responses.ts';
 import { findForms } from '../db/surveys.ts';
 import { type ListVersion, findListVersion, listVersionOf } from '../db/versions.ts';
@@ -7,12 +7,12 @@ import { endpoint } from '../endpoint.ts';
 import { noResponses } from '../errors.ts';
 import { etagOf } from '../etag.ts';
 import { type JsonPage, readJsonPages } from '../export/json-pages.ts';
-import { streamChunks } from '../export/stream.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { reference } from '../openapi/reference.ts';
 import { notModifiedResponse, surveyResponses } from '../openapi/responses.ts';
 import { after, count, filters, pageSize, survey } from '../params.ts';
+import type { RequestStats } from '../request-stats.ts';
 import { select } from '../selection.ts';
 import { answerIfUnchanged } from '../unchanged.ts';
 
@@ -37,7 +37,7 @@ export const responses = endpoint({
   },
 
   async handle(c, query) {
-    const { db, account } = c.var;
+    const { db, account, stats } = c.var;
     const ending = new AbortController();
     const signal = AbortSignal.any([c.var.signal, ending.signal]);
 
@@ -67,17 +67,26 @@ export const responses = endpoint({
       ...(total === undefined ? {} : { 'X-Total-Count': String(total) }),
     };
     if (first.complete) {
+      stats.rows = first.rowCount;
       const etag = query.count ? {} : { ETag: await etagFor(await listVersionOf(first.versions)) };
       return answerWhole(c, `{"responses":[${first.json}]}`, { ...headers, ...etag });
     }
     if (c.req.method === 'HEAD') return c.body(null, 200, headers);
-    return c.body(streamChunks(bodyOf(first, pages), ending), 200, headers);
+    return answerStream(c, bodyOf(first, pages, stats), ending, headers);
   },
 });
 
 /** Rows too large for one page: they are sent as they are read. */
-async function* bodyOf(first: JsonPage, rest: AsyncIterable<JsonPage>): AsyncGenerator<Uint8Array, void, void> {
+async function* bodyOf(
+  first: JsonPage,
+  rest: AsyncIterable<JsonPage>,
+  stats: RequestStats,
+): AsyncGenerator<Uint8Array, void, void> {
   yield utf8.encode(`{"responses":[${first.json}`);
-  for await (const page of rest) if (page.rowCount > 0) yield utf8.encode(`,${page.json}`);
+  stats.rows += first.rowCount;
+  for await (const page of rest) {
+    if (page.rowCount > 0) yield utf8.encode(`,${page.json}`);
+    stats.rows += page.rowCount;
+  }
   yield utf8.encode(']}');
 }

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { answerWhole } from '../compression.ts';
+import { answerWhole } from '../answer.ts';
 import { SURVEY_FIELDS, listSurveys, surveysVersionQuery } from '../db/surveys.ts';
 import { type ListVersion, findListVersion, listVersionOf, versionsOf } from '../db/versions.ts';
 import { endpoint } from '../endpoint.ts';
@@ -42,6 +42,7 @@ export const surveys = endpoint({
     if (unchanged) return unchanged;
 
     const rows = await listSurveys(db, account.id, signal);
+    c.var.stats.rows = rows.length;
     const objects = rows.map((row) => jsonObject(SURVEY_FIELDS, row));
     return answerWhole(c, `[${objects.join(',')}]`, {
       'Content-Type': 'application/json',

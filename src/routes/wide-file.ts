@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { answerStream } from '../answer.ts';
 import type { AppEnv } from '../app-env.ts';
 import { csvHeader } from '../csv/file.ts';
 import { DatabaseError } from '../db/errors.ts';
@@ -9,7 +10,6 @@ import { findForms } from '../db/surveys.ts';
 import { type ApiError, answerTooLarge, noResponses, notInWide, tooManyQuestions } from '../errors.ts';
 import { csvReader } from '../export/csv-reader.ts';
 import { readAhead } from '../export/read-ahead.ts';
-import { streamChunks } from '../export/stream.ts';
 import { select } from '../selection.ts';
 import { ANSWER_COLUMNS } from '../wide/answer.ts';
 import { wideBody } from '../wide/body.ts';
@@ -35,7 +35,7 @@ export async function wideFile(
 ): Promise<Response> {
   if (query.after) throw notInWide('after', 'a wide file is not in the order of time, and cannot be resumed');
   if (query.count) throw notInWide('count', 'how many records there are is not known before all have been made');
-  const { db, account, requestId } = c.var;
+  const { db, account, stats } = c.var;
   const ending = new AbortController();
   const signal = AbortSignal.any([c.var.signal, ending.signal]);
 
@@ -56,7 +56,7 @@ export async function wideFile(
   if (c.req.method === 'HEAD') return c.body(null, 200, headers);
   const head = csvHeader([...FIXED_COLUMNS, ...columns.names], query);
   const all = first.done ? pages : following(first.value, pages);
-  return c.body(streamChunks(wideBody(head, columns, all, requestId), ending), 200, headers);
+  return answerStream(c, wideBody(head, columns, all, stats), ending, headers);
 }
 
 async function* following<T>(first: T, rest: AsyncIterable<T>): AsyncGenerator<T, void, void> {

@@ -1,8 +1,7 @@
-import { logFailure } from '../log.ts';
 import type { FilePage } from '../export/csv-reader.ts';
+import type { RequestStats } from '../request-stats.ts';
 import type { QuestionColumns } from './columns.ts';
 import { Fold } from './fold.ts';
-import { ParticipantTooLargeError } from './participant.ts';
 
 /** As text a page would be twice as large, and left to the garbage collector: only so many bytes are, at a time. */
 const TEXT_BYTES = 32 * 1024;
@@ -12,26 +11,23 @@ const TEXT_BYTES = 32 * 1024;
  *
  * @param head the header record
  * @param pages responses with `ANSWER_COLUMNS`, in the order of participants
- * @throws ParticipantTooLargeError, which is logged, since a client sees a broken transfer only
+ * @param stats gets the responses counted that have gone into records
+ * @throws ParticipantTooLargeError
  */
 export async function* wideBody(
   head: Uint8Array,
   columns: QuestionColumns,
   pages: AsyncIterable<FilePage>,
-  requestId: string,
+  stats: Pick<RequestStats, 'rows'>,
 ): AsyncGenerator<Uint8Array, void, void> {
   const fold = new Fold(columns);
   yield head;
-  try {
-    for await (const page of pages) {
-      for (const text of textOf(page.data)) yield* fold.add(text);
-      page.release();
-    }
-    yield* fold.end();
-  } catch (error) {
-    if (error instanceof ParticipantTooLargeError) logFailure('export failed', { requestId, error: error.message });
-    throw error;
+  for await (const page of pages) {
+    for (const text of textOf(page.data)) yield* fold.add(text);
+    page.release();
+    stats.rows += page.rowCount;
   }
+  yield* fold.end();
 }
 
 function* textOf(bytes: Uint8Array): Generator<string, void, void> {

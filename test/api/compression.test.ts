@@ -71,7 +71,7 @@ describe.each(PATHS)('%s', (path) => {
   });
 
   test('has the headers for HEAD that it has for GET', async () => {
-    const ofAnswer = new Set(['x-request-id', 'date', 'transfer-encoding', 'content-disposition']);
+    const ofAnswer = new Set(['x-request-id', 'server-timing', 'date', 'transfer-encoding', 'content-disposition']);
     const asked = async (method: string, survey: TestSurvey, headers: OutgoingHttpHeaders) => {
       const answer = await askRaw(path, survey, headers, method);
       return Object.entries(answer.headers).filter(([name]) => !ofAnswer.has(name));

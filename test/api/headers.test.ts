@@ -15,6 +15,12 @@ const PATHS = ['/surveys', '/responses', '/responses/csv', '/responses/form-data
 const OPEN = ['/openapi.json', '/docs', '/docs/main.mjs', '/docs/page.css'];
 const pathOf = (path: string) => path + query({ survey: survey.name });
 
+/** The parts of a `Server-Timing`, in milliseconds, by name. */
+function timesIn(headers: Headers): Record<string, number> {
+  const parts = (headers.get('Server-Timing') ?? '').split(', ').map((part) => /^(\w+);dur=(\d+)$/.exec(part));
+  return Object.fromEntries(parts.map((part) => [part?.[1] ?? 'unreadable', Number(part?.[2])]));
+}
+
 describe('every response', () => {
   test.each([
     '/api/v1/surveys',
@@ -32,6 +38,26 @@ describe('every response', () => {
       expect(headers.get('Access-Control-Allow-Origin')).toBe('*');
       expect(headers.get('Access-Control-Expose-Headers')).toContain('Content-Disposition');
     }
+  });
+
+  test.each<[string, string[]]>([
+    ['/api/v1/nowhere', ['auth', 'total']],
+    ['/nowhere', ['total']],
+    ['/docs', ['total']],
+    ['/healthz', ['db', 'total']],
+    ...PATHS.map((path): [string, string[]] => [`/api/v1${path}`, ['auth', 'db', 'total']]),
+  ])('says how long what has taken, to pages as well: %s', async (path, names) => {
+    const started = performance.now();
+    const { headers } = await askAnywhere(pathOf(path), { key });
+    const times = timesIn(headers);
+    expect(Object.keys(times)).toEqual(names);
+    const { auth = 0, db = 0, total = NaN } = times;
+    expect(auth).toBeLessThanOrEqual(total);
+    expect(db).toBeLessThanOrEqual(total);
+    expect(auth + db).toBeLessThanOrEqual(total + 1); // each is rounded
+    expect(total).toBeLessThanOrEqual(Math.ceil(performance.now() - started));
+    expect(headers.get('Timing-Allow-Origin')).toBe('*');
+    expect(headers.get('Access-Control-Expose-Headers')).toContain('Server-Timing');
   });
 
   test('has a request id of its own', async () => {

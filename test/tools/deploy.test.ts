@@ -134,13 +134,14 @@ describe('npm run deploy', () => {
     expect(status).toBe(1);
   });
 
-  test.each([
-    [['--env', 'nowhere'], '--env: wrangler.toml has no environment "nowhere", only staging, production\n'],
-  ])('%j is refused', async (args, reason) => {
-    const { status, stderr } = await deploy(LOGGED_OUT, ...args);
-    expect(status).toBe(1);
-    expect(stderr).toContain(reason);
-  });
+  test.each([[['--env', 'nowhere'], '--env: wrangler.toml has no environment "nowhere", only staging, production\n']])(
+    '%j is refused',
+    async (args, reason) => {
+      const { status, stderr } = await deploy(LOGGED_OUT, ...args);
+      expect(status).toBe(1);
+      expect(stderr).toContain(reason);
+    },
+  );
 });
 
 describe('an environment of wrangler.toml', () => {

@@ -13,24 +13,24 @@ const kv = (parts: Partial<KeyNamespace>) => parts as KeyNamespace;
 const key = { keyId: 'k', accountId: 'a', email: 'e', expires: null };
 
 test('a cache that fails, hangs or holds another version counts as empty', async () => {
-  expect(await readEntry(kv({ get: () => Promise.reject(new Error('KV GET failed: 500')) }), 'h')).toBeUndefined();
-  expect(await readEntry(kv({ get: async () => ({ v: 1, keyId: 'k' }) }), 'h')).toBeUndefined();
-  expect(await readEntry(kv({ get: async () => null }), 'h')).toBeUndefined();
-  const hanging = readEntry(kv({ get: () => new Promise(() => {}) }), 'h');
+  expect(await readEntry(kv({ get: () => Promise.reject(new Error('KV GET failed: 500')) }), 'h', 'r')).toBeUndefined();
+  expect(await readEntry(kv({ get: async () => ({ v: 1, keyId: 'k' }) }), 'h', 'r')).toBeUndefined();
+  expect(await readEntry(kv({ get: async () => null }), 'h', 'r')).toBeUndefined();
+  const hanging = readEntry(kv({ get: () => new Promise(() => {}) }), 'h', 'r');
   await vi.advanceTimersByTimeAsync(1000);
   expect(await hanging).toBeUndefined();
 });
 
 test('a location keeps its copy for the least time that KV takes', async () => {
   const get = vi.fn<KeyNamespace['get']>(async () => null);
-  await readEntry(kv({ get }), 'h');
+  await readEntry(kv({ get }), 'h', 'r');
   expect(get).toHaveBeenCalledWith('h', { type: 'json', cacheTtl: 30 });
 });
 
 test('an entry that cannot be written fails nobody', async () => {
   const failing = kv({ put: () => Promise.reject(new Error('KV PUT failed: 429')) });
-  await expect(writeEntry(failing, 'h', key, 0)).resolves.toBeUndefined();
-  const hanging = writeEntry(kv({ put: () => new Promise(() => {}) }), 'h', key, 0);
+  await expect(writeEntry(failing, 'h', key, 0, 'r')).resolves.toBeUndefined();
+  const hanging = writeEntry(kv({ put: () => new Promise(() => {}) }), 'h', key, 0, 'r');
   await vi.advanceTimersByTimeAsync(1000);
   await expect(hanging).resolves.toBeUndefined();
 });
@@ -42,6 +42,6 @@ test.each([
   [1_000 * 20, 60], // the least that KV takes; that it has expired is seen by whoever reads it
 ])('an entry of a key that expires in %j ms lives for %i s', async (expires, seconds) => {
   const put = vi.fn<KeyNamespace['put']>(async () => {});
-  await writeEntry(kv({ put }), 'h', { ...key, expires }, 0);
+  await writeEntry(kv({ put }), 'h', { ...key, expires }, 0, 'r');
   expect(put).toHaveBeenCalledWith('h', expect.any(String), { expirationTtl: seconds });
 });

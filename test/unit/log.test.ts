@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
-import { logFailure } from '../../src/log.ts';
+import { logFailure, logRequest } from '../../src/log.ts';
 
 const written = vi.spyOn(console, 'error').mockImplementation(() => {});
 afterEach(() => written.mockClear());
@@ -18,4 +18,16 @@ test('blanks keys, hashes and connection strings, wherever they stand', async ()
   const text = String(written.mock.calls[0]?.[0]);
   for (const secret of [key, hash, 'pass', 'host']) expect(text).not.toContain(secret);
   expect(JSON.parse(text)).toEqual({ event: 'it failed', error: 'for …, {"…"} at …', stack: '\n…\n…\n…\n' });
+});
+
+test('blanks them in the lines of requests as well, and leaves ids', () => {
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+  const requestId = crypto.randomUUID();
+  logRequest({ requestId, method: generateApiKey(), rows: 12_345_678 });
+  expect(JSON.parse(String(log.mock.calls[0]?.[0]))).toEqual({
+    event: 'request',
+    requestId,
+    method: '…',
+    rows: 12_345_678,
+  });
 });

@@ -22,7 +22,7 @@ function leaderOn(rows: (hashes: string[]) => Promise<Row[]>): { leader: Leader;
       return rows(hashes);
     },
   } as Partial<Database> as Database;
-  return { leader: { db, defer: () => {}, answered: () => {} }, queries };
+  return { leader: { db, requestId: 'r', defer: () => {}, answered: () => {} }, queries };
 }
 
 const known = async (hashes: string[]): Promise<Row[]> =>

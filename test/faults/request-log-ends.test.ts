@@ -1,0 +1,196 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createSurvey as createBulkSurvey } from '../../bench/data.ts';
+import { ask, query } from '../support/api.ts';
+import { parseCsv } from '../support/csv.ts';
+import { type TestSurvey, createAccount, withClient } from '../support/data.ts';
+import { eventsIn, lineOf } from '../support/request-log.ts';
+import { beginExport, readExport, withFaultyService } from './service.ts';
+
+const service = withFaultyService();
+
+/** More than sockets and pages ahead can hold. */
+const ROWS = 150_000;
+const GZIP = { 'Accept-Encoding': 'gzip' };
+let survey: TestSurvey;
+
+beforeAll(async () => {
+  const account = await createAccount();
+  const { name, forms } = await withClient((client) =>
+    createBulkSurvey(client, account, { name: 'bulk', rows: ROWS, forms: 5 }),
+  );
+  survey = { name, account, forms: forms.map((id) => ({ id, shortcode: 'form' })) };
+  await ask('/surveys', { key: account.key }); // from now on the key is in the cache
+});
+
+const logged = <T>(work: () => Promise<T>) => lineOf(service.stack.worker, work);
+const read = async (parameters = {}, headers = {}) => readExport(await beginExport(survey, { parameters, headers }));
+
+describe('an export that is read to its end', () => {
+  test('has a line with all of its rows, bytes and SQL requests', async () => {
+    service.proxy.inject();
+    const { line, result } = await logged(() => read());
+    expect(line).toMatchObject({
+      route: '/api/v1/responses/csv',
+      status: 200,
+      rows: ROWS,
+      bytes: result.bytes.length,
+      sqlRequests: service.proxy.requests,
+      retries: 0,
+      end: 'complete',
+    });
+    expect(line.sqlRequests).toBeGreaterThan(8);
+  });
+
+  test('does so when it is slow', async () => {
+    service.proxy.inject(() => sleep(50));
+    const { line } = await logged(() => read());
+    expect(line.durationMs).toBeGreaterThanOrEqual(150);
+  });
+
+  test('says how often it was tried again', async () => {
+    let spoilt = 0;
+    service.proxy.inject((exchange) => {
+      if (![0, 2, 5].includes(exchange.index)) return;
+      spoilt++;
+      exchange.reset();
+    });
+    const { line, result } = await logged(() => read());
+    expect(result.complete).toBe(true);
+    expect(line).toMatchObject({ rows: ROWS, retries: spoilt, sqlRequests: service.proxy.requests, end: 'complete' });
+    expect(spoilt).toBe(3);
+  });
+
+  test('counts the bytes before compression', async () => {
+    const { line, result } = await logged(() => read({}, GZIP));
+    expect(line).toMatchObject({ rows: ROWS, end: 'complete' });
+    expect(line.bytes).toBeGreaterThan(2 * result.bytes.length);
+  });
+});
+
+describe('an export whose client leaves', () => {
+  test.each([
+    [0, {}],
+    [1, {}],
+    [1_000_000, {}],
+    [30_000_000, {}],
+    [1, GZIP],
+    [1_000_000, GZIP],
+  ])('after %i bytes, %j, says so, and what it had taken', async (least, headers) => {
+    const { line, result } = await logged(async () => {
+      const response = await beginExport(survey, { headers });
+      let bytes = 0;
+      if (least > 0) {
+        for await (const chunk of response) {
+          bytes += (chunk as Buffer).length;
+          if (bytes >= least) break;
+        }
+      }
+      response.socket.resetAndDestroy();
+      return bytes;
+    });
+    expect(line).toMatchObject({ route: '/api/v1/responses/csv', status: 200, end: 'client left' });
+    expect(line).not.toHaveProperty('reason');
+    expect(line.rows).toBeLessThan(ROWS);
+    if (headers === GZIP) return;
+    // What is in a page that was begun is counted at its end; what is in sockets is not read by anybody.
+    expect(line.bytes).toBeGreaterThan(result - 10_000_000);
+  });
+
+  test('while the next page is being waited for', async () => {
+    service.proxy.inject((exchange) => {
+      if (exchange.index >= 4) exchange.hang();
+    });
+    const { line } = await logged(async () => {
+      const response = await beginExport(survey);
+      await once(response, 'data');
+      response.socket.resetAndDestroy();
+    });
+    expect(line).toMatchObject({ status: 200, end: 'client left' });
+  });
+
+  test.each([
+    ['while forms are looked up', 0],
+    ['while the first page is read', 1],
+  ])('before the first byte, %s', async (_, from) => {
+    service.proxy.inject((exchange) => {
+      if (exchange.index >= from) exchange.hang();
+    });
+    const failures = eventsIn(service.stack.worker, 'request failed').length;
+    const { line } = await logged(async () => {
+      const { hostname, port } = service.stack.worker.url;
+      const client = connect(Number(port), hostname);
+      const path = `/api/v1/responses/csv${query({ survey: survey.name })}`;
+      client.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${survey.account.key}\r\n\r\n`);
+      await expect.poll(() => service.proxy.requests).toBe(from + 1);
+      client.resetAndDestroy();
+    });
+    expect(line).toMatchObject({ status: null, rows: 0, bytes: 0, sqlRequests: from + 1, end: 'client left' });
+    expect(eventsIn(service.stack.worker, 'request failed')).toHaveLength(failures); // nothing of ours has failed
+  });
+});
+
+describe('an export that fails', () => {
+  test.each([
+    ['database: transient', {}, (exchange: { reset(): void }) => exchange.reset()],
+    ['database: transient', GZIP, (exchange: { reset(): void }) => exchange.reset()],
+    [
+      'database: defect',
+      {},
+      (exchange: { reply(status: number, body: string): void }) =>
+        exchange.reply(400, '{"message":"secret answer","code":"42P01","severity":"ERROR"}'),
+    ],
+  ])('in the middle says why in one word (%s), %j; the log has the details once', async (reason, headers, fault) => {
+    service.proxy.inject((exchange) => {
+      if (exchange.index >= 6) fault(exchange);
+    });
+    const { line, result } = await logged(() => read({}, headers));
+    expect(result.complete).toBe(false);
+    expect(line).toMatchObject({ status: 200, end: 'failed', reason });
+    expect(line.rows).toBeLessThan(ROWS);
+    const details = eventsIn(service.stack.worker, 'export failed').filter(
+      ({ requestId }) => requestId === line.requestId,
+    );
+    expect(details).toHaveLength(1);
+    expect(details[0]?.['stack']).toContain('DatabaseError');
+  });
+
+  test('the rows and bytes are those that came', async () => {
+    service.proxy.inject((exchange) => {
+      if (exchange.index >= 6) exchange.reset();
+    });
+    const { line, result } = await logged(() => read());
+    expect(line.bytes).toBe(result.bytes.length);
+    expect(line.rows).toBe(parseCsv(result.bytes).length);
+  });
+
+  test('before the first byte is 503, complete, with its tries', async () => {
+    service.proxy.inject((exchange) => exchange.reset());
+    const { line, result } = await logged(() =>
+      ask(`/responses/csv${query({ survey: survey.name })}`, { key: survey.account.key }),
+    );
+    expect(result.status).toBe(503);
+    const { requests } = service.proxy;
+    expect(line).toMatchObject({ status: 503, sqlRequests: requests, retries: requests - 1, rows: 0, end: 'complete' });
+    expect(line.bytes).toBe(result.bytes.length);
+    expect(requests).toBeGreaterThan(2);
+  });
+
+  test('by a defect before the first byte is 500, complete; the log has its stack once', async () => {
+    service.proxy.inject((exchange) =>
+      exchange.reply(400, '{"message":"no such table","code":"42P01","severity":"ERROR"}'),
+    );
+    const { line, result } = await logged(() =>
+      ask(`/responses/csv${query({ survey: survey.name })}`, { key: survey.account.key }),
+    );
+    expect(result.status).toBe(500);
+    expect(line).toMatchObject({ status: 500, sqlRequests: 1, retries: 0, end: 'complete' });
+    const details = eventsIn(service.stack.worker, 'request failed').filter(
+      ({ requestId }) => requestId === line.requestId,
+    );
+    expect(details).toHaveLength(1);
+    expect(details[0]?.['stack']).toContain('no such table');
+  });
+});

@@ -1,0 +1,169 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Page, ask, askAnywhere, query } from '../support/api.ts';
+import { generateApiKey } from '../../src/auth/api-key.ts';
+import { parseCsv } from '../support/csv.ts';
+import { type TestSurvey, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
+import { lineOf, linesIn } from '../support/request-log.ts';
+import { withFaultyService } from './service.ts';
+
+const service = withFaultyService({ limits: { FAILURE_LIMIT: 8 } });
+
+const ROWS = 1200;
+let survey: TestSurvey;
+let keyId: string;
+
+beforeAll(async () => {
+  survey = await createSurvey(await createAccount(), 'logged survey', 2);
+  await addResponses(
+    survey,
+    Array.from({ length: ROWS }, (_, i) => ({
+      form: i % 2,
+      userid: `user ${i % 100}`,
+      question_ref: `q${i % 24}é`,
+      timestamp: new Date(Date.UTC(2026, 2, 1) + i).toISOString(),
+    })),
+  );
+  await ask('/surveys', { key: survey.account.key }); // from now on the key is in the cache
+  const [row] = await sql<{ id: string }>('select id from api_keys where userid = $1', [survey.account.id]);
+  keyId = row?.id ?? '';
+});
+
+/** Asks, and has the line and what the proxy saw beside the answer. */
+async function logged(path: string, options: Parameters<typeof ask>[1] = { key: survey.account.key }) {
+  service.proxy.inject();
+  const { line, result: answer } = await lineOf(service.stack.worker, () => askAnywhere(path, options));
+  expect(line.requestId).toBe(answer.headers.get('X-Request-Id'));
+  return { line, answer, requests: service.proxy.requests };
+}
+
+const api = (path: string, parameters: Record<string, string | number> = {}) =>
+  `/api/v1${path}${query({ survey: survey.name, ...parameters })}`;
+
+const records = (text: string) => parseCsv(Buffer.from(text)).length;
+
+test.each([
+  ['/surveys', {}, (text: string) => (JSON.parse(text) as unknown[]).length],
+  ['/responses', { pageSize: 700 }, (text: string) => (JSON.parse(text) as Page).responses.length],
+  ['/responses', { since: '2030-01-01' }, () => 0],
+  ['/responses/csv', {}, records],
+  ['/responses/csv', { since: '2030-01-01' }, records],
+  ['/responses/csv', { layout: 'wide' }, () => ROWS],
+  ['/responses/ndjson', {}, (text: string) => text.split('\n').length - 1],
+  ['/responses/form-data', {}, records],
+])('a request for %s %j has a line with its rows, its bytes and its SQL requests', async (path, parameters, rows) => {
+  const { line, answer, requests } = await logged(api(path, parameters));
+  expect(answer.status).toBe(200);
+  expect(line).toEqual({
+    event: 'request',
+    requestId: line.requestId,
+    method: 'GET',
+    route: `/api/v1${path}`,
+    accountId: survey.account.id,
+    keyId,
+    status: 200,
+    rows: rows(answer.text),
+    bytes: answer.bytes.length,
+    durationMs: expect.any(Number),
+    sqlRequests: requests,
+    retries: 0,
+    keyCache: 'hit',
+    end: 'complete',
+  });
+  expect(line.sqlRequests).toBeGreaterThan(0);
+  expect(line.durationMs).toBeLessThan(60_000);
+});
+
+test('bytes are counted before compression', async () => {
+  for (const path of [api('/responses/csv'), api('/responses', { pageSize: 500 })]) {
+    const plain = await logged(path);
+    const zipped = await logged(path, {
+      key: survey.account.key,
+      headers: { 'Accept-Encoding': 'gzip' },
+    });
+    expect(zipped.answer.headers.get('Content-Encoding')).toBe('gzip');
+    expect(zipped.line.bytes).toBe(plain.answer.bytes.length);
+  }
+});
+
+describe('what has no rows', () => {
+  test.each(['/responses', '/responses/csv', '/responses/ndjson', '/responses/form-data'])('HEAD %s', async (path) => {
+    const { line, requests } = await logged(api(path), { key: survey.account.key, method: 'HEAD' });
+    expect(line).toMatchObject({
+      method: 'HEAD',
+      route: `/api/v1${path}`,
+      status: 200,
+      rows: 0,
+      bytes: 0,
+      end: 'complete',
+    });
+    expect(line.sqlRequests).toBe(requests);
+  });
+
+  test('304', async () => {
+    const etag = (await logged(api('/responses'))).answer.headers.get('ETag') ?? '';
+    const { line } = await logged(api('/responses'), {
+      key: survey.account.key,
+      headers: { 'If-None-Match': etag },
+    });
+    expect(line).toMatchObject({ status: 304, rows: 0, bytes: 0, sqlRequests: 2, end: 'complete' });
+  });
+
+  test('a preflight', async () => {
+    const { line } = await logged(api('/responses/csv'), {
+      method: 'OPTIONS',
+      headers: { Origin: 'https://example.org', 'Access-Control-Request-Method': 'GET' },
+    });
+    expect(line).toMatchObject({ method: 'OPTIONS', status: 204, bytes: 0, accountId: null, end: 'complete' });
+  });
+
+  const open: [string, string | null][] = [
+    ['/healthz', '/healthz'],
+    ['/openapi.json', '/openapi.json'],
+    ['/docs', '/docs'],
+    ['/docs/main.mjs', '/docs/main.mjs'],
+    ['/nowhere?survey=secret', null],
+  ];
+  test.each(open)('%s, which needs no key', async (path, route) => {
+    const { line, answer } = await logged(path, {});
+    expect(line).toMatchObject({ route, status: answer.status, rows: 0, bytes: answer.bytes.length, end: 'complete' });
+    expect(line).toMatchObject({ accountId: null, keyId: null, keyCache: null });
+  });
+
+  test('400, 404, 405 and 500', async () => {
+    const { key } = survey.account;
+    const cases: [string, number, string | null, Parameters<typeof ask>[1]][] = [
+      [api('/responses', { pageSize: 0 }), 400, '/api/v1/responses', { key }],
+      ['/api/v1/nowhere', 404, null, { key }],
+      [api('/surveys'), 405, '/api/v1/surveys', { key, method: 'POST' }],
+      ['/api/v1/responses?survey=none', 500, '/api/v1/responses', { key }],
+    ];
+    for (const [path, status, route, options] of cases) {
+      const { line, answer } = await logged(path, options);
+      expect(line).toMatchObject({ status, route, rows: 0, bytes: answer.bytes.length, end: 'complete' });
+      expect(line.accountId).toBe(survey.account.id);
+    }
+  });
+});
+
+test('the cache of keys is missed once, then hit; what is asked about the key is counted', async () => {
+  const { key, id } = await createAccount();
+  const first = await logged('/api/v1/nowhere', { key });
+  expect(first.line).toMatchObject({ keyCache: 'miss', accountId: id, status: 404, sqlRequests: 2 }); // the key, its use
+  await expect.poll(async () => (await logged('/api/v1/nowhere', { key })).line.keyCache).toBe('hit');
+  const { line, requests } = await logged('/api/v1/nowhere', { key });
+  expect([line.keyCache, line.sqlRequests, requests]).toEqual(['hit', 0, 0]);
+});
+
+test('requests at once with an unknown key, then too many: 401 and 429, a line each', async () => {
+  const worker = service.stack.worker;
+  const none = await logged('/api/v1/surveys', {});
+  expect(none.line).toMatchObject({ status: 401, route: '/api/v1/surveys', accountId: null, keyCache: null });
+  const unknown = await logged('/api/v1/surveys', { key: generateApiKey() });
+  expect(unknown.line).toMatchObject({ status: 401, accountId: null, keyId: null, keyCache: 'miss', sqlRequests: 1 });
+  const before = linesIn(worker).length;
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask('/surveys')));
+  await expect.poll(() => linesIn(worker).length).toBe(before + 20);
+  const byId = new Map(linesIn(worker).map((line) => [line.requestId, line.status]));
+  for (const { status, headers } of answers) expect(byId.get(headers.get('X-Request-Id') ?? '')).toBe(status);
+  expect(answers.map(({ status }) => status)).toContain(429);
+});

@@ -1,0 +1,61 @@
+import { expect } from 'vitest';
+import type { RunningWorker } from './worker.ts';
+
+/** A request's line in the log. */
+export interface RequestLine {
+  readonly event: 'request';
+  readonly requestId: string;
+  readonly method: string;
+  readonly route: string | null;
+  readonly accountId: string | null;
+  readonly keyId: string | null;
+  readonly status: number | null;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly durationMs: number;
+  readonly sqlRequests: number;
+  readonly retries: number;
+  readonly keyCache: 'hit' | 'miss' | 'stale' | null;
+  readonly end: 'complete' | 'client left' | 'failed';
+  readonly reason?: string;
+}
+
+/** All lines of one event that a Worker has logged. */
+export function eventsIn(worker: RunningWorker, event: string): Record<string, unknown>[] {
+  return worker
+    .log()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter((line) => line['event'] === event);
+}
+
+/** The lines of requests. */
+export const linesIn = (worker: RunningWorker) => eventsIn(worker, 'request') as unknown as RequestLine[];
+
+/**
+ * The one line of the one request that work sends. It is waited for, and then a little longer for a second one.
+ *
+ * @throws when there is none, or more than one
+ */
+export async function lineOf<T>(
+  worker: RunningWorker,
+  work: () => Promise<T>,
+): Promise<{ line: RequestLine; result: T }> {
+  const before = await countWhenQuiet(worker); // a line of a request before may still be on its way
+  const result = await work();
+  await expect.poll(() => linesIn(worker).length, { timeout: 10_000 }).toBeGreaterThan(before);
+  await countWhenQuiet(worker);
+  const lines = linesIn(worker).slice(before);
+  expect(lines).toHaveLength(1);
+  return { line: lines[0] as RequestLine, result };
+}
+
+async function countWhenQuiet(worker: RunningWorker): Promise<number> {
+  for (let last = linesIn(worker).length; ;) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const { length } = linesIn(worker);
+    if (length === last) return length;
+    last = length;
+  }
+}
