@@ -12,9 +12,14 @@ const CLOSE = new Set([0x7d, 0x5d]); // } ]
  *
  * @param body compact JSON with rows as arrays of text; used up
  * @param keyColumns columns of the last record to return, counted from 0
+ * @param columns that every row must have; as many as the first when not given
  * @throws MalformedPageError
  */
-export function transcodePage(body: Uint8Array<ArrayBuffer>, keyColumns: readonly number[] = []): CsvPage {
+export function transcodePage(
+  body: Uint8Array<ArrayBuffer>,
+  keyColumns: readonly number[] = [],
+  columns?: number,
+): CsvPage {
   let page: (CsvPage & { readonly end: number }) | undefined;
   let rowCount: number | undefined;
   let at = expectChar(body, 0, '{');
@@ -23,7 +28,7 @@ export function transcodePage(body: Uint8Array<ArrayBuffer>, keyColumns: readonl
     const key = textOf(body, at, keyEnd);
     const value = expectChar(body, keyEnd, ':');
     if (key === '"rows"') {
-      page = transcodeRows(body, value, keyColumns);
+      page = transcodeRows(body, value, keyColumns, columns);
       at = page.end;
     } else {
       at = skipValue(body, value);

@@ -44,6 +44,7 @@ SPECIAL[QUOTE] = SPECIAL[BACKSLASH] = SPECIAL[COMMA] = 1;
  * @param bytes compact JSON; at least one more byte follows the array
  * @param start where the array of rows begins: the position of its `[`. Rows are arrays of strings and nulls
  * @param keyColumns columns of the last record to return as `lastKey`, counted from 0
+ * @param width cells that every row must have; as many as the first when not given
  * @returns the page, and `end`, the position behind the array's `]`
  * @throws MalformedPageError when the bytes end too early or are anything else
  */
@@ -51,6 +52,7 @@ export function transcodeRows(
   bytes: Uint8Array<ArrayBuffer>,
   start: number,
   keyColumns: readonly number[],
+  width?: number,
 ): CsvPage & { readonly end: number } {
   const cellStarts = new Int32Array(MAX_COLUMNS + 1);
   const position = { read: start + 1, write: start + 1 };
@@ -68,6 +70,7 @@ export function transcodeRows(
   bytes[bytes.length - 1] = QUOTE;
   for (let next = COMMA; next === COMMA; next = bytes[position.read++] as number) {
     columns = transcodeRow(bytes, position, cellStarts);
+    if (columns !== (width ??= columns)) throw malformed(position.read - 1);
     rowCount++;
   }
   bytes[bytes.length - 1] = lastByte;

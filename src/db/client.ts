@@ -1,5 +1,6 @@
 import { neon, neonConfig } from '@neondatabase/serverless';
 import { RequestStats } from '../request-stats.ts';
+import { checkedRows } from './answer.ts';
 import { DatabaseError, failureOfStatus } from './errors.ts';
 import { type RetryBudget, withRetry } from './retry.ts';
 
@@ -20,6 +21,8 @@ export interface Query {
   /** SQL with `$1`… for its parameters. */
   readonly text: string;
   readonly params: readonly (string | number | readonly string[])[];
+  /** How many columns the rows have, where an answer with others must not pass for them. */
+  readonly columns?: number;
 }
 
 export interface QueryOptions {
@@ -94,10 +97,11 @@ export function connect(env: DatabaseEnv, stats = new RequestStats()): Database 
   };
 
   return {
-    rows: ({ text, params }, { signal, patience = 'request', maxBytes }) =>
+    rows: ({ text, params, columns }, { signal, patience = 'request', maxBytes }) =>
       tried(patience, signal, async (attempt) => {
         const fetchOptions: FetchOptions = { signal: attempt, maxBytes, raw: false, stats };
-        return (await driver().query(text, [...params], { arrayMode: true, types: asText, fetchOptions })) as Row[];
+        const how = { arrayMode: true, fullResults: true, types: asText, fetchOptions };
+        return checkedRows(await driver().query(text, [...params], how), columns);
       }),
 
     bytes: ({ text, params }, { signal, patience = 'request', maxBytes }, use) =>

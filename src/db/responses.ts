@@ -89,7 +89,8 @@ export function pageQuery(
   const { merged, params } = mergedRows(selection, range, versions ? '*, xmin' : '*', order);
   const list = columns.map((column) => (safe ? safeColumnSql(column) : columnSql(column)));
   if (versions) list.push(VERSION);
-  return { text: `select ${list.join(', ')} from (${merged}) r order by ${orderSql(order, 'r')}, surveyid`, params };
+  const text = `select ${list.join(', ')} from (${merged}) r order by ${orderSql(order, 'r')}, surveyid`;
+  return { text, params, columns: list.length };
 }
 
 /** For the version of the page that {@link pageQuery} reads, without what makes its rows large. */

@@ -45,7 +45,7 @@ export function csvReader(
       const maxBytes = range.limit === 1 ? maxRowBytes : MAX_PAGE_BYTES;
       const query = pageQuery(selection, range, columns, options);
       const page = await db.bytes(query, { signal, maxBytes, patience }, (body): FilePage => {
-        const { csv, rowCount, lastKey } = transcodePage(body, keyColumns);
+        const { csv, rowCount, lastKey } = transcodePage(body, keyColumns, query.columns);
         // Megabytes a page pile up faster than the garbage collector sees them: a transfer to nowhere frees them at once.
         const release = () => void csv.buffer.transfer(0);
         return { data: csv, rowCount, last: cursorOf(lastKey), bytes: body.length, release };
