@@ -32,6 +32,14 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       },
+      {
+        test: {
+          name: 'fuzz on postgres',
+          include: ['test/fuzz/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
       apiOn('pglite'),
       apiOn('postgres'),
     ],
