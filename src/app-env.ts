@@ -16,8 +16,10 @@ export interface AppEnv {
     requestId: string;
     stats: RequestStats;
     db: Database;
-    /** Aborted when the client has gone. */
+    /** Aborted when the client has gone, or nothing more is wanted: what a request has begun goes by it. */
     signal: AbortSignal;
+    /** To be aborted as soon as nothing more is wanted. */
+    ending: AbortController;
     /** Set under the API's base path only, by authentication. */
     account: Account;
   };

@@ -7,10 +7,12 @@ import { logFailure } from './log.ts';
 
 /** The one place where an error becomes a response: `{"error":{"message":"…"}}` and nothing else at the top level. */
 export function errorResponse(error: Error, c: Context<AppEnv>): Response {
+  c.var.ending.abort(); // whatever the request has begun beside what failed
   const known = toApiError(error);
   if (known && known.status !== 503) return respond(c, known.status, known.message, known.headers);
 
-  const { requestId, signal } = c.var;
+  const { requestId } = c.var;
+  const { signal } = c.req.raw;
   if (signal.aborted && error === signal.reason) return respond(c, 500, 'The client has gone.', {}); // to nobody
   logFailure('request failed', { requestId, error: error.message, stack: error.stack });
   if (known) return respond(c, known.status, known.message, known.headers);

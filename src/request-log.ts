@@ -13,13 +13,15 @@ export function logRequests(): MiddlewareHandler<AppEnv> {
   return async function writeLineAtEnd(c, next) {
     const stats = new RequestStats();
     c.set('requestId', crypto.randomUUID());
-    c.set('signal', c.req.raw.signal);
+    const ending = new AbortController();
+    c.set('ending', ending);
+    c.set('signal', AbortSignal.any([c.req.raw.signal, ending.signal]));
     c.set('stats', stats);
     // When a client leaves, workerd drops all that nobody waits for.
     const written = Promise.withResolvers<void>();
     c.executionCtx.waitUntil(written.promise);
-    const write = (status: number | null, ending: TransferEnd) => {
-      writeLine(c, status, ending);
+    const write = (status: number | null, end: TransferEnd) => {
+      writeLine(c, status, end);
       written.resolve();
     };
 
@@ -30,8 +32,8 @@ export function logRequests(): MiddlewareHandler<AppEnv> {
       throw error;
     }
     const { status } = c.res;
-    if (stats.transfer) void stats.transfer.then((ending) => write(status, ending));
-    else if (c.var.signal.aborted) write(null, { end: 'client left' });
+    if (stats.transfer) void stats.transfer.then((end) => write(status, end));
+    else if (c.req.raw.signal.aborted) write(null, { end: 'client left' });
     else write(status, { end: 'complete' });
   };
 }

@@ -30,9 +30,7 @@ export interface FileQuery extends Filters {
 
 /** Answers with a survey's responses as one file, streamed. */
 export async function exportFile(c: Context<AppEnv>, query: FileQuery, format: FileFormat): Promise<Response> {
-  const { db, account, stats } = c.var;
-  const ending = new AbortController();
-  const signal = AbortSignal.any([c.var.signal, ending.signal]);
+  const { db, account, stats, signal, ending } = c.var;
 
   const forms = await findForms(db, account.id, query.survey, signal);
   if (forms.length === 0) throw noResponses(query.survey, account.email);

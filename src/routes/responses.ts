@@ -37,9 +37,7 @@ export const responses = endpoint({
   },
 
   async handle(c, query) {
-    const { db, account, stats } = c.var;
-    const ending = new AbortController();
-    const signal = AbortSignal.any([c.var.signal, ending.signal]);
+    const { db, account, stats, signal, ending } = c.var;
 
     const forms = await findForms(db, account.id, query.survey, signal);
     if (forms.length === 0) throw noResponses(query.survey, account.email);

@@ -35,9 +35,7 @@ export async function wideFile(
 ): Promise<Response> {
   if (query.after) throw notInWide('after', 'a wide file is not in the order of time, and cannot be resumed');
   if (query.count) throw notInWide('count', 'how many records there are is not known before all have been made');
-  const { db, account, stats } = c.var;
-  const ending = new AbortController();
-  const signal = AbortSignal.any([c.var.signal, ending.signal]);
+  const { db, account, stats, signal, ending } = c.var;
 
   const forms = await findForms(db, account.id, query.survey, signal);
   if (forms.length === 0) throw noResponses(query.survey, account.email);
