@@ -19,5 +19,5 @@ export function formVersionsQuery(accountId: string, surveyName: string): Query 
       ${isoTimestamp('created')} as survey_created, metadata
     from surveys where userid = $1 and survey_name = $2
     order by shortcode, version`;
-  return { text, params: [accountId, surveyName] };
+  return { text, params: [accountId, surveyName], columns: FORM_VERSION_COLUMNS.length };
 }

@@ -35,7 +35,7 @@ export const formData = endpoint({
     const forms = await findForms(db, account.id, query.survey, signal);
     if (!(await hasResponses(db, forms, signal))) throw noResponses(query.survey, account.email);
     const versions = formVersionsQuery(account.id, query.survey);
-    const page = await db.bytes(versions, { signal }, (body) => transcodePage(body));
+    const page = await db.bytes(versions, { signal }, (body) => transcodePage(body, [], versions.columns));
     c.var.stats.rows = page.rowCount;
 
     const file = new Blob([csvHeader(FORM_VERSION_COLUMNS), page.csv]);
