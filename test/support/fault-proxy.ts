@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer, request as forward } from 'node:http';
+import { text } from 'node:stream/consumers';
 
 /** What the proxy does with a request; called before it is passed on. */
 export type Fault = (exchange: Exchange) => Promise<void> | void;
@@ -14,10 +15,18 @@ export interface Exchange {
   reply(status: number, body: string): void;
   /** Closes the connection before a byte of an answer. */
   reset(): void;
-  /** Passes the request on, but the answer's body breaks off after so many bytes. */
-  cutAfter(bytes: number): void;
+  /** Passes the request on, but the answer's body breaks off after so many bytes. @param bytes or how many, of its length */
+  cutAfter(bytes: number | ((length: number) => number)): void;
+  /** Passes the request on, and an answer of status 200 with another body. */
+  change(how: (body: string) => string): void;
   /** Never answers, until the client goes away. */
   hang(): void;
+}
+
+/** What becomes of an answer on its way back. */
+interface Change {
+  cut: number | ((length: number) => number);
+  how?: (body: string) => string;
 }
 
 /** Stands between the Worker and the SQL-over-HTTP endpoint. */
@@ -47,7 +56,7 @@ export async function startFaultProxy(endpoint: string): Promise<FaultProxy> {
     });
 
     const { query, params = [] } = JSON.parse(body.toString()) as { query: string; params?: unknown[] };
-    let cut = Infinity;
+    const change: Change = { cut: Infinity };
     let spoilt = false;
     const spoil = (how: () => void) => {
       spoilt = true;
@@ -58,18 +67,23 @@ export async function startFaultProxy(endpoint: string): Promise<FaultProxy> {
       index,
       query,
       params,
-      reply: (status, text) => spoil(() => response.writeHead(status).end(text)),
+      reply: (status, reply) => spoil(() => response.writeHead(status).end(reply)),
       reset: () => spoil(() => response.socket?.resetAndDestroy()),
       hang: () => spoil(() => {}),
-      cutAfter: (bytes) => (cut = bytes),
+      cutAfter: (bytes) => (change.cut = bytes),
+      change: (how) => (change.how = how),
     });
-    if (!spoilt) passOn(request, body, response, cut);
+    if (!spoilt) passOn(request, body, response, change);
   }
 
-  function passOn(request: IncomingMessage, body: Buffer, response: ServerResponse, cut: number): void {
+  function passOn(request: IncomingMessage, body: Buffer, response: ServerResponse, { cut, how }: Change): void {
     const onward = forward(endpoint, { method: 'POST', headers: request.headers }, (answer) => {
+      if (how && answer.statusCode === 200) {
+        void text(answer).then((whole) => response.writeHead(200).end(how(whole)));
+        return;
+      }
       response.writeHead(answer.statusCode ?? 500, answer.headers);
-      let left = cut;
+      let left = typeof cut === 'number' ? cut : cut(Number(answer.headers['content-length']));
       answer.on('data', (chunk: Buffer) => {
         if (chunk.length < left) response.write(chunk);
         else if (left > 0) response.write(chunk.subarray(0, left), () => response.socket?.destroy());

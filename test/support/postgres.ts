@@ -17,6 +17,8 @@ export interface TestPostgres {
   readonly pid: number;
   /** Creates an empty database and returns its superuser URL. */
   createDatabase(): Promise<string>;
+  /** Stops the server, breaking open connections, and starts it again: same data, same port. */
+  restart(): Promise<void>;
   /** Stops the server at once, breaking open connections, and removes its files. May be called twice. */
   stop(): Promise<void>;
 }
@@ -57,15 +59,25 @@ export async function startPostgres(options: { settings?: Record<string, string>
     const data = join(folder, 'data');
     await initialise(programs.initdb, data, password, account);
     const settings = { ...TEST_SETTINGS, ...options.settings };
-    const { server, port } = await startServer(programs.postgres, data, settings, account);
-    guard.stdin?.write(`${server.pid}\n`);
+    const running = await startServer(programs.postgres, data, settings, account);
+    const { port } = running;
+    guard.stdin?.write(`${running.server.pid}\n`);
     const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
     let stopped: Promise<void> | undefined;
     return {
       url,
-      pid: server.pid ?? 0,
+      get pid() {
+        return running.server.pid ?? 0;
+      },
       createDatabase: () => createDatabase(url),
-      stop: () => (stopped ??= stop(server, folder, guard)),
+      async restart() {
+        await end(running.server, 'SIGINT'); // Postgres' "fast shutdown": an immediate one may lose what was committed last
+        running.server = (
+          await startServer(programs.postgres, data, { ...settings, port: String(port) }, account)
+        ).server;
+        guard.stdin?.write(`${running.server.pid}\n`);
+      },
+      stop: () => (stopped ??= stop(running.server, folder, guard)),
     };
   } catch (error) {
     guard.stdin?.end();
@@ -99,7 +111,7 @@ async function initialise(program: string, data: string, password: string, accou
 /** Another process may take the free port before the server does: then again with another one. */
 async function startServer(program: string, data: string, settings: Record<string, string>, account?: Account) {
   for (let attempt = 1; ; attempt++) {
-    const port = await freePort();
+    const port = Number(settings['port'] ?? (await freePort()));
     const args = Object.entries({ ...settings, port: String(port) }).flatMap(([name, value]) => [
       '-c',
       `${name}=${value}`,
@@ -157,13 +169,16 @@ async function createDatabase(url: string): Promise<string> {
   return new URL(`/${name}`, url).href;
 }
 
+async function end(server: ChildProcess, signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const exit = once(server, 'exit');
+  server.ref();
+  server.kill(signal);
+  await exit;
+}
+
 async function stop(server: ChildProcess, folder: string, guard: ChildProcess): Promise<void> {
-  if (server.exitCode === null && server.signalCode === null) {
-    const exit = once(server, 'exit');
-    server.ref();
-    server.kill('SIGQUIT'); // Postgres' "immediate shutdown"
-    await exit;
-  }
+  await end(server, 'SIGQUIT'); // Postgres' "immediate shutdown"
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   guard.kill();
 }

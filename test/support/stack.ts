@@ -15,6 +15,8 @@ export interface Stack {
   readonly worker: RunningWorker;
   /** Stops the database alone, at once and for good. */
   stopDatabase(): Promise<void>;
+  /** Stops a Postgres server and starts it again, with the same data in the same place. */
+  restartDatabase(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -50,8 +52,11 @@ export interface StackOptions {
 
 export async function startStack(kind: DatabaseKind, options: StackOptions = {}): Promise<Stack> {
   await using stack = new AsyncDisposableStack();
-  const { url: databaseUrl, stop: stopDatabase } =
-    kind === 'pglite' ? await startPglite(stack) : await startServer(stack);
+  const {
+    url: databaseUrl,
+    stop: stopDatabase,
+    restart: restartDatabase,
+  } = kind === 'pglite' ? await startPglite(stack) : await startServer(stack);
   await migrate(databaseUrl);
 
   const password = randomBytes(24).toString('hex');
@@ -74,6 +79,7 @@ export async function startStack(kind: DatabaseKind, options: StackOptions = {})
   return {
     worker,
     stopDatabase,
+    restartDatabase,
     address: { origin: worker.url.origin, databaseUrl, database: kind },
     stop: () => running.disposeAsync(),
   };
@@ -82,17 +88,22 @@ export async function startStack(kind: DatabaseKind, options: StackOptions = {})
 interface StartedDatabase {
   readonly url: string;
   readonly stop: () => Promise<void>;
+  readonly restart: () => Promise<void>;
 }
 
 async function startPglite(stack: AsyncDisposableStack): Promise<StartedDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), 'survey-export-test-'));
   stack.defer(() => rm(dataDir, { recursive: true, force: true }));
   const database = stack.use(await openDatabase({ DATA_DIR: dataDir }));
-  return { url: database.url, stop: () => database.closeNow() };
+  return {
+    url: database.url,
+    stop: () => database.closeNow(),
+    restart: () => Promise.reject(new Error('PGlite is not a server')),
+  };
 }
 
 async function startServer(stack: AsyncDisposableStack): Promise<StartedDatabase> {
   const server = await startPostgres();
   stack.defer(() => server.stop());
-  return { url: await server.createDatabase(), stop: () => server.stop() };
+  return { url: await server.createDatabase(), stop: () => server.stop(), restart: () => server.restart() };
 }
