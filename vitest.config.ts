@@ -27,7 +27,7 @@ export default defineConfig({
       {
         test: {
           name: 'faults, plans, keys and docs on postgres',
-          include: ['test/{faults,plans,auth,docs,soak}/**/*.test.ts'],
+          include: ['test/{faults,plans,auth,docs}/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
