@@ -9,15 +9,7 @@ import { parseInstant } from '../../src/timestamp.ts';
 import { ANSWER_COLUMNS } from '../../src/wide/answer.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { type TestPostgres, startPostgres } from '../support/postgres.ts';
-
-interface Plan {
-  readonly 'Node Type': string;
-  readonly 'Relation Name'?: string;
-  readonly 'Index Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly Plans?: readonly Plan[];
-}
+import { explain, useWorkerSettings } from './explain.ts';
 
 const ROWS = 50_000;
 const LIMIT = 1000;
@@ -32,11 +24,7 @@ beforeAll(async () => {
   await migrate(url);
   client = new Client({ connectionString: url });
   await client.connect();
-  // What the Worker's role has set when it logs in.
-  const { rows } = await client.query<{ rolconfig: string[] }>(
-    `select rolconfig from pg_roles where rolname = 'survey_export_worker'`,
-  );
-  for (const setting of rows[0]?.rolconfig ?? []) await client.query(`set ${setting}`);
+  await useWorkerSettings(client);
   const account = await createAccount(client);
   for (const forms of [1, 20, 100]) {
     surveys.set(forms, await createSurvey(client, account, { name: `of ${forms}`, rows: ROWS, forms }));
@@ -47,15 +35,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-async function nodesOf({ text, params }: Query): Promise<Plan[]> {
-  const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-    `explain (analyze, timing off, format json) ${text}`,
-    [...params],
-  );
-  const all = (plan: Plan): Plan[] => [plan].concat((plan.Plans ?? []).flatMap(all));
-  const plan = rows[0]?.['QUERY PLAN'][0].Plan;
-  return plan ? all(plan) : [];
-}
+const nodesOf = (query: Query) => explain(client, query);
 
 const surveyid = '80000000-0000-4000-8000-000000000000';
 const middle = {
