@@ -137,7 +137,7 @@ test('a preflight allows If-None-Match', async () => {
       'Access-Control-Request-Headers': 'authorization,if-none-match',
     },
   });
-  expect(answer.headers.get('Access-Control-Allow-Headers')).toBe('authorization,if-none-match');
+  expect(answer.headers.get('Access-Control-Allow-Headers')).toBe('Authorization,*');
 });
 
 describe('a page has changed', () => {
