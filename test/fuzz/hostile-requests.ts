@@ -1,6 +1,7 @@
 import fc from 'fast-check';
+import { hostileValue } from './hostile-values.ts';
 
-/** A request as it goes over the wire; `KEY` in a header stands for a key that is valid. */
+/** A request as it goes over the wire. In its lines, `KEY` stands for a key that is valid, `OTHER` for one that is nearly. */
 export interface HostileRequest {
   readonly method: string;
   readonly target: string;
@@ -9,166 +10,154 @@ export interface HostileRequest {
   readonly body: string;
 }
 
-const PATHS = ['surveys', 'responses', 'responses/csv', 'responses/ndjson', 'responses/form-data'];
+/** What each parameter takes, so that a request that is wrong in one place is right in all others. */
+const RIGHT = {
+  survey: 'fuzzed',
+  after: Buffer.from('2026-03-01T00:00:00Z,,').toString('base64url'),
+  pageSize: '2',
+  count: 'true',
+  since: '2026-03-01',
+  until: '2027-01-01T00:00:00Z',
+  userid: 'user',
+  shortcode: 'f0',
+  question_ref: 'q0',
+  layout: 'wide',
+  bom: 'true',
+  safe: 'true',
+};
+const ENDPOINTS = ['surveys', 'responses', 'responses/csv', 'responses/ndjson', 'responses/form-data'];
+
 const path = fc.oneof(
-  { weight: 12, arbitrary: fc.constantFrom(...PATHS.map((name) => `/api/v1/${name}`)) },
-  {
-    weight: 3,
-    arbitrary: fc.constantFrom(
-      ...['/', '//', '/api/v1', '/api//v1//surveys', '/api/v1/../v1/surveys', '/api/v1/%2e%2e/surveys', '/%', '/%00'],
-      ...[
-        '/api%2fv1%2fsurveys',
-        '/api/v1/responses%2fcsv',
-        '/api/v1/surveys/',
-        '/api/v1/%ff',
-        '/health',
-        '/openapi.json',
-      ],
-      ...[
-        '*',
-        'http://other.example/api/v1/surveys',
-        'http://',
-        'surveys',
-        '/__proto__',
-        '/docs/../x',
-        '\\',
-        '/;/a?b#c',
-      ],
-    ),
-  },
-);
-const NAMES = [
-  'survey',
-  'after',
-  'pageSize',
-  'since',
-  'until',
-  'count',
-  'layout',
-  'bom',
-  'safe',
-  'userid',
-  'shortcode',
-];
-const name = fc.oneof(
-  { weight: 8, arbitrary: fc.constantFrom(...NAMES, 'question_ref') },
-  fc.constantFrom('__proto__', 'constructor', 'toString', 'survey[]', 'survey%5B%5D', '%', '', 'x'.repeat(5000)),
-);
-const anyText = fc.string({ unit: 'binary', maxLength: 20 }).map((text) => encodeURIComponent(text.toWellFormed()));
-const wrongJson = fc.oneof(
-  fc.json({ maxDepth: 6 }),
-  fc.tuple(fc.constantFrom(1, 2, '1'), fc.anything(), fc.anything(), fc.anything(), fc.anything()).map(safeJson),
-  fc.constantFrom('['.repeat(3000), `[${'1,'.repeat(3000)}1]`, '[1,"2026-02-30T00:00:00Z","","",""]', '[1e999]'),
-  fc.constantFrom('a,b,c', '0001-01-01 00:00:00+00,,', '9999-12-31T23:59:59.999999Z,\0,q', '0000-01-01T00:00:00Z,a,b'),
-);
-const time = fc
-  .tuple(
-    fc.integer({ min: 0, max: 10_000 }),
-    fc.nat(13),
-    fc.nat(32),
-    fc.nat(25),
-    fc.constantFrom('Z', '+24:00', '-23:59', ''),
-  )
-  .map(([y, m, d, h, zone]) => encodeURIComponent(`${two(y, 4)}-${two(m)}-${two(d)}T${two(h)}:00:00.0000009${zone}`));
-const value = fc.oneof(
+  { weight: 12, arbitrary: fc.constantFrom(...ENDPOINTS.map((name) => `/api/v1/${name}`)) },
   fc.constantFrom(
-    'fuzzed',
-    'none',
-    '',
-    'true',
-    'wide',
-    '1',
-    '0',
-    '-1',
-    '1e3',
-    '10000',
-    '10001',
-    '99999999999999999999',
+    ...[
+      '/',
+      '//',
+      '/api/v1',
+      '/api//v1//surveys',
+      '/api/v1/surveys/',
+      '/api/v1/../v1/surveys',
+      '/%2e%2e/api/v1/surveys',
+    ],
+    ...[
+      '/api%2fv1%2fsurveys',
+      '/api/v1/responses%2fcsv',
+      '/api/v1%2fresponses',
+      '/api/v1/%00',
+      '/api/v1/%ff',
+      '/%',
+      '/%0d%0a',
+    ],
+    ...[
+      '/healthz',
+      '/openapi.json',
+      '/docs',
+      '/docs/..%2fx',
+      '/docs/%00',
+      '/__proto__',
+      '/constructor',
+      '/;/a:b',
+      '/:path',
+    ],
+    ...['*', '\\', 'surveys', '', 'http://', 'http://other.example/api/v1/surveys', `/${'x/'.repeat(9000)}`],
   ),
-  fc.constantFrom('%', '%00', '%0d%0aX-Evil:%201', '%ff', '%ed%a0%80', '%c0%af', '%F4%90%80%80', '+', 'a%2', '%u0000'),
-  fc.integer({ min: 1000, max: 40_000 }).map((length) => 'a'.repeat(length)),
-  anyText,
-  time,
-  wrongJson.map((json) => Buffer.from(json).toString('base64url')),
+  hostileValue.map((value) => `/api/v1/responses/${value}`),
 );
-const pair = fc.tuple(name, value).map(([key, text]) => `${key}=${text}`);
-const query = fc.oneof(
-  { weight: 8, arbitrary: fc.array(pair, { maxLength: 5 }).map((pairs) => ['survey=fuzzed', ...pairs]) },
-  fc.array(pair, { maxLength: 5 }),
-  pair.map((one) => Array.from({ length: 1000 }, () => (one.length > 60 ? 'userid=a' : one))),
+
+const knownName = fc.constantFrom(...(Object.keys(RIGHT) as (keyof typeof RIGHT)[]));
+const strangeName = fc.constantFrom(
+  ...['__proto__', 'constructor', 'toString', 'survey[]', 'survey%5B%5D', 'Survey', '%', '%00', '', 'x'.repeat(5000)],
 );
+const rightPair = knownName.map((name) => `${name}=${RIGHT[name]}`);
+const hostilePair = fc
+  .tuple(fc.oneof({ weight: 8, arbitrary: knownName }, strangeName), hostileValue)
+  .map(([name, value]) => `${name}=${value}`);
+const survey = fc.oneof(
+  { weight: 4, arbitrary: fc.constant('survey=fuzzed') },
+  hostileValue.map((value) => `survey=${value}`),
+);
+const pairs = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc
+      .tuple(survey, fc.array(hostilePair, { maxLength: 2 }), fc.array(rightPair, { maxLength: 3 }))
+      .map((parts) => parts.flat()),
+  },
+  { weight: 3, arbitrary: fc.array(hostilePair, { maxLength: 4 }) },
+  knownName.map((name) => Array.from({ length: 1000 }, (_, i) => (i === 0 ? 'survey=fuzzed' : `${name}=${i}`))),
+  fc.constantFrom(['&&&='], ['survey'], ['=fuzzed'], ['survey=fuzzed;pageSize=1'], ['#survey=fuzzed']),
+);
+
+const HEADER_NAMES = [
+  ...['Accept', 'Accept-Encoding', 'Access-Control-Request-Headers', 'CF-Connecting-IP', 'Content-Type', 'Cookie'],
+  ...['If-None-Match', 'Origin', 'Range', 'Upgrade', 'X-A', 'X-Forwarded-For', 'X-Request-Id'],
+];
 const rubbish = fc.string({
-  unit: fc.integer({ min: 32, max: 255 }).map((c) => String.fromCharCode(c)),
+  unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code)),
   maxLength: 60,
 });
 const header = fc.oneof(
-  fc
-    .tuple(fc.constantFrom('If-None-Match', 'Accept-Encoding', 'Range', 'Origin', 'Accept', 'Cookie', 'X-A'), rubbish)
-    .map(([key, text]) => `${key}: ${text}`),
+  {
+    weight: 12,
+    arbitrary: fc.tuple(fc.constantFrom(...HEADER_NAMES), rubbish).map(([name, text]) => `${name}: ${text}`),
+  },
+  {
+    weight: 12,
+    arbitrary: fc.constantFrom(
+      ...['If-None-Match: *', 'If-None-Match: W/"', `If-None-Match: ${'"a",'.repeat(3000)}`, 'Range: bytes=5-1'],
+      ...['Accept-Encoding: gzip', 'Accept-Encoding: gzip;q=1e9, *;q=', 'Accept-Encoding: br;;,,', 'Origin: null'],
+      ...['Host: evil', 'Host: a b', 'Content-Length: 0', 'Upgrade: websocket', 'CF-Connecting-IP: :::::'],
+      ...['Access-Control-Request-Method: DELETE', 'Connection: Authorization', 'X-HTTP-Method-Override: DELETE'],
+      ...['Expect: 100-continue', `X-Huge: ${'h'.repeat(20_000)}`],
+    ),
+  },
+  // What workerd refuses.
   fc.constantFrom(
-    'If-None-Match: *',
-    'Range: bytes=5-1',
-    'Accept-Encoding: gzip;q=1, *;q=0',
-    'Origin: null',
-    'Expect: 1',
-  ),
-  fc.constantFrom(
-    'Access-Control-Request-Method: DELETE',
-   
-    `X-Huge: ${'h'.repeat(20_000)}`,
-    'no colon',
-    ': x',
+    ...['no colon', ': x', 'Bad Name: x', ' folded', 'X-Nul: \0', 'Content-Length: 1, 2', 'Transfer-Encoding: gzip'],
   ),
 );
-const authorization = fc.oneof(
-  { weight: 8, arbitrary: fc.constant(['Authorization: Bearer KEY']) },
-  fc.constantFrom([], ['Authorization: Bearer KEY', 'Authorization: Bearer KEY'], ['Authorization: Bearer MUTATED']),
+const authorization: fc.Arbitrary<readonly string[]> = fc.oneof(
+  { weight: 12, arbitrary: fc.constant(['Authorization: Bearer KEY']) },
+  fc.constantFrom(
+    ...[[], ['Authorization: Bearer KEY', 'Authorization: Bearer KEY'], ['Authorization: Bearer OTHER']],
+    ...[['Authorization: bearer  KEY '], ['Authorization: Basic KEY'], ['Authorization: Bearer KEY,KEY']],
+  ),
   rubbish.map((text) => [`Authorization: Bearer ${text}`]),
 );
+/** All but CONNECT, which workerd itself refuses of a Worker without a `connect()`. */
 const method = fc.oneof(
-  { weight: 10, arbitrary: fc.constant('GET') },
-  fc.constantFrom('HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'CONNECT', 'get', 'FOO', 'PRI', ''),
+  { weight: 12, arbitrary: fc.constant('GET') },
+  fc.constantFrom('HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'PROPFIND', 'get', 'FOO', 'PRI', ''),
 );
 const body = fc.oneof(
-  { weight: 8, arbitrary: fc.constant('') },
+  { weight: 10, arbitrary: fc.constant('') },
   fc.constantFrom('Content-Length: 3\r\n\r\nabc', 'Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n'),
 );
 
-/** A request that no client should send. */
+/** A request that is right but for some of it, or of which nothing is. */
 export const hostileRequest: fc.Arbitrary<HostileRequest> = fc
-  .tuple(
+  .record({
     method,
     path,
-    query,
-    fc.constantFrom('1.1', '1.1', '1.1', '1.0'),
+    pairs,
+    version: fc.oneof({ weight: 30, arbitrary: fc.constant('1.1') }, fc.constantFrom('1.0', '0.9', '2.0', 'x')),
     authorization,
-    fc.array(header, { maxLength: 4 }),
+    more: fc.array(header, { maxLength: 3 }),
     body,
-  )
-  .map(([verb, place, pairs, version, auth, more, text]) => ({
+  })
+  .map(({ path: place, pairs: parameters, authorization: key, more, method: verb, version, body: text }) => ({
     method: verb,
-    target: pairs.length > 0 ? `${place}?${pairs.join('&')}` : place,
+    target: parameters.length > 0 ? `${place}?${parameters.join('&')}` : place,
     version,
-    headers: [...auth, ...more],
+    headers: key.concat(more),
     body: text,
   }));
 
-/** Its bytes. @param key takes the place of `KEY` */
-export function bytesOf({ method: verb, target, version, headers, body: text }: HostileRequest, key: string): Buffer {
-  const mutated = key.slice(0, 20) + (key[20] === 'a' ? 'b' : 'a') + key.slice(21);
-  const lines = [`${verb} ${target} HTTP/${version}`, 'Host: localhost', 'Connection: close', ...headers];
-  const head = lines.join('\r\n').replaceAll('KEY', key).replaceAll('MUTATED', mutated);
-  return Buffer.from(`${head}\r\n${text === '' ? '\r\n' : text}`, 'latin1');
-}
-
-function two(number: number, digits = 2): string {
-  return String(number).padStart(digits, '0');
-}
-
-function safeJson(parts: unknown): string {
-  try {
-    return JSON.stringify(parts) ?? '';
-  } catch {
-    return '[1]'; // bigints, and objects whose toJSON is none
-  }
+/** A request's bytes. @param key takes the place of `KEY`, and changed in one character that of `OTHER` */
+export function bytesOf(request: HostileRequest, key: string): Buffer {
+  const { target, version, headers, body: text } = request;
+  const other = key.slice(0, 20) + (key[20] === 'a' ? 'b' : 'a') + key.slice(21);
+  const filled = headers.map((line) => line.replaceAll('KEY', key).replaceAll('OTHER', other));
+  const lines = [`${request.method} ${target} HTTP/${version}`, 'Host: localhost', 'Connection: close', ...filled];
+  return Buffer.from(`${lines.join('\r\n')}\r\n${text === '' ? '\r\n' : text}`, 'latin1');
 }

@@ -1,48 +1,55 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
+import { gunzipSync } from 'node:zlib';
 import type { Answer } from '../support/api.ts';
-import { origin } from '../support/api.ts';
 
 /**
  * Sends bytes as they are, where fetch would refuse or repair them, and reads until the service closes.
  *
- * @returns undefined when what came is no HTTP answer
+ * @param service its origin
+ * @throws Error when what came is no HTTP answer, or not the whole of one
  */
-export async function sendRaw(bytes: Buffer): Promise<Answer | undefined> {
-  const { hostname, port } = new URL(origin());
+export async function sendRaw(service: URL, bytes: Buffer): Promise<Answer> {
+  const socket = connect(Number(service.port), service.hostname, () => socket.write(bytes));
   const chunks: Buffer[] = [];
-  await new Promise<void>((resolve, reject) => {
-    const socket = connect(Number(port), hostname, () => socket.write(bytes));
-    socket.setTimeout(4_000, () => socket.destroy(new Error('no answer within 4 seconds')));
-    socket.on('data', (chunk) => chunks.push(chunk));
-    socket.on('close', () => resolve());
-    // A refused request may leave bytes unread, which resets the connection behind the answer.
-    socket.on('error', (error) => (chunks.length > 0 ? resolve() : reject(error)));
+  socket.on('data', (chunk) => chunks.push(chunk));
+  socket.setTimeout(10_000, () => socket.destroy(new Error('no answer within 10 seconds')));
+  // A refused request may leave bytes unread, which resets the connection behind the answer.
+  await once(socket, 'close').catch((error: unknown) => {
+    if (chunks.length === 0) throw error;
   });
   return parse(Buffer.concat(chunks));
 }
 
-function parse(bytes: Buffer): Answer | undefined {
+function parse(bytes: Buffer): Answer {
   const end = bytes.indexOf('\r\n\r\n');
   const [first = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
-  const status = /^HTTP\/1\.[01] (\d{3})(?: |$)/.exec(first)?.[1];
-  if (end < 0 || status === undefined) return undefined;
+  const status = /^HTTP\/1\.[01] (\d{3}) [\w -]+$/.exec(first)?.[1];
+  if (end < 0 || status === undefined) throw new Error(`this is no HTTP answer: ${bytes.toString('latin1', 0, 200)}`);
   const headers = new Headers();
   for (const line of lines) {
-    const colon = line.indexOf(':');
-    headers.append(line.slice(0, colon), line.slice(colon + 1));
+    const [, name = '', value = ''] = /^([\w-]+): ([\x20-\x7e]*)$/.exec(line) ?? [];
+    if (name === '') throw new Error(`this is no header: ${line}`);
+    headers.append(name, value);
   }
-  const rest = bytes.subarray(end + 4);
-  const body = headers.get('Transfer-Encoding') === 'chunked' ? dechunk(rest) : rest;
+  const sent = bytes.subarray(end + 4);
+  const length = Number(headers.get('Content-Length') ?? sent.length);
+  if (sent.length !== length && sent.length > 0) throw new Error('the transfer broke off'); // to HEAD, there is nothing
+  const whole = headers.get('Transfer-Encoding') === 'chunked' ? withoutChunks(sent) : sent;
+  const body = headers.get('Content-Encoding') === 'gzip' && whole.length > 0 ? gunzipSync(whole) : whole;
   return { status: Number(status), headers, bytes: body, text: body.toString('utf8') };
 }
 
-function dechunk(bytes: Buffer): Buffer {
-  const parts: Buffer[] = [];
-  for (let at = 0; ;) {
-    const end = bytes.indexOf('\r\n', at);
-    const size = Number.parseInt(bytes.subarray(at, end).toString('latin1'), 16);
-    if (end < 0 || !(size > 0)) return Buffer.concat(parts);
-    parts.push(bytes.subarray(end + 2, end + 2 + size));
-    at = end + 2 + size + 2;
+/** RFC 9112 section 7.1; the last chunk is empty. */
+function withoutChunks(bytes: Buffer): Buffer {
+  const chunks: Buffer[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const start = bytes.indexOf('\r\n', at) + 2;
+    const size = Number.parseInt(bytes.toString('latin1', at, start - 2), 16);
+    if (size === 0) return Buffer.concat(chunks);
+    chunks.push(bytes.subarray(start, start + size));
+    at = start + size + 2;
   }
+  if (bytes.length === 0) return bytes;
+  throw new Error('the transfer broke off');
 }

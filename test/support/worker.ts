@@ -13,6 +13,8 @@ import { unstable_readConfig as readConfig } from 'wrangler';
  */
 export interface RunningWorker extends AsyncDisposable {
   readonly url: URL;
+  /** The Worker without what miniflare puts before it, which answers some requests by itself. */
+  readonly directUrl: URL;
   /** Its KV namespace of keys. */
   readonly keys: Awaited<ReturnType<Miniflare['getKVNamespace']>>;
   /** All that it has logged. */
@@ -72,12 +74,14 @@ export async function startWorker(entry: string, { vars = {}, limits = {} }: Wor
         },
         host: '127.0.0.1',
         port: 0,
+        unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
         cf: false,
       }),
     );
     const url = await miniflare.ready;
     const keys = await miniflare.getKVNamespace('API_KEYS');
-    return { url, keys, log: () => log, [Symbol.asyncDispose]: () => miniflare.dispose() };
+    const directUrl = await miniflare.unsafeGetDirectURL();
+    return { url, directUrl, keys, log: () => log, [Symbol.asyncDispose]: () => miniflare.dispose() };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

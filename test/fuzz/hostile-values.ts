@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { pgText } from '../support/arbitraries.ts';
+
+/*
+ * What stands behind the `=` of a query parameter, as it goes over the wire. No word of it may be one that the service must
+ * not say: an error may repeat what it was asked.
+ */
+
+/** Escapes of what is no text, half of one, or more than one line. */
+const BROKEN_ESCAPES = [
+  ...['%', '%0', '%zz', '%u0000', '%00', 'a%00b', '%ff', '%c0%af', '%ed%a0%80', '%ed%b0%80', '%f4%90%80%80'],
+  ...['%0d%0aX-Evil:%201', '%0aX-Evil:%201', '%e2%80%a8', '%ef%bb%bf', '%2f..%2f', '%2525', '+', '%2B', '%22', "'"],
+  ...['%22;%20filename=%22evil', "'%20or%20'1'='1", "';--", '$1', '%24%7b1%7d', '%7b%22a%22:1%7d', '__proto__'],
+];
+
+const escaped = (text: string) => encodeURIComponent(text.toWellFormed());
+const anyText = fc.oneof(pgText, fc.string({ unit: 'binary', maxLength: 20 })).map(escaped);
+const longText = fc
+  .tuple(fc.constantFrom('a', '%00', '%22', '%F0%9F%8E%89', '['), fc.integer({ min: 200, max: 40_000 }))
+  .map(([unit, length]) => unit.repeat(Math.ceil(length / unit.length)));
+
+const two = (number: number) => String(number).padStart(2, '0');
+/** Times that are one, nearly one, or far from one. */
+const time = fc
+  .tuple(
+    fc.constantFrom('0000', '0001', '1969', '2026', '9999', '10000', '-001', ''),
+    fc.nat(13).map(two),
+    fc.nat(32).map(two),
+    fc.constantFrom('', 'T', ' 10:00', 'T24:00:00', 'T23:59:60', 'T09:30:00', 'T09:30:00.0000009', 't09:30:00.1'),
+    fc.constantFrom('', 'Z', 'z', '+00', '+00:00', '+24:00', '-23:59', '+99', '%20UTC', '%00'),
+  )
+  .map(([year, month, day, clock, zone]) => `${escaped(`${year}-${month}-${day}${clock}`)}${zone}`);
+
+/** Tokens whose parts are of the wrong number, type, size or meaning, in both forms. */
+const part = fc.oneof(
+  fc.constantFrom<unknown>('2026-03-01T00:03:43.77Z', '2026-02-30T00:00:00Z', '', 'a\0', '\ud800', null, 1e308, -0),
+  fc.constantFrom<unknown>(
+    {},
+    [],
+    { toString: 1 },
+    '0001-01-01 00:00:00+00',
+    '10000-01-01T00:00:00Z',
+    'x'.repeat(3000),
+  ),
+  fc.constantFrom<unknown>('00000000-0000-4000-8000-000000000000', '00000000-0000-4000-8000-00000000000G', 'infinity'),
+  fc.jsonValue(),
+);
+const tokenText = fc.oneof(
+  fc.tuple(fc.constantFrom<unknown>(1, 2, '1', null), part, part, part, part).map((parts) => JSON.stringify(parts)),
+  fc
+    .array(part, { maxLength: 4 })
+    .map((parts) => parts.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))).join(',')),
+  fc.constantFrom('['.repeat(9000), '[1', '[1e999]', '{"0":1}', ',,', ',,,', '9999-12-31T23:59:59.999999Z,\0,q'),
+);
+const token = tokenText.map((text) => Buffer.from(text).toString('base64url'));
+
+const number = fc.oneof(
+  fc.constantFrom('0', '-1', '1', '10000', '10001', '1e3', '0x10', '1.0', '%201', '9'.repeat(400), 'NaN', '１'),
+  fc.integer().map(String),
+);
+
+/** What no parameter asks for, or not this one. */
+export const hostileValue: fc.Arbitrary<string> = fc.oneof(
+  fc.constantFrom(...BROKEN_ESCAPES, ''),
+  anyText,
+  longText,
+  time,
+  token,
+  number,
+);
