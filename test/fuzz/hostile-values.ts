@@ -45,12 +45,25 @@ const part = fc.oneof(
   fc.constantFrom<unknown>('00000000-0000-4000-8000-000000000000', '00000000-0000-4000-8000-00000000000G', 'infinity'),
   fc.jsonValue(),
 );
+const RIGHT_PARTS = [1, '2026-03-01T00:03:43.77Z', 'user', 'q0', '00000000-0000-4000-8000-000000000000'];
+/** Right but for one part. */
+const nearlyToken = fc
+  .tuple(fc.nat(4), part)
+  .map(([at, wrong]) => RIGHT_PARTS.map((right, i) => (i === at ? wrong : right)));
 const tokenText = fc.oneof(
-  fc.tuple(fc.constantFrom<unknown>(1, 2, '1', null), part, part, part, part).map((parts) => JSON.stringify(parts)),
-  fc
-    .array(part, { maxLength: 4 })
-    .map((parts) => parts.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))).join(',')),
-  fc.constantFrom('['.repeat(9000), '[1', '[1e999]', '{"0":1}', ',,', ',,,', '9999-12-31T23:59:59.999999Z,\0,q'),
+  nearlyToken.map((parts) => JSON.stringify(parts)),
+  nearlyToken.map((parts) => parts.slice(1, 4).map(textOf).join(',')),
+  fc.array(part, { maxLength: 6 }).map((parts) => JSON.stringify(parts)),
+  fc.constantFrom(
+    '['.repeat(9000),
+    '[1',
+    '[1e999]',
+    '[\\]',
+    '{"0":1}',
+    ',,',
+    ',,,',
+    '9999-12-31T23:59:59.999999Z,\0,q',
+  ),
 );
 const token = tokenText.map((text) => Buffer.from(text).toString('base64url'));
 
@@ -59,12 +72,19 @@ const number = fc.oneof(
   fc.integer().map(String),
 );
 
-/** What no parameter asks for, or not this one. */
-export const hostileValue: fc.Arbitrary<string> = fc.oneof(
-  fc.constantFrom(...BROKEN_ESCAPES, ''),
-  anyText,
-  longText,
-  time,
-  token,
-  number,
-);
+const anything = fc.oneof(fc.constantFrom(...BROKEN_ESCAPES, ''), anyText, longText, time, token, number);
+
+/** What a parameter does not ask for, or not quite. */
+export function hostileValue(name = ''): fc.Arbitrary<string> {
+  const near = new Map([
+    ['after', token],
+    ['since', time],
+    ['until', time],
+    ['pageSize', number],
+  ]).get(name);
+  return near ? fc.oneof(near, anything) : anything;
+}
+
+function textOf(json: unknown): string {
+  return typeof json === 'string' ? json : JSON.stringify(json);
+}
