@@ -134,8 +134,8 @@ const body = fc.oneof(
   fc.constantFrom('Content-Length: 3\r\n\r\nabc', 'Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n'),
 );
 
-/** A request that is right but for some of it, or of which nothing is. */
-export const hostileRequest: fc.Arbitrary<HostileRequest> = fc
+/** Nothing has to be right. */
+const anyRequest: fc.Arbitrary<HostileRequest> = fc
   .record({
     method,
     path,
@@ -152,6 +152,28 @@ export const hostileRequest: fc.Arbitrary<HostileRequest> = fc
     headers: key.concat(more),
     body: text,
   }));
+
+/** Right but for one parameter; `after` is the most intricate. */
+const nearlyRight: fc.Arbitrary<HostileRequest> = fc
+  .tuple(
+    fc.constantFrom(...ENDPOINTS.slice(1)),
+    fc.oneof({ weight: 2, arbitrary: knownName }, fc.constant('after' as const)),
+    fc.uniqueArray(knownName, { maxLength: 3 }),
+  )
+  .chain(([endpoint, wrong, others]) =>
+    hostileValue(wrong).map((value) => {
+      const given = {
+        survey: RIGHT.survey,
+        ...Object.fromEntries(others.map((name) => [name, RIGHT[name]])),
+        [wrong]: value,
+      };
+      const parameters = Object.entries(given).map((pair) => pair.join('='));
+      const target = `/api/v1/${endpoint}?${parameters.join('&')}`;
+      return { method: 'GET', target, version: '1.1', headers: ['Authorization: Bearer KEY'], body: '' };
+    }),
+  );
+
+export const hostileRequest: fc.Arbitrary<HostileRequest> = fc.oneof(anyRequest, nearlyRight);
 
 /** A request's bytes. @param key takes the place of `KEY`, and changed in one character that of `OTHER` */
 export function bytesOf(request: HostileRequest, key: string): Buffer {
