@@ -1,10 +1,11 @@
 import type { Cursor } from '../cursor.ts';
 import type { Range } from '../db/responses.ts';
 import { type Fitting, type Page, type ReadPage, readFitting } from './fitting.ts';
+import { mayReadAhead, share } from './memory-share.ts';
 
 /** A page whose size in transfer is known, so that the next can be sized by it. */
 export interface SizedPage extends Page {
-  /** Bytes of the answer it came in. */
+  /** What it took of memory, in bytes; of a page that is not parsed, the answer it came in. */
   readonly bytes: number;
 }
 
@@ -26,10 +27,11 @@ const PAGES_AHEAD = 5;
 const BORDERS = 16;
 
 /**
- * Reads a selection's responses in order, those behind a cursor or all of them, several pages ahead of the consumer. The first page alone says whether
- * there is anything; then the borders of the pages to come are looked up, and the pages between them read side by side,
- * so that a round trip to the database is waited for once and not once a page. A consumer that pauses stops the reading
- * as soon as the pages ahead are there.
+ * Reads a selection's responses in order, those behind a cursor or all of them, several pages ahead of the consumer. The
+ * first page alone says whether there is anything; then the borders of the pages to come are looked up, and the pages
+ * between them read side by side, so that a round trip to the database is waited for once and not once a page. A consumer
+ * that pauses stops the reading as soon as the pages ahead are there; beside other exports those are fewer (see
+ * {@link mayReadAhead}).
  *
  * Every response that was there at the start comes exactly once. Pages are stretches between two keys, not counts, so
  * what arrives meanwhile moves no border: it comes too if its place is still ahead.
@@ -50,15 +52,25 @@ export async function* readAhead<P extends SizedPage>(
     const { value: range } = await ranges.next();
     return range && { range, start: await readFitting(reader.page, range) };
   };
-  const ahead = Array.from({ length: PAGES_AHEAD }, () => handled(readNext()));
-  for (;;) {
-    const next = await ahead.shift();
-    if (!next) return;
-    ahead.push(handled(readNext()));
-    for await (const page of restOf(reader.page, next.range, next.start)) {
-      if (page.rowCount > 0) pageRows = rowsFor(page);
-      yield page;
+  const ahead: ReturnType<typeof readNext>[] = [];
+  const fill = () => {
+    while (ahead.length < PAGES_AHEAD && mayReadAhead(ahead)) ahead.push(handled(readNext()));
+  };
+  share(ahead);
+  try {
+    for (;;) {
+      fill();
+      const next = await ahead[0];
+      void ahead.shift();
+      if (!next) return;
+      fill();
+      for await (const page of restOf(reader.page, next.range, next.start)) {
+        if (page.rowCount > 0) pageRows = rowsFor(page);
+        yield page;
+      }
     }
+  } finally {
+    ahead.length = 0;
   }
 }
 

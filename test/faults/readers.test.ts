@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createSurvey as createBulkSurvey } from '../../bench/data.ts';
@@ -27,21 +28,51 @@ const runningQueries = () =>
      where datname = current_database() and pid <> pg_backend_pid() and state = 'active' and backend_type = 'client backend'`,
   );
 
+/** How many requests the database has had, once there are no more. */
+async function requestsWhenQuiet(): Promise<number> {
+  for (;;) {
+    const { requests } = service.proxy;
+    await sleep(1000);
+    if (requests === service.proxy.requests && (await runningQueries()).length === 0) return requests;
+  }
+}
+
 describe('a reader that pauses', () => {
   test('stops the reading from the database, and gets the whole file when it goes on', async () => {
     service.proxy.inject();
     const response = await beginExport(survey);
     response.pause();
-    let before = -1;
-    while (service.proxy.requests !== before) {
-      before = service.proxy.requests;
-      await sleep(700);
-    }
-    const whilePaused = before;
+    const whilePaused = await requestsWhenQuiet();
     expect(await runningQueries()).toEqual([]);
     const { complete, bytes } = await readExport(response);
     expect({ complete, same: bytes.equals(whole) }).toEqual({ complete: true, same: true });
     expect(service.proxy.requests).toBeGreaterThan(whilePaused + 5);
+  });
+});
+
+describe('readers side by side', () => {
+  /** Requests to the database until nothing more is asked for, with so many readers that all pause. */
+  async function requestsOf(readers: number) {
+    service.proxy.inject();
+    const responses = await Promise.all(Array.from({ length: readers }, () => beginExport(survey)));
+    for (const response of responses) response.pause();
+    return { responses, requests: await requestsWhenQuiet() };
+  }
+
+  test('have fewer pages ahead than each would have alone, and more again when the others have left', async () => {
+    const alone = await requestsOf(1);
+    alone.responses[0]?.destroy();
+
+    const { responses, requests } = await requestsOf(8);
+    // Eight times five pages would be 40; they share ten. Sockets do not hold the same at all times.
+    expect(requests).toBeLessThanOrEqual(8 * alone.requests - 22);
+    for (const response of responses.slice(1)) response.destroy();
+    const { complete, bytes } = await readExport(responses[0] as IncomingMessage);
+    expect({ complete, same: bytes.equals(whole) }).toEqual({ complete: true, same: true });
+
+    const again = await requestsOf(2);
+    for (const response of again.responses) response.destroy();
+    expect(again.requests).toBeGreaterThanOrEqual(2 * alone.requests - 6); // one page each would be 8 fewer
   });
 });
 
