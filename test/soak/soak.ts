@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { memoryOf } from '../../bench/process-stats.ts';
 import { reasonOf } from '../../tools/command.ts';
 import { copyResponses, sql } from '../support/data.ts';
 import { changeKeys, intrude, leave, write } from './disturbers.ts';
 import { exports, pageThrough, poll, readFile } from './readers.ts';
+import { type Measurement, measure, memoryLines, memoryProblems } from './memory.ts';
 import { begin, read } from './request.ts';
 import { type World, complain, createWorld } from './world.ts';
 
@@ -14,36 +14,37 @@ export interface Report {
   readonly problems: readonly string[];
 }
 
-/**
- * By how much workerd's memory may stay above idle, MiB. Eighteen files are read at a time, each with up to 24 MiB of pages ahead;
- * once read they are garbage, which V8 and the allocator keep without a need to give it back.
- */
-const MEMORY_BOUND = 18 * 24;
+/** In the first, workerd compiles and its memory grows to what it needs. The others show whether it stays there. */
+const PARTS = 3;
 
-/** Runs everything at once for so long, and then checks. @param say is told how it goes */
+/** Runs everything at once for so long, in three parts, and checks behind each. @param say is told how it goes */
 export async function soak(options: { seconds: number; rows: number }, say: (line: string) => void): Promise<Report> {
-  const world = await createWorld(options);
+  const world = await createWorld(options.rows);
+  const progress = setInterval(() => say(progressOf(world)), 10_000);
   try {
-    const [first] = world.sides;
-    if (first) await read(await begin('/surveys', {}, first.account.key));
-    const idle = memoryOf(world.workerd).now;
-    const progress = setInterval(() => say(progressOf(world)), 10_000);
-    await Promise.all(everybody(world));
-    clearInterval(progress);
-    const peak = memoryOf(world.workerd).peak;
-    await checkDatabase(world);
-    const after = await checkMemory(world, idle);
+    for (const { account } of world.sides) await read(await begin('/surveys', {}, account.key));
+    const idle = await measure(world);
+    const behindParts: Measurement[] = [];
+    while (behindParts.length < PARTS) {
+      const end = Date.now() + (1000 * options.seconds) / PARTS;
+      await Promise.all(everybody(world, end));
+      await checkDatabase(world);
+      behindParts.push(await measure(world));
+    }
+    for (const problem of memoryProblems(idle, behindParts)) complain(world, problem);
     checkLog(world);
-    const memory = `workerd: ${idle.toFixed(0)} MiB idle, ${peak.toFixed(0)} at its peak, ${after.toFixed(0)} afterwards`;
-    return { lines: [progressOf(world), ...linesOf(world), memory], problems: world.problems };
+    const lines = [progressOf(world), ...linesOf(world), ...memoryLines(idle, behindParts)];
+    return { lines, problems: world.problems };
   } finally {
+    clearInterval(progress);
     await world.stack.stop();
   }
 }
 
-function everybody(world: World): Promise<void>[] {
+/** All that goes on at once, until a moment. @param end milliseconds since 1970 */
+function everybody(world: World, end: number): Promise<void>[] {
   const loop = async (what: string, pauseMs: number, work: () => Promise<void>) => {
-    while (Date.now() < world.end) {
+    while (Date.now() < end) {
       await work().catch((error: unknown) => complain(world, `${what}: ${reasonOf(error)}`));
       await sleep(pauseMs * (0.5 + Math.random()));
     }
@@ -81,18 +82,6 @@ async function checkDatabase(world: World): Promise<void> {
     if (!same) complain(world, `the last file of ${side.owner} is not what COPY gives`);
     if (total !== side.stored) complain(world, `X-Total-Count ${total} with ${side.stored} stored`);
     for (const name of Object.keys(exports)) await readFile(world, side, name);
-  }
-}
-
-async function checkMemory(world: World, idle: number): Promise<number> {
-  for (let tries = 0; ; tries++) {
-    const { now } = memoryOf(world.workerd);
-    if (now - idle <= MEMORY_BOUND) return now;
-    if (tries === 40) {
-      complain(world, `workerd holds ${(now - idle).toFixed(0)} MiB more than idle; ${MEMORY_BOUND} are allowed`);
-      return now;
-    }
-    await sleep(250);
   }
 }
 

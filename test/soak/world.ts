@@ -21,8 +21,6 @@ export interface World {
   readonly stack: Stack;
   readonly workerd: number;
   readonly sides: readonly Side[];
-  /** Milliseconds since 1970. */
-  readonly end: number;
   /** What was done, counted by name. */
   readonly done: Map<string, number>;
   readonly problems: string[];
@@ -30,8 +28,9 @@ export interface World {
   lost: number;
 }
 
-export async function createWorld({ seconds, rows }: { seconds: number; rows: number }): Promise<World> {
-  const { started: stack, workerd } = await workerdStartedBy(() => startStack('postgres'));
+/** @param rows responses of each account */
+export async function createWorld(rows: number): Promise<World> {
+  const { started: stack, workerd } = await workerdStartedBy(() => startStack('postgres', { inspector: true }));
   useStack(stack.address);
   const name = `soak ${randomUUID()}`;
   const sides: Side[] = [];
@@ -42,8 +41,7 @@ export async function createWorld({ seconds, rows }: { seconds: number; rows: nu
     sides.push({ owner, account, survey, stored: rows, storing: rows });
   }
   await sql('vacuum analyze responses');
-  const end = Date.now() + 1000 * seconds;
-  return { stack, workerd, sides, end, done: new Map(), problems: [], rows: 0, lost: 0 };
+  return { stack, workerd, sides, done: new Map(), problems: [], rows: 0, lost: 0 };
 }
 
 /** Notes what is known of a side before a request; to be completed behind it. */

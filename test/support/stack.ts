@@ -46,6 +46,8 @@ export interface StackOptions {
   readonly vars?: Record<string, string>;
   /** Requests per period, by the name of a rate limit's binding. */
   readonly limits?: Record<string, number>;
+  /** Whether what is in the Worker's memory can be looked at. */
+  readonly inspector?: boolean;
   /** The Worker's module, if not the service's own. */
   readonly entry?: string;
 }
@@ -61,12 +63,20 @@ export async function startStack(kind: DatabaseKind, options: StackOptions = {})
 
   const password = randomBytes(24).toString('hex');
   const maxConnections = kind === 'pglite' ? 1 : 10;
-  const { behind = async (endpoint: string) => endpoint, entry = 'src/worker.ts', vars, limits, ...rest } = options;
+  const {
+    behind = async (endpoint: string) => endpoint,
+    entry = 'src/worker.ts',
+    vars,
+    limits,
+    inspector,
+    ...rest
+  } = options;
   const gateway = await startSqlGateway({ database: databaseUrl, password, maxConnections, ...rest });
   stack.defer(() => gateway.close());
 
   const worker = await startWorker(entry, {
     limits,
+    inspector,
     vars: {
       ...vars,
       SQL_ENDPOINT: await behind(gateway.url),

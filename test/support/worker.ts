@@ -15,6 +15,8 @@ export interface RunningWorker extends AsyncDisposable {
   readonly url: URL;
   /** The Worker without what miniflare puts before it, which answers some requests by itself. */
   readonly directUrl: URL;
+  /** Chrome DevTools protocol, where it was asked for. */
+  readonly inspectorUrl: URL | undefined;
   /** Its KV namespace of keys. */
   readonly keys: Awaited<ReturnType<Miniflare['getKVNamespace']>>;
   /** All that it has logged. */
@@ -39,13 +41,18 @@ export interface WorkerOptions {
   readonly vars?: Readonly<Record<string, string>>;
   /** Requests per period, by the name of a rate limit's binding. */
   readonly limits?: Readonly<Record<string, number>> | undefined;
+  /** Whether what is in its memory can be looked at. */
+  readonly inspector?: boolean | undefined;
 }
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const wrangler = join(root, 'node_modules/wrangler/bin/wrangler.js');
 
 /** @param entry the Worker's module, relative to the project's root; its bindings are those of wrangler.toml */
-export async function startWorker(entry: string, { vars = {}, limits = {} }: WorkerOptions): Promise<RunningWorker> {
+export async function startWorker(
+  entry: string,
+  { vars = {}, limits = {}, inspector = false }: WorkerOptions,
+): Promise<RunningWorker> {
   const folder = await mkdtemp(join(tmpdir(), 'survey-export-worker-'));
   try {
     const args = [wrangler, 'deploy', entry, '--dry-run', '--outdir', folder];
@@ -75,13 +82,16 @@ export async function startWorker(entry: string, { vars = {}, limits = {} }: Wor
         host: '127.0.0.1',
         port: 0,
         unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
+        ...(inspector ? { inspectorPort: 0 } : {}),
         cf: false,
       }),
     );
     const url = await miniflare.ready;
     const keys = await miniflare.getKVNamespace('API_KEYS');
     const directUrl = await miniflare.unsafeGetDirectURL();
-    return { url, directUrl, keys, log: () => log, [Symbol.asyncDispose]: () => miniflare.dispose() };
+    // miniflare names the service that it makes of the only Worker
+    const inspectorUrl = inspector ? new URL('./core:user:', await miniflare.getInspectorURL()) : undefined;
+    return { url, directUrl, inspectorUrl, keys, log: () => log, [Symbol.asyncDispose]: () => miniflare.dispose() };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
