@@ -1,0 +1,80 @@
+import { errorBody } from '../../support/api.ts';
+import { compareLists, formDataCsv, longCsv, responseJson, surveyJson, wideCsv } from './files.ts';
+import type { Request } from './requests.ts';
+import type { Response } from './world.ts';
+
+/** What an answer has to be. */
+export interface Expected {
+  readonly status: number;
+  readonly body: string;
+  /** `X-Total-Count`. */
+  readonly total: string | null;
+  /** Whether it has an `ETag`. */
+  readonly tagged: boolean;
+}
+
+/** What a request has to be answered, without any SQL: nothing but what its own account has goes into it. */
+export function answerTo(request: Request): Expected {
+  const { account, key, path, survey, after, count, wide, bom, safe } = request;
+  if (!key.good) return refusal(401, 'Invalid Token.');
+  if (path === '/surveys') {
+    const newestFirst = account.forms.toSorted((a, b) => compareLists([-a.created, a.id], [-b.created, b.id]));
+    return answer(`[${newestFirst.map((form) => surveyJson(account, form)).join(',')}]`, { tagged: true });
+  }
+
+  if (survey === '') return refusal(400, 'No user, no responses!');
+  const isWide = path === '/responses/csv' && wide;
+  if (isWide && after) {
+    const why = 'a wide file is not in the order of time, and cannot be resumed';
+    return refusal(400, `after cannot be given with layout=wide: ${why}.`);
+  }
+  if (isWide && count) {
+    const why = 'how many records there are is not known before all have been made';
+    return refusal(400, `count cannot be given with layout=wide: ${why}.`);
+  }
+  const forms = account.forms.filter((form) => form.survey === survey);
+  const all = account.responses.filter((response) => response.form.survey === survey);
+  if (all.length === 0) {
+    return refusal(500, `No responses were found for survey: ${survey} for user: ${account.email}`);
+  }
+
+  if (path === '/responses/form-data') return answer(formDataCsv(forms));
+  const rows = selected(all, request);
+  const total = count ? String(rows.length) : null;
+  const start = bom && !after ? '\uFEFF' : '';
+  if (isWide) return answer(start + wideCsv(rows, forms, safe));
+  if (path === '/responses/csv') return answer(start + longCsv(rows, !after, safe), { total });
+  if (path === '/responses/ndjson') return answer(rows.map((row) => `${responseJson(row)}\n`).join(''), { total });
+  const page = rows.slice(0, request.pageSize ?? 25);
+  return answer(`{"responses":[${page.map(responseJson).join(',')}]}`, { total, tagged: !count });
+}
+
+function selected(responses: readonly Response[], { filters, after }: Request): Response[] {
+  const { since, until, userid, shortcode, question_ref } = filters;
+  return responses
+    .filter((row) => !since || row.at >= since.at)
+    .filter((row) => !until || row.at < until.at)
+    .filter((row) => !userid || userid.includes(row.userid))
+    .filter((row) => !shortcode || shortcode.includes(row.form.shortcode))
+    .filter((row) => !question_ref || question_ref.includes(row.question))
+    .filter((row) => !after || isBehind(row, after))
+    .toSorted(byPlace);
+}
+
+const byPlace = (a: Response, b: Response) => compareLists([...keyOf(a), a.form.id], [...keyOf(b), b.form.id]);
+const keyOf = ({ at, userid, question }: Response) => [at, userid, question];
+
+/** A token of the older form stands behind all responses with its three values. */
+const isBehind = (row: Response, { response, older }: { response: Response; older: boolean }) =>
+  older ? compareLists(keyOf(row), keyOf(response)) > 0 : byPlace(row, response) > 0;
+
+const answer = (body: string, { total = null, tagged = false }: Partial<Expected> = {}): Expected => ({
+  status: 200,
+  body,
+  total,
+  tagged,
+});
+const refusal = (status: number, message: string): Expected => ({
+  ...answer(errorBody(message)),
+  status,
+});

@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import { tokenOf } from './files.ts';
+import { DAY, QUESTIONS, SHORTCODES, SURVEYS, TIMES, USERIDS } from './plans.ts';
+import { type Account, type Key, type Moment, type Response, type World, isoOf, pickOf } from './world.ts';
+
+/** A moment, and how a request spells it. */
+interface Instant {
+  readonly text: string;
+  readonly at: Moment;
+}
+
+const INSTANTS: readonly Instant[] = [
+  ...TIMES.flatMap((at) => [at, at + 1].map((moment) => ({ text: isoOf(moment), at: moment }))),
+  { text: '2026-03-02', at: DAY },
+  { text: '2026-03-02T02:00:00+02:00', at: DAY },
+  { text: '2026-03-02T00:00:00.0000001Z', at: DAY + 1 },
+];
+
+/** Undefined one time in so many. */
+const often = <T>(arbitrary: fc.Arbitrary<T>, freq = 2) => fc.option(arbitrary, { nil: undefined, freq });
+const few = (...values: string[]) => fc.array(fc.constantFrom(...values), { minLength: 1, maxLength: 2 });
+const instant = fc.constantFrom(...INSTANTS);
+const NO_FILTERS = {
+  since: undefined,
+  until: undefined,
+  userid: undefined,
+  shortcode: undefined,
+  question_ref: undefined,
+};
+/** Half of what is asked for has no filter at all. */
+const filters = fc.oneof(
+  fc.constant(NO_FILTERS),
+  fc.record({
+    since: often(instant),
+    until: often(instant),
+    userid: often(few(...USERIDS, 'U1', 'u')),
+    shortcode: often(few(...SHORTCODES, 'F1', 'f')),
+    question_ref: often(few(...QUESTIONS, 'Q1', 'q')),
+  }),
+);
+
+/** What is asked for, some of it more often. */
+const PATHS = [
+  '/surveys',
+  ...(['/responses', '/responses', '/responses/csv', '/responses/csv', '/responses/csv'] as const),
+  '/responses/ndjson',
+  '/responses/form-data',
+] as const;
+
+/** What a request is made of; numbers choose among what there is when it is sent. */
+export const requestPlan = fc.record({
+  account: fc.nat(1000),
+  /** Its first key more often than another. */
+  key: fc.oneof({ arbitrary: fc.constant(0), weight: 5 }, { arbitrary: fc.nat(1000), weight: 1 }),
+  path: fc.constantFrom(...PATHS),
+  survey: fc.oneof(
+    { arbitrary: fc.record({ own: fc.nat(1000) }), weight: 6 },
+    { arbitrary: fc.constantFrom(...SURVEYS, 'nobody’s', ''), weight: 1 },
+  ),
+  filters,
+  after: often(fc.record({ response: fc.nat(10_000), older: fc.boolean() })),
+  pageSize: often(fc.constantFrom(1, 2, 3, 5, 8, 25, 10_000), 4),
+  count: fc.boolean(),
+  wide: fc.boolean(),
+  bom: fc.boolean(),
+  safe: fc.boolean(),
+  gzip: fc.boolean(),
+  head: fc.nat(9).map((n) => n === 0),
+  /** Of all tags that were given; 0 for the one that the answer has. */
+  tag: often(fc.nat(1000)),
+});
+export type RequestPlan = typeof requestPlan extends fc.Arbitrary<infer T> ? T : never;
+
+/** A request to an endpoint, from an account. */
+export interface Request {
+  readonly account: Account;
+  readonly key: Key;
+  readonly path: RequestPlan['path'];
+  readonly survey: string;
+  readonly filters: RequestPlan['filters'];
+  readonly after: { readonly response: Response; readonly older: boolean } | undefined;
+  readonly pageSize: number | undefined;
+  readonly count: boolean;
+  readonly wide: boolean;
+  readonly bom: boolean;
+  readonly safe: boolean;
+}
+
+export function requestOf(world: World, plan: Omit<RequestPlan, 'gzip' | 'tag' | 'head'>): Request {
+  const account = pickOf(world, plan.account);
+  const key = account && pickOf(account.keys, plan.key);
+  if (!key) throw new Error('every world has accounts, and every account keys');
+  const survey = typeof plan.survey === 'string' ? plan.survey : ownSurvey(account, plan.survey.own);
+  // Of whichever account's responses.
+  const response =
+    plan.after &&
+    pickOf(
+      world.flatMap(({ responses }) => responses),
+      plan.after.response,
+    );
+  return {
+    ...plan,
+    account,
+    key,
+    survey,
+    // The older form ends a participant's name at a comma.
+    after: response && { response, older: plan.after?.older === true && !response.userid.includes(',') },
+    // A wide file takes neither, and most should be answered.
+    ...(plan.wide && plan.path === '/responses/csv' && plan.pageSize !== 1 ? { after: undefined, count: false } : {}),
+  };
+}
+
+/** Seldom one without responses. */
+function ownSurvey({ forms, responses }: Account, number: number): string {
+  const form = number % 8 === 0 ? pickOf(forms, number >> 3) : pickOf(responses, number)?.form;
+  return form?.survey ?? 'nobody’s';
+}
+
+/** Asks for an account's list of surveys. */
+export const surveysOf = (account: Account, key: Key): Request => ({
+  account,
+  key,
+  path: '/surveys',
+  survey: '',
+  filters: NO_FILTERS,
+  after: undefined,
+  pageSize: undefined,
+  count: false,
+  wide: false,
+  bom: false,
+  safe: false,
+});
+
+/** Parameters that an endpoint does not take are sent as well: it ignores them. */
+export function addressOf({ path, survey, filters: wanted, after, pageSize, count, wide, bom, safe }: Request): string {
+  const given: [string, string | undefined][] = [
+    ['survey', survey],
+    ['since', wanted.since?.text],
+    ['until', wanted.until?.text],
+    ...(['userid', 'shortcode', 'question_ref'] as const).flatMap((name) =>
+      (wanted[name] ?? []).map((value): [string, string] => [name, value]),
+    ),
+    ['after', after && tokenOf(after.response, after.older)],
+    ['pageSize', pageSize?.toString()],
+    ['count', count ? 'true' : undefined],
+    ['layout', wide ? 'wide' : undefined],
+    ['bom', bom ? 'true' : undefined],
+    ['safe', safe ? 'true' : undefined],
+  ];
+  const set = given.filter((parameter): parameter is [string, string] => parameter[1] !== undefined);
+  return `${path}?${new URLSearchParams(set).toString()}`;
+}
