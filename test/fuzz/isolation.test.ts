@@ -8,11 +8,11 @@ import { Audit } from './isolation/audit.ts';
 import { change, changePlan } from './isolation/changes.ts';
 import { endBriefKeys, issueKeys, startAnew } from './isolation/keys.ts';
 import { accountOf, worldPlan } from './isolation/plans.ts';
-import { requestPlan } from './isolation/requests.ts';
+import { pollPlan, requestPlan } from './isolation/requests.ts';
 import { storeWorld } from './isolation/store.ts';
 
 /** Worlds in `npm test`. */
-const WORLDS = 10;
+const WORLDS = 8;
 /** What is met in as many worlds. */
 const KINDS = [
   ...['/surveys 200', '/surveys 304', '/surveys 401', '/responses 200', '/responses 304', '/responses 500'],
@@ -32,35 +32,37 @@ afterAll(() => stack.stop());
 
 const round = fc.record({
   changes: fc.array(changePlan, { maxLength: 2 }),
-  requests: fc.array(requestPlan, { minLength: 10, maxLength: 10 }),
+  requests: fc.array(requestPlan, { minLength: 8, maxLength: 8 }),
+  poll: pollPlan,
 });
 const plan = fc
-  .noBias(fc.record({ accounts: worldPlan, rounds: fc.array(round, { minLength: 6, maxLength: 10, size: 'max' }) }))
+  .noBias(fc.record({ accounts: worldPlan, rounds: fc.array(round, { minLength: 5, maxLength: 8, size: 'max' }) }))
   .map((planned) => Object.assign(planned, { [fc.toStringMethod]: () => 'what the seed makes' }));
 
 test('an account gets what the model says of it, and nothing of others', { timeout: TIMEOUT_MS }, async () => {
-  const seen = new Map<string, number>();
+  const history = { seen: new Map<string, number>(), owners: new Map<string, string>() };
+  const { seen } = history;
   const property = fc.asyncProperty(plan, ({ accounts, rounds }) =>
     withClient(async (db) => {
       seen.set('worlds', (seen.get('worlds') ?? 0) + 1);
       const world = accounts.map(accountOf);
-      const audit = new Audit(world, clock, seen);
+      const audit = new Audit(world, clock, history);
       startAnew(clock);
       await storeWorld(db, world);
       await issueKeys(db, world, clock);
       await audit.tryKeys(() => true);
-      for (const [i, { changes, requests }] of rounds.entries()) {
+      for (const [i, { changes, requests, poll }] of rounds.entries()) {
         for (const planned of changes) {
           const account = await change(world, db, stack.worker.keys, planned);
           if (!account) continue;
           clock.ahead += 1000;
           await audit.tryKeys((_, owner) => owner === account);
         }
-        if (i === 3) {
+        if (i === 2) {
           endBriefKeys(world, clock);
           await audit.tryKeys(({ end }) => end !== undefined);
         }
-        await Promise.all(requests.map((request) => audit.try(request)));
+        await Promise.all(requests.map((request) => audit.try(request)).concat(audit.poll(poll)));
       }
     }),
   );

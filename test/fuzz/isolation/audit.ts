@@ -1,12 +1,21 @@
 import { deepEqual } from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { type Answer, ask } from '../../support/api.ts';
 import { answerTo } from './model.ts';
-import { type Request, type RequestPlan, addressOf, requestOf, surveysOf } from './requests.ts';
+import { type Request, type PollPlan, type RequestPlan, addressOf, requestOf, surveysOf } from './requests.ts';
 import { type Account, type Clock, type Key, type World, pickOf } from './world.ts';
 
 /** How many bytes a body has at least that comes compressed. */
 const WORTH_COMPRESSING = 1024;
 const MARKER = /mk[0-9a-f]{32}km/g;
+
+/** What happened in all worlds. */
+export interface History {
+  /** How often what was asked and was answered. */
+  readonly seen: Map<string, number>;
+  /** For whom, and for which body, each tag was given. */
+  readonly owners: Map<string, string>;
+}
 
 /** How a request is made. */
 interface Manner {
@@ -22,27 +31,44 @@ interface Manner {
 export class Audit {
   readonly #world: World;
   readonly #clock: Clock;
-  /** How often what was asked and was answered. */
-  readonly #seen: Map<string, number>;
-  /** For whom and for which body each tag was given. */
-  readonly #tags = new Map<string, string>();
+  readonly #history: History;
+  /** Those that this world was given. */
+  readonly #tags = new Set<string>();
 
-  constructor(world: World, clock: Clock, seen: Map<string, number>) {
+  constructor(world: World, clock: Clock, history: History) {
     this.#world = world;
     this.#clock = clock;
-    this.#seen = seen;
+    this.#history = history;
   }
 
   /** Asks; if the answer has a tag and one is to be sent, once more with that. */
   async try({ head, gzip, tag, ...plan }: RequestPlan): Promise<void> {
     const request = requestOf(this.#world, plan);
-    const any = tag === undefined ? undefined : pickOf([...this.#tags.keys()], tag >> 1);
+    const any = tag === undefined ? undefined : pickOf([...this.#tags], tag >> 1);
     if (tag === undefined || !answerTo(request).tagged) {
       await this.#ask(request, { head, gzip, tag: any });
       return;
     }
     const present = (await this.#ask(request, { head, gzip })).headers.get('ETag');
     await this.#ask(request, { head, gzip, tag: (tag % 2 === 0 ? present : any) ?? 'W/"none"', present });
+  }
+
+  /** Asks the same for every account at once. */
+  async poll(plan: PollPlan): Promise<void> {
+    const survey = pickOf(
+      this.#world.flatMap(({ responses }) => responses),
+      plan.named,
+    )?.form.survey;
+    const common = {
+      ...plan,
+      key: 0,
+      survey: survey ?? 'nobody’s',
+      wide: false,
+      bom: false,
+      safe: false,
+      count: false,
+    };
+    await Promise.all(this.#world.map((_, account) => this.try({ ...common, account })));
   }
 
   /** Asks with keys of all accounts at once. */
@@ -64,6 +90,7 @@ export class Audit {
     const answer = await ask(address, { key: key.token, method, headers });
 
     const { status, body, total, tagged } = answerTo(request);
+    const owner = `${account.id} ${hash('sha256', body)}`;
     const unchanged = tag !== undefined && tag === present;
     const given = answer.headers.get('ETag');
     const encoding = answer.headers.get('Content-Encoding');
@@ -71,33 +98,38 @@ export class Audit {
     const who = `account ${this.#world.indexOf(account)} with key ${account.keys.indexOf(key)}`;
     const question = `${who}: ${method} ${address} ${JSON.stringify(headers)}`;
     const found = {
-      question,
       status: answer.status,
       total: answer.headers.get('X-Total-Count'),
       body: answer.text,
-      tag: given && this.#ownerOf(given, `${account.id} ${body}`),
+      tag: given && this.#ownerOf(given, owner),
       encoding,
       ofOthers: this.#foundOfOthers(request, answer),
     };
-    deepEqual(found, {
-      question,
+    const expected = {
       status: unchanged ? 304 : status,
       total,
       body: unchanged || head ? '' : body,
-      tag: tagged ? `${account.id} ${body}` : null,
+      tag: tagged ? owner : null,
       encoding: gzip && !isLarge ? encoding : gzip ? 'gzip' : null,
       ofOthers: [],
-    });
+    };
+    try {
+      deepEqual(found, expected);
+    } catch (error) {
+      throw new Error(`${question}: ${(error as Error).message}`, { cause: error });
+    }
     const kind = `${method} ${path}${wide && path === '/responses/csv' ? ' wide' : ''} ${answer.status}`;
-    this.#seen.set(kind, (this.#seen.get(kind) ?? 0) + 1);
+    const { seen } = this.#history;
+    seen.set(kind, (seen.get(kind) ?? 0) + 1);
     return answer;
   }
 
   /** A tag stands for one account's one body, for ever. */
-  #ownerOf(tag: string, body: string): string {
-    const owner = this.#tags.get(tag) ?? body;
-    this.#tags.set(tag, owner);
-    return owner;
+  #ownerOf(tag: string, now: string): string {
+    const { owners } = this.#history;
+    this.#tags.add(tag);
+    if (!owners.has(tag)) owners.set(tag, now);
+    return owners.get(tag) ?? now;
   }
 
   /** What the answer has that is not the account's, whatever the model says of it. */

@@ -20,7 +20,16 @@ const INSTANTS: readonly Instant[] = [
 const often = <T>(arbitrary: fc.Arbitrary<T>, freq = 2) => fc.option(arbitrary, { nil: undefined, freq });
 const few = (...values: string[]) => fc.array(fc.constantFrom(...values), { minLength: 1, maxLength: 2 });
 const instant = fc.constantFrom(...INSTANTS);
-const NO_FILTERS = {
+/** All that are given must hold. */
+export interface Filters {
+  readonly since: Instant | undefined;
+  readonly until: Instant | undefined;
+  readonly userid: readonly string[] | undefined;
+  readonly shortcode: readonly string[] | undefined;
+  readonly question_ref: readonly string[] | undefined;
+}
+
+const NO_FILTERS: Filters = {
   since: undefined,
   until: undefined,
   userid: undefined,
@@ -28,7 +37,7 @@ const NO_FILTERS = {
   question_ref: undefined,
 };
 /** Half of what is asked for has no filter at all. */
-const filters = fc.oneof(
+const filters: fc.Arbitrary<Filters> = fc.oneof(
   fc.constant(NO_FILTERS),
   fc.record({
     since: often(instant),
@@ -60,7 +69,7 @@ export const requestPlan = fc.record({
   filters,
   after: often(fc.record({ response: fc.nat(10_000), older: fc.boolean() })),
   pageSize: often(fc.constantFrom(1, 2, 3, 5, 8, 25, 10_000), 4),
-  count: fc.boolean(),
+  count: fc.nat(2).map((n) => n === 0),
   wide: fc.boolean(),
   bom: fc.boolean(),
   safe: fc.boolean(),
@@ -71,13 +80,27 @@ export const requestPlan = fc.record({
 });
 export type RequestPlan = typeof requestPlan extends fc.Arbitrary<infer T> ? T : never;
 
+/** What all accounts ask at once, twice: what has tags, and often nothing in it. */
+export const pollPlan = fc.record({
+  path: fc.constantFrom('/surveys' as const, ...(['/responses', '/responses', '/responses'] as const)),
+  /** The survey of this response, of whichever account. */
+  named: fc.nat(10_000),
+  filters: fc.oneof(filters, fc.constant<Filters>({ ...NO_FILTERS, shortcode: ['F1'] })),
+  after: often(fc.record({ response: fc.nat(10_000), older: fc.boolean() }), 4),
+  pageSize: fc.constantFrom(1, 2, 5, 25),
+  gzip: fc.boolean(),
+  head: fc.nat(9).map((n) => n === 0),
+  tag: fc.nat(1000),
+});
+export type PollPlan = typeof pollPlan extends fc.Arbitrary<infer T> ? T : never;
+
 /** A request to an endpoint, from an account. */
 export interface Request {
   readonly account: Account;
   readonly key: Key;
   readonly path: RequestPlan['path'];
   readonly survey: string;
-  readonly filters: RequestPlan['filters'];
+  readonly filters: Filters;
   readonly after: { readonly response: Response; readonly older: boolean } | undefined;
   readonly pageSize: number | undefined;
   readonly count: boolean;
