@@ -8,8 +8,9 @@ import { Audit } from './isolation/audit.ts';
 import { change, changePlan } from './isolation/changes.ts';
 import { endBriefKeys, issueKeys, startAnew } from './isolation/keys.ts';
 import { accountOf, worldPlan } from './isolation/plans.ts';
-import { pollPlan, requestPlan } from './isolation/requests.ts';
+import { pollOf, pollPlan, requestPlan } from './isolation/requests.ts';
 import { storeWorld } from './isolation/store.ts';
+import { pickOf } from './isolation/world.ts';
 
 /** Worlds in `npm test`. */
 const WORLDS = 8;
@@ -33,25 +34,31 @@ afterAll(() => stack.stop());
 const round = fc.record({
   changes: fc.array(changePlan, { maxLength: 2 }),
   requests: fc.array(requestPlan, { minLength: 8, maxLength: 8 }),
-  poll: pollPlan,
 });
 const plan = fc
-  .noBias(fc.record({ accounts: worldPlan, rounds: fc.array(round, { minLength: 5, maxLength: 8, size: 'max' }) }))
+  .noBias(
+    fc.record({
+      accounts: worldPlan,
+      polls: fc.array(pollPlan, { minLength: 2, maxLength: 2 }),
+      rounds: fc.array(round, { minLength: 5, maxLength: 8, size: 'max' }),
+    }),
+  )
   .map((planned) => Object.assign(planned, { [fc.toStringMethod]: () => 'what the seed makes' }));
 
 test('an account gets what the model says of it, and nothing of others', { timeout: TIMEOUT_MS }, async () => {
   const history = { seen: new Map<string, number>(), owners: new Map<string, string>() };
   const { seen } = history;
-  const property = fc.asyncProperty(plan, ({ accounts, rounds }) =>
+  const property = fc.asyncProperty(plan, ({ accounts, polls, rounds }) =>
     withClient(async (db) => {
       seen.set('worlds', (seen.get('worlds') ?? 0) + 1);
       const world = accounts.map(accountOf);
+      const polled = polls.map((poll) => pollOf(world, poll));
       const audit = new Audit(world, clock, history);
       startAnew(clock);
       await storeWorld(db, world);
       await issueKeys(db, world, clock);
       await audit.tryKeys(() => true);
-      for (const [i, { changes, requests, poll }] of rounds.entries()) {
+      for (const [i, { changes, requests }] of rounds.entries()) {
         for (const planned of changes) {
           const account = await change(world, db, stack.worker.keys, planned);
           if (!account) continue;
@@ -62,7 +69,9 @@ test('an account gets what the model says of it, and nothing of others', { timeo
           endBriefKeys(world, clock);
           await audit.tryKeys(({ end }) => end !== undefined);
         }
-        await Promise.all(requests.map((request) => audit.try(request)).concat(audit.poll(poll)));
+        const asked = requests.map((request) => audit.try(request));
+        const poll = pickOf(polled, i);
+        await Promise.all([...asked, poll && audit.poll(poll)]);
       }
     }),
   );

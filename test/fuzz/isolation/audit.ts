@@ -2,7 +2,7 @@ import { deepEqual } from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { type Answer, ask } from '../../support/api.ts';
 import { answerTo } from './model.ts';
-import { type Request, type PollPlan, type RequestPlan, addressOf, requestOf, surveysOf } from './requests.ts';
+import { type Request, type Poll, type RequestPlan, addressOf, requestOf, surveysOf } from './requests.ts';
 import { type Account, type Clock, type Key, type World, pickOf } from './world.ts';
 
 /** How many bytes a body has at least that comes compressed. */
@@ -54,21 +54,8 @@ export class Audit {
   }
 
   /** Asks the same for every account at once. */
-  async poll(plan: PollPlan): Promise<void> {
-    const survey = pickOf(
-      this.#world.flatMap(({ responses }) => responses),
-      plan.named,
-    )?.form.survey;
-    const common = {
-      ...plan,
-      key: 0,
-      survey: survey ?? 'nobody’s',
-      wide: false,
-      bom: false,
-      safe: false,
-      count: false,
-    };
-    await Promise.all(this.#world.map((_, account) => this.try({ ...common, account })));
+  async poll(poll: Poll): Promise<void> {
+    await Promise.all(this.#world.map((_, account) => this.try({ ...poll, account })));
   }
 
   /** Asks with keys of all accounts at once. */

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import type pg from 'pg';
 import type { RunningWorker } from '../../support/worker.ts';
 import { exchangeKey } from './keys.ts';
-import { SURVEYS, formOf, marked, responsesOf, someForms, someResponses } from './plans.ts';
+import { SHORTCODES, SURVEYS, formOf, marked, responsesOf, someForms, someResponses } from './plans.ts';
 import { storeForms, storeResponses } from './store.ts';
-import { type Account, type Response, type World, isoOf, pickOf } from './world.ts';
+import { type Account, type Form, type Response, type World, isoOf, pickOf } from './world.ts';
 
 const kind = <K extends string>(name: K) => fc.constant(name);
 
@@ -16,6 +16,12 @@ export const changePlan = fc.oneof(
     account: fc.nat(1000),
     survey: fc.constantFrom(...SURVEYS),
     forms: someForms,
+  }),
+  fc.record({
+    kind: kind('name'),
+    account: fc.nat(1000),
+    form: fc.nat(1000),
+    shortcode: fc.constantFrom(...SHORTCODES),
   }),
   fc.record({ kind: kind('text'), response: fc.nat(10_000), text: fc.constantFrom('', 'changed', '=2') }),
   fc.record({ kind: kind('deletion'), response: fc.nat(10_000) }),
@@ -46,16 +52,27 @@ export async function change(
     await exchangeKey(account, db, cache, plan);
     return account;
   }
-  if (plan.kind === 'forms') {
-    const forms = plan.forms.map((form) => formOf(account, plan.survey, form));
+  const form = plan.kind === 'forms' ? undefined : pickOf(account.forms, plan.form);
+  if (plan.kind === 'name') {
+    await renameForm(db, form, plan.shortcode);
+  } else if (plan.kind === 'forms') {
+    const forms = plan.forms.map((planned) => formOf(account, plan.survey, planned));
     await storeForms(db, account, forms);
     account.forms.push(...forms);
   } else {
-    const more = responsesOf(account, pickOf(account.forms, plan.form)?.survey ?? '', plan.responses);
+    const more = responsesOf(account, form?.survey ?? '', plan.responses);
     await storeResponses(db, more);
     account.responses.push(...more);
   }
   return undefined;
+}
+
+/** Which is in all of its responses. */
+async function renameForm(db: pg.Client, form: Form | undefined, shortcode: string): Promise<void> {
+  if (!form) return;
+  form.shortcode = shortcode;
+  form.title += '!';
+  await db.query('update surveys set shortcode = $2, title = $3 where id = $1', [form.id, form.shortcode, form.title]);
 }
 
 async function changeResponse(world: World, db: pg.Client, plan: ResponseChange): Promise<void> {

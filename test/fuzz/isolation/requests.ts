@@ -80,7 +80,7 @@ export const requestPlan = fc.record({
 });
 export type RequestPlan = typeof requestPlan extends fc.Arbitrary<infer T> ? T : never;
 
-/** What all accounts ask at once, twice: what has tags, and often nothing in it. */
+/** What all accounts ask at once, again and again: what has tags, and often nothing in it. */
 export const pollPlan = fc.record({
   path: fc.constantFrom('/surveys' as const, ...(['/responses', '/responses', '/responses'] as const)),
   /** The survey of this response, of whichever account. */
@@ -92,7 +92,16 @@ export const pollPlan = fc.record({
   head: fc.nat(9).map((n) => n === 0),
   tag: fc.nat(1000),
 });
-export type PollPlan = typeof pollPlan extends fc.Arbitrary<infer T> ? T : never;
+export type Poll = Omit<RequestPlan, 'account'>;
+
+export function pollOf(
+  world: World,
+  { named, ...plan }: typeof pollPlan extends fc.Arbitrary<infer T> ? T : never,
+): Poll {
+  const responses = world.flatMap((account) => account.responses);
+  const survey = pickOf(responses, named)?.form.survey ?? 'nobody’s';
+  return { ...plan, survey, key: 0, count: false, wide: false, bom: false, safe: false };
+}
 
 /** A request to an endpoint, from an account. */
 export interface Request {

@@ -5,8 +5,8 @@ export type Moment = number;
 export interface Form {
   readonly id: string;
   readonly survey: string;
-  readonly shortcode: string;
-  readonly title: string;
+  shortcode: string;
+  title: string;
   readonly created: Moment;
   /** JSON as Postgres prints it. */
   readonly metadata: string;
