@@ -34,17 +34,26 @@ const formPlan = fc.record({
 });
 export type FormPlan = typeof formPlan extends fc.Arbitrary<infer T> ? T : never;
 
+/** Of few values, so that responses to several forms, and of several accounts, tie. */
+const placeIn = (times: readonly Moment[], userids: readonly string[], questions: readonly string[]) =>
+  fc.record({
+    at: fc.constantFrom(...times),
+    userid: fc.constantFrom(...userids),
+    question: fc.constantFrom(...questions),
+  });
+
 const responsePlan = fc.record({
   form: fc.nat(100),
   parent: fc.option(fc.nat(100)),
   parentShortcode: fc.constantFrom(...SHORTCODES),
   flowid: fc.constantFrom('1600000000001', '-5', '9223372036854775807'),
-  userid: fc.constantFrom(...USERIDS),
-  question: fc.constantFrom(...QUESTIONS),
+  place: fc.oneof(
+    placeIn(TIMES, USERIDS, QUESTIONS),
+    placeIn(TIMES.slice(4, 6), USERIDS.slice(1, 3), QUESTIONS.slice(1, 3)),
+  ),
   index: fc.nat(3),
   questionText: text,
   text,
-  at: time,
   metadata: fc.nat(4),
   pageid: fc.boolean(),
   translated: fc.option(text),
@@ -89,11 +98,12 @@ export function responsesOf(account: Account, survey: string, plans: readonly Re
   const { marker, forms, responses } = account;
   const own = forms.filter((form) => form.survey === survey);
   const taken = new Set(responses.map(placeOf));
-  return plans.flatMap((plan) => {
+  return plans.flatMap(({ place, ...plan }) => {
     const form = pickOf(own, plan.form);
     if (!form) return [];
     const response: Response = {
       ...plan,
+      ...place,
       form,
       parentId: plan.parent === null ? null : (pickOf(forms, plan.parent)?.id ?? null),
       questionText: plan.questionText + marker,
@@ -101,9 +111,9 @@ export function responsesOf(account: Account, survey: string, plans: readonly Re
       metadata: metadataOf(marker, plan.metadata),
       pageid: plan.pageid ? marker : null,
     };
-    const place = placeOf(response);
-    if (taken.has(place)) return [];
-    taken.add(place);
+    const key = placeOf(response);
+    if (taken.has(key)) return [];
+    taken.add(key);
     return [response];
   });
 }
