@@ -14,7 +14,7 @@ import { storeWorld } from './isolation/store.ts';
 import { pickOf } from './isolation/world.ts';
 
 /** Worlds in `npm test`. */
-const WORLDS = 8;
+const WORLDS = 10;
 /** What is met in as many worlds, or the test shows little. */
 const KINDS = [
   ...['/surveys 200', '/surveys 304', '/surveys 401', '/responses 200', '/responses 304', '/responses 500'],
