@@ -40,6 +40,7 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       },
+      { test: { name: 'soak on postgres', include: ['test/soak/**/*.test.ts'] } },
       apiOn('pglite'),
       apiOn('postgres'),
     ],
