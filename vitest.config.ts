@@ -21,6 +21,7 @@ export default defineConfig({
   test: {
     reporters: ['verbose'],
     maxWorkers: 2,
+    globalSetup: ['test/support/run.ts'],
     projects: [
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       { test: { name: 'tools', include: ['test/tools/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 120_000 } },
