@@ -1,21 +1,23 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type DataFolder, emptyDataFolder } from '../support/embedded.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { startTool } from '../support/run-tool.ts';
 
+let data: DataFolder;
 let dataDir: string;
 let port: number;
 
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'test start ü-'));
+  data = await emptyDataFolder('test start ü-');
+  dataDir = data.path;
   port = await freePort();
 });
-afterEach(() => rm(dataDir, { recursive: true, force: true }));
+afterEach(() => data[Symbol.asyncDispose]());
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -56,6 +58,7 @@ function processes(): string[] {
 
 describe('npm start', () => {
   test('prints where it is, a key and a curl line that fetches a CSV, and stops at once with all it started', async () => {
+    await rm(join(dataDir, 'postgres'), { recursive: true }); // as in a fresh clone
     const service = await startService();
     expect(service.printed).toContain(`\nAPI   http://127.0.0.1:${port}/api/v1\n`);
     expect(service.key).toMatch(/^sres_\w{49}$/);
