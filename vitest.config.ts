@@ -12,8 +12,7 @@ const apiOn = (database: 'pglite' | 'postgres') => ({
     globalSetup: [`test/support/stack-on-${database}.ts`],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // One service and one database for all files: accounts keep the tests apart. PGlite serves one query at a time.
-    fileParallelism: database === 'postgres',
+    // One service and one database for all files, also beside each other: accounts keep the tests apart.
   },
 });
 
