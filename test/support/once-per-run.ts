@@ -70,5 +70,6 @@ async function createRunFolder(): Promise<string> {
 export async function beginRun(): Promise<string> {
   const folder = await createRunFolder();
   process.env[RUN_FOLDER] = folder;
+  process.env['NODE_COMPILE_CACHE'] ??= join(folder, 'compiled'); // wrangler's code above all, for each time it is started
   return folder;
 }
