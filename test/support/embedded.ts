@@ -11,17 +11,20 @@ export interface DataFolder extends AsyncDisposable {
 }
 
 /**
- * Makes a data directory with an embedded database in it that is empty, as the first command to open it would have left it.
+ * Puts an embedded database into a data directory that has none: empty, as the first command to open it would have left it.
  * Making one takes seconds, so all but the tests of just that take a copy of the one that a run has made.
- *
- * @param prefix of the folder's name
  */
-export async function emptyDataFolder(prefix: string): Promise<DataFolder> {
+export async function putEmptyDatabase(dataDir: string): Promise<void> {
   const template = await oncePerRun('embedded database', async (folder) => {
     const database = await openEmbeddedDatabase(folder);
     await database.close('now');
   });
+  cpSync(join(template, 'postgres'), join(dataDir, 'postgres'), { recursive: true });
+}
+
+/** Makes a data directory with such a database in it. @param prefix of the folder's name */
+export async function emptyDataFolder(prefix: string): Promise<DataFolder> {
   const path = await mkdtemp(join(tmpdir(), prefix));
-  cpSync(join(template, 'postgres'), join(path, 'postgres'), { recursive: true });
+  await putEmptyDatabase(path);
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }

@@ -1,23 +1,22 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type DataFolder, emptyDataFolder } from '../support/embedded.ts';
+import { putEmptyDatabase } from '../support/embedded.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { startTool } from '../support/run-tool.ts';
 
-let data: DataFolder;
 let dataDir: string;
 let port: number;
 
 beforeEach(async () => {
-  data = await emptyDataFolder('test start ü-');
-  dataDir = data.path;
+  dataDir = await mkdtemp(join(tmpdir(), 'test start ü-'));
   port = await freePort();
 });
-afterEach(() => data[Symbol.asyncDispose]());
+afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -58,7 +57,6 @@ function processes(): string[] {
 
 describe('npm start', () => {
   test('prints where it is, a key and a curl line that fetches a CSV, and stops at once with all it started', async () => {
-    await rm(join(dataDir, 'postgres'), { recursive: true }); // as in a fresh clone
     const service = await startService();
     expect(service.printed).toContain(`\nAPI   http://127.0.0.1:${port}/api/v1\n`);
     expect(service.key).toMatch(/^sres_\w{49}$/);
@@ -78,6 +76,7 @@ describe('npm start', () => {
   });
 
   test.each(['SIGTERM', 'SIGKILL'] as const)('stops with all it started when npm gets a %s', async (signal) => {
+    await putEmptyDatabase(dataDir);
     const npm = spawn('npm', ['start'], {
       env: { ...process.env, DATABASE_URL: '', PORT: String(port), DATA_DIR: dataDir },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -108,6 +107,7 @@ describe('npm start', () => {
   });
 
   test('keeps its data, and shows the same key again', async () => {
+    await putEmptyDatabase(dataDir);
     const first = await startService();
     await first.stop('SIGINT');
     const second = await startService();
@@ -120,6 +120,7 @@ describe('npm start', () => {
   });
 
   test('lets other commands work on its database while it runs', async () => {
+    await putEmptyDatabase(dataDir);
     const service = await startService();
     const issued = await startTool('keys.ts', ['issue', '--email', 'demo@example.org'], { DATA_DIR: dataDir }).outcome;
     expect(issued.status).toBe(0);
@@ -131,6 +132,7 @@ describe('npm start', () => {
   });
 
   test('refuses a key from the moment it is revoked or rotated away, although it was used just before', async () => {
+    await putEmptyDatabase(dataDir);
     const service = await startService();
     const keys = async (...args: string[]) => {
       const { status, stdout, stderr } = await startTool('keys.ts', [...args, '--json'], { DATA_DIR: dataDir }).outcome;
