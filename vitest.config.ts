@@ -19,7 +19,7 @@ const apiOn = (database: 'pglite' | 'postgres') => ({
 export default defineConfig({
   test: {
     reporters: ['verbose'],
-    maxWorkers: 2,
+    maxWorkers: 3, // one more than a small machine's cores: many files spend half their time waiting for a time-out or a retry
     globalSetup: ['test/support/run.ts'],
     projects: [
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
