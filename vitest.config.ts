@@ -12,15 +12,15 @@ const apiOn = (database: 'pglite' | 'postgres') => ({
     globalSetup: [`test/support/stack-on-${database}.ts`],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // One service and one database for all files: accounts keep the tests apart. PGlite serves one query at a time.
-    fileParallelism: database === 'postgres',
+    // One service and one database for all files, also beside each other: accounts keep the tests apart.
   },
 });
 
 export default defineConfig({
   test: {
     reporters: ['verbose'],
-    maxWorkers: 2,
+    maxWorkers: 3, // one more than a small machine's cores: many files spend half their time waiting for a time-out or a retry
+    globalSetup: ['test/support/run.ts'],
     projects: [
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       { test: { name: 'tools', include: ['test/tools/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 120_000 } },

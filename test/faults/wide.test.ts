@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ask, errorBody, query } from '../support/api.ts';
-import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { type TestAccount, type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { wideCsv } from '../support/wide.ts';
 import { beginExport, readExport, withFaultyService } from './service.ts';
@@ -21,11 +21,12 @@ const read = async (of: TestSurvey) => {
 };
 const isPage = ({ query: text }: Exchange) => text.startsWith('select userid');
 
-beforeAll(async () => {
-  survey = await createSurvey(await createAccount(), undefined, 4);
+/** A survey that has `rows` answers, of 130 participants. */
+async function createRows(account: TestAccount, rows: number): Promise<TestSurvey> {
+  const created = await createSurvey(account, undefined, 4);
   await addResponses(
-    survey,
-    Array.from({ length: ROWS }, (_, i) => ({
+    created,
+    Array.from({ length: rows }, (_, i) => ({
       form: i % 4,
       userid: `u${i % 130}`,
       timestamp: new Date(Date.UTC(2026, 2, 1) + i).toISOString(),
@@ -34,6 +35,11 @@ beforeAll(async () => {
       response: `"${i}", ${'x'.repeat(5000)}`,
     })),
   );
+  return created;
+}
+
+beforeAll(async () => {
+  survey = await createRows(await createAccount(), ROWS);
   whole = await wideCsv(survey);
   await read(survey); // from now on the key is in the cache
   service.proxy.inject();
@@ -62,12 +68,21 @@ describe('a wide file is the same when a request, at whatever position,', () => 
   });
 });
 
-test.each([1, 3, 499])('a wide file comes whole when no answer may hold more than %i rows', async (most) => {
+test.each([
+  [1, 1000],
+  [3, 1000],
+  [499, ROWS],
+])('a wide file comes whole when no answer may hold more than %i rows, of %i', async (most, rows) => {
+  const fitted = await createRows(survey.account, rows);
+  let pages = 0;
   service.proxy.inject((exchange) => {
-    if (isPage(exchange) && Number(exchange.params[0]) > most) exchange.reply(507, 'response is too large');
+    if (!isPage(exchange)) return;
+    if (Number(exchange.params[0]) > most) exchange.reply(507, 'response is too large');
+    else pages++;
   });
-  const { complete, text } = await read(survey);
-  expect({ complete, same: text === whole }).toEqual({ complete: true, same: true });
+  const { complete, text } = await read(fitted);
+  expect({ complete, same: text === (await wideCsv(fitted)) }).toEqual({ complete: true, same: true });
+  expect(pages).toBeGreaterThanOrEqual(rows / most);
 });
 
 test.each<[string, (exchange: Exchange) => void]>([

@@ -17,7 +17,7 @@ export interface Report {
 /** In the first, workerd compiles and its memory grows to what it needs. The others show whether it stays there. */
 const PARTS = 3;
 
-/** Runs everything at once for so long, in three parts, and checks behind each. @param say is told how it goes */
+/** Runs everything at once for so long, in three parts, and then checks. @param say is told how it goes */
 export async function soak(options: { seconds: number; rows: number }, say: (line: string) => void): Promise<Report> {
   const world = await createWorld(options.rows);
   const progress = setInterval(() => say(progressOf(world)), 10_000);
@@ -28,9 +28,10 @@ export async function soak(options: { seconds: number; rows: number }, say: (lin
     while (behindParts.length < PARTS) {
       const end = Date.now() + (1000 * options.seconds) / PARTS;
       await Promise.all(everybody(world, end));
-      await checkDatabase(world);
+      await untilIdle(world);
       behindParts.push(await measure(world));
     }
+    await checkFiles(world);
     for (const problem of memoryProblems(idle, behindParts)) complain(world, problem);
     checkLog(world);
     const lines = [progressOf(world), ...linesOf(world), ...memoryLines(idle, behindParts)];
@@ -61,27 +62,28 @@ function everybody(world: World, end: number): Promise<void>[] {
   ]);
 }
 
-/** Nothing may be running, and what the service gives now is what Postgres has. */
-async function checkDatabase(world: World): Promise<void> {
-  const running = () =>
-    sql<{ query: string }>(
-      `select query from pg_stat_activity
+/** Nothing may be running once the last reader is done or gone. */
+async function untilIdle(world: World): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    const [{ running } = { running: 0 }] = await sql<{ running: number }>(
+      `select count(*)::int as running from pg_stat_activity
        where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle' and backend_type = 'client backend'`,
     );
-  for (let tries = 0; (await running()).length > 0; tries++) {
-    if (tries === 20) {
-      complain(world, 'queries are still running 5 s after the last reader');
-      break;
-    }
+    if (running === 0) return;
+    if (tries === 20) return complain(world, `${running} queries are still running 5 s after the last reader`);
     await sleep(250);
   }
+}
+
+/** What the service gives now is what Postgres has. */
+async function checkFiles(world: World): Promise<void> {
   for (const side of world.sides) {
     const response = await begin('/responses/csv', { survey: side.survey.name, count: 'true' }, side.account.key);
     const same = (await read(response)) === (await copyResponses(side.survey)).toString('utf8');
     const total = Number(response.headers['x-total-count']);
     if (!same) complain(world, `the last file of ${side.owner} is not what COPY gives`);
     if (total !== side.stored) complain(world, `X-Total-Count ${total} with ${side.stored} stored`);
-    for (const name of Object.keys(exports)) await readFile(world, side, name);
+    for (const name of ['csv', 'ndjson', 'wide']) await readFile(world, side, name);
   }
 }
 

@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Client } from 'pg';
 import { openEmbeddedDatabase } from '../../tools/embedded-database.ts';
 import { startSqlGateway } from '../../tools/sql-gateway.ts';
+import { emptyDataFolder } from './embedded.ts';
 import { startPostgres } from './postgres.ts';
 
 /** A database for a gateway, empty. */
@@ -29,13 +27,12 @@ export async function openPostgres(): Promise<OpenDatabase> {
 }
 
 async function openEmbedded(): Promise<OpenDatabase> {
-  const folder = await mkdtemp(join(tmpdir(), 'sql-gateway-'));
-  const database = await openEmbeddedDatabase(folder);
-  const close = async () => {
-    await database.close('now');
-    await rm(folder, { recursive: true });
-  };
-  return { url: database.url, close };
+  await using stack = new AsyncDisposableStack();
+  const { path } = stack.use(await emptyDataFolder('sql-gateway-'));
+  const database = await openEmbeddedDatabase(path);
+  stack.defer(() => database.close('now'));
+  const opened = stack.move();
+  return { url: database.url, close: () => opened.disposeAsync() };
 }
 
 /** What a client puts into its connection string, where it is not the administrator's. */

@@ -58,19 +58,31 @@ async function isOpenToAll(folder: string): Promise<boolean> {
  * @throws Error when npm has installed no binaries for this platform
  */
 export async function postgresPrograms(folder: string, account: Account | undefined): Promise<Programs> {
-  const installed = installedPrograms();
-  if (!account) {
-    await Promise.all(Object.values(installed).map(makeExecutable));
-    return installed;
+  const programs = programsIn(folder, account);
+  if (account) {
+    await cp(native(installedPrograms()), join(folder, 'native'), {
+      recursive: true,
+      verbatimSymlinks: true,
+      filter: isNeeded,
+    });
+    await mkdir(join(folder, 'data'), { mode: 0o700 });
+    await chownTree(folder, account);
   }
-  const native = dirname(dirname(installed.postgres));
-  await cp(native, join(folder, 'native'), { recursive: true, verbatimSymlinks: true, filter: isNeeded });
-  await mkdir(join(folder, 'data'), { mode: 0o700 });
-  await chownTree(folder, account);
-  const copyOf = (program: string) => join(folder, 'native', program.slice(native.length));
-  const programs = { initdb: copyOf(installed.initdb), postgres: copyOf(installed.postgres) };
   await Promise.all(Object.values(programs).map(makeExecutable));
   return programs;
+}
+
+/** Where {@link postgresPrograms} has put the programs for `account` in `folder`. */
+export function programsIn(folder: string, account: Account | undefined): Programs {
+  const installed = installedPrograms();
+  if (!account) return installed;
+  const copyOf = (program: string) => join(folder, 'native', program.slice(native(installed).length));
+  return { initdb: copyOf(installed.initdb), postgres: copyOf(installed.postgres) };
+}
+
+/** The folder of Postgres in its package. */
+function native({ postgres }: Programs): string {
+  return dirname(dirname(postgres));
 }
 
 /** Gives a file, or a folder with everything in it, to `account`. */

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { openDatabase } from '../../tools/database.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { startSqlGateway } from '../../tools/sql-gateway.ts';
+import { emptyDataFolder } from './embedded.ts';
 import { startPostgres } from './postgres.ts';
 import { type RunningWorker, startWorker } from './worker.ts';
 
@@ -102,9 +100,8 @@ interface StartedDatabase {
 }
 
 async function startPglite(stack: AsyncDisposableStack): Promise<StartedDatabase> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'survey-export-test-'));
-  stack.defer(() => rm(dataDir, { recursive: true, force: true }));
-  const database = stack.use(await openDatabase({ DATA_DIR: dataDir }));
+  const { path } = stack.use(await emptyDataFolder('survey-export-test-'));
+  const database = stack.use(await openDatabase({ DATA_DIR: path }));
   return {
     url: database.url,
     stop: () => database.closeNow(),

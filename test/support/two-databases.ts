@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Client, type QueryResultRow } from 'pg';
 import { openDatabase } from '../../tools/database.ts';
+import { emptyDataFolder } from './embedded.ts';
 import { startPostgres } from './postgres.ts';
 
 export interface RunningDatabase {
@@ -17,15 +15,12 @@ export const twoDatabases = [
 ] as const;
 
 async function startPglite(): Promise<RunningDatabase> {
-  const folder = await mkdtemp(join(tmpdir(), 'test-pglite-'));
-  const database = await openDatabase({ DATA_DIR: folder });
-  return {
-    url: database.url,
-    stop: async () => {
-      await database.closeNow();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+  await using stack = new AsyncDisposableStack();
+  const { path } = stack.use(await emptyDataFolder('test-pglite-'));
+  const database = await openDatabase({ DATA_DIR: path });
+  stack.defer(() => database.closeNow());
+  const running = stack.move();
+  return { url: database.url, stop: () => running.disposeAsync() };
 }
 
 async function startServer(): Promise<RunningDatabase> {

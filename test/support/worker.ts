@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { Miniflare, convertV4MiniflareOptions } from 'miniflare';
 import { unstable_readConfig as readConfig } from 'wrangler';
+import { bundle } from './bundle.ts';
 
 /**
  * A Worker in workerd, bundled as for a deployment. workerd listens and fetches by itself: wrangler's own servers put
@@ -46,55 +44,45 @@ export interface WorkerOptions {
 }
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const wrangler = join(root, 'node_modules/wrangler/bin/wrangler.js');
 
 /** @param entry the Worker's module, relative to the project's root; its bindings are those of wrangler.toml */
 export async function startWorker(
   entry: string,
   { vars = {}, limits = {}, inspector = false }: WorkerOptions,
 ): Promise<RunningWorker> {
-  const folder = await mkdtemp(join(tmpdir(), 'survey-export-worker-'));
-  try {
-    const args = [wrangler, 'deploy', entry, '--dry-run', '--outdir', folder];
-    await promisify(execFile)(process.execPath, args, {
-      cwd: root,
-      env: { ...process.env, WRANGLER_SEND_METRICS: 'false' },
-    });
-    const config = readConfig({ config: join(root, 'wrangler.toml') }) as WorkerConfig;
-    let log = '';
-    const miniflare = new Miniflare(
-      convertV4MiniflareOptions({
-        compatibilityDate: config.compatibility_date,
-        compatibilityFlags: config.compatibility_flags,
-        rootPath: folder,
-        modules: await modulesIn(folder, `${basename(entry, '.ts')}.js`),
-        bindings: vars,
-        kvNamespaces: config.kv_namespaces.map(({ binding }) => binding),
-        ratelimits: Object.fromEntries(
-          config.ratelimits.map(({ name, namespace_id, simple }) => [
-            name,
-            { namespace_id, simple: { limit: limits[name] ?? simple.limit, period: simple.period } },
-          ]),
-        ),
-        handleStructuredLogs: ({ message }) => {
-          log += `${message}\n`;
-        },
-        host: '127.0.0.1',
-        port: 0,
-        unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
-        ...(inspector ? { inspectorPort: 0 } : {}),
-        cf: false,
-      }),
-    );
-    const url = await miniflare.ready;
-    const keys = await miniflare.getKVNamespace('API_KEYS');
-    const directUrl = await miniflare.unsafeGetDirectURL();
-    // miniflare names the service that it makes of the only Worker
-    const inspectorUrl = inspector ? new URL('./core:user:', await miniflare.getInspectorURL()) : undefined;
-    return { url, directUrl, inspectorUrl, keys, log: () => log, [Symbol.asyncDispose]: () => miniflare.dispose() };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const { folder, worker } = await bundle(entry);
+  const config = readConfig({ config: join(root, 'wrangler.toml') }) as WorkerConfig;
+  let log = '';
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      compatibilityDate: config.compatibility_date,
+      compatibilityFlags: config.compatibility_flags,
+      rootPath: folder,
+      modules: await modulesIn(folder, worker),
+      bindings: vars,
+      kvNamespaces: config.kv_namespaces.map(({ binding }) => binding),
+      ratelimits: Object.fromEntries(
+        config.ratelimits.map(({ name, namespace_id, simple }) => [
+          name,
+          { namespace_id, simple: { limit: limits[name] ?? simple.limit, period: simple.period } },
+        ]),
+      ),
+      handleStructuredLogs: ({ message }) => {
+        log += `${message}\n`;
+      },
+      host: '127.0.0.1',
+      port: 0,
+      unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
+      ...(inspector ? { inspectorPort: 0 } : {}),
+      cf: false,
+    }),
+  );
+  const url = await miniflare.ready;
+  const keys = await miniflare.getKVNamespace('API_KEYS');
+  const directUrl = await miniflare.unsafeGetDirectURL();
+  // miniflare names the service that it makes of the only Worker
+  const inspectorUrl = inspector ? new URL('./core:user:', await miniflare.getInspectorURL()) : undefined;
+  return { url, directUrl, inspectorUrl, keys, log: () => log, [Symbol.asyncDispose]: () => miniflare.dispose() };
 }
 
 /** What a dry run has written: the Worker, and the files that its code imports as text (`rules` in wrangler.toml). */

@@ -1,28 +1,26 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase, type Database } from '../../tools/database.ts';
 import { migrate } from '../../tools/migrations.ts';
+import { type DataFolder, emptyDataFolder } from '../support/embedded.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 
 let postgres: TestPostgres;
-let dataDir: string;
+let embedded: DataFolder;
 
 beforeAll(async () => {
   postgres = await startPostgres();
-  dataDir = await mkdtemp(join(tmpdir(), 'migrations-'));
+  embedded = await emptyDataFolder('migrations-');
 });
 
 afterAll(async () => {
   await postgres?.stop();
-  await rm(dataDir, { recursive: true, force: true });
+  await embedded?.[Symbol.asyncDispose]();
 });
 
 const environments = [
   { name: 'Postgres', env: async () => ({ DATABASE_URL: await postgres.createDatabase() }) },
-  { name: 'the embedded database', env: async () => ({ DATA_DIR: dataDir }) },
+  { name: 'the embedded database', env: async () => ({ DATA_DIR: embedded.path }) },
 ];
 
 describe.each(environments)('migrating $name', ({ env }) => {

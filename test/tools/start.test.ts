@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { putEmptyDatabase } from '../support/embedded.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { startTool } from '../support/run-tool.ts';
 
@@ -75,6 +76,7 @@ describe('npm start', () => {
   });
 
   test.each(['SIGTERM', 'SIGKILL'] as const)('stops with all it started when npm gets a %s', async (signal) => {
+    await putEmptyDatabase(dataDir);
     const npm = spawn('npm', ['start'], {
       env: { ...process.env, DATABASE_URL: '', PORT: String(port), DATA_DIR: dataDir },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -105,6 +107,7 @@ describe('npm start', () => {
   });
 
   test('keeps its data, and shows the same key again', async () => {
+    await putEmptyDatabase(dataDir);
     const first = await startService();
     await first.stop('SIGINT');
     const second = await startService();
@@ -117,6 +120,7 @@ describe('npm start', () => {
   });
 
   test('lets other commands work on its database while it runs', async () => {
+    await putEmptyDatabase(dataDir);
     const service = await startService();
     const issued = await startTool('keys.ts', ['issue', '--email', 'demo@example.org'], { DATA_DIR: dataDir }).outcome;
     expect(issued.status).toBe(0);
@@ -128,6 +132,7 @@ describe('npm start', () => {
   });
 
   test('refuses a key from the moment it is revoked or rotated away, although it was used just before', async () => {
+    await putEmptyDatabase(dataDir);
     const service = await startService();
     const keys = async (...args: string[]) => {
       const { status, stdout, stderr } = await startTool('keys.ts', [...args, '--json'], { DATA_DIR: dataDir }).outcome;

@@ -19,6 +19,8 @@ export async function checkPortIsFree(port: number): Promise<void> {
 }
 
 const HEALTHY_WITHIN_MS = 60_000;
+/** Short: whoever starts the service is waiting for it. */
+const MAX_PAUSE_MS = 250;
 
 /**
  * Resolves when the service says that it and its database are well, or when it is being stopped.
@@ -27,7 +29,7 @@ const HEALTHY_WITHIN_MS = 60_000;
  */
 export async function whenHealthy(port: number, stop: Stop): Promise<void> {
   const deadline = Date.now() + HEALTHY_WITHIN_MS;
-  for (let pauseMs = 100; !stop.requested; pauseMs = Math.min(2 * pauseMs, 2_000)) {
+  for (let pauseMs = 100; !stop.requested; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
     const signal = AbortSignal.timeout(5_000);
     const response = await fetch(`http://127.0.0.1:${port}/healthz`, { signal }).catch(() => undefined);
     await response?.body?.cancel();
