@@ -3,7 +3,7 @@ import { reasonOf } from '../../tools/command.ts';
 import { copyResponses, sql } from '../support/data.ts';
 import { changeKeys, intrude, leave, write } from './disturbers.ts';
 import { exports, pageThrough, poll, readFile } from './readers.ts';
-import { type Measurement, measure, memoryLines, memoryProblems } from './memory.ts';
+import { type Measurement, MemoryWatch, memoryLines, memoryProblems } from './memory.ts';
 import { begin, read } from './request.ts';
 import { type World, complain, createWorld } from './world.ts';
 
@@ -23,13 +23,13 @@ export async function soak(options: { seconds: number; rows: number }, say: (lin
   const progress = setInterval(() => say(progressOf(world)), 10_000);
   try {
     for (const { account } of world.sides) await read(await begin('/surveys', {}, account.key));
-    const idle = await measure(world);
+    await using memory = await MemoryWatch.start(world);
+    const idle = await memory.measure();
     const behindParts: Measurement[] = [];
     while (behindParts.length < PARTS) {
-      const end = Date.now() + (1000 * options.seconds) / PARTS;
-      await Promise.all(everybody(world, end));
+      await Promise.all(everybody(world, Date.now() + (1000 * options.seconds) / PARTS));
       await untilIdle(world);
-      behindParts.push(await measure(world));
+      behindParts.push(await memory.measure());
     }
     await checkFiles(world);
     for (const problem of memoryProblems(idle, behindParts)) complain(world, problem);
