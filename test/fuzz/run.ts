@@ -22,6 +22,7 @@ const program = new Command('npm run fuzz --')
 
 await runCommand(async () => {
   const { seconds, seed, only } = program.parse().opts<{ seconds: number; seed?: number; only: string }>();
+  process.stdout.write(`Each property is tried for ${seconds} s. One that fails names the seed that repeats it.\n`);
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const run = spawn(process.execPath, [vitest, 'run', '--project', 'fuzz on postgres', `test/fuzz/${only}`], {
     cwd: root,

@@ -20,7 +20,7 @@ const HELD_BOUND = 3;
  * allocator (tcmalloc) keeps what was once in use, and uses it again.
  */
 const GROWTH_BOUND = 128;
-const COLLECTION_MS = 3000;
+const COLLECTION_MS = 10_000;
 
 /**
  * Watches workerd's memory. Now and then it has the garbage collected: what V8 sees of a request's objects is small, and

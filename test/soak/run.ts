@@ -17,5 +17,6 @@ await runCommand(async () => {
   lines.forEach(say);
   for (const problem of problems) say(`WRONG: ${problem}`);
   say(problems.length > 0 ? 'FAILED' : 'all is well');
-  process.exitCode = problems.length > 0 ? 1 : 0;
+  // Left to end by itself, Node 24.21 spins in Environment::CleanupHandles when sockets have been reset.
+  process.exit(problems.length > 0 ? 1 : 0);
 });
