@@ -1,4 +1,4 @@
-import type { Selection } from './db/responses.ts';
+import type { Selection } from './db/selection.ts';
 import type { Form } from './db/surveys.ts';
 import type { Filters } from './params.ts';
 

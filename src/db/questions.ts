@@ -1,7 +1,7 @@
 import { formatInstant } from '../timestamp.ts';
 import type { Database, Query } from './client.ts';
 import type { Add, Value } from './order.ts';
-import type { Selection } from './responses.ts';
+import type { Selection } from './selection.ts';
 
 /** A question of a form, in whatever versions of the form it has been answered. */
 export interface Question {

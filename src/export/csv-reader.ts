@@ -2,15 +2,8 @@ import type { Cursor } from '../cursor.ts';
 import { transcodePage } from '../csv/page.ts';
 import type { Database, Patience } from '../db/client.ts';
 import { BY_TIME, type Order } from '../db/order.ts';
-import {
-  CSV_COLUMNS,
-  type Column,
-  type PageOptions,
-  type Selection,
-  borderQuery,
-  keyColumnsOf,
-  pageQuery,
-} from '../db/responses.ts';
+import { CSV_COLUMNS, type Column, type PageOptions, borderQuery, keyColumnsOf, pageQuery } from '../db/responses.ts';
+import type { Selection } from '../db/selection.ts';
 import type { ResponseReader, SizedPage } from './read-ahead.ts';
 
 /** A page as it goes into a file. */

@@ -1,6 +1,6 @@
 import type { Cursor } from '../cursor.ts';
 import { DatabaseError } from '../db/errors.ts';
-import type { Range } from '../db/responses.ts';
+import type { Range } from '../db/selection.ts';
 
 /** A part of a survey's responses, read in one request. */
 export interface Page {

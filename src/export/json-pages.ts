@@ -1,6 +1,7 @@
 import { type Cursor, encodeCursor } from '../cursor.ts';
 import type { Database, Patience, Row } from '../db/client.ts';
-import { JSON_COLUMNS, type Range, type Selection, pageQuery } from '../db/responses.ts';
+import { JSON_COLUMNS, pageQuery } from '../db/responses.ts';
+import type { Range, Selection } from '../db/selection.ts';
 import type { Form } from '../db/surveys.ts';
 import { versionsOf } from '../db/versions.ts';
 import { type JsonField, jsonObject } from '../json.ts';

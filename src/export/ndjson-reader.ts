@@ -1,5 +1,6 @@
 import type { Database, Patience } from '../db/client.ts';
-import { JSON_COLUMNS, type Selection, pageQuery } from '../db/responses.ts';
+import { JSON_COLUMNS, pageQuery } from '../db/responses.ts';
+import type { Selection } from '../db/selection.ts';
 import { type FilePage, readBorders } from './csv-reader.ts';
 import { cursorOf, jsonRows, shortcodesOf } from './json-pages.ts';
 import type { ResponseReader } from './read-ahead.ts';

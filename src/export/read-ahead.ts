@@ -1,5 +1,5 @@
 import type { Cursor } from '../cursor.ts';
-import type { Range } from '../db/responses.ts';
+import type { Range } from '../db/selection.ts';
 import { type Fitting, type Page, type ReadPage, readFitting } from './fitting.ts';
 import { mayReadAhead, share } from './memory-share.ts';
 

@@ -2,14 +2,8 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BenchSurvey, createAccount, createSurvey } from '../../bench/data.ts';
 import type { Query } from '../../src/db/client.ts';
-import {
-  CSV_COLUMNS,
-  JSON_COLUMNS,
-  type Range,
-  borderQuery,
-  pageQuery,
-  pageVersionQuery,
-} from '../../src/db/responses.ts';
+import { CSV_COLUMNS, JSON_COLUMNS, borderQuery, pageQuery, pageVersionQuery } from '../../src/db/responses.ts';
+import type { Range } from '../../src/db/selection.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { type TestPostgres, startPostgres } from '../support/postgres.ts';
 import { explain, useWorkerSettings } from './explain.ts';

@@ -4,7 +4,8 @@ import { type BenchSurvey, createAccount, createSurvey } from '../../bench/data.
 import type { Query } from '../../src/db/client.ts';
 import { BY_PARTICIPANT } from '../../src/db/order.ts';
 import { questionsQuery } from '../../src/db/questions.ts';
-import { type Range, type Selection, borderQuery, pageQuery } from '../../src/db/responses.ts';
+import { borderQuery, pageQuery } from '../../src/db/responses.ts';
+import type { Range, Selection } from '../../src/db/selection.ts';
 import { parseInstant } from '../../src/timestamp.ts';
 import { ANSWER_COLUMNS } from '../../src/wide/answer.ts';
 import { migrate } from '../../tools/migrations.ts';
