@@ -1,17 +1,9 @@
-import type { Cursor } from '../cursor.ts';
 import { transcodePage } from '../csv/page.ts';
 import type { Database, Patience } from '../db/client.ts';
-import { BY_TIME, type Order } from '../db/order.ts';
-import { CSV_COLUMNS, type Column, type PageOptions, borderQuery, keyColumnsOf, pageQuery } from '../db/responses.ts';
+import { CSV_COLUMNS, type Column, type PageOptions, keyColumnsOf, pageQuery } from '../db/responses.ts';
 import type { Selection } from '../db/selection.ts';
-import type { ResponseReader, SizedPage } from './read-ahead.ts';
-
-/** A page as it goes into a file. */
-export interface FilePage extends SizedPage {
-  readonly data: Uint8Array;
-  /** Frees the memory of `data`, which has been used. */
-  readonly release: () => void;
-}
+import { placeOf, readBorders } from './borders.ts';
+import type { FilePage, ResponseReader } from './read-ahead.ts';
 
 /** More than this is not taken into memory at once, unless it is a single row. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
@@ -41,7 +33,7 @@ export function csvReader(
         const { csv, rowCount, lastKey } = transcodePage(body, keyColumns, query.columns);
         // Megabytes a page pile up faster than the garbage collector sees them: a transfer to nowhere frees them at once.
         const release = () => void csv.buffer.transfer(0);
-        return { data: csv, rowCount, last: cursorOf(lastKey), bytes: body.length, release };
+        return { data: csv, rowCount, last: placeOf(lastKey), bytes: body.length, release };
       });
       patience = 'export'; // for the first page a client waits; from then on, patience saves its download
       return page;
@@ -49,23 +41,4 @@ export function csvReader(
 
     borders: readBorders(db, selection, signal, options.order),
   };
-}
-
-/** Looks up the borders of the pages to come. */
-export function readBorders(
-  db: Database,
-  selection: Selection,
-  signal: AbortSignal,
-  order: Order = BY_TIME,
-): ResponseReader<never>['borders'] {
-  return async (range, pageRows) => {
-    const rows = await db.rows(borderQuery(selection, range, pageRows, order), { signal, patience: 'export' });
-    return rows.map((row) => cursorOf(row) as Required<Cursor>);
-  };
-}
-
-function cursorOf(key: readonly (string | null)[]): Required<Cursor> | undefined {
-  if (key.length === 0) return undefined;
-  const [timestamp, userid, questionRef, surveyid] = key as [string, string, string, string];
-  return { timestamp, userid, questionRef, surveyid };
 }

@@ -1,9 +1,9 @@
 import type { Database, Patience } from '../db/client.ts';
 import { JSON_COLUMNS, pageQuery } from '../db/responses.ts';
 import type { Selection } from '../db/selection.ts';
-import { type FilePage, readBorders } from './csv-reader.ts';
+import { readBorders } from './borders.ts';
 import { cursorOf, jsonRows, shortcodesOf } from './json-pages.ts';
-import type { ResponseReader } from './read-ahead.ts';
+import type { FilePage, ResponseReader } from './read-ahead.ts';
 
 /** By how much parsing a page takes more memory than its text: smaller pages, and less garbage at a time. */
 const PARSED_BY_TEXT = 4;

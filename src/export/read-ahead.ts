@@ -9,6 +9,13 @@ export interface SizedPage extends Page {
   readonly bytes: number;
 }
 
+/** A page as it goes into a file. */
+export interface FilePage extends SizedPage {
+  readonly data: Uint8Array;
+  /** Frees the memory of `data`, which has been used. */
+  readonly release: () => void;
+}
+
 /** Reads a selection of responses from the database. */
 export interface ResponseReader<P extends SizedPage> {
   readonly page: ReadPage<P>;

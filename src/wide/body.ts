@@ -1,4 +1,4 @@
-import type { FilePage } from '../export/csv-reader.ts';
+import type { FilePage } from '../export/read-ahead.ts';
 import type { RequestStats } from '../request-stats.ts';
 import type { QuestionColumns } from './columns.ts';
 import { Fold } from './fold.ts';
