@@ -9,7 +9,7 @@ import { bytesOf, hostileRequest } from './hostile-requests.ts';
 import { sendRaw } from './raw-http.ts';
 import { withService } from './service.ts';
 
-const name = fc.oneof(
+const surveyName = fc.oneof(
   pgText.filter((text) => text !== ''),
   fc.constantFrom(
     'a\r\nX-Evil: 1',
@@ -31,6 +31,10 @@ const FILES = [
   ['/responses/ndjson', undefined, '"response":"mine"'],
   ['/responses/form-data', undefined, ',f0,'],
 ] as const;
+
+const PLAIN = { method: 'GET', version: '1.1', headers: ['Authorization: Bearer KEY'], body: '' };
+const tokenWith = (escape: string) =>
+  Buffer.from(`[1,"2026-03-01T00:00:00Z","${escape}","","00000000-0000-4000-8000-000000000000"]`).toString('base64url');
 
 const service = withService();
 const answered = new Map<string, number>();
@@ -62,11 +66,35 @@ test(
   },
 );
 
+const repeated = (pair: string) => Array.from({ length: 1000 }, () => pair).join('&');
+const numbered = (name: string) => Array.from({ length: 1000 }, (_, i) => `${name}=${i}`).join('&');
+const NONE = 'No responses were found for survey: ';
+test.each<[what: string, path: string, status: number, text: string]>([
+  ['a NUL for a survey', '/responses?survey=%00', 500, NONE],
+  ['a NUL behind a survey', '/responses?survey=fuzzed%00', 500, NONE],
+  ['half a surrogate pair', '/responses?survey=%ed%a0%80', 500, NONE],
+  ['30,000 characters', `/responses/csv?survey=${'x'.repeat(30_000)}`, 500, NONE],
+  ['two surveys', '/responses?survey=fuzzed&survey=fuzzed', 400, 'survey must be given once'],
+  ['1,000 surveys', `/responses?${repeated('survey=fuzzed')}`, 400, 'survey must be given once'],
+  ['1,000 page sizes', `/responses?survey=fuzzed&${repeated('pageSize=1')}`, 400, 'pageSize must be given once'],
+  ['1,000 participants', `/responses?survey=fuzzed&${numbered('userid')}`, 400, 'userid must be text'],
+  ['1,000 unknown parameters', `/responses?survey=fuzzed&${numbered('x')}`, 200, '"token"'],
+  ['a NUL for a participant', '/responses?survey=fuzzed&userid=%00', 400, 'userid must be text'],
+  ['a NUL in a token', `/responses?survey=fuzzed&after=${tokenWith('\\u0000')}`, 400, 'after must be'],
+  ['half a pair in a token', `/responses?survey=fuzzed&after=${tokenWith('\\ud800')}`, 400, 'after must be'],
+  ['an escaped slash', '/responses%2fcsv?survey=fuzzed', 404, 'error'],
+  ['an escaped way up', '/responses/..%2fsurveys', 404, 'error'],
+])('%s', async (_, path, status, text) => {
+  const request = { ...PLAIN, target: `/api/v1${path}` };
+  const answer = await sendRaw(service.stack.worker.directUrl, bytesOf(request, account.key));
+  expect([answer.status, answer.text.slice(0, 2000)]).toEqual([status, expect.stringContaining(text)]);
+});
+
 test(
   'a survey may have any name: it is found by it, and it breaks neither a header nor an error',
   { timeout: TIMEOUT_MS },
   async () => {
-    const property = fc.asyncProperty(fc.uniqueArray(name, { minLength: 4, maxLength: 4 }), async (names) => {
+    const property = fc.asyncProperty(fc.uniqueArray(surveyName, { minLength: 4, maxLength: 4 }), async (names) => {
       // Each try has an account of its own: a name may have come before.
       const owner = await createAccount();
       await Promise.all(names.map((survey) => expectNone(survey, owner)));
