@@ -1,33 +1,46 @@
-/*
- * An isolate serves many requests at a time, and has 128 MB for all of them:
- * https://developers.cloudflare.com/workers/platform/limits/#memory
+/**
+ * Pages, of some 4 MiB each, that the exports of an isolate may have ahead of their readers in all; each may have one in any
+ * case. An isolate has 128 MB for all the requests that it serves at a time
+ * (https://developers.cloudflare.com/workers/platform/limits/#memory): ten pages, and two for each of eight exports, are 104.
  */
-
-/** Pages, of some 4 MiB each, that the exports of an isolate may have ahead of their readers; each may have one in any case. */
 const PAGES_OF_ALL = 10;
 
-/**
- * What is ahead, export by export. Weak, because the runtime can end a request without its `finally`: such pages count for
- * as long as they are in memory.
- */
-const all = new Set<WeakRef<readonly unknown[]>>();
+/** The exports of this isolate. Weak, because the runtime can end a request without its `finally`. */
+const running = new Set<WeakRef<MemoryShare>>();
 
-/** Counts an export's pages from now on. @param ahead those that it has ahead of its reader: changed in place, empty in the end */
-export function share(ahead: readonly unknown[]): void {
-  all.add(new WeakRef(ahead));
-}
+/** An export's part of the pages that the exports of an isolate read ahead. */
+export class MemoryShare {
+  readonly #self = new WeakRef(this);
+  #pages = 0;
 
-/** Whether an export may read one more page ahead. @param ahead those that it has ahead */
-export function mayReadAhead(ahead: readonly unknown[]): boolean {
-  return ahead.length === 0 || pagesOfAll() < PAGES_OF_ALL;
-}
-
-function pagesOfAll(): number {
-  let pages = 0;
-  for (const ref of all) {
-    const ahead = ref.deref();
-    if (ahead) pages += ahead.length;
-    else all.delete(ref);
+  constructor() {
+    running.add(this.#self);
   }
-  return pages;
+
+  /** Takes room for a page. @returns false where it has to wait */
+  take(): boolean {
+    if (this.#pages > 0 && !this.#mayHaveMore()) return false;
+    this.#pages++;
+    return true;
+  }
+
+  /** Gives back the room of a page. */
+  give(): void {
+    this.#pages--;
+  }
+
+  /** Gives back all. */
+  end(): void {
+    running.delete(this.#self);
+  }
+
+  #mayHaveMore(): boolean {
+    let pages = 0;
+    for (const ref of running) {
+      const share = ref.deref();
+      if (share) pages += share.#pages;
+      else running.delete(ref);
+    }
+    return pages < PAGES_OF_ALL && this.#pages < PAGES_OF_ALL / running.size;
+  }
 }

@@ -1,7 +1,7 @@
 import type { Cursor } from '../cursor.ts';
 import type { Range } from '../db/selection.ts';
 import { type Fitting, type Page, type ReadPage, readFitting } from './fitting.ts';
-import { mayReadAhead, share } from './memory-share.ts';
+import { MemoryShare } from './memory-share.ts';
 
 /** A page whose size in transfer is known, so that the next can be sized by it. */
 export interface SizedPage extends Page {
@@ -38,7 +38,7 @@ const BORDERS = 16;
  * first page alone says whether there is anything; then the borders of the pages to come are looked up, and the pages
  * between them read side by side, so that a round trip to the database is waited for once and not once a page. A consumer
  * that pauses stops the reading as soon as the pages ahead are there; beside other exports those are fewer (see
- * {@link mayReadAhead}).
+ * {@link MemoryShare}).
  *
  * Every response that was there at the start comes exactly once. Pages are stretches between two keys, not counts, so
  * what arrives meanwhile moves no border: it comes too if its place is still ahead.
@@ -55,21 +55,26 @@ export async function* readAhead<P extends SizedPage>(
 
   let pageRows = rowsFor(first.page);
   const ranges = planRanges(reader, first.page.last, () => pageRows);
+  const share = new MemoryShare();
+  let planned = false;
   const readNext = async () => {
     const { value: range } = await ranges.next();
-    return range && { range, start: await readFitting(reader.page, range) };
+    if (range) return { range, start: await readFitting(reader.page, range) };
+    planned = true;
+    share.give();
+    return undefined;
   };
   const ahead: ReturnType<typeof readNext>[] = [];
+  const hasRoom = () => !planned && ahead.length < PAGES_AHEAD && share.take();
   const fill = () => {
-    while (ahead.length < PAGES_AHEAD && mayReadAhead(ahead)) ahead.push(handled(readNext()));
+    while (hasRoom()) ahead.push(handled(readNext()));
   };
-  share(ahead);
   try {
+    fill();
     for (;;) {
-      fill();
-      const next = await ahead[0];
-      void ahead.shift();
+      const next = await ahead.shift();
       if (!next) return;
+      share.give();
       fill();
       for await (const page of restOf(reader.page, next.range, next.start)) {
         if (page.rowCount > 0) pageRows = rowsFor(page);
@@ -77,7 +82,7 @@ export async function* readAhead<P extends SizedPage>(
       }
     }
   } finally {
-    ahead.length = 0;
+    share.end();
   }
 }
 
