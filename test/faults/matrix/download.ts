@@ -9,6 +9,7 @@ export interface Download {
   readonly status: number;
   readonly complete: boolean;
   readonly bytes: Buffer;
+  readonly retryAfter: string | undefined;
 }
 
 /** A request that gets no answer at all is one that broke off. @param path from the API's base path on */
@@ -18,11 +19,16 @@ export async function download(path: string, headers: Record<string, string>): P
   try {
     [response] = (await once(request, 'response')) as [Parameters<typeof readExport>[0]];
   } catch {
-    return { status: 0, complete: false, bytes: Buffer.alloc(0) };
+    return { status: 0, complete: false, bytes: Buffer.alloc(0), retryAfter: undefined };
   }
   const { complete, bytes } = await readExport(response);
   const packed = response.headers['content-encoding'] === 'gzip';
-  return { status: response.statusCode ?? 0, complete, bytes: packed ? unpack(bytes, complete) : bytes };
+  return {
+    status: response.statusCode ?? 0,
+    complete,
+    bytes: packed ? unpack(bytes, complete) : bytes,
+    retryAfter: response.headers['retry-after'],
+  };
 }
 
 /** Of a transfer that broke off, as much as can be had. @throws Error when a complete one is no gzip file */
