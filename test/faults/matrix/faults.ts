@@ -27,6 +27,12 @@ const SHAPES = [
   '{"fields":[{"name":"a","dataTypeID":25}],"rows":["x"],"rowCount":1,"command":"SELECT"}',
 ];
 
+/** Whole, but of no query of ours: none has three columns. */
+const ANOTHER = [[], [['x', 'y', 'z']]].map((rows) => {
+  const fields = ['a', 'b', 'c'].map((name) => ({ name, dataTypeID: 25 }));
+  return JSON.stringify({ fields, rows, rowCount: rows.length, command: 'SELECT' });
+});
+
 const GARBAGE = ['<html>', '', '{"rows":[[', '\u0000', '{"fields"'];
 
 const transient: Record<string, MatrixFault['spoil']> = {
@@ -44,6 +50,7 @@ const transient: Record<string, MatrixFault['spoil']> = {
   'a body that ends early': (exchange, random) => exchange.change((body) => endEarly(body, random)),
   garbage: (exchange, random) => exchange.reply(200, pick(random, GARBAGE)),
   'the wrong shape': (exchange, random) => exchange.reply(200, pick(random, SHAPES)),
+  'another query’s answer': (exchange, random) => exchange.reply(200, pick(random, ANOTHER)),
   'fewer rows': (exchange, random) => exchange.change((body) => loseRows(body, random)),
   'a killed backend': (_, random) => {
     void sleep(8 * random()).then(killBackends);
