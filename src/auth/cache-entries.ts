@@ -38,12 +38,19 @@ const CACHE_MS = 1_000;
 export async function readEntry(cache: KeyNamespace, hash: string, requestId: string): Promise<CacheEntry | undefined> {
   try {
     const reading = cache.get(hash, { type: 'json', cacheTtl: EDGE_SECONDS });
-    const entry = (await withTimeout(reading, CACHE_MS, late)) as CacheEntry | null;
-    return entry?.v === 2 ? entry : undefined;
+    const entry = await withTimeout(reading, CACHE_MS, late);
+    return isEntry(entry) ? entry : undefined;
   } catch (error) {
     logFailure('key cache failed', { requestId, error: String(error) });
     return undefined;
   }
+}
+
+/** What an entry lacks would pass for an account without surveys. */
+function isEntry(value: unknown): value is CacheEntry {
+  const { v, keyId, accountId, email, expires, checked } = (value ?? {}) as Partial<Record<keyof CacheEntry, unknown>>;
+  const areTexts = [keyId, accountId, email].every((text) => typeof text === 'string');
+  return v === 2 && areTexts && (expires === null || typeof expires === 'number') && typeof checked === 'number';
 }
 
 /** Writes an entry, or logs why not. */

@@ -22,6 +22,7 @@ export function transcodePage(
 ): CsvPage {
   let page: (CsvPage & { readonly end: number }) | undefined;
   let rowCount: number | undefined;
+  let fields: readonly unknown[] | undefined;
   let at = expectChar(body, 0, '{');
   for (;;) {
     const keyEnd = skipValue(body, at);
@@ -33,6 +34,7 @@ export function transcodePage(
     } else {
       at = skipValue(body, value);
       if (key === '"rowCount"') rowCount = Number(textOf(body, value, at));
+      if (key === '"fields"') fields = JSON.parse(textOf(body, value, at)) as unknown[];
     }
     if (body[at] !== 0x2c) break;
     at++;
@@ -41,6 +43,10 @@ export function transcodePage(
   if (!page) throw new MalformedPageError('a page without rows');
   if (page.rowCount !== rowCount) {
     throw new MalformedPageError(`a page with ${page.rowCount} rows that should have ${rowCount}`);
+  }
+  // Without rows to tell, another query's answer would be the end of the data.
+  if (page.rowCount === 0 && columns !== undefined && fields?.length !== columns) {
+    throw new MalformedPageError(`a page of ${fields?.length} columns that should have ${columns}`);
   }
   return page;
 }

@@ -23,7 +23,7 @@ export async function findApiKeys(db: Database, hashes: readonly string[]): Prom
     select k.hash, k.id, u.id, u.email, ${milliseconds('k.expires')}, ${milliseconds('k.last_used')}
     from api_keys k join users u on u.id = k.userid
     where k.hash = any($1) and k.revoked is null and (k.expires is null or k.expires > now())`;
-  const rows = await db.rows({ text, params: [hashes] }, FOR_EVERYBODY);
+  const rows = await db.rows({ text, params: [hashes], columns: 6 }, FOR_EVERYBODY);
   return new Map(
     (rows as [string, string, string, string, string | null, string | null][]).map(
       ([hash, keyId, accountId, email, expires, lastUsed]) => [

@@ -32,7 +32,7 @@ export function questionsQuery(selection: Selection, limit: number): Query {
     group by form.place, form.shortcode, question_ref
     order by form.place, min(idx), question_ref collate "C"
     limit $2`;
-  return { text, params };
+  return { text, params, columns: 2 };
 }
 
 /** @throws DatabaseError `too-large` when the questions' names have more than `maxBytes` */

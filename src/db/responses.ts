@@ -91,7 +91,7 @@ export function borderQuery(selection: Selection, range: Range, pageRows: number
     from (select *, row_number() over (order by ${orderSql(order)}, surveyid) as n from (${merged}) k) k
     where n % $${params.length + 1} = 0
     order by ${orderSql(order, 'k')}, surveyid`;
-  return { text, params: [...params, pageRows] };
+  return { text, params: [...params, pageRows], columns: 4 };
 }
 
 /** How many responses of a selection stand behind a cursor, or all of them: counted along the index alone. */
@@ -100,7 +100,7 @@ export function countQuery(selection: Selection, after: Cursor | undefined): Que
   const arms = armConditions(selection, { after }, params, BY_TIME).map(
     (where) => `select from responses where ${where}`,
   );
-  return { text: `select count(*) from (${arms.join('\nunion all\n')}) k`, params };
+  return { text: `select count(*) from (${arms.join('\nunion all\n')}) k`, params, columns: 1 };
 }
 
 /** Whether any form of the survey has a response. */
@@ -108,7 +108,7 @@ export async function hasResponses(db: Database, forms: readonly Form[], signal:
   const text = `
     select 1 from unnest($1::uuid[]) form (id)
     where exists (select from responses where surveyid = form.id) limit 1`;
-  const rows = await db.rows({ text, params: [forms.map((form) => form.id)] }, { signal });
+  const rows = await db.rows({ text, params: [forms.map((form) => form.id)], columns: 1 }, { signal });
   return rows.length > 0;
 }
 

@@ -33,7 +33,7 @@ export function listSurveys(db: Database, accountId: string, signal: AbortSignal
       s.translation_conf, ${isoTimestamp('t.off_time')}, t.timeouts, ${VERSION}
     ${FORMS}
     order by s.created desc, s.id`;
-  return db.rows({ text, params: [accountId] }, { signal });
+  return db.rows({ text, params: [accountId], columns: SURVEY_FIELDS.length + 1 }, { signal });
 }
 
 /** For the version of {@link listSurveys}. */
@@ -46,6 +46,6 @@ export function surveysVersionQuery(accountId: string): Query {
 export async function findForms(db: Database, accountId: string, name: string, signal: AbortSignal): Promise<Form[]> {
   if (name.includes('\0')) return []; // Postgres text cannot hold a NUL, and would not even look
   const text = `select id, shortcode from surveys where userid = $1 and survey_name = $2 order by id`;
-  const rows = await db.rows({ text, params: [accountId, name] }, { signal });
+  const rows = await db.rows({ text, params: [accountId, name], columns: 2 }, { signal });
   return (rows as [string, string][]).map(([id, shortcode]) => ({ id, shortcode }));
 }

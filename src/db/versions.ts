@@ -28,7 +28,11 @@ export const rowVersion = (columns: string) =>
  */
 export function versionQuery({ text, params }: Query, order: string): Query {
   const versions = `coalesce(string_agg(version, ',' order by ${order}), '')`;
-  return { text: `select count(*), encode(sha256(convert_to(${versions}, 'UTF8')), 'hex') from (${text}) v`, params };
+  return {
+    text: `select count(*), encode(sha256(convert_to(${versions}, 'UTF8')), 'hex') from (${text}) v`,
+    params,
+    columns: 2,
+  };
 }
 
 /** @param query a {@link versionQuery} */

@@ -1,97 +1,100 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type TestSurvey, copyResponses } from '../support/data.ts';
+import { copyResponses } from '../support/data.ts';
 import { pick, randomFrom } from '../support/random.ts';
-import { cacheFaults, faults } from './matrix/faults.ts';
-import { type Kind, createTwins, kindsOf } from './matrix/kinds.ts';
+import { type MatrixFault, cacheFaults, faults, passing, usedUp } from './matrix/faults.ts';
+import type { Kind } from './matrix/kinds.ts';
+import { sharedRestart } from './matrix/restart.ts';
 import { Tally } from './matrix/tally.ts';
-import { type Plan, run } from './matrix/trial.ts';
+import { type Trial, runAll } from './matrix/trial.ts';
+import { type World, createWorld } from './matrix/world.ts';
 import { withFaultyService } from './service.ts';
 
 const service = withFaultyService({
-  entry: 'test/support/worker-with-faulty-keys.ts',
+  entry: 'test/support/worker-under-faults.ts',
   vars: { EXPORT_RETRY_SECONDS: '20' }, // longer than a restart takes
+  limits: { KEY_LIMIT: 1e9 },
 });
+/** Trials side by side. */
+const AT_A_TIME = 8;
 const random = randomFrom(20_260_301);
 const tally = new Tally();
-let kinds: Kind[] = [];
-let survey: TestSurvey;
+let world: World;
 
 beforeAll(async () => {
-  survey = await createTwins();
-  kinds = await kindsOf(survey, async (work) => {
-    service.proxy.inject();
-    await work();
-    return service.proxy.requests;
-  });
-});
-
-test('without a fault the file is what COPY gives', async () => {
-  expect(kinds[0]?.whole.equals(await copyResponses(survey))).toBe(true);
+  world = await createWorld(service.proxy);
 });
 
 afterAll(() => {
   process.stdout.write(`${tally.toString()}\n`);
 });
 
-/** Runs trials over kinds, and wants all of them the same or visibly failed. */
-async function expectWholeOrFailed(
-  of: readonly Kind[],
-  plans: (kind: Kind) => { plan: Plan; cache?: string }[],
-): Promise<void> {
+/** Runs trials, and wants all of them the same or visibly failed. */
+async function expectWholeOrFailed(trials: readonly Trial[], atATime = AT_A_TIME): Promise<Tally> {
   const own = new Tally();
-  for (const kind of of) for (const each of plans(kind)) await run({ kind, ...each }, service.proxy, random, own);
-  for (const field of ['injected', 'exports', 'same', 'visible', 'answersCompared', 'answersLost'] as const)
-    tally[field] += own[field];
+  await runAll(trials, atATime, { proxy: service.proxy, random, tally: own });
+  tally.add(own);
   expect(own.wrong).toEqual([]);
-  expect(own.injected).toBeGreaterThanOrEqual(of.length);
+  return own;
 }
 
 const anywhere = ({ requests }: Kind) => Math.floor(random() * requests);
+const everywhere = ({ requests }: Kind) => Array.from({ length: requests }, (_, at) => at);
+/** The first request, the last, and one between them. */
+const spread = ({ requests }: Kind) => [0, 1 + Math.floor(random() * (requests - 2)), requests - 1];
+const inTheMiddle = (kind: Kind) => spread(kind).slice(1, 2);
+
+test('without a fault the file is what COPY gives', async () => {
+  expect(world.small[0]?.whole.equals(await copyResponses(world.survey))).toBe(true);
+});
+
+test('the answers take the requests that they are here for', () => {
+  const requests = (kinds: readonly Kind[]) => kinds.map((kind) => kind.requests);
+  expect(Math.max(...requests(world.small))).toBeLessThanOrEqual(6);
+  expect(Math.min(...requests(world.inParts))).toBeGreaterThanOrEqual(6);
+  expect(Math.min(...requests(world.large))).toBeGreaterThanOrEqual(7);
+});
 
 describe('whatever is asked for comes whole or visibly fails', () => {
-  test.each(Object.keys(faults))('under one fault: %s', async (name) => {
-    await expectWholeOrFailed(kinds, (kind) => [{ plan: new Map([[anywhere(kind), name]]) }]);
-  });
-
-  test('under fewer rows than there should be, at each request', async () => {
-    await expectWholeOrFailed(
-      kinds.filter(({ name }) => ['ndjson', 'wide', 'a page'].includes(name)),
-      (kind) => Array.from({ length: kind.requests }, (_, at) => ({ plan: new Map([[at, 'fewer rows']]) })),
-    );
-  });
-
-  test('under two faults', async () => {
-    await expectWholeOrFailed(kinds, (kind) => [
-      { plan: new Map([0, 1].map(() => [anywhere(kind), pick(random, Object.keys(faults))])) },
+  test.each(faults)('under one fault: $name', async (fault) => {
+    const trials = (kinds: readonly Kind[], places: (kind: Kind) => number[]): Trial[] =>
+      kinds.flatMap((kind) => places(kind).map((at) => ({ kind, plan: new Map([[at, fault]]) })));
+    const { unmet } = await expectWholeOrFailed([
+      ...trials(world.small, everywhere),
+      ...trials(world.inParts, inTheMiddle),
+      ...trials(
+        world.large.filter((_, i) => i % 2 === faults.indexOf(fault) % 2),
+        inTheMiddle,
+      ),
     ]);
+    expect(unmet).toEqual([]);
   });
 
-  test.each(cacheFaults)('with a cache of keys that %s, and a fault', async (cache) => {
-    await expectWholeOrFailed(
-      kinds.filter((_, i) => i % 4 === 0),
-      (kind) => [{ plan: new Map([[anywhere(kind), pick(random, ['503', 'reset', 'fewer rows'])]]), cache }],
-    );
+  test.each([2, 3])('under %i faults', async (many) => {
+    const kinds = [...world.small, ...world.inParts, ...world.large];
+    const plan = (kind: Kind) =>
+      new Map(Array.from({ length: many }, (): [number, MatrixFault] => [anywhere(kind), pick(random, faults)]));
+    await expectWholeOrFailed(kinds.map((kind) => ({ kind, plan: plan(kind) })));
+  });
+
+  test.each(cacheFaults)('with a cache of keys that %s, and with a fault as well', async (cache) => {
+    const passes = (kind: Kind) => new Map([[anywhere(kind), pick(random, passing)]]);
+    const trials = world.small.flatMap((kind) => [new Map(), passes(kind)].map((plan) => ({ kind, plan, cache })));
+    await expectWholeOrFailed(trials, trials.length);
+    // Requests look keys up together: all of these meet the same failure.
+    const refused = world.small.map((kind) => ({ kind, plan: new Map([[0, usedUp]]), cache }));
+    await expectWholeOrFailed(refused, refused.length);
   });
 });
 
-test('everything comes whole although the database is stopped and started again meanwhile', async () => {
-  for (const kind of kinds) {
-    let restarted: Promise<void> | undefined;
-    const at = anywhere(kind);
-    service.proxy.inject(({ index }) => {
-      if (index === at) restarted = service.stack.restartDatabase();
-    });
-    const { status, complete, bytes } = await kind.ask();
-    await restarted;
-    tally.injected++;
-    tally.exports++;
-    expect({ kind: kind.name, at, status, complete, same: bytes.equals(kind.whole) }).toEqual({
-      kind: kind.name,
-      at,
-      status: 200,
-      complete: true,
-      same: true,
-    });
-    tally.same++;
-  }
+test.each([
+  ['first', 0],
+  ['middle', 1],
+  ['last', 2],
+])('everything comes whole when the database is stopped and started at its %s request', async (_, which) => {
+  const kinds = [...world.small, ...world.inParts, ...world.large];
+  const restart = sharedRestart(kinds.length, () => service.stack.restartDatabase());
+  const trials = kinds.map((kind) => ({ kind, plan: new Map([[spread(kind)[which] ?? 0, restart.fault]]) }));
+  await expectWholeOrFailed(trials, trials.length);
+  await restart.done();
+  tally.restarts++;
 });

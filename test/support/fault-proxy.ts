@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer, request as forward } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 
 /** What the proxy does with a request; called before it is passed on. */
 export type Fault = (exchange: Exchange) => Promise<void> | void;
 
 /** A request on its way, and the ways to spoil it. A fault that does none of them lets it pass. */
 export interface Exchange {
-  /** Counted from 0 since the faults were last set. */
+  /** Counted from 0 since the faults were last set, or among the requests of its trial. */
   readonly index: number;
   readonly query: string;
   readonly params: unknown[];
@@ -15,18 +15,27 @@ export interface Exchange {
   reply(status: number, body: string): void;
   /** Closes the connection before a byte of an answer. */
   reset(): void;
-  /** Passes the request on, but the answer's body breaks off after so many bytes. @param bytes or how many, of its length */
-  cutAfter(bytes: number | ((length: number) => number)): void;
+  /** Passes the request on, but the answer's body breaks off after so many bytes. @param bytes or how many, of its body */
+  cutAfter(bytes: number | ((body: Buffer) => number)): void;
   /** Passes the request on, and an answer of status 200 with another body. */
-  change(how: (body: string) => string): void;
+  change(how: (body: Buffer) => Buffer | string): void;
+  /** Passes the request on, and refuses an answer that is longer, as the endpoint does beyond its own limit. */
+  refuseLonger(bytes: number): void;
   /** Never answers, until the client goes away. */
   hang(): void;
 }
 
 /** What becomes of an answer on its way back. */
 interface Change {
-  cut: number | ((length: number) => number);
-  how?: (body: string) => string;
+  most: number;
+  cut?: number | ((body: Buffer) => number);
+  how?: (body: Buffer) => Buffer | string;
+}
+
+/** Requests that are counted together. */
+interface Watch {
+  readonly fault: Fault | undefined;
+  requests: number;
 }
 
 /** Stands between the Worker and the SQL-over-HTTP endpoint. */
@@ -34,6 +43,11 @@ export interface FaultProxy {
   readonly url: string;
   /** Sets what goes wrong from now on; nothing when not given. */
   inject(fault?: Fault): void;
+  /**
+   * Sets what goes wrong with the requests of one trial alone, which worker-under-faults.ts marks: others may go on
+   * beside it, and are counted apart. It ends when it is disposed of.
+   */
+  watch(trial: string, fault?: Fault): { readonly requests: number } & Disposable;
   /** Requests since {@link inject} was last called. */
   readonly requests: number;
   /** Requests whose client went away before the answer was complete. */
@@ -42,9 +56,9 @@ export interface FaultProxy {
 }
 
 export async function startFaultProxy(endpoint: string): Promise<FaultProxy> {
-  let fault: Fault | undefined;
-  let requests = 0;
+  let all: Watch = { fault: undefined, requests: 0 };
   let abandoned = 0;
+  const trials = new Map<string, Watch>();
 
   const server = createServer((request, response) => void handle(request, response));
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -56,14 +70,15 @@ export async function startFaultProxy(endpoint: string): Promise<FaultProxy> {
     });
 
     const { query, params = [] } = JSON.parse(body.toString()) as { query: string; params?: unknown[] };
-    const change: Change = { cut: Infinity };
+    const change: Change = { most: Infinity };
     let spoilt = false;
     const spoil = (how: () => void) => {
       spoilt = true;
       how();
     };
-    const index = requests++;
-    await fault?.({
+    const watch = trials.get(trialOf(request) ?? '') ?? all;
+    const index = watch.requests++;
+    await watch.fault?.({
       index,
       query,
       params,
@@ -72,26 +87,14 @@ export async function startFaultProxy(endpoint: string): Promise<FaultProxy> {
       hang: () => spoil(() => {}),
       cutAfter: (bytes) => (change.cut = bytes),
       change: (how) => (change.how = how),
+      refuseLonger: (bytes) => (change.most = bytes),
     });
     if (!spoilt) passOn(request, body, response, change);
   }
 
-  function passOn(request: IncomingMessage, body: Buffer, response: ServerResponse, { cut, how }: Change): void {
+  function passOn(request: IncomingMessage, body: Buffer, response: ServerResponse, change: Change): void {
     const onward = forward(endpoint, { method: 'POST', headers: request.headers }, (answer) => {
-      if (how && answer.statusCode === 200) {
-        void text(answer).then((whole) => response.writeHead(200).end(how(whole)));
-        return;
-      }
-      response.writeHead(answer.statusCode ?? 500, answer.headers);
-      let left = typeof cut === 'number' ? cut : cut(Number(answer.headers['content-length']));
-      answer.on('data', (chunk: Buffer) => {
-        if (chunk.length < left) response.write(chunk);
-        else if (left > 0) response.write(chunk.subarray(0, left), () => response.socket?.destroy());
-        left -= chunk.length;
-      });
-      answer.on('end', () => {
-        if (left > 0) response.end();
-      });
+      void passBack(answer, response, change).catch(() => response.destroy());
     });
     onward.on('error', () => response.destroy());
     response.on('close', () => onward.destroy());
@@ -104,11 +107,21 @@ export async function startFaultProxy(endpoint: string): Promise<FaultProxy> {
   return {
     url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/sql`,
     inject(next) {
-      fault = next;
-      requests = abandoned = 0;
+      all = { fault: next, requests: 0 };
+      abandoned = 0;
+    },
+    watch(trial, next) {
+      const watch: Watch = { fault: next, requests: 0 };
+      trials.set(trial, watch);
+      return {
+        get requests() {
+          return watch.requests;
+        },
+        [Symbol.dispose]: () => void trials.delete(trial),
+      };
     },
     get requests() {
-      return requests;
+      return all.requests;
     },
     get abandoned() {
       return abandoned;
@@ -120,4 +133,39 @@ export async function startFaultProxy(endpoint: string): Promise<FaultProxy> {
       await closed;
     },
   };
+}
+
+/** The trial that a request's connection string names. */
+function trialOf({ headers }: IncomingMessage): string | null | undefined {
+  return URL.parse(String(headers['neon-connection-string']))?.searchParams.get('application_name');
+}
+
+async function passBack(answer: IncomingMessage, response: ServerResponse, change: Change): Promise<void> {
+  const { most, cut, how } = change;
+  const status = answer.statusCode ?? 500;
+  if (Number(answer.headers['content-length']) > most) {
+    answer.resume();
+    response.writeHead(507).end(`response is too large (max is ${most} bytes)`);
+    return;
+  }
+  if (cut === undefined && (!how || status !== 200)) {
+    response.writeHead(status, answer.headers);
+    answer.on('data', (chunk) => response.write(chunk));
+    answer.on('end', () => response.end());
+    return;
+  }
+  const whole = await buffer(answer);
+  if (how && status === 200) {
+    response.writeHead(200).end(how(whole));
+    return;
+  }
+  const bytes = typeof cut === 'function' ? cut(whole) : (cut ?? Infinity);
+  response.writeHead(status, answer.headers);
+  if (bytes >= whole.length) {
+    response.end(whole);
+    return;
+  }
+  response.flushHeaders();
+  if (bytes > 0) response.write(whole.subarray(0, bytes));
+  response.socket?.destroySoon(); // once what was written has gone
 }

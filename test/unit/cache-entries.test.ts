@@ -21,6 +21,20 @@ test('a cache that fails, hangs or holds another version counts as empty', async
   expect(await hanging).toBeUndefined();
 });
 
+test.each([
+  ['another version', { v: 1 }],
+  ['no account', { accountId: undefined }],
+  ['no key id', { keyId: undefined }],
+  ['an account that is no text', { accountId: 7 }],
+  ['no end', { expires: undefined }],
+  ['no time', { checked: undefined }],
+])('an entry with %s is none', async (_, change) => {
+  const entry = { v: 2, ...key, checked: 0 };
+  expect(await readEntry(kv({ get: async () => entry }), 'h', 'r')).toEqual(entry);
+  expect(await readEntry(kv({ get: async () => ({ ...entry, ...change }) }), 'h', 'r')).toBeUndefined();
+  expect(await readEntry(kv({ get: async () => 'nobody’s' }), 'h', 'r')).toBeUndefined();
+});
+
 test('a location keeps its copy for the least time that KV takes', async () => {
   const get = vi.fn<KeyNamespace['get']>(async () => null);
   await readEntry(kv({ get }), 'h', 'r');

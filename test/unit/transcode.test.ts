@@ -85,6 +85,13 @@ describe('the page', () => {
     expect(page.csv).toHaveLength(0);
   });
 
+  test('is no page of other columns, with or without rows', () => {
+    const read = (rows: Rows, columns: number) => transcodePage(bytesOf(JSON.stringify(answer(rows))), [], columns);
+    expect(() => read([], 1)).not.toThrow();
+    expect(() => read([], 2)).toThrow(MalformedPageError);
+    expect(() => read([['a']], 2)).toThrow(MalformedPageError);
+  });
+
   test('gives back the last record’s key, exactly', () => {
     const keys = fc.uniqueArray(fc.integer({ min: 0, max: 4 }), { minLength: 1 });
     fc.assert(

@@ -1,10 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from '../../support/data.ts';
 import type { Exchange } from '../../support/fault-proxy.ts';
 import { pick } from '../../support/random.ts';
+import { killBackends } from './kill.ts';
+import { cuts, endEarly, loseRows } from './spoilt-bodies.ts';
 
 /** Spoils one request between the Worker and its database. */
-export type MatrixFault = (exchange: Exchange, random: () => number) => Promise<void> | void;
+export interface MatrixFault {
+  readonly name: string;
+  readonly spoil: (exchange: Exchange, random: () => number) => Promise<void> | void;
+  /** The statuses of a refusal that may come of it. Without any the answer has to come whole: asking again helps. */
+  readonly refusals: readonly number[];
+}
 
 /** Good JSON, but no answer to the question. */
 const SHAPES = [
@@ -21,35 +27,70 @@ const SHAPES = [
   '{"fields":[{"name":"a","dataTypeID":25}],"rows":["x"],"rowCount":1,"command":"SELECT"}',
 ];
 
-/** Takes rows away, but not their number. */
-function shorten(body: string, random: () => number): string {
-  const answer = JSON.parse(body) as { rows: unknown[] };
-  const at = Math.floor(random() * answer.rows.length);
-  return JSON.stringify({ ...answer, rows: random() < 0.5 ? answer.rows.slice(0, at) : answer.rows.toSpliced(at, 1) });
-}
+/** Whole, but of no query of ours: none has three columns. */
+const ANOTHER = [[], [['x', 'y', 'z']]].map((rows) => {
+  const fields = ['a', 'b', 'c'].map((name) => ({ name, dataTypeID: 25 }));
+  return JSON.stringify({ fields, rows, rowCount: rows.length, command: 'SELECT' });
+});
 
-const killAll = () =>
-  sql(`select pg_terminate_backend(pid) from pg_stat_activity
-       where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`);
+const GARBAGE = ['<html>', '', '{"rows":[[', '\u0000', '{"fields"'];
 
-export const faults: Readonly<Record<string, MatrixFault>> = {
+const transient: Record<string, MatrixFault['spoil']> = {
   latency: (_, random) => sleep(10 + 100 * random()),
   429: (exchange) => exchange.reply(429, 'slow down'),
   500: (exchange) => exchange.reply(500, '{"message":"failed to wake up the compute"}'),
   503: (exchange) => exchange.reply(503, 'no'),
-  507: (exchange) => exchange.reply(507, 'response is too large (max is 67108864 bytes)'),
   reset: (exchange) => exchange.reset(),
-  'a cut body': (exchange, random) => exchange.cutAfter((length) => Math.max(1, Math.floor(random() * length))),
-  garbage: (exchange, random) => exchange.reply(200, pick(random, ['<html>', '', '{"rows":[[', '\u0000', '{"fields"'])),
+  ...Object.fromEntries(
+    Object.entries(cuts).map(([where, cut]) => [
+      `a body cut ${where}`,
+      (exchange, random) => exchange.cutAfter((body) => cut(body, random)),
+    ]),
+  ),
+  'a body that ends early': (exchange, random) => exchange.change((body) => endEarly(body, random)),
+  garbage: (exchange, random) => exchange.reply(200, pick(random, GARBAGE)),
   'the wrong shape': (exchange, random) => exchange.reply(200, pick(random, SHAPES)),
-  'fewer rows': (exchange, random) => exchange.change((body) => shorten(body, random)),
+  'another query’s answer': (exchange, random) => exchange.reply(200, pick(random, ANOTHER)),
+  'fewer rows': (exchange, random) => exchange.change((body) => loseRows(body, random)),
   'a killed backend': (_, random) => {
-    void sleep(8 * random())
-      .then(killAll)
-      .catch(() => {}); // the connection that kills may meet another one's kill, or a restart
+    void sleep(8 * random()).then(killBackends);
   },
-  'a defect': (exchange) => exchange.reply(400, '{"message":"no such table","code":"42P01","severity":"ERROR"}'),
 };
 
-/** What the cache of keys does, by the name that test/support/worker-with-faulty-keys.ts gives it. */
-export const cacheFaults = ['rejects', 'hangs', 'is slow', 'lies'] as const;
+/** Those after which asking again helps. */
+export const passing: readonly MatrixFault[] = Object.entries(transient).map(([name, spoil]) => ({
+  name,
+  spoil,
+  refusals: [],
+}));
+
+export const usedUp: MatrixFault = {
+  name: 'a quota that is used up',
+  refusals: [503],
+  spoil: (exchange) => exchange.reply(500, '{"message":"Your account has exceeded the compute time quota."}'),
+};
+
+export const faults: readonly MatrixFault[] = [
+  ...passing,
+  usedUp,
+  {
+    name: '507',
+    refusals: [503, 400],
+    spoil: (exchange) => exchange.reply(507, 'response is too large (max is 67108864 bytes)'),
+  },
+  {
+    name: 'a defect',
+    refusals: [500],
+    spoil: (exchange) => exchange.reply(400, '{"message":"no such table","code":"42P01","severity":"ERROR"}'),
+  },
+];
+
+/** What the cache of keys does, by the names that test/support/worker-under-faults.ts gives it. */
+export const cacheFaults = [
+  'rejects',
+  'hangs',
+  'is slow',
+  'holds another form of entry',
+  'holds half an entry',
+  'holds a text',
+] as const;

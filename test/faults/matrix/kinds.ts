@@ -1,14 +1,21 @@
+import { randomUUID } from 'node:crypto';
 import { type Page, query } from '../../support/api.ts';
-import { type TestSurvey, addResponses, createAccount, createSurvey } from '../../support/data.ts';
+import type { TestSurvey } from '../../support/data.ts';
+import type { FaultProxy } from '../../support/fault-proxy.ts';
 import { type Download, download } from './download.ts';
 
 /** A request whose answer must survive faults, and that answer as it is without any. */
 export interface Kind {
   readonly name: string;
   readonly whole: Buffer;
+  /** The answers in it, which may be none. */
+  readonly answers: readonly string[];
   /** Requests that it costs the database. */
   readonly requests: number;
-  ask(headers?: Record<string, string>): Promise<Download>;
+  /** The endpoint gives no longer answers than that; bytes. */
+  readonly longest: number;
+  /** @param trial a name for its requests to the database, where `FaultProxy.watch` listens for it */
+  ask(trial: string, headers?: Record<string, string>): Promise<Download>;
 }
 
 /** What makes a kind. */
@@ -17,45 +24,42 @@ interface Recipe {
   readonly headers?: Record<string, string>;
 }
 
-/** Answers of some 4 kB, so that these make several pages. */
-const ROWS = 1500;
-
 /** Each answer is told from all others, those of the other account too. */
 const MARK = /#[\w-]+:\d+#/g;
 
 /** The answers that are in a file. */
 export const answersIn = (file: Buffer): string[] => file.toString('utf8').match(MARK) ?? [];
 
-/** Two accounts have a survey of the same name and shape. @returns the one that is asked for */
-export async function createTwins(): Promise<TestSurvey> {
-  const create = async () => {
-    const account = await createAccount();
-    const survey = await createSurvey(account, 'twins', 3);
-    await addResponses(
-      survey,
-      Array.from({ length: ROWS }, (_, i) => ({
-        form: i % 3,
-        userid: `u${i % 97}`,
-        question_ref: `q${Math.floor(i / 97)}`,
-        timestamp: new Date(Date.UTC(2026, 2, 1) + Math.floor(i / 3) * 1000).toISOString(),
-        response: `#${account.id}:${i}# "quoted", ${'x'.repeat(4000)}`,
-      })),
-    );
-    return survey;
-  };
-  const [asked] = [await create(), await create()];
-  return asked;
+export interface KindOptions {
+  /** Which, if not all. */
+  readonly names?: readonly string[];
+  readonly longest?: number;
+  /** Distinguishes their names from those of other surveys. */
+  readonly of: string;
 }
 
-/** @param countRequests runs something and says how many requests it cost the database */
-export async function kindsOf(
-  survey: TestSurvey,
-  countRequests: (work: () => Promise<unknown>) => Promise<number>,
-): Promise<Kind[]> {
+/** Everything that can be asked of a survey. */
+export async function kindsOf(survey: TestSurvey, proxy: FaultProxy, options: KindOptions): Promise<Kind[]> {
+  const { names, longest = Infinity, of } = options;
+  const recipes = Object.entries(await recipesFor(survey)).filter(([name]) => names?.includes(name) ?? true);
+  const kinds: Kind[] = [];
+  for (const [recipe, { path, headers }] of recipes) {
+    const name = `${recipe} of ${of}`;
+    const ask: Kind['ask'] = (trial, more = {}) => download(path, { ...headers, ...more, 'Test-Trial': trial });
+    const trial = randomUUID();
+    using watch = proxy.watch(trial, (exchange) => exchange.refuseLonger(longest));
+    const { status, complete, bytes: whole } = await ask(trial);
+    if (status !== 200 || !complete) throw new Error(`${name}: ${status} without a fault`);
+    kinds.push({ name, ask, whole, answers: answersIn(whole), requests: watch.requests, longest });
+  }
+  return kinds;
+}
+
+async function recipesFor(survey: TestSurvey): Promise<Record<string, Recipe>> {
   const key = { Authorization: `Bearer ${survey.account.key}` };
   const of = (path: string, parameters: Record<string, string | number> = {}) =>
     path + query({ survey: survey.name, ...parameters });
-  const start = await download(of('/responses', { pageSize: 300 }), key);
+  const start = await download(of('/responses', { pageSize: 300 }), key); // the key is in the cache from here on
   const after = (JSON.parse(start.bytes.toString()) as Page).responses.at(-1)?.token ?? '';
   const recipes: Record<string, Recipe> = {
     csv: { path: of('/responses/csv') },
@@ -70,12 +74,7 @@ export async function kindsOf(
     'form versions': { path: of('/responses/form-data') },
     surveys: { path: '/surveys' },
   };
-  const kinds: Kind[] = [];
-  for (const [name, { path, headers }] of Object.entries(recipes)) {
-    const ask = (more: Record<string, string> = {}) => download(path, { ...key, ...headers, ...more });
-    const whole = await ask();
-    if (whole.status !== 200 || !whole.complete) throw new Error(`${name}: ${whole.status} without a fault`);
-    kinds.push({ name, ask, whole: whole.bytes, requests: await countRequests(ask) });
-  }
-  return kinds;
+  return Object.fromEntries(
+    Object.entries(recipes).map(([name, { path, headers }]) => [name, { path, headers: { ...key, ...headers } }]),
+  );
 }

@@ -1,11 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import type { FaultProxy } from '../../support/fault-proxy.ts';
-import type { Download } from './download.ts';
-import { faults } from './faults.ts';
-import { type Kind, answersIn } from './kinds.ts';
+import { randomFrom } from '../../support/random.ts';
+import type { MatrixFault } from './faults.ts';
+import type { Kind } from './kinds.ts';
 import type { Tally } from './tally.ts';
+import { type Verdict, judge } from './verdict.ts';
 
 /** Faults by the position of the request that they spoil. */
-export type Plan = ReadonlyMap<number, string>;
+export type Plan = ReadonlyMap<number, MatrixFault>;
 
 /** One request under faults. */
 export interface Trial {
@@ -15,47 +17,65 @@ export interface Trial {
   readonly cache?: string | undefined;
 }
 
-/** Runs a trial and judges it: the same bytes, a visible failure, or wrong. */
-export async function run(trial: Trial, proxy: FaultProxy, random: () => number, tally: Tally): Promise<void> {
-  const { kind, plan, cache } = trial;
+/**
+ * Runs trials, several side by side: each has its own faults, whatever the others meet.
+ *
+ * @param random what trials do at random follows from the order of the trials alone
+ */
+export async function runAll(
+  trials: Iterable<Trial>,
+  atATime: number,
+  { proxy, random, tally }: { proxy: FaultProxy; random: () => number; tally: Tally },
+): Promise<void> {
+  const seeded = seededTrials(trials, random);
+  const lane = async () => {
+    // Not for…of, with which the first lane to end would close the generator.
+    for (let next = seeded.next(); !next.done; next = seeded.next()) await run(next.value, proxy, tally);
+  };
+  await Promise.all(Array.from({ length: atATime }, lane));
+}
+
+function* seededTrials(trials: Iterable<Trial>, random: () => number) {
+  for (const trial of trials) yield { ...trial, random: randomFrom(random() * 2 ** 32) };
+}
+
+/** Runs a trial and judges it. */
+async function run(trial: Trial & { random: () => number }, proxy: FaultProxy, tally: Tally): Promise<void> {
+  const { kind, plan, cache, random } = trial;
   if (cache) tally.injected++;
-  proxy.inject((exchange) => {
-    const fault = faults[plan.get(exchange.index) ?? ''];
+  const name = randomUUID();
+  const ahead = new Map(plan);
+  using _ = proxy.watch(name, (exchange) => {
+    exchange.refuseLonger(kind.longest);
+    const fault = ahead.get(exchange.index);
     if (!fault) return undefined;
+    ahead.delete(exchange.index);
     tally.injected++;
-    return fault(exchange, random);
+    return fault.spoil(exchange, random);
   });
-  let what: string | undefined;
+  const refusals = new Set([...plan.values()].flatMap((fault) => fault.refusals));
+  let verdict: Verdict;
   try {
-    what = judge(kind, await kind.ask(cache ? { 'Test-Key-Cache': cache } : {}), tally);
+    verdict = judge(kind, await kind.ask(name, cache ? { 'Test-Key-Cache': cache } : {}), refusals);
   } catch (error) {
-    what = String(error);
+    verdict = { is: 'wrong', what: String(error) };
   }
-  tally.exports++;
-  if (what !== undefined) tally.wrong.push(`${kind.name}, ${describePlan(trial)}: ${what}`);
+  note(trial, verdict, tally);
+  if (ahead.size > 0) tally.unmet.push(`${kind.name}, ${describeTrial({ kind, plan: ahead })}`);
 }
 
-/** @returns what is wrong, if anything is */
-function judge(kind: Kind, { status, complete, bytes }: Download, tally: Tally): string | undefined {
-  if (status === 200 && complete) {
-    const answers = answersIn(kind.whole);
-    tally.answersCompared += answers.length;
-    if (bytes.equals(kind.whole)) {
-      tally.same++;
-      return undefined;
-    }
-    const came = new Set(answersIn(bytes));
-    const lost = answers.filter((answer) => !came.has(answer)).length;
-    tally.answersLost += lost;
-    return `a clean end after other bytes, ${lost} of ${answers.length} rows lost`;
-  }
-  const begun = status === 200 && kind.whole.subarray(0, bytes.length).equals(bytes);
-  if (!begun && !(status >= 400 && complete) && status !== 0) return `${status}, with bytes of something else`;
-  tally.visible++;
-  return undefined;
+function note(trial: Trial, verdict: Verdict, tally: Tally): void {
+  tally.requests++;
+  if (verdict.is === 'failure') tally.visible++;
+  if (verdict.is === 'same') tally.same++;
+  if (verdict.is === 'wrong') tally.wrong.push(`${trial.kind.name}, ${describeTrial(trial)}: ${verdict.what}`);
+  const lost = verdict.is === 'same' ? 0 : verdict.is === 'wrong' ? verdict.lost : undefined;
+  if (lost === undefined) return;
+  tally.answersCompared += trial.kind.answers.length;
+  tally.answersLost += lost;
 }
 
-function describePlan({ plan, cache }: Trial): string {
-  const what = [...plan].map(([at, name]) => `${name} at request ${at}`);
+function describeTrial({ plan, cache }: Trial): string {
+  const what = [...plan].map(([at, { name }]) => `${name} at request ${at}`);
   return [...what, ...(cache ? [`a key cache that ${cache}`] : [])].join(' and ');
 }

@@ -1,0 +1,22 @@
+import pg from 'pg';
+import { stackAddress } from '../../support/stack-address.ts';
+
+const NAME = 'the one that kills';
+
+/** Ends the connections of all others to the database, whatever they are at. A restart may be quicker: then it does nothing. */
+export async function killBackends(): Promise<void> {
+  const client = new pg.Client({ connectionString: stackAddress().databaseUrl, application_name: NAME });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and application_name <> $1 and backend_type = 'client backend'`,
+      [NAME],
+    );
+  } catch {
+    // the database is being restarted
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
