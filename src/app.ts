@@ -45,7 +45,8 @@ export function createApp(): Hono<AppEnv> {
     cors({
       origin: '*',
       allowMethods: ['GET', 'HEAD'],
-      // Otherwise Hono repeats what the client wrote. The `*` leaves out Authorization: https://fetch.spec.whatwg.org/#cors-preflight-fetch
+      // Otherwise Hono repeats what the client wrote. `*` stands for all headers but Authorization:
+      // https://fetch.spec.whatwg.org/#cors-non-wildcard-request-header-name
       allowHeaders: ['Authorization', '*'],
       exposeHeaders: ['Content-Disposition', 'ETag', 'Retry-After', 'Server-Timing', 'X-Request-Id', 'X-Total-Count'],
       maxAge: 86_400,

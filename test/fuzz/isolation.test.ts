@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import type pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { withClient } from '../support/data.ts';
-import { useStack } from '../support/stack-address.ts';
-import { type Stack, startStack } from '../support/stack.ts';
 import { TIMEOUT_MS, effort } from './effort.ts';
 import { Audit, type History } from './isolation/audit.ts';
 import { change, changePlan } from './isolation/changes.ts';
@@ -12,6 +10,7 @@ import { accountOf, worldPlan } from './isolation/plans.ts';
 import { pollOf, pollPlan, requestPlan } from './isolation/requests.ts';
 import { storeWorld } from './isolation/store.ts';
 import { pickOf } from './isolation/world.ts';
+import { withService } from './service.ts';
 
 /** Worlds in `npm test`. */
 const WORLDS = 10;
@@ -23,14 +22,7 @@ const KINDS = [
 ].map((kind) => `GET ${kind}`);
 
 const clock = { ahead: 0 };
-let stack: Stack;
-
-beforeAll(async () => {
-  const limits = { KEY_LIMIT: 1e9, FAILURE_LIMIT: 1e9 };
-  stack = await startStack('postgres', { limits, entry: 'test/support/worker-with-clock.ts' });
-  useStack(stack.address);
-});
-afterAll(() => stack.stop());
+const service = withService({ entry: 'test/support/worker-with-clock.ts' });
 
 const round = fc.record({
   changes: fc.array(changePlan, { maxLength: 2 }),
@@ -73,7 +65,7 @@ async function live(db: pg.Client, { accounts, polls, rounds }: Plan, history: H
   await audit.tryKeys(() => true);
   for (const [i, { changes, requests }] of rounds.entries()) {
     for (const planned of changes) {
-      const account = await change(world, db, stack.worker.keys, planned);
+      const account = await change(world, db, service.stack.worker.keys, planned);
       if (!account) continue;
       clock.ahead += 1000;
       await audit.tryKeys((_, owner) => owner === account);

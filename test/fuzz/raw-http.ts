@@ -7,9 +7,10 @@ import type { Answer } from '../support/api.ts';
  * Sends bytes as they are, where fetch would refuse or repair them, and reads until the service closes.
  *
  * @param service its origin
+ * @param method the request's, on which it depends whether the answer has a body
  * @throws Error when what came is no HTTP answer, or not the whole of one
  */
-export async function sendRaw(service: URL, bytes: Buffer): Promise<Answer> {
+export async function sendRaw(service: URL, bytes: Buffer, method: string): Promise<Answer> {
   const socket = connect(Number(service.port), service.hostname, () => socket.write(bytes));
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
@@ -18,10 +19,10 @@ export async function sendRaw(service: URL, bytes: Buffer): Promise<Answer> {
   await once(socket, 'close').catch((error: unknown) => {
     if (chunks.length === 0) throw error;
   });
-  return parse(Buffer.concat(chunks));
+  return parse(Buffer.concat(chunks), method);
 }
 
-function parse(bytes: Buffer): Answer {
+function parse(bytes: Buffer, method: string): Answer {
   const end = bytes.indexOf('\r\n\r\n');
   const [first = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
   const status = /^HTTP\/1\.[01] (\d{3}) [\w -]+$/.exec(first)?.[1];
@@ -33,11 +34,17 @@ function parse(bytes: Buffer): Answer {
     headers.append(name, value);
   }
   const sent = bytes.subarray(end + 4);
-  const length = Number(headers.get('Content-Length') ?? sent.length);
-  if (sent.length !== length && sent.length > 0) throw new Error('the transfer broke off'); // to HEAD, there is nothing
-  const whole = headers.get('Transfer-Encoding') === 'chunked' ? withoutChunks(sent) : sent;
-  const body = headers.get('Content-Encoding') === 'gzip' && whole.length > 0 ? gunzipSync(whole) : whole;
+  const mayHaveBody = method !== 'HEAD' && status !== '204' && status !== '304';
+  const body = mayHaveBody ? bodyOf(headers, sent) : sent;
   return { status: Number(status), headers, bytes: body, text: body.toString('utf8') };
+}
+
+/** RFC 9112 section 6.3. */
+function bodyOf(headers: Headers, sent: Buffer): Buffer {
+  const length = headers.get('Content-Length');
+  if (length !== null && sent.length !== Number(length)) throw new Error('the transfer broke off');
+  const whole = headers.get('Transfer-Encoding') === 'chunked' ? withoutChunks(sent) : sent;
+  return headers.get('Content-Encoding') === 'gzip' ? gunzipSync(whole) : whole;
 }
 
 /** RFC 9112 section 7.1; the last chunk is empty. */
@@ -50,6 +57,5 @@ function withoutChunks(bytes: Buffer): Buffer {
     chunks.push(bytes.subarray(start, start + size));
     at = start + size + 2;
   }
-  if (bytes.length === 0) return bytes;
   throw new Error('the transfer broke off');
 }

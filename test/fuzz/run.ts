@@ -17,7 +17,7 @@ const program = new Command('npm run fuzz --')
   .description('Sends hostile requests, and holds what accounts get against a model of what they may see.')
   .option('--seconds <number>', 'how long each property is tried', wholeNumber, 60)
   .option('--seed <number>', 'repeats the requests of a run that has printed this seed', wholeNumber)
-  .option('--only <word>', 'the files with this in their name, such as hostile', '')
+  .option('--only <word>', 'the files whose names begin so: hostile or isolation', '')
   .allowExcessArguments(false);
 
 await runCommand(async () => {

@@ -43,6 +43,13 @@ export async function intrude(world: World, side: Side): Promise<void> {
   count(world, 'bad keys refused');
 }
 
+/** A key's entry is written behind the response to its first request. */
+async function untilCached(world: World, hash: string): Promise<void> {
+  for (const deadline = Date.now() + 10_000; (await world.stack.worker.keys.get(hash)) === null; await sleep(20)) {
+    if (Date.now() > deadline) return complain(world, 'a key that was used is not in the cache after 10 s');
+  }
+}
+
 /** Issues a key, uses it, revokes it, and tries it once more. */
 export async function changeKeys(world: World, side: Side): Promise<void> {
   const key = generateApiKey();
@@ -52,8 +59,8 @@ export async function changeKeys(world: World, side: Side): Promise<void> {
   const owners = new Set(Array.from(text.matchAll(/#(\w+):\d+#/g), ([, owner]) => owner));
   if (page.statusCode !== 200 || owners.size !== 1 || !owners.has(side.owner))
     complain(world, `a new key: status ${page.statusCode}, responses of ${[...owners].join()}`);
-  await sleep(1000); // the entry is written behind the response
   const hash = await hashApiKey(key);
+  await untilCached(world, hash);
   await sql('update api_keys set revoked = now() where hash = $1', [hash]);
   await world.stack.worker.keys.delete(hash);
   const refused = await begin('/responses', { survey: side.survey.name }, key);

@@ -29,7 +29,7 @@ export async function soak(options: { seconds: number; rows: number }, say: (lin
     while (behindParts.length < PARTS) {
       await Promise.all(everybody(world, Date.now() + (1000 * options.seconds) / PARTS));
       await untilIdle(world);
-      behindParts.push(await memory.measure());
+      behindParts.push(await memory.measure(idle.held));
     }
     await checkFiles(world);
     for (const problem of memoryProblems(idle, behindParts)) complain(world, problem);

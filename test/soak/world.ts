@@ -19,7 +19,8 @@ export interface Side {
 /** What everybody in a soak shares. */
 export interface World {
   readonly stack: Stack;
-  readonly workerd: number;
+  /** The process, where /proc tells of it. */
+  readonly workerd: number | undefined;
   readonly sides: readonly Side[];
   /** What was done, counted by name. */
   readonly done: Map<string, number>;
@@ -30,7 +31,9 @@ export interface World {
 
 /** @param rows responses of each account */
 export async function createWorld(rows: number): Promise<World> {
-  const { started: stack, workerd } = await workerdStartedBy(() => startStack('postgres', { inspector: true }));
+  const start = () => startStack('postgres', { inspector: true });
+  const { started: stack, workerd } =
+    process.platform === 'linux' ? await workerdStartedBy(start) : { started: await start(), workerd: undefined };
   useStack(stack.address);
   const name = `soak ${randomUUID()}`;
   const sides: Side[] = [];

@@ -17,7 +17,7 @@ export interface DataFolder extends AsyncDisposable {
 export async function putEmptyDatabase(dataDir: string): Promise<void> {
   const template = await oncePerRun('embedded database', async (folder) => {
     const database = await openEmbeddedDatabase(folder);
-    await database.close('now');
+    await database.close('when unused');
   });
   cpSync(join(template, 'postgres'), join(dataDir, 'postgres'), { recursive: true });
 }

@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 
-/** What the inspector says of a heap, in bytes. https://chromedevtools.github.io/devtools-protocol/v8/Runtime/#method-getHeapUsage */
+/**
+ * What the inspector says of a heap, in bytes.
+ * https://chromedevtools.github.io/devtools-protocol/v8/Runtime/#method-getHeapUsage
+ */
 interface HeapUsage {
   readonly usedSize: number;
   readonly backingStorageSize: number;
@@ -32,7 +35,10 @@ export class Inspector implements Disposable {
   /** @param url of the Worker's inspector */
   static async open(url: URL): Promise<Inspector> {
     const socket = new WebSocket(url);
-    await once(socket, 'open');
+    await Promise.race([
+      once(socket, 'open'),
+      once(socket, 'close').then(() => Promise.reject(new Error('no inspector'))),
+    ]);
     const inspector = new Inspector(socket);
     await inspector.#call('Runtime.enable');
     await inspector.#call('HeapProfiler.enable');
@@ -56,6 +62,7 @@ export class Inspector implements Disposable {
   }
 
   async #call(method: string): Promise<unknown> {
+    if (this.#socket.readyState !== WebSocket.OPEN) throw new Error(`${method}: the connection has ended`);
     const id = ++this.#calls;
     const replied = new Promise<Reply>((resolve) => this.#waiting.set(id, resolve));
     this.#socket.send(JSON.stringify({ id, method }));

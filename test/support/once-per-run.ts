@@ -8,6 +8,8 @@ import { postgresAccount, temporaryFolder } from './postgres-programs.ts';
 /** The environment variable that names the folder which the processes of a test run share. */
 const RUN_FOLDER = 'SURVEY_EXPORT_TEST_RUN';
 const POLL_MS = 20;
+/** Longer than anything takes that is made here: whoever was making it has died. */
+const PATIENCE_MS = 120_000;
 
 let own: Promise<string> | undefined;
 
@@ -22,10 +24,12 @@ let own: Promise<string> | undefined;
  */
 export async function oncePerRun(name: string, make: (folder: string) => Promise<void>): Promise<string> {
   const made = join(await runFolder(), name);
+  const draft = `${made}.draft`;
+  const deadline = Date.now() + PATIENCE_MS;
   while (!existsSync(made)) {
-    const draft = `${made}.draft`;
     if (await isOurs(draft)) await fill(draft, made, make);
-    else await sleep(POLL_MS);
+    else if (Date.now() < deadline) await sleep(POLL_MS);
+    else throw new Error(`${draft} has not been finished for ${PATIENCE_MS / 1000} s`);
   }
   return made;
 }

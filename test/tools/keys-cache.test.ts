@@ -23,7 +23,7 @@ describe.each(twoDatabases)('the local cache of keys, with $database', ({ start 
 
   beforeAll(async () => {
     keys = await keysOn(start);
-    vi.stubEnv('WRANGLER_LOG', 'error'); // not a word of secrets that the cache does not need
+    vi.stubEnv('WRANGLER_LOG', 'error'); // or it warns that DATABASE_URL is missing, which the cache does not need
   });
   afterEach(() => rm(join(keys.folder, 'data'), { recursive: true, force: true }));
   afterAll(async () => {

@@ -60,7 +60,9 @@ export async function exchangeKey(
   if (!old) throw new Error('every account has good keys');
   const hash = await hashApiKey(old.token);
   // It has been used: its entry is written behind the response.
-  while ((await cache.get(hash)) === null) await sleep(5);
+  for (const deadline = Date.now() + 10_000; (await cache.get(hash)) === null; await sleep(5)) {
+    if (Date.now() > deadline) throw new Error('a key that was used is not in the cache after 10 s');
+  }
   await db.query(`update api_keys set ${how} = now() where hash = $1`, [hash]);
   await cache.delete(hash);
   old.good = false;
