@@ -50,6 +50,8 @@ test('an account gets what the model says of it, and nothing of others', { timeo
   });
   await fc.assert(property, effort(WORLDS));
   await last; // when the time is up, nobody has waited for it
+  const answers = [...history.seen.values()].reduce((sum, times) => sum + times, 0);
+  console.info(`isolation: ${worlds} worlds, ${answers} answers as the model says`);
   const kinds = worlds < WORLDS ? [] : KINDS;
   expect(kinds.filter((kind) => !history.seen.has(kind))).toEqual([]);
 });
