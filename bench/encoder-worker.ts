@@ -1,7 +1,9 @@
 // The encoder alone, in workerd: a canned page of SQL over HTTP, posted to it, goes through again and again.
 import { neon, neonConfig } from '@neondatabase/serverless';
-import { transcodePage } from '../src/csv/page.ts';
+import { JSON_COLUMNS } from '../src/db/responses.ts';
+import { KEY_COLUMNS, responseEncoder } from '../src/export/response-objects.ts';
 import { streamChunks } from '../src/export/stream.ts';
+import { transcodeToCsv } from '../src/transcode/csv.ts';
 
 type Row = (string | null)[];
 const asText = { getTypeParser: () => (value: string) => value };
@@ -15,17 +17,31 @@ async function* transcoded(canned: Uint8Array, pages: number): AsyncGenerator<Ui
   const page = new Uint8Array(canned.length);
   for (let i = 0; i < pages; i++) {
     page.set(canned);
-    yield transcodePage(page, [9, 4, 5, 2]).csv;
+    yield transcodeToCsv(page, [9, 4, 5, 2]).csv;
   }
 }
 
-/** One page through the driver, its rows put into CSV one by one. */
-async function fromDriverRows(canned: ArrayBuffer): Promise<Uint8Array> {
+/** Pages of `JSON_COLUMNS` through the service's JSON encoder and its stream. */
+async function* objects(canned: Uint8Array<ArrayBuffer>, pages: number): AsyncGenerator<Uint8Array, void, void> {
+  const rows = await driverRows(canned);
+  const ids = new Set(rows.map((row) => row[JSON_COLUMNS.indexOf('surveyid')] as string));
+  const encoder = responseEncoder(
+    Array.from(ids, (id) => ({ id, shortcode: 'form' })),
+    { behind: '\n' },
+  );
+  for (let i = 0; i < pages; i++) {
+    const page = encoder.encode(canned, { columns: JSON_COLUMNS.length, keyColumns: KEY_COLUMNS });
+    yield page.json;
+    page.json.buffer.transfer(0);
+  }
+}
+
+/** A page's rows, from its bytes on, as the driver gives them. */
+async function driverRows(canned: BufferSource): Promise<Row[]> {
   const json = async () => JSON.parse(new TextDecoder().decode(canned)) as unknown;
   neonConfig.fetchFunction = async () => ({ ok: true, status: 200, json });
   const sql = neon('postgresql://user:password@localhost/db', { disableWarningInBrowsers: true });
-  const rows = (await sql.query('', [], { arrayMode: true, types: asText })) as Row[];
-  return utf8.encode(rows.map(csvRecord).join(''));
+  return (await sql.query('', [], { arrayMode: true, types: asText })) as Row[];
 }
 
 function csvRecord(row: Row): string {
@@ -36,13 +52,28 @@ function csvRecord(row: Row): string {
   return `${cells.join(',')}\n`;
 }
 
+/** The same as an object with its token, as one would write it; JSON in a column has to keep its digits. */
+function jsonLine(row: Row): string {
+  const members = JSON_COLUMNS.map((name, i) => {
+    const value = name === 'metadata' ? row[i] : JSON.stringify(row[i]);
+    return `"${name}":${value}`;
+  });
+  const key = utf8.encode(JSON.stringify([1, ...KEY_COLUMNS.map((column) => row[column])]));
+  const token = btoa(String.fromCharCode(...key));
+  return `{${members.join(',')},"shortcode":"form","token":"${token}"}\n`;
+}
+
 /** One page a pull, as one would write it with the driver. */
-function streamOfDriverRows(canned: ArrayBuffer, pages: number): ReadableStream<Uint8Array> {
+function streamOfDriverRows(
+  canned: ArrayBuffer,
+  pages: number,
+  write: (row: Row) => string,
+): ReadableStream<Uint8Array> {
   let left = pages;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      if (left-- > 0) controller.enqueue(await fromDriverRows(canned));
-      else controller.close();
+      if (left-- === 0) return controller.close();
+      controller.enqueue(utf8.encode((await driverRows(canned)).map(write).join('')));
     },
   });
 }
@@ -50,18 +81,21 @@ function streamOfDriverRows(canned: ArrayBuffer, pages: number): ReadableStream<
 export default {
   /**
    * POST /transcoded?pages=N or /driver-rows?pages=N, the page as the body: streams N pages of CSV.
+   * POST /objects?pages=N or /driver-objects?pages=N: the same as JSON.
    * POST /discarded?pages=N: the encoder without a stream, its output thrown away; answers with the bytes there were.
    */
   async fetch(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
     const pages = Number(searchParams.get('pages'));
     const canned = await request.arrayBuffer();
-    if (pathname === '/driver-rows') return new Response(streamOfDriverRows(canned, pages));
+    if (pathname === '/driver-rows') return new Response(streamOfDriverRows(canned, pages, csvRecord));
+    if (pathname === '/driver-objects') return new Response(streamOfDriverRows(canned, pages, jsonLine));
     if (pathname === '/discarded') {
       let bytes = 0;
       for await (const csv of transcoded(new Uint8Array(canned), pages)) bytes += csv.length;
       return new Response(String(bytes));
     }
-    return new Response(streamChunks(transcoded(new Uint8Array(canned), pages), new AbortController()));
+    const encode = pathname === '/objects' ? objects : transcoded;
+    return new Response(streamChunks(encode(new Uint8Array(canned), pages), new AbortController()));
   },
 };

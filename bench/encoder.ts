@@ -12,8 +12,12 @@ export interface EncoderRates {
   readonly transcoded: number;
   /** Ours, its output thrown away. */
   readonly discarded: number;
-  /** The driver's rows, streamed out of workerd. */
+  /** The driver's rows as CSV, streamed out of workerd. */
   readonly driverRows: number;
+  /** Our JSON, streamed out of workerd. */
+  readonly objects: number;
+  /** The driver's rows as JSON, streamed out of workerd. */
+  readonly driverObjects: number;
   /** csv-stringify on Node, its output thrown away. */
   readonly csvStringify: number;
 }
@@ -26,22 +30,25 @@ const TURNS = 4;
  * csv-stringify on Node.
  *
  * @param page a response of SQL over HTTP
+ * @param jsonPage the same rows with the columns of `/responses`
  */
-export async function measureEncoders(page: Buffer): Promise<EncoderRates> {
+export async function measureEncoders(page: Buffer, jsonPage: Buffer): Promise<EncoderRates> {
   const { rows } = JSON.parse(page.toString('utf8')) as { rows: (string | null)[][] };
   const { started, workerd } = await workerdStartedBy(() => startWorker('bench/encoder-worker.ts', {}));
   await using worker = started;
-  const inWorkerd = async (encoder: string) => {
+  const inWorkerd = async (encoder: string, of = page) => {
     const start = treeCpu(workerd);
-    await post(new URL(`/${encoder}?pages=${PAGES}`, worker.url), page);
+    await post(new URL(`/${encoder}?pages=${PAGES}`, worker.url), of);
     return (rows.length * PAGES) / (treeCpu(workerd) - start);
   };
   // In turns, and the best of each: the first turn warms up, and noise only ever makes one slower.
-  const best = { transcoded: 0, discarded: 0, driverRows: 0, csvStringify: 0 };
+  const best = { transcoded: 0, discarded: 0, driverRows: 0, objects: 0, driverObjects: 0, csvStringify: 0 };
   for (let turn = 0; turn < TURNS; turn++) {
     best.transcoded = Math.max(best.transcoded, await inWorkerd('transcoded'));
     best.discarded = Math.max(best.discarded, await inWorkerd('discarded'));
     best.driverRows = Math.max(best.driverRows, await inWorkerd('driver-rows'));
+    best.objects = Math.max(best.objects, await inWorkerd('objects', jsonPage));
+    best.driverObjects = Math.max(best.driverObjects, await inWorkerd('driver-objects', jsonPage));
     best.csvStringify = Math.max(best.csvStringify, await onNode(page, rows.length));
   }
   return best;

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Cursor } from '../src/cursor.ts';
-import { CSV_COLUMNS, pageQuery } from '../src/db/responses.ts';
+import { CSV_COLUMNS, type Column, pageQuery } from '../src/db/responses.ts';
 import { isoTimestamp } from '../src/db/sql.ts';
 import type { BenchSurvey } from './data.ts';
 import { median } from './statistics.ts';
@@ -42,8 +42,13 @@ export async function pageMs(
 }
 
 /** A page as the SQL-over-HTTP endpoint answers it. */
-export async function cannedPage(client: pg.Client, survey: BenchSurvey, limit: number): Promise<Buffer> {
-  const { text, params } = pageQuery({ forms: formsOf(survey) }, { limit }, CSV_COLUMNS);
+export async function cannedPage(
+  client: pg.Client,
+  survey: BenchSurvey,
+  limit: number,
+  columns: readonly Column[],
+): Promise<Buffer> {
+  const { text, params } = pageQuery({ forms: formsOf(survey) }, { limit }, columns);
   const types = { getTypeParser: () => (value: string) => value };
   const { rows, rowCount, fields } = await client.query({ text, values: [...params], rowMode: 'array', types });
   return Buffer.from(JSON.stringify({ fields, rows, command: 'SELECT', rowCount, rowAsArray: true }));

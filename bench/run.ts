@@ -6,7 +6,8 @@ import { Client } from 'pg';
 import { startPostgres } from '../test/support/postgres.ts';
 import { runCommand } from '../tools/command.ts';
 import { migrate } from '../tools/migrations.ts';
-import { encodeCursor } from '../src/cursor.ts';
+import { CSV_COLUMNS, JSON_COLUMNS } from '../src/db/responses.ts';
+import { encodeCursor } from '../test/support/cursor.ts';
 import { measureFeatures } from './bare.ts';
 import { measureGzip } from './compression.ts';
 import { type BenchAccount, type BenchSurvey, createAccount, createSurvey } from './data.ts';
@@ -66,13 +67,19 @@ await runCommand(async () => {
   const measured = (name: string, value: number, unit: string) => measurements.push({ name, value, unit });
 
   say('encoders');
-  const encoders = await measureEncoders(await cannedPage(client, large, PAGE_ROWS));
+  const encoders = await measureEncoders(
+    await cannedPage(client, large, PAGE_ROWS, CSV_COLUMNS),
+    await cannedPage(client, large, PAGE_ROWS, JSON_COLUMNS),
+  );
   measured('encoder in workerd, streamed', encoders.transcoded, 'rows per CPU-second');
   measured('driver rows in workerd, streamed', encoders.driverRows, 'rows per CPU-second');
+  measured('JSON encoder in workerd, streamed', encoders.objects, 'rows per CPU-second');
+  measured('driver rows as JSON in workerd, streamed', encoders.driverObjects, 'rows per CPU-second');
   measured('encoder in workerd, output thrown away', encoders.discarded, 'rows per CPU-second');
   measured('csv-stringify on Node, output thrown away', encoders.csvStringify, 'rows per CPU-second');
   figures.push(
     { name: 'encoder ÷ driver rows', value: encoders.transcoded / encoders.driverRows, bound: { atLeast: 2.5 } },
+    { name: 'JSON encoder ÷ driver rows', value: encoders.objects / encoders.driverObjects, bound: { atLeast: 2 } },
     { name: 'encoder ÷ csv-stringify', value: encoders.discarded / encoders.csvStringify, bound: { atLeast: 8 } },
   );
 
@@ -195,6 +202,24 @@ await runCommand(async () => {
   const features = await measureFeatures(url, large, account, 2 * RUNS);
   figures.push(...features.figures);
   measurements.push(...features.measurements);
+
+  say('NDJSON');
+  {
+    await using service = await startService(url);
+    const idle = memoryOf(service.workerd).now;
+    let [peak, cpuSeconds] = [0, Infinity];
+    const { seconds } = await best(async () => {
+      const cpu = treeCpu(service.workerd);
+      resetPeak(service.workerd);
+      const run = await service.read(`/responses/ndjson?survey=${large.name}`, account);
+      cpuSeconds = Math.min(cpuSeconds, treeCpu(service.workerd) - cpu);
+      peak = Math.max(peak, memoryOf(service.workerd).peak);
+      return run;
+    }, server.pid);
+    measured('NDJSON', rows / seconds, 'rows/s');
+    measured('NDJSON, workerd', cpuSeconds, 'CPU-seconds');
+    figures.push({ name: 'peak memory above idle, NDJSON', value: peak - idle, bound: { atMost: 100 }, unit: 'MiB' });
+  }
 
   say('gzip');
   const gzip = await measureGzip(url, large, account, RUNS);

@@ -1,3 +1,4 @@
+import { TokenValue } from './transcode/json-values.ts';
 import { isDay } from './timestamp.ts';
 
 /**
@@ -18,14 +19,16 @@ const VERSION = 1;
 const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)[ T]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?(?:Z|\+00(?::00)?)$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** @returns the cursor as an opaque, URL-safe token: base64url, no padding (RFC 4648 section 5), of versioned JSON */
-export function encodeCursor(cursor: Required<Cursor>): string {
-  const { timestamp, userid, questionRef, surveyid } = cursor;
-  return toBase64Url(JSON.stringify([VERSION, timestamp, userid, questionRef, surveyid]));
-}
+/**
+ * A response's token, which is a cursor as opaque, URL-safe text: base64url, no padding (RFC 4648 section 5), of versioned
+ * JSON, `[1,timestamp,userid,question_ref,surveyid]`.
+ *
+ * @param columns of these four, in a row; none of them is ever null
+ */
+export const cursorValue = (columns: readonly number[]) => new TokenValue(VERSION, columns);
 
 /**
- * Reads a token as {@link encodeCursor} writes it, or one of the older form: base64 of `timestamp,userid,question_ref`,
+ * Reads a token as {@link cursorValue} writes it, or one of the older form: base64 of `timestamp,userid,question_ref`,
  * split at the first two commas, in the standard or the URL alphabet, padded or not. A `+` that reached us as a space,
  * because the client did not escape it, is a `+` again.
  *
@@ -79,12 +82,6 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function toBase64Url(text: string): string {
-  let binary = '';
-  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte);
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
 
 function fromBase64(token: string): string | undefined {

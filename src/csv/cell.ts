@@ -1,5 +1,5 @@
 /**
- * A text as a cell of a CSV file, in the dialect of `transcode.ts`: quoted only where it holds a comma, a quote, CR or LF
+ * A text as a cell of a CSV file, in the dialect of `transcode/csv.ts`: quoted only where it holds a comma, a quote, CR or LF
  * or is the empty string.
  */
 export function csvCell(text: string): string {

@@ -1,4 +1,4 @@
-import { transcodePage } from '../csv/page.ts';
+import { transcodeToCsv } from '../transcode/csv.ts';
 import type { Database, Patience } from '../db/client.ts';
 import { CSV_COLUMNS, type Column, type PageOptions, keyColumnsOf, pageQuery } from '../db/responses.ts';
 import type { Selection } from '../db/selection.ts';
@@ -30,7 +30,7 @@ export function csvReader(
       const maxBytes = range.limit === 1 ? maxRowBytes : MAX_PAGE_BYTES;
       const query = pageQuery(selection, range, columns, options);
       const page = await db.bytes(query, { signal, maxBytes, patience }, (body): FilePage => {
-        const { csv, rowCount, lastKey } = transcodePage(body, keyColumns, query.columns);
+        const { csv, rowCount, lastKey } = transcodeToCsv(body, keyColumns, query.columns);
         // Megabytes a page pile up faster than the garbage collector sees them: a transfer to nowhere frees them at once.
         const release = () => void csv.buffer.transfer(0);
         return { data: csv, rowCount, last: placeOf(lastKey), bytes: body.length, release };

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { answerWhole } from '../answer.ts';
 import { attachment } from '../attachment.ts';
 import { csvHeader } from '../csv/file.ts';
-import { transcodePage } from '../csv/page.ts';
+import { transcodeToCsv } from '../transcode/csv.ts';
 import { FORM_VERSION_COLUMNS, formVersionsQuery } from '../db/form-versions.ts';
 import { hasResponses } from '../db/responses.ts';
 import { findForms } from '../db/surveys.ts';
@@ -35,7 +35,7 @@ export const formData = endpoint({
     const forms = await findForms(db, account.id, query.survey, signal);
     if (!(await hasResponses(db, forms, signal))) throw noResponses(query.survey, account.email);
     const versions = formVersionsQuery(account.id, query.survey);
-    const page = await db.bytes(versions, { signal }, (body) => transcodePage(body, [], versions.columns));
+    const page = await db.bytes(versions, { signal }, (body) => transcodeToCsv(body, [], versions.columns));
     c.var.stats.rows = page.rowCount;
 
     const file = new Blob([csvHeader(FORM_VERSION_COLUMNS), page.csv]);

@@ -17,6 +17,10 @@ import { select } from '../selection.ts';
 import { answerIfUnchanged } from '../unchanged.ts';
 
 const utf8 = new TextEncoder();
+const OPENING = utf8.encode('{"responses":[');
+const CLOSING = utf8.encode(']}');
+/** Of a page's objects: the first of a list has no comma before it. */
+const withoutComma = (json: Uint8Array<ArrayBuffer>) => json.subarray(1);
 
 /** GET /responses: a page of a survey's responses, as JSON. */
 export const responses = endpoint({
@@ -67,7 +71,8 @@ export const responses = endpoint({
     if (first.complete) {
       stats.rows = first.rowCount;
       const etag = query.count ? {} : { ETag: await etagFor(await listVersionOf(first.versions)) };
-      return answerWhole(c, `{"responses":[${first.json}]}`, { ...headers, ...etag });
+      const body = new Blob([OPENING, withoutComma(first.json), CLOSING]);
+      return answerWhole(c, await body.bytes(), { ...headers, ...etag });
     }
     if (c.req.method === 'HEAD') return c.body(null, 200, headers);
     return answerStream(c, bodyOf(first, pages, stats), ending, headers);
@@ -80,11 +85,12 @@ async function* bodyOf(
   rest: AsyncIterable<JsonPage>,
   stats: RequestStats,
 ): AsyncGenerator<Uint8Array, void, void> {
-  yield utf8.encode(`{"responses":[${first.json}`);
+  yield OPENING;
+  yield withoutComma(first.json);
   stats.rows += first.rowCount;
   for await (const page of rest) {
-    if (page.rowCount > 0) yield utf8.encode(`,${page.json}`);
+    yield page.json;
     stats.rows += page.rowCount;
   }
-  yield utf8.encode(']}');
+  yield CLOSING;
 }

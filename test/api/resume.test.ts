@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { encodeCursor } from '../../src/cursor.ts';
+import { encodeCursor } from '../support/cursor.ts';
 import { ask, errorBody } from '../support/api.ts';
 import { parseCsv } from '../support/csv.ts';
 import { type TestSurvey, addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';

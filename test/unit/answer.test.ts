@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { transcodePage } from '../../src/csv/page.ts';
+import { transcodeToCsv } from '../../src/transcode/csv.ts';
 import { checkedRows } from '../../src/db/answer.ts';
 
 const answer = (rows: unknown[], rowCount = rows.length) => ({
@@ -31,7 +31,7 @@ test.each([
 
 test('a page of CSV is refused when its rows have not the columns that were asked for', () => {
   const body = (rows: unknown[]) => new TextEncoder().encode(JSON.stringify({ rows, rowCount: rows.length }));
-  expect(() => transcodePage(body([['1', '2']]), [], 3)).toThrow('unexpected byte');
-  expect(() => transcodePage(body([['1', '2'], ['3']]))).toThrow('unexpected byte');
-  expect(transcodePage(body([['1', '2']]), [], 2).rowCount).toBe(1);
+  expect(() => transcodeToCsv(body([['1', '2']]), [], 3)).toThrow('unexpected byte');
+  expect(() => transcodeToCsv(body([['1', '2'], ['3']]))).toThrow('unexpected byte');
+  expect(transcodeToCsv(body([['1', '2']]), [], 2).rowCount).toBe(1);
 });

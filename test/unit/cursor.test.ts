@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeCursor, encodeCursor } from '../../src/cursor.ts';
+import { decodeCursor } from '../../src/cursor.ts';
+import { encodeCursor } from '../support/cursor.ts';
 import { pgText } from '../support/arbitraries.ts';
 
 const older = (text: string) => Buffer.from(text).toString('base64');

@@ -1,26 +1,32 @@
 import { MalformedPageError } from './malformed-page.ts';
-import { type CsvPage, transcodeRows } from './transcode.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN = new Set([0x7b, 0x5b]); // { [
 const CLOSE = new Set([0x7d, 0x5d]); // } ]
 
+/** What has become of a page's rows. */
+export interface TranscodedRows {
+  readonly rowCount: number;
+  /** The position in the body behind the rows' `]`. */
+  readonly end: number;
+}
+
 /**
- * Turns the body of a SQL-over-HTTP response, `{"fields":[…],"rows":[[…],…],"rowCount":…,…}` in whatever order its
- * members come, into CSV records, in place. `rowCount` has to agree with the rows found.
+ * Finds the rows in the body of a SQL-over-HTTP response, `{"fields":[…],"rows":[[…],…],"rowCount":…,…}` in whatever order
+ * its members come, and has them transcoded. `rowCount` has to agree with the rows found.
  *
- * @param body compact JSON with rows as arrays of text; used up
- * @param keyColumns columns of the last record to return, counted from 0
+ * @param body compact JSON with rows as arrays of text
  * @param columns that every row must have; as many as the first when not given
+ * @param transcode is given the position of the rows' `[`; at least one more byte follows their `]`
  * @throws MalformedPageError
  */
-export function transcodePage(
+export function transcodePage<T extends TranscodedRows>(
   body: Uint8Array<ArrayBuffer>,
-  keyColumns: readonly number[] = [],
-  columns?: number,
-): CsvPage {
-  let page: (CsvPage & { readonly end: number }) | undefined;
+  columns: number | undefined,
+  transcode: (start: number) => T,
+): T {
+  let page: T | undefined;
   let rowCount: number | undefined;
   let fields: readonly unknown[] | undefined;
   let at = expectChar(body, 0, '{');
@@ -29,7 +35,7 @@ export function transcodePage(
     const key = textOf(body, at, keyEnd);
     const value = expectChar(body, keyEnd, ':');
     if (key === '"rows"') {
-      page = transcodeRows(body, value, keyColumns, columns);
+      page = transcode(value);
       at = page.end;
     } else {
       at = skipValue(body, value);

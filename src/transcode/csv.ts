@@ -1,8 +1,9 @@
 import { ESCAPES, codePointAt, writeUtf8 } from './json-escapes.ts';
 import { malformed } from './malformed-page.ts';
+import { transcodePage } from './page.ts';
 
 /*
- * The encoder: Postgres rows as JSON, straight from the bytes of a SQL-over-HTTP response to the bytes of a CSV file.
+ * The CSV encoder: Postgres rows as JSON, straight from the bytes of a SQL-over-HTTP response to the bytes of a CSV file.
  *
  * No string, no array and no object is made for a row, and no second buffer: CSV in Postgres's dialect is never longer
  * than the JSON it comes from ("" stays "", \" becomes "", the quotes around a cell stay or go), so the CSV is written
@@ -35,20 +36,26 @@ const SPECIAL = new Uint8Array(256).fill(1, 0, 0x20);
 SPECIAL[QUOTE] = SPECIAL[BACKSLASH] = SPECIAL[COMMA] = 1;
 
 /**
- * Turns the rows of a response into CSV, in place: the buffer is used up.
+ * Turns the body of a SQL-over-HTTP response into CSV, in place: the buffer is used up.
  *
  * The dialect is that of Postgres's `COPY … TO STDOUT (FORMAT csv)`: LF ends a record; a cell is quoted only where it
  * holds a comma, a quote, CR or LF or is the empty string; a null is empty.
  * https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-FILE-FORMATS
  *
- * @param bytes compact JSON; at least one more byte follows the array
- * @param start where the array of rows begins: the position of its `[`. Rows are arrays of strings and nulls
+ * @param body compact JSON with rows as arrays of text
  * @param keyColumns columns of the last record to return as `lastKey`, counted from 0
- * @param width cells that every row must have; as many as the first when not given
- * @returns the page, and `end`, the position behind the array's `]`
- * @throws MalformedPageError when the bytes end too early or are anything else
+ * @param columns that every row must have; as many as the first when not given
+ * @throws MalformedPageError when the body is cut off or is anything else
  */
-export function transcodeRows(
+export function transcodeToCsv(
+  body: Uint8Array<ArrayBuffer>,
+  keyColumns: readonly number[] = [],
+  columns?: number,
+): CsvPage {
+  return transcodePage(body, columns, (start) => transcodeRows(body, start, keyColumns, columns));
+}
+
+function transcodeRows(
   bytes: Uint8Array<ArrayBuffer>,
   start: number,
   keyColumns: readonly number[],

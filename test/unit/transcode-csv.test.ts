@@ -1,35 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { transcodePage } from '../../src/csv/page.ts';
-import { MalformedPageError } from '../../src/csv/malformed-page.ts';
+import { transcodeToCsv } from '../../src/transcode/csv.ts';
+import { MalformedPageError } from '../../src/transcode/malformed-page.ts';
 import { pgCell } from '../support/arbitraries.ts';
 import { naiveCsv } from '../support/csv.ts';
+import { escapedSqlAnswer, sqlAnswer } from '../support/sql-answer.ts';
 
 type Rows = (string | null)[][];
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 
-const answer = (rows: Rows) => ({
-  fields: [{ name: 'a "],{' }],
-  command: 'SELECT',
-  rowCount: rows.length,
-  rows,
-  rowAsArray: true,
-});
-const csvOf = (rows: Rows) => textOf(transcodePage(bytesOf(JSON.stringify(answer(rows)))).csv);
+const csvOf = (rows: Rows) => textOf(transcodeToCsv(bytesOf(sqlAnswer(rows))).csv);
 
 const rowsOf = (columns: number) => fc.array(fc.array(pgCell, { minLength: columns, maxLength: columns }));
 const anyRows = fc.integer({ min: 1, max: 15 }).chain(rowsOf);
-
-/** Every character as `\uXXXX`, or as the two-character escape where JSON has one. */
-function escapeAll(json: string): string {
-  const short: Record<string, string> = { '/': '\\/', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-  return json.replace(/"(?:[^"\\]|\\.)*"/gsu, (string) => {
-    const text = JSON.parse(string) as string;
-    return `"${Array.from({ length: text.length }, (_, i) => short[text.charAt(i)] ?? `\\u${text.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')}"`;
-  });
-}
 
 describe('the dialect', () => {
   test.each<[string, string | null, string]>([
@@ -61,15 +46,14 @@ describe('the dialect', () => {
   test('understands every JSON escape', () => {
     fc.assert(
       fc.property(anyRows, (rows) => {
-        const body = `{"rows":${escapeAll(JSON.stringify(rows))},"rowCount":${rows.length}}`;
-        expect(textOf(transcodePage(bytesOf(body)).csv)).toBe(naiveCsv(rows));
+        expect(textOf(transcodeToCsv(bytesOf(escapedSqlAnswer(rows))).csv)).toBe(naiveCsv(rows));
       }),
     );
   });
 
   test('replaces half a surrogate pair, which UTF-8 cannot hold', () => {
     const body = bytesOf(String.raw`{"rows":[["a\ud83db","\udf89","\ud83d\ud83c\udf89"]],"rowCount":1}`);
-    expect(textOf(transcodePage(body).csv)).toBe('a\ufffdb,\ufffd,\ufffd🎉\n');
+    expect(textOf(transcodeToCsv(body).csv)).toBe('a\ufffdb,\ufffd,\ufffd🎉\n');
   });
 
   test('copes with a cell of a million characters', () => {
@@ -80,13 +64,13 @@ describe('the dialect', () => {
 
 describe('the page', () => {
   test('has no records for no rows', () => {
-    const page = transcodePage(bytesOf(JSON.stringify(answer([]))), [0]);
+    const page = transcodeToCsv(bytesOf(sqlAnswer([])), [0]);
     expect(page).toMatchObject({ rowCount: 0, lastKey: [] });
     expect(page.csv).toHaveLength(0);
   });
 
   test('is no page of other columns, with or without rows', () => {
-    const read = (rows: Rows, columns: number) => transcodePage(bytesOf(JSON.stringify(answer(rows))), [], columns);
+    const read = (rows: Rows, columns: number) => transcodeToCsv(bytesOf(sqlAnswer(rows)), [], columns);
     expect(() => read([], 1)).not.toThrow();
     expect(() => read([], 2)).toThrow(MalformedPageError);
     expect(() => read([['a']], 2)).toThrow(MalformedPageError);
@@ -96,7 +80,7 @@ describe('the page', () => {
     const keys = fc.uniqueArray(fc.integer({ min: 0, max: 4 }), { minLength: 1 });
     fc.assert(
       fc.property(rowsOf(5), keys, (rows, keyColumns) => {
-        const page = transcodePage(bytesOf(JSON.stringify(answer(rows))), keyColumns);
+        const page = transcodeToCsv(bytesOf(sqlAnswer(rows)), keyColumns);
         const last = rows.at(-1);
         expect(page.rowCount).toBe(rows.length);
         expect(page.lastKey).toEqual(last ? keyColumns.map((column) => last[column]) : []);
@@ -111,22 +95,20 @@ describe('the page', () => {
       { fields: [{ x: [1, { y: ']}"\\' }] }], rowCount: 1, rows },
       { rowAsArray: true, rowCount: 1, rows, command: 'SELECT' },
     ];
-    for (const body of orders) expect(textOf(transcodePage(bytesOf(JSON.stringify(body))).csv)).toBe('a,\n');
+    for (const body of orders) expect(textOf(transcodeToCsv(bytesOf(JSON.stringify(body))).csv)).toBe('a,\n');
   });
 
   test('refuses a body that is cut off, at whatever byte', () => {
     const whole = bytesOf(
-      JSON.stringify(
-        answer([
-          ['a', null, 'é"\n\u0001'],
-          ['', 'b', '🎉'],
-        ]),
-      ),
+      sqlAnswer([
+        ['a', null, 'é"\n\u0001'],
+        ['', 'b', '🎉'],
+      ]),
     );
     for (let end = 0; end < whole.length; end++) {
-      expect(() => transcodePage(whole.slice(0, end)), `cut at ${end}`).toThrow(MalformedPageError);
+      expect(() => transcodeToCsv(whole.slice(0, end)), `cut at ${end}`).toThrow(MalformedPageError);
     }
-    expect(() => transcodePage(whole)).not.toThrow();
+    expect(() => transcodeToCsv(whole)).not.toThrow();
   });
 
   test.each([
@@ -141,6 +123,6 @@ describe('the page', () => {
     ['something behind its end', '{"rows":[],"rowCount":0}{}'],
     ['HTML', '<html>'],
   ])('refuses a body with %s', (_, body) => {
-    expect(() => transcodePage(bytesOf(body))).toThrow(MalformedPageError);
+    expect(() => transcodeToCsv(bytesOf(body))).toThrow(MalformedPageError);
   });
 });

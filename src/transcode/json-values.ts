@@ -1,0 +1,158 @@
+import { base64UrlLength, writeBase64Url } from './base64url.ts';
+import { ESCAPES, codePointAt, writeUtf8 } from './json-escapes.ts';
+import { malformed } from './malformed-page.ts';
+import { Output } from './output.ts';
+import type { RowCells } from './row-cells.ts';
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const SPACE = 0x20;
+
+const utf8 = new TextEncoder();
+const NULL = utf8.encode('null');
+
+/** A member's value, as it is made of a row's cells. Columns are counted from 0. */
+export interface Value {
+  /** How many bytes `write` writes, at most. */
+  room(row: RowCells): number;
+  /** Writes the value. There is room for it. */
+  write(row: RowCells, output: Output): void;
+}
+
+/** A column's text as a string, as it stands in the page. */
+export class StringValue implements Value {
+  readonly column: number;
+
+  constructor(column: number) {
+    this.column = column;
+  }
+
+  room(row: RowCells): number {
+    return cellLength(row, this.column);
+  }
+
+  write(row: RowCells, output: Output): void {
+    output.write(row.bytes, row.starts[this.column], row.ends[this.column]);
+  }
+}
+
+/** A column's text as the JSON that it is, such as Postgres prints jsonb: its numbers keep every digit. */
+export class JsonValue implements Value {
+  readonly column: number;
+
+  constructor(column: number) {
+    this.column = column;
+  }
+
+  room(row: RowCells): number {
+    return cellLength(row, this.column);
+  }
+
+  write({ bytes, starts, ends }: RowCells, output: Output): void {
+    const start = starts[this.column] as number;
+    const end = ends[this.column] as number;
+    if (bytes[start] === QUOTE) writeText(bytes, start + 1, end - 1, output);
+    else output.write(NULL);
+  }
+}
+
+/** The string that a table has for a column's text. A text that it does not have is in no answer to our query. */
+export class LookUpValue implements Value {
+  readonly column: number;
+  readonly table: ReadonlyMap<string, Uint8Array>;
+  readonly longest: number;
+
+  /** @param table its keys are of ASCII, without what JSON escapes */
+  constructor(column: number, table: ReadonlyMap<string, string>) {
+    this.column = column;
+    this.table = new Map(Array.from(table, ([key, text]) => [key, utf8.encode(JSON.stringify(text))]));
+    this.longest = Math.max(0, ...Array.from(this.table.values(), ({ length }) => length));
+  }
+
+  room(): number {
+    return this.longest;
+  }
+
+  /** @throws MalformedPageError */
+  write({ bytes, starts, ends }: RowCells, output: Output): void {
+    const start = starts[this.column] as number;
+    const key = bytes.subarray(start + 1, (ends[this.column] as number) - 1);
+    const text = this.table.get(String.fromCharCode.apply(null, key as unknown as number[]));
+    if (!text) throw malformed(start);
+    output.write(text);
+  }
+}
+
+/** base64url of a JSON array: a number, and columns' texts. */
+export class TokenValue implements Value {
+  readonly columns: readonly number[];
+  readonly beginning: Uint8Array;
+  readonly array = new Output();
+
+  constructor(number: number, columns: readonly number[]) {
+    this.beginning = utf8.encode(`[${number}`);
+    this.columns = columns;
+  }
+
+  room(row: RowCells): number {
+    return '""'.length + base64UrlLength(this.#arrayLength(row));
+  }
+
+  write(row: RowCells, output: Output): void {
+    const { array } = this;
+    array.length = 0;
+    array.reserve(this.#arrayLength(row));
+    array.write(this.beginning);
+    for (const column of this.columns) {
+      array.writeByte(COMMA);
+      array.write(row.bytes, row.starts[column], row.ends[column]);
+    }
+    array.writeByte(CLOSE_BRACKET);
+    output.writeByte(QUOTE);
+    output.length = writeBase64Url(array.bytes, array.length, output.bytes, output.length);
+    output.writeByte(QUOTE);
+  }
+
+  #arrayLength(row: RowCells): number {
+    return this.columns.reduce((sum, column) => sum + 1 + cellLength(row, column), this.beginning.length + 1);
+  }
+}
+
+function cellLength({ starts, ends }: RowCells, column: number): number {
+  return (ends[column] as number) - (starts[column] as number);
+}
+
+/**
+ * Writes the text of a JSON string: what stands between its quotes, without escapes.
+ *
+ * @throws MalformedPageError for a control character, which is in no JSON that Postgres prints, and could be the end of a line
+ */
+function writeText(bytes: Uint8Array, start: number, end: number, output: Output): void {
+  for (let read = start; ;) {
+    const run = read;
+    while (read < end && bytes[read] !== BACKSLASH) read++;
+    output.write(bytes, run, read);
+    if (read === end) return;
+
+    const escape = bytes[read + 1] as number;
+    if (escape === QUOTE) {
+      output.writeByte(QUOTE); // the most frequent by far
+      read += 2;
+    } else if (ESCAPES[escape] !== 0) {
+      output.writeByte(printable(ESCAPES[escape] as number, read));
+      read += 2;
+    } else {
+      const char = printable(codePointAt(bytes, read), read);
+      if (char < 0x80) output.writeByte(char);
+      else output.length = writeUtf8(output.bytes, output.length, char);
+      read += char > 0xffff ? 12 : 6;
+    }
+  }
+}
+
+function printable(char: number, at: number): number {
+  if (char < SPACE) throw malformed(at);
+  return char;
+}

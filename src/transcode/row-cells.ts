@@ -1,0 +1,77 @@
+import { ESCAPES, codePointAt } from './json-escapes.ts';
+import { malformed } from './malformed-page.ts';
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const NULL = new TextEncoder().encode('null');
+const MAX_COLUMNS = 64;
+
+/** Bytes that do not simply belong to a JSON string. A raw control character cannot stand in one (RFC 8259). */
+const SPECIAL = new Uint8Array(256).fill(1, 0, 0x20);
+SPECIAL[QUOTE] = SPECIAL[BACKSLASH] = 1;
+
+/** Where the cells of a row stand in the bytes of a page. Each is a JSON string, with its quotes, or a null. */
+export class RowCells {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The position of each cell, by column. */
+  readonly starts = new Int32Array(MAX_COLUMNS);
+  /** The position behind each cell. */
+  readonly ends = new Int32Array(MAX_COLUMNS);
+
+  /** @param bytes compact JSON; the last byte must be a quote, so that the search in a page that is cut off has an end */
+  constructor(bytes: Uint8Array<ArrayBuffer>) {
+    this.bytes = bytes;
+  }
+
+  /**
+   * Finds the cells of a row.
+   *
+   * @param at the position of its `[`
+   * @param columns how many cells it must have
+   * @returns the position behind its `]`
+   * @throws MalformedPageError
+   */
+  find(at: number, columns: number): number {
+    const { bytes, starts, ends } = this;
+    let read = at;
+    if (bytes[read++] !== OPEN_BRACKET) throw malformed(at);
+    for (let column = 0; column < columns; column++) {
+      starts[column] = read;
+      read = bytes[read] === QUOTE ? endOfString(bytes, read + 1) : endOfNull(bytes, read);
+      ends[column] = read;
+      if (bytes[read++] !== (column < columns - 1 ? COMMA : CLOSE_BRACKET)) throw malformed(read - 1);
+    }
+    return read;
+  }
+
+  /** A cell's text, null for a null. */
+  text(column: number): string | null {
+    const cell = this.bytes.subarray(this.starts[column], this.ends[column]);
+    return JSON.parse(new TextDecoder().decode(cell)) as string | null;
+  }
+}
+
+/** @param at a position inside a string. @returns the position behind the quote at its end */
+function endOfString(bytes: Uint8Array, at: number): number {
+  let read = at;
+  for (;;) {
+    while (SPECIAL[bytes[read] as number] === 0) read++;
+    const special = bytes[read++];
+    if (special === QUOTE) return read;
+    if (special !== BACKSLASH) throw malformed(read - 1);
+    const escape = bytes[read++] as number;
+    if (escape !== QUOTE && ESCAPES[escape] === 0) {
+      codePointAt(bytes, read - 2); // throws when it is none
+      read += 4;
+    }
+  }
+}
+
+/** @returns the position behind the null that begins at `at` */
+function endOfNull(bytes: Uint8Array, at: number): number {
+  for (let i = 0; i < NULL.length; i++) if (bytes[at + i] !== NULL[i]) throw malformed(at + i);
+  return at + NULL.length;
+}
