@@ -10,7 +10,7 @@ const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 2_000;
 
 /**
- * Runs a read, and runs it again after a transient failure: with exponential backoff and full jitter, until the next
+ * Runs a read, and runs it again after a transient failure: with exponential backoff and jitter (of half the delay), until the next
  * delay would pass the budget.
  * https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
  *

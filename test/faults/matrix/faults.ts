@@ -40,6 +40,7 @@ const transient: Record<string, MatrixFault['spoil']> = {
   429: (exchange) => exchange.reply(429, 'slow down'),
   500: (exchange) => exchange.reply(500, '{"message":"failed to wake up the compute"}'),
   503: (exchange) => exchange.reply(503, 'no'),
+  '520 to 530': (exchange, random) => exchange.reply(520 + Math.floor(11 * random()), 'error code: 52x'),
   reset: (exchange) => exchange.reset(),
   ...Object.fromEntries(
     Object.entries(cuts).map(([where, cut]) => [

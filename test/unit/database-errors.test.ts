@@ -1,0 +1,53 @@
+import { NeonDbError } from '@neondatabase/serverless';
+import { describe, expect, test } from 'vitest';
+import { type FailureKind, failureOf, failureOfStatus } from '../../src/db/errors.ts';
+
+describe('a status of the SQL endpoint', () => {
+  test.each<[number, string, FailureKind]>([
+    [429, 'slow down', 'transient'],
+    [502, '', 'transient'],
+    [503, '', 'transient'],
+    [504, '', 'transient'],
+    [507, 'response is too large', 'too-large'],
+    ...Array.from({ length: 11 }, (_, i): [number, string, FailureKind] => [
+      520 + i,
+      `error code: ${520 + i}`,
+      'transient',
+    ]),
+    [500, 'failed to wake up the compute', 'transient'],
+    [500, 'Your account has exceeded the compute time quota.', 'unavailable'],
+    [500, 'password authentication failed', 'defect'],
+    [401, '', 'defect'],
+    [413, '', 'defect'],
+  ])('%i %s', (status, body, kind) => {
+    expect(failureOfStatus(status, body).kind).toBe(kind);
+  });
+});
+
+describe('an error of the driver', () => {
+  test.each<[string | undefined, string, FailureKind]>([
+    ['57P01', 'terminating connection due to administrator command', 'transient'],
+    ['53300', 'too many connections', 'transient'],
+    ['40001', 'could not serialize access', 'transient'],
+    ['08006', 'connection failure', 'transient'],
+    [undefined, 'Connection closed', 'transient'],
+    ['57014', 'canceling statement due to statement timeout', 'unavailable'],
+    ['42P01', 'relation does not exist', 'defect'],
+    [undefined, 'what else', 'defect'],
+  ])('%s %s', (code, message, kind) => {
+    expect(failureOf(Object.assign(new NeonDbError(message), { code })).kind).toBe(kind);
+  });
+
+  test.each<[string, Error, FailureKind]>([
+    ['a fetch that was refused', new TypeError('fetch failed'), 'transient'],
+    ['a body that is not JSON', new SyntaxError('Unexpected end'), 'transient'],
+    [
+      'as many requests as a Worker may make',
+      new Error('Too many subrequests by single Worker invocation.'),
+      'unavailable',
+    ],
+  ])('%s', (_, error, kind) => {
+    expect(failureOf(error).kind).toBe(kind);
+    expect(failureOf(Object.assign(new NeonDbError('x'), { sourceError: error })).kind).toBe(kind);
+  });
+});
