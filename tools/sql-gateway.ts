@@ -46,7 +46,7 @@ const PREFLIGHT = {
 /**
  * Starts an HTTP server on 127.0.0.1 that runs SQL as Neon's proxy does (`POST /sql`), in front of any Postgres: with it,
  * `@neondatabase/serverless` works without Neon. The user that a client names in its connection string is the role its
- * statements run as (`SET ROLE`); its password is the gateway's, not the role's.
+ * statements run as (`SET ROLE`, and the role's settings); its password is the gateway's, not the role's.
  *
  * The wire format follows proxy/src/serverless of github.com/neondatabase/neon.
  */

@@ -77,11 +77,9 @@ export async function startGateway(database: OpenDatabase, maxConnections: numbe
   }
 
   /** The rows of a statement as arrays of raw text, as the driver gets them. */
-  async function rowsOf(query: string, params: unknown[] = []): Promise<unknown> {
-    const { status, text } = await post(
-      { query, params },
-      { 'Neon-Raw-Text-Output': 'true', 'Neon-Array-Mode': 'true' },
-    );
+  async function rowsOf(query: string, params: unknown[] = [], headers: Record<string, string> = {}): Promise<unknown> {
+    const raw = { 'Neon-Raw-Text-Output': 'true', 'Neon-Array-Mode': 'true' };
+    const { status, text } = await post({ query, params }, { ...raw, ...headers });
     if (status !== 200) throw new Error(text);
     const { rows }: { rows: unknown } = JSON.parse(text);
     return rows;

@@ -15,6 +15,8 @@ describe.each(databases)('the SQL gateway in front of $name', ({ open, maxConnec
       insert into notes values (1, 'one'), (2, null);
       create role reader login;
       grant select on notes to reader;
+      alter role reader set enable_bitmapscan = off;
+      alter role reader set search_path = "$user", public, "a b";
     `);
   });
 
@@ -150,9 +152,29 @@ describe.each(databases)('the SQL gateway in front of $name', ({ open, maxConnec
       await expect(sql`delete from notes`).rejects.toMatchObject({ code: '42501' });
     });
 
-    test('is not left to the next client', async () => {
-      await neon(gateway.connectionString({ user: 'reader' }))`select 1`;
-      expect(await gateway.rowsOf('select current_user')).toEqual([['postgres']]);
+    const settings = `current_setting('enable_bitmapscan'), current_setting('search_path')`;
+
+    test('has the settings that it would have after logging in, however often it comes', async () => {
+      const reader = { 'Neon-Connection-String': gateway.connectionString({ user: 'reader' }) };
+      for (let i = 0; i < 3; i++) {
+        const query = `select set_config('enable_bitmapscan', 'on', false), ${settings}`;
+        expect(await gateway.rowsOf(`select ${settings}`, [], reader)).toEqual([['off', '"$user", public, "a b"']]);
+        expect(await gateway.rowsOf(query, [], reader)).toEqual([['on', 'on', '"$user", public, "a b"']]);
+      }
+    });
+
+    test('is not left to the next client, nor are its settings', async () => {
+      // All of the gateway's connections, one after the other and at once, whoever had them before.
+      for (const user of ['reader', 'postgres', 'reader', 'postgres']) {
+        const headers = { 'Neon-Connection-String': gateway.connectionString({ user }) };
+        const query = `select current_user, current_setting('enable_bitmapscan'), pg_sleep(0.01)::text`;
+        const answers = await Promise.all(
+          Array.from({ length: maxConnections }, () => gateway.rowsOf(query, [], headers)),
+        );
+        expect(answers).toEqual(
+          Array.from({ length: maxConnections }, () => [[user, user === 'reader' ? 'off' : 'on', '']]),
+        );
+      }
     });
 
     test('has to exist', async () => {

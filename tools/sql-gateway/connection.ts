@@ -101,13 +101,14 @@ export class Connection {
   }
 
   /**
-   * Forgets what a request has left behind (settings, temporary tables, prepared statements) and takes on a role.
+   * Forgets what a request has left behind (settings, temporary tables, prepared statements) and takes on a role, with what
+   * that has set for when it logs in.
    *
    * @throws Failure when the request has left a transaction open: there is no use for the connection then
    */
   async reset(role: string | undefined): Promise<void> {
+    const steps = this.#used || this.role !== undefined ? ['DISCARD ALL'] : [];
     this.role = role;
-    const steps = this.#used ? ['DISCARD ALL'] : [];
     this.#used = false;
     if (role !== undefined) steps.push(setRole(role));
     await Promise.all(steps.map((step) => this.command(step)));
@@ -176,8 +177,18 @@ export class Connection {
   }
 }
 
+/** Postgres applies a role's settings (`ALTER ROLE … SET`) at log-in, and not at `SET ROLE`. */
+const ROLE_SETTINGS = `
+  SELECT set_config(split_part(setting, '=', 1), substr(setting, strpos(setting, '=') + 1), false)
+  FROM (
+    SELECT unnest(setconfig) AS setting FROM pg_db_role_setting
+    WHERE setrole = (SELECT oid FROM pg_roles WHERE rolname = current_user)
+      AND setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+    ORDER BY setdatabase
+  ) settings`;
+
 function setRole(role: string): string {
-  return `SET ROLE "${role.replaceAll('"', '""').replaceAll('\0', '')}"`;
+  return `SET ROLE "${role.replaceAll('"', '""').replaceAll('\0', '')}"; ${ROLE_SETTINGS}`;
 }
 
 function connectFailure(error: unknown): Failure {
