@@ -25,13 +25,14 @@ const CONNECT_TIMEOUT_MS = 15_000;
  * Opens the database that the environment names: the Postgres at `DATABASE_URL`, or else the embedded one in `DATA_DIR`
  * (`.data` by default, relative to the current directory), which is started if no other process is running it.
  *
+ * @param signal gives up opening the embedded one
  * @throws UserError when `DATABASE_URL` is no Postgres URL or nothing answers there, or when the embedded one cannot be opened
  */
-export async function openDatabase(env: NodeJS.ProcessEnv = process.env): Promise<Database> {
+export async function openDatabase(env: NodeJS.ProcessEnv = process.env, signal?: AbortSignal): Promise<Database> {
   const url = env['DATABASE_URL'];
   if (url) return openPostgres(url);
   const dataDir = env['DATA_DIR'] || '.data';
-  const embedded = await openEmbeddedDatabase(dataDir);
+  const embedded = await openEmbeddedDatabase(dataDir, signal);
   return {
     url: embedded.url,
     kind: 'embedded',

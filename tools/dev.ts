@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { UserError, runCommand } from './command.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { withConnection } from './connection.ts';
 import { type Database, openDatabase } from './database.ts';
 import { checkPortIsFree, whenHealthy } from './dev/ports.ts';
 import { prepareDemo } from './dev/demo.ts';
@@ -29,7 +30,9 @@ await runCommand(async () => {
   if (!database) return;
   cleanUp.defer(() => database.closeNow());
   await migrate(database.url);
-  const demo = database.kind === 'embedded' ? await prepareDemo(database.url, dataDir) : undefined;
+  if (database.kind === 'postgres') await checkRole(database.url);
+  const demo = database.kind === 'embedded' && !stop.requested ? await prepareDemo(database.url, dataDir) : undefined;
+  if (stop.requested) return;
 
   const password = randomBytes(24).toString('hex');
   const maxConnections = database.kind === 'embedded' ? 1 : POSTGRES_CONNECTIONS;
@@ -58,13 +61,36 @@ await runCommand(async () => {
  */
 async function openOwnDatabase(stop: Stop): Promise<Database | undefined> {
   for (let told = false; !stop.requested; told = true) {
-    const database = await openDatabase();
-    if (!database.isBorrowed) return database;
+    const database = await openDatabase(process.env, stop.signal).catch(unlessRequested(stop));
+    if (!database?.isBorrowed) return database;
     await database.closeNow();
     if (!told) process.stderr.write('Waiting for another command to finish with the embedded database …\n');
     await sleep(500);
   }
   return undefined;
+}
+
+/** What fails because of the stop is no failure. */
+function unlessRequested(stop: Stop): (error: unknown) => undefined {
+  return (error) => {
+    if (!stop.requested) throw error;
+  };
+}
+
+/** @throws UserError when the user at DATABASE_URL may not act as the Worker's role */
+async function checkRole(url: string): Promise<void> {
+  const { rows } = await withConnection(url, (client) =>
+    client.query<{ may: boolean; name: string }>(
+      'select pg_has_role(current_user, $1, $2) as may, quote_ident(current_user) as name',
+      [WORKER_ROLE, 'member'],
+    ),
+  );
+  const [user] = rows;
+  if (user?.may) return;
+  throw new UserError(
+    `${user?.name} may not act as the Worker's role, which another user of this server has made. ` +
+      `As that user, or a superuser: GRANT ${WORKER_ROLE} TO ${user?.name};`,
+  );
 }
 
 function portFrom(text: string | undefined): number {

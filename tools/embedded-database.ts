@@ -26,11 +26,12 @@ const CLOSE_NOW_MS = 2000;
  * Opens the Postgres (PGlite) whose files are in `<dataDir>/postgres`, creating it when there is none. Only one process can
  * have it open: when another one has, that one's is used.
  *
- * @throws UserError when another process has the data directory, but does not answer
+ * @param signal gives up opening it
+ * @throws UserError when another process has the data directory, but does not answer; or when it was given up
  */
-export async function openEmbeddedDatabase(dataDir: string): Promise<EmbeddedDatabase> {
+export async function openEmbeddedDatabase(dataDir: string, signal?: AbortSignal): Promise<EmbeddedDatabase> {
   const joined = await joinOrClaim(dataDir);
-  if (!('url' in joined)) return run(dataDir, joined);
+  if (!('url' in joined)) return run(dataDir, joined, signal);
   const { url, lease } = joined;
   return {
     url,
@@ -41,13 +42,16 @@ export async function openEmbeddedDatabase(dataDir: string): Promise<EmbeddedDat
   };
 }
 
-async function run(dataDir: string, claim: Claim): Promise<EmbeddedDatabase> {
+async function run(dataDir: string, claim: Claim, signal: AbortSignal | undefined): Promise<EmbeddedDatabase> {
   const password = randomBytes(16).toString('hex');
   const input: WorkerInput = { folder: join(resolve(dataDir), 'postgres'), password };
   const file = new URL('embedded-database/worker.ts', import.meta.url);
   const worker = new Worker(file, { workerData: input, execArgv: [] });
   const exit = new Promise<void>((done) => worker.once('exit', () => done()));
+  const giveUp = () => void worker.terminate(); // even in the middle of making a database: see pglite.ts
+  signal?.addEventListener('abort', giveUp);
   try {
+    if (signal?.aborted) giveUp();
     const port = await portOf(worker);
     const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
     await claim.publish(url);
@@ -60,6 +64,8 @@ async function run(dataDir: string, claim: Claim): Promise<EmbeddedDatabase> {
     await claim.release();
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new UserError(`The embedded database in ${input.folder} cannot be opened: ${reason}`, { cause });
+  } finally {
+    signal?.removeEventListener('abort', giveUp);
   }
 
   async function close(how: 'when unused' | 'now'): Promise<void> {

@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,6 +8,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { putEmptyDatabase } from '../support/embedded.ts';
 import { startPostgres } from '../support/postgres.ts';
+import { withConnection } from '../../tools/connection.ts';
+import { openEmbeddedDatabase } from '../../tools/embedded-database.ts';
 import { startTool } from '../support/run-tool.ts';
 
 let dataDir: string;
@@ -106,6 +109,20 @@ describe('npm start', () => {
     expect(Date.now() - start).toBeLessThan(5_000);
   });
 
+  test('stops at once while its database is being made, and makes it the next time', async () => {
+    const { child, outcome } = startTool('dev.ts', [], { PORT: String(port), DATA_DIR: dataDir });
+    await expect.poll(() => existsSync(join(dataDir, 'postgres.new')), { timeout: 30_000 }).toBe(true);
+    const start = Date.now();
+    child.kill('SIGTERM');
+    expect(await outcome).toMatchObject({ status: 0, stdout: '', stderr: '' });
+    expect(Date.now() - start).toBeLessThan(2_500); // to make one takes longer on most machines, and its data as long again
+    expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
+    expect(processes()).toEqual([]);
+
+    const database = await openEmbeddedDatabase(dataDir);
+    await database.close('now');
+  });
+
   test('keeps its data, and shows the same key again', async () => {
     await putEmptyDatabase(dataDir);
     const first = await startService();
@@ -166,10 +183,22 @@ describe('npm start', () => {
         await server.stop();
       },
     });
-    const service = await startService({ DATABASE_URL: await server.createDatabase() });
+    const url = await server.createDatabase();
+    const service = await startService({ DATABASE_URL: url });
     expect(service.key).toBeUndefined();
     expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
     await service.stop('SIGTERM');
+
+    // The Worker's role is the server's: it is there, but made by another user.
+    await withConnection(url, async (client) => {
+      await client.query(`create role tenant login createrole password 'p'`);
+      await client.query('create database tenants owner tenant');
+    });
+    const tenant = Object.assign(new URL(url), { username: 'tenant', password: 'p', pathname: '/tenants' });
+    const { outcome } = startTool('dev.ts', [], { PORT: String(port), DATA_DIR: dataDir, DATABASE_URL: tenant.href });
+    const { status, stderr } = await outcome;
+    expect(status).toBe(1);
+    expect(stderr).toContain('GRANT survey_export_worker TO tenant;');
   });
 
   test.each([

@@ -2,6 +2,8 @@
 export interface Stop {
   readonly promise: Promise<void>;
   readonly requested: boolean;
+  /** Aborted when it is requested. */
+  readonly signal: AbortSignal;
 }
 
 const PARENT_CHECK_MS = 250;
@@ -13,11 +15,11 @@ const DEADLINE_MS = 4_500;
  * others: when npm started us, its end is taken for a request too. After {@link DEADLINE_MS} the process ends, ready or not.
  */
 export function untilStopped(): Stop {
-  let requested = false;
+  const request = new AbortController();
   const { promise, resolve } = Promise.withResolvers<void>();
   const stop = () => {
-    if (requested) return;
-    requested = true;
+    if (request.signal.aborted) return;
+    request.abort();
     setTimeout(() => process.exit(1), DEADLINE_MS).unref();
     resolve();
   };
@@ -29,7 +31,8 @@ export function untilStopped(): Stop {
   return {
     promise,
     get requested() {
-      return requested;
+      return request.signal.aborted;
     },
+    signal: request.signal,
   };
 }
