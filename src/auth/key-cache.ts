@@ -31,7 +31,7 @@ const FRESH_MS = 5 * MINUTE;
 const STALE_MS = ENTRY_SECONDS * 1000;
 /** By how much another machine's clock may be ahead of ours. */
 const SKEW_MS = 1 * MINUTE;
-/** The grain of `last_used`. */
+/** `last_used` is noted once in each such stretch of time. */
 const USE_MS = 15 * MINUTE;
 /** Queries in a row that may meet an unknown key, and how long it takes until the next may. */
 const UNKNOWN_BURST = 20;
@@ -61,14 +61,21 @@ export class KeyCache {
     if (this.#answers.isKnownToBeUnknown(hash)) return undefined;
 
     const { cache, requestId, stats } = inquiry;
-    const entry = await readEntry(cache, hash, requestId);
+    const kept = await readEntry(cache, hash, requestId);
     stats.keyCache = 'miss';
+    const entry = kept && this.#newest(kept, hash);
     const key =
       entry && this.#isCredible(entry, hash)
         ? await this.#believe(entry, hash, inquiry)
         : await this.#askAsStranger(hash, arrived, inquiry);
     if (!key) this.#suspects.add(inquiry.address);
     return key;
+  }
+
+  /** KV may show an older entry than what this isolate has been told since: of a key that ends sooner, for instance. */
+  #newest(entry: CacheEntry, hash: string): CacheEntry {
+    const last = this.#answers.last(hash);
+    return last?.key && last.checked > entry.checked ? { ...entry, ...last.key, checked: last.checked } : entry;
   }
 
   /** An expired entry is none, and not a refusal: all that is refused takes the same way. And a "no" of our own is final. */
@@ -80,17 +87,15 @@ export class KeyCache {
 
   /** @returns the entry's key, as far as it may be believed */
   async #believe(entry: CacheEntry, hash: string, inquiry: Inquiry): Promise<StoredApiKey | undefined> {
-    const last = this.#answers.last(hash);
-    // KV may show an older entry than the one this isolate has written.
-    const checked = last?.key ? Math.max(last.checked, entry.checked) : entry.checked;
-    const age = Date.now() - checked;
+    const age = Date.now() - entry.checked;
     const ask = () => this.#familiar.ask(hash, this.#leader(inquiry));
 
     const isFresh = age < FRESH_MS && age > -SKEW_MS;
     inquiry.stats.keyCache = isFresh ? 'hit' : 'stale';
     if (isFresh) {
       // To ask for a key is to note its use.
-      if (startOfUse(checked) < startOfUse(Date.now()) && !this.#familiar.isFailing) inquiry.defer(ask().catch(ignore));
+      if (startOfUse(entry.checked) < startOfUse(Date.now()) && !this.#familiar.isFailing)
+        inquiry.defer(ask().catch(ignore));
       return entry;
     }
     const mayBeStale = age < STALE_MS;
@@ -149,11 +154,12 @@ const startOfUse = (ms: number) => ms - (ms % USE_MS);
 
 /** A key is looked up because it is used. */
 async function markUsed(db: Database, answers: readonly Answer[], requestId: string): Promise<void> {
-  const used = startOfUse(answers[0]?.checked ?? 0);
-  const unmarked = answers.flatMap(({ key }) => (key && (key.lastUsed ?? 0) < used ? [key.keyId] : []));
+  const checked = answers[0]?.checked ?? 0;
+  const start = startOfUse(checked);
+  const unmarked = answers.flatMap(({ key }) => (key && (key.lastUsed ?? 0) < start ? [key.keyId] : []));
   if (unmarked.length === 0) return;
   try {
-    await markApiKeysUsed(db, unmarked, used);
+    await markApiKeysUsed(db, unmarked, checked, start);
   } catch (error) {
     logFailure('key use not noted', { requestId, error: String(error) });
   }

@@ -34,10 +34,21 @@ export async function findApiKeys(db: Database, hashes: readonly string[]): Prom
   );
 }
 
-/** Notes that keys were used. @param at milliseconds since 1970; a later use that was noted before stays */
-export async function markApiKeysUsed(db: Database, keyIds: readonly string[], at: number): Promise<void> {
+/**
+ * Notes that keys were used.
+ *
+ * @param at milliseconds since 1970
+ * @param unlessSince a use that was noted then or later is recent enough, and stays
+ */
+export async function markApiKeysUsed(
+  db: Database,
+  keyIds: readonly string[],
+  at: number,
+  unlessSince: number,
+): Promise<void> {
   const text = `
     update api_keys set last_used = $2::timestamptz
-    where id = any($1::uuid[]) and (last_used is null or last_used < $2::timestamptz)`;
-  await db.rows({ text, params: [keyIds, new Date(at).toISOString()] }, FOR_EVERYBODY);
+    where id = any($1::uuid[]) and (last_used is null or last_used < $3::timestamptz)`;
+  const moments = [at, unlessSince].map((ms) => new Date(ms).toISOString());
+  await db.rows({ text, params: [keyIds, ...moments] }, FOR_EVERYBODY);
 }

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { ask, errorBody } from '../support/api.ts';
-import { type TestAccount, createAccount, storeKey } from '../support/data.ts';
+import { type TestAccount, createAccount, sql, storeKey } from '../support/data.ts';
 import { MINUTE, SECOND, authenticate, lastUsed, revokeInDatabase, withKeyService } from './service.ts';
 
 const service = withKeyService();
@@ -162,6 +162,25 @@ describe('a key with an expiry', () => {
     expect((await authenticate(key, expires - Date.now())).status).toBe(401);
   });
 
+  test('is refused from that second on where KV shows an older entry, without that expiry, than the isolate knows', async () => {
+    const { key } = await createAccount();
+    await authenticate(key);
+    await expect.poll(() => service.cached(key)).not.toBeNull();
+    const older = { ...(await service.cached(key)), checked: Date.now() - MINUTE };
+    const expires = Date.now() + 7 * MINUTE;
+    await sql('update api_keys set expires = $2 where hash = $1', [await hashApiKey(key), new Date(expires)]);
+
+    const putOlder = async () => service.worker.keys.put(await hashApiKey(key), JSON.stringify(older));
+    const entryWith = async () => (await service.cached(key))?.['expires'];
+    await putOlder();
+    expect((await authenticate(key, 6 * MINUTE)).status).toBe(404); // asks the database
+    await expect.poll(entryWith).toBe(expires);
+    await putOlder(); // as a location may go on showing it
+    expect((await authenticate(key, expires - SECOND - Date.now())).status).toBe(404);
+    expect((await authenticate(key, expires - Date.now())).status).toBe(401);
+    expect((await authenticate(key, expires + 2 * MINUTE - Date.now())).status).toBe(401);
+  });
+
   test('is kept in the cache for no longer than it lives', async () => {
     const account = await createAccount();
     const key = generateApiKey();
@@ -174,25 +193,26 @@ describe('a key with an expiry', () => {
 });
 
 describe('the time a key was last used', () => {
-  test('is noted to the quarter of an hour, with one write for each', async () => {
+  test('is noted once in each quarter of an hour', async () => {
     const { key } = await createAccount();
     const queries = service.countKeyQueries();
     expect(await lastUsed(key)).toBeNull();
     const next = toNextQuarter();
     const inQuarter = (n: number) => next + n * QUARTER;
 
+    const before = Date.now() + inQuarter(0);
     await Promise.all(Array.from({ length: 10 }, () => authenticate(key, inQuarter(0))));
     await expect.poll(() => lastUsed(key)).not.toBeNull();
     const first = (await lastUsed(key))?.getTime() ?? 0;
-    expect(first % QUARTER).toBe(0);
-    expect(first).toBe(Math.floor((Date.now() + inQuarter(0)) / QUARTER) * QUARTER);
+    expect(first).toBeGreaterThanOrEqual(before);
+    expect(first).toBeLessThanOrEqual(Date.now() + inQuarter(0));
 
     for (const minutes of [1, 6, 13]) await authenticate(key, inQuarter(0) + minutes * MINUTE);
     expect((await lastUsed(key))?.getTime()).toBe(first);
     expect(queries.marks).toBe(1);
 
     await Promise.all(Array.from({ length: 10 }, () => authenticate(key, inQuarter(1))));
-    await expect.poll(async () => (await lastUsed(key))?.getTime()).toBe(first + QUARTER);
+    await expect.poll(async () => (await lastUsed(key))?.getTime()).toBeGreaterThanOrEqual(before + QUARTER);
     expect(queries.marks).toBe(2);
   });
 
@@ -203,7 +223,7 @@ describe('the time a key was last used', () => {
     await expect.poll(() => lastUsed(key)).not.toBeNull();
     const first = (await lastUsed(key))?.getTime() ?? 0;
     await authenticate(key, border + MINUTE);
-    await expect.poll(async () => (await lastUsed(key))?.getTime()).toBe(first + QUARTER);
+    await expect.poll(async () => (await lastUsed(key))?.getTime()).toBeGreaterThanOrEqual(first + 2 * MINUTE);
   });
 
   test('does not hold up the response, nor fail it', async () => {
