@@ -13,12 +13,14 @@ export interface Question {
  * The questions that have answers in a selection, in the order of their forms: those by the creation of their first
  * version, a form's questions by the smallest place that they were answered at, then by name.
  *
- * This reads the whole selection once, in no order: no index knows the questions of a form.
+ * This reads the whole selection once, in no order: no index knows the questions of a form. Shortcodes are those of the
+ * selection, whatever they have become since.
  *
  * @param limit of the questions returned
  */
 export function questionsQuery(selection: Selection, limit: number): Query {
-  const params: Value[] = [selection.forms.map(({ id }) => id), limit];
+  const { forms } = selection;
+  const params: Value[] = [forms.map(({ id }) => id), forms.map(({ shortcode }) => shortcode), limit];
   const where = conditions(selection, (value) => `$${params.push(value)}`);
   const text = `
     select form.shortcode, question_ref
@@ -27,11 +29,14 @@ export function questionsQuery(selection: Selection, limit: number): Query {
       where ${['surveyid = any($1::uuid[])', ...where].join(' and ')} group by surveyid, question_ref
     ) question join (
       select id, shortcode, min(place) over (partition by shortcode) as place
-      from (select id, shortcode, row_number() over (order by created, id) as place from surveys where id = any($1)) version
+      from (
+        select id, version.shortcode, row_number() over (order by created, id) as place
+        from unnest($1::uuid[], $2::text[]) version (id, shortcode) left join surveys using (id)
+      ) version
     ) form on form.id = question.surveyid
     group by form.place, form.shortcode, question_ref
     order by form.place, min(idx), question_ref collate "C"
-    limit $2`;
+    limit $3`;
   return { text, params, columns: 2 };
 }
 

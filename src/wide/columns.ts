@@ -24,15 +24,19 @@ export interface QuestionColumns {
   readonly places: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
 
-/** Gives every question a column, named for its form and itself, whatever else is in the survey. */
+/**
+ * Gives every question a column, named for its form and itself, whatever else is in the survey.
+ *
+ * @param questions of these forms
+ */
 export function questionColumns(questions: readonly Question[], forms: readonly Form[]): QuestionColumns {
-  const byShortcode = new Map<string, Map<string, number>>();
-  for (const { shortcode } of forms) byShortcode.set(shortcode, new Map());
+  const byShortcode = new Map(forms.map(({ shortcode }) => [shortcode, new Map<string, number>()]));
+  const placesIn = (shortcode: string) => byShortcode.get(shortcode) as Map<string, number>;
   for (const [place, { shortcode, questionRef }] of questions.entries()) {
-    byShortcode.get(shortcode)?.set(csvCell(questionRef), place);
+    placesIn(shortcode).set(csvCell(questionRef), place);
   }
   return {
     names: questions.map(({ shortcode, questionRef }) => csvCell(`${shortcode}.${questionRef}`)),
-    places: new Map(forms.map(({ id, shortcode }) => [id, byShortcode.get(shortcode) ?? new Map()])),
+    places: new Map(forms.map(({ id, shortcode }) => [id, placesIn(shortcode)])),
   };
 }

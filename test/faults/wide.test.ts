@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ask, errorBody, query } from '../support/api.ts';
-import { type TestAccount, type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { type TestAccount, type TestSurvey, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { wideCsv } from '../support/wide.ts';
 import { beginExport, readExport, withFaultyService } from './service.ts';
@@ -163,4 +163,21 @@ test('what is stored while a wide file is made changes no record, but for answer
   expect(complete).toBe(true);
   expect(text.replace(/^zzz,.*\n/m, '')).toBe(before);
   expect(text).toContain(',in time');
+});
+
+test('a form that is renamed while a wide file is begun goes by the name it had', async () => {
+  const small = await createSurvey(survey.account, undefined, 2);
+  await addResponses(
+    small,
+    Array.from({ length: 20 }, (_, i) => ({ form: i % 2, userid: `u${i % 5}`, question_ref: `q${i % 3}` })),
+  );
+  const before = await wideCsv(small);
+  let renamed = false;
+  service.proxy.inject(async (exchange) => {
+    if (renamed || !exchange.query.includes('min(question_idx)')) return;
+    renamed = true;
+    await sql(`update surveys set shortcode = 'renamed' where survey_name = $1`, [small.name]);
+  });
+  expect(await read(small)).toEqual({ complete: true, text: before });
+  expect(renamed).toBe(true);
 });
