@@ -9,6 +9,12 @@ export interface Page {
   readonly last: Required<Cursor> | undefined;
 }
 
+/** A page whose size is known, so that the next can be sized by it. */
+export interface SizedPage extends Page {
+  /** What it takes of memory, in bytes. */
+  readonly bytes: number;
+}
+
 /** Reads the first `range.limit` rows of a range. @throws DatabaseError `too-large` when they are too large to read at once */
 export type ReadPage<P extends Page> = (range: Range) => Promise<P>;
 
@@ -18,6 +24,9 @@ export interface Fitting<P extends Page> {
   readonly limit: number;
 }
 
+/** What a page should weigh. Smaller ones cost round trips, larger ones memory: several are held at a time. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+const MAX_PAGE_ROWS = 20_000;
 /** Halving would ask fifteen times for a page of 20,000 rows before it came to one enormous row; this asks eight times. */
 const SHRINK = 4;
 
@@ -34,4 +43,14 @@ export async function readFitting<P extends Page>(read: ReadPage<P>, range: Rang
       if (!tooLarge || limit === 1) throw error;
     }
   }
+}
+
+/** How many rows such as these a page should have. */
+export function rowsFor({ bytes, rowCount }: SizedPage): number {
+  return Math.min(MAX_PAGE_ROWS, Math.max(1, Math.floor((PAGE_BYTES * rowCount) / bytes)));
+}
+
+/** How many to ask for after a page: not at once as many again as may just have been too large, nor as few for ever. */
+export function rowsAfter({ page, limit }: Fitting<SizedPage>): number {
+  return Math.min(rowsFor(page), 2 * limit);
 }

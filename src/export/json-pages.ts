@@ -2,11 +2,11 @@ import type { Database, Patience } from '../db/client.ts';
 import { JSON_COLUMNS, pageQuery } from '../db/responses.ts';
 import type { Range, Selection } from '../db/selection.ts';
 import { placeOf } from './borders.ts';
-import { type Page, readFitting } from './fitting.ts';
+import { type SizedPage, readFitting, rowsAfter } from './fitting.ts';
 import { KEY_COLUMNS, responseEncoder } from './response-objects.ts';
 
 /** Responses as JSON objects, each behind a comma. */
-export interface JsonPage extends Page {
+export interface JsonPage extends SizedPage {
   readonly json: Uint8Array<ArrayBuffer>;
   /** The rows' versions: see db/versions.ts. */
   readonly versions: readonly string[];
@@ -35,21 +35,20 @@ export async function* readJsonPages(
     const query = pageQuery(selection, part, JSON_COLUMNS, { versions: true });
     return db.bytes(query, { signal, maxBytes, patience }, (body) => {
       const { lastKey, ...page } = encoder.encode(body, columns);
-      return { ...page, last: placeOf(lastKey) };
+      return { ...page, last: placeOf(lastKey), bytes: page.json.length };
     });
   };
 
   let rest = range;
-  let size = range.limit; // what fitted last time, not what was hoped for
+  let rows = range.limit;
   for (let patience: Patience = 'request'; ; patience = 'export') {
-    const { page, limit } = await readFitting((part) => read(part, patience), {
-      ...rest,
-      limit: Math.min(size, rest.limit),
-    });
-    const complete = page.rowCount < limit || page.rowCount === rest.limit;
+    const limit = Math.min(rows, rest.limit);
+    const part = await readFitting((one) => read(one, patience), { ...rest, limit });
+    const { page } = part;
+    const complete = page.rowCount < part.limit || page.rowCount === rest.limit;
     yield { ...page, complete };
     if (complete) return;
-    size = limit;
+    rows = rowsAfter(part);
     rest = { after: page.last, limit: rest.limit - page.rowCount };
   }
 }

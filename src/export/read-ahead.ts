@@ -1,13 +1,7 @@
 import type { Cursor } from '../cursor.ts';
 import type { Range } from '../db/selection.ts';
-import { type Fitting, type Page, type ReadPage, readFitting } from './fitting.ts';
+import { type Fitting, type ReadPage, type SizedPage, readFitting, rowsAfter, rowsFor } from './fitting.ts';
 import { MemoryShare } from './memory-share.ts';
-
-/** A page whose size in transfer is known, so that the next can be sized by it. */
-export interface SizedPage extends Page {
-  /** What it took of memory, in bytes; of a page that is not parsed, the answer it came in. */
-  readonly bytes: number;
-}
 
 /** A page as it goes into a file. */
 export interface FilePage extends SizedPage {
@@ -25,9 +19,6 @@ export interface ResponseReader<P extends SizedPage> {
 
 /** The first page is small: it decides the status, and the client sees its first byte soon. */
 const FIRST_PAGE_ROWS = 500;
-/** What a page should weigh. Smaller ones cost round trips, larger ones memory: {@link PAGES_AHEAD} + 1 are held at a time. */
-const PAGE_BYTES = 4 * 1024 * 1024;
-const MAX_PAGE_ROWS = 20_000;
 /** With the border query that is six requests, as many as a Worker may have waiting for headers; a further one waits. */
 const PAGES_AHEAD = 5;
 /** Page borders fetched in one query. */
@@ -120,18 +111,12 @@ async function* restOf<P extends SizedPage>(
   range: Range,
   start: Fitting<P>,
 ): AsyncGenerator<P, void, void> {
-  let { page, limit } = start;
-  for (;;) {
+  for (let part = start; ;) {
+    const { page, limit } = part;
     yield page;
     if (!page.last || page.rowCount < limit) return;
-    // Not at once back to the size that may just have been too large.
-    const next = Math.min(rowsFor(page), 2 * limit);
-    ({ page, limit } = await readFitting(read, { ...range, after: page.last, limit: next }));
+    part = await readFitting(read, { ...range, after: page.last, limit: rowsAfter(part) });
   }
-}
-
-function rowsFor({ bytes, rowCount }: SizedPage): number {
-  return Math.min(MAX_PAGE_ROWS, Math.max(1, Math.floor((PAGE_BYTES * rowCount) / bytes)));
 }
 
 /** A failure ahead of its turn is reported when its turn comes, not as an unhandled rejection. */

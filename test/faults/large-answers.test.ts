@@ -39,6 +39,20 @@ test('a page of JSON has the size asked for when no answer may hold more than 3 
   expect(new Set(responses.map((row) => row['question_ref'])).size).toBe(100);
 });
 
+test('a page of JSON takes few requests, although its first row is as large as all the others', async () => {
+  const mixed = await createSurvey(survey.account);
+  const names = Array.from({ length: 2000 }, (_, i) => `q${1000 + i}`);
+  await addResponses(
+    mixed,
+    names.map((name, i) => ({ question_ref: name, response: 'x'.repeat(i === 0 ? 9_000_000 : 4000) })),
+  );
+  service.proxy.inject();
+  const answer = await ask(`/responses${query({ survey: mixed.name, pageSize: 2000 })}`, { key: survey.account.key });
+  const { responses } = JSON.parse(answer.text) as Page;
+  expect(responses.map((row) => row['question_ref'])).toEqual(names);
+  expect(service.proxy.requests).toBeLessThan(40);
+});
+
 test('a page that is too large even for one row breaks the transfer, and does not hang', async () => {
   let pages = 0;
   service.proxy.inject((exchange) => {
