@@ -40,28 +40,33 @@ export async function withRetry<T>(
   }
 }
 
+/** (`AbortSignal.any` would do, but workerd keeps what it makes for as long as the signals live that it was made of.) */
 async function attempt<T>(ms: number, signal: AbortSignal, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const timeout = new AbortController();
-  const timer = setTimeout(() => timeout.abort(new DatabaseError('transient', `no answer within ${ms} ms`)), ms);
+  const ending = new AbortController();
+  const end = () => ending.abort(signal.reason);
+  signal.addEventListener('abort', end);
+  let late: DatabaseError | undefined;
+  const timer = setTimeout(() => {
+    late = new DatabaseError('transient', `no answer within ${ms} ms`);
+    ending.abort(late);
+  }, ms);
   try {
-    return await read(AbortSignal.any([signal, timeout.signal]));
+    return await read(ending.signal);
   } catch (error) {
-    throw timeout.signal.aborted ? timeout.signal.reason : error;
+    throw late ?? error;
   } finally {
     clearTimeout(timer);
+    signal.removeEventListener('abort', end);
   }
 }
 
-function delay(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        reject(signal.reason as Error);
-      },
-      { once: true },
-    );
-  });
+async function delay(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  const end = () => resolve();
+  signal.addEventListener('abort', end);
+  await promise;
+  clearTimeout(timer);
+  signal.removeEventListener('abort', end);
+  signal.throwIfAborted();
 }
