@@ -10,7 +10,7 @@ export interface DatabaseEnv {
   readonly DATABASE_URL: string;
   /** Where SQL goes over HTTP. Unset in production, where the driver derives Neon's address from DATABASE_URL. */
   readonly SQL_ENDPOINT?: string;
-  /** How long a page of a running export is tried again before the transfer breaks off; 60 when not given. */
+  /** How long a page of a running export is tried again before the transfer breaks off: whole seconds, 60 when not given. */
   readonly EXPORT_RETRY_SECONDS?: string;
 }
 
@@ -54,7 +54,11 @@ const REQUEST_SECONDS = 8;
 const EXPORT_SECONDS = 60;
 
 function budgetsOf(env: DatabaseEnv): Record<Patience, RetryBudget> {
-  const exportSeconds = Number(env.EXPORT_RETRY_SECONDS ?? EXPORT_SECONDS);
+  const { EXPORT_RETRY_SECONDS: seconds = String(EXPORT_SECONDS) } = env;
+  if (!/^\d{1,5}$/.test(seconds)) {
+    throw new DatabaseError('defect', `EXPORT_RETRY_SECONDS must be whole seconds, from 0 to 99999, not "${seconds}"`);
+  }
+  const exportSeconds = Number(seconds);
   return {
     probe: { totalMs: 0, attemptMs: 3_000 }, // whoever asks for health asks again anyway
     key: { totalMs: 1000 * REQUEST_SECONDS, attemptMs: 5_000 }, // one row by an index
