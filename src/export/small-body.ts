@@ -28,7 +28,11 @@ async function* joined(
   next: Uint8Array,
   rest: AsyncGenerator<Uint8Array, void, void>,
 ): AsyncGenerator<Uint8Array, void, void> {
-  yield* start;
-  yield next;
-  yield* rest;
+  try {
+    yield* start;
+    yield next;
+    yield* rest;
+  } finally {
+    await rest.return();
+  }
 }

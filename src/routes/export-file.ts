@@ -49,6 +49,7 @@ export async function exportFile(c: Context<AppEnv>, query: FileQuery, format: F
   if ('whole' in body) return answerWhole(c, body.whole, headers);
   if (c.req.method === 'HEAD') {
     ending.abort();
+    await pages.return();
     return c.body(null, 200, headers);
   }
   return answerStream(c, body.chunks, ending, headers);
