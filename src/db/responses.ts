@@ -119,7 +119,8 @@ export async function countResponses(
   after: Cursor | undefined,
   signal: AbortSignal,
 ): Promise<number> {
-  const [row] = await db.rows(countQuery(selection, after), { signal });
+  // A walk along the index of a large survey may take longer than a look-up does.
+  const [row] = await db.rows(countQuery(selection, after), { signal, patience: 'export' });
   return Number(row?.[0]);
 }
 
