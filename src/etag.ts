@@ -1,3 +1,5 @@
+import { sha256Hex } from './sha256.ts';
+
 /** Goes up with every change to what a body is made of the same rows: what clients hold is then another one's tag. */
 const REPRESENTATION = 1;
 
@@ -13,9 +15,8 @@ const TAGS = new RegExp(TAG, 'g');
  * @param parts all that the body is made of, or what stands for it, as JSON can hold it
  */
 export async function etagOf(...parts: readonly unknown[]): Promise<string> {
-  const text = new TextEncoder().encode(JSON.stringify([REPRESENTATION, ...parts]));
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', text));
-  return `W/"${Array.from(digest.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('')}"`;
+  const digest = await sha256Hex(JSON.stringify([REPRESENTATION, ...parts]));
+  return `W/"${digest.slice(0, 32)}"`;
 }
 
 /**

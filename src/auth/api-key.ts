@@ -1,3 +1,5 @@
+import { sha256Hex } from '../sha256.ts';
+
 /*
  * An API key: `sres_`, 43 characters for 32 random bytes, 6 characters of checksum; 54 in all, letters and digits behind
  * the prefix, so that a double click selects the whole and secret scanners can recognise it.
@@ -35,10 +37,7 @@ export function apiKeyPrefix(key: string): string {
 }
 
 /** What is stored of a key, in `api_keys.hash` and as its KV key: the lower-case hexadecimal SHA-256 of all of it. */
-export async function hashApiKey(key: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(key));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
+export const hashApiKey = (key: string): Promise<string> => sha256Hex(key);
 
 function base62(number: bigint, length: number): string {
   let text = '';

@@ -5,7 +5,7 @@ import { databaseUnavailable, tooManyFailures } from '../errors.ts';
 import { logFailure } from '../log.ts';
 import type { RequestStats } from '../request-stats.ts';
 import { Allowance } from './allowance.ts';
-import { type Answer, Answers } from './answers.ts';
+import { type Verdict, Verdicts } from './verdicts.ts';
 import { type CacheEntry, ENTRY_SECONDS, type KeyNamespace, readEntry, writeEntry } from './cache-entries.ts';
 import { type Leader, LookUps } from './look-ups.ts';
 import { Suspects } from './suspects.ts';
@@ -43,7 +43,7 @@ const UNKNOWN_EVERY_MS = 1_000;
  * database has said. docs/keys.md has the numbers above with their reasons, and what follows for a revoked key.
  */
 export class KeyCache {
-  readonly #answers = new Answers();
+  readonly #verdicts = new Verdicts();
   readonly #suspects = new Suspects();
   /** Of keys that KV has an entry of, which nobody can make up. */
   readonly #familiar = new LookUps();
@@ -57,8 +57,8 @@ export class KeyCache {
    * @throws ApiError 429 when the key is not good for all we know, and the address has sent too many such keys
    */
   async find(hash: string, inquiry: Inquiry): Promise<StoredApiKey | undefined> {
-    const arrived = this.#answers.moment();
-    if (this.#answers.isKnownToBeUnknown(hash)) return undefined;
+    const arrived = this.#verdicts.moment();
+    if (this.#verdicts.isKnownToBeUnknown(hash)) return undefined;
 
     const { cache, requestId, stats } = inquiry;
     const kept = await readEntry(cache, hash, requestId);
@@ -74,13 +74,13 @@ export class KeyCache {
 
   /** KV may show an older entry than what this isolate has been told since: of a key that ends sooner, for instance. */
   #newest(entry: CacheEntry, hash: string): CacheEntry {
-    const last = this.#answers.last(hash);
+    const last = this.#verdicts.last(hash);
     return last?.key && last.checked > entry.checked ? { ...entry, ...last.key, checked: last.checked } : entry;
   }
 
   /** An expired entry is none, and not a refusal: all that is refused takes the same way. And a "no" of our own is final. */
   #isCredible(entry: CacheEntry, hash: string): boolean {
-    const last = this.#answers.last(hash);
+    const last = this.#verdicts.last(hash);
     const wasRefused = last !== undefined && !last.key && last.checked >= entry.checked;
     return !wasRefused && !hasExpired(entry);
   }
@@ -114,7 +114,7 @@ export class KeyCache {
   }
 
   async #askAsStranger(hash: string, arrived: number, inquiry: Inquiry): Promise<StoredApiKey | undefined> {
-    const known = this.#answers.since(hash, arrived);
+    const known = this.#verdicts.since(hash, arrived);
     if (known) return known.key;
 
     this.#refuseSuspect(inquiry.address);
@@ -131,19 +131,25 @@ export class KeyCache {
       db,
       requestId,
       defer,
-      answered: (answers) => {
-        for (const [hash, answer] of answers) {
-          this.#answers.add(hash, answer);
-          if (answer.key) defer(this.#keep(cache, hash, answer.key, answer, requestId));
+      decided: (verdicts) => {
+        for (const [hash, verdict] of verdicts) {
+          this.#verdicts.add(hash, verdict);
+          if (verdict.key) defer(this.#keep(cache, hash, verdict.key, verdict, requestId));
         }
-        defer(markUsed(db, [...answers.values()], requestId));
+        defer(markUsed(db, [...verdicts.values()], requestId));
       },
     };
   }
 
-  async #keep(cache: KeyNamespace, hash: string, key: StoredApiKey, answer: Answer, requestId: string): Promise<void> {
-    await writeEntry(cache, hash, key, answer.checked, requestId);
-    answer.kept = this.#answers.moment();
+  async #keep(
+    cache: KeyNamespace,
+    hash: string,
+    key: StoredApiKey,
+    verdict: Verdict,
+    requestId: string,
+  ): Promise<void> {
+    await writeEntry(cache, hash, key, verdict.checked, requestId);
+    verdict.kept = this.#verdicts.moment();
   }
 }
 
@@ -153,10 +159,10 @@ export const hasExpired = ({ expires }: { expires: number | null }) => expires !
 const startOfUse = (ms: number) => ms - (ms % USE_MS);
 
 /** A key is looked up because it is used. */
-async function markUsed(db: Database, answers: readonly Answer[], requestId: string): Promise<void> {
-  const checked = answers[0]?.checked ?? 0;
+async function markUsed(db: Database, verdicts: readonly Verdict[], requestId: string): Promise<void> {
+  const checked = verdicts[0]?.checked ?? 0;
   const start = startOfUse(checked);
-  const unmarked = answers.flatMap(({ key }) => (key && (key.lastUsed ?? 0) < start ? [key.keyId] : []));
+  const unmarked = verdicts.flatMap(({ key }) => (key && (key.lastUsed ?? 0) < start ? [key.keyId] : []));
   if (unmarked.length === 0) return;
   try {
     await markApiKeysUsed(db, unmarked, checked, start);

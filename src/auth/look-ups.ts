@@ -2,7 +2,7 @@ import { type StoredApiKey, findApiKeys } from '../db/accounts.ts';
 import type { Database } from '../db/client.ts';
 import { logFailure } from '../log.ts';
 import type { Allowance } from './allowance.ts';
-import type { Answer } from './answers.ts';
+import type { Verdict } from './verdicts.ts';
 import { withTimeout } from './timeout.ts';
 
 /** The request that asks the database for all who are waiting. */
@@ -12,13 +12,13 @@ export interface Leader {
   readonly requestId: string;
   /** Takes work that may outlast the response. */
   readonly defer: (work: Promise<unknown>) => void;
-  /** Gets the answers, by hash, before those who wait for them do. */
-  readonly answered: (answers: ReadonlyMap<string, Answer>) => void;
+  /** Gets the verdicts, by hash, before those who wait for them do. */
+  readonly decided: (verdicts: ReadonlyMap<string, Verdict>) => void;
 }
 
 interface Waiting {
   readonly hash: string;
-  outcome?: { readonly answer: Answer } | { readonly error: unknown };
+  outcome?: { readonly verdict: Verdict } | { readonly error: unknown };
 }
 
 /** More wait for the next query: this many hashes are some 32 kB. */
@@ -72,7 +72,7 @@ export class LookUps {
    *
    * @throws DatabaseError when the database cannot answer
    */
-  async ask(hash: string, leader: Leader): Promise<Answer> {
+  async ask(hash: string, leader: Leader): Promise<Verdict> {
     const waiting = this.#waiting.get(hash) ?? { hash };
     this.#waiting.set(hash, waiting);
     while (!waiting.outcome) {
@@ -81,7 +81,7 @@ export class LookUps {
       await withTimeout(query.done, Math.max(0, query.started + TAKE_OVER_MS - Date.now()), () => this.#end(query));
     }
     if ('error' in waiting.outcome) throw waiting.outcome.error;
-    return waiting.outcome.answer;
+    return waiting.outcome.verdict;
   }
 
   #start(leader: Leader): { done: Promise<void>; started: number } {
@@ -96,7 +96,7 @@ export class LookUps {
   }
 
   /** Never rejects: a failure is the outcome of all that were asked for. */
-  async #askForAll({ db, requestId, answered }: Leader): Promise<void> {
+  async #askForAll({ db, requestId, decided }: Leader): Promise<void> {
     await sleep(this.#pauseMs());
     const batch = [...this.#waiting.values()].slice(0, MAX_BATCH);
     const checked = Date.now();
@@ -107,9 +107,9 @@ export class LookUps {
       );
       this.#failedAt = undefined;
       if (keys.size < batch.length) this.#unknown?.spend();
-      const answers = new Map(batch.map(({ hash }) => [hash, answerOf(keys.get(hash), checked)]));
-      answered(answers);
-      for (const waiting of batch) waiting.outcome = { answer: answers.get(waiting.hash) as Answer };
+      const verdicts = new Map(batch.map(({ hash }) => [hash, verdictOf(keys.get(hash), checked)]));
+      decided(verdicts);
+      for (const waiting of batch) waiting.outcome = { verdict: verdicts.get(waiting.hash) as Verdict };
     } catch (error) {
       this.#failedAt = Date.now();
       logFailure('key look-up failed', { requestId, keys: batch.length, error: String(error) });
@@ -125,7 +125,7 @@ export class LookUps {
   }
 }
 
-const answerOf = (key: StoredApiKey | undefined, checked: number): Answer => ({ key, checked });
+const verdictOf = (key: StoredApiKey | undefined, checked: number): Verdict => ({ key, checked });
 
 function sleep(ms: number): Promise<void> | undefined {
   return ms > 0 ? new Promise((resolve) => setTimeout(resolve, ms)) : undefined;

@@ -1,6 +1,6 @@
 import { neon, neonConfig } from '@neondatabase/serverless';
 import { RequestStats } from '../request-stats.ts';
-import { checkedRows } from './answer.ts';
+import { checkedRows } from './checked-rows.ts';
 import { DatabaseError, failureOfStatus } from './errors.ts';
 import { type RetryBudget, withRetry } from './retry.ts';
 

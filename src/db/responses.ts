@@ -4,7 +4,7 @@ import { BY_TIME, type Order, type Value, orderSql } from './order.ts';
 import { type Range, type Selection, armConditions } from './selection.ts';
 import { isoTimestamp } from './sql.ts';
 import type { Form } from './surveys.ts';
-import { rowVersion, versionQuery } from './versions.ts';
+import { rowVersion, versionQuery } from './row-versions.ts';
 
 /** The columns of a CSV export, in the order on which scripts depend. */
 export const CSV_COLUMNS = [

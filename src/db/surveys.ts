@@ -1,6 +1,6 @@
 import type { Database, Query, Row } from './client.ts';
 import { isoTimestamp } from './sql.ts';
-import { rowVersion, versionQuery } from './versions.ts';
+import { rowVersion, versionQuery } from './row-versions.ts';
 
 /** One version of one form of a survey. */
 export interface Form {

@@ -8,7 +8,7 @@ import { KEY_COLUMNS, responseEncoder } from './response-objects.ts';
 /** Responses as JSON objects, each behind a comma. */
 export interface JsonPage extends SizedPage {
   readonly json: Uint8Array<ArrayBuffer>;
-  /** The rows' versions: see db/versions.ts. */
+  /** The rows' versions: see db/row-versions.ts. */
   readonly versions: readonly string[];
   /** Whether the range has no rows behind these. */
   readonly complete: boolean;

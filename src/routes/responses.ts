@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { answerStream, answerWhole } from '../answer.ts';
 import { countResponses, hasResponses, pageVersionQuery } from '../db/responses.ts';
 import { findForms } from '../db/surveys.ts';
-import { type ListVersion, findListVersion, listVersionOf } from '../db/versions.ts';
+import { type ListVersion, findListVersion, listVersionOf } from '../db/row-versions.ts';
 import { endpoint } from '../endpoint.ts';
 import { noResponses } from '../errors.ts';
 import { etagOf } from '../etag.ts';

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { answerWhole } from '../answer.ts';
 import { SURVEY_FIELDS, listSurveys, surveysVersionQuery } from '../db/surveys.ts';
-import { type ListVersion, findListVersion, listVersionOf, versionsOf } from '../db/versions.ts';
+import { type ListVersion, findListVersion, listVersionOf, versionsOf } from '../db/row-versions.ts';
 import { endpoint } from '../endpoint.ts';
 import { etagOf } from '../etag.ts';
 import { jsonObject } from '../json.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rowVersion } from '../../src/db/versions.ts';
+import { rowVersion } from '../../src/db/row-versions.ts';
 import { openDatabase } from '../../tools/database.ts';
 import { emptyDataFolder } from '../support/embedded.ts';
 import { query } from '../support/two-databases.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Allowance } from '../../src/auth/allowance.ts';
-import type { Answer } from '../../src/auth/answers.ts';
+import type { Verdict } from '../../src/auth/verdicts.ts';
 import { type Leader, LookUps } from '../../src/auth/look-ups.ts';
 import type { Database, Query, Row } from '../../src/db/client.ts';
 
@@ -22,7 +22,7 @@ function leaderOn(rows: (hashes: string[]) => Promise<Row[]>): { leader: Leader;
       return rows(hashes);
     },
   } as Partial<Database> as Database;
-  return { leader: { db, requestId: 'r', defer: () => {}, answered: () => {} }, queries };
+  return { leader: { db, requestId: 'r', defer: () => {}, decided: () => {} }, queries };
 }
 
 const known = async (hashes: string[]): Promise<Row[]> =>
@@ -34,7 +34,7 @@ test('five hundred hashes go into a query, the rest into the next', async () => 
   const { leader, queries } = leaderOn(known);
   const lookUps = new LookUps();
   const answers = await Promise.all(Array.from({ length: 1201 }, (_, i) => lookUps.ask(`h${i}`, leader)));
-  expect(answers.map(({ key }: Answer) => key?.keyId)).toEqual(Array.from({ length: 1201 }, (_, i) => `id of h${i}`));
+  expect(answers.map(({ key }: Verdict) => key?.keyId)).toEqual(Array.from({ length: 1201 }, (_, i) => `id of h${i}`));
   expect(queries.map(({ length }) => length)).toEqual([500, 500, 201]);
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { transcodeToCsv } from '../../src/transcode/csv.ts';
-import { checkedRows } from '../../src/db/answer.ts';
+import { checkedRows } from '../../src/db/checked-rows.ts';
 
 const answer = (rows: unknown[], rowCount = rows.length) => ({
   fields: [{ name: 'a' }, { name: 'b' }],

@@ -1,3 +1,4 @@
+import { sha256Hex } from '../sha256.ts';
 import type { Database, Query, Row } from './client.ts';
 
 /** What a list of rows is at a moment. */
@@ -47,7 +48,5 @@ export const versionsOf = (rows: readonly Row[]) => rows.map((row) => row.at(-1)
 
 /** The same of rows that have been read, by their versions. */
 export async function listVersionOf(versions: readonly string[]): Promise<ListVersion> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(versions.join(',')));
-  const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
-  return { rowCount: versions.length, digest: hex };
+  return { rowCount: versions.length, digest: await sha256Hex(versions.join(',')) };
 }
