@@ -21,8 +21,7 @@ export interface Value {
   write(row: RowCells, output: Output): void;
 }
 
-/** A column's text as a string, as it stands in the page. */
-export class StringValue implements Value {
+abstract class ColumnValue implements Value {
   readonly column: number;
 
   constructor(column: number) {
@@ -33,23 +32,18 @@ export class StringValue implements Value {
     return cellLength(row, this.column);
   }
 
-  write(row: RowCells, output: Output): void {
-    output.write(row.bytes, row.starts[this.column], row.ends[this.column]);
+  abstract write(row: RowCells, output: Output): void;
+}
+
+/** A column's text as a string, as it stands in the page. */
+export class StringValue extends ColumnValue {
+  write({ bytes, starts, ends }: RowCells, output: Output): void {
+    output.write(bytes, starts[this.column], ends[this.column]);
   }
 }
 
 /** A column's text as the JSON that it is, such as Postgres prints jsonb: its numbers keep every digit. */
-export class JsonValue implements Value {
-  readonly column: number;
-
-  constructor(column: number) {
-    this.column = column;
-  }
-
-  room(row: RowCells): number {
-    return cellLength(row, this.column);
-  }
-
+export class JsonValue extends ColumnValue {
   write({ bytes, starts, ends }: RowCells, output: Output): void {
     const start = starts[this.column] as number;
     const end = ends[this.column] as number;
