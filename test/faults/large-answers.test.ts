@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 const limitOf = (params: unknown[]) => Number(params[0]);
 
-test.each([1, 2, 3, 50, 499, 500])('an export comes whole when no answer may hold more than %i rows', async (most) => {
+test.each([1, 3, 50, 499, 500])('an export comes whole when no answer may hold more than %i rows', async (most) => {
   let refused = 0;
   service.proxy.inject((exchange) => {
     if (exchange.query.includes('question_text') && limitOf(exchange.params) > most) {

@@ -39,7 +39,6 @@ const once: [string, (exchange: Exchange) => void][] = [
   ['is answered 429', (exchange) => exchange.reply(429, 'slow down')],
   ['is answered 500', (exchange) => exchange.reply(500, '{"message":"failed to wake up the compute"}')],
   ['is answered 503', (exchange) => exchange.reply(503, 'no')],
-  ['is answered by Cloudflare’s edge', (exchange) => exchange.reply(522, 'error code: 522')],
   ['finds the database shut down', (exchange) => exchange.reply(400, '{"message":"terminating","code":"57P01"}')],
 ];
 
