@@ -35,14 +35,10 @@ export function fileReader(
       const maxBytes = range.limit === 1 ? maxRowBytes : MAX_PAGE_BYTES;
       const page = await db.bytes(query(range), { signal, maxBytes, patience }, (body): FilePage => {
         const { data, rowCount, lastKey } = transcode(body);
-        if (data.buffer !== body.buffer) free(body);
-        return {
-          data,
-          rowCount,
-          last: placeOf(lastKey),
-          bytes: data.buffer.byteLength,
-          release: () => free(data),
-        };
+        const isInPlace = data.buffer === body.buffer;
+        const bytes = body.length + (isInPlace ? 0 : data.buffer.byteLength);
+        if (!isInPlace) free(body);
+        return { data, rowCount, last: placeOf(lastKey), bytes, release: () => free(data) };
       });
       patience = 'export'; // for the first page a client waits; from then on, patience saves its download
       return page;

@@ -11,7 +11,7 @@ export interface Page {
 
 /** A page whose size is known, so that the next can be sized by it. */
 export interface SizedPage extends Page {
-  /** What it takes of memory, in bytes. */
+  /** What it took of memory while it was made, in bytes. */
   readonly bytes: number;
 }
 

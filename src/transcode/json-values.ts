@@ -1,4 +1,5 @@
 import { base64UrlLength, writeBase64Url } from './base64url.ts';
+import { ByteMap } from './byte-map.ts';
 import { ESCAPES, codePointAt, writeUtf8 } from './json-escapes.ts';
 import { malformed } from './malformed-page.ts';
 import { Output } from './output.ts';
@@ -55,14 +56,15 @@ export class JsonValue extends ColumnValue {
 /** The string that a table has for a column's text. A text that it does not have is in no answer to our query. */
 export class LookUpValue implements Value {
   readonly column: number;
-  readonly table: ReadonlyMap<string, Uint8Array>;
+  readonly table: ByteMap<Uint8Array>;
   readonly longest: number;
 
-  /** @param table its keys are of ASCII, without what JSON escapes */
+  /** @param table its keys have nothing that JSON escapes */
   constructor(column: number, table: ReadonlyMap<string, string>) {
+    const texts = Array.from(table, ([key, text]) => [key, utf8.encode(JSON.stringify(text))] as const);
     this.column = column;
-    this.table = new Map(Array.from(table, ([key, text]) => [key, utf8.encode(JSON.stringify(text))]));
-    this.longest = Math.max(0, ...Array.from(this.table.values(), ({ length }) => length));
+    this.table = new ByteMap(texts);
+    this.longest = Math.max(0, ...texts.map(([, { length }]) => length));
   }
 
   room(): number {
@@ -72,8 +74,7 @@ export class LookUpValue implements Value {
   /** @throws MalformedPageError */
   write({ bytes, starts, ends }: RowCells, output: Output): void {
     const start = starts[this.column] as number;
-    const key = bytes.subarray(start + 1, (ends[this.column] as number) - 1);
-    const text = this.table.get(String.fromCharCode.apply(null, key as unknown as number[]));
+    const text = this.table.get(bytes, start + 1, (ends[this.column] as number) - 1);
     if (!text) throw malformed(start);
     output.write(text);
   }
@@ -110,7 +111,9 @@ export class TokenValue implements Value {
   }
 
   #arrayLength(row: RowCells): number {
-    return this.columns.reduce((sum, column) => sum + 1 + cellLength(row, column), this.beginning.length + 1);
+    let length = this.beginning.length + 1;
+    for (const column of this.columns) length += 1 + cellLength(row, column);
+    return length;
   }
 }
 

@@ -10,10 +10,12 @@ import { escapedSqlAnswer, sqlAnswer } from '../support/sql-answer.ts';
 
 type Row = (string | null)[];
 
+/** Two of the keys differ and have the same hash. */
 const NAMES = new Map([
   ['a1', 'first'],
   ['b2', 'with "quotes"'],
-  ['c3', ''],
+  ['Aa', ''],
+  ['BB', 'like Aa'],
 ]);
 /** Columns: any text, JSON, one of the table’s keys, and the four of a token. */
 const MEMBERS: ObjectLayout['members'] = [

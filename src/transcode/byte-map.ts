@@ -1,0 +1,40 @@
+interface Entry<V> {
+  readonly key: Uint8Array;
+  readonly value: V;
+  /** Another entry with the same hash. */
+  readonly next: Entry<V> | undefined;
+}
+
+/** Values by text, looked up by the text's UTF-8 where it stands, without making a string of it. */
+export class ByteMap<V> {
+  readonly #byHash = new Map<number, Entry<V>>();
+
+  constructor(entries: Iterable<readonly [string, V]>) {
+    const utf8 = new TextEncoder();
+    for (const [text, value] of entries) {
+      const key = utf8.encode(text);
+      const hash = hashOf(key, 0, key.length);
+      this.#byHash.set(hash, { key, value, next: this.#byHash.get(hash) });
+    }
+  }
+
+  /** @returns the value for the text that stands between two positions */
+  get(bytes: Uint8Array, start: number, end: number): V | undefined {
+    let entry = this.#byHash.get(hashOf(bytes, start, end));
+    while (entry && !isAt(entry.key, bytes, start, end)) entry = entry.next;
+
+    return entry?.value;
+  }
+}
+
+function hashOf(bytes: Uint8Array, start: number, end: number): number {
+  let hash = 0;
+  for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + (bytes[at] as number)) | 0;
+  return hash;
+}
+
+function isAt(key: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
+  if (key.length !== end - start) return false;
+  for (let i = 0; i < key.length; i++) if (key[i] !== bytes[start + i]) return false;
+  return true;
+}
