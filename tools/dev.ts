@@ -29,6 +29,7 @@ await runCommand(async () => {
   const database = await openOwnDatabase(stop);
   if (!database) return;
   cleanUp.defer(() => database.closeNow());
+  if (stop.requested) return;
   await migrate(database.url);
   if (database.kind === 'postgres') await checkRole(database.url);
   const demo = database.kind === 'embedded' && !stop.requested ? await prepareDemo(database.url, dataDir) : undefined;
@@ -79,18 +80,17 @@ function unlessRequested(stop: Stop): (error: unknown) => undefined {
 
 /** @throws UserError when the user at DATABASE_URL may not act as the Worker's role */
 async function checkRole(url: string): Promise<void> {
-  const { rows } = await withConnection(url, (client) =>
-    client.query<{ may: boolean; name: string }>(
-      'select pg_has_role(current_user, $1, $2) as may, quote_ident(current_user) as name',
-      [WORKER_ROLE, 'member'],
-    ),
-  );
-  const [user] = rows;
-  if (user?.may) return;
-  throw new UserError(
-    `${user?.name} may not act as the Worker's role, which another user of this server has made. ` +
-      `As that user, or a superuser: GRANT ${WORKER_ROLE} TO ${user?.name};`,
-  );
+  await withConnection(url, async (client) => {
+    const { rows } = await client.query<{ name: string }>('select quote_ident(current_user) as name');
+    const name = rows[0]?.name;
+    await client.query(`set role ${WORKER_ROLE}`).catch((cause: unknown) => {
+      throw new UserError(
+        `${name} may not act as the Worker's role, which another user of this server has made. ` +
+          `As that user, or a superuser: GRANT ${WORKER_ROLE} TO ${name};`,
+        { cause },
+      );
+    });
+  });
 }
 
 function portFrom(text: string | undefined): number {

@@ -30,7 +30,7 @@ const CLOSE_NOW_MS = 2000;
  * @throws UserError when another process has the data directory, but does not answer; or when it was given up
  */
 export async function openEmbeddedDatabase(dataDir: string, signal?: AbortSignal): Promise<EmbeddedDatabase> {
-  const joined = await joinOrClaim(dataDir);
+  const joined = await joinOrClaim(dataDir, signal);
   if (!('url' in joined)) return run(dataDir, joined, signal);
   const { url, lease } = joined;
   return {

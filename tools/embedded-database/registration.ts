@@ -31,11 +31,15 @@ const SILENCE_MS = 3000;
  * Joins the process that has the data directory's database open, or else makes this process the only one that may open it.
  * Whoever died without a word is replaced.
  *
+ * @param signal gives up waiting for it
  * @returns where the database answers, with a lease: a connection which, while it is open, keeps that process from closing
  * the database ; or the claim
  * @throws UserError when a process holds on to the directory, but does not answer
  */
-export async function joinOrClaim(dataDir: string): Promise<{ url: string; lease: Socket } | Claim> {
+export async function joinOrClaim(
+  dataDir: string,
+  signal?: AbortSignal,
+): Promise<{ url: string; lease: Socket } | Claim> {
   await mkdir(dataDir, { recursive: true });
   const file = join(dataDir, 'embedded.json');
   let seen = '';
@@ -53,7 +57,7 @@ export async function joinOrClaim(dataDir: string): Promise<{ url: string; lease
     const isStale = !alive || (url !== null && Date.now() - since > SILENCE_MS);
     if (isStale) await removeIfStill(file, text);
     else if (Date.now() - since > PATIENCE_MS) throw new UserError(busy(dataDir, pid));
-    else await setTimeout(50);
+    else await setTimeout(50, undefined, signal && { signal });
   }
 }
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Client, DatabaseError } from 'pg';
+import { Client, DatabaseError, escapeLiteral } from 'pg';
 import { reasonOf } from '../command.ts';
 import { messageSplitter } from './backend-messages.ts';
 import { clientGone, Failure, lostConnection, sqlFailure } from './failures.ts';
@@ -37,11 +37,17 @@ export class Connection {
   readonly #client: Client;
   readonly #stream: Duplex;
   readonly #key: { processID: number; secretKey: number };
+  readonly #roleSettings: ReadonlyMap<string, readonly string[]>;
   #queue: Running[] = [];
   #used = false;
 
-  private constructor(client: Client, key: { processID: number; secretKey: number }) {
+  private constructor(
+    client: Client,
+    key: { processID: number; secretKey: number },
+    roleSettings: ReadonlyMap<string, readonly string[]>,
+  ) {
     this.#client = client;
+    this.#roleSettings = roleSettings;
     this.#stream = client.connection.stream;
     this.#key = key;
     this.#stream.removeAllListeners('data');
@@ -66,7 +72,7 @@ export class Connection {
     try {
       if (signal.aborted) throw clientGone();
       await client.connect();
-      return new Connection(client, key);
+      return new Connection(client, key, await readRoleSettings(client));
     } catch (error) {
       client.connection.stream.destroy();
       throw signal.aborted ? clientGone() : connectFailure(error);
@@ -107,11 +113,15 @@ export class Connection {
    * @throws Failure when the request has left a transaction open: there is no use for the connection then
    */
   async reset(role: string | undefined): Promise<void> {
-    const steps = this.#used || this.role !== undefined ? ['DISCARD ALL'] : [];
+    const steps = this.#used || this.role !== undefined ? [this.command('DISCARD ALL')] : [];
     this.role = role;
     this.#used = false;
-    if (role !== undefined) steps.push(setRole(role));
-    await Promise.all(steps.map((step) => this.command(step)));
+    if (role !== undefined) {
+      // By whoever logged in, who may set more than the role itself; what even that user may not set stays as it is.
+      for (const setting of this.#roleSettings.get(role) ?? []) steps.push(this.command(setting).catch(() => {}));
+      steps.push(this.command(setRole(role)));
+    }
+    await Promise.all(steps);
   }
 
   /** Leaves properly. */
@@ -177,18 +187,24 @@ export class Connection {
   }
 }
 
-/** Postgres applies a role's settings (`ALTER ROLE … SET`) at log-in, and not at `SET ROLE`. */
-const ROLE_SETTINGS = `
-  SELECT set_config(split_part(setting, '=', 1), substr(setting, strpos(setting, '=') + 1), false)
-  FROM (
-    SELECT unnest(setconfig) AS setting FROM pg_db_role_setting
-    WHERE setrole = (SELECT oid FROM pg_roles WHERE rolname = current_user)
-      AND setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
-    ORDER BY setdatabase
-  ) settings`;
+/**
+ * What roles have set for when they log in (`ALTER ROLE … SET`), as statements by role: Postgres does not apply it at `SET ROLE`.
+ * Those for one database stand behind those for all.
+ */
+async function readRoleSettings(client: Client): Promise<Map<string, string[]>> {
+  const { rows } = await client.query<{ role: string; name: string; value: string }>(`
+    SELECT rolname AS role, split_part(setting, '=', 1) AS name, substr(setting, strpos(setting, '=') + 1) AS value
+    FROM pg_db_role_setting JOIN pg_roles ON pg_roles.oid = setrole, unnest(setconfig) setting
+    WHERE setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+    ORDER BY setdatabase`);
+  const byRole = Map.groupBy(rows, ({ role }) => role);
+  const statementOf = ({ name, value }: { name: string; value: string }) =>
+    `SELECT set_config(${escapeLiteral(name)}, ${escapeLiteral(value)}, false)`;
+  return new Map(Array.from(byRole, ([role, settings]) => [role, settings.map(statementOf)]));
+}
 
 function setRole(role: string): string {
-  return `SET ROLE "${role.replaceAll('"', '""').replaceAll('\0', '')}"; ${ROLE_SETTINGS}`;
+  return `SET ROLE "${role.replaceAll('"', '""').replaceAll('\0', '')}"`;
 }
 
 function connectFailure(error: unknown): Failure {
