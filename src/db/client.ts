@@ -27,7 +27,10 @@ export interface Query {
 
 export interface QueryOptions {
   readonly signal: AbortSignal;
-  /** How long to try: `request` (when not given) while somebody waits for a status, `export` once a transfer runs, `probe` once, `key` for look-ups that many wait for. */
+  /**
+   * How long to try: `request` (when not given) while somebody waits for a status, `walk` when that takes a pass over the
+   * responses, `export` once a transfer runs, `probe` once, `key` for look-ups that many wait for.
+   */
   readonly patience?: Patience;
   /** A longer answer is not read but refused as `too-large`, as one past the endpoint's own limit is. */
   readonly maxBytes?: number;
@@ -46,7 +49,7 @@ export interface Database {
   bytes<T>(query: Query, options: QueryOptions, use: (body: Uint8Array<ArrayBuffer>) => T): Promise<T>;
 }
 
-export type Patience = 'probe' | 'key' | 'request' | 'export';
+export type Patience = 'probe' | 'key' | 'request' | 'walk' | 'export';
 
 /** A suspended compute may take seconds to wake. */
 const REQUEST_SECONDS = 8;
@@ -54,7 +57,7 @@ const REQUEST_SECONDS = 8;
 const EXPORT_SECONDS = 60;
 
 function budgetsOf(env: DatabaseEnv): Record<Patience, RetryBudget> {
-  const { EXPORT_RETRY_SECONDS: seconds = String(EXPORT_SECONDS) } = env;
+  const seconds = env.EXPORT_RETRY_SECONDS || String(EXPORT_SECONDS);
   if (!/^\d{1,5}$/.test(seconds)) {
     throw new DatabaseError('defect', `EXPORT_RETRY_SECONDS must be whole seconds, from 0 to 99999, not "${seconds}"`);
   }
@@ -63,6 +66,7 @@ function budgetsOf(env: DatabaseEnv): Record<Patience, RetryBudget> {
     probe: { totalMs: 0, attemptMs: 3_000 }, // whoever asks for health asks again anyway
     key: { totalMs: 1000 * REQUEST_SECONDS, attemptMs: 5_000 }, // one row by an index
     request: { totalMs: 1000 * REQUEST_SECONDS, attemptMs: 20_000 },
+    walk: { totalMs: 1000 * REQUEST_SECONDS, attemptMs: 60_000 },
     export: { totalMs: 1000 * exportSeconds, attemptMs: 60_000 },
   };
 }
@@ -87,7 +91,6 @@ neonConfig.fetchFunction = fetchAnswer;
  */
 export function connect(env: DatabaseEnv, stats = new RequestStats()): Database {
   if (env.SQL_ENDPOINT) neonConfig.fetchEndpoint = env.SQL_ENDPOINT;
-  const budgets = budgetsOf(env);
   const driver = () => neon(checkedUrl(env.DATABASE_URL), { disableWarningInBrowsers: true });
 
   const tried = <T>(
@@ -95,7 +98,7 @@ export function connect(env: DatabaseEnv, stats = new RequestStats()): Database 
     signal: AbortSignal,
     read: (attempt: AbortSignal) => Promise<T>,
   ): Promise<T> => {
-    const work = () => withRetry(budgets[patience], signal, read, () => stats.retries++);
+    const work = async () => withRetry(budgetsOf(env)[patience], signal, read, () => stats.retries++);
     // What is asked about keys is part of the time that they take.
     return patience === 'key' ? work() : stats.timeQuery(work);
   };

@@ -47,8 +47,7 @@ export async function findQuestions(
   { limit, maxBytes }: { limit: number; maxBytes: number },
   signal: AbortSignal,
 ): Promise<Question[]> {
-  // A pass over a large survey may take longer than a look-up does.
-  const rows = await db.rows(questionsQuery(selection, limit), { signal, maxBytes, patience: 'export' });
+  const rows = await db.rows(questionsQuery(selection, limit), { signal, maxBytes, patience: 'walk' });
   return (rows as [string, string][]).map(([shortcode, questionRef]) => ({ shortcode, questionRef }));
 }
 

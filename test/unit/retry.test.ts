@@ -10,7 +10,7 @@ const transient: Read = () => Promise.reject(new DatabaseError('transient', 'los
 /** Ends only when it is called off, as fetch does. */
 const endless: Read = (signal) =>
   new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error));
+    signal.addEventListener('abort', () => reject(new Error('called off')));
   });
 
 beforeEach(() => vi.useFakeTimers());
@@ -58,6 +58,11 @@ test('a read that takes too long is called off, and tried again', async () => {
   let attempts = 0;
   const outcome = await run((signal) => (++attempts === 1 ? endless(signal) : Promise.resolve('read')));
   expect(outcome).toMatchObject({ value: 'read', left: 0 });
+});
+
+test('a read that takes too long each time fails with that', async () => {
+  const outcome = await run(endless);
+  expect(outcome).toMatchObject({ error: { kind: 'transient', message: 'no answer within 1000 ms' }, left: 0 });
 });
 
 test.each([
