@@ -11,7 +11,7 @@ export interface Verdict {
 }
 
 /** Verdicts remembered, some 200 bytes each; the oldest give way. */
-const MAX_ANSWERS = 5_000;
+const MAX_VERDICTS = 5_000;
 /** For how long a hash that the database did not know is refused without asking again. */
 const UNKNOWN_FOR_MS = 60_000;
 /** For how long at most a verdict counts as being on its way into KV. */
@@ -31,7 +31,7 @@ export class Verdicts {
     this.#byHash.delete(hash); // so that it becomes the newest
     this.#byHash.set(hash, verdict);
     for (const oldest of this.#byHash.keys()) {
-      if (this.#byHash.size <= MAX_ANSWERS) break;
+      if (this.#byHash.size <= MAX_VERDICTS) break;
       this.#byHash.delete(oldest);
     }
   }

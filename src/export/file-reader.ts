@@ -1,3 +1,4 @@
+import { free } from '../bytes.ts';
 import type { Database, Patience, Query } from '../db/client.ts';
 import type { Order } from '../db/order.ts';
 import type { Range, Selection } from '../db/selection.ts';
@@ -46,9 +47,4 @@ export function fileReader(
 
     borders: readBorders(db, selection, signal, order),
   };
-}
-
-/** Megabytes a page pile up faster than the garbage collector sees them: a transfer to nowhere frees them at once. */
-function free({ buffer }: Uint8Array<ArrayBuffer>): void {
-  buffer.transfer(0);
 }

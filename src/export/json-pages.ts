@@ -1,3 +1,4 @@
+import { free } from '../bytes.ts';
 import type { Database, Patience } from '../db/client.ts';
 import { JSON_COLUMNS, pageQuery } from '../db/responses.ts';
 import type { Range, Selection } from '../db/selection.ts';
@@ -15,7 +16,7 @@ export interface JsonPage extends SizedPage {
 }
 
 /** More than this is not taken into memory at once, unless it is a single row: 10,000 rows of the usual size are well below. */
-const MAX_PAGE_BYTES = 8 * 1024 * 1024;
+const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 
 /** Reads the first `range.limit` responses of a range: in one page, unless they are too large for that. */
 export async function* readJsonPages(
@@ -35,6 +36,7 @@ export async function* readJsonPages(
     const query = pageQuery(selection, part, JSON_COLUMNS, { versions: true });
     return db.bytes(query, { signal, maxBytes, patience }, (body) => {
       const { lastKey, ...page } = encoder.encode(body, columns);
+      free(body);
       return { ...page, last: placeOf(lastKey), bytes: page.json.length };
     });
   };

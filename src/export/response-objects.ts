@@ -1,7 +1,7 @@
 import { cursorValue } from '../cursor.ts';
 import { JSON_COLUMNS, keyColumnsOf } from '../db/responses.ts';
 import type { Form } from '../db/surveys.ts';
-import { JsonValue, LookUpValue, StringValue, type Value } from '../transcode/json-values.ts';
+import { JsonValue, LookUpValue, StringValue, type MemberValue } from '../transcode/json-values.ts';
 import { ObjectEncoder, type ObjectLayout } from '../transcode/json.ts';
 
 /** Where rows read with `JSON_COLUMNS` hold the values of a cursor. */
@@ -16,7 +16,7 @@ export const KEY_COLUMNS = keyColumnsOf(JSON_COLUMNS);
 export function responseEncoder(forms: readonly Form[], frame: Omit<ObjectLayout, 'members'>): ObjectEncoder {
   const shortcodes = new Map(forms.map(({ id, shortcode }) => [id, shortcode]));
   const at = (name: (typeof JSON_COLUMNS)[number]) => JSON_COLUMNS.indexOf(name);
-  const text = (name: (typeof JSON_COLUMNS)[number]): [string, Value] => [name, new StringValue(at(name))];
+  const text = (name: (typeof JSON_COLUMNS)[number]): [string, MemberValue] => [name, new StringValue(at(name))];
   const members: ObjectLayout['members'] = [
     text('parent_surveyid'),
     text('parent_shortcode'),

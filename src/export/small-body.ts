@@ -1,3 +1,5 @@
+import { concat } from '../bytes.ts';
+
 /** A body of which the beginning has been looked at. */
 type Begun =
   /** It ended before the limit. */
@@ -16,7 +18,7 @@ export async function readIfSmall(chunks: AsyncGenerator<Uint8Array, void, void>
   let size = 0;
   for (;;) {
     const { value, done } = await chunks.next();
-    if (done) return { whole: await new Blob(start).bytes() };
+    if (done) return { whole: concat(...start) };
     size += value.length;
     if (size >= limit) return { chunks: joined(start, value, chunks) };
     start.push(value.slice()); // its memory may be gone with the next chunk

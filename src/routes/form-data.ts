@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { answerWhole } from '../answer.ts';
 import { attachment } from '../attachment.ts';
+import { concat } from '../bytes.ts';
 import { csvHeader } from '../csv/file.ts';
 import { transcodeToCsv } from '../transcode/csv.ts';
 import { FORM_VERSION_COLUMNS, formVersionsQuery } from '../db/form-versions.ts';
@@ -38,7 +39,7 @@ export const formData = endpoint({
     const page = await db.bytes(versions, { signal }, (body) => transcodeToCsv(body, [], versions.columns));
     c.var.stats.rows = page.rowCount;
 
-    const file = new Blob([csvHeader(FORM_VERSION_COLUMNS), page.csv]);
-    return answerWhole(c, await file.bytes(), attachment('form-data', 'csv'));
+    const file = concat(csvHeader(FORM_VERSION_COLUMNS), page.csv);
+    return answerWhole(c, file, attachment('form-data', 'csv'));
   },
 });

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { answerStream, answerWhole } from '../answer.ts';
+import { concat } from '../bytes.ts';
 import { countResponses, hasResponses, pageVersionQuery } from '../db/responses.ts';
 import { findForms } from '../db/surveys.ts';
 import { type ListVersion, findListVersion, listVersionOf } from '../db/row-versions.ts';
@@ -71,8 +72,7 @@ export const responses = endpoint({
     if (first.complete) {
       stats.rows = first.rowCount;
       const etag = query.count ? {} : { ETag: await etagFor(await listVersionOf(first.versions)) };
-      const body = new Blob([OPENING, withoutComma(first.json), CLOSING]);
-      return answerWhole(c, await body.bytes(), { ...headers, ...etag });
+      return answerWhole(c, concat(OPENING, withoutComma(first.json), CLOSING), { ...headers, ...etag });
     }
     if (c.req.method === 'HEAD') return c.body(null, 200, headers);
     return answerStream(c, bodyOf(first, pages, stats), ending, headers);

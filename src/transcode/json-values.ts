@@ -15,14 +15,14 @@ const utf8 = new TextEncoder();
 const NULL = utf8.encode('null');
 
 /** A member's value, as it is made of a row's cells. Columns are counted from 0. */
-export interface Value {
+export interface MemberValue {
   /** How many bytes `write` writes, at most. */
   room(row: RowCells): number;
   /** Writes the value. There is room for it. */
   write(row: RowCells, output: Output): void;
 }
 
-abstract class ColumnValue implements Value {
+abstract class ColumnValue implements MemberValue {
   readonly column: number;
 
   constructor(column: number) {
@@ -54,7 +54,7 @@ export class JsonValue extends ColumnValue {
 }
 
 /** The string that a table has for a column's text. A text that it does not have is in no answer to our query. */
-export class LookUpValue implements Value {
+export class LookUpValue implements MemberValue {
   readonly column: number;
   readonly table: ByteMap<Uint8Array>;
   readonly longest: number;
@@ -81,7 +81,7 @@ export class LookUpValue implements Value {
 }
 
 /** base64url of a JSON array: a number, and columns' texts. */
-export class TokenValue implements Value {
+export class TokenValue implements MemberValue {
   readonly columns: readonly number[];
   readonly beginning: Uint8Array;
   readonly array = new Output();

@@ -1,4 +1,4 @@
-import type { Value } from './json-values.ts';
+import type { MemberValue } from './json-values.ts';
 import { malformed } from './malformed-page.ts';
 import { Output } from './output.ts';
 import { transcodePage } from './page.ts';
@@ -11,7 +11,7 @@ import { RowCells } from './row-cells.ts';
 
 /** How rows become objects. */
 export interface ObjectLayout {
-  readonly members: readonly (readonly [name: string, value: Value])[];
+  readonly members: readonly (readonly [name: string, value: MemberValue])[];
   /** What stands before each object. */
   readonly before?: string;
   /** What stands behind each object. */
@@ -37,7 +37,6 @@ export interface ObjectPage {
   readonly versions: readonly string[];
 }
 
-const QUOTE = 0x22;
 const COMMA = 0x2c;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
@@ -48,7 +47,7 @@ const utf8 = new TextEncoder();
 
 /** Turns pages of rows into objects of a layout. */
 export class ObjectEncoder {
-  readonly #members: readonly { readonly name: Uint8Array; readonly value: Value }[];
+  readonly #members: readonly { readonly name: Uint8Array; readonly value: MemberValue }[];
   readonly #end: Uint8Array;
   /** What an object takes beside its values. */
   readonly #frameLength: number;
@@ -81,22 +80,19 @@ export class ObjectEncoder {
       return { json: new Uint8Array(0), rowCount, lastKey: [], versions, end: read + 1 };
     }
 
-    const row = new RowCells(bytes);
+    const row = new RowCells(bytes, columns);
     const output = new Output();
-    const lastByte = bytes[bytes.length - 1] as number;
-    bytes[bytes.length - 1] = QUOTE;
     for (let next = COMMA; next === COMMA; next = bytes[read++] as number) {
       const rowStart = read;
-      read = row.find(read, columns);
+      read = row.find(read);
       this.#writeObject(row, output);
-      if (rowCount === 0) {
+      if (rowCount === 0 && bytes[read] === COMMA) {
         const growth = Math.min(MAX_GROWTH, output.length / (read - rowStart));
         output.reserve(Math.ceil(growth * (bytes.length - read)));
       }
       if (versionColumn !== undefined) versions.push(row.text(versionColumn) as string);
       rowCount++;
     }
-    bytes[bytes.length - 1] = lastByte;
 
     if (bytes[read - 1] !== CLOSE_BRACKET) throw malformed(read - 1);
     const lastKey = keyColumns.map((column) => row.text(column));

@@ -7,7 +7,6 @@ const BACKSLASH = 0x5c;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const NULL = new TextEncoder().encode('null');
-const MAX_COLUMNS = 64;
 
 /** Bytes that do not simply belong to a JSON string. A raw control character cannot stand in one (RFC 8259). */
 const SPECIAL = new Uint8Array(256).fill(1, 0, 0x20);
@@ -17,25 +16,30 @@ SPECIAL[QUOTE] = SPECIAL[BACKSLASH] = 1;
 export class RowCells {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The position of each cell, by column. */
-  readonly starts = new Int32Array(MAX_COLUMNS);
+  readonly starts: Int32Array;
   /** The position behind each cell. */
-  readonly ends = new Int32Array(MAX_COLUMNS);
+  readonly ends: Int32Array;
 
-  /** @param bytes compact JSON; the last byte must be a quote, so that the search in a page that is cut off has an end */
-  constructor(bytes: Uint8Array<ArrayBuffer>) {
+  /**
+   * @param bytes compact JSON
+   * @param columns how many cells every row must have
+   */
+  constructor(bytes: Uint8Array<ArrayBuffer>, columns: number) {
     this.bytes = bytes;
+    this.starts = new Int32Array(columns);
+    this.ends = new Int32Array(columns);
   }
 
   /**
    * Finds the cells of a row.
    *
    * @param at the position of its `[`
-   * @param columns how many cells it must have
    * @returns the position behind its `]`
    * @throws MalformedPageError
    */
-  find(at: number, columns: number): number {
+  find(at: number): number {
     const { bytes, starts, ends } = this;
+    const columns = starts.length;
     let read = at;
     if (bytes[read++] !== OPEN_BRACKET) throw malformed(at);
     for (let column = 0; column < columns; column++) {
@@ -58,7 +62,7 @@ export class RowCells {
 function endOfString(bytes: Uint8Array, at: number): number {
   let read = at;
   for (;;) {
-    while (SPECIAL[bytes[read] as number] === 0) read++;
+    while (SPECIAL[bytes[read] as number] === 0) read++; // not behind the end, where there is no byte
     const special = bytes[read++];
     if (special === QUOTE) return read;
     if (special !== BACKSLASH) throw malformed(read - 1);

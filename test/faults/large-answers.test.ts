@@ -44,7 +44,7 @@ test('a page of JSON takes few requests, although its first row is as large as a
   const names = Array.from({ length: 2000 }, (_, i) => `q${1000 + i}`);
   await addResponses(
     mixed,
-    names.map((name, i) => ({ question_ref: name, response: 'x'.repeat(i === 0 ? 9_000_000 : 4000) })),
+    names.map((name, i) => ({ question_ref: name, response: 'x'.repeat(i === 0 ? 17_000_000 : 8000) })),
   );
   service.proxy.inject();
   const answer = await ask(`/responses${query({ survey: mixed.name, pageSize: 2000 })}`, { key: survey.account.key });
