@@ -1,5 +1,6 @@
 // The encoder alone, in workerd: a canned page of SQL over HTTP, posted to it, goes through again and again.
 import { neon, neonConfig } from '@neondatabase/serverless';
+import { free } from '../src/bytes.ts';
 import { JSON_COLUMNS } from '../src/db/responses.ts';
 import { KEY_COLUMNS, responseEncoder } from '../src/export/response-objects.ts';
 import { streamChunks } from '../src/export/stream.ts';
@@ -32,7 +33,7 @@ async function* objects(canned: Uint8Array<ArrayBuffer>, pages: number): AsyncGe
   for (let i = 0; i < pages; i++) {
     const page = encoder.encode(canned, { columns: JSON_COLUMNS.length, keyColumns: KEY_COLUMNS });
     yield page.json;
-    page.json.buffer.transfer(0);
+    free(page.json);
   }
 }
 

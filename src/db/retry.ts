@@ -10,8 +10,8 @@ const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 2_000;
 
 /**
- * Runs a read, and runs it again after a transient failure: with exponential backoff and jitter (of half the delay), until the next
- * delay would pass the budget.
+ * Runs a read, and runs it again after a transient failure: with exponential backoff and jitter (of half the delay), until
+ * the next delay would pass the budget.
  * https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
  *
  * @param read gets a signal that is aborted when `signal` is or when this attempt has taken too long
@@ -40,7 +40,10 @@ export async function withRetry<T>(
   }
 }
 
-/** (`AbortSignal.any` would do, but workerd keeps what it makes for as long as the signals live that it was made of.) */
+/**
+ * One try. It leaves nothing on the signal, which may live as long as the isolate: what `AbortSignal.any` makes, workerd keeps
+ * for as long as the signals live that it was made of.
+ */
 async function attempt<T>(ms: number, signal: AbortSignal, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const ending = new AbortController();
   const end = () => ending.abort(signal.reason);
