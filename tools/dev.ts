@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { UserError, runCommand } from './command.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
+import { Client, DatabaseError } from 'pg';
 import { withConnection } from './connection.ts';
 import { type Database, openDatabase } from './database.ts';
 import { checkPortIsFree, whenHealthy } from './dev/ports.ts';
@@ -18,6 +18,8 @@ const DEFAULT_PORT = 8787;
 const POSTGRES_CONNECTIONS = 10;
 /** The role that migration 0001 creates. */
 const WORKER_ROLE = 'survey_export_worker';
+/** SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const INSUFFICIENT_PRIVILEGE = '42501';
 
 await runCommand(async () => {
   await using cleanUp = new AsyncDisposableStack(); // in reverse order, whatever happens
@@ -84,6 +86,7 @@ async function checkRole(url: string): Promise<void> {
     const { rows } = await client.query<{ name: string }>('select quote_ident(current_user) as name');
     const name = rows[0]?.name;
     await client.query(`set role ${WORKER_ROLE}`).catch((cause: unknown) => {
+      if (!(cause instanceof DatabaseError && cause.code === INSUFFICIENT_PRIVILEGE)) throw cause;
       throw new UserError(
         `${name} may not act as the Worker's role, which another user of this server has made. ` +
           `As that user, or a superuser: GRANT ${WORKER_ROLE} TO ${name};`,
