@@ -122,9 +122,8 @@ function cellLength({ starts, ends }: RowCells, column: number): number {
 }
 
 /**
- * Writes the text of a JSON string: what stands between its quotes, without escapes.
- *
- * @throws MalformedPageError for a control character, which is in no JSON that Postgres prints, and could be the end of a line
+ * Writes the JSON that is the text of a string: what stands between its quotes, without escapes. It stays on one line: jsonb is
+ * printed without line ends, but a column of type json is printed as it was written.
  */
 function writeText(bytes: Uint8Array, start: number, end: number, output: Output): void {
   for (let read = start; ;) {
@@ -138,10 +137,10 @@ function writeText(bytes: Uint8Array, start: number, end: number, output: Output
       output.writeByte(QUOTE); // the most frequent by far
       read += 2;
     } else if (ESCAPES[escape] !== 0) {
-      output.writeByte(printable(ESCAPES[escape] as number, read));
+      output.writeByte(onOneLine(ESCAPES[escape] as number));
       read += 2;
     } else {
-      const char = printable(codePointAt(bytes, read), read);
+      const char = onOneLine(codePointAt(bytes, read));
       if (char < 0x80) output.writeByte(char);
       else output.length = writeUtf8(output.bytes, output.length, char);
       read += char > 0xffff ? 12 : 6;
@@ -149,7 +148,5 @@ function writeText(bytes: Uint8Array, start: number, end: number, output: Output
   }
 }
 
-function printable(char: number, at: number): number {
-  if (char < SPACE) throw malformed(at);
-  return char;
-}
+/** A control character stands for itself in JSON only as whitespace between tokens, where a space is as good (RFC 8259). */
+const onOneLine = (char: number): number => Math.max(SPACE, char);

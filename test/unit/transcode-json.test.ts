@@ -30,6 +30,8 @@ const COLUMNS = { columns: 7, keyColumns: [3, 0, 4] };
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array) => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
 const lines = new ObjectEncoder({ members: MEMBERS, behind: '\n' });
+/** The keys of a table have no escapes. */
+const withoutNames = new ObjectEncoder({ members: MEMBERS.filter(([name]) => name !== 'name'), behind: '\n' });
 const encode = (body: string) => lines.encode(bytesOf(body), COLUMNS);
 const linesOf = (body: string) => textOf(encode(body).json);
 
@@ -60,10 +62,9 @@ describe('an object', () => {
   });
 
   test('means the same however its text was escaped', () => {
-    const escaped = new ObjectEncoder({ members: MEMBERS.filter(([name]) => name !== 'name'), behind: '\n' });
     fc.assert(
       fc.property(fc.array(row, { minLength: 1 }), (some) => {
-        const { json: objects } = escaped.encode(bytesOf(escapedSqlAnswer(some)), COLUMNS);
+        const { json: objects } = withoutNames.encode(bytesOf(escapedSqlAnswer(some)), COLUMNS);
         for (const [i, line] of textOf(objects).split('\n').slice(0, -1).entries()) {
           const [text, value = null, id, ...key] = some[i] as Row;
           const { token, ...members } = JSON.parse(line) as Record<string, unknown>;
@@ -79,11 +80,21 @@ describe('an object', () => {
     expect(linesOf(sqlAnswer([['', text, 'a1', '', '', '', '']]))).toContain(`"json":${text},`);
   });
 
-  test('is refused when its JSON would end the line', () => {
-    for (const text of ['{"a":\n1}', '\r', '\u0001']) {
-      expect(() => encode(sqlAnswer([['', text, 'a1', '', '', '', '']]))).toThrow(MalformedPageError);
-      expect(() => encode(escapedSqlAnswer([['', text, 'a1', '', '', '', '']]))).toThrow(MalformedPageError);
+  test('stays on its line, however its JSON was laid out', () => {
+    const rowOf = (text: string): Row => ['', text, 'a1', '', '', '', ''];
+    const laidOut = '{\r\n\t"a": [1,\n 2],\n"b": "\\n"\n}';
+    for (const body of [sqlAnswer([rowOf(laidOut)]), escapedSqlAnswer([rowOf(laidOut)])]) {
+      const { json: object } = withoutNames.encode(bytesOf(body), COLUMNS);
+      expect(textOf(object)).toContain(`"json":${laidOut.replace(/[\r\n\t]/g, ' ')},`);
     }
+    const indented = fc.jsonValue({ stringUnit: 'binary' }).map((value) => JSON.stringify(value, null, '\t'));
+    fc.assert(
+      fc.property(indented, (text) => {
+        const [object = '', ...rest] = linesOf(sqlAnswer([rowOf(text)])).split('\n');
+        expect(rest).toEqual(['']);
+        expect((JSON.parse(object) as { json: unknown }).json).toEqual(JSON.parse(text));
+      }),
+    );
   });
 
   test('stands between what belongs around it', () => {
