@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openEmbeddedDatabase, type EmbeddedDatabase } from '../../tools/embedded-database.ts';
+import { joinOrClaim } from '../../tools/embedded-database/registration.ts';
 
 let dataDir: string;
 
@@ -204,6 +205,16 @@ describe('the data directory', () => {
       url: database.url,
     });
     await database.close('now');
+  });
+
+  test('is left without a trace, also right after others have been told that it is about to be', async () => {
+    const folder = join(dataDir, 'claimed');
+    for (let run = 0; run < 20; run++) {
+      const claim = await joinOrClaim(folder);
+      if ('url' in claim) throw new Error('nobody else has it');
+      await Promise.all([claim.publish(null), claim.release()]);
+      expect(await readdir(folder)).toEqual([]);
+    }
   });
 
   test('can be closed in the middle of a query', async () => {

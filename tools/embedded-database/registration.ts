@@ -14,7 +14,7 @@ interface Registration {
   url: string | null;
 }
 
-/** This process's hold on a data directory. */
+/** This process's hold on a data directory. What is asked of it is done in that order, one after another. */
 export interface Claim {
   /** Tells the others where the database answers, or (null) that it is about to close. */
   publish(url: string | null): Promise<void>;
@@ -66,10 +66,6 @@ function busy(dataDir: string, pid: number): string {
 }
 
 async function tryToClaim(file: string): Promise<Claim | undefined> {
-  const publish = async (url: string | null) => {
-    const draft = await write(file, { pid: process.pid, url });
-    await rename(draft, file);
-  };
   const draft = await write(file, { pid: process.pid, url: null });
   try {
     await link(draft, file); // fails where there is one, and is never seen half written
@@ -79,7 +75,15 @@ async function tryToClaim(file: string): Promise<Claim | undefined> {
   } finally {
     await rm(draft);
   }
-  return { publish, release: () => rm(file, { force: true }) };
+  let last = Promise.resolve();
+  const inTurn = (step: () => Promise<void>) => (last = last.then(step, step));
+  return {
+    publish: (url) =>
+      inTurn(async () => {
+        await rename(await write(file, { pid: process.pid, url }), file);
+      }),
+    release: () => inTurn(() => rm(file, { force: true })),
+  };
 }
 
 async function write(file: string, registration: Registration): Promise<string> {
