@@ -87,7 +87,7 @@ describe('npm start', () => {
     const ended = once(npm, 'close'); // of the pipe that all of them write to: when the last one has ended
     let printed = '';
     npm.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
-    await expect.poll(() => printed, { timeout: 30_000 }).toContain('Ctrl-C');
+    await expect.poll(() => printed, { timeout: 60_000 }).toContain('Ctrl-C');
     npm.kill(signal);
     await ended;
     expect(processes()).toEqual([]);
