@@ -17,9 +17,11 @@ export interface Measurement {
 const HELD_BOUND = 3;
 /**
  * By how much what is resident may grow from one part of the load to the next. It is not compared with the start: the
- * allocator (tcmalloc) keeps what was once in use, and uses it again. In ten runs of 30 and 120 seconds it grew by 19 to 120.
+ * simulation of KV and rate limits in the same process makes it grow with each request, also under a Worker that does nothing
+ * else, and it levels off at some 900 only (docs/trust.md). In ten runs of 30 and 120 seconds it grew by 19 to 120, and it
+ * grows by more where more requests are answered in that time.
  */
-const GROWTH_BOUND = 128;
+const GROWTH_BOUND = 256;
 const COLLECTION_MS = 10_000;
 
 /**
