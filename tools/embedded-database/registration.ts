@@ -14,7 +14,7 @@ interface Registration {
   url: string | null;
 }
 
-/** This process's hold on a data directory. What is asked of it is done in that order, one after another. */
+/** This process's hold on a data directory. Calls take effect in their order, one after another, awaited or not. */
 export interface Claim {
   /** Tells the others where the database answers, or (null) that it is about to close. */
   publish(url: string | null): Promise<void>;
