@@ -8,7 +8,7 @@ const apiOn = (database: 'pglite' | 'postgres') => ({
   test: {
     name: `api on ${database}`,
     include: ['test/api/**/*.test.ts'],
-    alias: [{ find: /^.*\/page\/[\w-]+\.(?:html|css|svg|mjs)$/, replacement: emptyText }],
+    alias: [{ find: /^.*\/reference\/[\w-]+\.(?:html|css|svg|mjs)$/, replacement: emptyText }],
     globalSetup: [`test/support/stack-on-${database}.ts`],
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -1,13 +1,13 @@
 // The export engine alone, without keys, parameters, compression or anything else that the service has around it.
 import { BASE_PATH } from '../src/app.ts';
-import { csvHeader } from '../src/csv/file.ts';
+import { csvHeader } from '../src/encode/csv-header.ts';
 import { connect } from '../src/db/client.ts';
 import { CSV_COLUMNS } from '../src/db/responses.ts';
 import { findForms } from '../src/db/surveys.ts';
 import type { Env } from '../src/env.ts';
 import { csvReader } from '../src/export/csv-reader.ts';
 import { readAhead } from '../src/export/read-ahead.ts';
-import { streamChunks } from '../src/export/stream.ts';
+import { streamChunks } from '../src/http/stream.ts';
 
 /** `<base path>/<account>?survey=<name>` */
 export default {

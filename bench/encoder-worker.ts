@@ -1,10 +1,10 @@
 // The encoder alone, in workerd: a canned page of SQL over HTTP, posted to it, goes through again and again.
 import { neon, neonConfig } from '@neondatabase/serverless';
-import { free } from '../src/bytes.ts';
+import { free } from '../src/encode/bytes.ts';
 import { JSON_COLUMNS } from '../src/db/responses.ts';
 import { KEY_COLUMNS, responseEncoder } from '../src/export/response-objects.ts';
-import { streamChunks } from '../src/export/stream.ts';
-import { transcodeToCsv } from '../src/transcode/csv.ts';
+import { streamChunks } from '../src/http/stream.ts';
+import { transcodeToCsv } from '../src/encode/csv.ts';
 
 type Row = (string | null)[];
 const asText = { getTypeParser: () => (value: string) => value };

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Cursor } from '../src/cursor.ts';
+import type { Cursor } from '../src/responses/cursor.ts';
 import { CSV_COLUMNS, type Column, pageQuery } from '../src/db/responses.ts';
 import { isoTimestamp } from '../src/db/sql.ts';
 import type { BenchSurvey } from './data.ts';

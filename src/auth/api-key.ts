@@ -1,4 +1,4 @@
-import { sha256Hex } from '../sha256.ts';
+import { sha256Hex } from '../encode/sha256.ts';
 
 /*
  * An API key: `sres_`, 43 characters for 32 random bytes, 6 characters of checksum; 54 in all, letters and digits behind

@@ -1,5 +1,5 @@
 import type { StoredApiKey } from '../db/accounts.ts';
-import { logFailure } from '../log.ts';
+import { logFailure } from '../http/log.ts';
 import { withTimeout } from './timeout.ts';
 
 /*

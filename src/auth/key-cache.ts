@@ -1,9 +1,9 @@
 import { type StoredApiKey, markApiKeysUsed } from '../db/accounts.ts';
 import type { Database } from '../db/client.ts';
 import { DatabaseError } from '../db/errors.ts';
-import { databaseUnavailable, tooManyFailures } from '../errors.ts';
-import { logFailure } from '../log.ts';
-import type { RequestStats } from '../request-stats.ts';
+import { databaseUnavailable, tooManyFailures } from '../http/errors.ts';
+import { logFailure } from '../http/log.ts';
+import type { RequestStats } from '../http/request-stats.ts';
 import { Allowance } from './allowance.ts';
 import { type Verdict, Verdicts } from './verdicts.ts';
 import { type CacheEntry, ENTRY_SECONDS, type KeyNamespace, readEntry, writeEntry } from './cache-entries.ts';

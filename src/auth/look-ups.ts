@@ -1,6 +1,6 @@
 import { type StoredApiKey, findApiKeys } from '../db/accounts.ts';
 import type { Database } from '../db/client.ts';
-import { logFailure } from '../log.ts';
+import { logFailure } from '../http/log.ts';
 import type { Allowance } from './allowance.ts';
 import type { Verdict } from './verdicts.ts';
 import { withTimeout } from './timeout.ts';

@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import type { AppEnv } from '../app-env.ts';
+import type { AppEnv } from '../http/context.ts';
 import type { StoredApiKey } from '../db/accounts.ts';
-import { invalidToken, tooManyFailures, tooManyRequests } from '../errors.ts';
+import { invalidToken, tooManyFailures, tooManyRequests } from '../http/errors.ts';
 import { hashApiKey, isWellFormedApiKey } from './api-key.ts';
 import { KeyCache, hasExpired } from './key-cache.ts';
 import { addressOf, isAllowed } from './rate-limits.ts';

@@ -1,4 +1,4 @@
-import { logFailure } from '../log.ts';
+import { logFailure } from '../http/log.ts';
 
 /*
  * Cloudflare's rate-limiting bindings: counted per location, approximately, without a round trip.

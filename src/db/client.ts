@@ -1,5 +1,5 @@
 import { neon, neonConfig } from '@neondatabase/serverless';
-import { RequestStats } from '../request-stats.ts';
+import { RequestStats } from '../http/request-stats.ts';
 import { checkedRows } from './checked-rows.ts';
 import { DatabaseError, failureOfStatus } from './errors.ts';
 import { type RetryBudget, withRetry } from './retry.ts';

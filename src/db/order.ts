@@ -1,4 +1,4 @@
-import type { Cursor } from '../cursor.ts';
+import type { Cursor } from '../responses/cursor.ts';
 import type { Query } from './client.ts';
 
 /**

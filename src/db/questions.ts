@@ -1,4 +1,4 @@
-import { formatInstant } from '../timestamp.ts';
+import { formatInstant } from '../responses/timestamp.ts';
 import type { Database, Query } from './client.ts';
 import type { Add, Value } from './order.ts';
 import type { Selection } from './selection.ts';

@@ -1,4 +1,4 @@
-import type { Cursor } from '../cursor.ts';
+import type { Cursor } from '../responses/cursor.ts';
 import type { Database, Query } from './client.ts';
 import { BY_TIME, type Order, type Value, orderSql } from './order.ts';
 import { type Range, type Selection, armConditions } from './selection.ts';

@@ -1,4 +1,4 @@
-import { sha256Hex } from '../sha256.ts';
+import { sha256Hex } from '../encode/sha256.ts';
 import type { Database, Query, Row } from './client.ts';
 
 /** What a list of rows is at a moment. */

@@ -1,5 +1,5 @@
-import type { Cursor } from '../cursor.ts';
-import { type Microseconds, formatInstant, parseInstant } from '../timestamp.ts';
+import type { Cursor } from '../responses/cursor.ts';
+import { type Microseconds, formatInstant, parseInstant } from '../responses/timestamp.ts';
 import { type Add, type Order, type Value, keySql, orderSql } from './order.ts';
 import type { Form } from './surveys.ts';
 

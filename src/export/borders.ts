@@ -1,4 +1,4 @@
-import type { Cursor } from '../cursor.ts';
+import type { Cursor } from '../responses/cursor.ts';
 import type { Database } from '../db/client.ts';
 import { BY_TIME, type Order } from '../db/order.ts';
 import { borderQuery } from '../db/responses.ts';

@@ -1,7 +1,7 @@
 import type { Database } from '../db/client.ts';
 import { CSV_COLUMNS, type Column, type PageOptions, keyColumnsOf, pageQuery } from '../db/responses.ts';
 import type { Selection } from '../db/selection.ts';
-import { transcodeToCsv } from '../transcode/csv.ts';
+import { transcodeToCsv } from '../encode/csv.ts';
 import { fileReader } from './file-reader.ts';
 import type { FilePage, ResponseReader } from './read-ahead.ts';
 

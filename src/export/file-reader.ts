@@ -1,4 +1,4 @@
-import { free } from '../bytes.ts';
+import { free } from '../encode/bytes.ts';
 import type { Database, Patience, Query } from '../db/client.ts';
 import type { Order } from '../db/order.ts';
 import type { Range, Selection } from '../db/selection.ts';

@@ -1,4 +1,4 @@
-import type { Cursor } from '../cursor.ts';
+import type { Cursor } from '../responses/cursor.ts';
 import { DatabaseError } from '../db/errors.ts';
 import type { Range } from '../db/selection.ts';
 

@@ -1,4 +1,4 @@
-import { free } from '../bytes.ts';
+import { free } from '../encode/bytes.ts';
 import type { Database, Patience } from '../db/client.ts';
 import { JSON_COLUMNS, pageQuery } from '../db/responses.ts';
 import type { Range, Selection } from '../db/selection.ts';

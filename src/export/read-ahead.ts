@@ -1,4 +1,4 @@
-import type { Cursor } from '../cursor.ts';
+import type { Cursor } from '../responses/cursor.ts';
 import type { Range } from '../db/selection.ts';
 import { type Fitting, type ReadPage, type SizedPage, readFitting, rowsAfter, rowsFor } from './fitting.ts';
 import { MemoryShare } from './memory-share.ts';

@@ -1,8 +1,8 @@
-import { cursorValue } from '../cursor.ts';
+import { cursorValue } from '../responses/cursor.ts';
 import { JSON_COLUMNS, keyColumnsOf } from '../db/responses.ts';
 import type { Form } from '../db/surveys.ts';
-import { JsonValue, LookUpValue, StringValue, type MemberValue } from '../transcode/json-values.ts';
-import { ObjectEncoder, type ObjectLayout } from '../transcode/json.ts';
+import { JsonValue, LookUpValue, StringValue, type MemberValue } from '../encode/json-values.ts';
+import { ObjectEncoder, type ObjectLayout } from '../encode/json.ts';
 
 /** Where rows read with `JSON_COLUMNS` hold the values of a cursor. */
 export const KEY_COLUMNS = keyColumnsOf(JSON_COLUMNS);

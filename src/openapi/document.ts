@@ -8,7 +8,7 @@ import type {
   SchemaObject,
 } from 'openapi3-ts/oas31';
 import { license, version } from '../../package.json';
-import type { AppEnv } from '../app-env.ts';
+import type { AppEnv } from '../http/context.ts';
 import { headers } from './headers.ts';
 import { errorResponses } from './responses.ts';
 import { schemas } from './schemas.ts';

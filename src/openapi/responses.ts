@@ -10,7 +10,7 @@ import {
   notFound,
   tooManyFailures,
   tooManyRequests,
-} from '../errors.ts';
+} from '../http/errors.ts';
 import { type HeaderName, withHeaders } from './headers.ts';
 import { reference } from './reference.ts';
 

@@ -1,18 +1,18 @@
 import type { Context } from 'hono';
-import { answerStream, answerWhole } from '../answer.ts';
-import type { AppEnv } from '../app-env.ts';
-import { WORTH_COMPRESSING } from '../compression.ts';
-import type { Cursor } from '../cursor.ts';
+import { answerStream, answerWhole } from '../http/send.ts';
+import type { AppEnv } from '../http/context.ts';
+import { WORTH_COMPRESSING } from '../http/compression.ts';
+import type { Cursor } from '../responses/cursor.ts';
 import type { Database } from '../db/client.ts';
 import { countResponses, hasResponses } from '../db/responses.ts';
 import type { Selection } from '../db/selection.ts';
 import { findForms } from '../db/surveys.ts';
-import { noResponses } from '../errors.ts';
+import { noResponses } from '../http/errors.ts';
 import { type FilePage, type ResponseReader, readAhead } from '../export/read-ahead.ts';
-import { readIfSmall } from '../export/small-body.ts';
-import type { Filters } from '../params.ts';
-import type { RequestStats } from '../request-stats.ts';
-import { select } from '../selection.ts';
+import { readIfSmall } from '../http/small-body.ts';
+import type { Filters } from '../http/params.ts';
+import type { RequestStats } from '../http/request-stats.ts';
+import { select } from '../responses/selection.ts';
 
 /** What a file of responses is made of. */
 export interface FileFormat {

@@ -1,18 +1,18 @@
 import { z } from '@hono/zod-openapi';
-import { answerWhole } from '../answer.ts';
-import { attachment } from '../attachment.ts';
-import { concat } from '../bytes.ts';
-import { csvHeader } from '../csv/file.ts';
-import { transcodeToCsv } from '../transcode/csv.ts';
+import { answerWhole } from '../http/send.ts';
+import { attachment } from '../http/attachment.ts';
+import { concat } from '../encode/bytes.ts';
+import { csvHeader } from '../encode/csv-header.ts';
+import { transcodeToCsv } from '../encode/csv.ts';
 import { FORM_VERSION_COLUMNS, formVersionsQuery } from '../db/form-versions.ts';
 import { hasResponses } from '../db/responses.ts';
 import { findForms } from '../db/surveys.ts';
-import { endpoint } from '../endpoint.ts';
-import { noResponses } from '../errors.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { noResponses } from '../http/errors.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { surveyResponses } from '../openapi/responses.ts';
-import { survey } from '../params.ts';
+import { survey } from '../http/params.ts';
 
 /** GET /responses/form-data: a survey's form versions, as a CSV file. */
 export const formData = endpoint({

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
-import { answerWhole } from '../answer.ts';
+import { answerWhole } from '../http/send.ts';
 import { ping } from '../db/health.ts';
-import { endpoint } from '../endpoint.ts';
+import { endpoint } from '../http/endpoint.ts';
 import { withHeaders } from '../openapi/headers.ts';
 
 /** GET /healthz: 200 when the database answers, 503 when it does not. For load balancers and start scripts; no key. */

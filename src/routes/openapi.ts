@@ -1,7 +1,7 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi';
-import { answerWhole } from '../answer.ts';
-import type { AppEnv } from '../app-env.ts';
-import { endpoint } from '../endpoint.ts';
+import { answerWhole } from '../http/send.ts';
+import type { AppEnv } from '../http/context.ts';
+import { endpoint } from '../http/endpoint.ts';
 import { describeApp } from '../openapi/document.ts';
 import { withHeaders } from '../openapi/headers.ts';
 

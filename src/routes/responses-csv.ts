@@ -1,13 +1,13 @@
 import { z } from '@hono/zod-openapi';
-import { attachment } from '../attachment.ts';
-import { csvHeader } from '../csv/file.ts';
+import { attachment } from '../http/attachment.ts';
+import { csvHeader } from '../encode/csv-header.ts';
 import { CSV_COLUMNS } from '../db/responses.ts';
-import { endpoint } from '../endpoint.ts';
+import { endpoint } from '../http/endpoint.ts';
 import { csvReader } from '../export/csv-reader.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { surveyResponses } from '../openapi/responses.ts';
-import { after, count, csvFormat, filters, layout, survey } from '../params.ts';
+import { after, count, csvFormat, filters, layout, survey } from '../http/params.ts';
 import { exportFile } from './export-file.ts';
 import { wideFile } from './wide-file.ts';
 

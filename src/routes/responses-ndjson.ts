@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi';
-import { attachment } from '../attachment.ts';
-import { endpoint } from '../endpoint.ts';
+import { attachment } from '../http/attachment.ts';
+import { endpoint } from '../http/endpoint.ts';
 import { ndjsonReader } from '../export/ndjson-reader.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { surveyResponses } from '../openapi/responses.ts';
-import { after, count, filters, survey } from '../params.ts';
+import { after, count, filters, survey } from '../http/params.ts';
 import { exportFile } from './export-file.ts';
 
 /** GET /responses/ndjson: a survey's responses, as one streamed file with a JSON object on each line. */

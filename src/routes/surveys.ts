@@ -1,15 +1,15 @@
 import { z } from '@hono/zod-openapi';
-import { answerWhole } from '../answer.ts';
+import { answerWhole } from '../http/send.ts';
 import { SURVEY_FIELDS, listSurveys, surveysVersionQuery } from '../db/surveys.ts';
 import { type ListVersion, findListVersion, listVersionOf, versionsOf } from '../db/row-versions.ts';
-import { endpoint } from '../endpoint.ts';
-import { etagOf } from '../etag.ts';
-import { jsonObject } from '../json.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { etagOf } from '../http/etag.ts';
+import { jsonObject } from '../encode/json-object.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { reference } from '../openapi/reference.ts';
 import { notModifiedResponse } from '../openapi/responses.ts';
-import { answerIfUnchanged } from '../unchanged.ts';
+import { answerIfUnchanged } from '../http/not-modified.ts';
 
 /** GET /surveys: every form version of the account, newest first. */
 export const surveys = endpoint({

@@ -1,4 +1,4 @@
-import { endOfCell } from '../csv/cell.ts';
+import { endOfCell } from '../encode/csv-cell.ts';
 import type { Column } from '../db/responses.ts';
 
 /** What is read of each response; {@link readAnswer} takes them in this order. */

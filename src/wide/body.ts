@@ -1,5 +1,5 @@
 import type { FilePage } from '../export/read-ahead.ts';
-import type { RequestStats } from '../request-stats.ts';
+import type { RequestStats } from '../http/request-stats.ts';
 import type { QuestionColumns } from './columns.ts';
 import { Fold } from './fold.ts';
 

@@ -1,4 +1,4 @@
-import { csvCell } from '../csv/cell.ts';
+import { csvCell } from '../encode/csv-cell.ts';
 import type { Question } from '../db/questions.ts';
 import type { Form } from '../db/surveys.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BenchSurvey, createAccount, createSurvey } from '../../bench/data.ts';
 import { CSV_COLUMNS, borderQuery, countQuery, pageQuery } from '../../src/db/responses.ts';
 import type { Range, Selection } from '../../src/db/selection.ts';
-import { parseInstant } from '../../src/timestamp.ts';
+import { parseInstant } from '../../src/responses/timestamp.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { type TestPostgres, startPostgres } from '../support/postgres.ts';
 import { type Plan, explain, useWorkerSettings } from './explain.ts';

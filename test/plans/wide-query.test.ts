@@ -6,7 +6,7 @@ import { BY_PARTICIPANT } from '../../src/db/order.ts';
 import { questionsQuery } from '../../src/db/questions.ts';
 import { borderQuery, pageQuery } from '../../src/db/responses.ts';
 import type { Range, Selection } from '../../src/db/selection.ts';
-import { parseInstant } from '../../src/timestamp.ts';
+import { parseInstant } from '../../src/responses/timestamp.ts';
 import { ANSWER_COLUMNS } from '../../src/wide/answer.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { type TestPostgres, startPostgres } from '../support/postgres.ts';

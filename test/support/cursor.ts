@@ -1,4 +1,4 @@
-import type { Cursor } from '../../src/cursor.ts';
+import type { Cursor } from '../../src/responses/cursor.ts';
 
 /** A response's token, plainly: what the service writes is held against it. */
 export function encodeCursor({ timestamp, userid, questionRef, surveyid }: Required<Cursor>): string {

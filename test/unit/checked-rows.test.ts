@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { transcodeToCsv } from '../../src/transcode/csv.ts';
+import { transcodeToCsv } from '../../src/encode/csv.ts';
 import { checkedRows } from '../../src/db/checked-rows.ts';
 
 const answer = (rows: unknown[], rowCount = rows.length) => ({

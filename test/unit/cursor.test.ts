@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeCursor } from '../../src/cursor.ts';
+import { decodeCursor } from '../../src/responses/cursor.ts';
 import { encodeCursor } from '../support/cursor.ts';
 import { pgText } from '../support/arbitraries.ts';
 

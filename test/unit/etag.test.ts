@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { etagOf, readIfNoneMatch } from '../../src/etag.ts';
+import { etagOf, readIfNoneMatch } from '../../src/http/etag.ts';
 
 describe('a tag', () => {
   test('is weak, and 128 bits of a hash', async () => {

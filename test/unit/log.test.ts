@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
-import { logFailure, logRequest } from '../../src/log.ts';
+import { logFailure, logRequest } from '../../src/http/log.ts';
 
 const written = vi.spyOn(console, 'error').mockImplementation(() => {});
 afterEach(() => written.mockClear());

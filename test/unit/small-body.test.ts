@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readIfSmall } from '../../src/export/small-body.ts';
+import { readIfSmall } from '../../src/http/small-body.ts';
 
 /** Chunks of so many bytes, which may be used again once the next is asked for; and whether it was let go of. */
 function source(...sizes: number[]) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatInstant, parseInstant } from '../../src/timestamp.ts';
+import { formatInstant, parseInstant } from '../../src/responses/timestamp.ts';
 
 const utc = (text: string) => BigInt(Date.parse(text)) * 1000n;
 

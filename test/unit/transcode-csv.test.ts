@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { transcodeToCsv } from '../../src/transcode/csv.ts';
-import { MalformedPageError } from '../../src/transcode/malformed-page.ts';
+import { transcodeToCsv } from '../../src/encode/csv.ts';
+import { MalformedPageError } from '../../src/encode/malformed-page.ts';
 import { pgCell } from '../support/arbitraries.ts';
 import { naiveCsv } from '../support/csv.ts';
 import { escapedSqlAnswer, sqlAnswer } from '../support/sql-answer.ts';

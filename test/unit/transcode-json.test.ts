@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cursorValue } from '../../src/cursor.ts';
-import { JsonValue, LookUpValue, StringValue } from '../../src/transcode/json-values.ts';
-import { ObjectEncoder, type ObjectLayout } from '../../src/transcode/json.ts';
-import { MalformedPageError } from '../../src/transcode/malformed-page.ts';
+import { cursorValue } from '../../src/responses/cursor.ts';
+import { JsonValue, LookUpValue, StringValue } from '../../src/encode/json-values.ts';
+import { ObjectEncoder, type ObjectLayout } from '../../src/encode/json.ts';
+import { MalformedPageError } from '../../src/encode/malformed-page.ts';
 import { pgCell, pgText } from '../support/arbitraries.ts';
 import { encodeCursor } from '../support/cursor.ts';
 import { escapedSqlAnswer, sqlAnswer } from '../support/sql-answer.ts';

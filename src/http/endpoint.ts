@@ -1,6 +1,6 @@
 import { type OpenAPIHono, type RouteConfig, createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import type { AppEnv } from './app-env.ts';
+import type { AppEnv } from './context.ts';
 import { ApiError } from './errors.ts';
 
 type Responses = RouteConfig['responses'];

@@ -1,4 +1,4 @@
-import type { Row } from './db/client.ts';
+import type { Row } from '../db/client.ts';
 
 /** A member's name, and whether its text is a string or, as jsonb is, JSON already. */
 export type JsonField = readonly [name: string, kind: 'string' | 'json'];

@@ -1,5 +1,5 @@
-import type { Database } from './db/client.ts';
-import type { Env } from './env.ts';
+import type { Database } from '../db/client.ts';
+import type { Env } from '../env.ts';
 import type { RequestStats } from './request-stats.ts';
 
 /** Whose data a request may see. */

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { AppEnv } from './app-env.ts';
-import { streamChunks } from './export/stream.ts';
+import type { AppEnv } from './context.ts';
+import { streamChunks } from './stream.ts';
 import { reasonOf } from './failure-reason.ts';
 import { logFailure } from './log.ts';
 import type { TransferEnd } from './request-stats.ts';

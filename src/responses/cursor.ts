@@ -1,4 +1,4 @@
-import { TokenValue } from './transcode/json-values.ts';
+import { TokenValue } from '../encode/json-values.ts';
 import { isDay } from './timestamp.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { concat } from '../bytes.ts';
+import { concat } from '../encode/bytes.ts';
 
 /** A body of which the beginning has been looked at. */
 type Begun =

@@ -1,4 +1,4 @@
-import { sha256Hex } from './sha256.ts';
+import { sha256Hex } from '../encode/sha256.ts';
 
 /** Goes up with every change to what a body is made of the same rows: what clients hold is then another one's tag. */
 const REPRESENTATION = 1;

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
-import { answerWhole } from '../answer.ts';
-import type { AppEnv } from '../app-env.ts';
+import { answerWhole } from '../http/send.ts';
+import type { AppEnv } from '../http/context.ts';
 import { FILES } from './files.ts';
 
 /** The page loads and asks nothing but this service, runs no script but its own files, and makes no HTML out of text. */

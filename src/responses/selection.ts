@@ -1,6 +1,6 @@
-import type { Selection } from './db/selection.ts';
-import type { Form } from './db/surveys.ts';
-import type { Filters } from './params.ts';
+import type { Selection } from '../db/selection.ts';
+import type { Form } from '../db/surveys.ts';
+import type { Filters } from '../http/params.ts';
 
 /** The part of a survey that a request's filters leave. */
 export function select(forms: readonly Form[], filters: Filters): Selection {

@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from 'hono';
-import type { AppEnv } from './app-env.ts';
+import type { AppEnv } from './context.ts';
 import { prefersGzip } from './accept-encoding.ts';
 
 /** Bytes. What is smaller fits one network packet either way. */

@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { matchedRoutes } from 'hono/route';
-import type { AppEnv } from './app-env.ts';
+import type { AppEnv } from './context.ts';
 import { logRequest } from './log.ts';
 import { RequestStats, type TransferEnd } from './request-stats.ts';
 import { reasonOf } from './failure-reason.ts';

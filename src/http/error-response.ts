@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
-import { answerWhole } from './answer.ts';
-import type { AppEnv } from './app-env.ts';
-import { DatabaseError } from './db/errors.ts';
+import { answerWhole } from './send.ts';
+import type { AppEnv } from './context.ts';
+import { DatabaseError } from '../db/errors.ts';
 import { ApiError, databaseUnavailable } from './errors.ts';
 import { logFailure } from './log.ts';
 

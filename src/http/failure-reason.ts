@@ -1,4 +1,4 @@
-import { DatabaseError } from './db/errors.ts';
+import { DatabaseError } from '../db/errors.ts';
 
 /**
  * What kind of failure an error is, in words of ours: its own may quote what was read.

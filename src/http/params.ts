@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
-import { decodeCursor, isStorable } from './cursor.ts';
+import { decodeCursor, isStorable } from '../responses/cursor.ts';
 import { badParameter, missingSurvey } from './errors.ts';
-import { examples } from './openapi/examples.ts';
-import { parseInstant } from './timestamp.ts';
+import { examples } from '../openapi/examples.ts';
+import { parseInstant } from '../responses/timestamp.ts';
 
 /*
  * The query parameters: what each takes, what it becomes, and what is said of it in the OpenAPI document. A value that is
