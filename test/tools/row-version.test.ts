@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { rowVersion } from '../../src/db/row-versions.ts';
 import { openDatabase } from '../../tools/database.ts';
 import { emptyDataFolder } from '../support/embedded.ts';
-import { query } from '../support/two-databases.ts';
+import { query } from '../support/database.ts';
 
 test('a row’s version does not outlive the server: a folder may have been put back meanwhile', async () => {
   await using folder = await emptyDataFolder('row-version-');
