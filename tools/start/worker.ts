@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../command.ts';
+import { spawnTethered } from '../tether.ts';
 
 /** The Worker in workerd. */
 export interface RunningWorker {
@@ -50,17 +51,17 @@ export async function startWorker(options: {
     ...vars,
     ...['--show-interactive-dev-session=false', '--log-level', 'warn'],
   ];
-  const child = spawn(process.execPath, [wrangler, ...args], {
+  const child = spawnTethered(process.execPath, [wrangler, ...args], {
     cwd: root,
     // The secrets once more: wrangler takes a variable of its own environment, such as our DATABASE_URL, before the file's.
     env: { ...process.env, ...WRANGLER_ENV, ...options.secrets, WRANGLER_LOG_PATH: join(dataDir, 'wrangler-logs') },
     stdio: ['ignore', 'inherit', 'inherit'],
-    detached: true, // a process group of its own, so that all of it can be ended
+    detached: true, // makes a process group, so that all of it can be ended
+    onParentExit: 'KILL',
+    group: true,
   });
 
   const killGroup = () => signalGroup(child, 'SIGKILL');
-  process.on('exit', killGroup); // should this process have to end before the Worker
-
   let stopping = false;
   const exited = once(child, 'exit');
   const ended = exited.then(() => {

@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** The server that runs on a data directory, as Postgres describes it in `postmaster.pid`. */
+export interface Postmaster {
+  readonly pid: number;
+  readonly port: number;
+  /** Whether it accepts connections: it is neither starting nor shutting down. */
+  readonly isReady: boolean;
+}
+
+/**
+ * Reads https://www.postgresql.org/docs/current/storage-file-layout.html, the lines as in src/include/utils/pidfile.h.
+ *
+ * A file that a crash has left is removed where its process id is another program's by now: Postgres would not start.
+ *
+ * @returns undefined when no server runs on `data`
+ */
+export async function findPostmaster(data: string): Promise<Postmaster | undefined> {
+  const file = join(data, 'postmaster.pid');
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+  const lines = text?.split('\n');
+  const pid = Number(lines?.[0]);
+  if (!lines || !isAlive(pid)) return undefined;
+  if (!(await isPostgres(pid, data))) {
+    await rm(file, { force: true });
+    return undefined;
+  }
+  return { pid, port: Number(lines[3]), isReady: lines[7]?.trim() === 'ready' };
+}
+
+export function isAlive(pid: number): boolean {
+  if (!(pid > 0)) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function isPostgres(pid: number, data: string): Promise<boolean> {
+  const command =
+    process.platform === 'linux'
+      ? readFile(`/proc/${pid}/cmdline`, 'utf8')
+      : promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).then(({ stdout }) => stdout);
+  return command.then(
+    (line) => line.includes(data),
+    () => true, // not to be seen: better to wait for it than to take its lock away
+  );
+}
