@@ -70,6 +70,7 @@ describe('npm start', () => {
     expect((await response.text()).split('\n').length).toBeGreaterThan(1000);
     expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
     expect(processes()).not.toEqual([]);
+    expect(execFileSync('find', [dataDir, '-perm', '/077'], { encoding: 'utf8' })).toBe('');
 
     const { status, stderr, seconds } = await service.stop('SIGTERM');
     expect(status).toBe(0);
@@ -93,6 +94,26 @@ describe('npm start', () => {
     expect(processes()).toEqual([]);
     expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false); // the database was shut down
     await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow('fetch failed');
+  });
+
+  test('leaves no process when it is killed, and starts again', async () => {
+    await putEmptyDatabase(dataDir);
+    const killed = await startService();
+    await killed.stop('SIGKILL');
+    await expect.poll(processes, { timeout: 5_000 }).toEqual([]);
+    const next = await startService();
+    expect(next.key).toBe(killed.key);
+    await next.stop('SIGTERM');
+  });
+
+  test('refuses a DATA_DIR that another one is using, and names its process', async () => {
+    await putEmptyDatabase(dataDir);
+    const service = await startService();
+    const env = { PORT: String(await freePort()), DATA_DIR: dataDir };
+    const { status, stderr } = await startTool('start.ts', [], env).outcome;
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/ is in use by process \d+ \(npm start\): end it, or set DATA_DIR to another folder\n$/);
+    await service.stop('SIGTERM');
   });
 
   test('stops while it waits for a database that does not answer', async () => {

@@ -10,15 +10,14 @@ export interface Account {
 }
 
 /**
- * Postgres refuses to run as root. Root therefore runs it as the owner of `data`, or as `nobody` where there is no such
- * folder yet.
+ * Postgres refuses to run as root. Root therefore runs it as the owner of `folder`, or as `nobody` where that is root.
  *
  * @returns undefined for this process's own account
  */
-export async function serverAccount(data?: string): Promise<Account | undefined> {
+export async function serverAccount(folder = '/'): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) return undefined;
-  const owner = data === undefined ? undefined : await stat(data).catch(() => undefined);
-  if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
+  const { uid, gid } = await stat(folder);
+  if (uid !== 0) return { uid, gid };
   return { uid: await idOfNobody('-u'), gid: await idOfNobody('-g') };
 }
 

@@ -13,7 +13,7 @@ export const PASSWORD_FILE = 'superuser-password';
  *
  * @param data an absolute path; the folder must be empty, or absent from a folder that `account` can write to
  * @param options.args of `initdb`: locale and durability
- * @throws Error with what initdb printed on stderr
+ * @throws Error with the reason that initdb gives
  */
 export async function createCluster(
   data: string,
@@ -32,7 +32,16 @@ export async function createCluster(
     const all = [`--pgdata=${data}`, '--encoding=UTF8', ...args, ...access, '--no-instructions'];
     await promisify(execFile)(initdb, all, { ...account, cwd: dirname(data), ...(signal && { signal }) });
     await rename(passwordFile, join(data, PASSWORD_FILE));
+  } catch (error) {
+    if (signal?.aborted || !(error instanceof Error && 'stderr' in error)) throw error;
+    throw new Error(`initdb failed: ${reasonIn(String(error.stderr))}`, { cause: error });
   } finally {
     await rm(passwordFile, { force: true });
   }
+}
+
+/** @param log what a program of Postgres has logged before it failed */
+export function reasonIn(log: string): string {
+  const [, reason] = /(?:FATAL|PANIC|initdb: error|initdb): +(.*)/.exec(log) ?? [];
+  return reason ?? log.trim();
 }

