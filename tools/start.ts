@@ -59,7 +59,7 @@ await runCommand(async () => {
   await Promise.race([stop.promise, failed]);
 });
 
-/** What fails because of the stop does not count as a failure. */
+/** Ignores errors that the stop has caused. */
 function unlessRequested(stop: Stop): (error: unknown) => undefined {
   return (error) => {
     if (!stop.requested) throw error;

@@ -14,15 +14,12 @@ async function loadInto(url: string): Promise<{ email: string; surveys: string[]
 describe('demo data', () => {
   let running: RunningDatabase;
   let loaded: { email: string; surveys: string[] };
-  let milliseconds: number;
 
   beforeAll(async () => {
     running = await startDatabase();
     await empty(running.url);
     await migrate(running.url);
-    const begin = performance.now();
     loaded = await loadDemoData(running.url);
-    milliseconds = performance.now() - begin;
   }, 60_000);
   afterAll(() => running?.stop());
 
@@ -111,10 +108,6 @@ describe('demo data', () => {
        from survey_settings`,
     );
     expect(settings).toEqual({ forms: 2, timeouts: 1, ends: 2 });
-  });
-
-  test('loads within three seconds', () => {
-    expect(milliseconds).toBeLessThan(3000);
   });
 
   test('refuses a database that has an account, and leaves it as it is', async () => {

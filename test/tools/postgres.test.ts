@@ -84,7 +84,7 @@ describe('the embedded database', () => {
   test('has one server when many processes open it at once, which ends when the last of them is done', async () => {
     const all = await Promise.all([1, 2, 3].map(() => openElsewhere()));
     expect(new Set(all.map(({ url }) => url)).size).toBe(1);
-    await Promise.all(all.map(({ close }) => close()));
+    await Promise.all(all.map((each) => each.close()));
     expect(isRunning()).toBe(false);
   });
 
@@ -194,7 +194,11 @@ describe('DATA_DIR', () => {
   };
 
   test.each([
-    ['with a database of an earlier version', databaseFiles({ PG_VERSION: '18\n' }), /earlier version .*: move .* away/],
+    [
+      'with a database of an earlier version',
+      databaseFiles({ PG_VERSION: '18\n' }),
+      /earlier version .*: move .* away/,
+    ],
     [
       'with a database of another Postgres',
       databaseFiles({ PG_VERSION: '17\n', 'superuser-password': 'p' }),

@@ -44,7 +44,7 @@ export async function openDataFolder(dataDir: string, signal?: AbortSignal): Pro
   }
 }
 
-/** Only what nobody else has put files into becomes private: it may be a folder such as /srv. */
+/** Creates `dataDir`, or makes an empty one private. Any other may be a shared folder: its permissions stay. */
 async function createFolder(dataDir: string): Promise<void> {
   const made = await mkdir(dataDir, { mode: 0o700 }).then(
     () => true,
@@ -61,7 +61,7 @@ async function createFolder(dataDir: string): Promise<void> {
   }
 }
 
-/** Several processes may do this at once: the first to publish its draft wins. */
+/** Several processes may do this at once: the first one to rename or link its draft wins. */
 async function createData(
   dataDir: string,
   { initdb, account, signal }: { initdb: string; account: Account | undefined; signal: AbortSignal | undefined },
@@ -69,7 +69,9 @@ async function createData(
   const folder = await realpath(dataDir);
   await removeOldDrafts(folder);
   const isReachable = await canReach(folder, account);
-  const draft = isReachable ? join(folder, `${DRAFT}${process.pid}`) : await mkdtemp(join(await systemFolder(), 'data-'));
+  const draft = isReachable
+    ? join(folder, `${DRAFT}${process.pid}`)
+    : await mkdtemp(join(await systemFolder(), 'data-'));
   try {
     if (isReachable) await mkdir(draft, { mode: 0o700 });
     await chownTree(draft, account);
@@ -82,11 +84,12 @@ async function createData(
   }
 }
 
-/** What processes that were killed have left. */
+/** Left by processes that were killed. In a container, the next one often has the same process id. */
 async function removeOldDrafts(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
-    if (!name.startsWith(DRAFT) || isAlive(Number.parseInt(name.slice(DRAFT.length), 10))) continue;
-    await rm(join(folder, name), { recursive: true, force: true });
+    if (!name.startsWith(DRAFT)) continue;
+    const pid = Number.parseInt(name.slice(DRAFT.length), 10);
+    if (pid === process.pid || !isAlive(pid)) await rm(join(folder, name), { recursive: true, force: true });
   }
 }
 

@@ -14,7 +14,7 @@ export interface Postmaster {
 /**
  * Reads https://www.postgresql.org/docs/current/storage-file-layout.html, the lines as in src/include/utils/pidfile.h.
  *
- * A file that a crash has left is removed where its process id is another program's by now: Postgres would not start.
+ * After a crash, another program may have the process id by now. Postgres would then refuse to start, so the file is removed.
  *
  * @returns undefined when no server runs on `data`
  */
@@ -51,11 +51,11 @@ async function isPostgres(pid: number, data: string): Promise<boolean> {
       : promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).then(({ stdout }) => stdout);
   return command.then(
     (line) => line.includes(data),
-    () => true, // not to be seen: better to wait for it than to take its lock away
+    () => true, // unknown: keep its lock
   );
 }
 
-/** Several processes may do this at once, and one of them have started a server since. */
+/** Puts the file back if it is a new server's: several processes may do this at once. */
 async function removeIfStill(file: string, text: string): Promise<void> {
   const aside = `${file}.${process.pid}`;
   try {

@@ -8,7 +8,7 @@ import { spawnTethered } from '../tether.ts';
 
 /** The Worker in workerd. */
 export interface RunningWorker {
-  /** Rejects when the Worker ends without having been stopped. */
+  /** Rejects if the Worker ends without having been stopped. */
   readonly ended: Promise<never>;
   stop(): Promise<void>;
 }
@@ -17,17 +17,17 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const wrangler = fileURLToPath(new URL('../../node_modules/wrangler/bin/wrangler.js', import.meta.url));
 const STOP_MS = 2_000;
 
-/** Quiet, and no request to anybody: neither metrics nor a look-up of where this machine is. */
+/** No output but warnings, and no requests to Cloudflare: neither metrics nor geolocation. */
 const WRANGLER_ENV = {
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
   WRANGLER_SEND_METRICS: 'false',
   WRANGLER_HIDE_BANNER: 'true',
-  CI: 'true', // asks nothing
+  CI: 'true', // no prompts
 };
 
 /**
- * Starts `wrangler dev` with the Worker's variables and secrets. Secrets go through a file that only its owner can read: a
- * command line shows in every process list.
+ * Starts `wrangler dev` with the Worker's variables and secrets. Secrets go through a file that only its owner can read,
+ * since process lists show command lines.
  *
  * @param options.dataDir where the local KV persists, in `kv`
  */
@@ -53,7 +53,7 @@ export async function startWorker(options: {
   ];
   const child = spawnTethered(process.execPath, [wrangler, ...args], {
     cwd: root,
-    // The secrets once more: wrangler takes a variable of its own environment, such as our DATABASE_URL, before the file's.
+    // The secrets again: wrangler prefers variables of its environment, such as DATABASE_URL, to those of the file.
     env: { ...process.env, ...WRANGLER_ENV, ...options.secrets, WRANGLER_LOG_PATH: join(dataDir, 'wrangler-logs') },
     stdio: ['ignore', 'inherit', 'inherit'],
     detached: true, // makes a process group, so that all of it can be ended
