@@ -1,21 +1,16 @@
-import { setTimeout } from 'node:timers';
 import { Client } from 'pg';
 import { reasonOf, UserError } from './command.ts';
-import { openEmbeddedDatabase } from './embedded-database.ts';
+import { openEmbedded, type Role } from './postgres/embedded.ts';
 
-/** The database that a command works on, with the right to create things in it. */
-export interface Database {
-  /** `postgres://` URL, with the password. Of an embedded database: one connection is served at a time, others wait. */
+/** The database that a command works on, with the right to create things in it. Disposing of it ends what it started. */
+export interface Database extends AsyncDisposable {
+  /** `postgres://` URL, with the password. */
   readonly url: string;
   readonly kind: 'postgres' | 'embedded';
-  /** Whether another command runs it, and ends it when it is done. */
-  readonly isBorrowed: boolean;
-  /** What to call it in front of people: has no password in it. */
+  /** Its name in messages, without the password. */
   readonly description: string;
-  /** Leaves the database at once. An embedded one that this process runs breaks off what other processes do with it. */
-  closeNow(): Promise<void>;
-  /** Leaves the database. An embedded one that this process runs goes on until no other process is using it. */
-  [Symbol.asyncDispose](): Promise<void>;
+  /** Rejects when an embedded server that this process started has ended unexpectedly; otherwise pending. */
+  readonly ended: Promise<never>;
 }
 
 /** Long enough for a suspended database to wake up. */
@@ -23,25 +18,22 @@ const CONNECT_TIMEOUT_MS = 15_000;
 
 /**
  * Opens the database that the environment names: the Postgres at `DATABASE_URL`, or else the embedded one in `DATA_DIR`
- * (`.data` by default, relative to the current directory), which is started if no other process is running it.
+ * (`.data` by default, relative to the current directory), whose server is started unless it runs.
  *
  * @param signal gives up opening the embedded one
- * @throws UserError when `DATABASE_URL` is no Postgres URL or nothing answers there, or when the embedded one cannot be opened
+ * @throws UserError when `DATABASE_URL` is no Postgres URL or cannot be connected to, or when the embedded database
+ * cannot be opened
  */
-export async function openDatabase(env: NodeJS.ProcessEnv = process.env, signal?: AbortSignal): Promise<Database> {
+export async function openDatabase(
+  env: NodeJS.ProcessEnv = process.env,
+  signal?: AbortSignal,
+  role: Role = 'command',
+): Promise<Database> {
   const url = env['DATABASE_URL'];
   if (url) return openPostgres(url);
   const dataDir = env['DATA_DIR'] || '.data';
-  const embedded = await openEmbeddedDatabase(dataDir, signal);
-  return {
-    url: embedded.url,
-    kind: 'embedded',
-    isBorrowed: embedded.isBorrowed,
-    description: `embedded Postgres in ${dataDir}`,
-    closeNow: () => embedded.close('now'),
-    [Symbol.asyncDispose]: () =>
-      saying('Waiting for the other commands that use the embedded database …', embedded.close('when unused')),
-  };
+  const embedded = await openEmbedded(dataDir, { role, signal });
+  return { ...embedded, kind: 'embedded', description: `embedded Postgres in ${dataDir}` };
 }
 
 async function openPostgres(url: string): Promise<Database> {
@@ -57,20 +49,5 @@ async function openPostgres(url: string): Promise<Database> {
   } catch (cause) {
     throw new UserError(`Cannot connect to ${description} (DATABASE_URL): ${reasonOf(cause)}`, { cause });
   }
-  return {
-    url,
-    kind: 'postgres',
-    isBorrowed: false,
-    description,
-    closeNow: nothingToClose,
-    [Symbol.asyncDispose]: nothingToClose,
-  };
-}
-
-async function nothingToClose(): Promise<void> {}
-
-/** Tells on stderr what is going on when `work` takes longer than a moment. */
-async function saying(text: string, work: Promise<void>): Promise<void> {
-  const timer = setTimeout(() => process.stderr.write(`${text}\n`), 1000);
-  await work.finally(() => clearTimeout(timer));
+  return { url, kind: 'postgres', description, ended: new Promise(() => {}), [Symbol.asyncDispose]: async () => {} };
 }

@@ -45,7 +45,7 @@ export async function loadDemoData(url: string): Promise<{ email: string; survey
       await insertRows(client, 'survey_settings', settingColumns, settings);
       await insertRows(client, 'responses', responseColumns, responses);
     });
-    await client.query('vacuum (analyze) responses'); // the embedded database has no autovacuum
+    await client.query('vacuum (analyze) responses'); // rather than wait for autovacuum
   });
   return { email: EMAIL, surveys: [STUDY, PILOT] };
 }

@@ -21,7 +21,7 @@ export function withBrowser(): { open(look?: Look): Promise<OpenPage> } {
   let stack: Stack;
   let running: RunningBrowser;
   beforeAll(async () => {
-    stack = await startStack('postgres');
+    stack = await startStack();
     useStack(stack.address);
     running = await startChromium();
   });

@@ -18,7 +18,7 @@ export function withFaultyService(options: Omit<StackOptions, 'behind'> = {}): {
   let proxy: FaultProxy;
   let stack: Stack;
   beforeAll(async () => {
-    stack = await startStack('postgres', {
+    stack = await startStack({
       ...options,
       vars: { EXPORT_RETRY_SECONDS: String(EXPORT_RETRY_SECONDS), ...options.vars },
       behind: async (endpoint) => {

@@ -24,7 +24,7 @@ await runCommand(async () => {
   const { seconds, seed, only } = program.parse().opts<{ seconds: number; seed?: number; only: string }>();
   process.stdout.write(`Each property is tried for ${seconds} s. One that fails names the seed that repeats it.\n`);
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const run = spawn(process.execPath, [vitest, 'run', '--project', 'fuzz on postgres', `test/fuzz/${only}`], {
+  const run = spawn(process.execPath, [vitest, 'run', '--project', 'fuzz', `test/fuzz/${only}`], {
     cwd: root,
     stdio: 'inherit',
     env: { ...process.env, FUZZ_SECONDS: String(seconds), ...(seed === undefined ? {} : { FUZZ_SEED: String(seed) }) },

@@ -10,7 +10,7 @@ import { type Stack, startStack } from '../support/stack.ts';
 export function withService({ entry }: { entry?: string } = {}): { readonly stack: Stack } {
   let stack: Stack | undefined;
   beforeAll(async () => {
-    stack = await startStack('postgres', {
+    stack = await startStack({
       limits: { KEY_LIMIT: 1e9, FAILURE_LIMIT: 1e9 },
       ...(entry === undefined ? {} : { entry }),
     });

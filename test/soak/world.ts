@@ -31,7 +31,7 @@ export interface World {
 
 /** @param rows responses of each account */
 export async function createWorld(rows: number): Promise<World> {
-  const start = () => startStack('postgres', { inspector: true });
+  const start = () => startStack({ inspector: true });
   const { started: stack, workerd } =
     process.platform === 'linux' ? await workerdStartedBy(start) : { started: await start(), workerd: undefined };
   useStack(stack.address);

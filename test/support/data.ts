@@ -41,7 +41,7 @@ export interface TestResponse {
   readonly translated_response?: string | null;
 }
 
-/** Runs work on a connection of its own. PGlite lets one in at a time, so it is not kept. */
+/** Runs `work` on a new connection. */
 export async function withClient<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: stackAddress().databaseUrl });
   await client.connect();

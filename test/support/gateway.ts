@@ -1,7 +1,5 @@
 import { Client } from 'pg';
-import { openEmbeddedDatabase } from '../../tools/embedded-database.ts';
 import { startSqlGateway } from '../../tools/sql-gateway.ts';
-import { emptyDataFolder } from './embedded.ts';
 import { startPostgres } from './postgres.ts';
 
 /** A database for a gateway, empty. */
@@ -15,24 +13,11 @@ export const PASSWORD = 'the gateway’s';
 /** In bytes, for requests as well as responses. */
 export const LIMIT = 64 * 1024;
 
-/** Every kind of database that a gateway has to serve. */
-export const databases = [
-  { name: 'Postgres', open: openPostgres, maxConnections: 3 },
-  { name: 'the embedded database', open: openEmbedded, maxConnections: 1 },
-];
+export const databases = [{ name: 'Postgres', open: openPostgres, maxConnections: 3 }];
 
 export async function openPostgres(): Promise<OpenDatabase> {
   const server = await startPostgres();
   return { url: await server.createDatabase(), close: () => server.stop() };
-}
-
-async function openEmbedded(): Promise<OpenDatabase> {
-  await using stack = new AsyncDisposableStack();
-  const { path } = stack.use(await emptyDataFolder('sql-gateway-'));
-  const database = await openEmbeddedDatabase(path);
-  stack.defer(() => database.close('now'));
-  const opened = stack.move();
-  return { url: database.url, close: () => opened.disposeAsync() };
 }
 
 /** What a client puts into its connection string, where it is not the administrator's. */

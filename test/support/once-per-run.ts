@@ -1,26 +1,25 @@
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, realpath, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { guardFolder } from './guard.ts';
-import { postgresAccount, temporaryFolder } from './postgres-programs.ts';
+import { canReach, serverAccount } from '../../tools/postgres/account.ts';
 
 /** The environment variable that names the folder which the processes of a test run share. */
 const RUN_FOLDER = 'SURVEY_EXPORT_TEST_RUN';
 const POLL_MS = 20;
-/** Longer than anything takes that is made here: whoever was making it has died. */
+/** Longer than anything here takes to make: the process that was making it has died. */
 const PATIENCE_MS = 120_000;
 
 let own: Promise<string> | undefined;
 
 /**
- * Makes a folder of what every service in a test run needs alike, such as the Worker's bundle: the first that wants it makes
- * it, and all others, in whatever process, wait for that. It is made anew for each run, since what it is made of may have
- * changed, and goes with the run.
+ * Makes a folder of what all services in a test run share, such as the Worker's bundle. The first process that needs it
+ * makes it, and all others wait for that. It is removed after the run, since its sources may change.
  *
- * @param name of the folder, telling what it is made of
  * @param make fills the folder, which is empty
- * @returns the folder's path, not to be written to
+ * @returns the folder's path, which is read-only by convention
  */
 export async function oncePerRun(name: string, make: (folder: string) => Promise<void>): Promise<string> {
   const made = join(await runFolder(), name);
@@ -34,7 +33,7 @@ export async function oncePerRun(name: string, make: (folder: string) => Promise
   return made;
 }
 
-/** Makes `draft` unless it is there, in which case another one is filling it. */
+/** Creates `draft`. @returns false if it exists, because another process is filling it */
 async function isOurs(draft: string): Promise<boolean> {
   try {
     await mkdir(draft);
@@ -47,7 +46,7 @@ async function isOurs(draft: string): Promise<boolean> {
 
 async function fill(draft: string, made: string, make: (folder: string) => Promise<void>): Promise<void> {
   try {
-    if (existsSync(made)) await rm(draft, { recursive: true }); // it was done just before
+    if (existsSync(made)) await rm(draft, { recursive: true }); // another process was first
     else {
       await make(draft);
       await rename(draft, made);
@@ -58,16 +57,26 @@ async function fill(draft: string, made: string, make: (folder: string) => Promi
   }
 }
 
-/** The folder of the run that this process is a part of: vitest's, or else the process is a run of its own. */
-async function runFolder(): Promise<string> {
+/** The folder of the run that this process is a part of: vitest's, or else the process is its own run. */
+export async function runFolder(): Promise<string> {
   return process.env[RUN_FOLDER] ?? (own ??= createRunFolder());
 }
 
 async function createRunFolder(): Promise<string> {
-  const folder = await mkdtemp(join(await temporaryFolder(await postgresAccount()), 'survey-export-run-'));
+  const account = await serverAccount();
+  const parent = await realpath(tmpdir());
+  const folder = await mkdtemp(join((await canReach(parent, account)) ? parent : '/tmp', 'survey-export-run-'));
   await chmod(folder, 0o711); // a server in it may run as another user
-  guardFolder(folder);
+  removeWhenOver(folder);
   return folder;
+}
+
+/** Removes `folder` when this process has ended, however it ends; the servers in it have a moment to end first. */
+function removeWhenOver(folder: string): void {
+  const script = 'read -r line; sleep 1; rm -rf -- "$0"';
+  const shell = spawn('/bin/sh', ['-c', script, folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+  shell.unref();
+  if (shell.stdin && 'unref' in shell.stdin && typeof shell.stdin.unref === 'function') shell.stdin.unref();
 }
 
 /** Begins a run that the processes started from now on are a part of. @returns its folder */

@@ -10,16 +10,18 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** Starts `tools/<name>` as npm would. It is ended after a minute, whatever a test does. */
+/** Starts `tools/<name>` as npm would, on request as another OS account. It is killed after a minute. */
 export function startTool(
   name: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   cwd?: string,
+  account?: { readonly uid: number; readonly gid: number },
 ): { readonly child: ChildProcess; readonly outcome: Promise<Outcome> } {
   const script = fileURLToPath(new URL(`../../tools/${name}`, import.meta.url));
   const child = spawn(process.execPath, [script, ...args], {
     cwd,
+    ...account,
     env: { ...process.env, DATABASE_URL: '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 60_000,

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { openDatabase } from '../../tools/database.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { startSqlGateway } from '../../tools/sql-gateway.ts';
-import { emptyDataFolder } from './embedded.ts';
 import { startPostgres } from './postgres.ts';
 import { type RunningWorker, startWorker } from './worker.ts';
 
@@ -13,7 +11,7 @@ export interface Stack {
   readonly worker: RunningWorker;
   /** Stops the database alone, at once and for good. */
   stopDatabase(): Promise<void>;
-  /** Stops a Postgres server and starts it again, with the same data in the same place. */
+  /** Stops the database and starts it again, with the same data on the same port. */
   restartDatabase(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -23,10 +21,7 @@ export interface StackAddress {
   readonly origin: string;
   /** Superuser URL of the database. */
   readonly databaseUrl: string;
-  readonly database: DatabaseKind;
 }
-
-export type DatabaseKind = 'pglite' | 'postgres';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -50,17 +45,14 @@ export interface StackOptions {
   readonly entry?: string;
 }
 
-export async function startStack(kind: DatabaseKind, options: StackOptions = {}): Promise<Stack> {
+export async function startStack(options: StackOptions = {}): Promise<Stack> {
   await using stack = new AsyncDisposableStack();
-  const {
-    url: databaseUrl,
-    stop: stopDatabase,
-    restart: restartDatabase,
-  } = kind === 'pglite' ? await startPglite(stack) : await startServer(stack);
+  const server = await startPostgres();
+  stack.defer(() => server.stop());
+  const databaseUrl = await server.createDatabase();
   await migrate(databaseUrl);
 
   const password = randomBytes(24).toString('hex');
-  const maxConnections = kind === 'pglite' ? 1 : 10;
   const {
     behind = async (endpoint: string) => endpoint,
     entry = 'src/worker.ts',
@@ -69,7 +61,7 @@ export async function startStack(kind: DatabaseKind, options: StackOptions = {})
     inspector,
     ...rest
   } = options;
-  const gateway = await startSqlGateway({ database: databaseUrl, password, maxConnections, ...rest });
+  const gateway = await startSqlGateway({ database: databaseUrl, password, ...rest });
   stack.defer(() => gateway.close());
 
   const worker = await startWorker(entry, {
@@ -86,31 +78,9 @@ export async function startStack(kind: DatabaseKind, options: StackOptions = {})
   const running = stack.move();
   return {
     worker,
-    stopDatabase,
-    restartDatabase,
-    address: { origin: worker.url.origin, databaseUrl, database: kind },
+    stopDatabase: () => server.stop(),
+    restartDatabase: () => server.restart(),
+    address: { origin: worker.url.origin, databaseUrl },
     stop: () => running.disposeAsync(),
   };
-}
-
-interface StartedDatabase {
-  readonly url: string;
-  readonly stop: () => Promise<void>;
-  readonly restart: () => Promise<void>;
-}
-
-async function startPglite(stack: AsyncDisposableStack): Promise<StartedDatabase> {
-  const { path } = stack.use(await emptyDataFolder('survey-export-test-'));
-  const database = stack.use(await openDatabase({ DATA_DIR: path }));
-  return {
-    url: database.url,
-    stop: () => database.closeNow(),
-    restart: () => Promise.reject(new Error('PGlite is not a server')),
-  };
-}
-
-async function startServer(stack: AsyncDisposableStack): Promise<StartedDatabase> {
-  const server = await startPostgres();
-  stack.defer(() => server.stop());
-  return { url: await server.createDatabase(), stop: () => server.stop(), restart: () => server.restart() };
 }

@@ -13,7 +13,7 @@ import { databaseProblems } from '../../tools/deploy/database.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { type TestPostgres, startPostgres } from '../support/postgres.ts';
 import { startTool } from '../support/run-tool.ts';
-import { query } from '../support/two-databases.ts';
+import { query } from '../support/database.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const ACCOUNT = '0123456789abcdef0123456789abcdef';

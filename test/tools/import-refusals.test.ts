@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { importFiles } from '../../tools/import/import-files.ts';
 import { type FileRow, csvOf, formId, formRow, responseRow, secondFormId } from '../support/export-files.ts';
 import { type Files, loadFiles, writeFiles } from '../support/load-files.ts';
-import { type RunningDatabase, dump, twoDatabases } from '../support/two-databases.ts';
+import { type RunningDatabase, dump, startDatabase } from '../support/database.ts';
 
 const unknownId = '3f1c6c5e-0000-4000-8000-00000000dead';
 
@@ -263,13 +263,13 @@ const refusals: Refusal[] = [
   ],
 ];
 
-describe.each(twoDatabases)('import into $database refuses', ({ start }) => {
+describe('import refuses', () => {
   let running: RunningDatabase;
   let folder: string;
   let before: Record<string, string[]>;
 
   beforeAll(async () => {
-    running = await start();
+    running = await startDatabase();
     folder = await mkdtemp(join(tmpdir(), 'test-import-'));
     // Someone else's data, with ids that the files do not have.
     const forms = csvOf([formRow({ surveyid: unknownId })]);

@@ -6,16 +6,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ImportSummary } from '../../tools/import/import-files.ts';
 import { type FileRow, csvOf, formId, formRow, responseRow, secondFormId } from '../support/export-files.ts';
 import { type Files, loadFiles } from '../support/load-files.ts';
-import { type RunningDatabase, dump, empty, query, twoDatabases } from '../support/two-databases.ts';
+import { type RunningDatabase, dump, empty, query, startDatabase } from '../support/database.ts';
 
 const email = 'ann@example.org';
 
-describe.each(twoDatabases)('import into $database', ({ start }) => {
+describe('import', () => {
   let running: RunningDatabase;
   let folder: string;
 
   beforeAll(async () => {
-    running = await start();
+    running = await startDatabase();
     folder = await mkdtemp(join(tmpdir(), 'test-import-'));
   });
   afterAll(async () => {

@@ -6,9 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { getPlatformProxy } from 'wrangler';
 import { hashApiKey } from '../../src/auth/api-key.ts';
-import { CACHE_NOTE, type KeysCommand, keysOn } from '../support/keys.ts';
+import { CACHE_NOTE, type KeysCommand, startKeysCommand } from '../support/keys.ts';
 import { startTool } from '../support/run-tool.ts';
-import { twoDatabases } from '../support/two-databases.ts';
 
 /** What the tests use of a KV namespace. */
 interface Cache {
@@ -18,11 +17,11 @@ interface Cache {
 
 const configPath = fileURLToPath(new URL('../../wrangler.toml', import.meta.url));
 
-describe.each(twoDatabases)('the local cache of keys, with $database', ({ start }) => {
+describe('the local cache of keys', () => {
   let keys: KeysCommand;
 
   beforeAll(async () => {
-    keys = await keysOn(start);
+    keys = await startKeysCommand();
     vi.stubEnv('WRANGLER_LOG', 'error'); // or it warns that DATABASE_URL is missing, which the cache does not need
   });
   afterEach(() => rm(join(keys.folder, 'data'), { recursive: true, force: true }));

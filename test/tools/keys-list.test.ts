@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashApiKey } from '../../src/auth/api-key.ts';
-import { type KeysCommand, keysOn } from '../support/keys.ts';
+import { type KeysCommand, startKeysCommand } from '../support/keys.ts';
 import { type Outcome, startTool } from '../support/run-tool.ts';
-import { query, twoDatabases } from '../support/two-databases.ts';
+import { query } from '../support/database.ts';
 
 const HOSTILE = 'a\u{1b}[31mb\nc\u{9b}2Jd\u{202e}e';
 
-describe.each(twoDatabases)('npm run keys -- list on $database', ({ start }) => {
+describe('npm run keys -- list', () => {
   let keys: KeysCommand;
   let none: Record<'text' | 'json', Outcome>;
   const issued: { key: string; id: string; prefix: string }[] = [];
 
   beforeAll(async () => {
-    keys = await keysOn(start);
+    keys = await startKeysCommand();
     none = { text: await keys.run('list'), json: await keys.run('list', '--json') };
 
     // The newest first, and the second account by age in front: the order of the list is neither of these.

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashApiKey } from '../../src/auth/api-key.ts';
-import { type KeysCommand, keysOn, UNKNOWN_ID } from '../support/keys.ts';
-import { query, twoDatabases } from '../support/two-databases.ts';
+import { type KeysCommand, startKeysCommand, UNKNOWN_ID } from '../support/keys.ts';
+import { query } from '../support/database.ts';
 
 interface Call {
   readonly method: string | undefined;
@@ -37,11 +37,11 @@ async function startCloudflare(status: number, answer: (body: string) => object)
 
 const succeed = () => ({ success: true, errors: [], messages: [], result: {} });
 
-describe.each(twoDatabases)('keys of a deployed service, with $database', ({ start }) => {
+describe('keys of a deployed service', () => {
   let keys: KeysCommand;
 
   beforeAll(async () => {
-    keys = await keysOn(start);
+    keys = await startKeysCommand();
   });
   afterAll(() => keys?.stop());
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateApiKey } from '../../src/auth/api-key.ts';
-import { CACHE_NOTE, type KeysCommand, keysOn, UNKNOWN_ID } from '../support/keys.ts';
-import { query, twoDatabases } from '../support/two-databases.ts';
+import { CACHE_NOTE, type KeysCommand, startKeysCommand, UNKNOWN_ID } from '../support/keys.ts';
+import { query } from '../support/database.ts';
 
-describe.each(twoDatabases)('npm run keys -- revoke on $database', ({ start }) => {
+describe('npm run keys -- revoke', () => {
   let keys: KeysCommand;
 
   beforeAll(async () => {
-    keys = await keysOn(start);
+    keys = await startKeysCommand();
   });
   afterAll(() => keys?.stop());
 

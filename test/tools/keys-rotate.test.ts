@@ -3,17 +3,17 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { hashApiKey, isWellFormedApiKey } from '../../src/auth/api-key.ts';
 import type { ListedKey } from '../../tools/keys/list.ts';
 import type { RotatedKey } from '../../tools/keys/rotate.ts';
-import { CACHE_NOTE, type KeysCommand, keysOn, UNKNOWN_ID } from '../support/keys.ts';
-import { query, twoDatabases } from '../support/two-databases.ts';
+import { CACHE_NOTE, type KeysCommand, startKeysCommand, UNKNOWN_ID } from '../support/keys.ts';
+import { query } from '../support/database.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-describe.each(twoDatabases)('npm run keys -- rotate on $database', ({ start }) => {
+describe('npm run keys -- rotate', () => {
   let keys: KeysCommand;
 
   beforeAll(async () => {
-    keys = await keysOn(start);
+    keys = await startKeysCommand();
     // Berlin turns its clocks within most of the spans below: a day has to be 24 hours all the same.
     const [{ name } = { name: '' }] = await query<{ name: string }>(keys.url, 'select current_database() as name');
     await query(keys.url, `alter database "${name}" set timezone to 'Europe/Berlin'`);
@@ -134,9 +134,8 @@ describe.each(twoDatabases)('npm run keys -- rotate on $database', ({ start }) =
   }
 });
 
-// Not on PGlite, which serves one connection at a time: nothing can come in between.
-test('on Postgres, rotate refuses a key that another rotation ends while this one waits for it', async () => {
-  const keys = await keysOn(twoDatabases[1].start);
+test('rotate refuses a key that another rotation ends while this one waits for it', async () => {
+  const keys = await startKeysCommand();
   onTestFinished(() => keys.stop());
   const old = await keys.issue('--name', 'twice');
   const other = new Client({ connectionString: keys.url });

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateApiKey, hashApiKey, isWellFormedApiKey } from '../../src/auth/api-key.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { startTool } from '../support/run-tool.ts';
-import { type RunningDatabase, query, twoDatabases } from '../support/two-databases.ts';
+import { type RunningDatabase, query, startDatabase } from '../support/database.ts';
 
 const ISSUE = ['issue', '--email', 'you@example.org'];
 
-describe.each(twoDatabases)('npm run keys on $database', ({ start }) => {
+describe('npm run keys', () => {
   let database: RunningDatabase;
 
   beforeAll(async () => {
-    database = await start();
+    database = await startDatabase();
     await migrate(database.url);
     await query(database.url, `insert into users (email) values ('you@example.org')`);
   });

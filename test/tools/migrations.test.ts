@@ -1,58 +1,34 @@
-import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openDatabase, type Database } from '../../tools/database.ts';
+import { openDatabase } from '../../tools/database.ts';
 import { migrate } from '../../tools/migrations.ts';
-import { type DataFolder, emptyDataFolder } from '../support/embedded.ts';
+import { query } from '../support/database.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 
 let postgres: TestPostgres;
-let embedded: DataFolder;
 
 beforeAll(async () => {
   postgres = await startPostgres();
-  embedded = await emptyDataFolder('migrations-');
 });
+afterAll(() => postgres?.stop());
 
-afterAll(async () => {
-  await postgres?.stop();
-  await embedded?.[Symbol.asyncDispose]();
-});
-
-const environments = [
-  { name: 'Postgres', env: async () => ({ DATABASE_URL: await postgres.createDatabase() }) },
-  { name: 'the embedded database', env: async () => ({ DATA_DIR: embedded.path }) },
-];
-
-describe.each(environments)('migrating $name', ({ env }) => {
-  let database: Database;
+describe('migrating', () => {
+  let url: string;
 
   beforeAll(async () => {
-    database = await openDatabase(await env());
+    url = await postgres.createDatabase();
   });
 
-  afterAll(() => database?.closeNow());
-
-  async function query(text: string): Promise<unknown[]> {
-    const client = new Client({ connectionString: database.url });
-    await client.connect();
-    try {
-      const { rows } = await client.query({ text, rowMode: 'array' });
-      return rows;
-    } finally {
-      await client.end();
-    }
-  }
-
   async function asWorker(sql: string): Promise<unknown> {
-    return query(`begin; set local role survey_export_worker; ${sql}; rollback`);
+    return query(url, `begin; set local role survey_export_worker; ${sql}; rollback`);
   }
 
   test('applies each migration once, also when several do it at the same time', async () => {
-    const applied = await Promise.all([1, 2, 3].map(() => migrate(database.url)));
+    const applied = await Promise.all([1, 2, 3].map(() => migrate(url)));
     expect(applied.flat()).toContain('0001_initial.sql');
     expect(new Set(applied.flat()).size).toBe(applied.flat().length);
-    expect(await migrate(database.url)).toEqual([]);
-    expect((await query('select name from schema_migrations order by name')).flat()).toEqual(applied.flat());
+    expect(await migrate(url)).toEqual([]);
+    const stored = await query<{ name: string }>(url, 'select name from schema_migrations order by name');
+    expect(stored.map(({ name }) => name)).toEqual(applied.flat());
   });
 
   test('makes a role that can read, and write when a key was last used, but nothing else', async () => {

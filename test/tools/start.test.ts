@@ -1,15 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { putEmptyDatabase } from '../support/embedded.ts';
+import { putEmptyDatabase } from '../support/data-dir.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { withConnection } from '../../tools/connection.ts';
-import { openEmbeddedDatabase } from '../../tools/embedded-database.ts';
+import { openDatabase } from '../../tools/database.ts';
 import { startTool } from '../support/run-tool.ts';
 
 let dataDir: string;
@@ -31,7 +31,7 @@ async function freePort(): Promise<number> {
 
 /** Starts the service and waits until it says that it is ready. */
 async function startService(env: NodeJS.ProcessEnv = {}) {
-  const { child, outcome } = startTool('dev.ts', [], { PORT: String(port), DATA_DIR: dataDir, ...env });
+  const { child, outcome } = startTool('start.ts', [], { PORT: String(port), DATA_DIR: dataDir, ...env });
   let printed = '';
   await new Promise<void>((ready, reject) => {
     child.stdout?.on('data', (chunk: Buffer) => {
@@ -70,6 +70,7 @@ describe('npm start', () => {
     expect((await response.text()).split('\n').length).toBeGreaterThan(1000);
     expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
     expect(processes()).not.toEqual([]);
+    expect(execFileSync('find', [dataDir, '-perm', '/077'], { encoding: 'utf8' })).toBe('');
 
     const { status, stderr, seconds } = await service.stop('SIGTERM');
     expect(status).toBe(0);
@@ -91,15 +92,35 @@ describe('npm start', () => {
     npm.kill(signal);
     await ended;
     expect(processes()).toEqual([]);
-    expect(existsSync(join(dataDir, 'embedded.json'))).toBe(false); // the database was closed, not broken off
+    expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false); // the database was shut down
     await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow('fetch failed');
+  });
+
+  test('leaves no process when it is killed, and starts again', async () => {
+    await putEmptyDatabase(dataDir);
+    const killed = await startService();
+    await killed.stop('SIGKILL');
+    await expect.poll(processes, { timeout: 5_000 }).toEqual([]);
+    const next = await startService();
+    expect(next.key).toBe(killed.key);
+    await next.stop('SIGTERM');
+  });
+
+  test('refuses a DATA_DIR that another one is using, and names its process', async () => {
+    await putEmptyDatabase(dataDir);
+    const service = await startService();
+    const env = { PORT: String(await freePort()), DATA_DIR: dataDir };
+    const { status, stderr } = await startTool('start.ts', [], env).outcome;
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/ is in use by process \d+ \(npm start\): end it, or set DATA_DIR to another folder\n$/);
+    await service.stop('SIGTERM');
   });
 
   test('stops while it waits for a database that does not answer', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port: databasePort } = silent.address() as AddressInfo;
-    const { child, outcome } = startTool('dev.ts', [], {
+    const { child, outcome } = startTool('start.ts', [], {
       PORT: String(port),
       DATA_DIR: dataDir,
       DATABASE_URL: `postgres://u:p@127.0.0.1:${databasePort}/d`,
@@ -113,15 +134,16 @@ describe('npm start', () => {
   });
 
   test('stops at once while its database is being made, and makes it the next time', async () => {
-    const { child, outcome } = startTool('dev.ts', [], { PORT: String(port), DATA_DIR: dataDir });
-    await expect.poll(() => existsSync(join(dataDir, 'postgres.new')), { timeout: 30_000 }).toBe(true);
+    const { child, outcome } = startTool('start.ts', [], { PORT: String(port), DATA_DIR: dataDir });
+    const isBeingMade = () => readdirSync(dataDir).some((name) => name.startsWith('postgres.new'));
+    await expect.poll(isBeingMade, { timeout: 30_000 }).toBe(true);
     child.kill('SIGTERM');
     expect(await outcome).toMatchObject({ status: 0, stdout: '', stderr: '' }); // 1 when it was not done by its deadline
     expect(existsSync(join(dataDir, 'postgres'))).toBe(false); // nor did it go on until the database was made
     expect(processes()).toEqual([]);
 
-    const database = await openEmbeddedDatabase(dataDir);
-    await database.close('now');
+    const database = await openDatabase({ DATA_DIR: dataDir });
+    await database[Symbol.asyncDispose]();
   });
 
   test('keeps its data, and shows the same key again', async () => {
@@ -196,7 +218,7 @@ describe('npm start', () => {
       await client.query('create database tenants owner tenant');
     });
     const tenant = Object.assign(new URL(url), { username: 'tenant', password: 'p', pathname: '/tenants' });
-    const { outcome } = startTool('dev.ts', [], { PORT: String(port), DATA_DIR: dataDir, DATABASE_URL: tenant.href });
+    const { outcome } = startTool('start.ts', [], { PORT: String(port), DATA_DIR: dataDir, DATABASE_URL: tenant.href });
     const { status, stderr } = await outcome;
     expect(status).toBe(1);
     expect(stderr).toContain('GRANT survey_export_worker TO tenant;');
@@ -206,8 +228,11 @@ describe('npm start', () => {
     ['a bad port', { PORT: 'http' }, 'PORT must be an integer from 1 to 65535, not "http"'],
     ['a bad database URL', { DATABASE_URL: 'mysql://u:secret@h/d' }, 'DATABASE_URL is not a Postgres URL'],
   ])('refuses %s', async (_, env, message) => {
-    const { status, stdout, stderr } = await startTool('dev.ts', [], { PORT: String(port), DATA_DIR: dataDir, ...env })
-      .outcome;
+    const { status, stdout, stderr } = await startTool('start.ts', [], {
+      PORT: String(port),
+      DATA_DIR: dataDir,
+      ...env,
+    }).outcome;
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toContain(message);
     expect(stderr).not.toContain('secret');
@@ -216,7 +241,7 @@ describe('npm start', () => {
   test('refuses a port that is in use', async () => {
     const other = createServer().listen(port, '127.0.0.1');
     await once(other, 'listening');
-    const { status, stderr } = await startTool('dev.ts', [], { PORT: String(port), DATA_DIR: dataDir }).outcome;
+    const { status, stderr } = await startTool('start.ts', [], { PORT: String(port), DATA_DIR: dataDir }).outcome;
     other.close();
     expect({ status, stderr }).toEqual({ status: 1, stderr: `port ${port} is in use: set PORT to another one\n` });
   });

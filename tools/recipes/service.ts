@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../command.ts';
-import type { Demo } from '../dev/demo.ts';
+import type { Demo } from '../start/demo.ts';
 import { runProgram } from './programs.ts';
 
 const tool = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
@@ -25,7 +25,7 @@ export interface DemoService extends Demo {
 export async function startDemoService(): Promise<DemoService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'recipes-data-'));
   const env = { DATA_DIR: dataDir, DATABASE_URL: '', PORT: String(await freePort()) };
-  const child = spawn(process.execPath, [tool('dev.ts')], {
+  const child = spawn(process.execPath, [tool('start.ts')], {
     env: { ...process.env, ...env, npm_lifecycle_event: 'start' }, // as npm's child it ends when this process does
     stdio: ['ignore', 'pipe', 'pipe'],
   });

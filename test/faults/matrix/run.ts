@@ -30,7 +30,7 @@ await runCommand(async () => {
   say(`seed ${seed}`);
   const random = randomFrom(seed);
   let proxy: FaultProxy | undefined;
-  const stack = await startStack('postgres', {
+  const stack = await startStack({
     entry: 'test/support/worker-under-faults.ts',
     limits: { KEY_LIMIT: 1e9 },
     behind: async (endpoint) => (proxy = await startFaultProxy(endpoint)).url,

@@ -1,13 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../command.ts';
+import { spawnTethered } from '../tether.ts';
 
 /** The Worker in workerd. */
 export interface RunningWorker {
-  /** Rejects when the Worker ends without having been stopped. */
+  /** Rejects if the Worker ends without having been stopped. */
   readonly ended: Promise<never>;
   stop(): Promise<void>;
 }
@@ -16,17 +17,17 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const wrangler = fileURLToPath(new URL('../../node_modules/wrangler/bin/wrangler.js', import.meta.url));
 const STOP_MS = 2_000;
 
-/** Quiet, and no request to anybody: neither metrics nor a look-up of where this machine is. */
+/** No output but warnings, and no requests to Cloudflare: neither metrics nor geolocation. */
 const WRANGLER_ENV = {
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
   WRANGLER_SEND_METRICS: 'false',
   WRANGLER_HIDE_BANNER: 'true',
-  CI: 'true', // asks nothing
+  CI: 'true', // no prompts
 };
 
 /**
- * Starts `wrangler dev` with the Worker's variables and secrets. Secrets go through a file that only its owner can read: a
- * command line shows in every process list.
+ * Starts `wrangler dev` with the Worker's variables and secrets. Secrets go through a file that only its owner can read,
+ * since process lists show command lines.
  *
  * @param options.dataDir where the local KV persists, in `kv`
  */
@@ -50,17 +51,17 @@ export async function startWorker(options: {
     ...vars,
     ...['--show-interactive-dev-session=false', '--log-level', 'warn'],
   ];
-  const child = spawn(process.execPath, [wrangler, ...args], {
+  const child = spawnTethered(process.execPath, [wrangler, ...args], {
     cwd: root,
-    // The secrets once more: wrangler takes a variable of its own environment, such as our DATABASE_URL, before the file's.
+    // The secrets again: wrangler prefers variables of its environment, such as DATABASE_URL, to those of the file.
     env: { ...process.env, ...WRANGLER_ENV, ...options.secrets, WRANGLER_LOG_PATH: join(dataDir, 'wrangler-logs') },
     stdio: ['ignore', 'inherit', 'inherit'],
-    detached: true, // a process group of its own, so that all of it can be ended
+    detached: true, // makes a process group, so that all of it can be ended
+    onParentExit: 'KILL',
+    group: true,
   });
 
   const killGroup = () => signalGroup(child, 'SIGKILL');
-  process.on('exit', killGroup); // should this process have to end before the Worker
-
   let stopping = false;
   const exited = once(child, 'exit');
   const ended = exited.then(() => {

@@ -1,18 +1,18 @@
-/** A request to stop, from the terminal or from whoever started us. */
+/** A request to stop, from the terminal or the parent process. */
 export interface Stop {
   readonly promise: Promise<void>;
   readonly requested: boolean;
-  /** Aborted when it is requested. */
+  /** Aborted by the request. */
   readonly signal: AbortSignal;
 }
 
 const PARENT_CHECK_MS = 250;
-/** The service promises to be gone within five seconds, whatever it was waiting for. */
+/** `npm start` promises to stop within five seconds. */
 const DEADLINE_MS = 4_500;
 
 /**
- * Listens for Ctrl-C, SIGTERM and a closed terminal. npm tells its child of a signal in some cases and just dies in
- * others: when npm started us, its end is taken for a request too. After {@link DEADLINE_MS} the process ends, ready or not.
+ * Listens for Ctrl-C, SIGTERM and a closed terminal. npm does not always forward a signal: under npm, its end counts as a
+ * request too. After {@link DEADLINE_MS} the process exits, whatever it waits for.
  */
 export function untilStopped(): Stop {
   const request = new AbortController();

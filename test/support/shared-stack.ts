@@ -3,7 +3,7 @@ import { startStack } from './stack.ts';
 
 /** Vitest's global set-up: one service for all files of the project. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const stack = await startStack('pglite');
+  const stack = await startStack();
   project.provide('stack', stack.address);
   return () => stack.stop();
 }

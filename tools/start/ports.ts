@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { UserError } from '../command.ts';
 import type { Stop } from './signals.ts';
 
-/** wrangler would take another port without a word. @throws UserError when something listens there already */
+/** wrangler would silently take another port. @throws UserError if the port is in use */
 export async function checkPortIsFree(port: number): Promise<void> {
   const server = createServer();
   try {
@@ -19,13 +19,13 @@ export async function checkPortIsFree(port: number): Promise<void> {
 }
 
 const HEALTHY_WITHIN_MS = 60_000;
-/** Short: whoever starts the service is waiting for it. */
+/** Short: somebody is waiting for the start. */
 const MAX_PAUSE_MS = 250;
 
 /**
- * Resolves when the service says that it and its database are well, or when it is being stopped.
+ * Resolves when `/healthz` responds with 200, or when the service is being stopped.
  *
- * @throws UserError when it does not become well
+ * @throws UserError after a minute
  */
 export async function whenHealthy(port: number, stop: Stop): Promise<void> {
   const deadline = Date.now() + HEALTHY_WITHIN_MS;

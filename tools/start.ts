@@ -1,36 +1,35 @@
 // npm start: the whole service on this machine: database, SQL-over-HTTP endpoint, Worker.
 import { randomBytes } from 'node:crypto';
-import { UserError, runCommand } from './command.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, DatabaseError } from 'pg';
+import { UserError, runCommand } from './command.ts';
 import { withConnection } from './connection.ts';
-import { type Database, openDatabase } from './database.ts';
-import { checkPortIsFree, whenHealthy } from './dev/ports.ts';
-import { prepareDemo } from './dev/demo.ts';
-import { printReady } from './dev/ready.ts';
-import { type Stop, untilStopped } from './dev/signals.ts';
-import { startWorker } from './dev/worker.ts';
+import { openDatabase } from './database.ts';
 import { migrate } from './migrations.ts';
+import { inPlainWords } from './postgres/data-folder.ts';
 import { startSqlGateway } from './sql-gateway.ts';
+import { prepareDemo } from './start/demo.ts';
+import { checkPortIsFree, whenHealthy } from './start/ports.ts';
+import { printReady } from './start/ready.ts';
+import { type Stop, untilStopped } from './start/signals.ts';
+import { startWorker } from './start/worker.ts';
 
 const DEFAULT_PORT = 8787;
-/** Connections the endpoint opens to a Postgres server: what the Worker can have in flight for two exports. */
-const POSTGRES_CONNECTIONS = 10;
 /** The role that migration 0001 creates. */
 const WORKER_ROLE = 'survey_export_worker';
 /** SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const INSUFFICIENT_PRIVILEGE = '42501';
 
 await runCommand(async () => {
+  process.umask(0o077); // DATA_DIR holds keys and responses
   await using cleanUp = new AsyncDisposableStack(); // in reverse order, whatever happens
   const stop = untilStopped();
   const port = portFrom(process.env['PORT']);
   const dataDir = process.env['DATA_DIR'] || '.data';
   await checkPortIsFree(port);
 
-  const database = await openOwnDatabase(stop);
+  const database = await openDatabase(process.env, stop.signal, 'service').catch(unlessRequested(stop));
   if (!database) return;
-  cleanUp.defer(() => database.closeNow());
+  cleanUp.use(database);
   if (stop.requested) return;
   await migrate(database.url);
   if (database.kind === 'postgres') await checkRole(database.url);
@@ -38,8 +37,7 @@ await runCommand(async () => {
   if (stop.requested) return;
 
   const password = randomBytes(24).toString('hex');
-  const maxConnections = database.kind === 'embedded' ? 1 : POSTGRES_CONNECTIONS;
-  const gateway = await startSqlGateway({ database: database.url, password, maxConnections });
+  const gateway = await startSqlGateway({ database: database.url, password });
   cleanUp.defer(() => gateway.close());
 
   const databaseName = new Client(database.url).database ?? ''; // never connected: it knows the default
@@ -50,30 +48,18 @@ await runCommand(async () => {
     secrets: {
       DATABASE_URL: `postgresql://${WORKER_ROLE}:${password}@localhost/${encodeURIComponent(databaseName)}`,
     },
+  }).catch((error: unknown) => {
+    throw inPlainWords(error, dataDir);
   });
   cleanUp.defer(() => worker.stop());
 
-  await Promise.race([whenHealthy(port, stop), worker.ended]);
+  const failed = Promise.race([worker.ended, database.ended]);
+  await Promise.race([whenHealthy(port, stop), failed]);
   if (!stop.requested) printReady({ port, database: database.description, demo });
-  await Promise.race([stop.promise, worker.ended]);
+  await Promise.race([stop.promise, failed]);
 });
 
-/**
- * Opens the database, but not an embedded one that another command is running: that one would take it away when it is
- * done, so its end is waited for.
- */
-async function openOwnDatabase(stop: Stop): Promise<Database | undefined> {
-  for (let told = false; !stop.requested; told = true) {
-    const database = await openDatabase(process.env, stop.signal).catch(unlessRequested(stop));
-    if (!database?.isBorrowed) return database;
-    await database.closeNow();
-    if (!told) process.stderr.write('Waiting for another command to finish with the embedded database …\n');
-    await sleep(500);
-  }
-  return undefined;
-}
-
-/** What fails because of the stop is no failure. */
+/** Ignores errors that the stop has caused. */
 function unlessRequested(stop: Stop): (error: unknown) => undefined {
   return (error) => {
     if (!stop.requested) throw error;
@@ -88,7 +74,7 @@ async function checkRole(url: string): Promise<void> {
     await client.query(`set role ${WORKER_ROLE}`).catch((cause: unknown) => {
       if (!(cause instanceof DatabaseError && cause.code === INSUFFICIENT_PRIVILEGE)) throw cause;
       throw new UserError(
-        `${name} may not act as the Worker's role, which another user of this server has made. ` +
+        `${name} may not act as the Worker's role, which another user of this server created. ` +
           `As that user, or a superuser: GRANT ${WORKER_ROLE} TO ${name};`,
         { cause },
       );

@@ -11,10 +11,10 @@ export interface Demo {
 }
 
 /**
- * Loads the demo data into a database that is empty and issues a key for it. The key is kept beside the embedded
- * database, readable by its owner alone, so that later starts can show it again.
+ * Loads the demo data into an empty database and issues a key for it. The key is kept in `dataDir`, readable by its owner
+ * only, so that later starts can show it again.
  *
- * @returns undefined when the database holds other data
+ * @returns undefined if the database holds other data
  */
 export async function prepareDemo(url: string, dataDir: string): Promise<Demo | undefined> {
   const file = join(dataDir, 'demo.json');

@@ -1,34 +1,19 @@
 import { Client, type QueryResultRow } from 'pg';
-import { openDatabase } from '../../tools/database.ts';
-import { emptyDataFolder } from './embedded.ts';
 import { startPostgres } from './postgres.ts';
 
+/** An empty database on its own server. */
 export interface RunningDatabase {
-  url: string;
+  /** The superuser's. */
+  readonly url: string;
   stop(): Promise<void>;
 }
 
-/** The two kinds of database that the tools have to work with alike, for `describe.each`. */
-export const twoDatabases = [
-  { database: 'PGlite', start: startPglite },
-  { database: 'Postgres', start: startServer },
-] as const;
-
-async function startPglite(): Promise<RunningDatabase> {
-  await using stack = new AsyncDisposableStack();
-  const { path } = stack.use(await emptyDataFolder('test-pglite-'));
-  const database = await openDatabase({ DATA_DIR: path });
-  stack.defer(() => database.closeNow());
-  const running = stack.move();
-  return { url: database.url, stop: () => running.disposeAsync() };
+export async function startDatabase(): Promise<RunningDatabase> {
+  const server = await startPostgres();
+  return { url: await server.createDatabase(), stop: () => server.stop() };
 }
 
-async function startServer(): Promise<RunningDatabase> {
-  const postgres = await startPostgres();
-  return { url: await postgres.createDatabase(), stop: () => postgres.stop() };
-}
-
-/** Runs one statement on a connection of its own. */
+/** Runs one statement on a new connection. */
 export async function query<R extends QueryResultRow>(url: string, sql: string, params: unknown[] = []): Promise<R[]> {
   const client = new Client({ connectionString: url });
   await client.connect();

@@ -1,9 +1,0 @@
-import type { TestProject } from 'vitest/node';
-import { startStack } from './stack.ts';
-
-/** Vitest's global set-up: one service for all files of the project. */
-export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const stack = await startStack('postgres');
-  project.provide('stack', stack.address);
-  return () => stack.stop();
-}

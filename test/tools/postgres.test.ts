@@ -1,0 +1,263 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtemp, readlink, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { openDatabase } from '../../tools/database.ts';
+import { canReach, serverAccount } from '../../tools/postgres/account.ts';
+import type { Role } from '../../tools/postgres/embedded.ts';
+import { installed } from '../../tools/postgres/programs.ts';
+import { putEmptyDatabase } from '../support/data-dir.ts';
+import { query } from '../support/database.ts';
+import { startTool } from '../support/run-tool.ts';
+
+const isRoot = process.getuid?.() === 0;
+const isReachable = await canReach(dirname(fileURLToPath(import.meta.url)), await serverAccount());
+
+let folder: string;
+let dataDir: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'test postgres ü-'));
+  chmodSync(folder, 0o755);
+  dataDir = join(folder, 'data');
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function makeDatabase(): Promise<void> {
+  mkdirSync(dataDir);
+  await putEmptyDatabase(dataDir);
+}
+
+const open = (role?: Role) => openDatabase({ DATA_DIR: dataDir }, undefined, role);
+const postmasterPid = () => Number.parseInt(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10);
+const isRunning = () => existsSync(join(dataDir, 'postgres/postmaster.pid'));
+
+/** Another process that has the database open. It closes it when `close` is called. */
+async function openElsewhere(role: Role = 'command') {
+  const module = new URL('../../tools/database.ts', import.meta.url).href;
+  const script = `
+    import { openDatabase } from ${JSON.stringify(module)};
+    const database = await openDatabase({ DATA_DIR: process.argv[1] }, undefined, process.argv[2]);
+    process.stdout.write(database.url);
+    process.stdin.once('data', async () => { process.stdin.destroy(); await database[Symbol.asyncDispose](); });`;
+  const args = ['--input-type=module', '--eval', script, dataDir, role];
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'ignore'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [url] = (await once(child.stdout, 'data')) as [Buffer];
+  return {
+    url: String(url),
+    pid: child.pid,
+    async close() {
+      child.stdin.write('close');
+      await ended(child);
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await ended(child);
+    },
+  };
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+}
+
+describe('the embedded database', () => {
+  test('is durable, sorts UTF-8 text by code point, needs its password, and is readable by its owner only', async () => {
+    await using database = await open();
+    const [settings] = await query(
+      database.url,
+      `select current_setting('fsync') as fsync, current_setting('server_encoding') as encoding,
+         (select string_agg(x, '' order by x) from unnest(array['ä', 'b', 'B', '🐘']) x) as sorted`,
+    );
+    expect(settings).toEqual({ fsync: 'on', encoding: 'UTF8', sorted: 'Bbä🐘' });
+    const guess = Object.assign(new URL(database.url), { password: 'guess' });
+    await expect(query(guess.href, 'select')).rejects.toMatchObject({ code: '28P01' });
+    expect(execFileSync('find', [dataDir, '-perm', '/077'], { encoding: 'utf8' })).toBe('');
+  });
+
+  test('has one server when many processes open it at once, which ends when the last of them is done', async () => {
+    const all = await Promise.all([1, 2, 3].map(() => openElsewhere()));
+    expect(new Set(all.map(({ url }) => url)).size).toBe(1);
+    await Promise.all(all.map((each) => each.close()));
+    expect(isRunning()).toBe(false);
+  });
+
+  test('stays open for a second command when the first one, which started the server, is done', async () => {
+    await makeDatabase();
+    const first = await openElsewhere();
+    const second = await openElsewhere();
+    const closed = first.close();
+    await expect
+      .poll(() => query(second.url, `select from pg_locks where locktype = 'advisory' and not granted`))
+      .toHaveLength(1);
+    await second.close();
+    await closed;
+    expect(isRunning()).toBe(false);
+  });
+
+  test('lets other clients finish after the command that started the server, and the next command waits', async () => {
+    await makeDatabase();
+    const first = await openElsewhere();
+    const client = new Client({ connectionString: first.url });
+    await client.connect();
+    const closed = first.close();
+    await expect.poll(() => query(first.url, 'select').catch(({ code }: { code: string }) => code)).toBe('57P03');
+    const next = open();
+    expect((await client.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+    await client.end();
+    await closed;
+    await using database = await next;
+    expect(database.url).not.toBe(first.url);
+  });
+
+  test('has all that was committed when the process that started the server was killed', async () => {
+    await makeDatabase();
+    const first = await openElsewhere();
+    await query(first.url, 'create table survivors as select generate_series(1, 1000) as n');
+    await first.kill();
+    await using database = await open();
+    expect(await query(database.url, 'select count(*)::int from survivors')).toEqual([{ count: 1000 }]);
+  });
+
+  test.each(['command', 'service'] as const)('is taken over by a %s from a server without a starter', async (role) => {
+    await makeDatabase();
+    const first = await openElsewhere('service');
+    const pid = postmasterPid();
+    expect(killTetherOf(pid)).toBe(1);
+    await first.kill();
+    expect(postmasterPid()).toBe(pid);
+    await using database = await open(role);
+    expect(postmasterPid()).not.toBe(pid);
+    expect(await query(database.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  /** Kills the process that would end the server, as if it had been killed with the starter. @returns how many it found */
+  function killTetherOf(postmaster: number): number {
+    const lines = execFileSync('ps', ['-eo', 'pid=,pgid=,args='], { encoding: 'utf8' }).split('\n');
+    const fields = lines.map((line) => line.trim().split(/\s+/));
+    const tethers = fields.filter(([, group, ...args]) => Number(group) === postmaster && args.includes('read'));
+    for (const [pid] of tethers) process.kill(Number(pid), 'SIGKILL');
+    return tethers.length;
+  }
+
+  test('opens after a crash, although another program has the process id of the server by now', async () => {
+    await makeDatabase();
+    const file = join(dataDir, 'postgres/postmaster.pid');
+    writeFileSync(file, `${process.pid}\n${join(dataDir, 'postgres')}\n1\n1\n\n127.0.0.1\n\nready   \n`);
+    await using database = await open();
+    expect(await query(database.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  test('of a running npm start is refused to another one, which names the process', async () => {
+    await makeDatabase();
+    const first = await openElsewhere('service');
+    await expect(open('service')).rejects.toMatchObject({
+      name: 'UserError',
+      message: expect.stringContaining(`is in use by process ${first.pid} (npm start)`),
+    });
+    await first.close();
+    expect(isRunning()).toBe(false);
+  });
+
+  test('is not taken by npm start before the command that started its server has ended', async () => {
+    await makeDatabase();
+    const command = await openElsewhere();
+    let isOpen = false;
+    const opened = open('service').finally(() => (isOpen = true));
+    await expect
+      .poll(() => query(command.url, `select from pg_stat_activity where backend_type = 'client backend'`))
+      .not.toHaveLength(0);
+    expect(isOpen).toBe(false);
+    await command.close();
+    await using database = await opened;
+    expect(database.url).not.toBe(command.url);
+  });
+
+  test('tells npm start when its server has ended unexpectedly', async () => {
+    await makeDatabase();
+    await using database = await open('service');
+    process.kill(postmasterPid(), 'SIGQUIT');
+    await expect(database.ended).rejects.toThrow('Postgres has ended unexpectedly');
+  });
+});
+
+describe('DATA_DIR', () => {
+  const databaseFiles = (files: Record<string, string>) => () => {
+    mkdirSync(join(dataDir, 'postgres'), { recursive: true });
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(dataDir, 'postgres', name), text);
+  };
+
+  test.each([
+    [
+      'with a database of an earlier version',
+      databaseFiles({ PG_VERSION: '18\n' }),
+      /earlier version .*: move .* away/,
+    ],
+    [
+      'with a database of another Postgres',
+      databaseFiles({ PG_VERSION: '17\n', 'superuser-password': 'p' }),
+      /database of Postgres 17, .* brings Postgres 18: move .* away/,
+    ],
+    ['with something else', databaseFiles({}), /not a database of this service: move .* away/],
+    ['that is a file', () => writeFileSync(dataDir, ''), /data is a file: set DATA_DIR/],
+    ['in a folder that does not exist', () => (dataDir = join(folder, 'no', 'data')), /does not exist: create it/],
+    ['in a file', () => (writeFileSync(join(folder, 'f'), ''), (dataDir = join(folder, 'f/data'))), /does not exist/],
+  ])('%s is refused in one sentence', async (_, prepare, message) => {
+    prepare();
+    await expect(open()).rejects.toMatchObject({ name: 'UserError', message: expect.stringMatching(message) });
+  });
+
+  test('that is not empty keeps its permissions', async () => {
+    mkdirSync(dataDir, { mode: 0o755 });
+    writeFileSync(join(dataDir, 'notes'), '');
+    await using _ = await open();
+    expect(statSync(dataDir).mode & 0o777).toBe(0o755);
+  });
+
+  test.runIf(isRoot)('that only root can enter links to a folder of the server’s account', async () => {
+    mkdirSync(dataDir, { mode: 0o700 });
+    chmodSync(folder, 0o700);
+    await using _ = await open();
+    const target = await readlink(join(dataDir, 'postgres'));
+    onTestFinished(() => rm(target, { recursive: true, force: true }));
+    expect(statSync(dataDir)).toMatchObject({ uid: 0 });
+    expect(statSync(target)).toMatchObject(await accountAndMode(0o700));
+  });
+
+  async function accountAndMode(mode: number) {
+    const account = await serverAccount();
+    return { ...account, mode: expect.toSatisfy((all: number) => (all & 0o777) === mode) };
+  }
+
+  test.runIf(!isRoot || isReachable)('works for an ordinary user, unless they may not write to it', async () => {
+    const account = await serverAccount(); // undefined for an ordinary user
+    mkdirSync(dataDir);
+    if (account) chownSync(dataDir, account.uid, account.gid);
+    const env = { DATA_DIR: dataDir, HOME: folder };
+    const migrated = await startTool('migrate.ts', [], env, folder, account).outcome;
+    expect(migrated).toMatchObject({ status: 0, stderr: '' });
+    expect(statSync(join(dataDir, 'postgres'))).toMatchObject({ uid: account?.uid ?? process.getuid?.() });
+
+    chmodSync(folder, 0o555);
+    const other = { ...env, DATA_DIR: join(folder, 'other') };
+    const refused = await startTool('migrate.ts', [], other, folder, account).outcome;
+    expect(refused).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `${other.DATA_DIR} cannot be used by this user: set DATA_DIR to another folder\n`,
+    });
+    chmodSync(folder, 0o755);
+  });
+});
+
+test('a platform without Postgres binaries is named, with what to do instead', () => {
+  expect(() => installed('sunos-x64')).toThrow(
+    'there is no Postgres from npm for sunos-x64: set DATABASE_URL to a Postgres server',
+  );
+});

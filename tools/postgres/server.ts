@@ -1,0 +1,114 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { spawnTethered } from '../tether.ts';
+import type { Account } from './account.ts';
+
+/** A running Postgres server that this process has started. It does not outlive this process. */
+export interface Server {
+  /** Process id of the postmaster. */
+  readonly pid: number;
+  /** On 127.0.0.1. */
+  readonly port: number;
+  /** Resolves when the server has ended, with the end of its log. */
+  readonly ended: Promise<string>;
+  /**
+   * Ends the server and waits for it. Postgres has three kinds of shutdown: a smart one (SIGTERM) waits until all clients
+   * have disconnected, a fast one (SIGINT) disconnects them, an immediate one (SIGQUIT) leaves recovery to the next start.
+   */
+  stop(signal: 'SIGTERM' | 'SIGINT' | 'SIGQUIT'): Promise<void>;
+}
+
+export interface ServerOptions {
+  /** The program. */
+  readonly postgres: string;
+  /** The data directory, an absolute path. */
+  readonly data: string;
+  readonly account: Account | undefined;
+  /** Settings as in postgresql.conf. Without a `port`, a free one is taken. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** What the server gets when this process has been killed. */
+  readonly onParentExit: 'INT' | 'QUIT';
+}
+
+/** Only local programs that know the password get in; the log is read by programs. */
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  lc_messages: 'C',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+};
+
+const ATTEMPTS = 5;
+const LOG_KEPT = 10_000;
+
+/** The server did not start. The message is what it logged. */
+export class StartError extends Error {
+  override name = 'StartError';
+}
+
+/**
+ * Starts a server and waits until it accepts connections.
+ *
+ * @throws StartError
+ */
+export async function startServer(options: ServerOptions): Promise<Server> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await tryToStart({ ...options, settings: { port: String(await freePort()), ...options.settings } });
+    } catch (error) {
+      // Another process may take the free port before the server does.
+      const isTaken = error instanceof StartError && error.message.includes('could not bind');
+      if (!isTaken || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function tryToStart({ postgres, data, account, settings, onParentExit }: ServerOptions): Promise<Server> {
+  const all: Record<string, string> = { ...SETTINGS, ...settings };
+  const args = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const child = spawnTethered(postgres, ['-D', data, ...args], {
+    ...account,
+    cwd: data, // the current directory may be closed to the account
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true, // Ctrl-C in the terminal is for this process, which then stops the server
+    onParentExit,
+  });
+  const log = await readyLog(child);
+  return {
+    pid: child.pid ?? 0,
+    port: Number(all['port']),
+    ended: log.ended,
+    async stop(signal) {
+      child.kill(signal);
+      await log.ended;
+    },
+  };
+}
+
+/** Waits until the server accepts connections. */
+async function readyLog(child: ChildProcess): Promise<{ ended: Promise<string> }> {
+  const ready = Promise.withResolvers<void>();
+  let log = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    log = (log + text).slice(-LOG_KEPT);
+    if (log.includes('ready to accept connections')) ready.resolve();
+  });
+  child.on('error', (error) => ready.reject(new StartError(error.message)));
+  child.on('close', () => ready.reject(new StartError(log.trim() || 'it ended without a message')));
+  const ended = once(child, 'exit').then(() => log.trim());
+  ended.catch(() => {}); // it could not be started, which `ready` reports
+  await ready.promise;
+  return { ended };
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no free port on 127.0.0.1');
+  return address.port;
+}

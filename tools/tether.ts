@@ -1,0 +1,36 @@
+import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
+
+export interface TetherOptions extends Omit<SpawnOptions, 'stdio'> {
+  readonly stdio: readonly ['ignore', 'ignore' | 'inherit', 'pipe' | 'inherit'];
+  /** The signal that the program gets when this process has ended. */
+  readonly onParentExit: 'INT' | 'QUIT' | 'KILL';
+  /** Whether the program's whole process group gets it, which `detached` has made. */
+  readonly group?: boolean;
+}
+
+/**
+ * File descriptor 3 is a pipe whose other end only this process holds. A background process reads from it: end of file
+ * means that this process has ended, a line means that the program has. The shell itself becomes the program.
+ */
+const SCRIPT = `( ( read -r line || kill -s "$0" -- "$1$$" ) <&3 3<&- >/dev/null 2>&1 & )
+shift
+exec "$@" 3<&-`;
+
+/** Starts a program that does not outlive this process, even where this process is killed. Needs a POSIX shell. */
+export function spawnTethered(
+  program: string,
+  args: readonly string[],
+  { stdio, onParentExit, group = false, ...options }: TetherOptions,
+): ChildProcess {
+  const target = group ? '-' : '';
+  const child = spawn('/bin/sh', ['-c', SCRIPT, onParentExit, target, program, ...args], {
+    ...options,
+    stdio: [...stdio, 'pipe'],
+  });
+  const tether = child.stdio[3];
+  if (tether && 'end' in tether) {
+    tether.on('error', () => {}); // the background process may be gone
+    child.once('exit', () => tether.end('\n'));
+  }
+  return child;
+}
