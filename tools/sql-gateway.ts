@@ -2,81 +2,92 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Client } from 'pg';
-import { reasonOf } from './command.ts';
-import { Failure, failureJson, sqlFailure } from './sql-gateway/failures.ts';
-import { Pool } from './sql-gateway/pool.ts';
-import { checkPassword, isTrue, loginOf, readBody, workOf } from './sql-gateway/request.ts';
-import { execute } from './sql-gateway/execute.ts';
+import { Failure, failureJson, failureOf } from './sql-gateway/failure.ts';
+import { checkPassword, loginOf, readBody, requireRawArrays, statementOf } from './sql-gateway/request.ts';
+import { Sessions } from './sql-gateway/sessions.ts';
 
-/** What {@link startSqlGateway} needs to know. */
+/** Options of {@link startSqlGateway}. */
 export interface SqlGatewayOptions {
-  /** `postgres://` URL of the database that statements run in, of a user who may take on the clients' roles. */
+  /** `postgres://` URL of the database that statements run in. Its user must be allowed to `SET ROLE` to the clients' roles. */
   database: string;
-  /** The password that clients have to give, whatever their role. */
+  /** The password that clients have to send, whatever their role. */
   password: string;
-  /** Port to listen on; a free one by default. */
-  port?: number;
-  /** Connections to the database at a time (10 by default). With 1, others get their turn after every request. */
+  /** Concurrent connections to the database, 10 by default. Further requests wait. */
   maxConnections?: number;
-  /** No further row is added to a response that is longer (64 MiB by default). */
+  /** In bytes, 64 MiB by default. No further row is added to a longer response. */
   maxResponseBytes?: number;
-  /** Requests that are longer are refused (64 MiB by default). */
+  /** In bytes, 64 MiB by default. Longer requests are refused. */
   maxRequestBytes?: number;
-  /** Awaited before a statement is run: a network that is further away, for tests and benchmarks. */
+  /** Awaited before each statement, to simulate the latency of a distant database. */
   beforeRequest?: () => Promise<unknown>;
 }
 
 /** A running gateway. */
 export interface SqlGateway {
-  /** Where to send statements: the driver's `fetchEndpoint`. */
+  /** The URL of `POST /sql`: the driver's `fetchEndpoint`. */
   readonly url: string;
-  /** Stops it at once: statements that are running are cancelled. */
+  /** Stops the server and cancels the statements that are running. */
   close(): Promise<void>;
 }
 
 const MIB = 1024 * 1024;
-const PREFLIGHT = {
-  Allow: 'OPTIONS, POST',
-  'Access-Control-Allow-Origin': '*',
-  'Access-Control-Allow-Headers':
-    'Authorization, Neon-Connection-String, Neon-Raw-Text-Output, Neon-Array-Mode, Neon-Pool-Opt-In, Neon-Batch-Read-Only, Neon-Batch-Isolation-Level',
-  'Access-Control-Max-Age': '86400',
-};
 
 /**
- * Starts an HTTP server on 127.0.0.1 that runs SQL as Neon's proxy does (`POST /sql`), in front of any Postgres: with it,
- * `@neondatabase/serverless` works without Neon. The user that a client names in its connection string is the role its
- * statements run as (`SET ROLE`, and the role's settings); its password is the gateway's, not the role's.
+ * Starts an HTTP server on 127.0.0.1 that runs SQL as Neon's proxy does, in front of any Postgres server. It supports what
+ * `@neondatabase/serverless` 1.2.0 sends for a single query: raw text, rows as arrays, parameters as text. Batches
+ * (transactions), object rows, parsed values and browsers (CORS) are not supported.
  *
- * The wire format follows proxy/src/serverless of github.com/neondatabase/neon.
+ * The protocol, from proxy/src/serverless/sql_over_http.rs of github.com/neondatabase/neon unless noted:
+ * - `POST /sql`, body `{"query":"…","params":[…]}`. Every other route is 400. Every response has a `neon-request-id`.
+ * - `Neon-Connection-String` holds a `postgres://` URL, of which user, password and database count. The flags
+ *   `Neon-Raw-Text-Output` and `Neon-Array-Mode` are on only when exactly `true` (the driver always sends both).
+ * - The response is one JSON body, not a stream: `{"fields":[{"name","dataTypeID","tableID","columnID","dataTypeSize",
+ *   "dataTypeModifier","format":"text"}],"rows":[["…",null]],"command":"SELECT","rowCount":1,"rowAsArray":true}`.
+ * - Statements use the extended query protocol with all values as text, so that Postgres refuses several statements in one
+ *   text (42601). COPY is refused.
+ * - Errors are `{"message","code","detail","hint","position",…,"severity",…}`. 400: errors of Postgres, a wrong password or
+ *   a lost connection (these two with an empty code). 413: the request is too large. 507: the response is too large, checked
+ *   before each row. 500: the database cannot be reached.
+ * - The statement is cancelled when the client closes the connection. Each request starts with a clean session
+ *   (conn_pool_lib.rs discards the session's state when a connection returns to the pool).
+ *
+ * One thing differs: the password is the gateway's, not the role's. The user of the connection string is the role that
+ * statements run as, with the settings that `ALTER ROLE … SET` gave it.
  */
 export async function startSqlGateway(options: SqlGatewayOptions): Promise<SqlGateway> {
   const { database, password, maxConnections = 10 } = options;
   const { maxResponseBytes = 64 * MIB, maxRequestBytes = 64 * MIB } = options;
-  const upstream = new Client({ connectionString: database }); // never connected: it knows the defaults for what the URL lacks
-  const pool = new Pool(database, maxConnections);
+  const upstream = new Client({ connectionString: database }); // never connected: it resolves the defaults of the URL
+  const sessions = new Sessions(database, maxConnections);
 
   async function run(request: IncomingMessage, signal: AbortSignal): Promise<Buffer[]> {
     const login = loginOf(request.headers);
     checkPassword(login, password);
     if (login.database !== upstream.database) throw noSuchDatabase(login.database);
-    const work = workOf(await readBody(request, maxRequestBytes), request.headers);
+    requireRawArrays(request.headers);
+    const statement = statementOf(await readBody(request, maxRequestBytes));
     await options.beforeRequest?.();
     const role = login.user === upstream.user ? undefined : login.user;
-    const rawText = isTrue(request.headers, 'neon-raw-text-output');
-    return pool.use(role, signal, (connection) =>
-      execute(connection, work, { rawText, maxBytes: maxResponseBytes }, signal),
-    );
+    return sessions.run(statement, { role, maxBytes: maxResponseBytes, signal });
   }
 
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     response.setHeader('neon-request-id', randomUUID());
     const [pathname] = (request.url ?? '').split('?');
-    if (pathname === '/sql' && request.method === 'POST') void answer(response, (signal) => run(request, signal));
-    else if (pathname === '/sql' && request.method === 'OPTIONS') response.writeHead(200, PREFLIGHT).end();
-    else respond(response, 400, [Buffer.from('"query is not supported"')]);
+    if (pathname !== '/sql' || request.method !== 'POST') {
+      send(response, 400, [Buffer.from('"query is not supported"')]);
+      return;
+    }
+    const clientGone = new AbortController();
+    response.on('close', () => clientGone.abort());
+    try {
+      send(response, 200, await run(request, clientGone.signal));
+    } catch (error) {
+      const failure = failureOf(error);
+      send(response, failure.status, [Buffer.from(failureJson(failure))]);
+    }
   });
-  server.listen(options.port ?? 0, '127.0.0.1');
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the gateway has no port');
@@ -86,27 +97,13 @@ export async function startSqlGateway(options: SqlGatewayOptions): Promise<SqlGa
     close: async () => {
       const closed = once(server, 'close');
       server.close();
-      pool.close();
-      server.closeAllConnections();
-      await closed;
+      server.closeAllConnections(); // which cancels the statements
+      await Promise.all([closed, sessions.close()]);
     },
   };
 }
 
-/** Answers with what `run` returns or throws. Its signal tells when the client has gone. */
-async function answer(response: ServerResponse, run: (signal: AbortSignal) => Promise<Buffer[]>): Promise<void> {
-  const gone = new AbortController();
-  response.on('close', () => gone.abort());
-  response.setHeader('Access-Control-Allow-Origin', '*');
-  try {
-    respond(response, 200, await run(gone.signal));
-  } catch (error) {
-    const failure = error instanceof Failure ? error : new Failure(500, reasonOf(error));
-    respond(response, failure.status, [Buffer.from(failureJson(failure))]);
-  }
-}
-
-function respond(response: ServerResponse, status: number, body: Buffer[]): void {
+function send(response: ServerResponse, status: number, body: Buffer[]): void {
   const length = body.reduce((sum, chunk) => sum + chunk.length, 0);
   response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': length });
   for (const chunk of body) response.write(chunk);
@@ -114,6 +111,5 @@ function respond(response: ServerResponse, status: number, body: Buffer[]): void
 }
 
 function noSuchDatabase(name: string): Failure {
-  const fields = { S: 'FATAL', C: '3D000', M: `database "${name}" does not exist` };
-  return sqlFailure(new Map(Object.entries(fields)));
+  return new Failure(400, `database "${name}" does not exist`, { severity: 'FATAL', code: '3D000' });
 }

@@ -1,29 +1,38 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openPostgres, PASSWORD, startGateway, type GatewayUnderTest } from '../support/gateway.ts';
 import { startSqlGateway } from '../../tools/sql-gateway.ts';
+import { type GatewayUnderTest, PASSWORD, startGateway } from '../support/gateway.ts';
+import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 
 const MAX_CONNECTIONS = 3;
 const LONG = 'select pg_sleep(600)';
 
-describe('the connections of the SQL gateway', () => {
-  let database: Awaited<ReturnType<typeof openPostgres>>;
+describe('connections of the SQL gateway', () => {
+  let server: TestPostgres;
+  let databaseUrl: string;
   let gateway: GatewayUnderTest;
 
   beforeAll(async () => {
-    database = await openPostgres();
-    gateway = await startGateway(database, MAX_CONNECTIONS);
+    server = await startPostgres();
+    databaseUrl = await server.createDatabase();
+    gateway = await startGateway(databaseUrl, MAX_CONNECTIONS);
   });
 
   afterAll(async () => {
     await gateway?.close();
-    await database?.close();
+    await server?.stop();
   });
 
-  /** Starts a statement that takes long, and returns when it is running. */
+  /** Starts a long statement and returns its request when it is running. */
   async function startLong(url: string) {
     const { hostname, port, pathname: path } = new URL(url);
-    const headers = { 'Neon-Connection-String': gateway.connectionString() };
+    const headers = {
+      'Neon-Connection-String': gateway.connectionString(),
+      'Neon-Raw-Text-Output': 'true',
+      'Neon-Array-Mode': 'true',
+    };
     const running = request({ hostname, port, path, method: 'POST', headers });
     running.on('error', () => {});
     running.end(JSON.stringify({ query: LONG }));
@@ -36,35 +45,35 @@ describe('the connections of the SQL gateway', () => {
     return (await gateway.directly(query, [LONG, 'active'])).length;
   }
 
-  test('are given up, and their statement cancelled, when the client has gone', async () => {
+  test('are closed, and their statement is cancelled, when the client is gone', async () => {
     const leaving = await startLong(gateway.url);
     leaving.destroy();
     await expect.poll(countLong, { timeout: 5000 }).toBe(0);
     expect(await gateway.rowsOf('select 1')).toEqual([['1']]);
   });
 
-  test('end with the gateway, whatever they are running', async () => {
-    const other = await startGateway(database, MAX_CONNECTIONS);
+  test('close with the gateway, whatever they are running', async () => {
+    const other = await startGateway(databaseUrl, MAX_CONNECTIONS);
     await startLong(other.url);
     await other.close();
     await expect.poll(countLong, { timeout: 5000 }).toBe(0);
     await expect(fetch(other.url)).rejects.toThrow('fetch failed');
   });
 
-  test('are never more than they may be: further requests wait', async () => {
+  test('never exceed the limit: further requests wait', async () => {
     const count = `select count(*), pg_sleep(0.05)::text from pg_stat_activity where datname = current_database()`;
     const counts = await Promise.all(Array.from({ length: 4 * MAX_CONNECTIONS }, () => gateway.rowsOf(count)));
     expect(counts).toEqual(counts.map(() => [[expect.stringMatching(/^[1-3]$/), '']]));
     expect(counts).toContainEqual([['3', '']]);
   });
 
-  test('are made again after the server has ended one in a statement', async () => {
+  test('are replaced when the server closes one during a statement', async () => {
     const lost = await gateway.failure({ query: 'select pg_terminate_backend(pg_backend_pid())' });
     expect(lost).toMatchObject({ status: 400, code: '57P01', severity: 'FATAL' });
     expect(await gateway.rowsOf('select 1')).toEqual([['1']]);
   });
 
-  test('are made again after the server has ended all while they were idle', async () => {
+  test('are replaced when the server closes all of them while they are idle', async () => {
     await Promise.all([gateway.rowsOf('select 1'), gateway.rowsOf('select 2')]);
     const others = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
     await gateway.directly(`select pg_terminate_backend(pid) ${others}`);
@@ -73,16 +82,39 @@ describe('the connections of the SQL gateway', () => {
   });
 });
 
-describe('without a database behind it, the SQL gateway', () => {
-  test('answers 500', async () => {
-    const database = 'postgres://postgres:secret@127.0.0.1:1/postgres';
-    const gateway = await startSqlGateway({ database, password: PASSWORD });
-    const headers = { 'Neon-Connection-String': `postgres://postgres:${encodeURIComponent(PASSWORD)}@h.i/postgres` };
-    const response = await fetch(gateway.url, { method: 'POST', headers, body: '{"query":"select 1"}' });
-    const text = await response.text();
+describe('the SQL gateway without a database', () => {
+  /** Starts a gateway and sends it a statement. */
+  async function query(port: number) {
+    const gateway = await startSqlGateway({
+      database: `postgres://postgres:secret@127.0.0.1:${port}/postgres`,
+      password: PASSWORD,
+    });
+    const headers = {
+      'Neon-Connection-String': `postgres://postgres:${encodeURIComponent(PASSWORD)}@h.i/postgres`,
+      'Neon-Raw-Text-Output': 'true',
+      'Neon-Array-Mode': 'true',
+    };
+    return { gateway, response: fetch(gateway.url, { method: 'POST', headers, body: '{"query":"select 1"}' }) };
+  }
+
+  test('returns 500, without the password', async () => {
+    const { gateway, response } = await query(1);
+    const { status } = await response;
+    const text = await (await response).text();
     await gateway.close();
-    expect(response.status).toBe(500);
+    expect(status).toBe(500);
     expect(JSON.parse(text)).toMatchObject({ message: expect.stringContaining('ECONNREFUSED'), code: '' });
     expect(text).not.toContain('secret');
+  });
+
+  test('closes while a server does not respond', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { gateway, response } = await query((silent.address() as AddressInfo).port);
+    const outcome = response.catch(String);
+    await once(silent, 'connection');
+    await gateway.close();
+    silent.close();
+    expect(await outcome).toBe('TypeError: fetch failed');
   });
 });

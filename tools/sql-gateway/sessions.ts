@@ -1,0 +1,131 @@
+import { connect, Socket } from 'node:net';
+import { type Client, DatabaseError, Pool, type PoolClient } from 'pg';
+import { divertRows } from './divert-rows.ts';
+import { connectFailure, Failure } from './failure.ts';
+import type { Statement } from './request.ts';
+import { Result } from './result.ts';
+
+/** How {@link Sessions.run} runs a statement. */
+export interface RunOptions {
+  /** The role to run it as; undefined for the user who logged in. */
+  role: string | undefined;
+  /** No row is added to a longer result. */
+  maxBytes: number;
+  /** Aborted when nobody waits for the result any more. */
+  signal: AbortSignal;
+}
+
+/** A connection's state. */
+interface Session {
+  role: string | undefined;
+  /** Where rows go. Those of the gateway's own statements go nowhere. */
+  result: Result | undefined;
+}
+
+/**
+ * Gives a session the role $1 and what it would have after logging in as that role (`ALTER ROLE … SET`), which `SET ROLE`
+ * does not apply. Settings for this database override those for all. The role comes last: the user may have more rights.
+ */
+const BECOME_ROLE = `
+  (SELECT set_config(split_part(setting, '=', 1), substr(setting, strpos(setting, '=') + 1), false)
+   FROM pg_db_role_setting, unnest(setconfig) setting
+   WHERE setrole = (SELECT oid FROM pg_roles WHERE rolname = $1)
+     AND setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+   ORDER BY setdatabase)
+  UNION ALL
+  SELECT set_config('role', $1, false)`;
+
+/** Connections to one database, which give every statement a clean session. */
+export class Sessions {
+  readonly #pool: Pool;
+  readonly #sockets = new Set<Socket>();
+  readonly #sessions = new WeakMap<PoolClient, Session>();
+
+  /** @param database `postgres://` URL */
+  constructor(database: string, maxConnections: number) {
+    this.#pool = new Pool({
+      connectionString: database,
+      max: maxConnections,
+      idleTimeoutMillis: 0,
+      stream: () => this.#newSocket(),
+    });
+    this.#pool.on('error', () => {}); // an idle connection was lost: the pool opens another
+    this.#pool.on('connect', (client) => {
+      const session: Session = { role: undefined, result: undefined };
+      this.#sessions.set(client, session);
+      client.on('error', () => {}); // the connection was lost: the statement fails, too
+      divertRows(client, (...row) => session.result?.row(...row));
+    });
+  }
+
+  /**
+   * Runs a statement as soon as a connection is free and returns its result as JSON. A connection is used again only after
+   * success, as in Neon's proxy.
+   *
+   * @throws Failure or DatabaseError
+   */
+  async run(statement: Statement, { role, maxBytes, signal }: RunOptions): Promise<Buffer[]> {
+    const client = await this.#pool.connect().catch((error: unknown) => Promise.reject(connectFailure(error)));
+    const session = this.#sessions.get(client) as Session;
+    const result = new Result(statement, maxBytes);
+    try {
+      if (session.role !== role) await reset(client, session, role);
+      if (!signal.aborted) {
+        signal.addEventListener('abort', () => result.fail(clientGone()));
+        session.result = result;
+        client.query(result);
+        await result.done;
+        session.result = undefined;
+      }
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) cancel(client);
+      client.release(true);
+      throw error instanceof DatabaseError || error instanceof Failure ? error : new Failure(400, 'connection closed');
+    }
+    reset(client, session, role).then(
+      () => client.release(),
+      () => client.release(true), // a transaction was left open
+    );
+    if (signal.aborted) throw clientGone();
+    return result.chunks();
+  }
+
+  /** Closes all connections, whatever they are doing. */
+  async close(): Promise<void> {
+    const ended = this.#pool.end();
+    for (const socket of this.#sockets) socket.destroy();
+    await ended;
+  }
+
+  #newSocket(): Socket {
+    const socket = new Socket();
+    this.#sockets.add(socket);
+    return socket.on('close', () => this.#sockets.delete(socket));
+  }
+}
+
+/** Removes everything that a statement left in the session (settings, temporary tables, locks) and changes the role. */
+async function reset(client: PoolClient, session: Session, role: string | undefined): Promise<void> {
+  await client.query('DISCARD ALL');
+  if (role !== undefined) await client.query(BECOME_ROLE, [role]);
+  session.role = role;
+}
+
+/** Nobody reads it: the client is gone. */
+function clientGone(): Failure {
+  return new Failure(400, 'Query cancelled, connection was terminated', { code: '08P01' });
+}
+
+/**
+ * Sends a CancelRequest: a statement without rows would not notice that its connection is closed.
+ * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS
+ */
+function cancel(client: PoolClient): void {
+  // `pg` keeps the key of the connection in properties that its types leave out.
+  const { host, port, processID, secretKey } = client as unknown as Client & { processID: number; secretKey: number };
+  const request = Buffer.alloc(16);
+  for (const [index, value] of [16, 80877102, processID, secretKey].entries()) request.writeInt32BE(value, 4 * index);
+  const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+  socket.on('error', () => {});
+  socket.end(request);
+}
