@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '../../tools/migrations.ts';
 import { type Outcome, startTool } from './run-tool.ts';
-import { type RunningDatabase, query } from './two-databases.ts';
+import { query, startDatabase } from './database.ts';
 import type { IssuedKey } from '../../tools/keys/issue.ts';
 
-/** What `keys` says on stderr when it has changed a database that a deployed service may be using. */
+/** The note on stderr after changing a database that a deployed service may be using. */
 export const CACHE_NOTE =
   'A deployed service may take up to 5 minutes to notice: its cache was not touched. --remote clears it.\n';
 
 export const UNKNOWN_ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 
-/** `npm run keys` on a database of its own, with the account you@example.org; nobody is logged in to Cloudflare. */
+/** `npm run keys` on its own database, with the account you@example.org; nobody is logged in to Cloudflare. */
 export interface KeysCommand {
   readonly url: string;
   /** Temporary: the home and temporary folder of the command, with `data` for DATA_DIR. */
@@ -25,14 +25,14 @@ export interface KeysCommand {
   stop(): Promise<void>;
 }
 
-export async function keysOn(start: () => Promise<RunningDatabase>): Promise<KeysCommand> {
+export async function startKeysCommand(): Promise<KeysCommand> {
   const folder = await mkdtemp(join(tmpdir(), 'test-keys-'));
-  const database = await start();
+  const database = await startDatabase();
   const env = {
     DATABASE_URL: database.url,
     DATA_DIR: join(folder, 'data'),
     TMPDIR: folder,
-    // A developer may be logged in: whatever goes wrong, nothing reaches their account.
+    // A developer may be logged in: nothing may reach their account.
     HOME: folder,
     XDG_CONFIG_HOME: folder,
     CLOUDFLARE_API_TOKEN: '',
