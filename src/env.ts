@@ -6,6 +6,6 @@ export interface Env extends DatabaseEnv {
   readonly API_KEYS: KVNamespace;
   /** Requests per key. */
   readonly KEY_LIMIT: RateLimit;
-  /** Requests without a valid key, per address. */
+  /** Requests whose key is invalid or not cached, per address. */
   readonly FAILURE_LIMIT: RateLimit;
 }

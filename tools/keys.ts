@@ -1,12 +1,10 @@
-// npm run keys: API keys of a local or self-hosted database, or of a deployed service's.
+// npm run keys: manages API keys, of the local service or of a deployed one.
 import { Command } from 'commander';
 import { reasonOf, runCommand, UserError } from './command.ts';
 import { type Database, openDatabase } from './database.ts';
 import { type CacheOptions, checkCacheOptions, removeFromCache } from './keys/cache.ts';
-import { parseDuration } from './keys/duration.ts';
+import { parseDuration, parseKeyId, parseKeyName } from './keys/arguments.ts';
 import { issueKey } from './keys/issue.ts';
-import { parseKeyId } from './keys/key-id.ts';
-import { parseKeyName } from './keys/key-name.ts';
 import { listKeys } from './keys/list.ts';
 import { printable, printableJson, withoutSecrets } from './keys/printable.ts';
 import { revokeKey } from './keys/revoke.ts';
@@ -18,20 +16,20 @@ import { migrate } from './migrations.ts';
 const program = new Command('npm run keys --')
   .description('Manages the API keys of accounts.')
   .showHelpAfterError()
-  .configureOutput({ outputError: (text, write) => write(withoutSecrets(text)) }) // it quotes arguments
+  .configureOutput({ outputError: (text, write) => write(withoutSecrets(text)) }) // commander quotes arguments
   .addHelpText(
     'after',
     `
-The database is the one of DATABASE_URL or else the embedded one of DATA_DIR (.data). It is migrated first.
-A service may go on accepting a key that it has cached for up to 5 minutes after the key has ended. revoke and rotate
-therefore clear the cache: the one of npm start in DATA_DIR, or with --remote that of the deployed service.`,
+The database is DATABASE_URL, or else the embedded one in DATA_DIR (.data). It is migrated first.
+A service may accept a key that it has cached for up to 5 minutes after the key has ended. Therefore revoke and rotate
+clear the cache: that of npm start in DATA_DIR, or with --remote that of the deployed service.`,
   );
 
 program
   .command('issue')
-  .description('Issues a key and prints it, once: only its hash is stored.')
-  .requiredOption('--email <email>', 'the account, which has to exist')
-  .option('--name <name>', 'what the key is for, to recognise it by', 'API key')
+  .description('Issues a key and prints it. Only its hash is stored, so it cannot be shown again.')
+  .requiredOption('--email <email>', 'the account, which must exist')
+  .option('--name <name>', 'what the key is for', 'API key')
   .option('--expires <duration>', 'when it stops working, such as 90d, 12h or 30m (default: never)')
   .option('--json', 'print the key with its id, prefix and times, as JSON')
   .addHelpText(
@@ -51,8 +49,8 @@ Examples:
 
 program
   .command('list')
-  .description('Lists the keys with their ids, by which they are rotated and revoked. Times are UTC.')
-  .option('--email <email>', "only this account's")
+  .description('Lists the keys with their ids, which rotate and revoke take. Times are UTC.')
+  .option('--email <email>', "only this account's keys")
   .option('--json', 'print an array of objects, with times to the millisecond')
   .addHelpText(
     'after',
@@ -66,18 +64,15 @@ Examples:
     const keys = await listKeys(database.url, email);
     if (json) print(printableJson(keys));
     else if (keys.length > 0) process.stdout.write(toTable(keys));
-    else say(email === undefined ? 'There are no keys.' : `The account "${printable(email)}" has no keys.`);
+    else note(email === undefined ? 'There are no keys.' : `The account "${printable(email)}" has no keys.`);
   });
 
 program
   .command('rotate')
-  .description('Issues a key in place of another one, and prints it, once. The old key works for a while longer.')
+  .description('Issues a key that replaces another, and prints it. The old key works for a grace period.')
   .argument('<id>', 'the old key, as "list" shows it; it must not be revoked or expired')
-  .option('--grace <duration>', 'for how long the old key still works, unless it expires before; 0 ends it now', '24h')
-  .option(
-    '--expires <duration>',
-    'when the new key stops working (default: lives as long as the old one was issued for)',
-  )
+  .option('--grace <duration>', 'how long the old key still works, unless it expires earlier; 0 ends it now', '24h')
+  .option('--expires <duration>', 'when the new key stops working (default: as long as the old one was issued for)')
   .option('--remote', 'clear the cache of the deployed service, as the Cloudflare user that wrangler is logged in as')
   .option('--env <name>', "with --remote: the deployed service's environment in wrangler.toml")
   .option('--json', 'print the key with its id, prefix and times, and what it replaces, as JSON')
@@ -96,21 +91,21 @@ Examples:
     checkCacheOptions(options);
     await using database = await openMigrated();
     const { rotated, oldHash } = await rotateKey(database.url, id, { graceMs, expiresInMs });
-    // Before anything else can fail: the key cannot be had again.
+    // Before anything else can fail: the key cannot be shown again.
     print(options.json ? printableJson(rotated) : rotated.key);
     const { replaces, expires } = rotated;
-    const oldEnd = graceMs === 0 ? 'works no more' : `works until ${toTheMinute(replaces.expires)}`;
+    const oldEnd = graceMs === 0 ? 'no longer works' : `works until ${toTheMinute(replaces.expires)}`;
     const newEnd = expires ? `, the new one until ${toTheMinute(expires)}` : '';
-    say(`The old key (${printable(replaces.prefix)}…) ${oldEnd}${newEnd}.`);
+    note(`The old key (${printable(replaces.prefix)}…) ${oldEnd}${newEnd}.`);
     await clearCache(oldHash, options, {
       problem: 'The key is rotated, but the old one could not be removed from the cache',
-      consequence: 'the old key may work for up to 5 minutes from now, even if it was to end before',
+      consequence: 'the old key may work for up to 5 minutes from now, even if it should end earlier',
     });
   });
 
 program
   .command('revoke')
-  .description('Ends a key at once and for good. Of a key that was revoked before, it clears the cache again.')
+  .description('Ends a key at once and for good. If it is revoked already, only clears the cache again.')
   .argument('<id>', 'the key, as "list" shows it')
   .option('--remote', 'clear the cache of the deployed service, as the Cloudflare user that wrangler is logged in as')
   .option('--env <name>', "with --remote: the deployed service's environment in wrangler.toml")
@@ -134,7 +129,7 @@ Examples:
     );
     await clearCache(hash, options, {
       problem: 'The key is revoked in the database, but could not be removed from the cache',
-      consequence: 'it stops working within 5 minutes everywhere. The same command tries again',
+      consequence: 'it stops working within 5 minutes everywhere. Run the command again to retry',
     });
   });
 
@@ -157,7 +152,7 @@ async function openMigrated(): Promise<Database> {
   }
 }
 
-/** The database has been changed already, and stays so: a failure has to say what that means. */
+/** The database is changed already, so an error must tell the consequence. */
 async function clearCache(
   hash: string,
   options: CacheOptions,
@@ -169,13 +164,13 @@ async function clearCache(
     throw new UserError(`${problem} (${reasonOf(error)}): ${consequence}.`);
   }
   if (process.env['DATABASE_URL'] && !options.remote)
-    say('A deployed service may take up to 5 minutes to notice: its cache was not touched. --remote clears it.');
+    note('A deployed service may take up to 5 minutes to notice: its cache was not touched. --remote clears it.');
 }
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-function say(line: string): void {
+function note(line: string): void {
   process.stderr.write(`${line}\n`);
 }

@@ -1,11 +1,11 @@
 import { sha256Hex } from '../encode/sha256.ts';
 
 /*
- * An API key: `sres_`, 43 characters for 32 random bytes, 6 characters of checksum; 54 in all, letters and digits behind
- * the prefix, so that a double click selects the whole and secret scanners can recognise it.
+ * An API key is `sres_`, 43 characters for 32 random bytes, and a checksum of 6 characters: 54 in all. After the prefix there
+ * are only letters and digits, so that a double click selects the whole key and secret scanners recognise it.
  *
- * The checksum is the CRC-32 (ISO 3309, the one of gzip) of everything before it. It keeps nobody out: it lets a typo be
- * refused without asking anybody.
+ * The checksum is the CRC-32 (ISO 3309, as in gzip) of everything before it. It adds no security: it lets a typo be refused
+ * without a KV read or a query.
  */
 
 const PREFIX = 'sres_';
@@ -16,7 +16,7 @@ const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
 
-/** A new key from the platform's cryptographic random number generator. It cannot be had again: only its hash is stored. */
+/** A new key from the platform's cryptographic random number generator. Only its hash is stored, so it cannot be shown again. */
 export function generateApiKey(): string {
   const secret = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
   const number = secret.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
@@ -24,19 +24,19 @@ export function generateApiKey(): string {
   return body + base62(BigInt(crc32(body)), CHECKSUM_LENGTH);
 }
 
-/** Whether the text has the form of a key and its checksum is right. Says nothing about whether such a key was issued. */
+/** Whether a text has the shape of a key and the right checksum, whether or not such a key was issued. */
 export function isWellFormedApiKey(text: string): boolean {
   if (!SHAPE.test(text)) return false;
   const body = text.slice(0, -CHECKSUM_LENGTH);
   return text.slice(-CHECKSUM_LENGTH) === base62(BigInt(crc32(body)), CHECKSUM_LENGTH);
 }
 
-/** The part of a key by which people recognise it in a list: the fixed prefix and four characters of 43. */
+/** The part of a key that is listed so that people recognise it: the fixed prefix and four more characters. */
 export function apiKeyPrefix(key: string): string {
   return key.slice(0, PREFIX.length + 4);
 }
 
-/** What is stored of a key, in `api_keys.hash` and as its KV key: the lower-case hexadecimal SHA-256 of all of it. */
+/** What is stored of a key, in `api_keys.hash` and as its KV key: the SHA-256 of the whole key, lowercase hexadecimal. */
 export const hashApiKey = (key: string): Promise<string> => sha256Hex(key);
 
 function base62(number: bigint, length: number): string {

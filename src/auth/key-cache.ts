@@ -1,175 +1,237 @@
-import { type StoredApiKey, markApiKeysUsed } from '../db/accounts.ts';
+import { type FoundApiKey, type StoredApiKey, findApiKey, noteApiKeyUse } from '../db/accounts.ts';
 import type { Database } from '../db/client.ts';
 import { DatabaseError } from '../db/errors.ts';
-import { databaseUnavailable, tooManyFailures } from '../http/errors.ts';
 import { logFailure } from '../http/log.ts';
 import type { RequestStats } from '../http/request-stats.ts';
-import { Allowance } from './allowance.ts';
-import { type Verdict, Verdicts } from './verdicts.ts';
-import { type CacheEntry, ENTRY_SECONDS, type KeyNamespace, readEntry, writeEntry } from './cache-entries.ts';
-import { type Leader, LookUps } from './look-ups.ts';
-import { Suspects } from './suspects.ts';
 
-/** What a request brings along to find out whose key it has. */
-export interface Inquiry {
-  readonly cache: KeyNamespace;
-  readonly db: Database;
-  /** Where the request comes from: see rate-limits.ts. */
-  readonly address: string;
-  /** Takes work that may outlast the response. */
-  readonly defer: (work: Promise<unknown>) => void;
-  /** For the log. */
-  readonly requestId: string;
-  /** Gets noted what KV knew; nothing when it was not asked. */
-  readonly stats: Pick<RequestStats, 'keyCache'>;
+/** The part of `KVNamespace` used here. */
+export interface KeyNamespace {
+  get(hash: string, options: { type: 'json'; cacheTtl: number }): Promise<unknown>;
+  put(hash: string, value: string, options: { expirationTtl: number }): Promise<void>;
 }
 
-const MINUTE = 60_000;
-/** How long an entry is believed without asking the database: the bound for a revoked key, wherever it is used. */
+/** The KV value, as JSON; the KV key is the API key's hash. Entries outlive a deployment: a new shape needs a new `v`. */
+interface CacheEntry extends StoredApiKey {
+  readonly v: 2;
+  /** When the database was last queried for the key; milliseconds since 1970. */
+  readonly checked: number;
+}
+
+/** The database's last result for a key. */
+interface Check {
+  /** Undefined if the key is unknown, revoked or expired. */
+  readonly key: StoredApiKey | undefined;
+  readonly checked: number;
+}
+
+type ValidCheck = Check & { readonly key: StoredApiKey };
+
+/** What a lookup needs from the request. */
+export interface KeyRequest {
+  readonly kv: KeyNamespace;
+  readonly db: Database;
+  readonly requestId: string;
+  /** Receives `keyCache`; it stays null if KV is not read. */
+  readonly stats: Pick<RequestStats, 'keyCache'>;
+  /** Keeps work running after the response. */
+  readonly defer: (work: Promise<unknown>) => void;
+  /** Counts the request against the limit of its address, once. @throws ApiError 429 */
+  readonly countFailure: () => Promise<void>;
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+/** A fresh entry needs no query. This is the longest that a revoked key is accepted. */
 const FRESH_MS = 5 * MINUTE;
-/** How long it is believed when the database cannot be asked. */
-const STALE_MS = ENTRY_SECONDS * 1000;
-/** By how much another machine's clock may be ahead of ours. */
-const SKEW_MS = 1 * MINUTE;
-/** `last_used` is noted once in each such stretch of time. */
-const USE_MS = 15 * MINUTE;
-/** Queries in a row that may meet an unknown key, and how long it takes until the next may. */
-const UNKNOWN_BURST = 20;
-const UNKNOWN_EVERY_MS = 1_000;
+/** An older entry is checked first, but accepted up to this age while the database cannot be reached. */
+const STALE_MS = 24 * 60 * MINUTE;
+/** How long a hash that the database does not know is refused without a query. */
+const UNKNOWN_MS = 1 * MINUTE;
+/** While lookups fail, stale entries are accepted at once; one lookup per interval tests the database. */
+const PROBE_MS = 5 * SECOND;
+/** `last_used` is written once in each of these periods, which are aligned to the clock. */
+const USE_PERIOD_MS = 15 * MINUTE;
+/** KV takes milliseconds; after this long, the database is faster. */
+const KV_TIMEOUT_MS = 1 * SECOND;
+/** More than a query with all its retries takes. */
+const LOOKUP_TIMEOUT_MS = 20 * SECOND;
+/** Some 300 bytes each. */
+const MAX_CHECKS = 5_000;
+
+/** How long a location may serve its own copy of an entry, in seconds: KV's minimum. */
+const CACHE_TTL = 30;
+/** KV's minimum for `expirationTtl`, in seconds. */
+const MIN_EXPIRATION_TTL = 60;
 
 /**
- * Finds out whose key a request has: KV is a read-through cache of `api_keys`, so that a request needs no query to be
- * authenticated and keys in use go on working while the database is down. One for the isolate: it remembers what the
- * database has said. docs/keys.md has the numbers above with their reasons, and what follows for a revoked key.
+ * Finds the account of a key: a read-through cache of `api_keys` in KV, with one instance per isolate.
+ * docs/keys.md explains the times above and what they mean for a revoked key.
  */
 export class KeyCache {
-  readonly #verdicts = new Verdicts();
-  readonly #suspects = new Suspects();
-  /** Of keys that KV has an entry of, which nobody can make up. */
-  readonly #familiar = new LookUps();
-  readonly #strangers = new LookUps(new Allowance(UNKNOWN_BURST, UNKNOWN_EVERY_MS));
+  /** The last result for each hash that this isolate has looked up, in order of lookup. */
+  readonly #checks = new Map<string, Check>();
+  /** Running lookups, until KV has their results. */
+  readonly #lookups = new Map<string, Promise<Check>>();
+  /** Set while lookups fail. */
+  #failedAt: number | undefined;
 
   /**
-   * Looks a key up by its hash: in KV, else in the database, and then keeps it in KV.
-   *
-   * @returns undefined when no such key was issued, or it was revoked or has expired
-   * @throws DatabaseError or ApiError 503 when KV has no answer and the database cannot give one
-   * @throws ApiError 429 when the key is not good for all we know, and the address has sent too many such keys
+   * @param hash SHA-256 of the key, lowercase hexadecimal
+   * @returns undefined if the key is unknown, revoked or expired
+   * @throws DatabaseError if the database has to be queried and cannot be reached
+   * @throws ApiError 429 if the key is not cached and its address has reached its limit
    */
-  async find(hash: string, inquiry: Inquiry): Promise<StoredApiKey | undefined> {
-    const arrived = this.#verdicts.moment();
-    if (this.#verdicts.isKnownToBeUnknown(hash)) return undefined;
+  async find(hash: string, request: KeyRequest): Promise<StoredApiKey | undefined> {
+    const arrived = Date.now();
+    const running = this.#lookups.get(hash);
+    const known = this.#checks.get(hash);
+    if (known && !known.key && isWithin(UNKNOWN_MS, known.checked)) return undefined;
 
-    const { cache, requestId, stats } = inquiry;
-    const kept = await readEntry(cache, hash, requestId);
-    stats.keyCache = 'miss';
-    const entry = kept && this.#newest(kept, hash);
-    const key =
-      entry && this.#isCredible(entry, hash)
-        ? await this.#believe(entry, hash, inquiry)
-        : await this.#askAsStranger(hash, arrived, inquiry);
-    if (!key) this.#suspects.add(inquiry.address);
-    return key;
-  }
-
-  /** KV may show an older entry than what this isolate has been told since: of a key that ends sooner, for instance. */
-  #newest(entry: CacheEntry, hash: string): CacheEntry {
-    const last = this.#verdicts.last(hash);
-    return last?.key && last.checked > entry.checked ? { ...entry, ...last.key, checked: last.checked } : entry;
-  }
-
-  /** An expired entry is none, and not a refusal: all that is refused takes the same way. And a "no" of our own is final. */
-  #isCredible(entry: CacheEntry, hash: string): boolean {
-    const last = this.#verdicts.last(hash);
-    const wasRefused = last !== undefined && !last.key && last.checked >= entry.checked;
-    return !wasRefused && !hasExpired(entry);
-  }
-
-  /** @returns the entry's key, as far as it may be believed */
-  async #believe(entry: CacheEntry, hash: string, inquiry: Inquiry): Promise<StoredApiKey | undefined> {
-    const age = Date.now() - entry.checked;
-    const ask = () => this.#familiar.ask(hash, this.#leader(inquiry));
-
-    const isFresh = age < FRESH_MS && age > -SKEW_MS;
-    inquiry.stats.keyCache = isFresh ? 'hit' : 'stale';
-    if (isFresh) {
-      // To ask for a key is to note its use.
-      if (startOfUse(entry.checked) < startOfUse(Date.now()) && !this.#familiar.isFailing)
-        inquiry.defer(ask().catch(ignore));
-      return entry;
+    const cached = await this.#read(hash, request);
+    const isFresh = cached !== undefined && isWithin(FRESH_MS, cached.checked);
+    request.stats.keyCache = cached ? (isFresh ? 'hit' : 'stale') : 'miss';
+    if (cached && (isFresh || this.#failedAt !== undefined)) {
+      // Each lookup also notes that the key is used.
+      const isDue = !isFresh || usePeriodOf(cached.checked) < usePeriodOf(arrived);
+      if (isDue && this.#mayQuery()) void this.#lookUp(hash, request, { isCached: true });
+      return cached.key;
     }
-    const mayBeStale = age < STALE_MS;
-    if (mayBeStale && this.#familiar.isFailing) {
-      if (this.#familiar.isDue) inquiry.defer(ask().catch(ignore));
-      return entry;
-    }
+
+    const last = this.#checks.get(hash);
+    const isRecent = last !== undefined && last.checked >= arrived; // looked up while this request read KV
     try {
-      const { key } = await ask();
-      if (!key) this.#refuseSuspect(inquiry.address); // as if KV had not known it either
-      return key;
+      const { key } = isRecent
+        ? last
+        : await this.#wait(hash, running ?? this.#lookUp(hash, request, { isCached: cached !== undefined }));
+      return isValid(key) ? key : undefined;
     } catch (error) {
-      if (!(error instanceof DatabaseError && mayBeStale)) throw error;
-      return entry;
+      if (cached && error instanceof DatabaseError) return cached.key;
+      throw error;
     }
   }
 
-  async #askAsStranger(hash: string, arrived: number, inquiry: Inquiry): Promise<StoredApiKey | undefined> {
-    const known = this.#verdicts.since(hash, arrived);
-    if (known) return known.key;
-
-    this.#refuseSuspect(inquiry.address);
-    if (this.#strangers.isFull) throw databaseUnavailable(new Error('too many keys are waiting to be looked up'));
-    return (await this.#strangers.ask(hash, this.#leader(inquiry))).key;
+  /**
+   * Reads KV. An older entry than this isolate's last check is ignored; so is KV when it fails, which must lock nobody out.
+   *
+   * @returns a valid key of the last 24 hours
+   */
+  async #read(hash: string, { kv, requestId }: KeyRequest): Promise<ValidCheck | undefined> {
+    let entry: Check | undefined;
+    try {
+      const value = await withTimeout(kv.get(hash, { type: 'json', cacheTtl: CACHE_TTL }), KV_TIMEOUT_MS, kvTimeout);
+      if (!isEntry(value)) return undefined; // it may have been deleted because the key was revoked
+      entry = { key: value, checked: value.checked };
+    } catch (error) {
+      logFailure('key cache failed', { requestId, error: String(error) });
+    }
+    const last = this.#checks.get(hash);
+    const check = entry && !(last && last.checked >= entry.checked) ? entry : last;
+    if (!check || !isValid(check.key) || !isWithin(STALE_MS, check.checked)) return undefined;
+    return { key: check.key, checked: check.checked };
   }
 
-  #refuseSuspect(address: string): void {
-    if (this.#strangers.isPaced && this.#suspects.has(address)) throw tooManyFailures();
+  /** Whether an optional lookup may run: always, or while lookups fail, once per {@link PROBE_MS}. */
+  #mayQuery(): boolean {
+    if (this.#failedAt === undefined) return true;
+    if (isWithin(PROBE_MS, this.#failedAt)) return false;
+    this.#failedAt = Date.now();
+    return true;
   }
 
-  #leader({ cache, db, defer, requestId }: Inquiry): Leader {
-    return {
-      db,
-      requestId,
-      defer,
-      decided: (verdicts) => {
-        for (const [hash, verdict] of verdicts) {
-          this.#verdicts.add(hash, verdict);
-          if (verdict.key) defer(this.#keep(cache, hash, verdict.key, verdict, requestId));
-        }
-        defer(markUsed(db, [...verdicts.values()], requestId));
-      },
-    };
+  /** Queries the database for a key, or joins the lookup that is already running for it. */
+  #lookUp(hash: string, request: KeyRequest, { isCached }: { isCached: boolean }): Promise<Check> {
+    const running = this.#lookups.get(hash);
+    if (running) return running;
+    const lookup = this.#query(hash, request, isCached);
+    this.#lookups.set(hash, lookup);
+    const written = lookup
+      .then((check) => writeEntry(hash, check, request))
+      .catch(() => {}) // logged already, and thrown to all that wait for the lookup
+      .finally(() => this.#forget(hash, lookup));
+    request.defer(written); // other requests may wait for the lookup when this one's client has left
+    return lookup;
   }
 
-  async #keep(
-    cache: KeyNamespace,
-    hash: string,
-    key: StoredApiKey,
-    verdict: Verdict,
-    requestId: string,
-  ): Promise<void> {
-    await writeEntry(cache, hash, key, verdict.checked, requestId);
-    verdict.kept = this.#verdicts.moment();
+  /** The time-out is for a lookup whose request workerd has ended. Its timer also tells workerd that this one is not hung. */
+  #wait(hash: string, lookup: Promise<Check>): Promise<Check> {
+    return withTimeout(lookup, LOOKUP_TIMEOUT_MS, () => {
+      this.#forget(hash, lookup);
+      return new DatabaseError('transient', `no result of the key lookup within ${LOOKUP_TIMEOUT_MS} ms`);
+    });
+  }
+
+  #forget(hash: string, lookup: Promise<Check>): void {
+    if (this.#lookups.get(hash) === lookup) this.#lookups.delete(hash);
+  }
+
+  async #query(hash: string, request: KeyRequest, isCached: boolean): Promise<Check> {
+    if (!isCached) await request.countFailure();
+    const checked = Date.now();
+    try {
+      const key = await findApiKey(request.db, hash);
+      this.#failedAt = undefined;
+      if (key) request.defer(noteUse(key, checked, request));
+      const check = { key, checked };
+      this.#remember(hash, check);
+      return check;
+    } catch (error) {
+      this.#failedAt = Date.now();
+      logFailure('key lookup failed', { requestId: request.requestId, error: String(error) });
+      throw error;
+    }
+  }
+
+  #remember(hash: string, check: Check): void {
+    this.#checks.delete(hash); // so that it becomes the newest
+    this.#checks.set(hash, check);
+    const [oldest] = this.#checks.keys();
+    if (this.#checks.size > MAX_CHECKS && oldest !== undefined) this.#checks.delete(oldest);
   }
 }
 
-export const hasExpired = ({ expires }: { expires: number | null }) => expires !== null && expires <= Date.now();
+/** An entry with a field missing could pass for an account without surveys. */
+function isEntry(value: unknown): value is CacheEntry {
+  const { v, keyId, accountId, email, expires, checked } = (value ?? {}) as Partial<Record<keyof CacheEntry, unknown>>;
+  const areTexts = [keyId, accountId, email].every((text) => typeof text === 'string');
+  return v === 2 && areTexts && (expires === null || typeof expires === 'number') && typeof checked === 'number';
+}
 
-/** The quarter of an hour in which a moment lies. */
-const startOfUse = (ms: number) => ms - (ms % USE_MS);
-
-/** A key is looked up because it is used. */
-async function markUsed(db: Database, verdicts: readonly Verdict[], requestId: string): Promise<void> {
-  const checked = verdicts[0]?.checked ?? 0;
-  const start = startOfUse(checked);
-  const unmarked = verdicts.flatMap(({ key }) => (key && (key.lastUsed ?? 0) < start ? [key.keyId] : []));
-  if (unmarked.length === 0) return;
+async function writeEntry(hash: string, { key, checked }: Check, { kv, requestId }: KeyRequest): Promise<void> {
+  if (!key) return;
+  const { keyId, accountId, email, expires } = key;
+  const entry: CacheEntry = { v: 2, keyId, accountId, email, expires, checked };
+  const lifetime = Math.min(STALE_MS, expires === null ? Infinity : expires - checked);
+  const expirationTtl = Math.max(MIN_EXPIRATION_TTL, Math.ceil(lifetime / SECOND));
   try {
-    await markApiKeysUsed(db, unmarked, checked, start);
+    await withTimeout(kv.put(hash, JSON.stringify(entry), { expirationTtl }), KV_TIMEOUT_MS, kvTimeout);
+  } catch (error) {
+    logFailure('key cache failed', { requestId, error: String(error) });
+  }
+}
+
+async function noteUse({ keyId, lastUsed }: FoundApiKey, at: number, { db, requestId }: KeyRequest): Promise<void> {
+  const period = usePeriodOf(at);
+  if (lastUsed !== null && lastUsed >= period) return;
+  try {
+    await noteApiKeyUse(db, keyId, at, period);
   } catch (error) {
     logFailure('key use not noted', { requestId, error: String(error) });
   }
 }
 
-/** The look-up has logged it. */
-function ignore(): void {}
+/** The start of the period that a time is in. */
+const usePeriodOf = (time: number) => time - (time % USE_PERIOD_MS);
+
+const isValid = (key: StoredApiKey | undefined): key is StoredApiKey =>
+  key !== undefined && (key.expires === null || key.expires > Date.now());
+
+/** Whether a time is less than `ms` away; in either direction, because a clock may have been set back since. */
+const isWithin = (ms: number, time: number) => Math.abs(Date.now() - time) < ms;
+
+const kvTimeout = () => new Error(`no response within ${KV_TIMEOUT_MS} ms`);
+
+async function withTimeout<T>(work: Promise<T>, ms: number, error: () => Error): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(error()), ms);
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
+}

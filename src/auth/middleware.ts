@@ -1,20 +1,19 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import type { AppEnv } from '../http/context.ts';
 import type { StoredApiKey } from '../db/accounts.ts';
+import type { AppEnv } from '../http/context.ts';
 import { invalidToken, tooManyFailures, tooManyRequests } from '../http/errors.ts';
 import { hashApiKey, isWellFormedApiKey } from './api-key.ts';
-import { KeyCache, hasExpired } from './key-cache.ts';
-import { addressOf, isAllowed } from './rate-limits.ts';
+import { KeyCache } from './key-cache.ts';
+import { addressOf, enforceLimit } from './rate-limits.ts';
 
-/** RFC 6750 section 2.1: the scheme, whose case does not matter (RFC 9110 section 11.1), one or more spaces, the token. */
+/** RFC 6750 section 2.1: the scheme, in any case (RFC 9110 section 11.1), one or more spaces, the token. */
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 
 /**
- * Lets a request pass whose `Authorization` holds a key that was issued, is not revoked and has not expired, and notes
- * the account it belongs to.
+ * Requires a key that was issued, is not revoked and has not expired, and sets `account` to the account it belongs to.
  *
  * @throws ApiError 401, the same for every reason
- * @throws ApiError 429 when the key, or the address as the source of invalid keys, has sent too many requests
+ * @throws ApiError 429 if the key, or the address as a source of keys that are invalid or not cached, has reached its limit
  */
 export function authenticate(): MiddlewareHandler<AppEnv> {
   const cache = new KeyCache();
@@ -28,21 +27,28 @@ export function authenticate(): MiddlewareHandler<AppEnv> {
 async function admit(c: Context<AppEnv>, cache: KeyCache): Promise<StoredApiKey> {
   const { requestId, stats } = c.var;
   const address = addressOf(c.req.raw.headers);
-  const key = await findKey(c, cache, address);
-  if (!key) throw (await isAllowed(c.env.FAILURE_LIMIT, address, requestId)) ? invalidToken() : tooManyFailures();
+  let counted: Promise<void> | undefined;
+  const countFailure = () => (counted ??= enforceLimit(c.env.FAILURE_LIMIT, address, requestId, tooManyFailures));
+
+  const key = await findKey(c, cache, countFailure);
+  if (!key) {
+    await countFailure();
+    throw invalidToken();
+  }
   stats.accountId = key.accountId;
   stats.keyId = key.keyId;
-  if (!(await isAllowed(c.env.KEY_LIMIT, key.keyId, requestId))) throw tooManyRequests();
+  await enforceLimit(c.env.KEY_LIMIT, key.keyId, requestId, tooManyRequests);
   return key;
 }
 
-async function findKey(c: Context<AppEnv>, cache: KeyCache, address: string): Promise<StoredApiKey | undefined> {
+async function findKey(
+  c: Context<AppEnv>,
+  cache: KeyCache,
+  countFailure: () => Promise<void>,
+): Promise<StoredApiKey | undefined> {
   const token = BEARER.exec(c.req.header('Authorization') ?? '')?.[1];
   if (!token || !isWellFormedApiKey(token)) return undefined;
-
-  const defer = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
   const { db, requestId, stats } = c.var;
-  const inquiry = { cache: c.env.API_KEYS, db, address, defer, requestId, stats };
-  const key = await cache.find(await hashApiKey(token), inquiry);
-  return key && !hasExpired(key) ? key : undefined;
+  const defer = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
+  return cache.find(await hashApiKey(token), { kv: c.env.API_KEYS, db, requestId, stats, defer, countFailure });
 }

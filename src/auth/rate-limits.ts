@@ -1,28 +1,36 @@
+import type { ApiError } from '../http/errors.ts';
 import { logFailure } from '../http/log.ts';
 
-/*
- * Cloudflare's rate-limiting bindings: counted per location, approximately, without a round trip.
- * https://developers.cloudflare.com/workers/runtime-apis/bindings/rate-limit/
- */
-
-/** The part of `RateLimit` that is used here. */
+/** The part of `RateLimit` used here. */
 interface RateLimiter {
   limit(options: { key: string }): Promise<{ success: boolean }>;
 }
 
-/** @returns whether one more is allowed. A limiter that fails limits nobody. */
-export async function isAllowed(limiter: RateLimiter, key: string, requestId: string): Promise<boolean> {
-  try {
-    return (await limiter.limit({ key })).success;
-  } catch (error) {
-    logFailure('rate limiter failed', { requestId, error: String(error) });
-    return true;
-  }
+/**
+ * Counts a request with a rate limiting binding: per Cloudflare location, approximately, without a round trip.
+ * https://developers.cloudflare.com/workers/runtime-apis/bindings/rate-limit/
+ *
+ * A binding that fails limits nobody.
+ *
+ * @param key what the request counts for
+ * @throws error() if the limit is reached
+ */
+export async function enforceLimit(
+  limiter: RateLimiter,
+  key: string,
+  requestId: string,
+  error: () => ApiError,
+): Promise<void> {
+  const { success } = await limiter.limit({ key }).catch((cause: unknown) => {
+    logFailure('rate limiter failed', { requestId, error: String(cause) });
+    return { success: true };
+  });
+  if (!success) throw error();
 }
 
 /**
- * Whom to hold responsible for a request: its IPv4 address, or the network of its IPv6 address, since whoever has one of
- * these has the 2^64 beside it (RFC 6177). Cloudflare sets the header, and overwrites what a client puts there.
+ * The client's IPv4 address or IPv6 /64, since whoever has one IPv6 address usually has the whole /64 (RFC 6177).
+ * Cloudflare sets the header and overwrites what a client sends.
  */
 export function addressOf(headers: Headers): string {
   const address = headers.get('CF-Connecting-IP') ?? 'unknown';
@@ -33,8 +41,6 @@ export function addressOf(headers: Headers): string {
   const last = tail ? tail.split(':') : [];
   const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups.length - last.length);
   const all = [...groups, ...Array.from({ length: zeros }, () => '0'), ...last];
-  return `${all
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ''))
-    .join(':')}::/64`;
+  const network = all.slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ''));
+  return `${network.join(':')}::/64`;
 }

@@ -1,54 +1,53 @@
 import type { Database, QueryOptions } from './client.ts';
 
-/** What is known of an issued API key. */
+/** An issued API key and the account it belongs to. */
 export interface StoredApiKey {
   readonly keyId: string;
   readonly accountId: string;
   readonly email: string;
-  /** Milliseconds since 1970, null for never. */
+  /** Milliseconds since 1970; null for a key that does not expire. */
   readonly expires: number | null;
-  /** Milliseconds since 1970, null for never; undefined where it was not asked for. */
-  readonly lastUsed?: number | null;
 }
 
-/** No single request may call these queries off. */
-const FOR_EVERYBODY: QueryOptions = { signal: new AbortController().signal, patience: 'key' };
+/** A key as the database has it. */
+export interface FoundApiKey extends StoredApiKey {
+  /** Milliseconds since 1970; null for never. */
+  readonly lastUsed: number | null;
+}
+
+/** Several requests may wait for the same query: none of them can cancel it. */
+const SHARED: QueryOptions = { signal: new AbortController().signal, patience: 'key' };
 
 const milliseconds = (column: string) => `floor(extract(epoch from ${column}) * 1000)`;
 const numberOrNull = (text: string | null) => (text === null ? null : Number(text));
 
-/** @returns by hash, the keys with one of these hashes that are neither revoked nor expired */
-export async function findApiKeys(db: Database, hashes: readonly string[]): Promise<Map<string, StoredApiKey>> {
+/**
+ * @param hash SHA-256 of the key, lowercase hexadecimal
+ * @returns undefined if the key is unknown, revoked or expired
+ * @throws DatabaseError
+ */
+export async function findApiKey(db: Database, hash: string): Promise<FoundApiKey | undefined> {
   const text = `
     select k.hash, k.id, u.id, u.email, ${milliseconds('k.expires')}, ${milliseconds('k.last_used')}
     from api_keys k join users u on u.id = k.userid
-    where k.hash = any($1) and k.revoked is null and (k.expires is null or k.expires > now())`;
-  const rows = await db.rows({ text, params: [hashes], columns: 6 }, FOR_EVERYBODY);
-  return new Map(
-    (rows as [string, string, string, string, string | null, string | null][]).map(
-      ([hash, keyId, accountId, email, expires, lastUsed]) => [
-        hash,
-        { keyId, accountId, email, expires: numberOrNull(expires), lastUsed: numberOrNull(lastUsed) },
-      ],
-    ),
-  );
+    where k.hash = $1 and k.revoked is null and (k.expires is null or k.expires > now())`;
+  const rows = await db.rows({ text, params: [hash], columns: 6 }, SHARED);
+  // The hash is compared again: the row of another key must not sign in as its account.
+  const row = (rows as [string, string, string, string, string | null, string | null][]).find(([of]) => of === hash);
+  if (!row) return undefined;
+  const [, keyId, accountId, email, expires, lastUsed] = row;
+  return { keyId, accountId, email, expires: numberOrNull(expires), lastUsed: numberOrNull(lastUsed) };
 }
 
 /**
- * Notes that keys were used.
+ * Sets `last_used`, unless it is already at or after `since`. Both times are milliseconds since 1970.
  *
- * @param at milliseconds since 1970
- * @param unlessSince a use that was noted then or later is recent enough, and stays
+ * @throws DatabaseError
  */
-export async function markApiKeysUsed(
-  db: Database,
-  keyIds: readonly string[],
-  at: number,
-  unlessSince: number,
-): Promise<void> {
+export async function noteApiKeyUse(db: Database, keyId: string, at: number, since: number): Promise<void> {
   const text = `
     update api_keys set last_used = $2::timestamptz
-    where id = any($1::uuid[]) and (last_used is null or last_used < $3::timestamptz)`;
-  const moments = [at, unlessSince].map((ms) => new Date(ms).toISOString());
-  await db.rows({ text, params: [keyIds, ...moments] }, FOR_EVERYBODY);
+    where id = $1 and (last_used is null or last_used < $3::timestamptz)`;
+  const times = [at, since].map((ms) => new Date(ms).toISOString());
+  await db.rows({ text, params: [keyId, ...times] }, SHARED);
 }

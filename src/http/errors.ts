@@ -20,20 +20,20 @@ const RETRY_AFTER_SECONDS = '5';
 /** Missing, malformed, unknown, revoked or expired: all alike on purpose, so that nothing can be learned from the answer. */
 export const invalidToken = () => new ApiError(401, 'Invalid Token.', { 'WWW-Authenticate': 'Bearer' });
 
-/** Seconds; the periods of the rate limits in wrangler.toml. */
-const FAILURE_PERIOD = '60';
-const KEY_PERIOD = '10';
+/** Seconds: the period of both rate limits in wrangler.toml. */
+const RATE_LIMIT_PERIOD = '10';
 
 export const tooManyFailures = () =>
   new ApiError(
     429,
-    'Too many requests without a valid key have come from your network. Please check the key and try again in a minute.',
-    { 'Retry-After': FAILURE_PERIOD },
+    'Too many requests with an invalid or not recently used key have come from your network. ' +
+      'Please check the key and try again in a few seconds.',
+    { 'Retry-After': RATE_LIMIT_PERIOD },
   );
 
 export const tooManyRequests = () =>
   new ApiError(429, 'Too many requests have been made with this key. Please try again in a few seconds.', {
-    'Retry-After': KEY_PERIOD,
+    'Retry-After': RATE_LIMIT_PERIOD,
   });
 
 export const missingSurvey = () => new ApiError(400, 'No user, no responses!');

@@ -1,59 +1,69 @@
-import { describe, expect, test } from 'vitest';
-import { errorBody } from '../support/api.ts';
-import { createAccount } from '../support/data.ts';
-import { MINUTE, SECOND, authenticate, revokeInDatabase, withKeyService } from './service.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { generateApiKey } from '../../src/auth/api-key.ts';
+import { ask, askAnywhere, errorBody, query } from '../support/api.ts';
+import { createSurvey } from '../support/data.ts';
+import { eventsIn, lineOf } from '../support/request-log.ts';
+import { HOUR, MINUTE, authenticate, authenticateAt, revokeInDatabase, withKeyService } from './service.ts';
 
-const HOUR = 60 * MINUTE;
+const service = withKeyService();
+const UNAVAILABLE = [503, errorBody('The database cannot be reached at the moment. Please try again shortly.'), '5'];
 
-describe('while the database cannot be reached', () => {
-  describe('in one isolate', () => {
-    const service = withKeyService();
-    const reset = () => service.countKeyQueries((exchange) => exchange.reset());
-    test('a key in use goes on being accepted for a day, and not longer', async () => {
-      const { key } = await createAccount();
-      await authenticate(key);
-      await expect.poll(() => service.cached(key)).not.toBeNull();
-      const checked = Number((await service.cached(key))?.['checked']);
-      reset();
-      expect((await authenticate(key)).status).toBe(404);
-      expect((await authenticate(key, checked + 24 * HOUR - MINUTE - Date.now())).status).toBe(404);
-      expect((await authenticate(key, checked + 24 * HOUR - Date.now())).status).toBe(503);
-    });
+describe('while lookups fail', () => {
+  const fail = () => service.countKeyQueries((exchange) => exchange.reset());
+
+  // A lookup that succeeds ends the outage for the isolate.
+  afterEach(async () => {
+    service.endFaults();
+    await service.createCachedAccount();
   });
 
-  describe('in one isolate', () => {
-    const service = withKeyService();
-    const reset = () => service.countKeyQueries((exchange) => exchange.reset());
-    test('an old entry is believed without asking for some seconds after the database did not answer, and no longer', async () => {
-      const { key } = await createAccount();
-      await authenticate(key);
-      await expect.poll(() => service.cached(key)).not.toBeNull();
-      const queries = reset();
-      expect((await authenticate(key, 10 * MINUTE)).status).toBe(404);
-      const { lookUps } = queries;
-      expect(lookUps).toBeGreaterThan(1);
-      for (let i = 0; i < 5; i++) expect((await authenticate(key, 10 * MINUTE)).status).toBe(404);
-      expect(queries.lookUps).toBe(lookUps);
+  test('a stale entry is accepted after the retries, then at once; a lookup every few seconds notices the recovery', async () => {
+    const { key, id, checked } = await service.createCachedAccount();
+    const queries = fail();
+    const later = { 'Test-Clock-Ahead': String(10 * MINUTE) };
+    const { line, result } = await lineOf(service.worker, () => authenticate(key, later));
+    expect(line).toMatchObject({ keyCache: 'stale', accountId: id, status: 404, end: 'complete' });
+    expect(queries.lookups).toBeGreaterThan(1);
+    expect([line.sqlRequests, line.retries]).toEqual([queries.lookups, queries.lookups - 1]);
+    const requestId = result.headers.get('X-Request-Id');
+    expect(eventsIn(service.worker, 'key lookup failed')).toEqual([expect.objectContaining({ requestId })]);
 
-      service.proxy.inject();
-      await revokeInDatabase(key);
-      await expect.poll(async () => (await authenticate(key, 10 * MINUTE + 10 * SECOND)).status).toBe(401);
-    });
+    const { lookups } = queries;
+    for (const { status } of await Promise.all([1, 2, 3].map(() => authenticate(key, later)))) expect(status).toBe(404);
+    expect(queries.lookups).toBe(lookups);
+
+    service.endFaults();
+    await revokeInDatabase(key);
+    await expect.poll(async () => (await authenticateAt(checked + 20 * MINUTE, key)).status).toBe(401);
   });
 
-  describe('in one isolate', () => {
-    const service = withKeyService();
-    const reset = () => service.countKeyQueries((exchange) => exchange.reset());
-    test('a key that is not in the cache gets 503: nobody knows whether it is good', async () => {
-      const { key } = await createAccount();
-      reset();
-      const answer = await authenticate(key);
-      expect([answer.status, answer.text]).toEqual([
-        503,
-        errorBody('The database cannot be reached at the moment. Please try again shortly.'),
-      ]);
-      service.proxy.inject();
-      expect((await authenticate(key)).status).toBe(404);
-    });
+  test('a cached key is accepted for a day', async () => {
+    const { key, checked } = await service.createCachedAccount();
+    fail();
+    expect((await authenticateAt(checked + 24 * HOUR - MINUTE, key)).status).toBe(404);
+    const { status, text, headers } = await authenticateAt(checked + 24 * HOUR, key);
+    expect([status, text, headers.get('Retry-After')]).toEqual(UNAVAILABLE);
   });
+});
+
+test('with the database stopped, a cached key is accepted, and what needs the database is 503', async () => {
+  const account = await service.createCachedAccount();
+  const survey = await createSurvey(account);
+  await service.stopDatabase();
+
+  expect((await authenticate(account.key)).status).toBe(404);
+  expect((await ask('/responses', { key: account.key })).status).toBe(400);
+  expect((await ask('/surveys', { key: 'no key' })).status).toBe(401);
+  expect((await askAnywhere('/healthz')).status).toBe(503);
+  const parameters = query({ survey: survey.name });
+  const responses = await Promise.all([
+    ask('/surveys', { key: account.key }),
+    ask(`/responses${parameters}`, { key: account.key }),
+    ask(`/responses/csv${parameters}`, { key: account.key }),
+    ask(`/responses/form-data${parameters}`, { key: account.key }),
+    ask('/surveys', { key: generateApiKey() }),
+  ]);
+  for (const { status, text, headers } of responses) {
+    expect([status, text, headers.get('Retry-After')]).toEqual(UNAVAILABLE);
+  }
 });

@@ -1,74 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
 import { generateApiKey } from '../../src/auth/api-key.ts';
-import { expect, test } from 'vitest';
+import { beginExport, readExport } from '../faults/service.ts';
 import { ask, errorBody, query } from '../support/api.ts';
 import { addResponses, copyResponses, createAccount, createSurvey, storeKey } from '../support/data.ts';
-import { beginExport, readExport } from '../faults/service.ts';
-import { withKeyService } from './service.ts';
+import { MINUTE, authenticate, unknownKeys, withKeyService } from './service.ts';
 
-const PER_KEY = 5;
-const FAILURES = 5;
-withKeyService({ limits: { KEY_LIMIT: PER_KEY, FAILURE_LIMIT: FAILURES } });
+const LIMIT = 5;
+const service = withKeyService({ limits: { KEY_LIMIT: LIMIT, FAILURE_LIMIT: LIMIT } });
 
-/** The simulated limiter counts in windows that are aligned to the clock: a test should begin in one and end in it. */
-async function beginWindow(seconds: number): Promise<void> {
-  const left = seconds * 1000 - (Date.now() % (seconds * 1000));
-  if (left < 4000) await new Promise((resolve) => setTimeout(resolve, left + 50));
+/** The simulated limiter counts in windows of 10 seconds aligned to the clock: leaves a test enough of one to stay within it. */
+async function beginWindow({ next = false } = {}): Promise<void> {
+  const left = 10_000 - (Date.now() % 10_000);
+  if (next || left < 6_000) await sleep(left + 50);
 }
 
-test('a key may make so many requests; the others of its account and those of other accounts are not affected', async () => {
-  const account = await createAccount();
-  const second = generateApiKey();
-  await storeKey(account.id, second);
-  const other = await createAccount();
-  await beginWindow(10);
-  for (let i = 0; i < PER_KEY; i++) expect((await ask('/surveys', { key: account.key })).status).toBe(200);
-  const answer = await ask('/surveys', { key: account.key });
-  expect([answer.status, answer.text]).toEqual([
-    429,
-    errorBody('Too many requests have been made with this key. Please try again in a few seconds.'),
-  ]);
-  expect(answer.headers.get('Retry-After')).toBe('10');
-  expect((await ask('/surveys', { key: second })).status).toBe(200);
-  expect((await ask('/surveys', { key: other.key })).status).toBe(200);
-  await new Promise((resolve) => setTimeout(resolve, 10_100));
-  expect((await ask('/surveys', { key: account.key })).status).toBe(200);
-});
+const count = (responses: readonly { status: number }[], status: number) =>
+  responses.filter((response) => response.status === status).length;
 
-test('an export that runs is not cut when its key has used up its requests', async () => {
-  const survey = await createSurvey(await createAccount());
-  const response = 'x'.repeat(20_000);
-  await addResponses(
-    survey,
-    Array.from({ length: 2000 }, () => ({ response })),
-  );
-  await beginWindow(10);
-  const download = await beginExport(survey);
-  const statuses = await Promise.all(
-    Array.from(
-      { length: 2 * PER_KEY },
-      async () => (await ask(`/responses${query({ survey: survey.name })}`, { key: survey.account.key })).status,
-    ),
-  );
-  expect(statuses).toContain(429);
-  const { complete, bytes } = await readExport(download);
-  expect({ complete, same: bytes.equals(await copyResponses(survey)) }).toEqual({ complete: true, same: true });
-});
-
-test('an address may fail to authenticate so many times; a valid key works from there all the same', async () => {
-  const account = await createAccount();
-  expect((await ask('/surveys', { key: account.key })).status).toBe(200);
-  await beginWindow(60);
-  const bad = [undefined, 'x', generateApiKey(), generateApiKey(), ''];
-  for (const key of bad) expect((await ask('/surveys', { key })).status).toBe(401);
-  for (const key of [undefined, 'x', generateApiKey()]) {
-    const answer = await ask('/surveys', { key });
-    expect([answer.status, answer.text]).toEqual([
+describe('the limit per key', () => {
+  test('does not affect other keys, of the same account or another, and ends after its period', async () => {
+    const account = await createAccount();
+    const second = generateApiKey();
+    await storeKey(account.id, second);
+    const other = await createAccount();
+    await beginWindow();
+    for (let i = 0; i < LIMIT; i++) expect((await ask('/surveys', { key: account.key })).status).toBe(200);
+    const { status, text, headers } = await ask('/surveys', { key: account.key });
+    expect([status, text, headers.get('Retry-After')]).toEqual([
       429,
-      errorBody(
-        'Too many requests without a valid key have come from your network. Please check the key and try again in a minute.',
-      ),
+      errorBody('Too many requests have been made with this key. Please try again in a few seconds.'),
+      '10',
     ]);
-    expect(answer.headers.get('Retry-After')).toBe('60');
-  }
-  expect((await ask('/surveys', { key: account.key })).status).toBe(200);
+    expect((await ask('/surveys', { key: second })).status).toBe(200);
+    expect((await ask('/surveys', { key: other.key })).status).toBe(200);
+    await beginWindow({ next: true });
+    expect((await ask('/surveys', { key: account.key })).status).toBe(200);
+  });
+
+  test('does not cut a running export', async () => {
+    const survey = await createSurvey(await createAccount());
+    const response = 'x'.repeat(20_000);
+    await addResponses(
+      survey,
+      Array.from({ length: 2000 }, () => ({ response })),
+    );
+    await beginWindow();
+    const download = await beginExport(survey);
+    const path = `/responses${query({ survey: survey.name })}`;
+    const pages = Array.from({ length: 2 * LIMIT }, () => ask(path, { key: survey.account.key }));
+    expect(count(await Promise.all(pages), 429)).toBeGreaterThan(0);
+    const { complete, bytes } = await readExport(download);
+    expect({ complete, same: bytes.equals(await copyResponses(survey)) }).toEqual({ complete: true, same: true });
+  });
+});
+
+describe('the limit per address', () => {
+  const from = (address: string, more: Record<string, string> = {}) => ({ 'CF-Connecting-IP': address, ...more });
+  const LIMITED = [
+    429,
+    errorBody(
+      'Too many requests with an invalid or not recently used key have come from your network. Please check the key and try again in a few seconds.',
+    ),
+    '10',
+  ];
+
+  test('counts unknown keys before they reach the database, and missing and malformed keys', async () => {
+    const flood = from('192.0.2.1');
+    await beginWindow();
+    const queries = service.countKeyQueries();
+    const responses = await Promise.all(unknownKeys(40).map((key) => authenticate(key, flood)));
+    expect([count(responses, 401), count(responses, 429)]).toEqual([LIMIT, 40 - LIMIT]);
+    expect(queries.lookups).toBe(LIMIT);
+    for (const key of [undefined, 'x', generateApiKey()]) {
+      const { status, text, headers } = await authenticate(key, flood);
+      expect([status, text, headers.get('Retry-After')]).toEqual(LIMITED);
+    }
+  });
+
+  test('counts every request that is refused, also with a key that is known to be unknown', async () => {
+    const guesses = from('192.0.2.2');
+    const [key] = unknownKeys(1);
+    await beginWindow();
+    const responses = [];
+    for (const bad of [key, key, undefined, 'x', key, key, key]) responses.push(await authenticate(bad, guesses));
+    expect(responses.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 429, 429]);
+  });
+
+  test('applies to valid keys only if they are not cached, and to no other address', async () => {
+    const cached = await service.createCachedAccount();
+    const uncached = await createAccount();
+    await beginWindow();
+    await Promise.all(unknownKeys(LIMIT + 1).map((key) => authenticate(key, from('192.0.2.3'))));
+    expect((await authenticate(cached.key, from('192.0.2.3'))).status).toBe(404);
+    const stale = { 'Test-Clock-Ahead': String(6 * MINUTE) };
+    expect((await authenticate(cached.key, from('192.0.2.3', stale))).status).toBe(404);
+    expect((await authenticate(uncached.key, from('192.0.2.3'))).status).toBe(429);
+    expect((await authenticate(uncached.key, from('192.0.2.4'))).status).toBe(404);
+  });
+
+  test('counts requests that arrive together with the same uncached key once', async () => {
+    const { key } = await createAccount();
+    await beginWindow();
+    const address = from('192.0.2.5');
+    const responses = await Promise.all(Array.from({ length: LIMIT }, () => authenticate(key, address)));
+    expect(count(responses, 404)).toBe(LIMIT);
+    const others = await Promise.all(unknownKeys(LIMIT).map((unknown) => authenticate(unknown, address)));
+    expect(count(others, 401)).toBe(LIMIT - 1);
+  });
 });

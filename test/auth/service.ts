@@ -1,67 +1,98 @@
-import { hashApiKey } from '../../src/auth/api-key.ts';
-import { type Answer, type Ask, ask } from '../support/api.ts';
-import { sql } from '../support/data.ts';
-import type { Exchange, FaultProxy } from '../support/fault-proxy.ts';
+import { expect } from 'vitest';
+import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
+import { withFaultyService } from '../faults/service.ts';
+import { type Answer, ask } from '../support/api.ts';
+import { createAccount, sql } from '../support/data.ts';
+import type { Exchange } from '../support/fault-proxy.ts';
 import type { StackOptions } from '../support/stack.ts';
 import type { RunningWorker } from '../support/worker.ts';
-import { withFaultyService } from '../faults/service.ts';
 
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
 
-/** What the Worker has asked the database about keys since the count began. */
+/** Queries about keys since the count began. */
 export interface KeyQueries {
-  readonly lookUps: number;
-  readonly hashes: number;
-  readonly marks: number;
+  readonly lookups: number;
+  /** Updates of `last_used`. */
+  readonly uses: number;
 }
 
-/** A service on a Postgres server whose clock the tests set, and the queries about keys counted. */
+/** A service with a clock that tests can set, and with its queries about keys counted. */
 export function withKeyService(options: Omit<StackOptions, 'behind' | 'entry'> = {}) {
   const service = withFaultyService({ ...options, entry: 'test/support/worker-with-clock.ts' });
+
+  async function cached(key: string): Promise<Record<string, unknown> | null> {
+    return service.stack.worker.keys.get(await hashApiKey(key), 'json') as Promise<Record<string, unknown> | null>;
+  }
+
   return {
-    get proxy(): FaultProxy {
-      return service.proxy;
-    },
     get worker(): RunningWorker {
       return service.stack.worker;
     },
     stopDatabase: () => service.stack.stopDatabase(),
+    /** Ends all faults. */
+    endFaults: () => service.proxy.inject(),
 
-    /** Counts from now on, and lets a fault happen to what is asked about keys. */
+    /** Counts from now on, and applies a fault to queries about keys. */
     countKeyQueries(fault: (exchange: Exchange) => Promise<void> | void = () => {}): KeyQueries {
-      const counts = { lookUps: 0, hashes: 0, marks: 0 };
+      const counts = { lookups: 0, uses: 0 };
       service.proxy.inject((exchange) => {
         if (!exchange.query.includes('api_keys')) return undefined;
-        if (exchange.query.includes('update')) counts.marks++;
-        else {
-          counts.lookUps++;
-          counts.hashes += String(exchange.params[0]).split(',').length;
-        }
+        if (exchange.query.includes('update')) counts.uses++;
+        else counts.lookups++;
         return fault(exchange);
       });
       return counts;
     },
 
-    /** What KV holds for a key. */
-    async cached(key: string): Promise<Record<string, unknown> | null> {
-      return service.stack.worker.keys.get(await hashApiKey(key), 'json') as Promise<Record<string, unknown> | null>;
+    /** The KV entry of a key. */
+    cached,
+
+    /** Waits until KV has an entry for a key. @returns the time in it, milliseconds since 1970 */
+    async untilCached(key: string): Promise<number> {
+      await expect.poll(() => cached(key)).not.toBeNull();
+      return Number((await cached(key))?.['checked']);
+    },
+
+    async putEntry(key: string, entry: object | string): Promise<void> {
+      await service.stack.worker.keys.put(await hashApiKey(key), JSON.stringify(entry));
+    },
+
+    async deleteEntry(key: string): Promise<void> {
+      await service.stack.worker.keys.delete(await hashApiKey(key));
+    },
+
+    /** A new account whose key is in KV. `checked` is the time in its entry. */
+    async createCachedAccount() {
+      const account = await createAccount();
+      expect((await authenticate(account.key)).status).toBe(404);
+      return { ...account, checked: await this.untilCached(account.key) };
     },
   };
 }
 
-/** Asks for an address that does not exist: 404 once authenticated, without a query of its own. */
-export function authenticate(key: string, ahead = 0, options: Ask = {}): Promise<Answer> {
-  return ask('/nothing-here', { key, ...options, headers: { 'Test-Clock-Ahead': String(ahead), ...options.headers } });
+/** Requests a path that does not exist: 404 if the key is accepted, without queries other than those about the key. */
+export function authenticate(key: string | undefined, headers: Record<string, string> = {}): Promise<Answer> {
+  return ask('/nothing-here', { key, headers: { 'Test-Clock-Ahead': '0', ...headers } });
+}
+
+/** Authenticates with the Worker's clock set to a time, in milliseconds since 1970. */
+export function authenticateAt(time: number, key: string): Promise<Answer> {
+  return authenticate(key, { 'Test-Clock': String(time) });
 }
 
 export async function revokeInDatabase(key: string): Promise<void> {
   await sql('update api_keys set revoked = now() where hash = $1', [await hashApiKey(key)]);
 }
 
-export async function lastUsed(key: string): Promise<Date | null | undefined> {
+/** @returns `last_used` in milliseconds since 1970, or null */
+export async function lastUsed(key: string): Promise<number | null> {
   const [row] = await sql<{ last_used: Date | null }>('select last_used from api_keys where hash = $1', [
     await hashApiKey(key),
   ]);
-  return row?.last_used;
+  return row?.last_used?.getTime() ?? null;
 }
+
+/** Well-formed keys that were never issued. */
+export const unknownKeys = (count: number) => Array.from({ length: count }, generateApiKey);

@@ -6,7 +6,7 @@ import { type Outcome, startTool } from './run-tool.ts';
 import { query, startDatabase } from './database.ts';
 import type { IssuedKey } from '../../tools/keys/issue.ts';
 
-/** What `keys` says on stderr when it has changed a database that a deployed service may be using. */
+/** The note on stderr after changing a database that a deployed service may be using. */
 export const CACHE_NOTE =
   'A deployed service may take up to 5 minutes to notice: its cache was not touched. --remote clears it.\n';
 
@@ -32,7 +32,7 @@ export async function startKeysCommand(): Promise<KeysCommand> {
     DATABASE_URL: database.url,
     DATA_DIR: join(folder, 'data'),
     TMPDIR: folder,
-    // A developer may be logged in: whatever goes wrong, nothing reaches their account.
+    // A developer may be logged in: nothing may reach their account.
     HOME: folder,
     XDG_CONFIG_HOME: folder,
     CLOUDFLARE_API_TOKEN: '',

@@ -12,7 +12,7 @@ const says = (entry: object | string) => () =>
 
 const NOBODY = { keyId: 'nobody’s', accountId: 'nobody’s' };
 
-/** What the cache of keys does instead of its work, or before it. Entries are described in src/auth/cache-entries.ts. */
+/** What the cache of keys does instead of its work, or before it. Entries are described in src/auth/key-cache.ts. */
 const caches: Record<string, (work: () => Promise<unknown>) => Promise<unknown>> = {
   rejects: () => Promise.reject(new Error('KV is having a bad day')),
   hangs: () => new Promise(() => {}),

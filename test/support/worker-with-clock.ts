@@ -1,4 +1,5 @@
-// The service's Worker with a clock that a request may set: `Test-Clock-Ahead: <milliseconds>`, from then on.
+// The service's Worker with a clock that a request can set, for itself and all later requests: `Test-Clock-Ahead` to so many
+// milliseconds ahead of the real time, `Test-Clock` to a time in milliseconds since 1970. The clock runs on from there.
 import type { Env } from '../../src/env.ts';
 import worker from '../../src/worker.ts';
 
@@ -8,7 +9,9 @@ Date.now = () => now() + ahead;
 
 export default {
   fetch(request, env, context) {
-    ahead = Number(request.headers.get('Test-Clock-Ahead') ?? ahead);
+    const time = request.headers.get('Test-Clock');
+    if (time !== null) ahead = Number(time) - now();
+    else ahead = Number(request.headers.get('Test-Clock-Ahead') ?? ahead);
     return worker.fetch(request, env, context);
   },
 } satisfies ExportedHandler<Env>;

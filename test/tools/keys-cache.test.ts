@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { getPlatformProxy } from 'wrangler';
 import { hashApiKey } from '../../src/auth/api-key.ts';
 import { CACHE_NOTE, type KeysCommand, startKeysCommand } from '../support/keys.ts';
+import { commandLines } from '../support/processes.ts';
 import { startTool } from '../support/run-tool.ts';
 
 /** What the tests use of a KV namespace. */
@@ -17,12 +17,12 @@ interface Cache {
 
 const configPath = fileURLToPath(new URL('../../wrangler.toml', import.meta.url));
 
-describe('the local cache of keys', () => {
+describe('the local key cache', () => {
   let keys: KeysCommand;
 
   beforeAll(async () => {
     keys = await startKeysCommand();
-    vi.stubEnv('WRANGLER_LOG', 'error'); // or it warns that DATABASE_URL is missing, which the cache does not need
+    vi.stubEnv('WRANGLER_LOG', 'error'); // otherwise it warns that DATABASE_URL is missing, which the cache does not need
   });
   afterEach(() => rm(join(keys.folder, 'data'), { recursive: true, force: true }));
   afterAll(async () => {
@@ -30,9 +30,9 @@ describe('the local cache of keys', () => {
     await keys?.stop();
   });
 
-  /** Opens the cache as wrangler does for a service, in this process: its commands take a second and more each. */
+  /** Opens the cache in this process, as wrangler does for a service: each of its commands would take more than a second. */
   async function withCache<T>(use: (cache: Cache) => Promise<T>): Promise<T> {
-    const persist = { path: join(keys.folder, 'data/kv/v3') }; // where its commands put what they --persist-to data/kv
+    const persist = { path: join(keys.folder, 'data/kv/v3') }; // where wrangler stores data with --persist-to data/kv
     const { env, dispose } = await getPlatformProxy<{ API_KEYS: Cache }>({ configPath, persist, envFiles: [] });
     return use(env.API_KEYS).finally(dispose);
   }
@@ -40,7 +40,7 @@ describe('the local cache of keys', () => {
     withCache((cache) => Promise.all(hashes.map((hash) => cache.put(hash, '{}'))));
   const cached = () => withCache(async (cache) => (await cache.list()).keys.map(({ name }) => name));
 
-  test('loses a key that is revoked, and again when that is repeated, and no other', async () => {
+  test('loses a revoked key, again when that is repeated, and no other key', async () => {
     const [key, other] = [await keys.issue(), await keys.issue()];
     const [hash, otherHash] = [await hashApiKey(key.key), await hashApiKey(other.key)];
     for (let run = 0; run < 2; run++) {
@@ -50,19 +50,19 @@ describe('the local cache of keys', () => {
     }
   });
 
-  test('loses a key that is rotated', async () => {
+  test('loses a rotated key', async () => {
     const key = await keys.issue();
     await putIntoCache(await hashApiKey(key.key));
     expect((await keys.run('rotate', key.id)).status).toBe(0);
     expect(await cached()).toEqual([]);
   });
 
-  test('is not made where there is none', async () => {
+  test('is not created', async () => {
     await keys.run('revoke', (await keys.issue()).id);
     await expect(stat(join(keys.folder, 'data'))).rejects.toThrow('ENOENT');
   });
 
-  test('is cleared without the hash in any process list, output or file that stays', async () => {
+  test('is cleared without leaving the hash in a process list, the output or a file', async () => {
     const { key, id } = await keys.issue();
     const hash = await hashApiKey(key);
     await mkdir(join(keys.folder, 'data/kv'), { recursive: true });
@@ -71,7 +71,7 @@ describe('the local cache of keys', () => {
     const seen = new Set<string>();
     const modes = new Set<string>();
     while (child.exitCode === null) {
-      for (const line of execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).split('\n')) seen.add(line);
+      for (const line of commandLines()) seen.add(line);
       for (const mode of await modesOfTemporaryFiles()) modes.add(mode);
       await sleep(10);
     }
@@ -96,7 +96,7 @@ describe('the local cache of keys', () => {
       const folder = join(keys.folder, name);
       return `${await mode(folder)} ${await mode(join(folder, 'entries.json'))}`;
     };
-    const found = await Promise.allSettled(folders.map(read)); // one that is gone again cannot be read
+    const found = await Promise.allSettled(folders.map(read)); // a folder may be removed meanwhile
     return found.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   }
 
@@ -107,30 +107,30 @@ describe('the local cache of keys', () => {
     return files.filter((_, index) => contents[index]?.includes(text));
   }
 
-  test('that cannot be cleared: the key is revoked, and the failure says how long it may work', async () => {
+  test('that cannot be cleared: the key is revoked, and the error says how long it may work', async () => {
     const { key, id } = await keys.issue();
-    await spoil();
+    await breakCache();
     const { status, stdout, stderr } = await keys.run('revoke', id);
     expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringMatching(/^revoked /) });
     expect(stderr).toMatch(
-      /^The key is revoked in the database, but could not be removed from the cache \(.+\): it stops working within 5 minutes everywhere\. The same command tries again\.\n$/,
+      /^The key is revoked in the database, but could not be removed from the cache \(.+\): it stops working within 5 minutes everywhere\. Run the command again to retry\.\n$/,
     );
     expect(stderr).not.toContain(await hashApiKey(key));
   });
 
-  test('that cannot be cleared: the new key is printed all the same', async () => {
+  test('that cannot be cleared: the new key is printed', async () => {
     const old = await keys.issue();
-    await spoil();
+    await breakCache();
     const { status, stdout, stderr } = await keys.run('rotate', old.id);
     expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringMatching(/^sres_\w{49}\n$/) });
     expect(stderr).toMatch(
-      /^The old key .*\nThe key is rotated, but the old one could not be removed from the cache \(.+\): the old key may work for up to 5 minutes from now, even if it was to end before\.\n$/,
+      /^The old key .*\nThe key is rotated, but the old one could not be removed from the cache \(.+\): the old key may work for up to 5 minutes from now, even if it should end earlier\.\n$/,
     );
     expect(stderr).not.toContain(await hashApiKey(old.key));
   });
 
-  /** Puts a file where the storage needs a folder. */
-  async function spoil(): Promise<void> {
+  /** Puts a file where wrangler needs a folder. */
+  async function breakCache(): Promise<void> {
     await mkdir(join(keys.folder, 'data/kv'), { recursive: true });
     await writeFile(join(keys.folder, 'data/kv/v3'), '');
   }

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashApiKey } from '../../src/auth/api-key.ts';
-import { type KeysCommand, startKeysCommand, UNKNOWN_ID } from '../support/keys.ts';
 import { query } from '../support/database.ts';
+import { type KeysCommand, UNKNOWN_ID, startKeysCommand } from '../support/keys.ts';
 
 interface Call {
   readonly method: string | undefined;
@@ -13,13 +13,13 @@ interface Call {
   readonly body: string;
 }
 
-/** Stands in for Cloudflare's API. `answer` gets the body of a request. */
-async function startCloudflare(status: number, answer: (body: string) => object) {
+/** Stands in for Cloudflare's API. `result` gets the body of a request and returns that of the response. */
+async function startCloudflare(status: number, result: (body: string) => object) {
   const calls: Call[] = [];
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await text(request);
     calls.push({ method: request.method, path: request.url, body });
-    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer(body)));
+    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(result(body)));
   };
   const server = createServer((request, response) => void respond(request, response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -37,7 +37,7 @@ async function startCloudflare(status: number, answer: (body: string) => object)
 
 const succeed = () => ({ success: true, errors: [], messages: [], result: {} });
 
-describe('keys of a deployed service', () => {
+describe('npm run keys, with --remote', () => {
   let keys: KeysCommand;
 
   beforeAll(async () => {
@@ -63,7 +63,7 @@ describe('keys of a deployed service', () => {
     ]);
   });
 
-  test('a refusal of the API is passed on, without the hash', async () => {
+  test('shows an error of the API, without the hash', async () => {
     using cloudflare = await startCloudflare(404, (body) => ({
       success: false,
       errors: [{ code: 10013, message: `no namespace for ${body}` }],
@@ -74,34 +74,32 @@ describe('keys of a deployed service', () => {
     const { status, stdout, stderr } = await keys.runWith(cloudflare.env, 'revoke', id, '--remote');
     expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringMatching(/^revoked /) });
     expect(stderr).toContain(
-      'could not be removed from the cache (Cloudflare says: no namespace for ["…"] [code: 10013]): it stops working',
+      'could not be removed from the cache (Cloudflare: no namespace for ["…"] [code: 10013]): it stops working',
     );
     expect(await isRevoked(id)).toBe(true);
   });
 
-  test('without a login the key is revoked, and the failure says what to do, at once', async () => {
+  test('without a login, revokes the key and says what to do', async () => {
     const { key, id } = await keys.issue();
-    const before = Date.now();
     const { status, stdout, stderr } = await keys.run('revoke', id, '--remote');
-    expect(Date.now() - before).toBeLessThan(20_000);
     expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringMatching(/^revoked /) });
     expect(stderr).toBe(
       'The key is revoked in the database, but could not be removed from the cache (wrangler is not logged in: ' +
-        '"npx wrangler login" or CLOUDFLARE_API_TOKEN does it): it stops working within 5 minutes everywhere. ' +
-        'The same command tries again.\n',
+        'run "npx wrangler login" or set CLOUDFLARE_API_TOKEN): it stops working within 5 minutes everywhere. ' +
+        'Run the command again to retry.\n',
     );
     expect(stdout + stderr).not.toContain(await hashApiKey(key));
     expect(await isRevoked(id)).toBe(true);
   });
 
-  test('without a login the new key is printed all the same', async () => {
+  test('without a login, prints the new key', async () => {
     const { id } = await keys.issue();
     const { status, stdout, stderr } = await keys.run('rotate', id, '--remote');
     expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringMatching(/^sres_\w{49}\n$/) });
     expect(stderr).toContain('The key is rotated, but the old one could not be removed from the cache');
   });
 
-  test('an environment that wrangler.toml does not have is an error, as its namespace is not the one meant', async () => {
+  test('refuses an environment that wrangler.toml does not have, for which wrangler takes another namespace', async () => {
     using cloudflare = await startCloudflare(200, succeed);
     const { id } = await keys.issue();
     const { status, stderr } = await keys.runWith(cloudflare.env, 'revoke', id, '--remote', '--env', 'nowhere');
@@ -109,7 +107,7 @@ describe('keys of a deployed service', () => {
     expect(stderr).toContain('(No environment found in configuration with name "nowhere")');
   });
 
-  test.each(['revoke', 'rotate'])('%s wants the database of that service', async (command) => {
+  test.each(['revoke', 'rotate'])('%s requires the database of that service', async (command) => {
     expect(await keys.runWith({ DATABASE_URL: '' }, command, UNKNOWN_ID, '--remote')).toEqual({
       status: 1,
       stdout: '',

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
@@ -6,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runWrangler } from '../../tools/keys/wrangler.ts';
+import { commandLines } from '../support/processes.ts';
 
-describe('a wrangler that gets no answer', () => {
+describe('a wrangler that gets no response', () => {
   let folder: string;
   let args: string[];
   let server: ReturnType<typeof createServer>;
@@ -16,7 +16,7 @@ describe('a wrangler that gets no answer', () => {
     folder = await mkdtemp(join(tmpdir(), 'test-wrangler-'));
     await writeFile(join(folder, 'entries.json'), '["hash"]');
     args = ['kv', 'bulk', 'delete', join(folder, 'entries.json'), '--force', '--binding', 'API_KEYS', '--remote'];
-    server = createServer().listen(0, '127.0.0.1'); // accepts and says nothing
+    server = createServer().listen(0, '127.0.0.1'); // accepts connections and never responds
     await once(server, 'listening');
     vi.stubEnv('CLOUDFLARE_API_BASE_URL', `http://127.0.0.1:${(server.address() as AddressInfo).port}/client/v4`);
     vi.stubEnv('CLOUDFLARE_API_TOKEN', 'token');
@@ -28,12 +28,9 @@ describe('a wrangler that gets no answer', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const processes = () =>
-    execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
-      .split('\n')
-      .filter((line) => line.includes(folder));
+  const processes = () => commandLines().filter((line) => line.includes(folder));
 
-  test('is ended after the time-out, with all it started', async () => {
+  test('is ended after the timeout, with its child processes', async () => {
     const running = runWrangler(args, { logFolder: folder, timeoutMs: 5_000 });
     await expect(running).rejects.toThrow('wrangler took longer than 5 s');
     expect(processes()).toEqual([]);

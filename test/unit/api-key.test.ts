@@ -6,26 +6,31 @@ import { apiKeyPrefix, generateApiKey, hashApiKey, isWellFormedApiKey } from '..
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 describe('a generated key', () => {
-  test('is well-formed, of one length, and never the same', () => {
+  test('is well-formed, of fixed length and unique', () => {
     const keys = Array.from({ length: 1000 }, generateApiKey);
     for (const key of keys) expect(key).toMatch(/^sres_[0-9A-Za-z]{49}$/);
     expect(keys.every(isWellFormedApiKey)).toBe(true);
     expect(new Set(keys).size).toBe(1000);
   });
 
-  test('ends in the CRC-32 of what stands before', () => {
+  test('ends with the CRC-32 of the rest', () => {
     const key = generateApiKey();
     const checksum = Array.from(key.slice(-6)).reduce((sum, digit) => 62 * sum + DIGITS.indexOf(digit), 0);
     expect(checksum).toBe(crc32(key.slice(0, -6)));
   });
 
-  test('is recognised by its first characters', () => {
+  test('has a prefix of nine characters', () => {
     const key = generateApiKey();
     expect(apiKeyPrefix(key)).toBe(key.slice(0, 9));
   });
+
+  test('is stored as its SHA-256', async () => {
+    const key = generateApiKey();
+    expect(await hashApiKey(key)).toBe(createHash('sha256').update(key).digest('hex'));
+  });
 });
 
-describe('a key that is not well-formed', () => {
+describe('a key is malformed if it', () => {
   const key = generateApiKey();
   const change = (at: number) => key.slice(0, at) + (key[at] === 'a' ? 'b' : 'a') + key.slice(at + 1);
 
@@ -34,17 +39,12 @@ describe('a key that is not well-formed', () => {
   });
 
   test.each([
-    ['empty', ''],
-    ['too short', key.slice(0, -1)],
-    ['too long', `${key}0`],
-    ['followed by a line feed', `${key}\n`],
-    ['a hash', createHash('sha256').update(key).digest('hex')],
-  ])('is %s', (_, text) => {
+    ['is empty', ''],
+    ['is too short', key.slice(0, -1)],
+    ['is too long', `${key}0`],
+    ['is followed by a line feed', `${key}\n`],
+    ['is a hash', createHash('sha256').update(key).digest('hex')],
+  ])('%s', (_, text) => {
     expect(isWellFormedApiKey(text)).toBe(false);
   });
-});
-
-test('a key is stored as the SHA-256 of all of it', async () => {
-  const key = generateApiKey();
-  expect(await hashApiKey(key)).toBe(createHash('sha256').update(key).digest('hex'));
 });

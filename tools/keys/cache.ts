@@ -4,30 +4,31 @@ import { join, resolve } from 'node:path';
 import { UserError } from '../command.ts';
 import { runWrangler } from './wrangler.ts';
 
-/** Which cache a command clears: this machine's, or with `remote` a deployed service's. */
+/** Which cache a command clears: the local one, or with `remote` that of the deployed service. */
 export interface CacheOptions {
   readonly remote?: boolean | undefined;
-  /** wrangler's environment, of the deployed service. */
+  /** The deployed service's environment in wrangler.toml. */
   readonly env?: string | undefined;
 }
 
-/** To be asked before anything is changed. @throws UserError when the options do not go together with the environment */
+/** Call this before changing anything. @throws UserError if the options contradict each other or the environment variables */
 export function checkCacheOptions({ remote, env }: CacheOptions): void {
   if (remote && !process.env['DATABASE_URL'])
     throw new UserError(
       '--remote: set DATABASE_URL to the database of the deployed service, which this changes as well',
     );
-  if (env !== undefined && !remote) throw new UserError('--env: goes with --remote, whose environment it names');
+  if (env !== undefined && !remote) throw new UserError('--env: only valid with --remote, whose environment it names');
 }
 
 /**
- * Removes a key's entry from the KV namespace in which the Worker caches keys, so that the database is asked when the key
- * is used next. On this machine that is the one of `npm start` in `DATA_DIR`, running or not, if there is any.
+ * Deletes a key's entry from the Worker's KV namespace, so that the next request with the key queries the database. The local
+ * namespace is that of `npm start` in `DATA_DIR`, whether it is running or not, if there is one.
  *
- * The hash goes through a file that only its owner can read, in a folder that is removed afterwards with wrangler's log.
+ * wrangler reads the hash from a file, because arguments are visible in process lists. Only the owner can read the file, and its
+ * folder, which also has wrangler's log, is removed afterwards.
  *
- * @param hash the key's SHA-256, lower-case hexadecimal
- * @throws UserError with a reason in a few words, without the hash
+ * @param hash the key's SHA-256, lowercase hexadecimal
+ * @throws UserError with a short reason that does not contain the hash
  */
 export async function removeFromCache(hash: string, { remote, env }: CacheOptions): Promise<void> {
   const localFolder = join(resolve(process.env['DATA_DIR'] || '.data'), 'kv');

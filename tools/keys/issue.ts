@@ -1,12 +1,12 @@
 import { apiKeyPrefix, generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
-import { UserError } from '../command.ts';
+import { findAccount } from '../accounts.ts';
 import { withConnection } from '../connection.ts';
-import { printable } from './printable.ts';
+import { noSuchAccount } from './not-found.ts';
 
-/** A key just issued; the only time that `key` is known. */
+/** A new key. `key` is not stored, so it cannot be shown again. */
 export interface IssuedKey {
   readonly key: string;
-  /** `api_keys.id`, by which it is rotated and revoked. */
+  /** `api_keys.id`, which `rotate` and `revoke` take. */
   readonly id: string;
   readonly email: string;
   readonly name: string;
@@ -19,7 +19,7 @@ export interface IssuedKey {
  * Issues an API key for an account and stores its hash.
  *
  * @param url `postgres://` URL of the migrated database
- * @throws UserError when there is no such account
+ * @throws UserError if there is no such account, or more than one
  */
 export async function issueKey(
   url: string,
@@ -29,19 +29,12 @@ export async function issueKey(
   const prefix = apiKeyPrefix(key);
   const expires = expiresInMs === undefined ? null : new Date(Date.now() + expiresInMs).toISOString();
   const hash = await hashApiKey(key);
-  const insert = `
-    insert into api_keys (userid, name, prefix, hash, expires)
-    select id, $2, $3, $4, $5 from users where email = $1
-    returning id`;
-  const { rows } = await withConnection(url, (client) =>
-    client.query<{ id: string }>(insert, [email, name, prefix, hash, expires]),
-  );
-  const id = rows[0]?.id;
-  if (!id) throw noSuchAccount(email, '"npm run db:import" creates one.');
-  return { key, id, email, name, prefix, expires };
-}
-
-/** @param advice a sentence that says what to do */
-export function noSuchAccount(email: string, advice = ''): UserError {
-  return new UserError(`--email: there is no account "${printable(email)}". ${advice}`.trimEnd());
+  return withConnection(url, async (client) => {
+    const account = await findAccount(client, email);
+    if (!account) throw noSuchAccount(email, '"npm run db:import" creates one.');
+    const insert =
+      'insert into api_keys (userid, name, prefix, hash, expires) values ($1, $2, $3, $4, $5) returning id';
+    const { rows } = await client.query<{ id: string }>(insert, [account.id, name, prefix, hash, expires]);
+    return { key, id: rows[0]?.id ?? '', email: account.email, name, prefix, expires };
+  });
 }

@@ -1,8 +1,9 @@
+import { findAccount } from '../accounts.ts';
 import { withConnection } from '../connection.ts';
-import { noSuchAccount } from './issue.ts';
+import { noSuchAccount } from './not-found.ts';
 import { isoTime } from './times.ts';
 
-/** A key as an operator sees it: never the key itself nor its hash. Times are ISO 8601. */
+/** A key as operators see it, without the key and its hash. Times are ISO 8601. */
 export interface ListedKey {
   readonly id: string;
   readonly email: string;
@@ -17,10 +18,10 @@ export interface ListedKey {
 }
 
 /**
- * Lists the keys of all accounts, or of one: by account, then by age, the oldest first.
+ * Lists the keys of all accounts, or of one: by account, then by age, oldest first.
  *
  * @param url `postgres://` URL of the migrated database
- * @throws UserError when there is no such account
+ * @throws UserError if there is no such account, or more than one
  */
 export async function listKeys(url: string, email?: string): Promise<ListedKey[]> {
   const select = `
@@ -28,13 +29,11 @@ export async function listKeys(url: string, email?: string): Promise<ListedKey[]
       ${isoTime('k.last_used')} as "lastUsed", ${isoTime('k.revoked')} as revoked,
       case when k.revoked is not null then 'revoked' when k.expires <= now() then 'expired' else 'active' end as state
     from api_keys k join users u on u.id = k.userid
-    where $1::text is null or u.email = $1
+    where $1::uuid is null or u.id = $1
     order by u.email collate "C", k.created, k.id`;
   return withConnection(url, async (client) => {
-    const { rows } = await client.query<ListedKey>(select, [email ?? null]);
-    if (rows.length > 0 || email === undefined) return rows;
-    const accounts = await client.query('select from users where email = $1', [email]);
-    if (accounts.rowCount === 0) throw noSuchAccount(email);
-    return [];
+    const account = email === undefined ? undefined : await findAccount(client, email);
+    if (email !== undefined && !account) throw noSuchAccount(email);
+    return (await client.query<ListedKey>(select, [account?.id])).rows;
   });
 }

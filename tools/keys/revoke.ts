@@ -1,14 +1,14 @@
 import { withConnection } from '../connection.ts';
-import { noSuchKey } from './key-id.ts';
+import { noSuchKey } from './not-found.ts';
 import { isoTime } from './times.ts';
 
-/** A key that no longer works. */
+/** A revoked key. */
 export interface RevokedKey {
   readonly id: string;
   readonly email: string;
   readonly name: string;
   readonly prefix: string;
-  /** When it was revoked first; ISO 8601. */
+  /** When it was first revoked; ISO 8601. */
   readonly revoked: string;
 }
 
@@ -18,11 +18,11 @@ interface Row extends RevokedKey {
 }
 
 /**
- * Revokes a key in the database. A key that was revoked before stays as it is.
+ * Revokes a key in the database. If it is revoked already, nothing changes.
  *
  * @param url `postgres://` URL of the migrated database
- * @returns the key, whether it was revoked before, and its hash, by which it is cached
- * @throws UserError when there is no such key
+ * @returns the key, whether it was revoked already, and its hash, under which it is cached
+ * @throws UserError if there is no such key
  */
 export async function revokeKey(
   url: string,

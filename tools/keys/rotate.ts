@@ -2,10 +2,10 @@ import { apiKeyPrefix, generateApiKey, hashApiKey } from '../../src/auth/api-key
 import { UserError } from '../command.ts';
 import { inTransaction, withConnection } from '../connection.ts';
 import type { IssuedKey } from './issue.ts';
-import { noSuchKey } from './key-id.ts';
+import { noSuchKey } from './not-found.ts';
 import { isoTime, toTheMinute } from './times.ts';
 
-/** A key issued in place of another one. */
+/** A key that replaces another. */
 export interface RotatedKey extends IssuedKey {
   /** The old key, and when it stops working; ISO 8601. */
   readonly replaces: { readonly id: string; readonly prefix: string; readonly expires: string };
@@ -21,17 +21,17 @@ interface OldKey {
   readonly hasExpired: boolean;
 }
 
-/** A time only, no days: a day of the database's time zone may have 23 hours. */
+/** An interval without days: in the database's time zone, a day may have 23 hours. */
 const ms = (parameter: string) => `${parameter}::float8 * interval '1 millisecond'`;
 
 /**
- * Issues a new key with the account and name of an old one, which goes on working for a while. All or nothing.
+ * Issues a new key with the account and name of an old one, which works for a grace period. All or nothing.
  *
  * @param url `postgres://` URL of the migrated database
- * @param options.graceMs for how long the old key still works, unless it expires before
- * @param options.expiresInMs how long the new key works; by default as long as the old one did when it was issued
- * @returns the new key, and the old one's hash, by which it is cached
- * @throws UserError when there is no such key, or it does not work any more
+ * @param options.graceMs how long the old key still works, unless it expires earlier
+ * @param options.expiresInMs how long the new key works; by default as long as the old key was issued for
+ * @returns the new key, and the old key's hash, under which it is cached
+ * @throws UserError if there is no such key, or it is revoked or expired
  */
 export async function rotateKey(
   url: string,
@@ -41,7 +41,7 @@ export async function rotateKey(
   const key = generateApiKey();
   const prefix = apiKeyPrefix(key);
   const hash = await hashApiKey(key);
-  // The clock is read with the row in hand: another rotation, waited for, may have ended the key after ours began.
+  // clock_timestamp(), not now(): while this waits for the lock, another rotation may end the key.
   const select = `
     select u.email, k.name, k.prefix, k.hash, ${isoTime('k.expires')} as expires, ${isoTime('k.revoked')} as revoked,
       coalesce(k.expires <= clock_timestamp(), false) as "hasExpired"
@@ -83,5 +83,5 @@ export async function rotateKey(
 function refuseEnded(id: string, { revoked, expires, hasExpired }: OldKey): void {
   const ending = revoked ? `was revoked at ${toTheMinute(revoked)}` : `expired at ${toTheMinute(expires ?? '')}`;
   if (!revoked && !hasExpired) return;
-  throw new UserError(`<id>: key ${id} ${ending} and cannot be rotated. "npm run keys -- issue" makes a new one.`);
+  throw new UserError(`<id>: key ${id} ${ending} and cannot be rotated. "npm run keys -- issue" issues a new one.`);
 }

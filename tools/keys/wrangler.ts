@@ -4,31 +4,23 @@ import { setTimeout } from 'node:timers';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { UserError } from '../command.ts';
+import { WRANGLER, WRANGLER_ENV } from '../wrangler.ts';
 import { printable, withoutSecrets } from './printable.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const wrangler = fileURLToPath(new URL('../../node_modules/wrangler/bin/wrangler.js', import.meta.url));
-
-const QUIET = {
-  CI: 'true', // asks nothing
-  NO_COLOR: '1',
-  WRANGLER_HIDE_BANNER: 'true',
-  WRANGLER_SEND_METRICS: 'false',
-  CLOUDFLARE_CF_FETCH_ENABLED: 'false', // does not look up where this machine is
-};
 
 const TIMEOUT_MS = 60_000;
 const MAX_REASON = 200;
 
 /**
- * Runs wrangler with the project's wrangler.toml and prints nothing of what it says. Arguments show in every process list:
- * secrets have to go through files.
+ * Runs wrangler with the project's wrangler.toml, without showing its output. Arguments are visible in process lists, so pass
+ * secrets in files.
  *
- * @returns what it wrote to stdout
- * @param options.logFolder where its log files go
- * @param options.signal ends it, with all it started
- * @param options.logLevel wrangler prints some answers as it logs, at the level `log`
- * @throws UserError with a short reason, in which there is no key or hash, when it fails, takes too long or is ended
+ * @param options.logFolder for wrangler's log files
+ * @param options.signal ends wrangler and its child processes
+ * @param options.logLevel wrangler prints some results only at the level `log`
+ * @returns its stdout
+ * @throws UserError with a short reason, without keys or hashes, if it fails, takes too long or is ended
  */
 export async function runWrangler(
   args: readonly string[],
@@ -39,11 +31,11 @@ export async function runWrangler(
     logLevel = 'warn',
   }: { logFolder: string; signal?: AbortSignal; timeoutMs?: number; logLevel?: string },
 ): Promise<string> {
-  const child = spawn(process.execPath, [wrangler, ...args], {
+  const child = spawn(process.execPath, [WRANGLER, ...args], {
     cwd: root,
-    env: { ...process.env, ...QUIET, WRANGLER_LOG: logLevel, WRANGLER_LOG_PATH: logFolder },
+    env: { ...process.env, ...WRANGLER_ENV, WRANGLER_LOG: logLevel, WRANGLER_LOG_PATH: logFolder },
     stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true, // a process group of its own, so that all of it can be ended
+    detached: true, // a new process group, so that child processes can be ended with it
   });
   let output = '';
   let stdout = '';
@@ -71,17 +63,17 @@ export async function runWrangler(
   return stripVTControlCharacters(stdout);
 }
 
-/** wrangler only warns of an environment that does not exist, and goes on with another namespace than the one meant. */
+/** wrangler only warns about an unknown environment, and continues with the wrong namespace. */
 const UNKNOWN_ENVIRONMENT = /No environment found in configuration[^\n]*/;
 
-/** What Cloudflare's API said, or else the first sentence of what wrangler calls an error. */
+/** The message of Cloudflare's API, or else the first sentence of wrangler's error. */
 function reasonFrom(text: string): string {
   if (text.includes('necessary to set a CLOUDFLARE_API_TOKEN'))
-    return 'wrangler is not logged in: "npx wrangler login" or CLOUDFLARE_API_TOKEN does it';
+    return 'wrangler is not logged in: run "npx wrangler login" or set CLOUDFLARE_API_TOKEN';
   const environment = UNKNOWN_ENVIRONMENT.exec(text)?.[0];
   const detail = /^.*\[code: \d+\]/m.exec(text)?.[0].trim();
   const error = /\[ERROR\]\s*(.+?)(\.\s|$)/m.exec(text)?.[1];
-  const reason = environment ?? (detail && `Cloudflare says: ${detail}`) ?? error ?? 'wrangler failed';
+  const reason = environment ?? (detail && `Cloudflare: ${detail}`) ?? error ?? 'wrangler failed';
   return printable(withoutSecrets(reason)).replace(/\.$/, '').slice(0, MAX_REASON);
 }
 

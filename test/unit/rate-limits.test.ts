@@ -1,0 +1,25 @@
+import { expect, test, vi } from 'vitest';
+import { addressOf, enforceLimit } from '../../src/auth/rate-limits.ts';
+import { tooManyRequests } from '../../src/http/errors.ts';
+
+test.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:DB8:0001:0002::9', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['2001:db8:1:2::', '2001:db8:1:2::/64'],
+  ['1::2:3:4:5:6:7', '1:0:2:3::/64'],
+])('counts %s as %s', (address, expected) => {
+  expect(addressOf(new Headers({ 'CF-Connecting-IP': address }))).toBe(expected);
+});
+
+test('counts requests without an address together', () => expect(addressOf(new Headers())).toBe('unknown'));
+
+test('a rate limit that fails limits nobody', async () => {
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const failing = { limit: () => Promise.reject(new Error('unavailable')) };
+  await expect(enforceLimit(failing, 'key', 'r', tooManyRequests)).resolves.toBeUndefined();
+  expect(log).toHaveBeenCalledWith(expect.stringContaining('rate limiter failed'));
+});

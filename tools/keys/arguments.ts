@@ -1,0 +1,60 @@
+import { UserError } from '../command.ts';
+import { isPrintable, printable } from './printable.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const UNITS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+/** A century. The year must keep four digits, for RFC 3339. */
+const MAX_DAYS = 36_500;
+
+const MAX_NAME_LENGTH = 200;
+
+/**
+ * @param text an argument `<id>`
+ * @returns the id in lower case, as the database prints it
+ * @throws UserError if it is not a UUID, without quoting it: it may be a key that somebody took for its id
+ */
+export function parseKeyId(text: string): string {
+  const id = text.toLowerCase();
+  if (UUID.test(id)) return id;
+  const problem = text.startsWith('sres_')
+    ? 'this is a key, not the id of one'
+    : 'this is not the id of a key (a UUID)';
+  throw new UserError(`<id>: ${problem}. "npm run keys -- list" shows the ids.`);
+}
+
+/** @throws UserError unless the name has 1 to 200 characters (code points), is not blank and has no control characters */
+export function parseKeyName(text: string): string {
+  const length = Array.from(text).length;
+  if (text.trim() === '') throw new UserError('--name: is empty: expected 1 to 200 characters');
+  if (length > MAX_NAME_LENGTH)
+    throw new UserError(`--name: has ${length} characters: expected 1 to ${MAX_NAME_LENGTH}`);
+  if (!isPrintable(text)) throw new UserError('--name: has control characters, such as line breaks');
+  return text;
+}
+
+/**
+ * @param option the option's name, for errors
+ * @param text such as `90d`, `12h` or `30m`; also `w` for weeks and `s` for seconds; with `orZero`, also `0`
+ * @returns milliseconds
+ * @throws UserError if the text is anything else, or more than 36 500 days
+ */
+export function parseDuration(option: string, text: string, { orZero = false } = {}): number {
+  if (orZero && /^0+[smhdw]?$/.test(text)) return 0;
+  const match = /^0*([1-9]\d*)([smhdw])$/.exec(text);
+  const unit = UNITS[match?.[2] ?? ''];
+  if (!match || !unit) {
+    const examples = orZero ? '90d, 12h, 30m or 0' : '90d, 12h or 30m';
+    throw new UserError(`${option}: "${printable(text)}" is not a duration such as ${examples}`);
+  }
+  const ms = Number(match[1]) * unit;
+  if (ms > MAX_DAYS * 86_400_000)
+    throw new UserError(`${option}: ${text} is too long: at most ${MAX_DAYS}d, a century`);
+  return ms;
+}
