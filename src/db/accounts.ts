@@ -12,7 +12,7 @@ export interface StoredApiKey {
 }
 
 /** No single request may call these queries off. */
-const FOR_EVERYBODY: QueryOptions = { signal: new AbortController().signal, patience: 'key' };
+const FOR_EVERYBODY: QueryOptions = { signal: new AbortController().signal, retry: 'key' };
 
 const milliseconds = (column: string) => `floor(extract(epoch from ${column}) * 1000)`;
 const numberOrNull = (text: string | null) => (text === null ? null : Number(text));
