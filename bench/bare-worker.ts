@@ -1,11 +1,12 @@
 // The export engine alone, without keys, parameters, compression or anything else that the service has around it.
 import { BASE_PATH } from '../src/app.ts';
-import { csvHeader } from '../src/encode/csv-header.ts';
 import { connect } from '../src/db/client.ts';
 import { CSV_COLUMNS } from '../src/db/responses.ts';
-import { findForms } from '../src/db/surveys.ts';
+import { findSurvey } from '../src/db/surveys.ts';
+import { csvHeader } from '../src/encode/csv-cell.ts';
 import type { Env } from '../src/env.ts';
-import { csvReader } from '../src/export/csv-reader.ts';
+import { csvFormat } from '../src/export/formats.ts';
+import { pageReader } from '../src/export/page-reader.ts';
 import { readAhead } from '../src/export/read-ahead.ts';
 import { streamChunks } from '../src/http/stream.ts';
 
@@ -16,13 +17,13 @@ export default {
     const db = connect(env);
     const ending = new AbortController();
     const signal = AbortSignal.any([request.signal, ending.signal]);
-    const forms = await findForms(
+    const formVersions = await findSurvey(
       db,
       pathname.slice(BASE_PATH.length + 1),
       searchParams.get('survey') ?? '',
       request.signal,
     );
-    const pages = readAhead(csvReader(db, { forms }, signal));
+    const pages = readAhead(pageReader(db, { formVersions }, csvFormat(), signal));
     async function* body() {
       yield csvHeader(CSV_COLUMNS);
       for await (const page of pages) {

@@ -1,24 +1,25 @@
 // The encoder alone, in workerd: a canned page of SQL over HTTP, posted to it, goes through again and again.
 import { neon, neonConfig } from '@neondatabase/serverless';
 import { free } from '../src/encode/bytes.ts';
-import { JSON_COLUMNS } from '../src/db/responses.ts';
-import { KEY_COLUMNS, responseEncoder } from '../src/export/response-objects.ts';
+import { JSON_COLUMNS, keyColumnsOf } from '../src/db/responses.ts';
+import { csvFormat, jsonFormat } from '../src/export/formats.ts';
 import { streamChunks } from '../src/http/stream.ts';
-import { transcodeToCsv } from '../src/encode/csv.ts';
 
 type Row = (string | null)[];
 const asText = { getTypeParser: () => (value: string) => value };
 const utf8 = new TextEncoder();
+const KEY_COLUMNS = keyColumnsOf(JSON_COLUMNS);
 
 /**
  * Pages through the service's encoder and its stream. The encoder uses its input up, which in the service is memory that
  * the network has just filled; here it is filled from the canned page.
  */
-async function* transcoded(canned: Uint8Array, pages: number): AsyncGenerator<Uint8Array, void, void> {
+async function* records(canned: Uint8Array, pages: number): AsyncGenerator<Uint8Array, void, void> {
+  const { encode } = csvFormat();
   const page = new Uint8Array(canned.length);
   for (let i = 0; i < pages; i++) {
     page.set(canned);
-    yield transcodeToCsv(page, [9, 4, 5, 2]).csv;
+    yield encode(page).data;
   }
 }
 
@@ -26,14 +27,14 @@ async function* transcoded(canned: Uint8Array, pages: number): AsyncGenerator<Ui
 async function* objects(canned: Uint8Array<ArrayBuffer>, pages: number): AsyncGenerator<Uint8Array, void, void> {
   const rows = await driverRows(canned);
   const ids = new Set(rows.map((row) => row[JSON_COLUMNS.indexOf('surveyid')] as string));
-  const encoder = responseEncoder(
+  const { encode } = jsonFormat(
     Array.from(ids, (id) => ({ id, shortcode: 'form' })),
-    { behind: '\n' },
+    { after: '\n' },
   );
   for (let i = 0; i < pages; i++) {
-    const page = encoder.encode(canned, { columns: JSON_COLUMNS.length, keyColumns: KEY_COLUMNS });
-    yield page.json;
-    free(page.json);
+    const { data } = encode(canned);
+    yield data;
+    free(data);
   }
 }
 
@@ -93,10 +94,10 @@ export default {
     if (pathname === '/driver-objects') return new Response(streamOfDriverRows(canned, pages, jsonLine));
     if (pathname === '/discarded') {
       let bytes = 0;
-      for await (const csv of transcoded(new Uint8Array(canned), pages)) bytes += csv.length;
+      for await (const csv of records(new Uint8Array(canned), pages)) bytes += csv.length;
       return new Response(String(bytes));
     }
-    const encode = pathname === '/objects' ? objects : transcoded;
+    const encode = pathname === '/objects' ? objects : records;
     return new Response(streamChunks(encode(new Uint8Array(canned), pages), new AbortController()));
   },
 };

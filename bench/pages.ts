@@ -7,7 +7,9 @@ import { median } from './statistics.ts';
 
 const REPETITIONS = 9;
 
-const formsOf = (survey: BenchSurvey) => survey.forms.toSorted().map((id) => ({ id, shortcode: '' }));
+const selectionOf = (survey: BenchSurvey) => ({
+  formVersions: survey.forms.toSorted().map((id) => ({ id, shortcode: '' })),
+});
 
 /** The key of the row that stands `before` rows before the survey's end. */
 export async function keyFromEnd(client: pg.Client, survey: BenchSurvey, before: number): Promise<Required<Cursor>> {
@@ -28,7 +30,7 @@ export async function pageMs(
   limit: number,
   after?: Required<Cursor>,
 ): Promise<number> {
-  const { text, params } = pageQuery({ forms: formsOf(survey) }, { after, limit }, CSV_COLUMNS);
+  const { text, params } = pageQuery(selectionOf(survey), { after, limit }, CSV_COLUMNS);
   const times: number[] = [];
   for (let i = 0; i < REPETITIONS; i++) {
     const { rows } = await client.query<{ 'QUERY PLAN': { 'Planning Time': number; 'Execution Time': number }[] }>(
@@ -48,7 +50,7 @@ export async function cannedPage(
   limit: number,
   columns: readonly Column[],
 ): Promise<Buffer> {
-  const { text, params } = pageQuery({ forms: formsOf(survey) }, { limit }, columns);
+  const { text, params } = pageQuery(selectionOf(survey), { limit }, columns);
   const types = { getTypeParser: () => (value: string) => value };
   const { rows, rowCount, fields } = await client.query({ text, values: [...params], rowMode: 'array', types });
   return Buffer.from(JSON.stringify({ fields, rows, command: 'SELECT', rowCount, rowAsArray: true }));

@@ -1,17 +1,17 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Hono } from 'hono';
 import { cors } from 'hono/cors';
+import { methodNotAllowed } from 'hono/method-not-allowed';
 import { getPath } from 'hono/utils/url';
-import type { AppEnv } from './http/context.ts';
 import { authenticate } from './auth/middleware.ts';
-import { compress } from './http/compression.ts';
 import { connect } from './db/client.ts';
-import { addReferencePage } from './site/reference.ts';
-import { errorResponse } from './http/error-response.ts';
-import { methodNotAllowed, notFound } from './http/errors.ts';
+import { compress } from './http/compression.ts';
+import type { AppEnv } from './http/context.ts';
 import { addEndpoint } from './http/endpoint.ts';
-import { keyResponses, openResponses } from './openapi/responses.ts';
+import { errorResponse } from './http/error-response.ts';
+import { methodNotAllowed as methodNotAllowedError, notFound } from './http/errors.ts';
 import { logRequests } from './http/request-log.ts';
+import { keyResponses, openResponses } from './openapi/responses.ts';
 import { formData } from './routes/form-data.ts';
 import { health } from './routes/health.ts';
 import { openApi } from './routes/openapi.ts';
@@ -19,16 +19,16 @@ import { responsesCsv } from './routes/responses-csv.ts';
 import { responsesNdjson } from './routes/responses-ndjson.ts';
 import { responses } from './routes/responses.ts';
 import { surveys } from './routes/surveys.ts';
+import { addReferencePage } from './site/reference.ts';
 
 export const BASE_PATH = '/api/v1';
-/** What a body may do in a browser that shows it: nothing, but for the pages that say more. */
 const POLICY = 'Content-Security-Policy';
 
 const ENDPOINTS = [surveys, responses, responsesCsv, responsesNdjson, formData];
 
-/** The HTTP API, as docs/api.md describes it. */
+/** The HTTP API that docs/api.md describes. */
 export function createApp(): Hono<AppEnv> {
-  // A client whose base URL ends in a slash asks for //responses.
+  // A client whose base URL ends in a slash requests //responses.
   const app = new OpenAPIHono<AppEnv>({ getPath: (request) => getPath(request).replace(/\/{2,}/g, '/') });
 
   app.use(logRequests());
@@ -39,13 +39,14 @@ export function createApp(): Hono<AppEnv> {
     c.header('Timing-Allow-Origin', '*');
     c.header('X-Content-Type-Options', 'nosniff');
     c.header('Cache-Control', 'private, no-store');
+    // A body that a browser shows may load and run nothing, unless its page has a policy of its own.
     if (!c.res.headers.has(POLICY)) c.header(POLICY, "default-src 'none'; frame-ancestors 'none'");
   });
   app.use(
     cors({
       origin: '*',
       allowMethods: ['GET', 'HEAD'],
-      // Otherwise Hono repeats what the client wrote. `*` stands for all headers but Authorization:
+      // Without this, Hono repeats what the client wrote. `*` stands for all headers except Authorization:
       // https://fetch.spec.whatwg.org/#cors-non-wildcard-request-header-name
       allowHeaders: ['Authorization', '*'],
       exposeHeaders: ['Content-Disposition', 'ETag', 'Retry-After', 'Server-Timing', 'X-Request-Id', 'X-Total-Count'],
@@ -53,21 +54,21 @@ export function createApp(): Hono<AppEnv> {
     }),
   );
   app.use(async function openDatabase(c, next) {
-    c.set('db', connect(c.env, c.var.stats));
+    c.set('db', connect(c.env, c.var.stats.queries));
     await next();
   });
   app.use(`${BASE_PATH}/*`, compress());
   app.use(`${BASE_PATH}/*`, authenticate());
+  app.use(
+    methodNotAllowed({
+      app,
+      onMethodNotAllowed: (c, methods) => errorResponse(methodNotAllowedError(methods.join(', ')), c),
+    }),
+  );
 
   for (const endpoint of ENDPOINTS) addEndpoint(app, { ...endpoint, path: BASE_PATH + endpoint.path }, keyResponses);
   for (const endpoint of [health, openApi(app)]) addEndpoint(app, endpoint, openResponses);
   addReferencePage(app);
-  const paths = new Set(app.routes.filter(({ method }) => method === 'GET').map(({ path }) => path));
-  for (const path of paths) {
-    app.all(path, () => {
-      throw methodNotAllowed('GET, HEAD');
-    });
-  }
   app.notFound((c) => errorResponse(notFound(), c));
   app.onError(errorResponse);
   return app;

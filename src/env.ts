@@ -1,6 +1,6 @@
 import type { DatabaseEnv } from './db/client.ts';
 
-/** What the Worker is given: see wrangler.toml. */
+/** The Worker's bindings, variables and secrets: see wrangler.toml. */
 export interface Env extends DatabaseEnv {
   /** Read-through cache of the table `api_keys`: see auth/key-cache.ts. */
   readonly API_KEYS: KVNamespace;

@@ -16,7 +16,7 @@ export interface FoundApiKey extends StoredApiKey {
 }
 
 /** Several requests may wait for the same query: none of them can cancel it. */
-const SHARED: QueryOptions = { signal: new AbortController().signal, patience: 'key' };
+const SHARED: QueryOptions = { signal: new AbortController().signal, retry: 'key' };
 
 const milliseconds = (column: string) => `floor(extract(epoch from ${column}) * 1000)`;
 const numberOrNull = (text: string | null) => (text === null ? null : Number(text));

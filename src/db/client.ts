@@ -1,126 +1,94 @@
 import { neon, neonConfig } from '@neondatabase/serverless';
-import { RequestStats } from '../http/request-stats.ts';
-import { checkedRows } from './checked-rows.ts';
 import { DatabaseError, failureOfStatus } from './errors.ts';
-import { type RetryBudget, withRetry } from './retry.ts';
+import { QueryStats } from './query-stats.ts';
+import { type RetryEnv, type RetryPolicy, retryLimits, withRetry } from './retry.ts';
 
-/** Where the database is. */
-export interface DatabaseEnv {
+/** The settings of the database. */
+export interface DatabaseEnv extends RetryEnv {
   /** Secret: `postgresql://` URL of the role `survey_export_worker`. */
   readonly DATABASE_URL: string;
-  /** Where SQL goes over HTTP. Unset in production, where the driver derives Neon's address from DATABASE_URL. */
+  /** The URL of the SQL-over-HTTP endpoint. Unset in production, where the driver derives Neon's from DATABASE_URL. */
   readonly SQL_ENDPOINT?: string;
-  /** How long a page of a running export is tried again before the transfer breaks off: whole seconds, 60 when not given. */
-  readonly EXPORT_RETRY_SECONDS?: string;
 }
 
-/** A row as the database prints it: text, or null. */
+/** A row as Postgres prints it: texts and nulls. */
 export type Row = readonly (string | null)[];
 
 export interface Query {
-  /** SQL with `$1`… for its parameters. */
+  /** SQL with the parameters `$1`, `$2`, … */
   readonly text: string;
   readonly params: readonly (string | number | readonly string[])[];
-  /** How many columns the rows have, where an answer with others must not pass for them. */
+  /** The number of columns of the result; a result with another number of columns is rejected. */
   readonly columns?: number;
 }
 
 export interface QueryOptions {
   readonly signal: AbortSignal;
-  /**
-   * How long to try: `request` (when not given) while somebody waits for a status, `walk` when that takes a pass over the
-   * responses, `export` once a transfer runs, `probe` once, `key` for look-ups that many wait for.
-   */
-  readonly patience?: Patience;
-  /** A longer answer is not read but refused as `too-large`, as one past the endpoint's own limit is. */
+  /** `request` unless given. */
+  readonly retry?: RetryPolicy;
+  /** A larger response is not read but fails as `too-large`, like one beyond the endpoint's own limit. */
   readonly maxBytes?: number;
 }
 
-/** The database, read over HTTP: every query is a request of its own, tried again after a transient failure. */
+/** The database over HTTP. Every query is a request of its own, and is retried after a transient failure. */
 export interface Database {
   /** @throws DatabaseError, or the signal's reason */
   rows(query: Query, options: QueryOptions): Promise<Row[]>;
   /**
-   * For the answer's bytes as they came: JSON, with rows as arrays of text.
+   * Reads the response's bytes: JSON with rows as arrays of text.
    *
-   * @param use what to do with the bytes; when it throws, the query is run again
+   * @param use consumes the bytes; if it throws, the query is retried
    * @throws DatabaseError, or the signal's reason
    */
   bytes<T>(query: Query, options: QueryOptions, use: (body: Uint8Array<ArrayBuffer>) => T): Promise<T>;
 }
 
-export type Patience = 'probe' | 'key' | 'request' | 'walk' | 'export';
-
-/** A suspended compute may take seconds to wake. */
-const REQUEST_SECONDS = 8;
-/** A restart of the database should not cost a long download. */
-const EXPORT_SECONDS = 60;
-
-function budgetsOf(env: DatabaseEnv): Record<Patience, RetryBudget> {
-  const seconds = env.EXPORT_RETRY_SECONDS || String(EXPORT_SECONDS);
-  if (!/^\d{1,5}$/.test(seconds)) {
-    throw new DatabaseError('defect', `EXPORT_RETRY_SECONDS must be whole seconds, from 0 to 99999, not "${seconds}"`);
-  }
-  const exportSeconds = Number(seconds);
-  return {
-    probe: { totalMs: 0, attemptMs: 3_000 }, // whoever asks for health asks again anyway
-    key: { totalMs: 1000 * REQUEST_SECONDS, attemptMs: 5_000 }, // one row by an index
-    request: { totalMs: 1000 * REQUEST_SECONDS, attemptMs: 20_000 },
-    walk: { totalMs: 1000 * REQUEST_SECONDS, attemptMs: 60_000 },
-    export: { totalMs: 1000 * exportSeconds, attemptMs: 60_000 },
-  };
-}
-
-/** What our queries hand to {@link fetchAnswer} through the driver, beside fetch's own options. */
+/** What a query passes through the driver to {@link fetchResult}, besides fetch's own options. */
 interface FetchOptions {
   signal: AbortSignal;
   maxBytes: number | undefined;
   raw: boolean;
-  stats: RequestStats;
+  stats: QueryStats;
 }
 
-/** Values stay the text that Postgres printed: the driver would make a timestamp a `Date` and drop its microseconds. */
+/** Keeps values as the text that Postgres printed: the driver would parse a timestamp into a `Date` without microseconds. */
 const asText = { getTypeParser: () => (value: string) => value };
 
-neonConfig.fetchFunction = fetchAnswer;
+neonConfig.fetchFunction = fetchResult;
 
-/**
- * Does not connect yet: that DATABASE_URL is usable, the first query finds.
- *
- * @param stats where to count what is asked
- */
-export function connect(env: DatabaseEnv, stats = new RequestStats()): Database {
+/** Does not connect: the first query finds out whether DATABASE_URL is usable. */
+export function connect(env: DatabaseEnv, stats = new QueryStats()): Database {
   if (env.SQL_ENDPOINT) neonConfig.fetchEndpoint = env.SQL_ENDPOINT;
   const driver = () => neon(checkedUrl(env.DATABASE_URL), { disableWarningInBrowsers: true });
 
-  const tried = <T>(
-    patience: Patience,
+  const retried = <T>(
+    retry: RetryPolicy,
     signal: AbortSignal,
     read: (attempt: AbortSignal) => Promise<T>,
   ): Promise<T> => {
-    const work = async () => withRetry(budgetsOf(env)[patience], signal, read, () => stats.retries++);
-    // What is asked about keys is part of the time that they take.
-    return patience === 'key' ? work() : stats.timeQuery(work);
+    const work = async () => withRetry(retryLimits(env)[retry], signal, read, () => stats.retries++);
+    // Authentication is timed as a whole, with its queries.
+    return retry === 'key' ? work() : stats.time(work);
   };
 
   return {
-    rows: ({ text, params, columns }, { signal, patience = 'request', maxBytes }) =>
-      tried(patience, signal, async (attempt) => {
+    rows: ({ text, params, columns }, { signal, retry = 'request', maxBytes }) =>
+      retried(retry, signal, async (attempt) => {
         const fetchOptions: FetchOptions = { signal: attempt, maxBytes, raw: false, stats };
-        const how = { arrayMode: true, fullResults: true, types: asText, fetchOptions };
-        return checkedRows(await driver().query(text, [...params], how), columns);
+        const options = { arrayMode: true, fullResults: true, types: asText, fetchOptions };
+        return checkedRows(await driver().query(text, [...params], options), columns);
       }),
 
-    bytes: ({ text, params }, { signal, patience = 'request', maxBytes }, use) =>
-      tried(patience, signal, async (attempt) => {
+    bytes: ({ text, params }, { signal, retry = 'request', maxBytes }, use) =>
+      retried(retry, signal, async (attempt) => {
         const fetchOptions: FetchOptions = { signal: attempt, maxBytes, raw: true, stats };
-        const answer: unknown = await driver().query(text, [...params], { fullResults: true, fetchOptions });
-        return use((answer as { body: Uint8Array<ArrayBuffer> }).body);
+        const result: unknown = await driver().query(text, [...params], { fullResults: true, fetchOptions });
+        return use((result as { body: Uint8Array<ArrayBuffer> }).body);
       }),
   };
 }
 
-/** The driver quotes a bad connection string in its error, password and all: look before it does. */
+/** The driver quotes an invalid connection string in its error, password included. */
 function checkedUrl(url: string | undefined): string {
   if (!url || !/^postgres(?:ql)?:\/\/[^@/]+@[^/]+\/./.test(url) || !URL.canParse(url)) {
     throw new DatabaseError('defect', 'DATABASE_URL is missing, or not postgresql://user:password@host/database');
@@ -129,13 +97,12 @@ function checkedUrl(url: string | undefined): string {
 }
 
 /**
- * The driver's fetch. An error status becomes one of our errors before the driver can put it into words. For a query
- * that wants bytes the "parsed" answer has no rows and the bytes beside them: with `fullResults` the driver hands that
- * very object back.
+ * The driver's fetch. Turns an error status into our error before the driver puts it into words. With `raw`, the result that
+ * the driver parses has no rows, and the bytes as `body`: with `fullResults` the driver returns that very object.
  */
-async function fetchAnswer(url: string, options: RequestInit & FetchOptions): Promise<unknown> {
+async function fetchResult(url: string, options: RequestInit & FetchOptions): Promise<unknown> {
   const { maxBytes = Infinity, raw, stats, ...init } = options;
-  stats.sqlRequests++;
+  stats.requests++;
   const response = await fetch(url, init);
   if (response.status === 400) return response;
   if (!response.ok) throw failureOfStatus(response.status, await response.text());
@@ -143,9 +110,38 @@ async function fetchAnswer(url: string, options: RequestInit & FetchOptions): Pr
   const length = Number(response.headers.get('Content-Length') ?? 0);
   if (length > maxBytes) {
     await response.body?.cancel();
-    throw new DatabaseError('too-large', `an answer of ${length} bytes, more than the ${maxBytes} allowed`);
+    throw new DatabaseError('too-large', `a response of ${length} bytes, more than the ${maxBytes} allowed`);
   }
   if (!raw) return response;
   const json = async () => ({ fields: [], rows: [], body: new Uint8Array(await response.arrayBuffer()) });
   return { ok: true, status: response.status, json };
 }
+
+/** A result as the driver returns it. */
+interface FullResult {
+  readonly fields: readonly unknown[];
+  readonly rows: Row[];
+  readonly rowCount: number | null;
+  readonly command: string;
+}
+
+/**
+ * The rows of a complete result. A result can be valid JSON and still be corrupted, and a list that lost rows on its way would
+ * look like the end of the data.
+ *
+ * @param columns the number of columns every row must have; that of the result's `fields` unless given
+ * @throws DatabaseError `transient`
+ */
+export function checkedRows(result: unknown, columns?: number): Row[] {
+  const { fields, rows, rowCount, command } = result as FullResult;
+  const width = columns ?? fields.length;
+  // An UPDATE has a rowCount, and no rows.
+  if (command !== 'UPDATE' && rows.length !== rowCount) {
+    throw corrupted(`${rows.length} rows whose rowCount is ${rowCount}`);
+  }
+  if (columns !== undefined && fields.length !== columns) throw corrupted(`${fields.length} columns, not ${columns}`);
+  if (rows.some((row) => row.length !== width)) throw corrupted('rows of different lengths');
+  return rows;
+}
+
+const corrupted = (what: string) => new DatabaseError('transient', `a result with ${what}`);

@@ -2,26 +2,26 @@ import type { Cursor } from '../responses/cursor.ts';
 import type { Query } from './client.ts';
 
 /**
- * An order of responses in which an index has those of each form, so that they need no sort. Responses to two forms that
- * tie in all three are ordered by `surveyid`.
+ * An order for which an index holds the responses of each form version, so that they need no sort. Rows of two form versions
+ * that tie in all three columns are ordered by `surveyid`.
  */
 export type Order = readonly ('timestamp' | 'userid' | 'question_ref')[];
 
 /** The order of the primary key. */
 export const BY_TIME: Order = ['timestamp', 'userid', 'question_ref'];
-/** The order of the index `responses_by_participant`: a participant's answers stand together. */
+/** The order of the index `responses_by_participant`. */
 export const BY_PARTICIPANT: Order = ['userid', 'timestamp', 'question_ref'];
 
-export type Value = Query['params'][number];
-/** Takes a value and gives the `$n` that stands for it. */
-export type Add = (value: Value) => string;
+export type Param = Query['params'][number];
+/** Adds a parameter to a query, and returns its `$n`. */
+export type AddParam = (value: Param) => string;
 
-/** The columns by which rows are ordered, as a list. @param alias of the rows, where `timestamp` alone would mean its text */
+/** The columns of an order as a list. @param alias of the rows, where `timestamp` would otherwise mean an output column */
 export const orderSql = (order: Order, alias?: string): string =>
   order.map((column) => (alias && column === 'timestamp' ? `${alias}.timestamp` : column)).join(', ');
 
-/** A place in an order, to compare `(…)` of {@link orderSql} with. */
-export function keySql(order: Order, { timestamp, userid, questionRef }: Cursor, add: Add): string {
+/** A cursor as a row value, to compare with the row of {@link orderSql}'s columns. */
+export function cursorSql(order: Order, { timestamp, userid, questionRef }: Cursor, add: AddParam): string {
   const values = {
     timestamp: () => `${add(timestamp)}::timestamptz`,
     userid: () => add(userid),

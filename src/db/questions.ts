@@ -1,57 +1,59 @@
+import type { Selection } from '../responses/selection.ts';
 import { formatInstant } from '../responses/timestamp.ts';
 import type { Database, Query } from './client.ts';
-import type { Add, Value } from './order.ts';
-import type { Selection } from './selection.ts';
+import type { AddParam, Param } from './order.ts';
 
-/** A question of a form, in whatever versions of the form it has been answered. */
+/** A question of a form, in all its versions. */
 export interface Question {
   readonly shortcode: string;
   readonly questionRef: string;
 }
 
 /**
- * The questions that have answers in a selection, in the order of their forms: those by the creation of their first
- * version, a form's questions by the smallest place that they were answered at, then by name.
+ * The questions that have responses in a selection. Forms are ordered by the creation of their first version, a form's
+ * questions by their smallest `question_idx`, then by name. Shortcodes are those of the selection, even if they have changed
+ * since.
  *
- * This reads the whole selection once, in no order: no index knows the questions of a form. Shortcodes are those of the
- * selection, whatever they have become since.
+ * It scans the whole selection: no index knows a form's questions.
  *
- * @param limit of the questions returned
+ * @param limit the number of questions to return at most
  */
 export function questionsQuery(selection: Selection, limit: number): Query {
-  const { forms } = selection;
-  const params: Value[] = [forms.map(({ id }) => id), forms.map(({ shortcode }) => shortcode), limit];
-  const where = conditions(selection, (value) => `$${params.push(value)}`);
+  const { formVersions } = selection;
+  const params: Param[] = [formVersions.map(({ id }) => id), formVersions.map(({ shortcode }) => shortcode), limit];
+  const where = filterConditions(selection, (value) => `$${params.push(value)}`);
   const text = `
     select form.shortcode, question_ref
     from (
-      select surveyid, question_ref, min(question_idx) as idx from responses
-      where ${['surveyid = any($1::uuid[])', ...where].join(' and ')} group by surveyid, question_ref
+      select surveyid, question_ref, min(question_idx) as idx
+      from responses
+      where ${['surveyid = any($1::uuid[])', ...where].join(' and ')}
+      group by surveyid, question_ref
     ) question join (
-      select id, shortcode, min(place) over (partition by shortcode) as place
+      select id, shortcode, min(position) over (partition by shortcode) as position
       from (
-        select id, version.shortcode, row_number() over (order by created, id) as place
+        select id, version.shortcode, row_number() over (order by created, id) as position
         from unnest($1::uuid[], $2::text[]) version (id, shortcode) left join surveys using (id)
       ) version
     ) form on form.id = question.surveyid
-    group by form.place, form.shortcode, question_ref
-    order by form.place, min(idx), question_ref collate "C"
+    group by form.position, form.shortcode, question_ref
+    order by form.position, min(idx), question_ref collate "C"
     limit $3`;
   return { text, params, columns: 2 };
 }
 
-/** @throws DatabaseError `too-large` when the questions' names have more than `maxBytes` */
+/** @throws DatabaseError `too-large` if the questions' names exceed `maxBytes` */
 export async function findQuestions(
   db: Database,
   selection: Selection,
   { limit, maxBytes }: { limit: number; maxBytes: number },
   signal: AbortSignal,
 ): Promise<Question[]> {
-  const rows = await db.rows(questionsQuery(selection, limit), { signal, maxBytes, patience: 'walk' });
+  const rows = await db.rows(questionsQuery(selection, limit), { signal, maxBytes, retry: 'scan' });
   return (rows as [string, string][]).map(([shortcode, questionRef]) => ({ shortcode, questionRef }));
 }
 
-function conditions({ since, until, userids, questionRefs }: Selection, add: Add): string[] {
+function filterConditions({ since, until, userids, questionRefs }: Selection, add: AddParam): string[] {
   return [
     since === undefined ? '' : `timestamp >= ${add(formatInstant(since))}::timestamptz`,
     until === undefined ? '' : `timestamp < ${add(formatInstant(until))}::timestamptz`,

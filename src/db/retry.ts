@@ -1,62 +1,96 @@
 import { DatabaseError, failureOf } from './errors.ts';
 
-/** How long a query is tried again, and how long one try may take; milliseconds. */
-export interface RetryBudget {
+/**
+ * How long a query is retried:
+ * - `request` while a client waits for a status;
+ * - `scan` like that, for a query that reads the whole selection;
+ * - `export` during a transfer, which a restart of the database should not break;
+ * - `key` for authentication, on which many requests wait;
+ * - `probe` not at all.
+ */
+export type RetryPolicy = 'request' | 'scan' | 'export' | 'key' | 'probe';
+
+/** How long a query may be retried, and how long one attempt may take; milliseconds. */
+export interface RetryLimits {
   readonly totalMs: number;
   readonly attemptMs: number;
 }
 
+export interface RetryEnv {
+  /** How long a page of a running export is retried before the transfer breaks: whole seconds, 60 unless given. */
+  readonly EXPORT_RETRY_SECONDS?: string;
+}
+
+/** A suspended compute may take seconds to wake. */
+const REQUEST_MS = 8_000;
+const EXPORT_SECONDS = '60';
+
 const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 2_000;
 
+/** @throws DatabaseError `defect` if EXPORT_RETRY_SECONDS is invalid */
+export function retryLimits(env: RetryEnv): Record<RetryPolicy, RetryLimits> {
+  const seconds = env.EXPORT_RETRY_SECONDS || EXPORT_SECONDS;
+  if (!/^\d{1,5}$/.test(seconds)) {
+    throw new DatabaseError('defect', `EXPORT_RETRY_SECONDS must be whole seconds, from 0 to 99999, not "${seconds}"`);
+  }
+  return {
+    request: { totalMs: REQUEST_MS, attemptMs: 20_000 },
+    scan: { totalMs: REQUEST_MS, attemptMs: 60_000 },
+    export: { totalMs: 1000 * Number(seconds), attemptMs: 60_000 },
+    key: { totalMs: REQUEST_MS, attemptMs: 5_000 },
+    probe: { totalMs: 0, attemptMs: 3_000 },
+  };
+}
+
 /**
- * Runs a read, and runs it again after a transient failure: with exponential backoff and jitter (of half the delay), until
- * the next delay would pass the budget.
+ * Runs a read, and retries it after a transient failure with exponential backoff and jitter (of half the delay), until the
+ * next delay would exceed the limit.
  * https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
  *
- * @param read gets a signal that is aborted when `signal` is or when this attempt has taken too long
- * @param retrying is called before each further attempt
- * @throws DatabaseError of the last attempt; `transient` then means that the budget is used up
+ * @param read takes a signal that is aborted when `signal` is, or when the attempt has taken too long
+ * @param onRetry is called before each further attempt
+ * @throws DatabaseError of the last attempt; `transient` means that the limit is used up
  * @throws the signal's reason when `signal` is aborted
  */
 export async function withRetry<T>(
-  budget: RetryBudget,
+  limits: RetryLimits,
   signal: AbortSignal,
   read: (signal: AbortSignal) => Promise<T>,
-  retrying: () => void = () => {},
+  onRetry: () => void = () => {},
 ): Promise<T> {
-  const deadline = Date.now() + budget.totalMs;
+  const deadline = Date.now() + limits.totalMs;
   for (let ceiling = FIRST_DELAY_MS; ; ceiling = Math.min(2 * ceiling, MAX_DELAY_MS)) {
     signal.throwIfAborted();
     try {
-      return await attempt(budget.attemptMs, signal, read);
+      return await attempt(limits.attemptMs, signal, read);
     } catch (error) {
       signal.throwIfAborted();
       const failure = failureOf(error);
       if (failure.kind !== 'transient' || Date.now() + ceiling > deadline) throw failure;
       await delay(ceiling / 2 + (Math.random() * ceiling) / 2, signal);
-      retrying();
+      onRetry();
     }
   }
 }
 
 /**
- * One try. It leaves nothing on the signal, which may live as long as the isolate: what `AbortSignal.any` makes, workerd keeps
- * for as long as the signals live that it was made of.
+ * Runs one attempt, and removes its listener from the signal, which may live as long as the isolate. workerd keeps a signal
+ * made by `AbortSignal.any` for as long as its sources live.
  */
 async function attempt<T>(ms: number, signal: AbortSignal, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const ending = new AbortController();
   const end = () => ending.abort(signal.reason);
   signal.addEventListener('abort', end);
-  let late: DatabaseError | undefined;
+  let timedOut: DatabaseError | undefined;
   const timer = setTimeout(() => {
-    late = new DatabaseError('transient', `no answer within ${ms} ms`);
-    ending.abort(late);
+    timedOut = new DatabaseError('transient', `no response within ${ms} ms`);
+    ending.abort(timedOut);
   }, ms);
   try {
     return await read(ending.signal);
   } catch (error) {
-    throw late ?? error;
+    throw timedOut ?? error;
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', end);

@@ -1,7 +1,7 @@
 /**
- * A timestamp as the API prints it: UTC, RFC 3339, three fraction digits, or six when the microseconds are not zero.
+ * SQL for a timestamp as the API prints it: UTC, RFC 3339, with three fraction digits, or six if the microseconds are not zero.
  *
- * @param column an expression of type timestamptz, ours and never a caller's
+ * @param column an expression of type timestamptz; never user input
  */
 export function isoTimestamp(column: string): string {
   return (

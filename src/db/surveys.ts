@@ -1,51 +1,83 @@
-import type { Database, Query, Row } from './client.ts';
+import type { FormVersion } from '../responses/selection.ts';
+import type { Database, Query } from './client.ts';
 import { isoTimestamp } from './sql.ts';
-import { rowVersion, versionQuery } from './row-versions.ts';
 
-/** One version of one form of a survey. */
-export interface Form {
-  /** Lower-case UUID, the responses' `surveyid`. */
-  readonly id: string;
-  readonly shortcode: string;
-}
-
-/** The columns of {@link listSurveys}, in order, and how each goes into JSON. */
-export const SURVEY_FIELDS = [
-  ['id', 'string'],
-  ['survey_name', 'string'],
-  ['shortcode', 'string'],
-  ['title', 'string'],
-  ['formid', 'string'],
-  ['created', 'string'],
-  ['metadata', 'json'],
-  ['translation_conf', 'json'],
-  ['off_time', 'string'],
-  ['timeouts', 'json'],
+/** The columns of {@link surveysQuery}, in order. */
+export const SURVEY_COLUMNS = [
+  'id',
+  'survey_name',
+  'shortcode',
+  'title',
+  'formid',
+  'created',
+  'metadata',
+  'translation_conf',
+  'off_time',
+  'timeouts',
 ] as const;
 
-const VERSION = rowVersion('s.xmin, s.id, t.xmin');
-const FORMS = 'from surveys s left join survey_settings t on t.surveyid = s.id where s.userid = $1';
-
-/** All form versions of an account, newest first; each with its version as the last column. */
-export function listSurveys(db: Database, accountId: string, signal: AbortSignal): Promise<Row[]> {
+/** All form versions of an account, newest first. */
+export function surveysQuery(accountId: string): Query {
   const text = `
     select s.id, s.survey_name, s.shortcode, s.title, s.formid, ${isoTimestamp('s.created')}, s.metadata,
-      s.translation_conf, ${isoTimestamp('t.off_time')}, t.timeouts, ${VERSION}
-    ${FORMS}
+      s.translation_conf, ${isoTimestamp('t.off_time')}, t.timeouts
+    from surveys s left join survey_settings t on t.surveyid = s.id
+    where s.userid = $1
     order by s.created desc, s.id`;
-  return db.rows({ text, params: [accountId], columns: SURVEY_FIELDS.length + 1 }, { signal });
+  return { text, params: [accountId], columns: SURVEY_COLUMNS.length };
 }
 
-/** For the version of {@link listSurveys}. */
-export function surveysVersionQuery(accountId: string): Query {
-  const rows = { text: `select ${VERSION} as version, s.created, s.id ${FORMS}`, params: [accountId] };
-  return versionQuery(rows, 'created desc, id');
+/** The columns of {@link formDataQuery}, in order. */
+export const FORM_DATA_COLUMNS = [
+  'surveyid',
+  'shortcode',
+  'survey_name',
+  'version',
+  'survey_created',
+  'metadata',
+] as const;
+
+/** The form versions of an account's survey. Versions count from 1 within a shortcode. */
+export function formDataQuery(accountId: string, surveyName: string): Query {
+  const text = `
+    select id as surveyid, shortcode, survey_name,
+      row_number() over (partition by shortcode order by created, id) as version,
+      ${isoTimestamp('created')} as survey_created, metadata
+    from surveys
+    where userid = $1 and survey_name = $2
+    order by shortcode, version`;
+  return { text, params: [accountId, surveyName], columns: FORM_DATA_COLUMNS.length };
 }
 
-/** The form versions that make up an account's survey; empty when the account has no survey of this name. */
-export async function findForms(db: Database, accountId: string, name: string, signal: AbortSignal): Promise<Form[]> {
-  if (name.includes('\0')) return []; // Postgres text cannot hold a NUL, and would not even look
-  const text = `select id, shortcode from surveys where userid = $1 and survey_name = $2 order by id`;
-  const rows = await db.rows({ text, params: [accountId, name], columns: 2 }, { signal });
+/** Finds an account's survey. Without form versions there is none. */
+export async function findSurvey(
+  db: Database,
+  accountId: string,
+  surveyName: string,
+  signal: AbortSignal,
+): Promise<FormVersion[]> {
+  if (surveyName.includes('\0')) return []; // Postgres refuses a text with NUL
+  const text = `
+    select id, shortcode
+    from surveys
+    where userid = $1 and survey_name = $2
+    order by id`;
+  const rows = await db.rows({ text, params: [accountId, surveyName], columns: 2 }, { signal });
   return (rows as [string, string][]).map(([id, shortcode]) => ({ id, shortcode }));
+}
+
+/** Whether an account's survey has responses, to whatever form version. */
+export async function hasResponses(
+  db: Database,
+  accountId: string,
+  surveyName: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const text = `
+    select 1
+    from surveys s cross join lateral (select from responses where surveyid = s.id limit 1) r
+    where s.userid = $1 and s.survey_name = $2
+    limit 1`;
+  const rows = await db.rows({ text, params: [accountId, surveyName], columns: 1 }, { signal });
+  return rows.length > 0;
 }

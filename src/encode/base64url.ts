@@ -1,18 +1,18 @@
 const ALPHABET = new TextEncoder().encode('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');
 
-/** How many characters so many bytes become. */
+/** The number of characters for this many bytes. */
 export const base64UrlLength = (bytes: number) => Math.ceil((4 * bytes) / 3);
 
 /**
  * Writes bytes as base64url without padding (RFC 4648 section 5).
  *
- * @param length of the bytes: the first of `from`
- * @returns the position behind the text
+ * @param length the number of bytes to take from the start of `from`
+ * @returns the position after the text
  */
 export function writeBase64Url(from: Uint8Array, length: number, to: Uint8Array, at: number): number {
   let write = at;
   for (let read = 0; read < length; read += 3) {
-    // Behind the end there are no bits, and of their characters none is kept.
+    // Bytes after the end count as 0; their characters are cut off.
     const second = read + 1 < length ? (from[read + 1] as number) : 0;
     const third = read + 2 < length ? (from[read + 2] as number) : 0;
     const bits = ((from[read] as number) << 16) | (second << 8) | third;

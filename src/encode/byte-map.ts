@@ -5,7 +5,7 @@ interface Entry<V> {
   readonly next: Entry<V> | undefined;
 }
 
-/** Values by text, looked up by the text's UTF-8 where it stands, without making a string of it. */
+/** A map from texts to values, looked up by a text's UTF-8 in place, without creating a string. */
 export class ByteMap<V> {
   readonly #byHash = new Map<number, Entry<V>>();
 
@@ -18,7 +18,7 @@ export class ByteMap<V> {
     }
   }
 
-  /** @returns the value for the text that stands between two positions */
+  /** @returns the value for the text between two positions */
   get(bytes: Uint8Array, start: number, end: number): V | undefined {
     let entry = this.#byHash.get(hashOf(bytes, start, end));
     while (entry && !isAt(entry.key, bytes, start, end)) entry = entry.next;

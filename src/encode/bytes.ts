@@ -1,17 +1,56 @@
-/** @returns the parts one behind the other, as a copy */
-export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
+/** Bytes from which a native copy beats a loop, despite its call and the garbage of its view. Measured: flat from 32 to 512. */
+const LONG_RUN = 256;
+
+/** A growing buffer. Reserve room before you write: bytes beyond the end are lost. */
+export class Output {
+  bytes = new Uint8Array(0);
+  length = 0;
+
+  /** Makes room for this many more bytes. */
+  reserve(size: number): void {
+    const needed = this.length + size;
+    if (needed <= this.bytes.length) return;
+    this.bytes = new Uint8Array(this.bytes.buffer.transfer(Math.max(needed, Math.ceil(1.25 * this.bytes.length))));
   }
-  return whole;
+
+  write(from: Uint8Array, start = 0, end = from.length): void {
+    if (end - start > LONG_RUN) {
+      this.bytes.set(from.subarray(start, end), this.length);
+      this.length += end - start;
+    } else {
+      const { bytes } = this;
+      let { length } = this;
+      for (let at = start; at < end; at++) bytes[length++] = from[at] as number;
+      this.length = length;
+    }
+  }
+
+  writeByte(byte: number): void {
+    this.bytes[this.length++] = byte;
+  }
+
+  /** What has been written, without a copy. */
+  get written(): Uint8Array<ArrayBuffer> {
+    return this.bytes.subarray(0, this.length);
+  }
+}
+
+const utf8 = new TextEncoder();
+
+/** Joins texts, as UTF-8, and bytes. */
+export function concat(...parts: readonly (string | Uint8Array)[]): Uint8Array<ArrayBuffer> {
+  const output = new Output();
+  for (const part of parts) {
+    const bytes = typeof part === 'string' ? utf8.encode(part) : part;
+    output.reserve(bytes.length);
+    output.write(bytes);
+  }
+  return output.written;
 }
 
 /**
- * Gives back the memory behind bytes that nobody needs any more: megabytes a page pile up faster than the garbage collector
- * sees them. (A transfer to nowhere frees at once.)
+ * Frees the memory of bytes that are no longer needed. Pages of megabytes pile up faster than the garbage collector notices
+ * them; transferring a buffer and dropping the result frees it at once.
  */
 export function free({ buffer }: Uint8Array<ArrayBuffer>): void {
   buffer.transfer(0);

@@ -1,14 +1,14 @@
-import { malformed } from './malformed-page.ts';
+import { malformed } from './page.ts';
 
 const BACKSLASH = 0x5c;
 
-/** JSON's two-character escapes (RFC 8259 section 7), but for `\"` and `\u`, by the byte behind the backslash. */
+/** JSON's two-character escapes (RFC 8259 section 7) except `\"` and `\u`, by the byte after the backslash. */
 export const ESCAPES = new Uint8Array(256);
 for (const [letter, char] of Object.entries({ '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' })) {
   ESCAPES[letter.charCodeAt(0)] = char.charCodeAt(0);
 }
 
-/** @returns the code point of the `\uXXXX` at `at`, or of the surrogate pair of two; U+FFFD for half a pair */
+/** @returns the code point of the `\uXXXX`, or of the surrogate pair of two, at `at`; U+FFFD for a lone surrogate */
 export function codePointAt(bytes: Uint8Array, at: number): number {
   const unit = hexUnit(bytes, at);
   if (unit < 0xd800 || unit > 0xdfff) return unit;
@@ -25,7 +25,7 @@ function hexUnit(bytes: Uint8Array, at: number): number {
   return Number.parseInt(text.slice(1), 16);
 }
 
-/** Writes a code point from U+0080 on as UTF-8 (RFC 3629). @returns the position behind it */
+/** Writes a code point from U+0080 on as UTF-8 (RFC 3629). @returns the position after it */
 export function writeUtf8(bytes: Uint8Array, at: number, codePoint: number): number {
   let write = at;
   if (codePoint < 0x800) {

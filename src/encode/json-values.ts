@@ -1,8 +1,8 @@
 import { base64UrlLength, writeBase64Url } from './base64url.ts';
+import { Output } from './bytes.ts';
 import { ByteMap } from './byte-map.ts';
 import { ESCAPES, codePointAt, writeUtf8 } from './json-escapes.ts';
-import { malformed } from './malformed-page.ts';
-import { Output } from './output.ts';
+import { malformed } from './page.ts';
 import type { RowCells } from './row-cells.ts';
 
 const QUOTE = 0x22;
@@ -14,11 +14,11 @@ const SPACE = 0x20;
 const utf8 = new TextEncoder();
 const NULL = utf8.encode('null');
 
-/** A member's value, as it is made of a row's cells. Columns are counted from 0. */
+/** A member's value, made from a row's cells. Columns are counted from 0. */
 export interface MemberValue {
-  /** How many bytes `write` writes, at most. */
+  /** The number of bytes that `write` writes at most. */
   room(row: RowCells): number;
-  /** Writes the value. There is room for it. */
+  /** Writes the value. The caller has reserved the room. */
   write(row: RowCells, output: Output): void;
 }
 
@@ -36,14 +36,14 @@ abstract class ColumnValue implements MemberValue {
   abstract write(row: RowCells, output: Output): void;
 }
 
-/** A column's text as a string, as it stands in the page. */
+/** A column's text as a JSON string. */
 export class StringValue extends ColumnValue {
   write({ bytes, starts, ends }: RowCells, output: Output): void {
     output.write(bytes, starts[this.column], ends[this.column]);
   }
 }
 
-/** A column's text as the JSON that it is, such as Postgres prints jsonb: its numbers keep every digit. */
+/** A column's text as JSON, as Postgres prints jsonb: numbers keep every digit. */
 export class JsonValue extends ColumnValue {
   write({ bytes, starts, ends }: RowCells, output: Output): void {
     const start = starts[this.column] as number;
@@ -53,13 +53,13 @@ export class JsonValue extends ColumnValue {
   }
 }
 
-/** The string that a table has for a column's text. A text that it does not have is in no answer to our query. */
-export class LookUpValue implements MemberValue {
+/** The string that a table holds for a column's text. A result of our query has no other texts. */
+export class LookupValue implements MemberValue {
   readonly column: number;
   readonly table: ByteMap<Uint8Array>;
   readonly longest: number;
 
-  /** @param table its keys have nothing that JSON escapes */
+  /** @param table by keys without characters that JSON escapes */
   constructor(column: number, table: ReadonlyMap<string, string>) {
     const texts = Array.from(table, ([key, text]) => [key, utf8.encode(JSON.stringify(text))] as const);
     this.column = column;
@@ -80,7 +80,7 @@ export class LookUpValue implements MemberValue {
   }
 }
 
-/** base64url of a JSON array: a number, and columns' texts. */
+/** base64url of a JSON array of a number and some columns' texts, none of them null: a token, see responses/cursor.ts. */
 export class TokenValue implements MemberValue {
   readonly columns: readonly number[];
   readonly beginning: Uint8Array;
@@ -122,8 +122,8 @@ function cellLength({ starts, ends }: RowCells, column: number): number {
 }
 
 /**
- * Writes the JSON that is the text of a string: what stands between its quotes, without escapes. It stays on one line: jsonb is
- * printed without line ends, but a column of type json is printed as it was written.
+ * Writes the JSON that a string holds: the text between its quotes, unescaped. Line ends become spaces, so that an object stays
+ * on its line: Postgres prints jsonb without them, but a column of type json as it was written.
  */
 function writeText(bytes: Uint8Array, start: number, end: number, output: Output): void {
   for (let read = start; ;) {
@@ -134,7 +134,7 @@ function writeText(bytes: Uint8Array, start: number, end: number, output: Output
 
     const escape = bytes[read + 1] as number;
     if (escape === QUOTE) {
-      output.writeByte(QUOTE); // the most frequent by far
+      output.writeByte(QUOTE); // by far the most frequent
       read += 2;
     } else if (ESCAPES[escape] !== 0) {
       output.writeByte(onOneLine(ESCAPES[escape] as number));
@@ -148,5 +148,5 @@ function writeText(bytes: Uint8Array, start: number, end: number, output: Output
   }
 }
 
-/** A control character stands for itself in JSON only as whitespace between tokens, where a space is as good (RFC 8259). */
+/** JSON allows control characters only as whitespace between tokens, where a space does as well (RFC 8259 section 2). */
 const onOneLine = (char: number): number => Math.max(SPACE, char);

@@ -1,83 +1,64 @@
 import type { MemberValue } from './json-values.ts';
-import { malformed } from './malformed-page.ts';
-import { Output } from './output.ts';
-import { transcodePage } from './page.ts';
+import { Output } from './bytes.ts';
+import { type EncodedPage, type PageColumns, encodePage, malformed } from './page.ts';
 import { RowCells } from './row-cells.ts';
 
 /*
- * The JSON encoder: Postgres rows as arrays of text, straight from the bytes of a SQL-over-HTTP response to the bytes of JSON
- * objects. Nothing is parsed: a cell is a JSON string or a null already, and is copied as it stands.
+ * The JSON encoder: from the bytes of a SQL-over-HTTP response straight to the bytes of JSON objects. Nothing is parsed: a
+ * cell is a JSON string or null already, and is copied.
  */
 
-/** How rows become objects. */
-export interface ObjectLayout {
-  readonly members: readonly (readonly [name: string, value: MemberValue])[];
-  /** What stands before each object. */
+/** The text around each object. */
+export interface ObjectFrame {
   readonly before?: string;
-  /** What stands behind each object. */
-  readonly behind?: string;
+  readonly after?: string;
 }
 
-/** What a page's rows hold. Columns are counted from 0. */
-export interface PageColumns {
-  /** How many columns every row must have. */
-  readonly columns: number;
-  /** Those of the last row to return as `lastKey`. */
-  readonly keyColumns: readonly number[];
-  /** That of all rows to return as `versions`. */
-  readonly versionColumn?: number | undefined;
-}
-
-/** A page of objects. */
-export interface ObjectPage {
-  readonly json: Uint8Array<ArrayBuffer>;
-  readonly rowCount: number;
-  /** The last row's texts in the key columns, null for a null. Empty when there are no rows. */
-  readonly lastKey: readonly (string | null)[];
-  readonly versions: readonly string[];
+/** How rows become objects. */
+export interface ObjectLayout extends ObjectFrame {
+  readonly members: readonly (readonly [name: string, value: MemberValue])[];
 }
 
 const COMMA = 0x2c;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
-/** How much larger than its rows, which have no names, a page's objects are thought to be at most: room for more comes later. */
+/** The growth from rows to objects, which have names, for which room is reserved at most; the buffer grows beyond it. */
 const MAX_GROWTH = 2;
 
 const utf8 = new TextEncoder();
 
-/** Turns pages of rows into objects of a layout. */
+/** Encodes pages of rows as objects of a layout. */
 export class ObjectEncoder {
   readonly #members: readonly { readonly name: Uint8Array; readonly value: MemberValue }[];
   readonly #end: Uint8Array;
-  /** What an object takes beside its values. */
+  /** The length of an object without its values. */
   readonly #frameLength: number;
 
-  constructor({ members, before = '', behind = '' }: ObjectLayout) {
+  constructor({ members, before = '', after = '' }: ObjectLayout) {
     this.#members = members.map(([name, value], i) => ({
       name: utf8.encode(`${i === 0 ? `${before}{` : ','}${JSON.stringify(name)}:`),
       value,
     }));
-    this.#end = utf8.encode(`}${behind}`);
+    this.#end = utf8.encode(`}${after}`);
     this.#frameLength = this.#members.reduce((sum, { name }) => sum + name.length, this.#end.length);
   }
 
   /**
-   * Turns the body of a SQL-over-HTTP response into objects.
+   * Encodes the body of a SQL-over-HTTP response as objects.
    *
    * @param body compact JSON with rows as arrays of text
-   * @throws MalformedPageError when the body is cut off or is anything else
+   * @throws MalformedPageError if the body is truncated, or is anything else
    */
-  encode(body: Uint8Array<ArrayBuffer>, columns: PageColumns): ObjectPage {
-    return transcodePage(body, columns.columns, (start) => this.#encodeRows(body, start, columns));
+  encode(body: Uint8Array<ArrayBuffer>, columns: PageColumns): EncodedPage {
+    return encodePage(body, columns.columns, (start) => this.#encodeRows(body, start, columns));
   }
 
-  #encodeRows(bytes: Uint8Array<ArrayBuffer>, start: number, { columns, keyColumns, versionColumn }: PageColumns) {
-    const versions: string[] = [];
+  #encodeRows(bytes: Uint8Array<ArrayBuffer>, start: number, { columns, keyColumns }: PageColumns) {
     let read = start + 1;
     let rowCount = 0;
     if (bytes[start] !== OPEN_BRACKET) throw malformed(start);
     if (bytes[read] === CLOSE_BRACKET) {
-      return { json: new Uint8Array(0), rowCount, lastKey: [], versions, end: read + 1 };
+      return { data: new Uint8Array(0), rowCount, lastKey: [], end: read + 1 };
     }
 
     const row = new RowCells(bytes, columns);
@@ -90,13 +71,12 @@ export class ObjectEncoder {
         const growth = Math.min(MAX_GROWTH, output.length / (read - rowStart));
         output.reserve(Math.ceil(growth * (bytes.length - read)));
       }
-      if (versionColumn !== undefined) versions.push(row.text(versionColumn) as string);
       rowCount++;
     }
 
     if (bytes[read - 1] !== CLOSE_BRACKET) throw malformed(read - 1);
     const lastKey = keyColumns.map((column) => row.text(column));
-    return { json: output.bytes.subarray(0, output.length), rowCount, lastKey, versions, end: read };
+    return { data: output.written, rowCount, lastKey, end: read };
   }
 
   #writeObject(row: RowCells, output: Output): void {

@@ -1,32 +1,50 @@
-import { MalformedPageError } from './malformed-page.ts';
-
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN = new Set([0x7b, 0x5b]); // { [
 const CLOSE = new Set([0x7d, 0x5d]); // } ]
 
-/** What has become of a page's rows. */
-export interface TranscodedRows {
+/** The columns of a page. Columns are counted from 0. */
+export interface PageColumns {
+  /** The number of columns every row must have. */
+  readonly columns: number;
+  /** The columns of the last row to return as `lastKey`. */
+  readonly keyColumns: readonly number[];
+}
+
+/** A page of rows, encoded. */
+export interface EncodedPage {
+  /** The records or objects; empty when there are no rows. */
+  readonly data: Uint8Array<ArrayBuffer>;
   readonly rowCount: number;
-  /** The position in the body behind the rows' `]`. */
-  readonly end: number;
+  /** The last row's texts in the key columns, null for a null. Empty when there are no rows. */
+  readonly lastKey: readonly (string | null)[];
+}
+
+/** The body is truncated, or does not hold rows of text cells. */
+export class MalformedPageError extends Error {
+  override name = 'MalformedPageError';
+}
+
+/** @param at the position in the page, in bytes from 0 */
+export function malformed(at: number): MalformedPageError {
+  return new MalformedPageError(`unexpected byte or end at position ${at} of a page`);
 }
 
 /**
- * Finds the rows in the body of a SQL-over-HTTP response, `{"fields":[…],"rows":[[…],…],"rowCount":…,…}` in whatever order
- * its members come, and has them transcoded. `rowCount` has to agree with the rows found.
+ * Finds the rows in the body of a SQL-over-HTTP response, `{"fields":[…],"rows":[[…],…],"rowCount":…,…}` with its members in
+ * any order, and encodes them. `rowCount` must agree with the rows.
  *
  * @param body compact JSON with rows as arrays of text
- * @param columns that every row must have; as many as the first when not given
- * @param transcode is given the position of the rows' `[`; at least one more byte follows their `]`
+ * @param columns the number of columns every row must have
+ * @param encodeRows is given the position of the rows' `[` and returns the position after their `]` as `end`
  * @throws MalformedPageError
  */
-export function transcodePage<T extends TranscodedRows>(
+export function encodePage(
   body: Uint8Array<ArrayBuffer>,
-  columns: number | undefined,
-  transcode: (start: number) => T,
-): T {
-  let page: T | undefined;
+  columns: number,
+  encodeRows: (start: number) => EncodedPage & { readonly end: number },
+): EncodedPage {
+  let page: EncodedPage | undefined;
   let rowCount: number | undefined;
   let fields: readonly unknown[] | undefined;
   let at = expectChar(body, 0, '{');
@@ -35,8 +53,9 @@ export function transcodePage<T extends TranscodedRows>(
     const key = textOf(body, at, keyEnd);
     const value = expectChar(body, keyEnd, ':');
     if (key === '"rows"') {
-      page = transcode(value);
-      at = page.end;
+      const { end, ...rows } = encodeRows(value);
+      page = rows;
+      at = end;
     } else {
       at = skipValue(body, value);
       if (key === '"rowCount"') rowCount = Number(textOf(body, value, at));
@@ -45,25 +64,26 @@ export function transcodePage<T extends TranscodedRows>(
     if (body[at] !== 0x2c) break;
     at++;
   }
-  if (expectChar(body, at, '}') !== body.length) throw new MalformedPageError('a page with something behind its end');
+  if (expectChar(body, at, '}') !== body.length)
+    throw new MalformedPageError('unexpected bytes after the end of a page');
   if (!page) throw new MalformedPageError('a page without rows');
   if (page.rowCount !== rowCount) {
-    throw new MalformedPageError(`a page with ${page.rowCount} rows that should have ${rowCount}`);
+    throw new MalformedPageError(`a page of ${page.rowCount} rows whose rowCount is ${rowCount}`);
   }
-  // Without rows to tell, another query's answer would be the end of the data.
-  if (page.rowCount === 0 && columns !== undefined && fields?.length !== columns) {
-    throw new MalformedPageError(`a page of ${fields?.length} columns that should have ${columns}`);
+  // An empty result of another query would pass for the end of the data.
+  if (page.rowCount === 0 && fields?.length !== columns) {
+    throw new MalformedPageError(`a page of ${fields?.length} columns instead of ${columns}`);
   }
   return page;
 }
 
-/** @returns the position behind the character */
+/** @returns the position after the character */
 function expectChar(bytes: Uint8Array, at: number, char: string): number {
   if (bytes[at] !== char.charCodeAt(0)) throw new MalformedPageError(`no ${char} at position ${at} of a page`);
   return at + 1;
 }
 
-/** @returns the position behind the JSON value that begins at `start`: at the comma, colon or bracket after it */
+/** @returns the position after the JSON value that begins at `start`: that of a comma, colon or closing bracket */
 function skipValue(bytes: Uint8Array, start: number): number {
   let depth = 0;
   let inString = false;
@@ -82,7 +102,7 @@ function skipValue(bytes: Uint8Array, start: number): number {
       return at;
     }
   }
-  throw new MalformedPageError('a page that is cut off');
+  throw new MalformedPageError('a truncated page');
 }
 
 function textOf(bytes: Uint8Array, start: number, end: number): string {

@@ -1,5 +1,5 @@
 import { ESCAPES, codePointAt } from './json-escapes.ts';
-import { malformed } from './malformed-page.ts';
+import { malformed } from './page.ts';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -8,21 +8,21 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const NULL = new TextEncoder().encode('null');
 
-/** Bytes that do not simply belong to a JSON string. A raw control character cannot stand in one (RFC 8259). */
+/** Bytes of a JSON string with a meaning. Control characters are not allowed in it (RFC 8259 section 7). */
 const SPECIAL = new Uint8Array(256).fill(1, 0, 0x20);
 SPECIAL[QUOTE] = SPECIAL[BACKSLASH] = 1;
 
-/** Where the cells of a row stand in the bytes of a page. Each is a JSON string, with its quotes, or a null. */
+/** The positions of a row's cells in the bytes of a page. Each cell is a JSON string, with its quotes, or null. */
 export class RowCells {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The position of each cell, by column. */
   readonly starts: Int32Array;
-  /** The position behind each cell. */
+  /** The position after each cell. */
   readonly ends: Int32Array;
 
   /**
    * @param bytes compact JSON
-   * @param columns how many cells every row must have
+   * @param columns the number of cells every row must have
    */
   constructor(bytes: Uint8Array<ArrayBuffer>, columns: number) {
     this.bytes = bytes;
@@ -34,7 +34,7 @@ export class RowCells {
    * Finds the cells of a row.
    *
    * @param at the position of its `[`
-   * @returns the position behind its `]`
+   * @returns the position after its `]`
    * @throws MalformedPageError
    */
   find(at: number): number {
@@ -58,23 +58,23 @@ export class RowCells {
   }
 }
 
-/** @param at a position inside a string. @returns the position behind the quote at its end */
+/** @param at a position inside a string. @returns the position after its closing quote */
 function endOfString(bytes: Uint8Array, at: number): number {
   let read = at;
   for (;;) {
-    while (SPECIAL[bytes[read] as number] === 0) read++; // not behind the end, where there is no byte
+    while (SPECIAL[bytes[read] as number] === 0) read++; // stops at the end, where there is no byte
     const special = bytes[read++];
     if (special === QUOTE) return read;
     if (special !== BACKSLASH) throw malformed(read - 1);
     const escape = bytes[read++] as number;
     if (escape !== QUOTE && ESCAPES[escape] === 0) {
-      codePointAt(bytes, read - 2); // throws when it is none
+      codePointAt(bytes, read - 2); // throws if it is not an escape
       read += 4;
     }
   }
 }
 
-/** @returns the position behind the null that begins at `at` */
+/** @returns the position after the null that begins at `at` */
 function endOfNull(bytes: Uint8Array, at: number): number {
   for (let i = 0; i < NULL.length; i++) if (bytes[at + i] !== NULL[i]) throw malformed(at + i);
   return at + NULL.length;

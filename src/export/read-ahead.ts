@@ -1,125 +1,133 @@
 import type { Cursor } from '../responses/cursor.ts';
-import type { Range } from '../db/selection.ts';
-import { type Fitting, type ReadPage, type SizedPage, readFitting, rowsAfter, rowsFor } from './fitting.ts';
-import { MemoryShare } from './memory-share.ts';
+import type { Range } from '../responses/selection.ts';
+import { MemoryBudget } from './memory-budget.ts';
+import type { Page, PageReader } from './page-reader.ts';
 
-/** A page as it goes into a file. */
-export interface FilePage extends SizedPage {
-  readonly data: Uint8Array;
-  /** Frees the memory of `data`, which has been used. */
-  readonly release: () => void;
-}
-
-/** Reads a selection of responses from the database. */
-export interface ResponseReader<P extends SizedPage> {
-  readonly page: ReadPage<P>;
-  /** The last key of every `pageRows` rows among the first `range.limit` of a range. */
-  readonly borders: (range: Range, pageRows: number) => Promise<Required<Cursor>[]>;
-}
-
-/** The first page is small: it decides the status, and the client sees its first byte soon. */
+/** The first page is small: it decides the status, and brings the first byte soon. */
 const FIRST_PAGE_ROWS = 500;
-/** With the border query that is six requests, as many as a Worker may have waiting for headers; a further one waits. */
+/** Smaller pages cost round trips; larger ones cost memory, since several are held at a time. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+const MAX_PAGE_ROWS = 20_000;
+/** With the boundary query, these are the six requests that a Worker may have waiting for headers at a time. */
 const PAGES_AHEAD = 5;
-/** Page borders fetched in one query. */
-const BORDERS = 16;
+/** Page boundaries found in one query. */
+const BOUNDARIES = 16;
 
 /**
- * Reads a selection's responses in order, those behind a cursor or all of them, several pages ahead of the consumer. The
- * first page alone says whether there is anything; then the borders of the pages to come are looked up, and the pages
- * between them read side by side, so that a round trip to the database is waited for once and not once a page. A consumer
- * that pauses stops the reading as soon as the pages ahead are there; beside other exports those are fewer (see
- * {@link MemoryShare}).
+ * Reads a selection's responses in order, those after a cursor or all, several pages ahead of the consumer. After the first
+ * page it finds the boundaries of the next pages, and reads the pages between them in parallel: an export waits for one round
+ * trip to the database, not for one per page. A consumer that pauses stops the reading once the pages ahead are there. Exports
+ * that run at the same time have fewer pages ahead (see {@link MemoryBudget}).
  *
- * Every response that was there at the start comes exactly once. Pages are stretches between two keys, not counts, so
- * what arrives meanwhile moves no border: it comes too if its place is still ahead.
+ * Every response stored before the start comes exactly once. Pages are ranges between two keys, not counts, so that responses
+ * stored meanwhile move no boundary; they are read too if their position is still ahead.
  *
  * The first `next()` reads one page and starts nothing else.
  */
-export async function* readAhead<P extends SizedPage>(
-  reader: ResponseReader<P>,
-  after?: Cursor,
-): AsyncGenerator<P, void, void> {
-  const first = await readFitting(reader.page, { after, limit: FIRST_PAGE_ROWS });
-  yield first.page;
-  if (!first.page.last || first.page.rowCount < first.limit) return;
+export async function* readAhead(reader: PageReader, after?: Cursor): AsyncGenerator<Page, void, void> {
+  const first = await reader.page({ after, limit: FIRST_PAGE_ROWS });
+  const { last } = first;
+  yield first;
+  if (!last || first.rowCount < first.requestedRows) return;
 
-  let pageRows = rowsFor(first.page);
-  const ranges = planRanges(reader, first.page.last, () => pageRows);
-  const share = new MemoryShare();
-  let planned = false;
+  let pageRows = rowsPerPage(first);
+  const ranges = planRanges(reader, last, () => pageRows);
+  const budget = new MemoryBudget();
+  let isPlanned = false;
   const readNext = async () => {
     const { value: range } = await ranges.next();
-    if (range) return { range, start: await readFitting(reader.page, range) };
-    planned = true;
-    share.give();
+    if (range) {
+      const pages = readRange(reader, range);
+      return { first: await pages.next(), rest: pages };
+    }
+    isPlanned = true;
+    budget.give();
     return undefined;
   };
   const ahead: ReturnType<typeof readNext>[] = [];
-  const hasRoom = () => !planned && ahead.length < PAGES_AHEAD && share.take();
+  const hasRoom = () => !isPlanned && ahead.length < PAGES_AHEAD && budget.take();
   const fill = () => {
     while (hasRoom()) ahead.push(handled(readNext()));
   };
   try {
     fill();
     for (;;) {
-      const next = await ahead.shift();
-      if (!next) return;
-      share.give();
+      const range = await ahead.shift();
+      if (!range) return;
+      budget.give();
       fill();
-      for await (const page of restOf(reader.page, next.range, next.start)) {
-        if (page.rowCount > 0) pageRows = rowsFor(page);
+      for await (const page of withFirst(range.first, range.rest)) {
+        if (page.rowCount > 0) pageRows = rowsPerPage(page);
         yield page;
       }
     }
   } finally {
-    share.end();
+    budget.end();
   }
 }
 
-/** The stretches to read after the first page: between borders while there are any, then to the end, however far it is. */
-async function* planRanges<P extends SizedPage>(
-  reader: ResponseReader<P>,
+/**
+ * Reads a range page by page. The first page requests `range.limit` rows, and the following ones as many as make a page of the
+ * usual size.
+ *
+ * @param total the number of rows after which to stop
+ */
+export async function* readRange(reader: PageReader, range: Range, total = Infinity): AsyncGenerator<Page, void, void> {
+  let left = total;
+  for (let rest = range; ;) {
+    const page = await reader.page(rest);
+    const { last, rowCount, requestedRows } = page;
+    left -= rowCount;
+    yield page;
+    if (!last || rowCount < requestedRows || left === 0) return;
+    // At most twice as many rows as fitted before: more have just been too large.
+    rest = { ...range, after: last, limit: Math.min(rowsPerPage(page), 2 * requestedRows, left) };
+  }
+}
+
+/** An iteration whose first step has been taken already. */
+export async function* withFirst<T>(
+  first: IteratorResult<T, void>,
+  rest: AsyncIterable<T>,
+): AsyncGenerator<T, void, void> {
+  if (first.done) return;
+  yield first.value;
+  yield* rest;
+}
+
+/** The ranges after the first page: those between page boundaries, then the rest. */
+async function* planRanges(
+  reader: PageReader,
   start: Cursor,
   pageRows: () => number,
 ): AsyncGenerator<Range, undefined, void> {
-  const lookUp = (after: Cursor) => {
+  const findBoundaries = (after: Cursor) => {
     const rows = pageRows();
-    const borders = handled(reader.borders({ after, limit: rows * BORDERS }, rows));
-    return { rows, borders };
+    return { rows, boundaries: handled(reader.boundaries({ after, limit: rows * BOUNDARIES }, rows)) };
   };
   let after = start;
-  let coming = lookUp(after);
+  let next = findBoundaries(after);
   for (;;) {
-    const { rows } = coming;
-    const borders = await coming.borders;
-    const last = borders.at(-1);
-    if (last && borders.length === BORDERS) coming = lookUp(last); // while the pages before it are read
-    for (const border of borders) {
-      yield { after, upTo: border, limit: rows + 1 }; // one more than planned: a page that is full would not tell its end
-      after = border;
+    const { rows } = next;
+    const boundaries = await next.boundaries;
+    const last = boundaries.at(-1);
+    if (last && boundaries.length === BOUNDARIES) next = findBoundaries(last); // while the pages before it are read
+    for (const boundary of boundaries) {
+      yield { after, upTo: boundary, limit: rows + 1 }; // one more than there should be: a full page does not show its end
+      after = boundary;
     }
-    if (borders.length < BORDERS) break;
+    if (boundaries.length < BOUNDARIES) break;
   }
   yield { after, limit: pageRows() };
   return undefined;
 }
 
-/** The pages of a range whose first is there already: one, unless it was too large, or more arrived than was planned. */
-async function* restOf<P extends SizedPage>(
-  read: ReadPage<P>,
-  range: Range,
-  start: Fitting<P>,
-): AsyncGenerator<P, void, void> {
-  for (let part = start; ;) {
-    const { page, limit } = part;
-    yield page;
-    if (!page.last || page.rowCount < limit) return;
-    part = await readFitting(read, { ...range, after: page.last, limit: rowsAfter(part) });
-  }
+/** The number of rows like a page's that make a page of the usual size. */
+function rowsPerPage({ bytes, rowCount }: Page): number {
+  return Math.min(MAX_PAGE_ROWS, Math.max(1, Math.floor((PAGE_BYTES * rowCount) / bytes)));
 }
 
-/** A failure ahead of its turn is reported when its turn comes, not as an unhandled rejection. */
+/** Reports a failure when the promise is awaited, not as an unhandled rejection before. */
 function handled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;

@@ -4,8 +4,8 @@ const TYPES = {
 };
 
 /**
- * The headers of a file to be saved: `<name>_<time>.<extension>`, the time in UTC and without the colons that Windows
- * does not allow. The file name stands last: a client takes it from `filename="` to the end of the header.
+ * The headers of a file to save as `<name>_<time>.<extension>`. The time is in UTC, without colons, which Windows forbids. The
+ * file name comes last: a known client takes it from `filename="` to the end of the header.
  */
 export function attachment(name: string, extension: keyof typeof TYPES, now = new Date()): Record<string, string> {
   const time = now

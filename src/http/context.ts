@@ -2,25 +2,25 @@ import type { Database } from '../db/client.ts';
 import type { Env } from '../env.ts';
 import type { RequestStats } from './request-stats.ts';
 
-/** Whose data a request may see. */
+/** The account whose data a request may read. */
 export interface Account {
   /** `users.id` */
   readonly id: string;
   readonly email: string;
 }
 
-/** What Hono's context carries through a request. */
+/** The types of Hono's context. */
 export interface AppEnv {
   Bindings: Env;
   Variables: {
     requestId: string;
     stats: RequestStats;
     db: Database;
-    /** Aborted when the client has gone, or nothing more is wanted: what a request has begun goes by it. */
+    /** Aborted when the client leaves, or by `ending`. Cancels all work for the request. */
     signal: AbortSignal;
-    /** To be aborted as soon as nothing more is wanted. */
+    /** To be aborted when the work for the request is no longer needed. */
     ending: AbortController;
-    /** Set under the API's base path only, by authentication. */
+    /** Set by authentication, under the API's base path only. */
     account: Account;
   };
 }

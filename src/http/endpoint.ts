@@ -1,55 +1,61 @@
-import { type OpenAPIHono, type RouteConfig, createRoute, z } from '@hono/zod-openapi';
+import { type OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { AppEnv } from './context.ts';
 import { ApiError } from './errors.ts';
 
 type Responses = RouteConfig['responses'];
 
-/** An address of the API: what the OpenAPI document says of it, what it takes, and what it does. */
-export interface Endpoint<Q extends z.ZodObject = z.ZodObject> {
+/** An endpoint's part of the OpenAPI document. */
+interface Description {
   readonly path: string;
-  /** Its name in clients that are generated from the document. */
+  /** Its name in generated clients. */
   readonly operationId: string;
   readonly tags: string[];
   readonly summary: string;
   readonly description: string;
-  /** Its parameters. */
-  readonly query: Q;
-  /** Empty where no key is needed. */
+  /** Its query parameters. */
+  readonly query: z.ZodObject;
+  /** Empty if it needs no key. */
   readonly security?: [];
-  /** Its answers, but for those that it has in common with others. */
+  /** Its responses, without those that it shares with others. */
   readonly responses: Responses;
-  readonly handle: (c: Context<AppEnv>, query: z.output<Q>) => Promise<Response>;
 }
 
-/** For type inference alone. */
-export const endpoint = <Q extends z.ZodObject>(definition: Endpoint<Q>): Endpoint<Q> => definition;
+/** A GET endpoint, which serves HEAD as well. */
+export interface Endpoint extends Description {
+  /** @throws ApiError 400 for the first invalid parameter */
+  readonly respond: (c: Context<AppEnv>) => Promise<Response>;
+}
 
-/** The route’s own types cannot be followed through a generic parameter: {@link Endpoint} has them. */
-const withoutType = (query: z.ZodObject): z.ZodObject => query;
+/** Defines an endpoint. `handle` gets the parsed query parameters. */
+export function endpoint<Q extends z.ZodObject>({
+  handle,
+  ...description
+}: Description & {
+  readonly query: Q;
+  readonly handle: (c: Context<AppEnv>, query: z.output<Q>) => Promise<Response>;
+}): Endpoint {
+  return { ...description, respond: (c) => handle(c, parseQuery(description.query, c)) };
+}
 
-/**
- * Adds an endpoint to the app: GET and HEAD, its parameters checked first.
- *
- * @param responses answers that it has in common with others
- * @throws ApiError 400, from the handler, for the first parameter that is not what it must be
- */
-export function addEndpoint<Q extends z.ZodObject>(
+/** @param responses those that it shares with others */
+export function addEndpoint(
   app: OpenAPIHono<AppEnv>,
-  { handle, query, ...definition }: Endpoint<Q>,
+  { query, respond, ...description }: Endpoint,
   responses: Responses,
 ): void {
-  const route = createRoute({
-    ...definition,
+  app.openAPIRegistry.registerPath({
+    ...description,
     method: 'get',
-    request: { query: withoutType(query) },
-    responses: { ...responses, ...definition.responses },
+    request: { query },
+    responses: { ...responses, ...description.responses },
   });
-  app.openapi(
-    route,
-    (c) => handle(c as unknown as Context<AppEnv>, c.req.valid('query') as z.output<Q>),
-    (result) => {
-      if (!result.success) throw new ApiError(400, result.error.issues[0]?.message ?? '');
-    },
-  );
+  app.get(description.path, respond);
+}
+
+function parseQuery<Q extends z.ZodObject>(query: Q, c: Context<AppEnv>): z.output<Q> {
+  const given = Object.entries(c.req.queries()).map(([name, values]) => [name, values.length > 1 ? values : values[0]]);
+  const result = query.safeParse(Object.fromEntries(given));
+  if (!result.success) throw new ApiError(400, result.error.issues[0]?.message ?? '');
+  return result.data;
 }

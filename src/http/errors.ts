@@ -1,6 +1,6 @@
 /**
- * The one catalogue of what can go wrong for a caller (docs/api.md, "Errors"). Anything thrown that is not an
- * {@link ApiError} is a defect: the caller gets fixed words and the request id, the log gets the detail.
+ * The catalogue of errors for callers (docs/api.md, "Errors"). Any other error is a defect: the caller gets a fixed text and the
+ * request id, the log the details.
  */
 export class ApiError extends Error {
   override name = 'ApiError';
@@ -14,10 +14,10 @@ export class ApiError extends Error {
   }
 }
 
-/** Seconds after which a client may try again: Neon's compute wakes in less. */
+/** Seconds; Neon's compute wakes in less. */
 const RETRY_AFTER_SECONDS = '5';
 
-/** Missing, malformed, unknown, revoked or expired: all alike on purpose, so that nothing can be learned from the answer. */
+/** For a key that is missing, malformed, unknown, revoked or expired. These look alike, so that nobody learns which it is. */
 export const invalidToken = () => new ApiError(401, 'Invalid Token.', { 'WWW-Authenticate': 'Bearer' });
 
 /** Seconds: the period of both rate limits in wrangler.toml. */
@@ -38,14 +38,14 @@ export const tooManyRequests = () =>
 
 export const missingSurvey = () => new ApiError(400, 'No user, no responses!');
 
-/** @param takes what the parameter takes, as the rest of a sentence that starts with its name */
+/** @param takes the values it accepts, to complete the sentence "<name> must be …" */
 export const badParameter = (name: string, takes: string) => new ApiError(400, `${name} must be ${takes}.`);
 
-/** @param why as the rest of a sentence */
+/** @param why the reason, as the end of a sentence */
 export const notInWide = (name: string, why: string) =>
   new ApiError(400, `${name} cannot be given with layout=wide: ${why}.`);
 
-/** @param most how many questions a wide file can have */
+/** @param most the number of questions a wide file can have */
 export const tooManyQuestions = (most: number) =>
   new ApiError(
     400,
@@ -53,14 +53,14 @@ export const tooManyQuestions = (most: number) =>
       'Please narrow it with shortcode or question_ref, or leave out layout=wide.',
   );
 
-export const answerTooLarge = () =>
+export const responseTooLarge = () =>
   new ApiError(
     400,
     'This selection has an answer that is too large for a file with a column for each question. ' +
       'Please narrow it with shortcode, question_ref or userid, or leave out layout=wide.',
   );
 
-/** One message for "not yours", "does not exist" and "has no responses yet". */
+/** For a survey that does not exist, belongs to another account, or has no responses yet. */
 export const noResponses = (surveyName: string, email: string) =>
   new ApiError(500, `No responses were found for survey: ${surveyName} for user: ${email}`);
 

@@ -1,33 +1,25 @@
 import { sha256Hex } from '../encode/sha256.ts';
 
-/** Goes up with every change to what a body is made of the same rows: what clients hold is then another one's tag. */
-const REPRESENTATION = 1;
-
-/** Entity tags, as RFC 9110 section 8.8.3 writes them; in a list, section 5.6.1, elements may be empty. */
+/** Entity tags as in RFC 9110 section 8.8.3; a list may have empty elements (section 5.6.1). */
 const TAG = '(?:W/)?"[!#-~\\x80-\\xff]*"';
 const LIST = new RegExp(`^[ \\t,]*${TAG}(?:[ \\t]*,[ \\t,]*${TAG})*[ \\t,]*$`);
 const TAGS = new RegExp(TAG, 'g');
 
 /**
- * A tag for a body: another one as soon as anything is different that the body is made of. A weak one, since the body
- * goes out compressed as well.
- *
- * @param parts all that the body is made of, or what stands for it, as JSON can hold it
+ * The entity tag of a body: 128 bits of a SHA-256. It is weak, since the body is also sent compressed, and differs between
+ * accounts even for equal bodies.
  */
-export async function etagOf(...parts: readonly unknown[]): Promise<string> {
-  const digest = await sha256Hex(JSON.stringify([REPRESENTATION, ...parts]));
+export async function etagOf(accountId: string, body: Uint8Array<ArrayBuffer>): Promise<string> {
+  const digest = await sha256Hex(`${accountId} ${await sha256Hex(body)}`);
   return `W/"${digest.slice(0, 32)}"`;
 }
 
 /**
- * Reads an `If-None-Match`: RFC 9110 section 13.1.2.
- *
- * @returns whether a tag is among those in the header, compared weakly; undefined when it is missing or cannot be read
+ * Whether an `If-None-Match` names a tag, compared weakly (RFC 9110 section 13.1.2). A header that cannot be parsed names none.
  */
-export function readIfNoneMatch(header: string | undefined): ((etag: string) => boolean) | undefined {
-  if (header?.trim() === '*') return () => true;
-  if (header === undefined || !LIST.test(header)) return undefined;
+export function ifNoneMatchNames(header: string | undefined, etag: string): boolean {
+  if (header?.trim() === '*') return true;
+  if (header === undefined || !LIST.test(header)) return false;
   const opaque = (tag: string) => tag.replace(/^W\//, '');
-  const tags = new Set(header.match(TAGS)?.map(opaque));
-  return (etag) => tags.has(opaque(etag));
+  return header.match(TAGS)?.some((tag) => opaque(tag) === opaque(etag)) ?? false;
 }

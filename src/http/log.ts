@@ -1,16 +1,28 @@
-/** Keys, their hashes (or half of one that was cut), and connection strings: none of them belongs in a log, not even where an error quotes it. */
+import { DatabaseError } from '../db/errors.ts';
+
+/** Keys, their hashes, even truncated, and connection strings. They must not be logged, not even if an error quotes them. */
 const SECRETS = /sres_\w+|[0-9a-f]{32,}|postgres(?:ql)?:\/\/[^\s"\\]+/gi;
 
 type Details = Readonly<Record<string, unknown>>;
 
-/** Writes one line of JSON to the log: an event's name and what there is to know of it. */
+/** Logs a failure as one line of JSON. */
 export function logFailure(event: string, details: Details): void {
   console.error(line(event, details));
 }
 
-/** Writes a request's line: see docs/operations.md. */
+/** Logs a request as one line of JSON: see docs/operations.md. */
 export function logRequest(details: Details): void {
   console.log(line('request', details));
+}
+
+/**
+ * The kind of an error, in our words: its own may quote data.
+ *
+ * @returns such as `database: transient` (see db/errors.ts), otherwise the error's name
+ */
+export function reasonOf(error: unknown): string {
+  if (error instanceof DatabaseError) return `database: ${error.kind}`;
+  return error instanceof Error ? error.name : typeof error;
 }
 
 const line = (event: string, details: Details) => JSON.stringify({ event, ...details }).replaceAll(SECRETS, '…');

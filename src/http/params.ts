@@ -1,31 +1,33 @@
 import { z } from '@hono/zod-openapi';
 import { decodeCursor, isStorable } from '../responses/cursor.ts';
-import { badParameter, missingSurvey } from './errors.ts';
-import { examples } from '../openapi/examples.ts';
 import { parseInstant } from '../responses/timestamp.ts';
+import { badParameter, missingSurvey } from './errors.ts';
 
 /*
- * The query parameters: what each takes, what it becomes, and what is said of it in the OpenAPI document. A value that is
- * not taken is an error whose message names the parameter: see errors.ts.
+ * The query parameters: their values, what they are parsed into, and their OpenAPI descriptions. The message for an invalid
+ * value names the parameter: see errors.ts.
  */
 
 const DEFAULT_PAGE_SIZE = 25;
 const MAX_PAGE_SIZE = 10_000;
-/** Values of a repeated parameter; an address has room for some more. */
+/** Values of a repeated parameter; a URL has room for some more. */
 const MAX_VALUES = 500;
 
-/** @param takes what the parameter takes, as the rest of a sentence that starts with its name */
-function parameter<T>(name: string, takes: string, read: (text: string) => T | undefined) {
+export const EXAMPLE_TOKEN =
+  'WzEsIjIwMjYtMDEtMDZUMDY6MDA6MDAuMDAwWiIsIjkyNzI5MDgzMjcxNjg2NjAiLCJjb25zZW50IiwiYWY1MDIxZmUtMjI3OS00NGZlLThmOWUtMzk4MGVkZmMwZmU3Il0';
+
+/** @param takes the values it accepts, to complete the sentence "<name> must be …" */
+function parameter<T>(name: string, takes: string, parse: (text: string) => T | undefined) {
   const once = badParameter(name, 'given once').message;
   return z.string({ error: ({ input }) => (Array.isArray(input) ? once : undefined) }).transform((text, context): T => {
-    const value = read(text);
+    const value = parse(text);
     if (value !== undefined) return value;
     context.addIssue({ code: 'custom', message: badParameter(name, takes).message });
     return z.NEVER;
   });
 }
 
-/** Takes a parameter any number of times. */
+/** A parameter that may be given several times. */
 function repeatable(name: string) {
   const { message } = badParameter(name, `text, without NUL characters, given at most ${MAX_VALUES} times`);
   return z
@@ -50,7 +52,7 @@ const instant = (name: string, meaning: string, example: string) =>
     .openapi({
       type: 'string',
       anyOf: [{ format: 'date-time' }, { format: 'date' }],
-      description: `${meaning} RFC 3339 with an offset, or a date, which stands for its beginning in UTC.`,
+      description: `${meaning} RFC 3339 with an offset, or a date, which means its start in UTC.`,
       example,
     });
 
@@ -62,7 +64,6 @@ const list = (description: string, example: string) => ({
   example: [example],
 });
 
-/** Whose name is decoded once. */
 export const survey = {
   survey: z
     .string({
@@ -86,14 +87,14 @@ export const filters = {
 export const after = {
   after: parameter('after', 'the token of a response, as an earlier page gave it', decodeCursor).optional().openapi({
     type: 'string',
-    description: 'Only what comes behind this place: the `token` of the last response that you have.',
-    example: examples.token,
+    description: 'Only responses after this one: the `token` of the last response that you have.',
+    example: EXAMPLE_TOKEN,
   }),
 };
 
 export const pageSize = {
-  /** Never clamped: clients stop paging at a page shorter than they asked for. */
-  pageSize: parameter('pageSize', `an integer from 1 to ${MAX_PAGE_SIZE}`, readPageSize)
+  /** Never clamped: clients stop paging at a page shorter than they requested. */
+  pageSize: parameter('pageSize', `an integer from 1 to ${MAX_PAGE_SIZE}`, parsePageSize)
     .optional()
     .transform((size) => size ?? DEFAULT_PAGE_SIZE)
     .openapi({
@@ -108,12 +109,11 @@ export const pageSize = {
 
 export const count = {
   count: flag('count').openapi({
-    description:
-      'Adds the header `X-Total-Count`: how many responses there are in all, behind `after` where that is given.',
+    description: 'Adds the header `X-Total-Count`: the number of responses in all, or of those after `after`.',
   }),
 };
 
-export const csvFormat = {
+export const csvOptions = {
   bom: flag('bom').openapi({
     description: 'Begins the file with a byte order mark, without which Excel garbles UTF-8.',
   }),
@@ -136,10 +136,7 @@ export const layout = {
     }),
 };
 
-/** What the filters' parameters become. */
-export type Filters = z.output<z.ZodObject<typeof filters>>;
-
-function readPageSize(text: string): number | undefined {
+function parsePageSize(text: string): number | undefined {
   const size = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0;
   return size >= 1 && size <= MAX_PAGE_SIZE ? size : undefined;
 }

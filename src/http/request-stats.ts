@@ -1,69 +1,50 @@
-/** How much the cache of keys knew: an entry that was believed, none, or one too old to be believed without asking. */
+import { QueryStats } from '../db/query-stats.ts';
+
+/** What the key cache had: a fresh entry, none, or a stale one that had to be checked. */
 export type KeyCacheOutcome = 'hit' | 'miss' | 'stale';
 
-/** How a body's transfer ended. */
+/** How the transfer of a body ended. */
 export type TransferEnd =
   | { readonly end: 'complete' | 'client left' }
-  /** `reason`: the kind of failure, never its words, which may quote data. */
+  /** `reason`: the kind of failure, never the error's message, which may quote data. */
   | { readonly end: 'failed'; readonly reason: string };
 
-/**
- * What one request has cost so far: for its line in the log (request-log.ts) and for `Server-Timing`. An export adds to it
- * once a page, or once a query, and never once a row.
- *
- * Times are milliseconds. On Cloudflare the clock advances at I/O only: what the Worker computes takes no time by it.
- */
+/** What a request has used so far, for its log line and for `Server-Timing`. Exports update it once per page or query. */
 export class RequestStats {
-  /** Of the body: responses, surveys or form versions. */
+  /** Responses, surveys or form versions sent. */
   rows = 0;
-  /** Of the body, before compression, that were handed to the client. */
+  /** Bytes of the body, before compression, that were handed to the client. */
   bytes = 0;
-  /** HTTP requests to the database. */
-  sqlRequests = 0;
-  /** Those among them that repeat one which failed. */
-  retries = 0;
+  readonly queries = new QueryStats();
   keyCache: KeyCacheOutcome | null = null;
-  /** The account and the key, once they are known. */
+  /** Null until authentication. */
   accountId: string | null = null;
   keyId: string | null = null;
-  /** Set when the body is streamed, and settled at its end; never rejects. */
+  /** Set if the body is streamed, and settled at its end; never rejects. */
   transfer: Promise<TransferEnd> | undefined;
 
   readonly #started = performance.now();
-  #auth: number | undefined;
-  #database: number | undefined;
-  #waiting = 0;
-  #waitingSince = 0;
+  #authMs: number | undefined;
 
-  /** Since the request came. */
+  /** Whole milliseconds since the request arrived. */
   get elapsedMs(): number {
     return Math.round(performance.now() - this.#started);
   }
 
-  /** Runs the work that finds out whose request this is, and notes how long it takes. */
+  /** Runs the authentication and measures its time. */
   async timeAuth<T>(work: () => Promise<T>): Promise<T> {
     const started = performance.now();
     try {
       return await work();
     } finally {
-      this.#auth = performance.now() - started;
+      this.#authMs = performance.now() - started;
     }
   }
 
-  /** Runs a query. Of queries side by side, the time during which any of them is under way counts once. */
-  async timeQuery<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#waiting++ === 0) this.#waitingSince = performance.now();
-    try {
-      return await work();
-    } finally {
-      if (--this.#waiting === 0) this.#database = (this.#database ?? 0) + performance.now() - this.#waitingSince;
-    }
-  }
-
-  /** The header `Server-Timing`, for now: https://www.w3.org/TR/server-timing/ */
+  /** The current value of the header `Server-Timing`: https://www.w3.org/TR/server-timing/ */
   get serverTiming(): string {
-    const total = this.elapsedMs; // in whole milliseconds like its parts, none of which is longer
-    const parts = Object.entries({ auth: this.#auth, db: this.#database })
+    const total = this.elapsedMs; // rounded like its parts, so that none exceeds it
+    const parts = Object.entries({ auth: this.#authMs, db: this.queries.elapsedMs })
       .filter((part): part is [string, number] => part[1] !== undefined)
       .map(([name, ms]) => `${name};dur=${Math.round(ms)}`);
     return [...parts, `total;dur=${total}`].join(', ');

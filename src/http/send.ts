@@ -1,18 +1,21 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { Output } from '../encode/bytes.ts';
 import type { AppEnv } from './context.ts';
-import { streamChunks } from './stream.ts';
-import { reasonOf } from './failure-reason.ts';
-import { logFailure } from './log.ts';
+import { etagOf, ifNoneMatchNames } from './etag.ts';
+import { logFailure, reasonOf } from './log.ts';
 import type { TransferEnd } from './request-stats.ts';
+import { streamChunks } from './stream.ts';
+
+type Headers = Readonly<Record<string, string>>;
 
 const utf8 = new TextEncoder();
 
-/** Answers with a body that is there as a whole. Its length is known: to HEAD, to compression.ts, and to the log. */
-export function answerWhole(
+/** Sends a complete body, with its length. */
+export function sendBody(
   c: Context<AppEnv>,
-  body: string | Uint8Array,
-  headers: Readonly<Record<string, string>>,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Headers,
   status: ContentfulStatusCode = 200,
 ): Response {
   const bytes = (typeof body === 'string' ? utf8.encode(body) : body) as Uint8Array<ArrayBuffer>;
@@ -20,17 +23,24 @@ export function answerWhole(
   return c.body(bytes, status, { ...headers, 'Content-Length': String(bytes.length) });
 }
 
-/**
- * Answers with a body that is still being made: see {@link streamChunks}. What breaks it off goes into the log, since a
- * client sees a broken transfer only.
- */
-export function answerStream(
+/** Sends a complete body of an account with its entity tag, or 304 without a body if the client has it already. */
+export async function sendTagged(
   c: Context<AppEnv>,
-  chunks: AsyncIterable<Uint8Array>,
-  ending: AbortController,
-  headers: Readonly<Record<string, string>>,
-): Response {
-  const { requestId, signal, stats } = c.var;
+  body: Uint8Array<ArrayBuffer>,
+  headers: Headers,
+): Promise<Response> {
+  const etag = await etagOf(c.var.account.id, body);
+  if (ifNoneMatchNames(c.req.header('If-None-Match'), etag)) return c.body(null, 304, { ETag: etag });
+  return sendBody(c, body, { ...headers, ETag: etag });
+}
+
+/**
+ * Streams a body: see {@link streamChunks}. An error that breaks the transfer is logged, since the client sees a broken transfer
+ * only. HEAD reads nothing of the body.
+ */
+export function sendStream(c: Context<AppEnv>, chunks: AsyncIterable<Uint8Array>, headers: Headers): Response {
+  const { ending, requestId, signal, stats } = c.var;
+  if (c.req.method === 'HEAD') return c.body(null, 200, headers);
   const end = Promise.withResolvers<TransferEnd>();
   stats.transfer = end.promise;
   const body = streamChunks(chunks, ending, {
@@ -46,4 +56,14 @@ export function answerStream(
     },
   });
   return c.body(body, 200, headers);
+}
+
+/** Reads a body that is small enough to be held in memory. A chunk may reuse the memory of the one before. */
+export async function readBody(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
+  const output = new Output();
+  for await (const chunk of chunks) {
+    output.reserve(chunk.length);
+    output.write(chunk);
+  }
+  return output.written;
 }

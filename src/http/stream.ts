@@ -1,20 +1,20 @@
-/** Is told of a transfer as it goes. */
+/** Callbacks of a transfer. */
 export interface TransferWatch {
-  /** So many bytes more have been taken by the client's side. */
+  /** The client's side has taken this many more bytes. */
   readonly sent: (bytes: number) => void;
-  /** Comes once. `left`: the client has gone; `failed`: a chunk could not be had, because of `error`. */
+  /** Called once. `left`: the client has left; `failed`: reading a chunk failed with `error`. */
   readonly ended: (how: 'complete' | 'left' | 'failed', error?: unknown) => void;
 }
 
 /**
- * A response body out of chunks that are still being read. It breaks off where one cannot be had, so that the client
- * sees a broken transfer: never a clean end, never an error's text in the file.
+ * Streams chunks as they are read. If reading one fails, the transfer breaks: the client never sees a clean end, nor the text of
+ * an error in the file.
  *
- * A chunk is asked for when the one before has been taken by the client's side, and no sooner: then its memory is free.
- * (Of workerd's streams, IdentityTransformStream promises that: a write is done when its bytes have been read.)
+ * The next chunk is read once the client's side has taken the one before, whose memory may then be reused. Of workerd's streams,
+ * IdentityTransformStream guarantees that: a write resolves when its bytes have been read.
  *
- * @param chunks the body; empty ones are left out
- * @param ending aborted as soon as nothing more is wanted: the client has gone, or a chunk failed
+ * @param chunks the body; empty ones are skipped
+ * @param ending aborted when the client has left or a chunk failed
  */
 export function streamChunks(
   chunks: AsyncIterable<Uint8Array>,
@@ -33,7 +33,7 @@ async function pump(
   watch: TransferWatch | undefined,
 ): Promise<void> {
   let hasLeft = false;
-  // A client that goes is noticed by the next write; when that is waiting for a page, only by this.
+  // Notices a client that leaves between writes, while the next chunk is being read.
   writer.closed.catch((error: unknown) => {
     hasLeft = true;
     ending.abort(error);
@@ -54,6 +54,6 @@ async function pump(
   } catch (error) {
     watch?.ended(hasLeft || isWriting ? 'left' : 'failed', error);
     ending.abort(error);
-    await writer.abort(error).catch(() => {}); // it may be broken already: by a client that has gone
+    await writer.abort(error).catch(() => {}); // rejects if the client has broken it already
   }
 }

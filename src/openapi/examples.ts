@@ -1,7 +1,6 @@
-/** What the service answers with, as examples: taken from the demo data of `npm start`. */
+import { EXAMPLE_TOKEN } from '../http/params.ts';
 
-const TOKEN =
-  'WzEsIjIwMjYtMDEtMDZUMDY6MDA6MDAuMDAwWiIsIjkyNzI5MDgzMjcxNjg2NjAiLCJjb25zZW50IiwiYWY1MDIxZmUtMjI3OS00NGZlLThmOWUtMzk4MGVkZmMwZmU3Il0';
+/** Example bodies, taken from the demo data of `npm start`. */
 
 const SURVEY = {
   id: '2bcca5bb-2bb8-41f8-a89b-f66be0f825e9',
@@ -31,7 +30,7 @@ const RESPONSE = {
   metadata: { cluster: 'cluster 12', language: 'sw' },
   pageid: '104882517369924467',
   translated_response: 'Yes',
-  token: TOKEN,
+  token: EXAMPLE_TOKEN,
 };
 
 const CSV = `parent_surveyid,parent_shortcode,surveyid,flowid,userid,question_ref,question_idx,question_text,response,timestamp,metadata,ad_id,pageid,translated_response
@@ -43,7 +42,6 @@ const FORM_DATA = `surveyid,shortcode,survey_name,version,survey_created,metadat
 `;
 
 export const examples = {
-  token: TOKEN,
   surveys: [SURVEY],
   page: { responses: [RESPONSE] },
   ndjson: `${JSON.stringify(RESPONSE)}\n`,

@@ -1,6 +1,6 @@
 import type { SchemaObject } from 'openapi3-ts/oas31';
 import { JSON_COLUMNS } from '../db/responses.ts';
-import { SURVEY_FIELDS } from '../db/surveys.ts';
+import { SURVEY_COLUMNS } from '../db/surveys.ts';
 
 /*
  * What the bodies are. Plain JSON Schema: the service puts its JSON together as text, so there is nothing that would parse
@@ -17,7 +17,7 @@ const TIMESTAMP = {
 const INTEGER = { type: 'string', pattern: String.raw`^-?\d+$` } as const;
 const UUID = { type: 'string', format: 'uuid' } as const;
 
-const surveyFields: Fields<(typeof SURVEY_FIELDS)[number][0]> = {
+const surveyFields: Fields<(typeof SURVEY_COLUMNS)[number]> = {
   id: { ...UUID, description: 'The form version: the `surveyid` of its responses.' },
   survey_name: {
     type: 'string',

@@ -1,38 +1,42 @@
-import { TokenValue } from '../encode/json-values.ts';
 import { isDay } from './timestamp.ts';
 
 /**
- * A place in a survey's responses, which are ordered by (timestamp, userid, question_ref, surveyid): everything up to and
- * including the response named here has been read.
+ * A position in a survey's responses, which are ordered by (timestamp, userid, question_ref, surveyid). The responses up to
+ * and including the one with these values have been read.
  */
 export interface Cursor {
-  /** UTC, in a form that Postgres reads, with all the digits it stored: microseconds never pass through a `Date`. */
+  /** UTC, as Postgres reads it, with every stored digit: a `Date` would drop the microseconds. */
   readonly timestamp: string;
   readonly userid: string;
   readonly questionRef: string;
-  /** Lower-case UUID. Absent in tokens of the older form, which stand behind every response with the same three values. */
+  /** Lower-case UUID. Tokens of the older format have none; they sort after every response with the same three values. */
   readonly surveyid?: string;
 }
 
-const VERSION = 1;
+/** The columns of `responses` that hold a cursor's values, in order. */
+export const CURSOR_COLUMNS = ['timestamp', 'userid', 'question_ref', 'surveyid'] as const;
+
+/**
+ * The first element of a token. A token is opaque, URL-safe text: base64url without padding (RFC 4648 section 5) of the JSON
+ * array `[1,timestamp,userid,question_ref,surveyid]`. encode/json-values.ts writes it.
+ */
+export const TOKEN_VERSION = 1;
 
 const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)[ T]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?(?:Z|\+00(?::00)?)$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/**
- * A response's token, which is a cursor as opaque, URL-safe text: base64url, no padding (RFC 4648 section 5), of versioned
- * JSON, `[1,timestamp,userid,question_ref,surveyid]`.
- *
- * @param columns of these four, in a row; none of them is ever null
- */
-export const cursorValue = (columns: readonly number[]) => new TokenValue(VERSION, columns);
+/** @param values a row's values in {@link CURSOR_COLUMNS}; empty when there is no row */
+export function cursorOf(values: readonly (string | null)[]): Required<Cursor> | undefined {
+  if (values.length === 0) return undefined;
+  const [timestamp, userid, questionRef, surveyid] = values as [string, string, string, string];
+  return { timestamp, userid, questionRef, surveyid };
+}
 
 /**
- * Reads a token as {@link cursorValue} writes it, or one of the older form: base64 of `timestamp,userid,question_ref`,
- * split at the first two commas, in the standard or the URL alphabet, padded or not. A `+` that reached us as a space,
- * because the client did not escape it, is a `+` again.
+ * Reads a token in the current format, or in the older one: base64 of `timestamp,userid,question_ref`, split at the first two
+ * commas, in the standard or the URL alphabet, padded or not. A space is read as the `+` that the client did not escape.
  *
- * @returns undefined when the token is neither
+ * @returns undefined if the token has neither format
  */
 export function decodeCursor(token: string): Cursor | undefined {
   const text = fromBase64(token);
@@ -42,7 +46,7 @@ export function decodeCursor(token: string): Cursor | undefined {
 
 function decodeVersioned(text: string): Cursor | undefined {
   const parts = parseJson(text);
-  if (!Array.isArray(parts) || parts.length !== 5 || parts[0] !== VERSION) return undefined;
+  if (!Array.isArray(parts) || parts.length !== 5 || parts[0] !== TOKEN_VERSION) return undefined;
   const [, timestamp, userid, questionRef, surveyid] = parts as unknown[];
   if (typeof timestamp !== 'string' || typeof userid !== 'string') return undefined;
   if (typeof questionRef !== 'string' || typeof surveyid !== 'string') return undefined;
@@ -62,16 +66,16 @@ function decodeOlder(text: string): Cursor | undefined {
   return { timestamp: inUtc(timestamp), userid, questionRef };
 }
 
-/** The offset in the one spelling that `timestamp.ts` reads as well. */
+/** Spells the offset as `timestamp.ts` reads it. */
 const inUtc = (timestamp: string) => timestamp.replace(/\+00(?::00)?$/, 'Z');
 
-/** Only what Postgres reads without complaint: 30 February would be a database error, not a place to resume from. */
+/** Accepts only what Postgres accepts: 30 February would be a database error. */
 function isTimestamp(text: string): boolean {
   const match = TIMESTAMP.exec(text);
   return match !== null && isDay(Number(match[1]), Number(match[2]), Number(match[3]));
 }
 
-/** Postgres text cannot hold a NUL, nor half of a surrogate pair. */
+/** Whether Postgres can store a text: one without NUL characters and lone surrogates. */
 export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }

@@ -1,10 +1,45 @@
-import type { Selection } from '../db/selection.ts';
-import type { Form } from '../db/surveys.ts';
-import type { Filters } from '../http/params.ts';
+import type { Cursor } from './cursor.ts';
+import type { Microseconds } from './timestamp.ts';
 
-/** The part of a survey that a request's filters leave. */
-export function select(forms: readonly Form[], filters: Filters): Selection {
-  const { since, until, shortcode, userid, question_ref } = filters;
-  const wanted = shortcode ? forms.filter((form) => shortcode.includes(form.shortcode)) : forms;
-  return { forms: wanted, since, until, userids: userid, questionRefs: question_ref };
+/** One version of one form of a survey: a row of `surveys`. */
+export interface FormVersion {
+  /** Lower-case UUID; the `surveyid` of its responses. */
+  readonly id: string;
+  readonly shortcode: string;
+}
+
+/** The filters of a request, named as its parameters are. */
+export interface Filters {
+  readonly since?: Microseconds | undefined;
+  readonly until?: Microseconds | undefined;
+  readonly shortcode?: readonly string[] | undefined;
+  readonly userid?: readonly string[] | undefined;
+  readonly question_ref?: readonly string[] | undefined;
+}
+
+/** The responses to these form versions that pass every filter. */
+export interface Selection {
+  readonly formVersions: readonly FormVersion[];
+  /** At this moment or later. */
+  readonly since?: Microseconds | undefined;
+  /** Before this moment. */
+  readonly until?: Microseconds | undefined;
+  /** By one of these participants. */
+  readonly userids?: readonly string[] | undefined;
+  /** To one of these questions. */
+  readonly questionRefs?: readonly string[] | undefined;
+}
+
+/** Part of a selection: the first `limit` responses after `after`, up to and including `upTo`. */
+export interface Range {
+  readonly after?: Cursor | undefined;
+  readonly upTo?: Required<Cursor> | undefined;
+  readonly limit: number;
+}
+
+/** Applies a request's filters to a survey. */
+export function select(survey: readonly FormVersion[], filters: Filters): Selection {
+  const { since, until, shortcode: shortcodes, userid: userids, question_ref: questionRefs } = filters;
+  const formVersions = shortcodes ? survey.filter(({ shortcode }) => shortcodes.includes(shortcode)) : survey;
+  return { formVersions, since, until, userids, questionRefs };
 }

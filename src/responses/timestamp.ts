@@ -1,4 +1,4 @@
-/** Microseconds since 1970-01-01T00:00:00Z. A bigint: the years 1 to 9999 do not fit a double's 53 bits. */
+/** Microseconds since 1970-01-01T00:00:00Z. A bigint, since the years 1 to 9999 do not fit the 53 bits of a double. */
 export type Microseconds = bigint;
 
 const DAY = /^(\d{4})-(\d\d)-(\d\d)/;
@@ -6,16 +6,15 @@ const TIME = /^[Tt ]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.(\d{1,30}))?/;
 const OFFSET = /^(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 
 const MICROSECONDS_PER_SECOND = 1_000_000n;
-/** What `responses.timestamp` can hold: see migration 0001. */
+/** The range of `responses.timestamp`: see migration 0001. */
 const FIRST: Microseconds = -62_135_596_800n * MICROSECONDS_PER_SECOND; // 0001-01-01
-const BEHIND_LAST: Microseconds = 253_402_300_800n * MICROSECONDS_PER_SECOND; // 10000-01-01
+const END: Microseconds = 253_402_300_800n * MICROSECONDS_PER_SECOND; // 10000-01-01
 
 /**
- * Reads a moment as RFC 3339 has it, section 5.6: a date and a time with its offset, `T` and `Z` in either case or a
- * space between date and time. Or a date alone: that day's beginning in UTC. A `+` that reached us as a space, because the
- * client did not escape it, is a `+` again.
+ * Parses an RFC 3339 timestamp (section 5.6), with `T` and `Z` in either case, or with a space between date and time. A date
+ * alone is the start of that day in UTC. A space before the offset is read as the `+` that the client did not escape.
  *
- * @returns the first whole microsecond that is not before the moment; undefined when the text is none
+ * @returns the moment, rounded up to a whole microsecond; undefined when the text is not a timestamp
  */
 export function parseInstant(text: string): Microseconds | undefined {
   const [date, year, month, day] = DAY.exec(text) ?? [];
@@ -37,16 +36,16 @@ export function parseInstant(text: string): Microseconds | undefined {
   );
 }
 
-/** @returns the moment as Postgres reads it, moved to the beginning or the end of what a response's time can be */
+/** @returns the moment as Postgres reads it, clamped to the range of `responses.timestamp` */
 export function formatInstant(microseconds: Microseconds): string {
   if (microseconds <= FIRST) return '0001-01-01T00:00:00Z';
-  if (microseconds >= BEHIND_LAST) return '10000-01-01T00:00:00Z';
+  if (microseconds >= END) return '10000-01-01T00:00:00Z';
   const rest = ((microseconds % 1000n) + 1000n) % 1000n;
   const milliseconds = Number((microseconds - rest) / 1000n);
   return new Date(milliseconds).toISOString().replace('Z', `${String(rest).padStart(3, '0')}Z`);
 }
 
-/** Whether a day is in the calendar, of the years 1 to 9999. */
+/** Whether a day exists, in the years from 1 on. */
 export function isDay(year: number, month: number, day: number): boolean {
   if (year < 1 || month < 1 || month > 12 || day < 1) return false;
   const daysInMonth = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();

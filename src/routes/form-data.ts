@@ -1,18 +1,16 @@
 import { z } from '@hono/zod-openapi';
-import { answerWhole } from '../http/send.ts';
-import { attachment } from '../http/attachment.ts';
+import { FORM_DATA_COLUMNS, formDataQuery } from '../db/surveys.ts';
 import { concat } from '../encode/bytes.ts';
-import { csvHeader } from '../encode/csv-header.ts';
-import { transcodeToCsv } from '../encode/csv.ts';
-import { FORM_VERSION_COLUMNS, formVersionsQuery } from '../db/form-versions.ts';
-import { hasResponses } from '../db/responses.ts';
-import { findForms } from '../db/surveys.ts';
+import { csvHeader } from '../encode/csv-cell.ts';
+import { encodeCsv } from '../encode/csv.ts';
+import { requireResponses, selectResponses } from '../export/send-responses.ts';
+import { attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { noResponses } from '../http/errors.ts';
+import { survey } from '../http/params.ts';
+import { sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { surveyResponses } from '../openapi/responses.ts';
-import { survey } from '../http/params.ts';
 
 /** GET /responses/form-data: a survey's form versions, as a CSV file. */
 export const formData = endpoint({
@@ -32,14 +30,14 @@ export const formData = endpoint({
   },
 
   async handle(c, query) {
-    const { db, account, signal } = c.var;
-    const forms = await findForms(db, account.id, query.survey, signal);
-    if (!(await hasResponses(db, forms, signal))) throw noResponses(query.survey, account.email);
-    const versions = formVersionsQuery(account.id, query.survey);
-    const page = await db.bytes(versions, { signal }, (body) => transcodeToCsv(body, [], versions.columns));
-    c.var.stats.rows = page.rowCount;
-
-    const file = concat(csvHeader(FORM_VERSION_COLUMNS), page.csv);
-    return answerWhole(c, file, attachment('form-data', 'csv'));
+    const { account, db, signal, stats } = c.var;
+    await selectResponses(c, query);
+    await requireResponses(c, query.survey);
+    const columns = { columns: FORM_DATA_COLUMNS.length, keyColumns: [] };
+    const { data, rowCount } = await db.bytes(formDataQuery(account.id, query.survey), { signal }, (body) =>
+      encodeCsv(body, columns),
+    );
+    stats.rows = rowCount;
+    return sendBody(c, concat(csvHeader(FORM_DATA_COLUMNS), data), attachment('form-data', 'csv'));
   },
 });

@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
-import { answerWhole } from '../http/send.ts';
+import { sendBody } from '../http/send.ts';
 import { ping } from '../db/health.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { withHeaders } from '../openapi/headers.ts';
 
-/** GET /healthz: 200 when the database answers, 503 when it does not. For load balancers and start scripts; no key. */
+/** GET /healthz: 200 if the database responds, otherwise 503. Needs no key; for load balancers and start scripts. */
 export const health = endpoint({
   path: '/healthz',
   operationId: 'getHealth',
@@ -28,6 +28,6 @@ export const health = endpoint({
 
   async handle(c) {
     await ping(c.var.db, c.var.signal);
-    return answerWhole(c, '{"status":"ok"}', { 'Content-Type': 'application/json' });
+    return sendBody(c, '{"status":"ok"}', { 'Content-Type': 'application/json' });
   },
 });

@@ -1,11 +1,11 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi';
-import { answerWhole } from '../http/send.ts';
+import { sendBody } from '../http/send.ts';
 import type { AppEnv } from '../http/context.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { describeApp } from '../openapi/document.ts';
 import { withHeaders } from '../openapi/headers.ts';
 
-/** GET /openapi.json: the description of an app. It is made when first asked for: an isolate that only exports has no use for it. */
+/** GET /openapi.json: the description of an app, made on the first request for it. */
 export function openApi(app: OpenAPIHono<AppEnv>) {
   let document: string | undefined;
   return endpoint({
@@ -35,7 +35,7 @@ export function openApi(app: OpenAPIHono<AppEnv>) {
 
     async handle(c) {
       document ??= JSON.stringify(describeApp(app));
-      return answerWhole(c, document, { 'Content-Type': 'application/json' });
+      return sendBody(c, document, { 'Content-Type': 'application/json' });
     },
   });
 }

@@ -1,15 +1,15 @@
 import { z } from '@hono/zod-openapi';
-import { attachment } from '../http/attachment.ts';
-import { csvHeader } from '../encode/csv-header.ts';
 import { CSV_COLUMNS } from '../db/responses.ts';
+import { csvHeader } from '../encode/csv-cell.ts';
+import { csvFormat } from '../export/formats.ts';
+import { selectResponses, sendResponses } from '../export/send-responses.ts';
+import { attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { csvReader } from '../export/csv-reader.ts';
+import { after, count, csvOptions, filters, layout, survey } from '../http/params.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { surveyResponses } from '../openapi/responses.ts';
-import { after, count, csvFormat, filters, layout, survey } from '../http/params.ts';
-import { exportFile } from './export-file.ts';
-import { wideFile } from './wide-file.ts';
+import { checkWideQuery, wideFile } from '../wide/file.ts';
 
 /** GET /responses/csv: a survey's responses, as one streamed CSV file. */
 export const responsesCsv = endpoint({
@@ -18,7 +18,7 @@ export const responsesCsv = endpoint({
   tags: ['Responses'],
   summary: 'All responses as a CSV file',
   description: 'All of a survey’s responses, or those that pass the filters, as one file, streamed.',
-  query: z.object({ ...survey, ...filters, ...after, ...count, ...csvFormat, ...layout }),
+  query: z.object({ ...survey, ...filters, ...after, ...count, ...csvOptions, ...layout }),
   responses: {
     ...surveyResponses,
     200: {
@@ -28,13 +28,21 @@ export const responsesCsv = endpoint({
     },
   },
 
-  handle(c, query) {
+  async handle(c, query) {
+    const { db, signal } = c.var;
     const headers = attachment('responses', 'csv');
-    if (query.layout === 'wide') return wideFile(c, query, headers);
-    return exportFile(c, query, {
+    if (query.layout === 'wide') {
+      checkWideQuery(query);
+      const selection = await selectResponses(c, query);
+      return sendResponses(c, query, selection, { headers, ...(await wideFile(db, selection, query, signal)) });
+    }
+    return sendResponses(c, query, await selectResponses(c, query), {
       headers,
-      head: csvHeader(CSV_COLUMNS, query),
-      reader: (db, selection, signal) => csvReader(db, selection, signal, query),
+      format: csvFormat({ safe: query.safe }),
+      async *body(pages) {
+        if (!query.after) yield csvHeader(CSV_COLUMNS, query); // a client that resumes a file has its header already
+        yield* pages;
+      },
     });
   },
 });

@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi';
+import { jsonFormat } from '../export/formats.ts';
+import { selectResponses, sendResponses } from '../export/send-responses.ts';
 import { attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ndjsonReader } from '../export/ndjson-reader.ts';
+import { after, count, filters, survey } from '../http/params.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { surveyResponses } from '../openapi/responses.ts';
-import { after, count, filters, survey } from '../http/params.ts';
-import { exportFile } from './export-file.ts';
 
 /** GET /responses/ndjson: a survey's responses, as one streamed file with a JSON object on each line. */
 export const responsesNdjson = endpoint({
@@ -25,10 +25,12 @@ export const responsesNdjson = endpoint({
     },
   },
 
-  handle: (c, query) =>
-    exportFile(c, query, {
+  async handle(c, query) {
+    const selection = await selectResponses(c, query);
+    return sendResponses(c, query, selection, {
       headers: attachment('responses', 'ndjson'),
-      head: new Uint8Array(0),
-      reader: ndjsonReader,
-    }),
+      format: jsonFormat(selection.formVersions, { after: '\n' }),
+      body: (pages) => pages,
+    });
+  },
 });

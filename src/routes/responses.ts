@@ -1,27 +1,16 @@
 import { z } from '@hono/zod-openapi';
-import { answerStream, answerWhole } from '../http/send.ts';
-import { concat } from '../encode/bytes.ts';
-import { countResponses, hasResponses, pageVersionQuery } from '../db/responses.ts';
-import { findForms } from '../db/surveys.ts';
-import { type ListVersion, findListVersion, listVersionOf } from '../db/row-versions.ts';
+import { jsonFormat } from '../export/formats.ts';
+import { selectResponses, sendResponses } from '../export/send-responses.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { noResponses } from '../http/errors.ts';
-import { etagOf } from '../http/etag.ts';
-import { type JsonPage, readJsonPages } from '../export/json-pages.ts';
+import { after, count, filters, pageSize, survey } from '../http/params.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { reference } from '../openapi/reference.ts';
 import { notModifiedResponse, surveyResponses } from '../openapi/responses.ts';
-import { after, count, filters, pageSize, survey } from '../http/params.ts';
-import type { RequestStats } from '../http/request-stats.ts';
-import { select } from '../responses/selection.ts';
-import { answerIfUnchanged } from '../http/not-modified.ts';
 
 const utf8 = new TextEncoder();
-const OPENING = utf8.encode('{"responses":[');
-const CLOSING = utf8.encode(']}');
-/** Of a page's objects: the first of a list has no comma before it. */
-const withoutComma = (json: Uint8Array<ArrayBuffer>) => json.subarray(1);
+/** A page is sent as a whole, with its ETag, unless it is larger: 10,000 responses of the usual size are far below. */
+const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 
 /** GET /responses: a page of a survey's responses, as JSON. */
 export const responses = endpoint({
@@ -35,62 +24,31 @@ export const responses = endpoint({
     ...notModifiedResponse,
     ...surveyResponses,
     200: {
-      description: 'The page; an empty one behind the last response.',
+      description: 'The page; empty after the last response.',
       headers: withHeaders('ETag', 'X-Total-Count'),
       content: { 'application/json': { schema: reference('schemas', 'Page'), example: examples.page } },
     },
   },
 
   async handle(c, query) {
-    const { db, account, stats, signal, ending } = c.var;
-
-    const forms = await findForms(db, account.id, query.survey, signal);
-    if (forms.length === 0) throw noResponses(query.survey, account.email);
-    const selection = select(forms, query);
-    const range = { after: query.after, limit: query.pageSize };
-    const etagFor = (version: ListVersion) => etagOf(account.id, selection.forms, version);
-    const currentEtag = async () => {
-      const version = await findListVersion(db, pageVersionQuery(selection, range), signal);
-      return version.rowCount > 0 || (await hasResponses(db, forms, signal)) ? etagFor(version) : undefined;
-    };
-    // A total is no part of the page, and changes without it.
-    const unchanged = query.count ? undefined : await answerIfUnchanged(c, currentEtag);
-    if (unchanged) return unchanged;
-
-    const pages = readJsonPages(db, selection, range, signal);
-    const [first, total] = await Promise.all([
-      pages.next().then(({ value }) => value as JsonPage),
-      query.count ? countResponses(db, selection, query.after, signal) : undefined,
-    ]);
-    if (first.rowCount === 0 && !(await hasResponses(db, forms, signal)))
-      throw noResponses(query.survey, account.email);
-
-    const headers = {
-      'Content-Type': 'application/json',
-      ...(total === undefined ? {} : { 'X-Total-Count': String(total) }),
-    };
-    if (first.complete) {
-      stats.rows = first.rowCount;
-      const etag = query.count ? {} : { ETag: await etagFor(await listVersionOf(first.versions)) };
-      return answerWhole(c, concat(OPENING, withoutComma(first.json), CLOSING), { ...headers, ...etag });
-    }
-    if (c.req.method === 'HEAD') return c.body(null, 200, headers);
-    return answerStream(c, bodyOf(first, pages, stats), ending, headers);
+    const selection = await selectResponses(c, query);
+    return sendResponses(c, query, selection, {
+      headers: { 'Content-Type': 'application/json' },
+      format: jsonFormat(selection.formVersions, { before: ',', maxPageBytes: MAX_PAGE_BYTES }),
+      limit: query.pageSize,
+      tagged: true,
+      body: pageBody,
+    });
   },
 });
 
-/** Rows too large for one page: they are sent as they are read. */
-async function* bodyOf(
-  first: JsonPage,
-  rest: AsyncIterable<JsonPage>,
-  stats: RequestStats,
-): AsyncGenerator<Uint8Array, void, void> {
-  yield OPENING;
-  yield withoutComma(first.json);
-  stats.rows += first.rowCount;
-  for await (const page of rest) {
-    yield page.json;
-    stats.rows += page.rowCount;
+/** @param pages objects, each after a comma; the first comma is dropped */
+async function* pageBody(pages: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
+  yield utf8.encode('{"responses":[');
+  let commas = 1;
+  for await (const objects of pages) {
+    yield objects.subarray(commas);
+    commas = 0;
   }
-  yield CLOSING;
+  yield utf8.encode(']}');
 }

@@ -1,15 +1,20 @@
 import { z } from '@hono/zod-openapi';
-import { answerWhole } from '../http/send.ts';
-import { SURVEY_FIELDS, listSurveys, surveysVersionQuery } from '../db/surveys.ts';
-import { type ListVersion, findListVersion, listVersionOf, versionsOf } from '../db/row-versions.ts';
+import { SURVEY_COLUMNS, surveysQuery } from '../db/surveys.ts';
+import { concat } from '../encode/bytes.ts';
+import { JsonValue, StringValue } from '../encode/json-values.ts';
+import { ObjectEncoder } from '../encode/json.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { etagOf } from '../http/etag.ts';
-import { jsonObject } from '../encode/json-object.ts';
+import { sendTagged } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { reference } from '../openapi/reference.ts';
 import { notModifiedResponse } from '../openapi/responses.ts';
-import { answerIfUnchanged } from '../http/not-modified.ts';
+
+const JSON_COLUMNS: ReadonlySet<string> = new Set(['metadata', 'translation_conf', 'timeouts']);
+const encoder = new ObjectEncoder({
+  members: SURVEY_COLUMNS.map((name, i) => [name, JSON_COLUMNS.has(name) ? new JsonValue(i) : new StringValue(i)]),
+  before: ',',
+});
 
 /** GET /surveys: every form version of the account, newest first. */
 export const surveys = endpoint({
@@ -34,19 +39,12 @@ export const surveys = endpoint({
   },
 
   async handle(c) {
-    const { db, account, signal } = c.var;
-    const etagFor = (version: ListVersion) => etagOf(account.id, version);
-    const unchanged = await answerIfUnchanged(c, async () =>
-      etagFor(await findListVersion(db, surveysVersionQuery(account.id), signal)),
+    const { account, db, signal, stats } = c.var;
+    const columns = { columns: SURVEY_COLUMNS.length, keyColumns: [] };
+    const { data, rowCount } = await db.bytes(surveysQuery(account.id), { signal }, (body) =>
+      encoder.encode(body, columns),
     );
-    if (unchanged) return unchanged;
-
-    const rows = await listSurveys(db, account.id, signal);
-    c.var.stats.rows = rows.length;
-    const objects = rows.map((row) => jsonObject(SURVEY_FIELDS, row));
-    return answerWhole(c, `[${objects.join(',')}]`, {
-      'Content-Type': 'application/json',
-      ETag: await etagFor(await listVersionOf(versionsOf(rows))),
-    });
+    stats.rows = rowCount;
+    return sendTagged(c, concat('[', data.subarray(1), ']'), { 'Content-Type': 'application/json' });
   },
 });

@@ -1,5 +1,5 @@
 import type { Hono } from 'hono';
-import { answerWhole } from '../http/send.ts';
+import { sendBody } from '../http/send.ts';
 import type { AppEnv } from '../http/context.ts';
 import { FILES } from './files.ts';
 
@@ -16,7 +16,7 @@ const POLICY = [
 export function addReferencePage(app: Hono<AppEnv>): void {
   for (const [path, { type, text }] of Object.entries(FILES)) {
     app.get(path, (c) =>
-      answerWhole(c, text, {
+      sendBody(c, text, {
         'Content-Type': type,
         'Content-Security-Policy': POLICY,
         'Referrer-Policy': 'no-referrer',

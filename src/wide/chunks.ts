@@ -1,9 +1,9 @@
-/** Large enough that the cost of a write does not show, small beside the pages. */
+/** Large enough that the cost of a write does not show, and small compared to a page. */
 const CHUNK_BYTES = 128 * 1024;
 
 const utf8 = new TextEncoder();
 
-/** Collects text, and gives it out as UTF-8 in chunks of 128 KiB. A chunk's memory is that of the one before. */
+/** Collects text and returns it as UTF-8 in chunks of 128 KiB. Each chunk reuses the memory of the one before. */
 export class Chunks {
   readonly #chunk = new Uint8Array(CHUNK_BYTES);
   #text = '';
@@ -12,9 +12,9 @@ export class Chunks {
     this.#text += text;
   }
 
-  /** Whether there is a chunk to give out. */
+  /** Whether there is a full chunk. */
   get isFull(): boolean {
-    return this.#text.length >= CHUNK_BYTES; // a character is a byte at least
+    return this.#text.length >= CHUNK_BYTES; // a character has at least one byte
   }
 
   /** All full chunks. */
@@ -22,7 +22,7 @@ export class Chunks {
     yield* this.#encode(CHUNK_BYTES);
   }
 
-  /** The last chunks. */
+  /** The remaining chunks. */
   *rest(): Generator<Uint8Array, void, void> {
     yield* this.#encode(1);
   }

@@ -1,8 +1,8 @@
-import { csvCell } from '../encode/csv-cell.ts';
 import type { Question } from '../db/questions.ts';
-import type { Form } from '../db/surveys.ts';
+import { csvCell } from '../encode/csv-cell.ts';
+import type { FormVersion } from '../responses/selection.ts';
 
-/** The columns that stand before the questions' in every wide file. */
+/** The columns before those of the questions. */
 export const FIXED_COLUMNS = [
   'userid',
   'parent_surveyid',
@@ -13,30 +13,30 @@ export const FIXED_COLUMNS = [
   'metadata',
 ] as const;
 
-/** The columns of a wide file's questions. */
+/** The question columns of a wide file. */
 export interface QuestionColumns {
-  /** As cells of the file's header. */
+  /** As cells of the header record. */
   readonly names: readonly string[];
   /**
-   * By form version, and then by the question's name as a CSV cell: which column an answer belongs into, counted from 0.
-   * The versions of a form share one map.
+   * The column index, from 0, by form version and then by `question_ref` as a CSV cell. The versions of a form share one
+   * map.
    */
-  readonly places: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  readonly indexes: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
 
 /**
- * Gives every question a column, named for its form and itself, whatever else is in the survey.
+ * Makes a column for each question, named by its form and itself, so that its name does not depend on the rest of the survey.
  *
- * @param questions of these forms
+ * @param questions of these form versions
  */
-export function questionColumns(questions: readonly Question[], forms: readonly Form[]): QuestionColumns {
-  const byShortcode = new Map(forms.map(({ shortcode }) => [shortcode, new Map<string, number>()]));
-  const placesIn = (shortcode: string) => byShortcode.get(shortcode) as Map<string, number>;
-  for (const [place, { shortcode, questionRef }] of questions.entries()) {
-    placesIn(shortcode).set(csvCell(questionRef), place);
+export function questionColumns(questions: readonly Question[], formVersions: readonly FormVersion[]): QuestionColumns {
+  const byShortcode = new Map(formVersions.map(({ shortcode }) => [shortcode, new Map<string, number>()]));
+  const indexesOf = (shortcode: string) => byShortcode.get(shortcode) as Map<string, number>;
+  for (const [index, { shortcode, questionRef }] of questions.entries()) {
+    indexesOf(shortcode).set(csvCell(questionRef), index);
   }
   return {
     names: questions.map(({ shortcode, questionRef }) => csvCell(`${shortcode}.${questionRef}`)),
-    places: new Map(forms.map(({ id, shortcode }) => [id, placesIn(shortcode)])),
+    indexes: new Map(formVersions.map(({ id, shortcode }) => [id, indexesOf(shortcode)])),
   };
 }

@@ -1,18 +1,17 @@
-import { readAnswer } from './answer.ts';
 import { Chunks } from './chunks.ts';
 import type { QuestionColumns } from './columns.ts';
-import { copied } from './copied.ts';
-import { type Chain, Participant } from './participant.ts';
+import { type Chain, Participant, copied } from './participant.ts';
+import { readRecord } from './record.ts';
 
 /**
- * Folds a survey's answers, in the order of participants and then of time, into the records of a wide file. It holds the
- * records of one participant, and a chunk of the file.
+ * Folds responses, in the order of participants and then of time, into the records of a wide file. It holds the records of one
+ * participant, and one chunk of the file.
  */
 export class Fold {
   readonly #columns: QuestionColumns;
   readonly #chunks = new Chunks();
   #participant: Participant | undefined;
-  /** What is not read yet, and how much of it there should be when it is. */
+  /** The text that has not been read yet, and the length from which it is. */
   #text = '';
   #wanted = 0;
 
@@ -21,14 +20,14 @@ export class Fold {
   }
 
   /**
-   * @param text the next part of the CSV of `ANSWER_COLUMNS`, cut anywhere. An answer to a question without a column was
-   * stored after the columns were looked up: it is left out, as if it came too late
-   * @returns the next bytes of the file, each chunk valid until the next is asked for
+   * @param text the next part of the CSV of `RECORD_COLUMNS`, cut anywhere. Responses to a question without a column are
+   * skipped: they were stored after the columns were looked up
+   * @returns the next bytes of the file; each chunk is valid until the next is requested
    * @throws ParticipantTooLargeError
    */
   *add(text: string): Generator<Uint8Array, void, void> {
     this.#text += text;
-    // What ends within a record is not read again before there is twice as much: a record may have many parts.
+    // A record can have many parts: an incomplete one is read again only when the text has doubled.
     if (this.#text.length < this.#wanted) return;
     yield* this.#read();
     this.#wanted = 2 * this.#text.length;
@@ -45,17 +44,17 @@ export class Fold {
   *#read(): Generator<Uint8Array, void, void> {
     const text = this.#text;
     let at = 0;
-    for (let answer = readAnswer(text, at); answer; answer = readAnswer(text, at)) {
-      at = answer.end;
-      const place = this.#columns.places.get(answer.surveyid)?.get(answer.questionRef);
-      if (place === undefined) continue;
-      if (answer.userid !== this.#participant?.userid) {
+    for (let record = readRecord(text, at); record; record = readRecord(text, at)) {
+      at = record.end;
+      const column = this.#columns.indexes.get(record.surveyid)?.get(record.questionRef);
+      if (column === undefined) continue;
+      if (record.userid !== this.#participant?.userid) {
         yield* this.#writeParticipant();
-        this.#participant = new Participant(answer.userid);
+        this.#participant = new Participant(record.userid);
       }
-      this.#participant.add(answer, place);
+      this.#participant.add(record, column);
     }
-    this.#participant?.leaveText();
+    this.#participant?.detach();
     this.#text = copied(text.slice(at));
   }
 
@@ -67,14 +66,14 @@ export class Fold {
     this.#participant = undefined;
   }
 
-  #writeRecord(key: string, { flowid, started, ended, metadata, answers }: Readonly<Chain>): void {
+  /** At the cost of the record's responses, not of the file's columns. */
+  #writeRecord(key: string, { flowid, started, ended, metadata, responses }: Readonly<Chain>): void {
     let record = `${key},${flowid},${started},${ended},${metadata}`;
-    let column = -1;
-    // What a record costs is the number of its answers, however many columns there are.
-    for (const place of [...answers.keys()].toSorted((a, b) => a - b)) {
-      record += ','.repeat(place - column) + answers.get(place);
-      column = place;
+    let previous = -1;
+    for (const column of [...responses.keys()].toSorted((a, b) => a - b)) {
+      record += ','.repeat(column - previous) + responses.get(column);
+      previous = column;
     }
-    this.#chunks.add(`${record}${','.repeat(this.#columns.names.length - 1 - column)}\n`);
+    this.#chunks.add(`${record}${','.repeat(this.#columns.names.length - 1 - previous)}\n`);
   }
 }

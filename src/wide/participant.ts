@@ -1,28 +1,30 @@
-import type { Answer } from './answer.ts';
-import { copied } from './copied.ts';
+import type { ResponseRecord } from './record.ts';
 
-/** What a record of a wide file is made of: the answers that a participant gave along one chain of forms. */
+/** A record of a wide file: a participant's responses along one chain of forms. */
 export interface Chain {
   flowid: string;
   started: string;
   ended: string;
   metadata: string;
-  /** The last answer to each question, by the place of its column. */
-  readonly answers: Map<number, string>;
+  /** The last response to each question, by column index. */
+  readonly responses: Map<number, string>;
 }
 
-/** What one participant may hold in memory, in characters and {@link CHAIN_SIZE} and {@link ANSWER_SIZE}. */
+/** What one participant may hold, in characters, {@link CHAIN_SIZE}s and {@link RESPONSE_SIZE}s. */
 export const MAX_PARTICIPANT_SIZE = 16 * 1024 * 1024;
-/** What objects take beside their characters, roughly. */
+/** The approximate size of objects without their characters. */
 const CHAIN_SIZE = 500;
-const ANSWER_SIZE = 60;
+const RESPONSE_SIZE = 60;
 
-/** The answers of one participant cannot be held in memory all at once, and so not be put into records. */
+/** The responses of one participant do not fit in memory. */
 export class ParticipantTooLargeError extends Error {
   override name = 'ParticipantTooLargeError';
 }
 
-/** One participant's answers, folded into the records that they make. */
+/** A copy. V8 makes a slice of a string a view of it, and so keeps the whole string in memory. */
+export const copied = (text: string): string => ` ${text}`.slice(1);
+
+/** One participant's responses, folded into records. */
 export class Participant {
   #userid: string;
   #chains = new Map<string, Chain>();
@@ -37,51 +39,51 @@ export class Participant {
     return this.#userid;
   }
 
-  /** Records by what they begin with, in the order of their first answers. */
+  /** Records by their first cells, in the order of their first responses. */
   get chains(): ReadonlyMap<string, Readonly<Chain>> {
     return this.#chains;
   }
 
   /**
-   * Takes the next answer in order: a later one takes the place of an earlier one.
+   * Adds the next response in order; it replaces an earlier one to the same question.
    *
    * @throws ParticipantTooLargeError
    */
-  add(answer: Answer, place: number): void {
+  add(record: ResponseRecord, column: number): void {
     const keep = this.#keep;
-    let chain = this.#chains.get(answer.chain);
+    let chain = this.#chains.get(record.chain);
     if (!chain) {
-      const time = keep(answer.timestamp);
-      chain = { flowid: '', started: time, ended: time, metadata: '', answers: new Map() };
-      this.#chains.set(keep(answer.chain), chain);
-      this.#size += CHAIN_SIZE + answer.chain.length;
+      const time = keep(record.timestamp);
+      chain = { flowid: '', started: time, ended: time, metadata: '', responses: new Map() };
+      this.#chains.set(keep(record.chain), chain);
+      this.#size += CHAIN_SIZE + record.chain.length;
     }
-    const before = chain.answers.get(place);
-    this.#size += answer.response.length + answer.metadata.length - chain.metadata.length;
-    this.#size += before === undefined ? ANSWER_SIZE : -before.length;
+    const previous = chain.responses.get(column);
+    this.#size += record.response.length + record.metadata.length - chain.metadata.length;
+    this.#size += previous === undefined ? RESPONSE_SIZE : -previous.length;
     if (this.#size > MAX_PARTICIPANT_SIZE) {
-      throw new ParticipantTooLargeError('the answers of one participant are too large to be put into records');
+      throw new ParticipantTooLargeError('the responses of one participant do not fit in memory');
     }
-    chain.flowid = keep(answer.flowid);
-    chain.ended = keep(answer.timestamp);
-    chain.metadata = keep(answer.metadata);
-    chain.answers.set(place, keep(answer.response));
+    chain.flowid = keep(record.flowid);
+    chain.ended = keep(record.timestamp);
+    chain.metadata = keep(record.metadata);
+    chain.responses.set(column, keep(record.response));
   }
 
-  /** Lets go of the text that the answers so far were cut out of: what is held, and what is still to come, is copied. */
-  leaveText(): void {
+  /** Copies what is held out of the text it was read from, and, from now on, what is added. */
+  detach(): void {
     if (this.#keep === copied) return;
     this.#keep = copied;
     this.#userid = copied(this.#userid);
     this.#chains = new Map(
-      [...this.#chains].map(([key, { flowid, started, ended, metadata, answers }]) => [
+      [...this.#chains].map(([key, { flowid, started, ended, metadata, responses }]) => [
         copied(key),
         {
           flowid: copied(flowid),
           started: copied(started),
           ended: copied(ended),
           metadata: copied(metadata),
-          answers: new Map([...answers].map(([place, text]) => [place, copied(text)])),
+          responses: new Map([...responses].map(([column, text]) => [column, copied(text)])),
         },
       ]),
     );

@@ -12,7 +12,7 @@ beforeAll(async () => {
   account = await createAccount();
 });
 
-/** Sends headers as they are, where fetch would refuse them or put them together. @returns the status */
+/** Sends headers unchanged, where fetch would refuse or merge them. @returns the status */
 async function statusFor(headers: readonly string[]): Promise<number> {
   const { hostname, port } = new URL(origin());
   const socket = connect(Number(port), hostname);
@@ -23,7 +23,7 @@ async function statusFor(headers: readonly string[]): Promise<number> {
   return Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1]);
 }
 
-/** RFC 6750, section 2.1: `"Bearer" 1*SP b64token`; RFC 9110: the scheme's case does not matter, nor does space around a value. */
+/** RFC 6750 section 2.1: `"Bearer" 1*SP b64token`. RFC 9110: the scheme is case-insensitive, and space around a value is ignored. */
 const VARIANTS: [string[], number][] = [
   [['Authorization: Bearer KEY'], 200],
   [['authorization: bearer KEY'], 200],
@@ -66,14 +66,14 @@ describe('the Authorization header', () => {
     expect(await statusFor(sent)).toBe(status);
   });
 
-  test('is the only place for a key: neither query nor cookie', async () => {
+  test('is the only source of a key: neither the query nor a cookie is', async () => {
     for (const path of [`/surveys?access_token=${account.key}`, `/surveys?key=${account.key}`]) {
       const answer = await ask(path, { headers: { Cookie: `access_token=${account.key}` } });
       expect([answer.status, answer.text]).toEqual([401, errorBody('Invalid Token.')]);
     }
   });
 
-  test('in a POST’s form is none either', async () => {
+  test('is not replaced by a field of a POST’s form', async () => {
     const asking = request(`${origin()}/api/v1/surveys`, { method: 'POST' });
     asking.end(`access_token=${account.key}`);
     const [response] = (await once(asking, 'response')) as [{ statusCode: number; resume(): void }];
@@ -82,7 +82,7 @@ describe('the Authorization header', () => {
   });
 });
 
-test('two keys of an account work side by side, and one goes on when the other is revoked', async () => {
+test('an account can have two keys, and one works after the other is revoked', async () => {
   const [first, second] = [generateApiKey(), generateApiKey()];
   await createSurvey(account, 'of both');
   await storeKey(account.id, first);

@@ -7,23 +7,23 @@ import { origin, query } from '../support/api.ts';
 import { type TestSurvey, addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
 
 /**
- * The local runtime stands in for Cloudflare's edge as well, and compresses JSON of any size by itself, but for who writes
- * it in capitals: what comes then is the Worker's own doing.
+ * The local runtime also plays Cloudflare's edge, which compresses JSON of any size. Written in capitals, the header reaches the
+ * Worker alone.
  */
 const GZIP = { 'Accept-Encoding': 'GZIP' };
 const PATHS = ['/surveys', '/responses', '/responses/csv', '/responses/ndjson', '/responses/form-data'];
 
 let large: TestSurvey;
-let tiny: TestSurvey;
+let small: TestSurvey;
 
 beforeAll(async () => {
   large = await createSurvey(await createAccount(), 'large', 20);
-  tiny = await createSurvey(await createAccount(), 'tiny', 1);
+  small = await createSurvey(await createAccount(), 'small', 1);
   await addResponses(
     large,
     Array.from({ length: 1500 }, (_, i) => ({ form: i % 20, question_ref: `q${i}`, response: `"né 🎉", ${i}` })),
   );
-  await addResponses(tiny, [{}]);
+  await addResponses(small, [{}]);
 });
 
 interface Raw {
@@ -32,7 +32,7 @@ interface Raw {
   readonly bytes: Buffer;
 }
 
-/** Asks without anything that a client adds by itself, and takes what comes as it is. */
+/** Sends a request without the headers that clients add, and returns the raw response. */
 async function askRaw(path: string, survey: TestSurvey, headers: OutgoingHttpHeaders, method = 'GET'): Promise<Raw> {
   const sent = request(`${origin()}/api/v1${path}${query({ survey: survey.name })}`, {
     method,
@@ -44,7 +44,7 @@ async function askRaw(path: string, survey: TestSurvey, headers: OutgoingHttpHea
 }
 
 describe.each(PATHS)('%s', (path) => {
-  test('comes as gzip to who asks for it, with the same bytes inside', async () => {
+  test('is sent as gzip on request, with the same bytes', async () => {
     const plain = await askRaw(path, large, {});
     const zipped = await askRaw(path, large, GZIP);
     expect([plain.status, plain.headers['content-encoding']]).toEqual([200, undefined]);
@@ -55,42 +55,48 @@ describe.each(PATHS)('%s', (path) => {
   });
 
   test.each(['', 'identity', 'deflate', 'gzip;q=0, deflate', 'identity, gzip;q=0.5'])(
-    'comes as it is to who sends %j',
+    'is not compressed for %j',
     async (accepted) => {
       const { headers } = await askRaw(path, large, { 'Accept-Encoding': accepted });
       expect(headers['content-encoding']).toBeUndefined();
     },
   );
 
-  test('says that it depends on Accept-Encoding, whatever it is, errors too', async () => {
-    for (const survey of [large, tiny]) {
+  test('always varies by Accept-Encoding, even as an error', async () => {
+    for (const survey of [large, small]) {
       for (const headers of [{}, GZIP, { Authorization: '' }]) {
         expect((await askRaw(path, survey, headers)).headers.vary).toBe('Accept-Encoding');
       }
     }
   });
 
-  test('has the headers for HEAD that it has for GET', async () => {
-    const ofAnswer = new Set(['x-request-id', 'server-timing', 'date', 'transfer-encoding', 'content-disposition']);
+  test('has the same headers for HEAD and GET', async () => {
+    const ofEachResponse = new Set([
+      'x-request-id',
+      'server-timing',
+      'date',
+      'transfer-encoding',
+      'content-disposition',
+    ]);
     const asked = async (method: string, survey: TestSurvey, headers: OutgoingHttpHeaders) => {
       const answer = await askRaw(path, survey, headers, method);
-      return Object.entries(answer.headers).filter(([name]) => !ofAnswer.has(name));
+      return Object.entries(answer.headers).filter(([name]) => !ofEachResponse.has(name));
     };
-    for (const survey of [large, tiny]) {
+    for (const survey of [large, small]) {
       for (const headers of [{}, GZIP]) {
         expect(await asked('HEAD', survey, headers)).toEqual(await asked('GET', survey, headers));
       }
     }
   });
 
-  test('is not compressed when it is tiny, and says its length', async () => {
-    const { headers, bytes } = await askRaw(path, tiny, GZIP);
+  test('is not compressed if it is small, and has its length', async () => {
+    const { headers, bytes } = await askRaw(path, small, GZIP);
     expect(bytes.length).toBeLessThan(1024);
     expect(headers['content-encoding']).toBeUndefined();
     expect(headers['content-length']).toBe(String(bytes.length));
   });
 
-  test('is not compressed when it is an error', async () => {
+  test('is not compressed as an error', async () => {
     const { status, headers, bytes } = await askRaw(path, large, { ...GZIP, Authorization: '' });
     expect([status, headers['content-encoding'], bytes.toString()]).toEqual([
       401,
@@ -100,6 +106,6 @@ describe.each(PATHS)('%s', (path) => {
   });
 });
 
-test('a tiny export is what COPY writes, too', async () => {
-  expect((await askRaw('/responses/csv', tiny, {})).bytes.toString()).toBe((await copyResponses(tiny)).toString());
+test('a small export equals the output of COPY', async () => {
+  expect((await askRaw('/responses/csv', small, {})).bytes.toString()).toBe((await copyResponses(small)).toString());
 });

@@ -18,7 +18,7 @@ const HEADER =
 const csvOf = (survey: TestSurvey) =>
   ask(`/responses/csv${query({ survey: survey.name })}`, { key: survey.account.key });
 
-/** JSON texts, some of which no JavaScript number could carry. */
+/** JSON texts, some with numbers that JavaScript cannot represent. */
 const metadata = fc.option(
   fc.oneof(
     fc.constantFrom(
@@ -58,7 +58,7 @@ const responses = fc.uniqueArray(response, {
 });
 
 describe('the CSV export', () => {
-  test('is byte for byte what COPY writes, whatever the rows', async () => {
+  test('equals the output of COPY byte for byte, for any rows', async () => {
     const account = await createAccount();
     await fc.assert(
       fc.asyncProperty(responses, async (rows) => {
@@ -73,13 +73,13 @@ describe('the CSV export', () => {
     );
   });
 
-  test('has these columns in this order', async () => {
+  test('has its columns in the documented order', async () => {
     const survey = await createSurvey(await createAccount());
     await addResponses(survey, [{}]);
     expect((await csvOf(survey)).text.startsWith(HEADER)).toBe(true);
   });
 
-  test('holds every row once where there are many pages, of many forms', async () => {
+  test('has every row once, over many pages and form versions', async () => {
     const survey = await createSurvey(await createAccount(), undefined, 9);
     const rows = Array.from({ length: 6000 }, (_, i) => ({
       form: i % 9,
@@ -94,7 +94,7 @@ describe('the CSV export', () => {
     expect(answer.text.split('\n')).toHaveLength(6002);
   });
 
-  test('carries answers of a megabyte', async () => {
+  test('has no limit on the size of a response', async () => {
     const survey = await createSurvey(await createAccount(), undefined, 2);
     const long = (seed: string) => `${seed},"\n🎉`.repeat(100_000);
     await addResponses(survey, [
@@ -127,7 +127,7 @@ describe('the CSV export', () => {
 });
 
 describe('the CSV export’s headers', () => {
-  test('name a file that any system can save', async () => {
+  test('name a file that every system can save', async () => {
     const survey = await createSurvey(await createAccount(), 'Ümläut/"x"');
     await addResponses(survey, [{}]);
     const { headers } = await csvOf(survey);

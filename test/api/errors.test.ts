@@ -19,7 +19,7 @@ function expectError(answer: Answer, status: number, message: string): void {
   expect(answer.headers.get('Content-Type')).toBe('application/json');
 }
 
-describe('401, checked before anything else', () => {
+describe('401, before any other error', () => {
   const expectInvalidToken = (answer: Answer) => {
     expectError(answer, 401, 'Invalid Token.');
     expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer');
@@ -30,8 +30,7 @@ describe('401, checked before anything else', () => {
     expectInvalidToken(await ask(path, { method: 'POST' }));
   });
 
-  test('for a key that was not issued', async () =>
-    expectInvalidToken(await ask('/surveys', { key: generateApiKey() })));
+  test('for an unknown key', async () => expectInvalidToken(await ask('/surveys', { key: generateApiKey() })));
 
   test('for a malformed key', async () => expectInvalidToken(await ask('/surveys', { key: `${account.key}x` })));
 
@@ -41,7 +40,7 @@ describe('401, checked before anything else', () => {
     expectInvalidToken(await ask('/surveys', { key }));
   });
 
-  test('for an expired key, and from the moment it expires', async () => {
+  test('for an expired key, from the moment it expires', async () => {
     const [expired, expiring] = [generateApiKey(), generateApiKey()];
     await storeKey(account.id, expired, { expires: new Date(Date.now() - 1000) });
     await storeKey(account.id, expiring, { expires: new Date(Date.now() + 5000) });
@@ -52,7 +51,7 @@ describe('401, checked before anything else', () => {
 });
 
 describe('400', () => {
-  test.each(SURVEY_ENDPOINTS)('for %s without a survey, or with an empty one', async (path) => {
+  test.each(SURVEY_ENDPOINTS)('for %s without a survey, or with an empty name', async (path) => {
     for (const suffix of ['', '?survey', '?survey=', '?Survey=x']) {
       expectError(await ask(path + suffix, { key: account.key }), 400, 'No user, no responses!');
     }
@@ -72,7 +71,7 @@ describe('500 for a survey', () => {
     }
   });
 
-  test('without responses, even when paging', async () => {
+  test('without responses, even with a token', async () => {
     const after = Buffer.from('2026-01-01 00:00:00+00,,').toString('base64');
     expectError(
       await ask(`/responses${query({ survey: empty.name, after })}`, { key: account.key }),
@@ -83,11 +82,11 @@ describe('500 for a survey', () => {
 });
 
 describe('404 and 405', () => {
-  test.each(['/nowhere', '/responses/csv/more', '/Surveys'])('an unknown address, %s', async (path) => {
+  test.each(['/nowhere', '/responses/csv/more', '/Surveys'])('an unknown path, %s', async (path) => {
     expectError(await ask(path, { key: account.key }), 404, 'There is nothing at this address.');
   });
 
-  test('an unknown address outside of the API needs no key', async () => {
+  test('an unknown path outside the API, without a key', async () => {
     expectError(await askAnywhere('/nowhere'), 404, 'There is nothing at this address.');
   });
 

@@ -23,7 +23,7 @@ const QUESTIONS = ['q1', 'q2', 'Q1', 'q1 '];
 
 let survey: TestSurvey;
 let empty: TestSurvey;
-/** All of it, as the API has it without a filter. */
+/** The whole survey, read without a filter. */
 let all: ResponseRow[];
 
 beforeAll(async () => {
@@ -44,7 +44,7 @@ beforeAll(async () => {
 
 type Parameters = Record<string, string | readonly string[]>;
 
-/** A query string in which a parameter may be repeated. */
+/** A query string with repeated parameters. */
 function filterQuery(parameters: Parameters): string {
   const pairs = Object.entries({ survey: survey.name, ...parameters }).flatMap(([name, values]) =>
     [values].flat().map((value): [string, string] => [name, value]),
@@ -109,7 +109,7 @@ const CASES: [Parameters, (row: ResponseRow) => boolean][] = [
   ],
 ];
 
-/** Whether a response came before one of the times. */
+/** Whether a response is from before a moment. */
 function early(row: ResponseRow, time: number): boolean {
   const at = String(row['timestamp']).replace(/\.(\d{3})Z$/, '.$1000Z');
   return at < String(TIMES[time]);
@@ -118,7 +118,7 @@ function early(row: ResponseRow, time: number): boolean {
 describe.each(CASES)('%j', (parameters, passes) => {
   const expected = () => all.filter(passes);
 
-  test('leaves these of /responses, on one page and on many', async () => {
+  test('selects the rows of /responses, on one page and on many', async () => {
     expect(await rows(parameters)).toEqual(expected());
     const paged: ResponseRow[] = [];
     for (let token: string | undefined; ;) {
@@ -130,7 +130,7 @@ describe.each(CASES)('%j', (parameters, passes) => {
     expect(paged).toEqual(expected());
   });
 
-  test('leaves these of /responses/csv and /responses/ndjson, and counts them', async () => {
+  test('selects and counts the rows of /responses/csv and /responses/ndjson', async () => {
     const csv = await get('/responses/csv', { ...parameters, count: 'true' });
     expect(csv.status).toBe(200);
     expect(parseCsv(csv.bytes).map(keyOf)).toEqual(expected().map(keyOf));
@@ -147,7 +147,7 @@ describe.each(CASES)('%j', (parameters, passes) => {
   });
 });
 
-describe.each(['Z', '+00', '+00:00'])('a token of the older form whose time ends in %s', (offset) => {
+describe.each(['Z', '+00', '+00:00'])('a token of the older format whose time ends in %s', (offset) => {
   test.each(['2026-03-01T09:30:00Z', '2026-03-01T09:30:00.000001Z', '2026-03-02', '2026-03-03', '2026-03-05'])(
     'goes on where it stands, or at since=%s if that is later',
     async (since) => {
@@ -165,7 +165,7 @@ describe.each(['Z', '+00', '+00:00'])('a token of the older form whose time ends
   );
 });
 
-test('filters that match nothing give an empty page, a CSV with its header and no lines of NDJSON: 200', async () => {
+test('filters that match nothing select an empty page, a CSV header and no NDJSON, with status 200', async () => {
   const nothing = { userid: 'nobody' };
   const answers = [
     await get('/responses', nothing),
@@ -196,7 +196,7 @@ test.each(['/responses', '/responses/csv', '/responses/ndjson'])(
   },
 );
 
-describe('a bad value is refused with a message that names the parameter', () => {
+describe('an invalid value gets 400 with a message that names the parameter', () => {
   const time =
     'must be a time such as 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00, or a date such as 2026-03-01 (which begins in UTC).';
   const text = 'must be text, without NUL characters, given at most 500 times.';
@@ -223,7 +223,7 @@ describe('a bad value is refused with a message that names the parameter', () =>
     }
   });
 
-  test('and does not look at parameters of other endpoints', async () => {
+  test('but not if the endpoint does not take the parameter', async () => {
     expect((await ask('/surveys?since=x', { key: survey.account.key })).status).toBe(200);
     const formData = await ask(`/responses/form-data${query({ survey: survey.name, since: 'x' })}`, {
       key: survey.account.key,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ask, query } from '../support/api.ts';
 import { addResponses, copyFormVersions, createAccount, createSurvey, sql } from '../support/data.ts';
 
-test('is byte for byte what COPY writes: one row per form version, numbered per shortcode', async () => {
+test('equals the output of COPY: one row per form version, numbered per shortcode', async () => {
   const survey = await createSurvey(await createAccount(), 'A, "B"', 5);
   await addResponses(survey, [{}]);
   await sql(`update surveys set created = '2020-01-01Z', metadata = $2 where id = $1`, [

@@ -3,7 +3,7 @@ import { type Page, ask, errorBody } from '../support/api.ts';
 import { parseCsv } from '../support/csv.ts';
 import { type TestSurvey, addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
 
-/** What a spreadsheet runs as a formula, or might. */
+/** Texts that a spreadsheet would or could run as a formula. */
 const FORMULAS = ['=1+1', '+15551234', '-5', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '＝1', '＋1', '－1', '＠x', '="a,b"'];
 const HARMLESS = ['', ' =1', '1=1', 'a-b', '"=1"', "'=1", 'ü', '5', '{"a":1}', 'x\n=1'];
 
@@ -33,18 +33,18 @@ beforeAll(async () => {
 const get = (path: string, parameters: Record<string, string> = {}) =>
   ask(`${path}?${new URLSearchParams({ survey: survey.name, ...parameters }).toString()}`, { key: survey.account.key });
 
-test('bom=true puts a byte order mark before the file, and changes nothing else', async () => {
+test('bom=true starts the file with a byte order mark, and changes nothing else', async () => {
   const { bytes } = await get('/responses/csv', { bom: 'true' });
   expect(bytes.subarray(0, 3)).toEqual(Buffer.from([0xef, 0xbb, 0xbf]));
   expect(bytes.subarray(3).equals(whole)).toBe(true);
 });
 
-test('false, or nothing, leaves the file as it is', async () => {
+test('false is the default of bom and safe', async () => {
   const { bytes } = await get('/responses/csv', { bom: 'false', safe: 'false', count: 'false' });
   expect(bytes.equals(whole)).toBe(true);
 });
 
-test('safe=true puts an apostrophe before what a spreadsheet would run, in questions and answers alone', async () => {
+test('safe=true puts an apostrophe before formulas, in questions and responses only', async () => {
   const guarded = parseCsv((await get('/responses/csv', { safe: 'true' })).bytes);
   const plain = parseCsv(whole);
   const guard = (text: string | null | undefined) => (text && FORMULAS.includes(text) ? `'${text}` : text);
@@ -56,7 +56,7 @@ test('safe=true puts an apostrophe before what a spreadsheet would run, in quest
   expect(guarded.filter((row) => row['response']?.startsWith("'="))).toHaveLength(3);
 });
 
-test.each(['bom', 'safe'])('%s takes true or false, once', async (name) => {
+test.each(['bom', 'safe'])('%s must be true or false, given once', async (name) => {
   for (const value of ['1', 'TRUE', '', 'yes']) {
     const answer = await get('/responses/csv', { [name]: value });
     expect([answer.status, answer.text]).toEqual([400, errorBody(`${name} must be true or false.`)]);
@@ -66,7 +66,7 @@ test.each(['bom', 'safe'])('%s takes true or false, once', async (name) => {
 });
 
 describe('/responses/ndjson', () => {
-  test('has the rows of /responses, byte for byte, each on a line', async () => {
+  test('has the objects of /responses, byte for byte, one per line', async () => {
     const page = await get('/responses', { pageSize: '10000' });
     const { status, headers, text } = await get('/responses/ndjson');
     expect(status).toBe(200);
@@ -79,14 +79,14 @@ describe('/responses/ndjson', () => {
     expect(text).toContain('-12345678901234567890.10');
   });
 
-  test('goes on behind a token', async () => {
+  test('resumes after a token', async () => {
     const { responses } = JSON.parse((await get('/responses', { pageSize: '5' })).text) as Page;
     const all = (await get('/responses/ndjson')).text.split('\n');
     const rest = await get('/responses/ndjson', { after: responses.at(-1)?.token ?? '' });
     expect(rest.text.split('\n')).toEqual(all.slice(5));
   });
 
-  test('is read in many pages, with answers of any size', async () => {
+  test('has no limit on its rows or their size', async () => {
     const large = await createSurvey(survey.account, undefined, 3);
     await addResponses(
       large,
@@ -102,7 +102,7 @@ describe('/responses/ndjson', () => {
     expect(Math.max(...rows.map(({ response }) => response.length))).toBe(3_000_000);
   });
 
-  test('HEAD has the headers alone, with the count', async () => {
+  test('HEAD has the headers, with the count, and no body', async () => {
     for (const path of ['/responses/ndjson', '/responses/csv']) {
       const answer = await ask(`${path}?survey=formats&count=true`, { key: survey.account.key, method: 'HEAD' });
       expect([answer.status, answer.bytes.length]).toEqual([200, 0]);

@@ -15,7 +15,7 @@ const PATHS = ['/surveys', '/responses', '/responses/csv', '/responses/form-data
 const OPEN = ['/openapi.json', '/docs', '/docs/main.mjs', '/docs/page.css'];
 const pathOf = (path: string) => path + query({ survey: survey.name });
 
-/** The parts of a `Server-Timing`, in milliseconds, by name. */
+/** The durations of a `Server-Timing`, in milliseconds, by name. */
 function timesIn(headers: Headers): Record<string, number> {
   const parts = (headers.get('Server-Timing') ?? '').split(', ').map((part) => /^(\w+);dur=(\d+)$/.exec(part));
   return Object.fromEntries(parts.map((part) => [part?.[1] ?? 'unreadable', Number(part?.[2])]));
@@ -46,7 +46,7 @@ describe('every response', () => {
     ['/docs', ['total']],
     ['/healthz', ['db', 'total']],
     ...PATHS.map((path): [string, string[]] => [`/api/v1${path}`, ['auth', 'db', 'total']]),
-  ])('says how long what has taken, to pages as well: %s', async (path, names) => {
+  ])('reports its timing, to other origins as well: %s', async (path, names) => {
     const started = performance.now();
     const { headers } = await askAnywhere(pathOf(path), { key });
     const times = timesIn(headers);
@@ -60,7 +60,7 @@ describe('every response', () => {
     expect(headers.get('Access-Control-Expose-Headers')).toContain('Server-Timing');
   });
 
-  test('has a request id of its own', async () => {
+  test('has its own request id', async () => {
     const ids = await Promise.all([1, 2, 3].map(async () => (await ask('/surveys')).headers.get('X-Request-Id')));
     expect(new Set(ids).size).toBe(3);
   });
@@ -96,7 +96,7 @@ test('a base URL that ends in a slash works', async () => {
   expect((await askAnywhere('/api/v1//surveys')).status).toBe(401);
 });
 
-test('/healthz answers 200 while the database answers, without a key', async () => {
+test('/healthz is 200 while the database responds, without a key', async () => {
   const answer = await askAnywhere('/healthz');
   expect([answer.status, answer.text]).toEqual([200, '{"status":"ok"}']);
 });

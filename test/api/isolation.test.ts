@@ -9,7 +9,7 @@ import {
   createSurvey,
 } from '../support/data.ts';
 
-/** Two accounts alike in all that a caller can name: survey name, shortcodes, user ids, questions, times. */
+/** Two accounts with the same survey name, shortcodes, user ids, questions and times. */
 let mine: TestSurvey;
 let theirs: TestSurvey;
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
   }
 });
 
-test('each account sees its own rows of a survey that both have by name', async () => {
+test('accounts with a survey of the same name read only their own rows', async () => {
   for (const survey of [mine, theirs]) {
     const { key } = survey.account;
     const parameters = query({ survey: survey.name });
@@ -48,7 +48,7 @@ test('each account sees its own rows of a survey that both have by name', async 
   }
 });
 
-test('a token of another account’s response gives none of its rows', async () => {
+test('a token of another account reads none of its rows', async () => {
   const { responses } = JSON.parse(
     (await ask(`/responses${query({ survey: theirs.name })}`, { key: theirs.account.key })).text,
   ) as Page;

@@ -23,7 +23,7 @@ const operations = (): [name: string, operation: Operation][] =>
     Object.entries(methods).map(([method, operation]): [string, Operation] => [`${method} ${path}`, operation]),
   );
 
-/** All responses, those of operations and the shared ones. */
+/** All responses: those of operations and the shared ones. */
 const responses = (): [name: string, response: DescribedResponse][] => [
   ...Object.entries(description.components.responses),
   ...operations().flatMap(([name, operation]) =>
@@ -44,8 +44,8 @@ describe('the description at /openapi.json', () => {
     expect(description.openapi).toMatch(/^3\.1\./);
   });
 
-  test('has every address that exists, by GET and HEAD, and no other', async () => {
-    // An import that is not typed here: the app's types are those of the Workers runtime.
+  test('has exactly the existing paths, with GET and HEAD', async () => {
+    // Imported without types, since the app's are those of the Workers runtime.
     const module = await vi.importActual<App>('../../src/app.ts');
     const routes = module
       .createApp()
@@ -72,7 +72,7 @@ describe('the description at /openapi.json', () => {
     }
   });
 
-  test('says something of every operation, parameter and response, and names each operation once', () => {
+  test('describes every operation, parameter and response, with unique operation ids', () => {
     for (const [, { parameters = [] }] of operations()) {
       for (const { description: said } of parameters) expect(said).toMatch(/\w/);
     }
@@ -81,7 +81,7 @@ describe('the description at /openapi.json', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test('has 401, 429, 500 and 503 wherever a key is needed, and 400 wherever a survey is', () => {
+  test('has 401, 429, 500 and 503 wherever a key is required, and 400 wherever a survey is', () => {
     for (const [name, { parameters = [], responses: described }] of operations()) {
       const needed = name.includes('/api/v1/') ? ['401', '429', '500', '503'] : ['500', '503'];
       const forSurvey = parameters.some((parameter) => parameter.name === 'survey') ? ['400'] : [];
@@ -92,7 +92,7 @@ describe('the description at /openapi.json', () => {
 });
 
 describe('its examples', () => {
-  test('of parameters conform to their schemas, and so do the defaults', () => {
+  test('of parameters match their schemas, and so do the defaults', () => {
     const all = operations().flatMap(([, { parameters = [] }]): readonly DescribedParameter[] => parameters);
     for (const { name, schema, example } of all) {
       for (const value of [example, schema['default'] ?? example]) {
@@ -101,7 +101,7 @@ describe('its examples', () => {
     }
   });
 
-  test('of bodies and headers conform to their schemas, and every body has one', () => {
+  test('of bodies and headers match their schemas, and every body has one', () => {
     for (const [name, { content = {}, headers = {} }] of responses()) {
       for (const { schema, example, examples = {} } of Object.values(content)) {
         const values = [
@@ -130,7 +130,7 @@ describe('its examples', () => {
   });
 });
 
-test('the fields of rows are described in the order in which they come', async () => {
+test('the fields of rows are described in their order', async () => {
   const survey = await createSurvey(await createAccount());
   await addResponses(survey, [{}]);
   const { key } = survey.account;

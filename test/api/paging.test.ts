@@ -13,7 +13,7 @@ const IDS = ['', 'a', 'a,b', ',', 'Ω', '漢字', 'עברית', 'e\u0301', '+155
 const nameOf = ({ timestamp, userid, question_ref, surveyid }: Record<string, unknown>) =>
   JSON.stringify([timestamp, userid, question_ref, surveyid]);
 
-/** Rows that share milliseconds, users and questions, and tie in all but the form. */
+/** Rows that share milliseconds, users and questions, and tie in all except the form version. */
 const rows: TestResponse[] = TIMES.flatMap((timestamp, t) =>
   IDS.flatMap((userid, u) =>
     [0, 1, 2].flatMap((form) => {
@@ -45,7 +45,7 @@ async function page(pageSize: number, after?: string): Promise<ResponseRow[]> {
   return (JSON.parse(answer.text) as Page).responses;
 }
 
-/** Pages as clients do: on with the last row's token until a page is shorter than asked for. */
+/** Pages as clients do: with the last row's token, until a page is shorter than requested. */
 async function readAll(pageSize: number, tokenOf: (row: ResponseRow) => string): Promise<string[]> {
   const read: string[] = [];
   for (let after: string | undefined; ;) {
@@ -58,19 +58,19 @@ async function readAll(pageSize: number, tokenOf: (row: ResponseRow) => string):
 }
 
 describe('paging', () => {
-  test.each([1, 2, 7, 25, 5000])('gives every row once and in order with %i a page', async (pageSize) => {
+  test.each([1, 2, 7, 25, 5000])('reads every row once and in order with pageSize=%i', async (pageSize) => {
     expect(expected.length).toBe(rows.length);
     expect(await readAll(pageSize, ({ token }) => token)).toEqual(expected);
   });
 
-  test('can go on behind any row', async () => {
+  test('can resume after any row', async () => {
     const all = await page(5000);
     for (const at of [0, 1, 17, all.length - 2]) {
       expect((await page(5000, all[at]?.token)).map(nameOf)).toEqual(expected.slice(at + 1));
     }
   });
 
-  test('ends in an empty page, behind the last row and wherever else nothing follows', async () => {
+  test('ends with an empty page after the last row, and after any later position', async () => {
     const last = (await page(5000)).at(-1);
     for (const after of [last?.token, Buffer.from('2027-01-01 00:00:00+00,,').toString('base64')]) {
       const answer = await ask(`/responses${query({ survey: survey.name, after })}`, { key: survey.account.key });
@@ -78,7 +78,7 @@ describe('paging', () => {
     }
   });
 
-  test('finds the rows that arrived after the last page', async () => {
+  test('finds the rows stored after the last page was read', async () => {
     const late = await createSurvey(survey.account);
     await addResponses(late, [{ question_ref: 'first' }]);
     const ofLate = async (after?: string) => {
@@ -91,11 +91,11 @@ describe('paging', () => {
   });
 });
 
-describe('a token of the older form', () => {
+describe('a token of the older format', () => {
   const older = ({ timestamp, userid, question_ref }: Record<string, unknown>) =>
     Buffer.from(`${String(timestamp).replace('T', ' ').replace('Z', '+00')},${String(userid)},${String(question_ref)}`);
 
-  test('goes on behind every row with its three values', async () => {
+  test('resumes after every row with its three values', async () => {
     const all = await page(5000);
     for (const row of all.filter(({ userid }) => !String(userid).includes(','))) {
       const behind = all.findLastIndex((other) => older(other).equals(older(row))) + 1;
@@ -104,7 +104,7 @@ describe('a token of the older form', () => {
     }
   });
 
-  test('is understood with its plus signs unescaped, as base64 in a query string often is', async () => {
+  test('can have unescaped plus signs, as base64 in a query string often does', async () => {
     const token = Buffer.from('2026-03-01 00:03:43.770999+00:00,~~~>>>,???').toString('base64');
     expect(token).toContain('+');
     const url = `/responses?survey=${survey.name}&pageSize=5000&after=${token}`;
@@ -113,13 +113,13 @@ describe('a token of the older form', () => {
     expect(responses.every((row) => String(row['timestamp']) >= '2026-03-01T00:03:43.770999Z')).toBe(true);
   });
 
-  test('may be forged to start at a date', async () => {
+  test('can be forged to start at a date', async () => {
     const token = Buffer.from('2026-02-01 00:00:00+00:00,,').toString('base64');
     expect((await page(5000, token)).map(nameOf)).toEqual(expected);
   });
 });
 
-test.each(['', 'garbage', 'bm8gdG9rZW4', 'WzEsMl0', '%00', '💥'])('the token %j is refused', async (after) => {
+test.each(['', 'garbage', 'bm8gdG9rZW4', 'WzEsMl0', '%00', '💥'])('the token %j gets 400', async (after) => {
   const answer = await ask(`/responses${query({ survey: survey.name, after })}`, { key: survey.account.key });
   expect(answer.status).toBe(400);
   expect(answer.text).toBe(errorBody('after must be the token of a response, as an earlier page gave it.'));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { askAnywhere, errorBody } from '../support/api.ts';
 
-test('/docs and all that it loads are there, without a key', async () => {
+test('/docs and all files it loads need no key', async () => {
   const page = await askAnywhere('/docs');
   expect(page.status).toBe(200);
   expect(page.headers.get('Content-Type')).toBe('text/html; charset=utf-8');
@@ -20,7 +20,7 @@ test('/docs and all that it loads are there, without a key', async () => {
   expect([...found.values()].filter((type) => type === 'text/javascript; charset=utf-8').length).toBeGreaterThan(5);
 });
 
-test('the page may load its own files and nothing else; other bodies nothing at all', async () => {
+test('the policy lets the page load its own files only, and other bodies nothing', async () => {
   const policyOf = async (path: string) => (await askAnywhere(path)).headers.get('Content-Security-Policy');
   const directives = (await policyOf('/docs'))?.split('; ') ?? [];
   expect(directives).toContain("default-src 'none'");
@@ -31,7 +31,7 @@ test('the page may load its own files and nothing else; other bodies nothing at 
   }
 });
 
-test.each(['/docs', '/docs/main.mjs', '/openapi.json', '/healthz'])('%s answers GET and HEAD only', async (path) => {
+test.each(['/docs', '/docs/main.mjs', '/openapi.json', '/healthz'])('%s allows GET and HEAD only', async (path) => {
   const [get, head] = [await askAnywhere(path), await askAnywhere(path, { method: 'HEAD' })];
   expect([head.status, head.bytes.length]).toEqual([get.status, 0]);
   expect(head.headers.get('Content-Type')).toBe(get.headers.get('Content-Type'));

@@ -17,7 +17,7 @@ const FIELDS = [
 ];
 
 describe('a row', () => {
-  test('has exactly these fields in this order, all strings but metadata and what is null', async () => {
+  test('has exactly these fields in this order, all strings except metadata and nulls', async () => {
     const account = await createAccount();
     const survey = await createSurvey(account);
     const [form] = survey.forms;
@@ -71,7 +71,7 @@ describe('a row', () => {
     ['2026-03-01T02:03:43.1+02', '2026-03-01T00:03:43.100Z'],
     ['9999-12-31T23:59:59.999999Z', '9999-12-31T23:59:59.999999Z'],
     ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
-  ])('of %s says %s', async (stored, shown) => {
+  ])('of %s has the timestamp %s', async (stored, shown) => {
     const account = await createAccount();
     const survey = await createSurvey(account);
     await addResponses(survey, [{ timestamp: stored }]);
@@ -79,7 +79,7 @@ describe('a row', () => {
     expect((JSON.parse(answer.text) as Page).responses[0]?.['timestamp']).toBe(shown);
   });
 
-  test('keeps every digit of the numbers in metadata', async () => {
+  test('keeps every digit of numbers in metadata', async () => {
     const account = await createAccount();
     const survey = await createSurvey(account);
     const metadata = '{"a": 12345678901234567890123456789, "b": 1.10, "c": 1e400, "d": -0.0}';
@@ -102,7 +102,7 @@ describe('pageSize', () => {
     },
   );
 
-  test('is 25 when not given, and may be as large as 10000', async () => {
+  test('is 25 by default, and at most 10000', async () => {
     const account = await createAccount();
     const survey = await createSurvey(account);
     await addResponses(

@@ -15,7 +15,7 @@ beforeAll(async () => {
     Array.from({ length: 900 }, (_, i) => ({
       form: i % 3,
       timestamp: new Date(Date.UTC(2026, 2, 1) + Math.floor(i / 6) * 7).toISOString(),
-      userid: `user,${Math.floor(i / 3) % 2}"`, // all three forms tie in the first three values
+      userid: `user,${Math.floor(i / 3) % 2}"`, // the three form versions tie in the first three values
       question_ref: 'q\n1',
       response: answers[i % answers.length] ?? '',
     })),
@@ -28,7 +28,7 @@ const csv = (parameters: Record<string, string> = {}) =>
     key: survey.account.key,
   });
 
-/** The recipe of docs/api.md: where the last complete record of a file that broke off ends, and the token that it gives. */
+/** The recipe of docs/api.md: finds the end of the last complete record of a broken file, and makes its token. */
 function resumeFrom(part: Buffer): { keep: number; token?: string } {
   let keep = 0;
   let quoted = false;
@@ -45,8 +45,8 @@ function resumeFrom(part: Buffer): { keep: number; token?: string } {
   };
 }
 
-describe('a download that broke off', () => {
-  test('is joined to the whole file, wherever it broke', async () => {
+describe('a broken download', () => {
+  test('can be completed, wherever it broke', async () => {
     const places = [0, 1, 50, whole.indexOf('\n'), whole.indexOf('\n') + 1, whole.length - 1, whole.length];
     for (let i = 0; i < 60; i++) places.push(Math.floor(Math.random() * whole.length));
     for (const place of places) {
@@ -57,7 +57,7 @@ describe('a download that broke off', () => {
     }
   });
 
-  test('is joined when it breaks again and again', async () => {
+  test('can be completed even if it breaks repeatedly', async () => {
     let file: Buffer = Buffer.alloc(0);
     let parts = 0;
     for (let complete = false; !complete; parts++) {
@@ -73,7 +73,7 @@ describe('a download that broke off', () => {
 });
 
 describe('a resumed file', () => {
-  test('has no header, nor a byte order mark', async () => {
+  test('has neither a header nor a byte order mark', async () => {
     const [row] = parseCsv(whole) as Record<string, string>[];
     const after = encodeCursor({
       timestamp: row?.['timestamp'] ?? '',
@@ -86,21 +86,21 @@ describe('a resumed file', () => {
     expect(headers.get('X-Total-Count')).toBe('899');
   });
 
-  test('behind the last response is empty: 200', async () => {
+  test('is empty after the last response, with status 200', async () => {
     const after = Buffer.from('2100-01-01 00:00:00+00,,').toString('base64');
     const answer = await csv({ after, count: 'true' });
     expect([answer.status, answer.text, answer.headers.get('X-Total-Count')]).toEqual([200, '', '0']);
   });
 
-  test('takes the older form of the token, which stands behind all rows with its values', async () => {
+  test('accepts a token of the older format, and resumes after all rows with its values', async () => {
     const [first] = parseCsv(whole) as Record<string, string>[];
     const older = `${first?.['timestamp']},,`;
     const { bytes } = await csv({ after: Buffer.from(older).toString('base64') });
     expect(whole.subarray(-bytes.length).equals(bytes)).toBe(true);
-    expect(bytes.length).toBe(whole.length - whole.indexOf('\n') - 1); // a user sorts behind the empty text
+    expect(bytes.length).toBe(whole.length - whole.indexOf('\n') - 1); // the empty text sorts first
   });
 
-  test('is filtered like the whole one', async () => {
+  test('is filtered like the whole file', async () => {
     const first = await csv({ shortcode: 'f1' });
     const { keep, token } = resumeFrom(first.bytes.subarray(0, first.bytes.length / 2));
     const rest = await csv({ shortcode: 'f1', after: token ?? '' });
@@ -109,7 +109,7 @@ describe('a resumed file', () => {
     expect(late.text).toBe('');
   });
 
-  test.each(['', 'x', '2026-03-01'])('does not begin at %j: 400', async (after) => {
+  test.each(['', 'x', '2026-03-01'])('gets 400 for the token %j', async (after) => {
     const answer = await csv({ after });
     expect([answer.status, answer.text]).toEqual([
       400,

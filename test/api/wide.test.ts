@@ -26,7 +26,7 @@ const wide = (survey: TestSurvey, parameters: Parameters = {}, method = 'GET') =
 const FIXED = 'userid,parent_surveyid,parent_shortcode,flowid,started,ended,metadata';
 const PARENTS = [null, randomUUID(), randomUUID()];
 
-/** Few values, so that answers repeat, tie and share chains; awkward ones, so that cells need quotes. */
+/** Few values, so that responses repeat, tie and share chains, some of which need quotes. */
 const response: fc.Arbitrary<TestResponse> = fc.record({
   form: fc.nat(4),
   timestamp: fc.constantFrom('2026-03-01T00:00:00Z', '2026-03-01T00:00:00.000001Z', '2025-12-31T23:59:59.123Z'),
@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 
 describe('a wide file', () => {
-  test('has a record for each participant and chain, whatever the rows', async () => {
+  test('has a record for each participant and chain, for any rows', async () => {
     const creations = fc.array(fc.constantFrom('2026-01-01', '2026-01-02', '2026-01-03'), {
       minLength: 5,
       maxLength: 5,
@@ -72,7 +72,7 @@ describe('a wide file', () => {
     );
   });
 
-  test('is this, for a small survey', async () => {
+  test('has these records for a small survey', async () => {
     const survey = await createSurvey(account, undefined, 3); // f0, f0, f1
     const at = (second: number) => `2026-03-01T00:00:0${second}Z`;
     const parent = { parent: null, parent_shortcode: 'start', flowid: '7' };
@@ -120,7 +120,7 @@ describe('a wide file', () => {
     expect(answer.headers.get('Content-Disposition')).toMatch(/^attachment; filename="responses_[^"]+\.csv"$/);
   });
 
-  test('holds every participant once where there are many pages, of many forms', async () => {
+  test('has every participant once, over many pages and form versions', async () => {
     const survey = await createSurvey(account, undefined, 9);
     const rows = Array.from({ length: 9000 }, (_, i) => ({
       form: i % 9,
@@ -137,7 +137,7 @@ describe('a wide file', () => {
     expect(new Set(answer.text.split('\n').map((line) => line.split(',', 3).join())).size).toBe(170 * 3 + 2);
   });
 
-  test('holds a participant whose answers fill pages, and of whom much is replaced', async () => {
+  test('can have a participant whose responses fill pages and replace each other', async () => {
     const survey = await createSurvey(account, undefined, 2);
     const long = (seed: number) => `${seed},"\n🎉`.repeat(20_000);
     await addResponses(
@@ -156,7 +156,7 @@ describe('a wide file', () => {
     expect(answer.text === (await wideCsv(survey))).toBe(true);
   });
 
-  test('keeps questions of different forms apart, and quotes their names', async () => {
+  test('has separate columns for the same question of different forms, and quotes their names', async () => {
     const survey = await createSurvey(account, undefined, 3);
     await sql('update surveys set shortcode = $2 where id = $1', [survey.forms[2]?.id, 'a,"b"']);
     await addResponses(survey, [
@@ -211,7 +211,7 @@ describe('a wide file’s selection', () => {
     expect([answer.status, answer.text]).toEqual([200, expected]);
   });
 
-  test('may name many participants', async () => {
+  test('can have many participants', async () => {
     const userids = Array.from({ length: 100 }, (_, i) => `u${2 * i}`);
     const path = `/responses/csv${query({ survey: survey.name, layout: 'wide' })}&userid=${userids.join('&userid=')}`;
     const { text } = await ask(path, { key: account.key });
@@ -222,29 +222,29 @@ describe('a wide file’s selection', () => {
     ['a time', { since: '2030-01-01' }],
     ['a form', { shortcode: 'none' }],
     ['a participant', { userid: 'nobody' }],
-  ])('is the header alone where nothing passes %s', async (_, parameters) => {
+  ])('is the header alone if nothing passes %s', async (_, parameters) => {
     const answer = await wide(survey, parameters);
     expect([answer.status, answer.text]).toEqual([200, `${FIXED}\n`]);
   });
 
-  test('begins with a byte order mark where that is asked for', async () => {
+  test('starts with a byte order mark with bom=true', async () => {
     const { text } = await wide(survey, { bom: 'true', userid: 'u7' });
     expect(text).toBe(`\uFEFF${await wideCsv(survey, `r.userid = 'u7'`)}`);
   });
 
-  test('has its answers guarded, and nothing else, where that is asked for', async () => {
+  test('has apostrophes before formulas, in responses only, with safe=true', async () => {
     const guarded = (await wideCsv(survey)).replaceAll(',=1+1', `,'=1+1`);
     expect(guarded).toContain(`'=1+1`);
     expect((await wide(survey, { safe: 'true' })).text).toBe(guarded);
   });
 
-  test('is checked for HEAD as for GET', async () => {
+  test('is validated for HEAD as for GET', async () => {
     const answer = await wide(survey, {}, 'HEAD');
     expect([answer.status, answer.bytes.length]).toEqual([200, 0]);
     expect(answer.headers.get('Content-Type')).toBe('text/csv; charset=utf-8');
   });
 
-  test('is that of the long file where nothing, or layout=long, is said', async () => {
+  test('is that of the long file without layout, or with layout=long', async () => {
     for (const layout of [undefined, 'long']) {
       const answer = await wide(survey, { layout });
       expect(answer.bytes.equals(await copyResponses(survey))).toBe(true);
@@ -252,7 +252,7 @@ describe('a wide file’s selection', () => {
   });
 });
 
-describe('a wide file is refused', () => {
+describe('a wide file gets an error', () => {
   const token = 'WzEsIjIwMjYtMDMtMDFUMDA6MDA6MDBaIiwidSIsInEiLCI4MDAwMDAwMC0wMDAwLTQwMDAtODAwMC0wMDAwMDAwMDAwMDAiXQ';
 
   test.each<[string, Parameters, string]>([
@@ -276,7 +276,7 @@ describe('a wide file is refused', () => {
     expect((await wide(survey, { ...parameters, after: undefined, count: 'false', layout: 'wide' })).status).toBe(200);
   });
 
-  test('with more than 5000 questions, and not with 5000', async () => {
+  test('with more than 5000 questions, but not with 5000', async () => {
     const survey = await createSurvey(account, undefined, 3);
     const rows = Array.from({ length: 5001 }, (_, i) => ({ form: i === 5000 ? 2 : i % 2, question_ref: `q${i}` }));
     await addResponses(survey, rows);
@@ -291,7 +291,7 @@ describe('a wide file is refused', () => {
     expect((await wide(survey, { shortcode: 'f0' })).text).toBe(await wideCsv(survey, `s.shortcode = 'f0'`));
   });
 
-  test('where the survey is not there, or has no responses', async () => {
+  test('for an unknown survey, or one without responses', async () => {
     const survey = await createSurvey(account);
     for (const name of [survey.name, 'none']) {
       const answer = await wide({ ...survey, name });

@@ -12,7 +12,7 @@ import { beginExport, readExport, withFaultyService } from './service.ts';
 
 const service = withFaultyService();
 
-/** Of text that hardly gets smaller: compressed, too, more than sockets and pages ahead can hold. */
+/** Text that hardly compresses: more than sockets and the pages ahead can hold, even as gzip. */
 const ROWS = 35_000;
 const GZIP = { 'Accept-Encoding': 'gzip' };
 let survey: TestSurvey;
@@ -39,7 +39,7 @@ const runningQueries = () =>
      where datname = current_database() and pid <> pg_backend_pid() and state = 'active' and backend_type = 'client backend'`,
   );
 
-/** Unpacks a transfer as it comes. `complete` is false when it broke off, or what came has no proper end. */
+/** Decompresses a transfer. `complete` is false if it broke, or has no gzip trailer. */
 async function unpack(response: IncomingMessage): Promise<{ complete: boolean; bytes: Buffer }> {
   const chunks: Buffer[] = [];
   try {
@@ -53,18 +53,18 @@ async function unpack(response: IncomingMessage): Promise<{ complete: boolean; b
 }
 
 describe('an export under gzip', () => {
-  test('is unpacked to the same bytes', async () => {
+  test('decompresses to the same bytes', async () => {
     const response = await beginExport(survey, { headers: GZIP });
     expect(response.headers['content-encoding']).toBe('gzip');
     const { complete, bytes } = await unpack(response);
     expect({ complete, same: bytes.equals(whole) }).toEqual({ complete: true, same: true });
   });
 
-  test('comes while it is being read', async () => {
+  test('is sent while it is read', async () => {
     const release = new AbortController();
     const released = once(release.signal, 'abort');
     service.proxy.inject(async ({ index }) => {
-      if (index >= 5) await released; // the first page, the borders, and some pages pass
+      if (index >= 5) await released; // the first page, the page boundaries and some pages pass
     });
     const response = await beginExport(survey, { headers: GZIP });
     const gunzip = response.pipe(createGunzip());
@@ -73,20 +73,20 @@ describe('an export under gzip', () => {
       const bytes = chunk as Buffer;
       if (!whole.subarray(read, read + bytes.length).equals(bytes)) throw new Error(`other bytes behind ${read}`);
       read += bytes.length;
-      if (read > 1_000_000) release.abort(); // without that, nothing more would come
+      if (read > 1_000_000) release.abort(); // everything after it is held back until then
     }
     expect(read).toBe(whole.length);
     expect(response.complete).toBe(true);
   });
 });
 
-describe('an export under gzip that cannot go on', () => {
+describe('an export under gzip that fails', () => {
   const breakOff = () =>
     service.proxy.inject((exchange) => {
       if (exchange.index >= 7) exchange.reset();
     });
 
-  test('is a broken transfer, and a broken file to who overlooks that', async () => {
+  test('is a broken transfer, and a broken file for clients that ignore that', async () => {
     breakOff();
     const { complete, bytes } = await readExport(await beginExport(survey, { headers: GZIP }));
     expect(complete).toBe(false);
@@ -114,7 +114,7 @@ describe('an export under gzip that cannot go on', () => {
   });
 });
 
-test('a reader of gzip that pauses stops the reading from the database, and gets all when it goes on', async () => {
+test('a client of gzip that pauses stops the reading from the database, and then gets the whole file', async () => {
   service.proxy.inject();
   const response = await beginExport(survey, { headers: GZIP });
   response.pause();

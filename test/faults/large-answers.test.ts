@@ -16,20 +16,23 @@ beforeAll(async () => {
 
 const limitOf = (params: unknown[]) => Number(params[0]);
 
-test.each([1, 3, 50, 499, 500])('an export comes whole when no answer may hold more than %i rows', async (most) => {
-  let refused = 0;
-  service.proxy.inject((exchange) => {
-    if (exchange.query.includes('question_text') && limitOf(exchange.params) > most) {
-      refused++;
-      exchange.reply(507, 'response is too large (max is 67108864 bytes)');
-    }
-  });
-  const { complete, bytes } = await readExport(await beginExport(survey));
-  expect({ complete, same: bytes.equals(whole) }).toEqual({ complete: true, same: true });
-  expect(refused).toBeGreaterThan(0);
-});
+test.each([1, 3, 50, 499, 500])(
+  'an export is complete if no response of the database may have more than %i rows',
+  async (most) => {
+    let refused = 0;
+    service.proxy.inject((exchange) => {
+      if (exchange.query.includes('question_text') && limitOf(exchange.params) > most) {
+        refused++;
+        exchange.reply(507, 'response is too large (max is 67108864 bytes)');
+      }
+    });
+    const { complete, bytes } = await readExport(await beginExport(survey));
+    expect({ complete, same: bytes.equals(whole) }).toEqual({ complete: true, same: true });
+    expect(refused).toBeGreaterThan(0);
+  },
+);
 
-test('a page of JSON has the size asked for when no answer may hold more than 3 rows', async () => {
+test('a page of JSON has its pageSize if no response of the database may have more than 3 rows', async () => {
   service.proxy.inject((exchange) => {
     if (limitOf(exchange.params) > 3) exchange.reply(507, 'response is too large (max is 67108864 bytes)');
   });
@@ -39,7 +42,7 @@ test('a page of JSON has the size asked for when no answer may hold more than 3 
   expect(new Set(responses.map((row) => row['question_ref'])).size).toBe(100);
 });
 
-test('a page of JSON takes few requests, although its first row is as large as all the others', async () => {
+test('a page of JSON needs few requests, even if its first row is as large as all others', async () => {
   const mixed = await createSurvey(survey.account);
   const names = Array.from({ length: 2000 }, (_, i) => `q${1000 + i}`);
   await addResponses(
@@ -53,7 +56,7 @@ test('a page of JSON takes few requests, although its first row is as large as a
   expect(service.proxy.requests).toBeLessThan(40);
 });
 
-test('a page that is too large even for one row breaks the transfer, and does not hang', async () => {
+test('a row that is too large breaks the transfer, and does not hang it', async () => {
   let pages = 0;
   service.proxy.inject((exchange) => {
     if (exchange.query.includes('question_text') && pages++ > 0)
@@ -63,7 +66,7 @@ test('a page that is too large even for one row breaks the transfer, and does no
   expect(complete).toBe(false);
 });
 
-test('a row of 40 MB among small ones gets through', async () => {
+test('a row of 40 MB among small ones is exported', async () => {
   const large = await createSurvey(survey.account, undefined, 2);
   await addResponses(large, [
     ...Array.from({ length: 600 }, (_, i) => ({ form: i % 2, question_ref: `q${i}` })),

@@ -31,7 +31,7 @@ const PATHS = [
   '/nowhere',
 ].map((path) => `/api/v1${path}`);
 
-/** What goes wrong; the database's words are no secret, but what it answers is. */
+/** The faults. The database's error messages may be logged; its results must not be. */
 const FAULTS: [string, ((exchange: Exchange) => void) | undefined][] = [
   ['nothing', undefined],
   ['answers that break off', (exchange) => exchange.cutAfter(300)],
@@ -45,7 +45,7 @@ test.each(FAULTS)(
     const { account } = survey;
     const { worker } = service.stack;
     const unknown = generateApiKey();
-    await askAnywhere('/api/v1/nowhere', { key: account.key }); // from now on the key is in the cache
+    await askAnywhere('/api/v1/nowhere', { key: account.key }); // puts the key into the cache
     const before = linesIn(worker).length;
     service.proxy.inject(fault);
     const asked = PATHS.flatMap((path) => {

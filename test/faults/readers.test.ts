@@ -7,7 +7,7 @@ import { beginExport, readExport, withFaultyService } from './service.ts';
 
 const service = withFaultyService();
 
-/** More than sockets and pages ahead can hold. */
+/** More than sockets and the pages ahead can hold. */
 const ROWS = 250_000;
 let survey: TestSurvey;
 let whole: Buffer;
@@ -28,7 +28,7 @@ const runningQueries = () =>
      where datname = current_database() and pid <> pg_backend_pid() and state = 'active' and backend_type = 'client backend'`,
   );
 
-/** How many requests the database has had, once there are no more. */
+/** The number of requests to the database, once there are no more. */
 async function requestsWhenQuiet(): Promise<number> {
   for (;;) {
     const { requests } = service.proxy;
@@ -37,8 +37,8 @@ async function requestsWhenQuiet(): Promise<number> {
   }
 }
 
-describe('a reader that pauses', () => {
-  test('stops the reading from the database, and gets the whole file when it goes on', async () => {
+describe('a client that pauses', () => {
+  test('stops the reading from the database, and then gets the whole file', async () => {
     service.proxy.inject();
     const response = await beginExport(survey);
     response.pause();
@@ -50,8 +50,8 @@ describe('a reader that pauses', () => {
   });
 });
 
-describe('readers side by side', () => {
-  /** Begins so many exports, and holds what they ask for behind their first pages, of 500 rows, until `release`. */
+describe('concurrent exports', () => {
+  /** Starts exports, and holds all pages after their first ones, of 500 rows, until `release`. */
   async function begin(readers: number) {
     const held: (() => void)[] = [];
     let isHolding = true;
@@ -74,7 +74,7 @@ describe('readers side by side', () => {
     release();
   }
 
-  test('have ten pages ahead in all, and each one; alone, one has five', async () => {
+  test('read at most ten pages ahead in all, and each at least one; a single one reads five', async () => {
     await expectFivePagesAhead();
 
     const { responses, held, release } = await begin(8);
@@ -86,12 +86,12 @@ describe('readers side by side', () => {
     const { complete, bytes } = await readExport(responses[0] as IncomingMessage);
     expect({ complete, same: bytes.equals(whole) }).toEqual({ complete: true, same: true });
 
-    await expectFivePagesAhead(); // nothing of those that left counts any more
+    await expectFivePagesAhead(); // those that have left no longer count
   });
 });
 
-describe('a reader that leaves', () => {
-  test.each([0, 1, 1_000_000, 20_000_000])('after %i bytes leaves no query running', async (least) => {
+describe('a client that leaves', () => {
+  test.each([0, 1, 1_000_000, 20_000_000])('after %i bytes ends all queries', async (least) => {
     service.proxy.inject();
     const response = await beginExport(survey);
     let read = 0;
@@ -108,12 +108,12 @@ describe('a reader that leaves', () => {
     expect(service.proxy.requests).toBe(requests);
   });
 
-  test('has the query in flight cancelled', async () => {
+  test('cancels the running query', async () => {
     await withClient(async (client) => {
       await client.query('begin');
       const response = await beginExport(survey);
-      // Whatever is asked for behind the first page waits for the lock. The page itself stays unread, so that the client
-      // leaves by a TCP reset: a FIN alone, workerd notices when it writes next.
+      // Every query after the first page waits for the lock. The page stays unread, so that the client leaves with a TCP reset:
+      // workerd notices a FIN only when it writes next.
       await client.query('lock table responses in access exclusive mode');
       await expect.poll(async () => (await runningQueries()).length, { timeout: 10_000 }).toBeGreaterThan(0);
       response.destroy();

@@ -11,7 +11,7 @@ import { beginExport, readExport, withFaultyService } from './service.ts';
 
 const service = withFaultyService();
 
-/** More than sockets and pages ahead can hold. */
+/** More than sockets and the pages ahead can hold. */
 const ROWS = 150_000;
 const GZIP = { 'Accept-Encoding': 'gzip' };
 let survey: TestSurvey;
@@ -22,14 +22,14 @@ beforeAll(async () => {
     createBulkSurvey(client, account, { name: 'bulk', rows: ROWS, forms: 5 }),
   );
   survey = { name, account, forms: forms.map((id) => ({ id, shortcode: 'form' })) };
-  await ask('/surveys', { key: account.key }); // from now on the key is in the cache
+  await ask('/surveys', { key: account.key }); // puts the key into the cache
 });
 
 const logged = <T>(work: () => Promise<T>) => lineOf(service.stack.worker, work);
 const read = async (parameters = {}, headers = {}) => readExport(await beginExport(survey, { parameters, headers }));
 
-describe('an export that is read to its end', () => {
-  test('has a line with all of its rows, bytes and SQL requests', async () => {
+describe('a complete export', () => {
+  test('is logged with its rows, bytes and SQL requests', async () => {
     service.proxy.inject();
     const { line, result } = await logged(() => read());
     expect(line).toMatchObject({
@@ -44,26 +44,26 @@ describe('an export that is read to its end', () => {
     expect(line.sqlRequests).toBeGreaterThan(8);
   });
 
-  test('does so when it is slow', async () => {
+  test('is logged with its duration', async () => {
     service.proxy.inject(() => sleep(50));
     const { line } = await logged(() => read());
     expect(line.durationMs).toBeGreaterThanOrEqual(150);
   });
 
-  test('says how often it was tried again', async () => {
-    let spoilt = 0;
+  test('is logged with its retries', async () => {
+    let faults = 0;
     service.proxy.inject((exchange) => {
       if (![0, 2, 5].includes(exchange.index)) return;
-      spoilt++;
+      faults++;
       exchange.reset();
     });
     const { line, result } = await logged(() => read());
     expect(result.complete).toBe(true);
-    expect(line).toMatchObject({ rows: ROWS, retries: spoilt, sqlRequests: service.proxy.requests, end: 'complete' });
-    expect(spoilt).toBe(3);
+    expect(line).toMatchObject({ rows: ROWS, retries: faults, sqlRequests: service.proxy.requests, end: 'complete' });
+    expect(faults).toBe(3);
   });
 
-  test('counts the bytes before compression', async () => {
+  test('is logged with its bytes before compression', async () => {
     const { line, result } = await logged(() => read({}, GZIP));
     expect(line).toMatchObject({ rows: ROWS, end: 'complete' });
     expect(line.bytes).toBeGreaterThan(2 * result.bytes.length);
@@ -78,7 +78,7 @@ describe('an export whose client leaves', () => {
     [30_000_000, {}],
     [1, GZIP],
     [1_000_000, GZIP],
-  ])('after %i bytes, %j, says so, and what it had taken', async (least, headers) => {
+  ])('after %i bytes, %j, is logged with what it had taken', async (least, headers) => {
     const { line, result } = await logged(async () => {
       const response = await beginExport(survey, { headers });
       let bytes = 0;
@@ -95,11 +95,11 @@ describe('an export whose client leaves', () => {
     expect(line).not.toHaveProperty('reason');
     expect(line.rows).toBeLessThan(ROWS);
     if (headers === GZIP) return;
-    // What is in a page that was begun is counted at its end; what is in sockets is not read by anybody.
+    // A page counts at its end; the bytes in sockets were never read.
     expect(line.bytes).toBeGreaterThan(result - 10_000_000);
   });
 
-  test('while the next page is being waited for', async () => {
+  test('while the next page is read, is logged', async () => {
     service.proxy.inject((exchange) => {
       if (exchange.index >= 4) exchange.hang();
     });
@@ -112,9 +112,9 @@ describe('an export whose client leaves', () => {
   });
 
   test.each([
-    ['while forms are looked up', 0],
+    ['while the survey is read', 0],
     ['while the first page is read', 1],
-  ])('before the first byte, %s', async (_, from) => {
+  ])('before the first byte, %s, is logged', async (_, from) => {
     service.proxy.inject((exchange) => {
       if (exchange.index >= from) exchange.hang();
     });
@@ -128,7 +128,7 @@ describe('an export whose client leaves', () => {
       client.resetAndDestroy();
     });
     expect(line).toMatchObject({ status: null, rows: 0, bytes: 0, sqlRequests: from + 1, end: 'client left' });
-    expect(eventsIn(service.stack.worker, 'request failed')).toHaveLength(failures); // nothing of ours has failed
+    expect(eventsIn(service.stack.worker, 'request failed')).toHaveLength(failures); // the service has not failed
   });
 });
 
@@ -142,22 +142,25 @@ describe('an export that fails', () => {
       (exchange: { reply(status: number, body: string): void }) =>
         exchange.reply(400, '{"message":"secret answer","code":"42P01","severity":"ERROR"}'),
     ],
-  ])('in the middle says why in one word (%s), %j; the log has the details once', async (reason, headers, fault) => {
-    service.proxy.inject((exchange) => {
-      if (exchange.index >= 6) fault(exchange);
-    });
-    const { line, result } = await logged(() => read({}, headers));
-    expect(result.complete).toBe(false);
-    expect(line).toMatchObject({ status: 200, end: 'failed', reason });
-    expect(line.rows).toBeLessThan(ROWS);
-    const details = eventsIn(service.stack.worker, 'export failed').filter(
-      ({ requestId }) => requestId === line.requestId,
-    );
-    expect(details).toHaveLength(1);
-    expect(details[0]?.['stack']).toContain('DatabaseError');
-  });
+  ])(
+    'after the first byte is logged with its reason (%s), %j, and once with its details',
+    async (reason, headers, fault) => {
+      service.proxy.inject((exchange) => {
+        if (exchange.index >= 6) fault(exchange);
+      });
+      const { line, result } = await logged(() => read({}, headers));
+      expect(result.complete).toBe(false);
+      expect(line).toMatchObject({ status: 200, end: 'failed', reason });
+      expect(line.rows).toBeLessThan(ROWS);
+      const details = eventsIn(service.stack.worker, 'export failed').filter(
+        ({ requestId }) => requestId === line.requestId,
+      );
+      expect(details).toHaveLength(1);
+      expect(details[0]?.['stack']).toContain('DatabaseError');
+    },
+  );
 
-  test('the rows and bytes are those that came', async () => {
+  test('is logged with the rows and bytes that arrived', async () => {
     service.proxy.inject((exchange) => {
       if (exchange.index >= 6) exchange.reset();
     });
@@ -166,7 +169,7 @@ describe('an export that fails', () => {
     expect(line.rows).toBe(parseCsv(result.bytes).length);
   });
 
-  test('before the first byte is 503, complete, with its tries', async () => {
+  test('before the first byte gets 503, and is logged with its retries', async () => {
     service.proxy.inject((exchange) => exchange.reset());
     const { line, result } = await logged(() =>
       ask(`/responses/csv${query({ survey: survey.name })}`, { key: survey.account.key }),
@@ -178,7 +181,7 @@ describe('an export that fails', () => {
     expect(requests).toBeGreaterThan(2);
   });
 
-  test('by a defect before the first byte is 500, complete; the log has its stack once', async () => {
+  test('by a defect before the first byte gets 500, and is logged once with its stack', async () => {
     service.proxy.inject((exchange) =>
       exchange.reply(400, '{"message":"no such table","code":"42P01","severity":"ERROR"}'),
     );

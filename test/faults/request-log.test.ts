@@ -23,12 +23,12 @@ beforeAll(async () => {
       timestamp: new Date(Date.UTC(2026, 2, 1) + i).toISOString(),
     })),
   );
-  await ask('/surveys', { key: survey.account.key }); // from now on the key is in the cache
+  await ask('/surveys', { key: survey.account.key }); // puts the key into the cache
   const [row] = await sql<{ id: string }>('select id from api_keys where userid = $1', [survey.account.id]);
   keyId = row?.id ?? '';
 });
 
-/** Asks, and has the line and what the proxy saw beside the answer. */
+/** Sends a request, and returns its log line and its number of SQL requests too. */
 async function logged(path: string, options: Parameters<typeof ask>[1] = { key: survey.account.key }) {
   service.proxy.inject();
   const { line, result: answer } = await lineOf(service.stack.worker, () => askAnywhere(path, options));
@@ -50,7 +50,7 @@ test.each([
   ['/responses/csv', { layout: 'wide' }, () => ROWS],
   ['/responses/ndjson', {}, (text: string) => text.split('\n').length - 1],
   ['/responses/form-data', {}, records],
-])('a request for %s %j has a line with its rows, its bytes and its SQL requests', async (path, parameters, rows) => {
+])('a request for %s %j is logged with its rows, bytes and SQL requests', async (path, parameters, rows) => {
   const { line, answer, requests } = await logged(api(path, parameters));
   expect(answer.status).toBe(200);
   expect(line).toEqual({
@@ -85,7 +85,7 @@ test('bytes are counted before compression', async () => {
   }
 });
 
-describe('what has no rows', () => {
+describe('these are logged without rows', () => {
   test.each(['/responses', '/responses/csv', '/responses/ndjson', '/responses/form-data'])('HEAD %s', async (path) => {
     const { line, requests } = await logged(api(path), { key: survey.account.key, method: 'HEAD' });
     expect(line).toMatchObject({
@@ -123,7 +123,7 @@ describe('what has no rows', () => {
     ['/docs/main.mjs', '/docs/main.mjs'],
     ['/nowhere?survey=secret', null],
   ];
-  test.each(open)('%s, which needs no key', async (path, route) => {
+  test.each(open)('%s, without a key', async (path, route) => {
     const { line, answer } = await logged(path, {});
     expect(line).toMatchObject({ route, status: answer.status, rows: 0, bytes: answer.bytes.length, end: 'complete' });
     expect(line).toMatchObject({ accountId: null, keyId: null, keyCache: null });
@@ -145,7 +145,7 @@ describe('what has no rows', () => {
   });
 });
 
-test('the cache of keys is missed once, then hit; what is asked about the key is counted', async () => {
+test('the key cache is missed once, then hit; the queries about the key are counted', async () => {
   const { key, id } = await createAccount();
   const first = await logged('/api/v1/nowhere', { key });
   expect(first.line).toMatchObject({ keyCache: 'miss', accountId: id, status: 404, sqlRequests: 2 }); // the key, its use
@@ -154,7 +154,7 @@ test('the cache of keys is missed once, then hit; what is asked about the key is
   expect([line.keyCache, line.sqlRequests, requests]).toEqual(['hit', 0, 0]);
 });
 
-test('requests at once with an unknown key, then too many: 401 and 429, a line each', async () => {
+test('concurrent requests without a valid key are logged one by one, as 401 and 429', async () => {
   const worker = service.stack.worker;
   const none = await logged('/api/v1/surveys', {});
   expect(none.line).toMatchObject({ status: 401, route: '/api/v1/surveys', accountId: null, keyCache: null });

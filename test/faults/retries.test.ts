@@ -6,7 +6,7 @@ import { beginExport, readExport, withFaultyService } from './service.ts';
 
 const service = withFaultyService();
 
-/** Rows of some 5 kB, so that a few thousand make several pages. */
+/** Rows of about 5 kB, so that a few thousand make several pages. */
 const ROWS = 3000;
 let survey: TestSurvey;
 let whole: Buffer;
@@ -25,7 +25,7 @@ beforeAll(async () => {
     })),
   );
   whole = await copyResponses(survey);
-  await readExport(await beginExport(survey)); // from now on the key is in the cache
+  await readExport(await beginExport(survey)); // puts the key into the cache
   service.proxy.inject();
   await readExport(await beginExport(survey));
   ({ requests } = service.proxy);
@@ -42,11 +42,11 @@ const once: [string, (exchange: Exchange) => void][] = [
   ['finds the database shut down', (exchange) => exchange.reply(400, '{"message":"terminating","code":"57P01"}')],
 ];
 
-test('the test’s export needs enough requests for its faults to mean something', () => {
+test('the export of this file needs enough requests for its faults to matter', () => {
   expect(requests).toBeGreaterThanOrEqual(7);
 });
 
-describe('an export gives the same bytes when a request, at whatever position,', () => {
+describe('an export has the same bytes if any one of its requests', () => {
   test.each(once)('%s', async (_, fault) => {
     for (let position = 0; position < requests; position++) {
       service.proxy.inject((exchange) => {
@@ -59,7 +59,7 @@ describe('an export gives the same bytes when a request, at whatever position,',
   });
 });
 
-test('an export survives that all of its database connections are terminated', async () => {
+test('an export survives the termination of all its database connections', async () => {
   const response = await beginExport(survey);
   const [row] = await sql<{ killed: string }>(
     `select count(pg_terminate_backend(pid)) as killed from pg_stat_activity
@@ -70,7 +70,7 @@ test('an export survives that all of its database connections are terminated', a
   expect({ complete, same: bytes.equals(whole) }).toEqual({ complete: true, same: true });
 });
 
-describe('a failure that lasts', () => {
+describe('a permanent failure', () => {
   const lasting: [string, (exchange: Exchange) => void][] = [
     ['resets', (exchange) => exchange.reset()],
     ['503s', (exchange) => exchange.reply(503, 'secret words')],
@@ -81,7 +81,7 @@ describe('a failure that lasts', () => {
     ],
   ];
 
-  test.each(lasting)('breaks the transfer once it has begun: %s', async (_, fault) => {
+  test.each(lasting)('breaks the transfer after the first byte: %s', async (_, fault) => {
     service.proxy.inject((exchange) => {
       if (exchange.index >= 5) fault(exchange);
     });
@@ -93,7 +93,7 @@ describe('a failure that lasts', () => {
     expect(whole.subarray(0, bytes.length).equals(bytes)).toBe(true); // no error's text in the file
   });
 
-  test.each(lasting.slice(0, 2))('is 503 before that: %s', async (_, fault) => {
+  test.each(lasting.slice(0, 2))('gets 503 before the first byte: %s', async (_, fault) => {
     service.proxy.inject(fault);
     const ask503 = async (path: string) => {
       const answer = await ask(path + query({ survey: survey.name }), { key: survey.account.key });
@@ -106,7 +106,7 @@ describe('a failure that lasts', () => {
     await Promise.all(['/surveys', '/responses', '/responses/csv', '/responses/form-data'].map(ask503));
   });
 
-  test('is 500 with fixed words when it is a defect, whatever the database said', async () => {
+  test('gets 500 with a fixed text if it is a defect, whatever the database’s message', async () => {
     service.proxy.inject((exchange) =>
       exchange.reply(400, '{"message":"secret words","code":"42P01","severity":"ERROR"}'),
     );

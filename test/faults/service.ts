@@ -7,10 +7,10 @@ import type { TestSurvey } from '../support/data.ts';
 import { stackAddress, useStack } from '../support/stack-address.ts';
 import { type Stack, type StackOptions, startStack } from '../support/stack.ts';
 
-/** Short, so that a test sees retries end. */
+/** Short, so that tests see the end of retries. */
 const EXPORT_RETRY_SECONDS = 3;
 
-/** Starts a service on a Postgres server for a test file, with a proxy that can spoil what its Worker asks the database. */
+/** Starts a service for a test file, with a fault proxy between its Worker and the database. */
 export function withFaultyService(options: Omit<StackOptions, 'behind'> = {}): {
   readonly proxy: FaultProxy;
   readonly stack: Stack;
@@ -43,7 +43,7 @@ export function withFaultyService(options: Omit<StackOptions, 'behind'> = {}): {
   };
 }
 
-/** Begins to download a survey's CSV; the caller reads it as it likes. */
+/** Starts the download of a survey's CSV. */
 export async function beginExport(
   survey: TestSurvey,
   { parameters = {}, headers = {} }: { parameters?: Record<string, string>; headers?: Record<string, string> } = {},
@@ -54,7 +54,7 @@ export async function beginExport(
   return response;
 }
 
-/** Reads to the end. `complete` is false when the transfer broke off. */
+/** Reads a download to its end. `complete` is false if the transfer broke. */
 export async function readExport(response: IncomingMessage): Promise<{ complete: boolean; bytes: Buffer }> {
   const chunks: Buffer[] = [];
   try {

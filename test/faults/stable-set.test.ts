@@ -17,12 +17,12 @@ beforeAll(async () => {
   survey = { name, account, forms: forms.map((id) => ({ id, shortcode: 'form' })) };
 });
 
-test('rows that arrive while an export runs neither repeat nor displace any that were there', async () => {
+test('rows stored during an export neither repeat nor displace those stored before', async () => {
   const before = await copyResponses(survey);
   const response = await beginExport(survey);
   response.pause();
 
-  // In front of everything, between all the others, on their very places but for the form, and behind everything.
+  // Before all others, between them, tied with them except for the form version, and after them.
   const times = Array.from({ length: 3000 }, (_, i) => new Date(Date.UTC(2026, 2, 1) + i * 18_000).toISOString());
   await addResponses(
     survey,

@@ -7,7 +7,7 @@ import { beginExport, readExport, withFaultyService } from './service.ts';
 
 const service = withFaultyService();
 
-/** Answers of some 5 kB, so that a few thousand make several pages. */
+/** Responses of about 5 kB, so that a few thousand make several pages. */
 const ROWS = 3000;
 let survey: TestSurvey;
 let whole: string;
@@ -21,7 +21,7 @@ const read = async (of: TestSurvey) => {
 };
 const isPage = ({ query: text }: Exchange) => text.startsWith('select userid');
 
-/** A survey that has `rows` answers, of 130 participants. */
+/** Creates a survey with `rows` responses of 130 participants. */
 async function createRows(account: TestAccount, rows: number): Promise<TestSurvey> {
   const created = await createSurvey(account, undefined, 4);
   await addResponses(
@@ -41,20 +41,20 @@ async function createRows(account: TestAccount, rows: number): Promise<TestSurve
 beforeAll(async () => {
   survey = await createRows(await createAccount(), ROWS);
   whole = await wideCsv(survey);
-  await read(survey); // from now on the key is in the cache
+  await read(survey); // puts the key into the cache
   service.proxy.inject();
   await read(survey);
   ({ requests } = service.proxy);
 });
 
-test('the test’s file needs enough requests for its faults to mean something', () => {
+test('the wide file of this test needs enough requests for its faults to matter', () => {
   expect(requests).toBeGreaterThanOrEqual(7);
 });
 
-describe('a wide file is the same when a request, at whatever position,', () => {
+describe('a wide file is the same if any one of its requests', () => {
   test.each<[string, (exchange: Exchange) => void]>([
-    ['is reset before an answer', (exchange) => exchange.reset()],
-    ['is cut off in the middle', (exchange) => exchange.cutAfter(100_000)],
+    ['is reset before its response', (exchange) => exchange.reset()],
+    ['is truncated', (exchange) => exchange.cutAfter(100_000)],
     ['is answered with garbage', (exchange) => exchange.reply(200, '<html>')],
     ['is answered 503', (exchange) => exchange.reply(503, 'no')],
   ])('%s', async (_, fault) => {
@@ -72,7 +72,7 @@ test.each([
   [1, 400],
   [3, 600],
   [499, ROWS],
-])('a wide file comes whole when no answer may hold more than %i rows, of %i', async (most, rows) => {
+])('a wide file is complete if no response of the database may have more than %i rows, of %i', async (most, rows) => {
   const fitted = await createRows(survey.account, rows);
   let pages = 0;
   service.proxy.inject((exchange) => {
@@ -88,7 +88,7 @@ test.each([
 test.each<[string, (exchange: Exchange) => void]>([
   ['resets', (exchange) => exchange.reset()],
   ['an error that is not worth a retry', (exchange) => exchange.reply(400, '{"message":"secret","code":"42P01"}')],
-])('a failure that lasts breaks the transfer: %s', async (_, fault) => {
+])('a permanent failure breaks the transfer: %s', async (_, fault) => {
   service.proxy.inject((exchange) => {
     if (exchange.index >= 5) fault(exchange);
   });
@@ -98,10 +98,10 @@ test.each<[string, (exchange: Exchange) => void]>([
   expect(complete).toBe(false);
   expect(bytes.length).toBeGreaterThan(100);
   expect(bytes.length).toBeLessThan(whole.length);
-  expect(whole.startsWith(bytes.toString('utf8'))).toBe(true); // no error's text in the file
+  expect(whole.startsWith(bytes.toString('utf8'))).toBe(true); // the file contains no error
 });
 
-test('a participant who cannot be held breaks the transfer, behind all others before', async () => {
+test('a participant who does not fit in memory breaks the transfer, after all participants before', async () => {
   const large = await createSurvey(survey.account, undefined, 1);
   await addResponses(large, [
     ...Array.from({ length: 600 }, (_, i) => ({ userid: `a${i}`, question_ref: 'q0', response: 'x'.repeat(1000) })),
@@ -120,7 +120,7 @@ test('a participant who cannot be held breaks the transfer, behind all others be
   expect(narrowed.text === (await wideCsv(large, `r.question_ref = 'q0'`))).toBe(true);
 });
 
-test('a first answer that is too large even alone is refused', async () => {
+test('a first response that is too large gets 400', async () => {
   service.proxy.inject((exchange) => {
     if (isPage(exchange)) exchange.reply(507, 'response is too large (max is 67108864 bytes)');
   });
@@ -136,7 +136,7 @@ test('a first answer that is too large even alone is refused', async () => {
   ]);
 });
 
-test('what is stored while a wide file is made changes no record, but for answers that are still ahead', async () => {
+test('responses stored while a wide file is made are included if they are still ahead and have a column', async () => {
   const small = await createSurvey(survey.account, undefined, 2);
   await addResponses(
     small,
@@ -151,7 +151,7 @@ test('what is stored while a wide file is made changes no record, but for answer
   let pages = 0;
   service.proxy.inject(async (exchange) => {
     if (!isPage(exchange) || pages++ !== 0) return;
-    // The columns are known, and no answer is read yet: here come questions that have no column.
+    // The columns have been read, and no response yet: these questions have no column.
     const timestamp = '2030-01-01T00:00:00Z';
     await addResponses(small, [
       { userid: 'u1', question_ref: 'new', timestamp },
@@ -165,7 +165,7 @@ test('what is stored while a wide file is made changes no record, but for answer
   expect(text).toContain(',in time');
 });
 
-test('a form that is renamed while a wide file is begun goes by the name it had', async () => {
+test('a form that is renamed while a wide file starts keeps the name it had', async () => {
   const small = await createSurvey(survey.account, undefined, 2);
   await addResponses(
     small,

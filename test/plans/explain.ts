@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import type { Query } from '../../src/db/client.ts';
 
-/** A node of a plan, as EXPLAIN's JSON has it. */
+/** A node of a plan in EXPLAIN's JSON. */
 export interface Plan {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
@@ -14,7 +14,7 @@ export interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** Sets what the Worker's role has set when it logs in. */
+/** Applies the settings of the Worker's role. */
 export async function useWorkerSettings(client: Client): Promise<void> {
   const { rows } = await client.query<{ rolconfig: string[] }>(
     `select rolconfig from pg_roles where rolname = 'survey_export_worker'`,

@@ -1,8 +1,8 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BenchSurvey, createAccount, createSurvey } from '../../bench/data.ts';
-import { CSV_COLUMNS, borderQuery, countQuery, pageQuery } from '../../src/db/responses.ts';
-import type { Range, Selection } from '../../src/db/selection.ts';
+import { CSV_COLUMNS, boundaryQuery, countQuery, pageQuery } from '../../src/db/responses.ts';
+import type { Range, Selection } from '../../src/responses/selection.ts';
 import { parseInstant } from '../../src/responses/timestamp.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { type TestPostgres, startPostgres } from '../support/postgres.ts';
@@ -40,7 +40,7 @@ afterAll(async () => {
 const middle = { timestamp: '2026-03-01T02:30:00.000Z', userid: '2000000000004054', questionRef: 'question_3' };
 const after = { ...middle, surveyid: '80000000-0000-4000-8000-000000000000' };
 
-type Filter = Omit<Selection, 'forms'>;
+type Filter = Omit<Selection, 'formVersions'>;
 const filters: [string, () => Filter][] = [
   ['since', () => ({ since: parseInstant('2026-03-01T02:31:00Z') })],
   [
@@ -63,43 +63,46 @@ const filters: [string, () => Filter][] = [
 ];
 const ranges: [string, Range][] = [
   ['from the start', { limit: LIMIT }],
-  ['behind a token', { limit: LIMIT, after }],
+  ['after a cursor', { limit: LIMIT, after }],
 ];
 
 const scansOf = (nodes: readonly Plan[]) => nodes.filter((node) => node['Relation Name'] === 'responses');
 
-describe.each(['before the table was ever analysed', 'after vacuum analyze'])('%s', (when) => {
+describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when) => {
   beforeAll(async () => {
     if (!when.startsWith('after')) return;
-    await client.query('checkpoint'); // commits here are asynchronous: until they are on disk no page counts as all-visible
+    await client.query('checkpoint'); // commits are asynchronous here, and no page is all-visible before they are on disk
     await client.query('vacuum analyze');
   });
 
   describe.each([1, 20])('with %i form versions, filtered by', (forms) => {
     const selection = (filter: Filter): Selection => ({
-      forms: surveys.get(forms)?.forms.map((id) => ({ id, shortcode: '' })) ?? [],
+      formVersions: surveys.get(forms)?.forms.map((id) => ({ id, shortcode: '' })) ?? [],
       ...filter,
     });
 
     describe.each(filters)('%s', (_, filter) => {
-      test.each(ranges)('a page %s is read along an index alone, and no further than it reaches', async (__, range) => {
+      test.each(ranges)('a page %s reads no more of the index than its rows', async (__, range) => {
         const nodes = await explain(client, pageQuery(selection(filter()), range, CSV_COLUMNS));
         const scans = scansOf(nodes);
         expect(new Set(scans.map((node) => node['Node Type']))).toEqual(new Set(['Index Scan']));
         expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort');
-        // What the index's entries tell is told by them: no row is fetched to be thrown away.
+        // The filter is applied to index entries: no row is fetched to be discarded.
         for (const scan of scans) expect(scan['Rows Removed by Filter'] ?? 0).toBeLessThanOrEqual(1);
         const read = scans.reduce((sum, node) => sum + node['Actual Rows'] * node['Actual Loops'], 0);
         expect(read).toBeLessThanOrEqual((nodes[0]?.['Actual Rows'] ?? 0) + scans.length + 1);
       });
 
-      test('borders and the count come from an index alone', async () => {
+      test('page boundaries and counts read an index alone', async () => {
         const range = { after, limit: 4 * LIMIT };
-        for (const query of [borderQuery(selection(filter()), range, LIMIT), countQuery(selection(filter()), after)]) {
+        for (const query of [
+          boundaryQuery(selection(filter()), range, LIMIT),
+          countQuery(selection(filter()), after),
+        ]) {
           const nodes = await explain(client, query);
           expect(new Set(scansOf(nodes).map((node) => node['Node Type']))).toEqual(new Set(['Index Only Scan']));
           const read = scansOf(nodes).reduce((sum, node) => sum + node['Actual Rows'] * node['Actual Loops'], 0);
-          // Of many participants their keys are sorted, which are few; of all participants none.
+          // With many participants, their few keys are sorted.
           const sorted = nodes.filter((node) => node['Node Type'] === 'Sort').map((node) => node['Actual Rows']);
           const few = (filter().userids?.length ?? 0) * 6 * forms;
           for (const rows of sorted) expect(rows).toBeLessThanOrEqual(few);
@@ -108,7 +111,7 @@ describe.each(['before the table was ever analysed', 'after vacuum analyze'])('%
       });
     });
 
-    test.each(filters.slice(0, 3))('%s, a page costs the same wherever it is', async (_, filter) => {
+    test.each(filters.slice(0, 3))('%s, the cost of a page does not depend on its position', async (_, filter) => {
       const blocks = async (range: Range) => {
         const nodes = await explain(client, pageQuery(selection(filter()), range, CSV_COLUMNS));
         return (nodes[0]?.['Shared Hit Blocks'] ?? 0) + (nodes[0]?.['Shared Read Blocks'] ?? 0);

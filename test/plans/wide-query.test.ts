@@ -4,10 +4,10 @@ import { type BenchSurvey, createAccount, createSurvey } from '../../bench/data.
 import type { Query } from '../../src/db/client.ts';
 import { BY_PARTICIPANT } from '../../src/db/order.ts';
 import { questionsQuery } from '../../src/db/questions.ts';
-import { borderQuery, pageQuery } from '../../src/db/responses.ts';
-import type { Range, Selection } from '../../src/db/selection.ts';
+import { boundaryQuery, pageQuery } from '../../src/db/responses.ts';
+import type { Range, Selection } from '../../src/responses/selection.ts';
 import { parseInstant } from '../../src/responses/timestamp.ts';
-import { ANSWER_COLUMNS } from '../../src/wide/answer.ts';
+import { RECORD_COLUMNS } from '../../src/wide/record.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { type TestPostgres, startPostgres } from '../support/postgres.ts';
 import { explain, useWorkerSettings } from './explain.ts';
@@ -49,36 +49,36 @@ const later = { ...middle, userid: '2000000000007000' };
 
 const ranges: [string, Range][] = [
   ['from the start', { limit: LIMIT }],
-  ['behind a key', { limit: LIMIT, after: middle }],
-  ['between two borders', { limit: LIMIT, after: middle, upTo: later }],
+  ['after a cursor', { limit: LIMIT, after: middle }],
+  ['between two page boundaries', { limit: LIMIT, after: middle, upTo: later }],
 ];
 
-/** `analyze` comes last: a table whose statistics Postgres does not have yet must not be slow either. */
-describe.each(['before the table was ever analysed', 'after vacuum analyze'])('%s', (when) => {
+/** A table must be fast even before Postgres has its statistics. */
+describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when) => {
   beforeAll(async () => {
     if (when.startsWith('after')) await client.query('vacuum analyze');
   });
 
   describe.each([1, 20, 100])('with %i form versions', (forms) => {
     const selection = (): Selection => ({
-      forms: surveys.get(forms)?.forms.map((id) => ({ id, shortcode: '' })) ?? [],
+      formVersions: surveys.get(forms)?.forms.map((id) => ({ id, shortcode: '' })) ?? [],
     });
 
-    test.each(ranges)('a page of participants %s is read along their index, and no further', async (_, range) => {
-      const nodes = await nodesOf(pageQuery(selection(), range, ANSWER_COLUMNS, { order: BY_PARTICIPANT }));
+    test.each(ranges)('a page by participant %s reads no more of its index than its rows', async (_, range) => {
+      const nodes = await nodesOf(pageQuery(selection(), range, RECORD_COLUMNS, { order: BY_PARTICIPANT }));
       const scans = nodes.filter((node) => node['Relation Name'] === 'responses');
       expect(new Set(scans.map((node) => node['Node Type']))).toEqual(new Set(['Index Scan']));
       expect(new Set(scans.map((node) => node['Index Name']))).toEqual(new Set(['responses_by_participant']));
-      expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort'); // Incremental Sort: of ties alone
+      expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort'); // an Incremental Sort orders the ties
       expect(nodes.some((node) => node['Node Type'] === 'Merge Append')).toBe(forms > 1);
       expect(nodes[0]?.['Actual Rows']).toBe(LIMIT);
       const read = scans.reduce((sum, node) => sum + node['Actual Rows'] * node['Actual Loops'], 0);
       expect(read).toBeLessThanOrEqual(LIMIT + forms + 1);
     });
 
-    test.each(ranges)('borders between participants %s are read from their index', async (_, range) => {
+    test.each(ranges)('page boundaries by participant %s read their index alone', async (_, range) => {
       const wanted = { ...range, limit: 4 * LIMIT };
-      const nodes = await nodesOf(borderQuery(selection(), wanted, LIMIT, BY_PARTICIPANT));
+      const nodes = await nodesOf(boundaryQuery(selection(), wanted, LIMIT, BY_PARTICIPANT));
       const scans = nodes.filter((node) => node['Relation Name'] === 'responses');
       expect(new Set(scans.map((node) => node['Node Type']))).toEqual(new Set(['Index Only Scan']));
       expect(new Set(scans.map((node) => node['Index Name']))).toEqual(new Set(['responses_by_participant']));
@@ -86,19 +86,19 @@ describe.each(['before the table was ever analysed', 'after vacuum analyze'])('%
       expect(nodes[0]?.['Actual Rows']).toBe(4);
     });
 
-    test('a page of some participants, of some time, is read from their part of the index alone', async () => {
+    test('a page of some participants, since a time, reads their part of the index alone', async () => {
       const userids = ['2000000000000001', '2000000000000002'];
       const some = { ...selection(), userids, since: parseInstant('2026-03-01') };
-      const nodes = await nodesOf(pageQuery(some, { limit: LIMIT }, ANSWER_COLUMNS, { order: BY_PARTICIPANT }));
+      const nodes = await nodesOf(pageQuery(some, { limit: LIMIT }, RECORD_COLUMNS, { order: BY_PARTICIPANT }));
       const scans = nodes.filter((node) => node['Relation Name'] === 'responses');
       expect(new Set(scans.map((node) => node['Index Name']))).toEqual(new Set(['responses_by_participant']));
       expect(nodes[0]?.['Actual Rows']).toBe(12);
       expect(scans.reduce((sum, node) => sum + node['Actual Rows'] * node['Actual Loops'], 0)).toBe(12);
     });
 
-    // Before it knows the table Postgres expects a group for nearly every response, and may sort them to find the groups.
+    // Without statistics, Postgres expects about as many groups as responses, and may sort all of them.
     const mostSorted = when.startsWith('after') ? 6 * forms : ROWS;
-    test(`the questions are found in one pass, in which no more than ${mostSorted} rows are sorted`, async () => {
+    test(`the questions are found in one scan that sorts at most ${mostSorted} rows`, async () => {
       const nodes = await nodesOf(questionsQuery(selection(), 5001));
       expect(nodes.filter((node) => node['Relation Name'] === 'responses')).toHaveLength(1);
       const sorted = nodes.filter((node) => node['Node Type'].endsWith('Sort')).map((node) => node['Actual Rows']);

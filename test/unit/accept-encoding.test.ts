@@ -37,7 +37,7 @@ test.each([
   'gzipped',
   'agzip',
   'identity, gzip;q=0.9',
-  '*, gzip;q=0.9', // what is not named, identity, is preferred
+  '*, gzip;q=0.9', // * includes identity
   'gzip;q=2',
   'gzip;q=-1',
   'gzip;q=',
@@ -46,6 +46,6 @@ test.each([
   'gzip;level=9',
   '"gzip"',
   'gzip deflate',
-])('%j does not', (header) => {
+])('%j does not prefer gzip', (header) => {
   expect(prefersGzip(header)).toBe(false);
 });

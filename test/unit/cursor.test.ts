@@ -8,7 +8,7 @@ const older = (text: string) => Buffer.from(text).toString('base64');
 const SURVEYID = '02c3dcc1-295a-5c79-8cfe-a43b6783a65d';
 
 describe('a token', () => {
-  test('is URL-safe and gives back the place it was made from', () => {
+  test('is URL-safe and decodes to its cursor', () => {
     fc.assert(
       fc.property(pgText, pgText, fc.uuid(), (userid, questionRef, surveyid) => {
         const cursor = { timestamp: '2026-03-01T00:03:43.770047Z', userid, questionRef, surveyid };
@@ -21,14 +21,14 @@ describe('a token', () => {
 
   test.each([
     ['an unknown version', [2, '2026-03-01T00:00:00.000Z', '', '', SURVEYID]],
-    ['a missing part', [1, '2026-03-01T00:00:00.000Z', '', '']],
-    ['a part too many', [1, '2026-03-01T00:00:00.000Z', '', '', SURVEYID, '']],
+    ['too few values', [1, '2026-03-01T00:00:00.000Z', '', '']],
+    ['too many values', [1, '2026-03-01T00:00:00.000Z', '', '', SURVEYID, '']],
     ['a bad timestamp', [1, 'yesterday', '', '', SURVEYID]],
     ['a bad surveyid', [1, '2026-03-01T00:00:00.000Z', '', '', `${SURVEYID}'`]],
     ['a number for text', [1, '2026-03-01T00:00:00.000Z', 5, '', SURVEYID]],
     ['a NUL', [1, '2026-03-01T00:00:00.000Z', '\0', '', SURVEYID]],
-    ['half a surrogate pair', [1, '2026-03-01T00:00:00.000Z', '', '\ud800', SURVEYID]],
-  ])('with %s is refused', (_, parts) => {
+    ['a lone surrogate', [1, '2026-03-01T00:00:00.000Z', '', '\ud800', SURVEYID]],
+  ])('with %s is rejected', (_, parts) => {
     expect(decodeCursor(Buffer.from(JSON.stringify(parts)).toString('base64url'))).toBeUndefined();
   });
 });
@@ -54,7 +54,7 @@ describe('a token of the older form', () => {
     '2026-09-30 00:00:00.1+00,a,b',
     '2024-02-29 23:59:59.999999+00,a,b',
     '2000-02-29 00:00:00Z,a,b',
-  ])('may be %s', (text) => {
+  ])('can be %s', (text) => {
     expect(decodeCursor(older(text))).toMatchObject({ timestamp: text.split(',')[0]?.replace(/\+00(:00)?$/, 'Z') });
   });
 
@@ -78,11 +78,11 @@ describe('a token of the older form', () => {
     ',a,b',
     "2026-09-30 00:00:00+00'; drop table users; --,a,b",
     '2026-09-30 00:00:00+00,a\0,b',
-  ])('may not be %j', (text) => {
+  ])('cannot be %j', (text) => {
     expect(decodeCursor(older(text))).toBeUndefined();
   });
 
-  test('may use either alphabet, be padded or not, and have its plus signs turned into spaces', () => {
+  test('can use either alphabet, with or without padding, and with spaces for plus signs', () => {
     const text = '2026-09-30 00:00:00+00:00,>>>???,~~~ÿ';
     const standard = older(text);
     expect(standard).toMatch(/[+/]/);
@@ -99,12 +99,12 @@ describe('a token of the older form', () => {
 });
 
 test.each([
-  ['nothing', ''],
+  ['an empty text', ''],
   ['words', 'not a token'],
   ['other characters', 'a.b.c'],
   ['an impossible length', 'abcde'],
   ['bytes that are not UTF-8', Buffer.from('2026-09-30 00:00:00+00,\xff,b', 'latin1').toString('base64')],
   ['JSON that is not a cursor', Buffer.from('[1,').toString('base64')],
-])('%s is no token', (_, token) => {
+])('%s is not a token', (_, token) => {
   expect(decodeCursor(token)).toBeUndefined();
 });

@@ -4,7 +4,7 @@ import { formatInstant, parseInstant } from '../../src/responses/timestamp.ts';
 
 const utc = (text: string) => BigInt(Date.parse(text)) * 1000n;
 
-describe('an instant', () => {
+describe('a timestamp', () => {
   test.each([
     ['2026-03-01T09:30:00Z', utc('2026-03-01T09:30:00Z')],
     ['2026-03-01t09:30:00z', utc('2026-03-01T09:30:00Z')],
@@ -16,7 +16,7 @@ describe('an instant', () => {
     ['2026-03-01T09:30:00.5Z', utc('2026-03-01T09:30:00.500Z')],
     ['2026-03-01T09:30:00.000001Z', utc('2026-03-01T09:30:00Z') + 1n],
     ['2026-03-01T09:30:00.123456000Z', utc('2026-03-01T09:30:00.123Z') + 456n],
-    ['2026-03-01T09:30:00.1234561Z', utc('2026-03-01T09:30:00.123Z') + 457n], // not before it
+    ['2026-03-01T09:30:00.1234561Z', utc('2026-03-01T09:30:00.123Z') + 457n], // rounded up
     ['2016-12-31T23:59:60Z', utc('2017-01-01T00:00:00Z')],
     ['2026-03-01', utc('2026-03-01T00:00:00Z')],
     ['2024-02-29', utc('2024-02-29T00:00:00Z')],
@@ -43,7 +43,7 @@ describe('an instant', () => {
     '2026-03-01Z',
     '2026-03-01T09:30',
     '2026-03-01T09:30Z',
-    '2026-03-01T09:30:00', // no offset: of which zone?
+    '2026-03-01T09:30:00', // no offset
     '2026-03-01T24:00:00Z',
     '2026-03-01T09:60:00Z',
     '2026-03-01T09:30:61Z',
@@ -57,14 +57,14 @@ describe('an instant', () => {
     '2026-03-01T09:30:00Z\0',
     '２026-03-01',
     '1772323417086',
-  ])('is not %j', (text) => expect(parseInstant(text)).toBeUndefined());
+  ])('cannot be %j', (text) => expect(parseInstant(text)).toBeUndefined());
 
-  test('is read again as it is written, to the microsecond', () => {
+  test('is parsed as it was formatted, to the microsecond', () => {
     const microseconds = fc.bigInt({ min: utc('0001-01-01T00:00:00Z'), max: utc('9999-12-31T23:59:59Z') });
     fc.assert(fc.property(microseconds, (each) => parseInstant(formatInstant(each)) === each));
   });
 
-  test('outside of what a response’s time can be is written as the first or the one behind the last', () => {
+  test('outside the range of a response’s timestamp is clamped', () => {
     expect(formatInstant(utc('0001-01-01T00:00:00Z') - 1n)).toBe('0001-01-01T00:00:00Z');
     expect(formatInstant(utc('9999-12-31T23:59:59Z') + 10_000_000n)).toBe('10000-01-01T00:00:00Z');
   });

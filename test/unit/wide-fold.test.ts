@@ -9,7 +9,7 @@ import { naiveCsv } from '../support/csv.ts';
 /** userid, parent_surveyid, parent_shortcode, surveyid, question_ref, flowid, timestamp, metadata, response */
 type Row = readonly (string | null)[];
 
-const FORMS = [
+const FORM_VERSIONS = [
   { id: 'v1', shortcode: 'f' },
   { id: 'v2', shortcode: 'f' },
   { id: 'w1', shortcode: 'g' },
@@ -20,9 +20,9 @@ const QUESTIONS = [
   { shortcode: 'f', questionRef: 'a,"b"' },
   { shortcode: 'g', questionRef: '' },
 ];
-const COLUMNS = questionColumns(QUESTIONS, FORMS);
+const COLUMNS = questionColumns(QUESTIONS, FORM_VERSIONS);
 
-/** @param cuts where the CSV of the rows is cut into parts */
+/** @param cuts the positions at which the CSV of the rows is cut */
 function fold(rows: readonly Row[], cuts: readonly number[] = []): string {
   const csv = naiveCsv(rows);
   const at = [0, ...cuts.map((cut) => cut % (csv.length + 1)).toSorted((a, b) => a - b), csv.length];
@@ -35,31 +35,31 @@ function fold(rows: readonly Row[], cuts: readonly number[] = []): string {
   return Buffer.concat(file).toString('utf8');
 }
 
-/** The same in its plainest form. */
+/** The same, written naively. */
 function naiveFold(rows: readonly Row[]): string {
-  const records = new Map<string, { fixed: Row; answers: Map<string, string | null> }>();
+  const records = new Map<string, { fixed: Row; responses: Map<string, string | null> }>();
   for (const [userid, parent, code, surveyid, questionRef, flowid, timestamp, metadata, response] of rows) {
-    const shortcode = FORMS.find(({ id }) => id === surveyid)?.shortcode;
+    const shortcode = FORM_VERSIONS.find(({ id }) => id === surveyid)?.shortcode;
     if (!QUESTIONS.some((question) => question.shortcode === shortcode && question.questionRef === questionRef))
       continue;
     const key = JSON.stringify([userid, parent, code]);
     const before = records.get(key);
     const started = before?.fixed[4] ?? timestamp ?? null;
     const fixed = [userid, parent, code, flowid, started, timestamp, metadata].map((cell) => cell ?? null);
-    const answers = before?.answers ?? new Map<string, string | null>();
-    answers.set(JSON.stringify([shortcode, questionRef]), response ?? null);
-    records.set(key, { fixed, answers });
+    const responses = before?.responses ?? new Map<string, string | null>();
+    responses.set(JSON.stringify([shortcode, questionRef]), response ?? null);
+    records.set(key, { fixed, responses });
   }
   return naiveCsv(
-    [...records.values()].map(({ fixed, answers }) =>
+    [...records.values()].map(({ fixed, responses }) =>
       fixed.concat(
-        QUESTIONS.map(({ shortcode, questionRef }) => answers.get(JSON.stringify([shortcode, questionRef])) ?? null),
+        QUESTIONS.map(({ shortcode, questionRef }) => responses.get(JSON.stringify([shortcode, questionRef])) ?? null),
       ),
     ),
   );
 }
 
-/** Of one participant; whoever puts several together has to see that each has them side by side. */
+/** The rows of one participant. */
 const rowsOf = (userid: string): fc.Arbitrary<Row[]> =>
   fc.array(
     fc.tuple(
@@ -85,8 +85,8 @@ const row = (values: { userid?: string; response?: string; questionRef?: string;
   return [userid, parent, 'start', 'v1', questionRef, '1', '2026-03-01T00:00:00.000Z', null, response];
 };
 
-describe('answers are folded into records', () => {
-  test('as a naive fold does it, whatever they are and wherever their text is cut', () => {
+describe('the records', () => {
+  test('equal those of a naive fold, for any rows and wherever their text is cut', () => {
     fc.assert(
       fc.property(participants, fc.array(fc.nat(), { maxLength: 20 }), (rows, cuts) => {
         expect(fold(rows, cuts)).toBe(naiveFold(rows));
@@ -95,22 +95,22 @@ describe('answers are folded into records', () => {
     );
   });
 
-  test('when each character comes alone', () => {
+  test('do not depend on the parts, even of one character', () => {
     const rows = [row({ response: 'x"y' }), row({ response: '' }), row({ userid: 'a,🎉' }), row({ userid: '"' })];
     const { length } = naiveCsv(rows);
     expect(fold(rows, [...Array(length).keys()])).toBe(naiveFold(rows));
   });
 
-  test('when an answer is longer than many chunks, of characters of several bytes', () => {
+  test('may be longer than many chunks, with characters of several bytes', () => {
     const rows = [row({ response: `x${'🎉é'.repeat(400_000)}` }), row({ userid: 'v' })];
     expect(fold(rows, [10, 500_000, 700_000]) === naiveFold(rows)).toBe(true);
   });
 
-  test('and nothing comes of none', () => {
+  test('are none without rows', () => {
     expect(fold([])).toBe('');
   });
 
-  test('but not when the last has no end', () => {
+  test('need a last row that is complete', () => {
     const folding = new Fold(COLUMNS);
     expect([...folding.add('u,,start,v1')]).toEqual([]);
     expect(() => [...folding.end()]).toThrow('no end');
@@ -118,7 +118,7 @@ describe('answers are folded into records', () => {
 });
 
 describe('chunks', () => {
-  test('are 128 KiB, but for the last', () => {
+  test('have 128 KiB, except the last', () => {
     const folding = new Fold(COLUMNS);
     const sizes: number[] = [];
     const csv = naiveCsv(Array.from({ length: 1000 }, (_, i) => row({ userid: `u${i}`, response: 'é'.repeat(1000) })));
@@ -128,7 +128,7 @@ describe('chunks', () => {
   });
 });
 
-describe('what one participant may hold', () => {
+describe('the size of one participant', () => {
   const half = 'x'.repeat(MAX_PARTICIPANT_SIZE / 2);
 
   test('is bounded', () => {
@@ -139,12 +139,12 @@ describe('what one participant may hold', () => {
     );
   });
 
-  test('counts what is held alone: not what was replaced, nor what others hold', () => {
+  test('counts what is held: neither what was replaced nor other participants', () => {
     const rows = [row({ response: half }), row({ response: half }), row({ userid: 'v', response: half })];
     expect(fold(rows) === naiveFold(rows)).toBe(true);
   });
 
-  test('counts records too', () => {
+  test('counts records', () => {
     const folding = new Fold(COLUMNS);
     const csv = (i: number) => naiveCsv([row({ parent: `p${i}` })]);
     expect(() => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 
-test('of a participant’s 240 MB of answers, a wide file holds in memory what goes into the record', async () => {
+test('of a participant’s 240 MB of responses, a wide file holds only those of the record', async () => {
   const worker = new Worker(new URL('../support/wide-held.ts', import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: 60, maxYoungGenerationSizeMb: 8 },
   });

@@ -1,17 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { transcodeToCsv } from '../../src/encode/csv.ts';
-import { MalformedPageError } from '../../src/encode/malformed-page.ts';
+import { encodeCsv } from '../../src/encode/csv.ts';
+import { MalformedPageError } from '../../src/encode/page.ts';
 import { pgCell } from '../support/arbitraries.ts';
 import { naiveCsv } from '../support/csv.ts';
-import { escapedSqlAnswer, sqlAnswer } from '../support/sql-answer.ts';
+import { escapedSqlResult, sqlResult } from '../support/sql-result.ts';
 
 type Rows = (string | null)[][];
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 
-const csvOf = (rows: Rows) => textOf(transcodeToCsv(bytesOf(sqlAnswer(rows))).csv);
+const encode = (body: string | Uint8Array<ArrayBuffer>, columns: number, keyColumns: number[] = []) =>
+  encodeCsv(typeof body === 'string' ? bytesOf(body) : body, { columns, keyColumns });
+const csvOf = (rows: Rows) => textOf(encode(sqlResult(rows), rows[0]?.length ?? 1).data);
 
 const rowsOf = (columns: number) => fc.array(fc.array(pgCell, { minLength: columns, maxLength: columns }));
 const anyRows = fc.integer({ min: 1, max: 15 }).chain(rowsOf);
@@ -35,7 +37,7 @@ describe('the dialect', () => {
     expect(csvOf([[cell, 'x']])).toBe(`${expected},x\n`);
   });
 
-  test('writes the same as a naive encoder, whatever the rows', () => {
+  test('equals that of a naive encoder, for any rows', () => {
     fc.assert(
       fc.property(anyRows, (rows) => {
         expect(csvOf(rows)).toBe(naiveCsv(rows));
@@ -43,44 +45,46 @@ describe('the dialect', () => {
     );
   });
 
-  test('understands every JSON escape', () => {
+  test('does not depend on how the JSON was escaped', () => {
     fc.assert(
       fc.property(anyRows, (rows) => {
-        expect(textOf(transcodeToCsv(bytesOf(escapedSqlAnswer(rows))).csv)).toBe(naiveCsv(rows));
+        const columns = rows[0]?.length ?? 1;
+        expect(textOf(encode(escapedSqlResult(rows), columns).data)).toBe(naiveCsv(rows));
       }),
     );
   });
 
-  test('replaces half a surrogate pair, which UTF-8 cannot hold', () => {
-    const body = bytesOf(String.raw`{"rows":[["a\ud83db","\udf89","\ud83d\ud83c\udf89"]],"rowCount":1}`);
-    expect(textOf(transcodeToCsv(body).csv)).toBe('a\ufffdb,\ufffd,\ufffd🎉\n');
+  test('replaces a lone surrogate, which UTF-8 cannot encode', () => {
+    const body = String.raw`{"rows":[["a\ud83db","\udf89","\ud83d\ud83c\udf89"]],"rowCount":1}`;
+    expect(textOf(encode(body, 3).data)).toBe('a\ufffdb,\ufffd,\ufffd🎉\n');
   });
 
-  test('copes with a cell of a million characters', () => {
+  test('has no limit on the size of a cell', () => {
     const long = 'x,"y"\n'.repeat(200_000);
     expect(csvOf([[long], ['z']])).toBe(naiveCsv([[long], ['z']]));
   });
 });
 
-describe('the page', () => {
-  test('has no records for no rows', () => {
-    const page = transcodeToCsv(bytesOf(sqlAnswer([])), [0]);
+describe('a page', () => {
+  test('without rows has no records', () => {
+    const page = encode(sqlResult([]), 1, [0]);
     expect(page).toMatchObject({ rowCount: 0, lastKey: [] });
-    expect(page.csv).toHaveLength(0);
+    expect(page.data).toHaveLength(0);
   });
 
-  test('is no page of other columns, with or without rows', () => {
-    const read = (rows: Rows, columns: number) => transcodeToCsv(bytesOf(sqlAnswer(rows)), [], columns);
+  test('is rejected with another number of columns, with and without rows', () => {
+    const read = (rows: Rows, columns: number) => encode(sqlResult(rows), columns);
     expect(() => read([], 1)).not.toThrow();
     expect(() => read([], 2)).toThrow(MalformedPageError);
     expect(() => read([['a']], 2)).toThrow(MalformedPageError);
+    expect(() => read([['a', 'b'], ['c']], 2)).toThrow(MalformedPageError);
   });
 
-  test('gives back the last record’s key, exactly', () => {
+  test('returns the last record’s key', () => {
     const keys = fc.uniqueArray(fc.integer({ min: 0, max: 4 }), { minLength: 1 });
     fc.assert(
       fc.property(rowsOf(5), keys, (rows, keyColumns) => {
-        const page = transcodeToCsv(bytesOf(sqlAnswer(rows)), keyColumns);
+        const page = encode(sqlResult(rows, 5), 5, keyColumns);
         const last = rows.at(-1);
         expect(page.rowCount).toBe(rows.length);
         expect(page.lastKey).toEqual(last ? keyColumns.map((column) => last[column]) : []);
@@ -88,41 +92,41 @@ describe('the page', () => {
     );
   });
 
-  test('finds the rows wherever they stand in the answer', () => {
+  test('may have its members in any order', () => {
     const rows = [['a', null]];
     const orders = [
       { rows, rowCount: 1, fields: [] },
       { fields: [{ x: [1, { y: ']}"\\' }] }], rowCount: 1, rows },
       { rowAsArray: true, rowCount: 1, rows, command: 'SELECT' },
     ];
-    for (const body of orders) expect(textOf(transcodeToCsv(bytesOf(JSON.stringify(body))).csv)).toBe('a,\n');
+    for (const body of orders) expect(textOf(encode(JSON.stringify(body), 2).data)).toBe('a,\n');
   });
 
-  test('refuses a body that is cut off, at whatever byte', () => {
+  test('is rejected if truncated, at any byte', () => {
     const whole = bytesOf(
-      sqlAnswer([
+      sqlResult([
         ['a', null, 'é"\n\u0001'],
         ['', 'b', '🎉'],
       ]),
     );
     for (let end = 0; end < whole.length; end++) {
-      expect(() => transcodeToCsv(whole.slice(0, end)), `cut at ${end}`).toThrow(MalformedPageError);
+      expect(() => encode(whole.slice(0, end), 3), `truncated at ${end}`).toThrow(MalformedPageError);
     }
-    expect(() => transcodeToCsv(whole)).not.toThrow();
+    expect(() => encode(whole, 3)).not.toThrow();
   });
 
   test.each([
-    ['fewer rows than it says', '{"rows":[["a"]],"rowCount":2}'],
-    ['no count of rows', '{"rows":[["a"]]}'],
+    ['fewer rows than its rowCount', '{"rows":[["a"]],"rowCount":2}'],
+    ['no rowCount', '{"rows":[["a"]]}'],
     ['no rows', '{"rowCount":0}'],
     ['a number for a cell', '{"rows":[[1]],"rowCount":1}'],
     ['rows as objects', '{"rows":[{"a":"b"}],"rowCount":1}'],
     ['a raw control character', '{"rows":[["a\nb"]],"rowCount":1}'],
     ['a bad escape', String.raw`{"rows":[["\x41"]],"rowCount":1}`],
     ['a bad \\u escape', String.raw`{"rows":[["\u00g0"]],"rowCount":1}`],
-    ['something behind its end', '{"rows":[],"rowCount":0}{}'],
+    ['bytes after its end', '{"rows":[],"rowCount":0}{}'],
     ['HTML', '<html>'],
-  ])('refuses a body with %s', (_, body) => {
-    expect(() => transcodeToCsv(bytesOf(body))).toThrow(MalformedPageError);
+  ])('is rejected with %s', (_, body) => {
+    expect(() => encode(body, 1)).toThrow(MalformedPageError);
   });
 });

@@ -1,0 +1,70 @@
+import { CSV_COLUMNS, type Column, JSON_COLUMNS, type PageOptions, keyColumnsOf } from '../db/responses.ts';
+import { encodeCsv } from '../encode/csv.ts';
+import { JsonValue, LookupValue, type MemberValue, StringValue, TokenValue } from '../encode/json-values.ts';
+import { type ObjectFrame, type ObjectLayout, ObjectEncoder } from '../encode/json.ts';
+import type { EncodedPage } from '../encode/page.ts';
+import { TOKEN_VERSION } from '../responses/cursor.ts';
+import type { FormVersion } from '../responses/selection.ts';
+
+/** How pages of responses are read and encoded. */
+export interface PageFormat extends PageOptions {
+  /** The columns to read, a cursor's among them. */
+  readonly columns: readonly Column[];
+  /** Encodes the body of a SQL-over-HTTP response, which it may overwrite. @throws MalformedPageError */
+  readonly encode: (body: Uint8Array<ArrayBuffer>) => EncodedPage;
+  /** A larger response is replaced by one of fewer rows, down to a single row. */
+  readonly maxPageBytes: number;
+  /** A larger row fails as `too-large`. */
+  readonly maxRowBytes?: number;
+}
+
+/** Several pages of a file are in memory at a time. */
+const MAX_FILE_PAGE_BYTES = 8 * 1024 * 1024;
+
+/** Responses as CSV records. */
+export function csvFormat({
+  columns = CSV_COLUMNS,
+  ...options
+}: PageOptions & { readonly columns?: readonly Column[]; readonly maxRowBytes?: number } = {}): PageFormat {
+  const pageColumns = { columns: columns.length, keyColumns: keyColumnsOf(columns) };
+  return { ...options, columns, maxPageBytes: MAX_FILE_PAGE_BYTES, encode: (body) => encodeCsv(body, pageColumns) };
+}
+
+/**
+ * Responses as JSON objects, as the API describes them.
+ *
+ * @param formVersions those of the responses
+ */
+export function jsonFormat(
+  formVersions: readonly FormVersion[],
+  { maxPageBytes = MAX_FILE_PAGE_BYTES, ...frame }: ObjectFrame & { readonly maxPageBytes?: number },
+): PageFormat {
+  const encoder = new ObjectEncoder({ members: responseMembers(formVersions), ...frame });
+  const pageColumns = { columns: JSON_COLUMNS.length, keyColumns: KEY_COLUMNS };
+  return { columns: JSON_COLUMNS, maxPageBytes, encode: (body) => encoder.encode(body, pageColumns) };
+}
+
+const KEY_COLUMNS = keyColumnsOf(JSON_COLUMNS);
+
+function responseMembers(formVersions: readonly FormVersion[]): ObjectLayout['members'] {
+  const shortcodes = new Map(formVersions.map(({ id, shortcode }) => [id, shortcode]));
+  const indexOf = (name: (typeof JSON_COLUMNS)[number]) => JSON_COLUMNS.indexOf(name);
+  const text = (name: (typeof JSON_COLUMNS)[number]): [string, MemberValue] => [name, new StringValue(indexOf(name))];
+  return [
+    text('parent_surveyid'),
+    text('parent_shortcode'),
+    ['shortcode', new LookupValue(indexOf('surveyid'), shortcodes)],
+    text('surveyid'),
+    text('flowid'),
+    text('userid'),
+    text('question_ref'),
+    text('question_idx'),
+    text('question_text'),
+    text('response'),
+    text('timestamp'),
+    ['metadata', new JsonValue(indexOf('metadata'))],
+    text('pageid'),
+    text('translated_response'),
+    ['token', new TokenValue(TOKEN_VERSION, KEY_COLUMNS)],
+  ];
+}
