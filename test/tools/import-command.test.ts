@@ -10,13 +10,13 @@ import { migrate } from '../../tools/migrations.ts';
 import { csvOf, responseRow } from '../support/export-files.ts';
 import { writeFiles } from '../support/load-files.ts';
 import { type Outcome, startTool } from '../support/run-tool.ts';
-import { type RunningDatabase, dump, twoDatabases } from '../support/two-databases.ts';
+import { type RunningDatabase, dump, startDatabase } from '../support/database.ts';
 
 function start(args: string[], env: NodeJS.ProcessEnv, cwd?: string): ReturnType<typeof startTool> {
   return startTool('import.ts', args, env, cwd);
 }
 
-describe.each(twoDatabases)('npm run db:import on $database', ({ start: startDatabase }) => {
+describe('npm run db:import', () => {
   let running: RunningDatabase;
   let folder: string;
   let paths: { forms: string; responses: string };

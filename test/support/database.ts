@@ -1,0 +1,44 @@
+import { Client, type QueryResultRow } from 'pg';
+import { startPostgres } from './postgres.ts';
+
+/** An empty database on its own server. */
+export interface RunningDatabase {
+  /** The superuser's. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+export async function startDatabase(): Promise<RunningDatabase> {
+  const server = await startPostgres();
+  return { url: await server.createDatabase(), stop: () => server.stop() };
+}
+
+/** Runs one statement on a new connection. */
+export async function query<R extends QueryResultRow>(url: string, sql: string, params: unknown[] = []): Promise<R[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<R>(sql, params)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Makes the database as empty as a new one. */
+export async function empty(url: string): Promise<void> {
+  await query(url, 'drop schema public cascade');
+  await query(url, 'create schema public');
+}
+
+/** Everything that is stored, as text in a fixed order: nothing in two equal dumps is different. */
+export async function dump(url: string): Promise<Record<string, string[]>> {
+  const tables: Record<string, string[]> = {};
+  for (const table of ['users', 'surveys', 'survey_settings', 'responses', 'api_keys']) {
+    const rows = await query<{ row: string }>(
+      url,
+      `select t::text as row from ${table} as t order by t::text collate "C"`,
+    );
+    tables[table] = rows.map(({ row }) => row);
+  }
+  return tables;
+}

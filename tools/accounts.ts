@@ -1,0 +1,29 @@
+import type { Client } from 'pg';
+import { UserError } from './command.ts';
+import { printable } from './keys/printable.ts';
+
+export interface Account {
+  readonly id: string;
+  /** As stored, which may differ from what was asked for in upper and lower case. */
+  readonly email: string;
+}
+
+/**
+ * Finds an account by its e-mail address, in upper or lower case.
+ *
+ * @throws UserError naming both when two accounts differ in case only
+ */
+export async function findAccount(client: Client, email: string): Promise<Account | undefined> {
+  const { rows } = await client.query<Account>(
+    'select id, email from users where lower(email) = lower($1) order by email collate "C"',
+    [email],
+  );
+  const [account, second] = rows;
+  if (account && second) {
+    const both = `"${printable(account.email)}" and "${printable(second.email)}"`;
+    throw new UserError(
+      `--email: two accounts match, ${both}: change the address of one in the table "users" and try again`,
+    );
+  }
+  return account;
+}
