@@ -115,7 +115,7 @@ const formFields: Refusal[] = (
 
 const many = Array.from({ length: 4500 }, (_, index) => responseRow({ userid: `${index}` }));
 
-/** Many good rows around a bad one on line 3002, which only Postgres knows to be bad. */
+/** Many good rows around a bad one on line 3002, which only Postgres finds. */
 function onLine3002(values: FileRow): string {
   return csvOf(many.map((row, index) => (index === 3000 ? { ...row, ...values } : row)));
 }
@@ -151,7 +151,7 @@ const refusals: Refusal[] = [
     'forms.csv line 1: the header has unknown column ""',
   ],
   [
-    'the files in the wrong places',
+    'the responses file in place of the forms file',
     { forms: csvOf([responseRow()]) },
     'forms.csv line 1: this looks like the responses file: did you swap --forms and --responses?',
   ],
@@ -195,12 +195,12 @@ const refusals: Refusal[] = [
     'responses.csv line 5: there is text after a closing quote',
   ],
   [
-    'a quote within a field without quotes',
+    'a quote inside a field without quotes',
     { responses: onLine5({ response: 'xyz' }).replace('xyz', 'x"yz') },
     'responses.csv line 5: there is a quote inside a field that does not start with one',
   ],
   [
-    'a lone carriage return outside of quotes',
+    'a lone carriage return outside quotes',
     { responses: onLine5({ response: 'xyz' }).replace('xyz', 'x\ryz') },
     'responses.csv line 5: there is a carriage return outside quotes that is not followed by a line feed',
   ],
@@ -283,13 +283,9 @@ const refusals: Refusal[] = [
   [
     'a file that is only named .gz',
     { suffix: '.csv.gz', forms: gzipSync(csvOf([formRow()])) },
-    'responses.csv.gz: is named .gz, but it is not a gzip file',
+    'responses.csv.gz: is named .gz, but is not a gzip file',
   ],
-  [
-    'an empty file named .gz',
-    { suffix: '.csv.gz', forms: '' },
-    'forms.csv.gz: is named .gz, but it is not a gzip file',
-  ],
+  ['an empty file named .gz', { suffix: '.csv.gz', forms: '' }, 'forms.csv.gz: is named .gz, but is not a gzip file'],
   [
     'a gzip file cut off',
     { responses: gzipped.subarray(0, gzipped.length - 9) },
@@ -342,7 +338,7 @@ describe('import refuses', () => {
     expect(await dump(running.url)).toEqual(before);
   });
 
-  test("versions that contradict stored times, naming no other line than the file's", async () => {
+  test('versions that contradict the times of creation', async () => {
     const forms = csvOf([
       formRow({ survey_created: '2026-02-02T00:00:00Z', version: '1' }),
       formRow({ surveyid: secondFormId, survey_created: '2026-02-01T00:00:00Z', version: '2' }),
