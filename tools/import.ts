@@ -3,63 +3,77 @@ import { isAbsolute, join, relative } from 'node:path';
 import { Command } from 'commander';
 import { runCommand, UserError } from './command.ts';
 import { openDatabase } from './database.ts';
-import { type ImportInput, importFiles } from './import/import-files.ts';
-import { reportProgress } from './import/progress.ts';
-import { inWords } from './import/summary.ts';
+import { type ImportInput, type ImportOptions, type ImportSummary, importFiles } from './import/import-files.ts';
+import { ProgressReport } from './import/progress.ts';
+import { formatSummary } from './import/summary.ts';
+
+interface Options extends ImportInput {
+  dryRun?: boolean;
+}
 
 const program = new Command('npm run db:import --')
   .description(
-    "Loads survey responses from files in the service's own export formats: all of them or, if anything in the files is " +
-      'not as it should be, nothing. The message then names the line.',
+    "Loads survey responses from files in the service's own export formats: everything or, if there is an error in a " +
+      'file, nothing. The error message names the line.',
   )
-  .requiredOption('--email <address>', 'account the responses are for; made if there is none')
-  .requiredOption('--forms <file>', 'form versions, as /responses/form-data exports them (.csv or .csv.gz)')
-  .requiredOption('--responses <file>', 'responses, as /responses/csv exports them (.csv or .csv.gz)')
+  .requiredOption('--email <address>', 'account to load the responses for; created if there is none')
+  .requiredOption('--forms <file>', 'form versions, as exported by /responses/form-data')
+  .requiredOption('--responses <file>', 'responses, as exported by /responses/csv')
+  .option('--dry-run', 'check the files and report what would change, but store nothing')
   .allowExcessArguments(false)
   .addHelpText(
     'after',
     `
-The files may be loaded again: rows that are stored already stay as they are, or get the file's values where those
-differ. Nothing is ever deleted. Timestamps may be of either form: 2026-03-01T00:03:43.770Z, 2026-03-01 00:03:43.770047+00.
+Files: CSV in UTF-8, plain or gzip, with the export's columns in any order. Semicolons or tabs may stand in place of the
+commas. Timestamps look like 2026-03-01T00:03:43.770Z or 2026-03-01 00:03:43.770047+00. An empty field is null; an empty
+text is written "". Do not save the files in a spreadsheet: it rounds long ids.
 
-The database is the one of DATABASE_URL or else the embedded one of DATA_DIR (.data). It is migrated first.
+You can load the same files again. Rows that are already stored stay as they are, or get the file's values where those
+differ. Nothing is deleted; "npm run db:remove" does that.
 
-Example:
-  npm run db:import -- --email ann@example.org --forms form-data.csv --responses responses.csv.gz`,
+The e-mail address may be in upper or lower case. The database is that of DATABASE_URL, or else the local one in
+DATA_DIR (.data). It is migrated first, also with --dry-run.
+
+Examples:
+  npm run db:import -- --email ann@example.org --forms form-data.csv --responses responses.csv.gz
+  npm run db:import -- --email ann@example.org --forms form-data.csv --responses responses.csv.gz --dry-run`,
   )
-  .action((options: ImportInput) => importWithReports(options));
+  .action(importWithReports);
 
 await runCommand(async () => {
   await program.parseAsync();
 });
 
-async function importWithReports({ email, forms, responses }: ImportInput): Promise<void> {
+async function importWithReports({ email, forms, responses, dryRun = false }: Options): Promise<void> {
   if (!/^[^\s@]+@[^\s@]+$/.test(email))
     throw new UserError(`--email: ${JSON.stringify(email)} is not an e-mail address`);
-  const input = { email, forms: fromWhereNpmWasCalled(forms), responses: fromWhereNpmWasCalled(responses) };
-  const progress = reportProgress(process.stderr);
+  const input = { email, forms: fromCallersFolder(forms), responses: fromCallersFolder(responses) };
   const interruption = new AbortController();
   const interrupt = (): void => interruption.abort(new UserError('interrupted: nothing was loaded'));
-  // Once only: a second Ctrl-C ends the process at once. The database then rolls back as it loses the connection.
+  // Once: a second Ctrl-C ends the process at once, and Postgres rolls back when it loses the connection.
   process.once('SIGINT', interrupt);
   process.once('SIGTERM', interrupt);
   try {
     await using database = await openDatabase();
-    const summary = await importFiles(database.url, input, {
-      signal: interruption.signal,
-      onProgress: progress.update,
-    });
-    progress.end();
-    process.stdout.write(inWords(summary, email));
+    const summary = await importWithProgress(database.url, input, { dryRun, signal: interruption.signal });
+    process.stdout.write(formatSummary(summary, dryRun));
   } finally {
-    progress.end();
     process.off('SIGINT', interrupt);
     process.off('SIGTERM', interrupt);
   }
 }
 
-/** npm runs scripts in the project's folder, wherever in it or below it was called; a relative path means the latter. */
-function fromWhereNpmWasCalled(path: string): string {
+async function importWithProgress(url: string, input: ImportInput, options: ImportOptions): Promise<ImportSummary> {
+  using report = new ProgressReport(process.stderr);
+  return await importFiles(url, input, {
+    ...options,
+    onProgress: (progress) => report.update(progress),
+    onNotice: (notice) => report.note(notice),
+  });
+}
+
+/** npm runs scripts in the project's folder; relative paths are meant from the folder in which npm was called. */
+function fromCallersFolder(path: string): string {
   const { npm_lifecycle_event: script, INIT_CWD: folder } = process.env;
   if (isAbsolute(path) || script !== 'db:import' || folder === undefined) return path;
   return join(relative(process.cwd(), folder), path);

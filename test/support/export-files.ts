@@ -39,13 +39,14 @@ export function responseRow(values: FileRow = {}): FileRow {
 }
 
 /** The CSV of rows as Postgres writes it; every row has the columns of the first. */
-export function csvOf(rows: FileRow[], lineEnd = '\n'): string {
+export function csvOf(rows: FileRow[], lineEnd = '\n', delimiter = ','): string {
   const names = Object.keys(rows[0] ?? {});
-  const lines = [names.join(','), ...rows.map((row) => names.map((name) => csvField(row[name] ?? null)).join(','))];
-  return lines.map((line) => line + lineEnd).join('');
+  const records = rows.map((row) => names.map((name) => csvField(row[name] ?? null, delimiter)));
+  return [names, ...records].map((fields) => fields.join(delimiter) + lineEnd).join('');
 }
 
-function csvField(value: string | null): string {
+function csvField(value: string | null, delimiter: string): string {
   if (value === null) return '';
-  return value === '' || /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+  const needsQuotes = value === '' || value.includes(delimiter) || /["\r\n]/.test(value);
+  return needsQuotes ? `"${value.replaceAll('"', '""')}"` : value;
 }

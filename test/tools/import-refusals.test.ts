@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withConnection } from '../../tools/connection.ts';
 import { importFiles } from '../../tools/import/import-files.ts';
+import type { ImportProgress } from '../../tools/import/load-file.ts';
 import { type FileRow, csvOf, formId, formRow, responseRow, secondFormId } from '../support/export-files.ts';
 import { type Files, loadFiles, writeFiles } from '../support/load-files.ts';
 import { type RunningDatabase, dump, startDatabase } from '../support/database.ts';
@@ -43,28 +45,45 @@ const fields: Refusal[] = (
     ['surveyid', unknownId, `"${unknownId}" is neither in the forms file nor stored for this account`],
     ['parent_surveyid', 'start', '"start" is not a UUID'],
     ['parent_surveyid', '', '"" is not a UUID'],
-    ['parent_shortcode', null, 'is empty (an empty text is written "")'],
-    ['flowid', '9223372036854775808', '"9223372036854775808" is not an integer of 64 bits'],
-    ['flowid', '-9223372036854775809', '"-9223372036854775809" is not an integer of 64 bits'],
-    ['flowid', '1.6e12', '"1.6e12" is not an integer of 64 bits'],
-    ['flowid', '1600000001840.0', '"1600000001840.0" is not an integer of 64 bits'],
-    ['flowid', ' 1', '" 1" is not an integer of 64 bits'],
+    ['parent_shortcode', null, 'is empty (write an empty text as "")'],
+    ['flowid', '9223372036854775808', '"9223372036854775808" is not a 64-bit integer'],
+    ['flowid', '-9223372036854775809', '"-9223372036854775809" is not a 64-bit integer'],
+    ['flowid', '1.6e12', '"1.6e12" is not a 64-bit integer'],
+    ['flowid', '1600000001840.0', '"1600000001840.0" is not a 64-bit integer'],
+    ['flowid', ' 1', '" 1" is not a 64-bit integer'],
+    ['flowid', '0x1F', '"0x1F" is not a 64-bit integer'],
+    ['flowid', '1_000', '"1_000" is not a 64-bit integer'],
+    ['flowid', '1.6E+12', '"1.6E+12" is a long number that a spreadsheet has rounded'],
     ['flowid', null, 'is empty'],
+    ['userid', '2.00092E+15', '"2.00092E+15" is a long number that a spreadsheet has rounded: export the file again'],
+    ['userid', '2,00092E+15', '"2,00092E+15" is a long number that a spreadsheet has rounded'],
+    ['pageid', '9e+14', '"9e+14" is a long number that a spreadsheet has rounded'],
+    ['ad_id', '2.3848E+16', '"2.3848E+16" is a long number that a spreadsheet has rounded'],
     ['userid', null, 'is empty'],
     ['question_ref', null, 'is empty'],
-    ['question_idx', '2147483648', '"2147483648" is not an integer of 32 bits'],
-    ['question_idx', '0x1', '"0x1" is not an integer of 32 bits'],
+    ['question_idx', '2147483648', '"2147483648" is not a 32-bit integer'],
+    ['question_idx', '0x1', '"0x1" is not a 32-bit integer'],
     ['question_text', null, 'is empty'],
     ['response', null, 'is empty'],
-    ['timestamp', '2026-02-29T00:00:00Z', '"2026-02-29T00:00:00Z" is not a timestamp'],
+    [
+      'timestamp',
+      '2026-02-29T00:00:00Z',
+      '"2026-02-29T00:00:00Z" cannot be stored: date/time field value out of range',
+    ],
     ['timestamp', '2026-03-01T00:03:43', '"2026-03-01T00:03:43" is not a timestamp'],
     ['timestamp', '2026-03-01T00:03:43.1234567Z', '"2026-03-01T00:03:43.1234567Z" is not a timestamp'],
+    ['timestamp', 'yesterday', '"yesterday" is not a timestamp'],
+    ['timestamp', '2026-03-01T00:03:43Z BC', '"2026-03-01T00:03:43Z BC" is not a timestamp'],
+    ['timestamp', ' 2026-03-01T00:03:43Z', '" 2026-03-01T00:03:43Z" is not a timestamp'],
+    ['timestamp', '2026-03-01T00:03:43Z\n', '"2026-03-01T00:03:43Z\\n" is not a timestamp'],
+    ['timestamp', '2026-03-01T24:00:00Z', '"2026-03-01T24:00:00Z" is not a timestamp'],
+    ['timestamp', '0000-03-01T00:00:00Z', '"0000-03-01T00:00:00Z" cannot be stored'],
     ['timestamp', 'infinity', '"infinity" is not a timestamp'],
     ['timestamp', null, 'is empty'],
     ['metadata', '[1]', '"[1]" is not a JSON object'],
     ['metadata', 'null', '"null" is not a JSON object'],
-    ['metadata', '{a:1}', '"{a:1}" is not JSON'],
-    ['metadata', '', '"" is not JSON'],
+    ['metadata', '{a:1}', '"{a:1}" cannot be stored: invalid input syntax for type json: Token "a" is invalid'],
+    ['metadata', '', '"" is not a JSON object'],
     ['ad_id', '2385', '"2385" is not the ad_id of the metadata'],
     ['ad_id', '', '"" is not the ad_id of the metadata'],
     ['ad_id', null, 'null is not the ad_id of the metadata'],
@@ -78,11 +97,10 @@ const fields: Refusal[] = (
 const formFields: Refusal[] = (
   [
     ['surveyid', 'abc', '"abc" is not a UUID'],
-    ['surveyid', formId.toUpperCase(), `"${formId}" stands on line 2 already`],
     ['shortcode', null, 'is empty'],
     ['survey_name', null, 'is empty'],
     ['version', '0', '"0" is not a positive integer'],
-    ['version', '1.0', '"1.0" is not an integer of 32 bits'],
+    ['version', '1.0', '"1.0" is not a positive integer'],
     ['version', '1', '1 cannot follow 1, the version created before it'],
     ['survey_created', '2026-13-01T00:00:00Z', '"2026-13-01T00:00:00Z" is not a timestamp'],
     ['survey_created', null, 'is empty'],
@@ -97,7 +115,7 @@ const formFields: Refusal[] = (
 
 const many = Array.from({ length: 4500 }, (_, index) => responseRow({ userid: `${index}` }));
 
-/** Many good rows around a bad one on line 3002, which only Postgres knows to be bad. */
+/** Many good rows around a bad one on line 3002, which only Postgres finds. */
 function onLine3002(values: FileRow): string {
   return csvOf(many.map((row, index) => (index === 3000 ? { ...row, ...values } : row)));
 }
@@ -107,6 +125,11 @@ const unlikely = Array.from({ length: 700 }, (_, index) => ((index * 2654435761)
 const refusals: Refusal[] = [
   ...fields,
   ...formFields,
+  [
+    'a form version twice',
+    { forms: onLine3({ surveyid: formId.toUpperCase() }) },
+    'forms.csv line 3: has the same surveyid as line 2',
+  ],
   [
     'a header with a missing column',
     { responses: csvOf([withoutColumn(responseRow(), 'pageid')]) },
@@ -128,47 +151,69 @@ const refusals: Refusal[] = [
     'forms.csv line 1: the header has unknown column ""',
   ],
   [
-    'the files in the wrong places',
+    'the responses file in place of the forms file',
     { forms: csvOf([responseRow()]) },
-    'forms.csv line 1: the header lacks columns shortcode, survey_name, version, survey_created; it has unknown columns',
+    'forms.csv line 1: this looks like the responses file: did you swap --forms and --responses?',
+  ],
+  [
+    'the forms file in place of the responses file',
+    { responses: csvOf([formRow()]) },
+    'responses.csv line 1: this looks like the forms file: did you swap --forms and --responses?',
+  ],
+  [
+    'a header that is not UTF-8',
+    { responses: Buffer.from(csvOf([responseRow()]), 'utf16le') },
+    'responses.csv line 1: ',
   ],
   ['an empty file', { responses: '' }, 'responses.csv line 1: the file is empty'],
   [
     'a row with too few fields',
     { responses: `${onLine5({})}a,b\n` },
-    'responses.csv line 7: has 2 fields, the header 14 (it begins with "a")',
+    'responses.csv line 7: must have 14 fields, like the header: missing data for column "surveyid"',
   ],
   [
     'a row with too many fields',
     { forms: csvOf([formRow()]).replace(/\n$/, ',x\n') },
-    'forms.csv line 2: has 7 fields, the header 6',
+    'forms.csv line 2: must have 6 fields, like the header: extra data after last expected column',
   ],
   ['an empty line', { responses: `${onLine5({})}\n` }, 'responses.csv line 7: is empty'],
   [
-    'a quote left open',
-    { responses: `${onLine5({})}"a,b\nc\n` },
-    'responses.csv line 7: a quote is opened and never closed',
+    'an empty line in a CRLF file',
+    { responses: `${csvOf([responseRow()], '\r\n')}\r\n` },
+    'responses.csv line 3: is empty',
   ],
+  ['an end marker', { responses: `${onLine5({})}\\.\n` }, 'responses.csv line 7: must have 14 fields'],
+  [
+    'a row with too few fields on several lines, naming the first',
+    { responses: csvOf([responseRow({ userid: '1', response: 'one\r\ntwo\nthree' })], '\r\n') + 'a,"b\nc\r\nd"\r\n' },
+    'responses.csv line 5: must have 14 fields',
+  ],
+  ['a quote left open', { responses: `${onLine5({})}"a,b\nc\n` }, 'responses.csv line 7: a quote is never closed'],
   [
     'text after a quote',
     { responses: onLine5({ response: 'x,y' }).replace('"x,y"', '"x,y"z') },
     'responses.csv line 5: there is text after a closing quote',
   ],
   [
-    'a quote within a field without quotes',
+    'a quote inside a field without quotes',
     { responses: onLine5({ response: 'xyz' }).replace('xyz', 'x"yz') },
-    'responses.csv line 5: there is a quote within a field',
+    'responses.csv line 5: there is a quote inside a field that does not start with one',
   ],
   [
-    'a lone carriage return outside of quotes',
+    'a lone carriage return outside quotes',
     { responses: onLine5({ response: 'xyz' }).replace('xyz', 'x\ryz') },
-    'responses.csv line 5: there is a carriage return outside of quotes',
+    'responses.csv line 5: there is a carriage return outside quotes that is not followed by a line feed',
   ],
   ['a NUL', { responses: onLine5({ response: 'a\0b' }) }, 'responses.csv line 5: has a NUL character'],
   [
     'Latin-1',
     { responses: Buffer.from(onLine5({ response: 'caf\u00E9' }), 'latin1') },
     'responses.csv line 5: is not valid UTF-8',
+  ],
+  [
+    'Latin-1 in a record of several lines, naming the line with the bad byte',
+    { responses: Buffer.from(onLine5({ response: 'one\ntwo \u00E9' }), 'latin1') },
+    'responses.csv line 6: is not valid UTF-8',
   ],
   [
     'a surrogate in UTF-8',
@@ -183,68 +228,64 @@ const refusals: Refusal[] = [
   [
     'a response twice',
     { responses: onLine5({ userid: '1', response: 'other' }) },
-    'responses.csv line 5: the response with this surveyid, timestamp, userid and question_ref stands on line 2 already',
+    'responses.csv line 5: has the same surveyid, timestamp, userid, question_ref as line 2',
   ],
   [
     'a response twice with the same values',
     { responses: csvOf([responseRow(), responseRow()]) },
-    'responses.csv line 3: the response with this surveyid, timestamp, userid and question_ref stands on line 2 already',
+    'responses.csv line 3: has the same surveyid, timestamp, userid, question_ref as line 2',
   ],
   [
     'a response twice, its time written differently',
     { responses: onLine5({ userid: '1', timestamp: '2026-03-01 01:03:43.770047+01' }) },
-    'responses.csv line 5: the response with this',
+    'responses.csv line 5: has the same surveyid, timestamp, userid, question_ref as line 2',
   ],
   [
     'a response twice, far apart',
     { responses: csvOf([...many, responseRow({ userid: '7' })]) },
-    'responses.csv line 4502: the response with this surveyid, timestamp, userid and question_ref stands on line 9 already',
+    'responses.csv line 4502: has the same surveyid, timestamp, userid, question_ref as line 9',
   ],
   [
     'a response twice that is stored',
     { responses: csvOf([...many, responseRow({ userid: 'stored' }), responseRow({ userid: 'stored' })]) },
-    'responses.csv line 4503: the response with this surveyid, timestamp, userid and question_ref stands on line 4502 already',
+    'responses.csv line 4503: has the same surveyid, timestamp, userid, question_ref as line 4502',
   ],
   [
     'a NUL in JSON',
     { responses: onLine3002({ metadata: '{"a":"\\u0000"}', ad_id: null }) },
-    'responses.csv line 3002: Postgres refuses it: unsupported Unicode escape sequence: \\u0000 cannot be converted to text.',
+    'responses.csv line 3002: metadata: "{\\"a\\":\\"\\\\u0000\\"}" cannot be stored: unsupported Unicode escape sequence',
   ],
   [
     'half a surrogate pair in JSON',
     { responses: onLine3002({ metadata: '{"a":"\\ud83d"}', ad_id: null }) },
-    'responses.csv line 3002: Postgres refuses it: invalid input syntax for type json',
+    'responses.csv line 3002: metadata: "{\\"a\\":\\"\\\\ud83d\\"}" cannot be stored: invalid input syntax for type json',
   ],
   [
     'a number that numeric cannot hold',
     { responses: onLine3002({ metadata: '{"a":1e200000}', ad_id: null }) },
-    'responses.csv line 3002: Postgres refuses it: value overflows numeric format',
+    'responses.csv line 3002: metadata: "{\\"a\\":1e200000}" cannot be stored: value overflows numeric format',
   ],
   [
     'a key too long for the index',
     { responses: onLine3002({ question_ref: unlikely }) },
-    'responses.csv line 3002: Postgres refuses it: index row size',
+    'responses.csv line 3002: surveyid, timestamp, userid, question_ref: too long for an index',
   ],
   [
     'a time before the year 1 in UTC',
     { responses: onLine3002({ timestamp: '0001-01-01T00:00:00+05' }) },
-    'responses.csv line 3002: Postgres refuses it: new row for relation "responses" violates check constraint "responses_timestamp_rfc3339"',
+    'responses.csv line 3002: timestamp: is not in the years 1 to 9999 in UTC',
   ],
   [
     "a NUL in a form's JSON",
     { forms: onLine3({ metadata: '{"a":"\\u0000"}' }) },
-    'forms.csv line 3: Postgres refuses it: unsupported Unicode escape sequence',
+    'forms.csv line 3: metadata: "{\\"a\\":\\"\\\\u0000\\"}" cannot be stored: unsupported Unicode escape sequence',
   ],
   [
     'a file that is only named .gz',
     { suffix: '.csv.gz', forms: gzipSync(csvOf([formRow()])) },
-    'responses.csv.gz: is named .gz, but it is not a gzip file',
+    'responses.csv.gz: is named .gz, but is not a gzip file',
   ],
-  [
-    'an empty file named .gz',
-    { suffix: '.csv.gz', forms: '' },
-    'forms.csv.gz: is named .gz, but it is not a gzip file',
-  ],
+  ['an empty file named .gz', { suffix: '.csv.gz', forms: '' }, 'forms.csv.gz: is named .gz, but is not a gzip file'],
   [
     'a gzip file cut off',
     { responses: gzipped.subarray(0, gzipped.length - 9) },
@@ -297,7 +338,7 @@ describe('import refuses', () => {
     expect(await dump(running.url)).toEqual(before);
   });
 
-  test("versions that contradict stored times, naming no other line than the file's", async () => {
+  test('versions that contradict the times of creation', async () => {
     const forms = csvOf([
       formRow({ survey_created: '2026-02-02T00:00:00Z', version: '1' }),
       formRow({ surveyid: secondFormId, survey_created: '2026-02-01T00:00:00Z', version: '2' }),
@@ -324,18 +365,35 @@ describe('import refuses', () => {
     expect(await dump(running.url)).toEqual(before);
   });
 
-  test('to go on once it is aborted', async () => {
+  test('to continue once it is aborted', async () => {
     const paths = await writeFiles(folder, { responses: csvOf(many) });
     const controller = new AbortController();
     const reason = new Error('enough');
-    let batches = 0;
-    const onProgress = (): void => {
-      batches += 1;
-      controller.abort(reason);
+    const phases = new Set<string>();
+    const onProgress = ({ phase }: ImportProgress): void => {
+      phases.add(phase);
+      if (phase === 'checking responses') controller.abort(reason);
     };
     const options = { signal: controller.signal, onProgress };
     await expect(importFiles(running.url, { email: 'ann@example.org', ...paths }, options)).rejects.toThrow(reason);
-    expect(batches).toBe(1);
+    expect([...phases]).toEqual(['reading forms', 'checking forms', 'reading responses', 'checking responses']);
+    expect(await dump(running.url)).toEqual(before);
+  });
+
+  test('to wait for a statement in progress once it is aborted', async () => {
+    const paths = await writeFiles(folder);
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const onProgress = ({ phase }: ImportProgress): void => {
+      if (phase === 'writing responses') setTimeout(() => controller.abort(reason), 500);
+    };
+    const options = { signal: controller.signal, onProgress };
+    await withConnection(running.url, async (other) => {
+      await other.query('begin');
+      await other.query('lock table responses in exclusive mode'); // the import waits for this
+      await expect(importFiles(running.url, { email: 'ann@example.org', ...paths }, options)).rejects.toThrow(reason);
+      await other.query('rollback');
+    });
     expect(await dump(running.url)).toEqual(before);
   });
 });

@@ -42,6 +42,7 @@ describe('import', () => {
     test('an empty database: account, form versions, responses', async () => {
       const summary = await load();
       expect(summary).toEqual({
+        email,
         isNewAccount: true,
         forms: { new: 1, changed: 0, unchanged: 0 },
         responses: { new: 1, changed: 0, unchanged: 0 },
@@ -86,6 +87,7 @@ describe('import', () => {
       const before = await dump(running.url);
       const versions = await query(running.url, 'select xmin::text, ctid::text from responses order by question_idx');
       expect(await load({ responses })).toEqual({
+        email,
         isNewAccount: false,
         forms: { new: 0, changed: 0, unchanged: 1 },
         responses: { new: 0, changed: 0, unchanged: 2 },
@@ -166,6 +168,7 @@ describe('import', () => {
       ]);
       const summary = await load({ forms, responses: csvOf([responseRow({ response: 'again' })]) });
       expect(summary).toEqual({
+        email,
         isNewAccount: false,
         forms: { new: 1, changed: 0, unchanged: 0 },
         responses: { new: 0, changed: 1, unchanged: 0 },
@@ -189,6 +192,18 @@ describe('import', () => {
       );
       await load({ forms: `\uFEFF${csvOf([formRow()], '\r\n')}`, responses: `\uFEFF${responses}`.trimEnd() });
       expect((await stored()).map((row) => row['response'])).toEqual(['a\nb', 'Good']);
+    });
+
+    test('LF and CRLF line ends in one file', async () => {
+      const [header, ...records] = csvOf([responseRow(), responseRow({ question_idx: '1', userid: '2' })]).split('\n');
+      await load({ responses: `${header}\r\n${records[0]}\n${records[1]}\r\n` });
+      expect(await stored()).toHaveLength(2);
+    });
+
+    test('column names in quotes', async () => {
+      const [header = '', ...records] = csvOf([responseRow()]).split('\n');
+      await load({ responses: [header.replaceAll(/\w+/g, '"$&"'), ...records].join('\n') });
+      expect(await stored()).toHaveLength(1);
     });
 
     test.each([
@@ -332,13 +347,56 @@ describe('import', () => {
       expect(found.map((row, index) => row['response'] === answers[index])).toEqual([true, true, true]);
     });
 
-    test('more rows than one statement takes', async () => {
-      const rows = Array.from({ length: 5001 }, (_, index) => responseRow({ userid: `${index}` }));
-      const summary = await load({ responses: csvOf(rows) });
-      expect(summary.responses.new).toBe(5001);
-      expect(await query(running.url, 'select count(distinct userid)::integer as n from responses')).toEqual([
-        { n: 5001 },
-      ]);
+    test('new, changed and unchanged responses of one file', async () => {
+      const rows = Array.from({ length: 6 }, (_, index) => responseRow({ userid: `${index}` }));
+      await load({ responses: csvOf(rows.slice(0, 5)) });
+      const changed = rows.map((row, index) =>
+        index < 2 ? responseRow({ userid: `${index}`, response: 'Better' }) : row,
+      );
+      const summary = await load({ responses: csvOf(changed) });
+      expect(summary.responses).toEqual({ new: 1, changed: 2, unchanged: 3 });
+      expect(await query(running.url, 'select userid, response from responses order by userid')).toEqual(
+        changed.map(({ userid, response }) => ({ userid, response })),
+      );
+    });
+
+    test('nothing in a dry run, and reports what it would load', async () => {
+      await load();
+      const before = await dump(running.url);
+      const rows = [responseRow({ response: 'Better' }), responseRow({ userid: '2' })];
+      const files = { responses: csvOf(rows), forms: csvOf([formRow({ survey_name: 'x' })]) };
+      expect(await loadFiles(running.url, folder, { ...files, email }, { dryRun: true })).toEqual({
+        email,
+        isNewAccount: false,
+        forms: { new: 0, changed: 1, unchanged: 0 },
+        responses: { new: 1, changed: 1, unchanged: 0 },
+      });
+      expect(await dump(running.url)).toEqual(before);
+    });
+
+    test.each([
+      ['semicolons', ';'],
+      ['tabs', '\t'],
+    ])('columns separated by %s, with a notice', async (words, delimiter) => {
+      const separated = (row: FileRow): string => csvOf([row], '\n', delimiter);
+      const notices: string[] = [];
+      const files = { forms: separated(formRow()), responses: separated(responseRow({ response: 'a;b\t"c",\nd' })) };
+      await loadFiles(running.url, folder, files, { onNotice: (notice) => notices.push(notice) });
+      expect((await stored())[0]).toMatchObject({ response: 'a;b\t"c",\nd', translated_response: null });
+      const names = [join(folder, 'forms.csv'), join(folder, 'responses.csv')];
+      expect(notices).toEqual(names.map((name) => `${name}: columns are separated by ${words}, not commas`));
+    });
+
+    test('into the account whose address differs in case only', async () => {
+      await load();
+      expect(await load({ email: 'ANN@Example.org' })).toMatchObject({ email, isNewAccount: false });
+      expect(await query(running.url, 'select email from users')).toEqual([{ email }]);
+    });
+
+    test('nothing where two accounts match the address, naming both', async () => {
+      await load();
+      await query(running.url, `insert into users (email) values ('Ann@example.org')`);
+      await expect(load()).rejects.toThrow('--email: two accounts match, "Ann@example.org" and "ann@example.org"');
     });
 
     test('some versions of a form without the others', async () => {

@@ -1,19 +1,18 @@
 import type { Client } from 'pg';
+import { type Account, findAccount } from '../accounts.ts';
 import { UserError } from '../command.ts';
+import { inTransaction, withConnection } from '../connection.ts';
 import { migrate } from '../migrations.ts';
 import { BadLine } from './bad-line.ts';
-import { inBatches } from './batches.ts';
-import { inTransaction, withConnection } from '../connection.ts';
-import { addCounts, type Counts } from './counts.ts';
-import { type FormRow, formColumns, formIdsOf, writeForms } from './forms.ts';
-import { readAhead } from './read-ahead.ts';
+import { formsFile, responsesFile } from './columns.ts';
+import { storeForms } from './forms.ts';
 import { InputFile } from './input-file.ts';
-import { readRows } from './read-rows.ts';
-import { rememberLines, responseColumns, writeResponses } from './responses.ts';
-import { writeBatch } from './write-batch.ts';
+import { type LoadOptions, loadFile } from './load-file.ts';
+import { checkResponses, dropUnchanged, storeResponses } from './responses.ts';
+import type { Counts } from './summary.ts';
 
 export interface ImportInput {
-  /** The account that the files are for; made if there is none. */
+  /** The account to load the files for; created if there is none. */
   email: string;
   /** Paths of the two files, plain or gzip: exports of `/responses/form-data` and `/responses/csv`. */
   forms: string;
@@ -21,53 +20,52 @@ export interface ImportInput {
 }
 
 export interface ImportSummary {
+  /** The account's address as it is stored. */
+  email: string;
   isNewAccount: boolean;
   forms: Counts;
   responses: Counts;
 }
 
-export interface ImportOptions {
-  /** Called after each batch of responses. */
-  onProgress?: (progress: ImportProgress) => void;
-  /** Ends the import at the next batch of responses: nothing is loaded then. */
-  signal?: AbortSignal;
-}
-
-export interface ImportProgress {
-  /** Responses written so far. */
-  rows: number;
-  /** Bytes of the responses file read so far, as it lies on the disk. */
-  bytesRead: number;
-  /** Its size in bytes; null where nobody knows it. */
-  size: number | null;
+export interface ImportOptions extends Partial<LoadOptions> {
+  /** Does everything, then rolls it back. */
+  dryRun?: boolean;
 }
 
 /**
- * Brings a database to the newest schema, then loads two files into it in one transaction: all of it or, on any error,
- * nothing. What is stored afterwards is what the files say: rows that are there already with other values are changed;
- * rows that are not in the files stay. So a second run changes nothing.
+ * Migrates a database, then loads two files into it in one transaction: everything or, on any error, nothing. Rows that
+ * are stored with other values are changed; rows that are not in the files stay. A second run changes nothing.
  *
- * @param url `postgres://` URL of a user who may migrate; one connection is used
+ * @param url `postgres://` URL of a user who may migrate
  * @throws UserError for a file that cannot be read or a line that cannot be loaded, naming file and line
- * @throws the signal's reason when it was aborted
+ * @throws the signal's reason once it is aborted
  */
 export async function importFiles(
   url: string,
   input: ImportInput,
   options: ImportOptions = {},
 ): Promise<ImportSummary> {
+  const { signal = new AbortController().signal, onProgress = () => {}, onNotice = () => {}, dryRun } = options;
   const forms = await InputFile.open(input.forms);
   const responses = await InputFile.open(input.responses);
   await migrate(url);
   return await withConnection(url, async (client) => {
+    using _ = await cancelWhenAborted(url, client, signal);
     const summary = await inTransaction(client, async () => {
-      const { id: account, isNew: isNewAccount } = await findOrMakeAccount(client, input.email);
-      const formCounts = await namingFile(forms, () => importForms(client, account, forms));
-      const responseCounts = await namingFile(responses, () => importResponses(client, account, responses, options));
-      return { isNewAccount, forms: formCounts, responses: responseCounts };
+      const { account, isNew: isNewAccount } = await findOrCreateAccount(client, input.email);
+      const loadOptions = { signal, onProgress, onNotice };
+      const formCounts = await namingFile(forms, () => importForms(client, account, forms, loadOptions));
+      const responseCounts = await namingFile(responses, () =>
+        importResponses(client, account, responses, loadOptions),
+      );
+      if (dryRun) await client.query('rollback'); // leaves nothing to commit
+      return { email: account.email, isNewAccount, forms: formCounts, responses: responseCounts };
+    }).catch((error: unknown) => {
+      signal.throwIfAborted(); // rather than Postgres' word for a statement that was cancelled
+      throw error;
     });
-    // The export reads keys from the index alone, which Postgres does only for pages that a vacuum has seen. The embedded
-    // database has no autovacuum, and a server's takes its time. Only speed hangs on it, so it may fail.
+    // The export reads keys from the index alone, which Postgres does only for pages that have been vacuumed, and
+    // autovacuum takes its time. Only speed depends on it, so it may fail.
     if (summary.responses.new + summary.responses.changed > 0) {
       await client.query('vacuum (analyze) responses').catch(() => {});
     }
@@ -75,37 +73,48 @@ export async function importFiles(
   });
 }
 
-async function findOrMakeAccount(client: Client, email: string): Promise<{ id: string; isNew: boolean }> {
-  const { rowCount } = await client.query('insert into users (email) values ($1) on conflict do nothing', [email]);
-  const { rows } = await client.query<{ id: string }>('select id from users where email = $1', [email]);
-  const [account] = rows;
-  if (!account) throw new Error('the account was deleted by another program in this very moment');
-  return { id: account.id, isNew: rowCount === 1 };
+/** Cancels the statement in progress when the signal is aborted. */
+async function cancelWhenAborted(url: string, client: Client, signal: AbortSignal): Promise<Disposable> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const cancel = (): void => {
+    withConnection(url, (other) => other.query('select pg_cancel_backend($1)', [rows[0]?.pid])).catch(() => {});
+  };
+  signal.addEventListener('abort', cancel);
+  return { [Symbol.dispose]: () => signal.removeEventListener('abort', cancel) };
 }
 
-async function importForms(client: Client, account: string, file: InputFile): Promise<Counts> {
-  const rows: FormRow[] = []; // all in memory: a survey has dozens of form versions, not millions
-  for await (const piece of readRows(file.content(), formColumns)) rows.push(...piece);
-  return await writeBatch(client, rows, (some) => writeForms(client, account, some));
+async function findOrCreateAccount(client: Client, email: string): Promise<{ account: Account; isNew: boolean }> {
+  const found = await findAccount(client, email);
+  if (found) return { account: found, isNew: false };
+  const { rows } = await client.query<Account>('insert into users (email) values ($1) returning id, email', [email]);
+  const [account] = rows;
+  if (!account) throw new Error('Postgres returned no id for the new account');
+  return { account, isNew: true };
+}
+
+async function importForms(client: Client, account: Account, file: InputFile, options: LoadOptions): Promise<Counts> {
+  const rows = await loadFile(client, file, formsFile, options);
+  return await storeForms(client, account.id, rows);
 }
 
 async function importResponses(
   client: Client,
-  account: string,
+  account: Account,
   file: InputFile,
-  options: ImportOptions,
+  { signal, onProgress, onNotice }: LoadOptions,
 ): Promise<Counts> {
-  const forms = await formIdsOf(client, account);
-  await rememberLines(client);
-  let counts: Counts = { new: 0, changed: 0, unchanged: 0 };
-  for await (const batch of readAhead(inBatches(readRows(file.content(), responseColumns)))) {
-    options.signal?.throwIfAborted();
-    counts = addCounts(counts, await writeBatch(client, batch, (rows) => writeResponses(client, forms, rows)));
-    const rows = counts.new + counts.changed + counts.unchanged;
-    options.onProgress?.({ rows, bytesRead: file.bytesRead, size: file.size });
-  }
-  options.signal?.throwIfAborted();
-  return counts;
+  const rows = await loadFile(client, file, responsesFile, { signal, onProgress, onNotice });
+  const enter = (phase: string): void => {
+    signal.throwIfAborted();
+    onProgress({ phase: `${phase} responses`, rows, bytesRead: file.bytesRead, size: file.size });
+  };
+  await checkResponses(client, account.id);
+  enter('comparing');
+  const unchanged = await dropUnchanged(client);
+  enter('writing');
+  const counts = await storeResponses(client);
+  signal.throwIfAborted();
+  return { ...counts, unchanged };
 }
 
 async function namingFile<T>(file: InputFile, work: () => Promise<T>): Promise<T> {

@@ -5,12 +5,12 @@ import { createGunzip } from 'node:zlib';
 import { UserError } from '../command.ts';
 
 /**
- * A file to be read, plain or gzip: gzip is what is named `.gz` or begins with gzip's two magic bytes (RFC 1952, 2.3.1).
- * Its content is read as it is asked for, so that a file of any size passes.
+ * A file to read, plain or gzip. It is gzip if it starts with gzip's two magic bytes (RFC 1952, section 2.3.1); a file named
+ * `.gz` must. The content is streamed, so it can have any size.
  */
 export class InputFile {
   readonly path: string;
-  /** Size on disk in bytes; null for a pipe, whose size nobody knows. */
+  /** Size on disk in bytes; null for a pipe. */
   readonly size: number | null;
   #source: ReadStream | undefined;
   #isGzip = false;
@@ -38,7 +38,7 @@ export class InputFile {
   }
 
   /**
-   * The file's bytes, unpacked if it is gzip.
+   * The file's bytes, decompressed if it is gzip.
    *
    * @throws UserError naming the file when it is named `.gz` and is not gzip, is damaged, or is cut off
    */
@@ -55,7 +55,7 @@ export class InputFile {
       }
       this.#isGzip = head[0] === 0x1f && head[1] === 0x8b;
       if (!this.#isGzip && this.path.endsWith('.gz')) {
-        throw new UserError(`${this.path}: is named .gz, but it is not a gzip file`);
+        throw new UserError(`${this.path}: is named .gz, but is not a gzip file`);
       }
       yield* this.#isGzip ? gunzip(chain(head, chunks)) : chain(head, chunks);
     } catch (error) {
@@ -66,8 +66,8 @@ export class InputFile {
   }
 
   /**
-   * Reads a gzip file once more and to its end, where its checksum is: out of a damaged one comes nonsense at first, and
-   * who finds fault with that should say instead that the file is damaged.
+   * Reads a gzip file again, up to the checksum at its end. A damaged file decompresses to nonsense first: call this before
+   * you report an error in its content.
    *
    * @throws UserError like {@link content}
    */
@@ -83,7 +83,7 @@ async function* chain(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator
 }
 
 async function* gunzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
-  // Errors of either stream come out of the iteration; the callback only keeps them from being thrown a second time.
+  // The iteration throws the errors of both streams; the callback only keeps them from being thrown twice.
   yield* pipeline(Readable.from(chunks), createGunzip(), () => {});
 }
 
@@ -96,7 +96,7 @@ function unreadable(path: string, error: unknown): UserError {
 const REASONS: Record<string, string> = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'there is no such file',
-  EACCES: 'may not be read: permission denied',
+  EACCES: 'cannot be read: permission denied',
   Z_BUF_ERROR: 'the gzip file is cut off',
   Z_DATA_ERROR: 'the gzip file is damaged',
 };

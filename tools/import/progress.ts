@@ -1,39 +1,55 @@
-import type { ImportProgress } from './import-files.ts';
+import type { ImportProgress } from './load-file.ts';
 
 /** Milliseconds between two reports: on a terminal, and where the output is kept. */
 const EVERY_ON_TERMINAL = 100;
 const EVERY_IN_LOG = 5_000;
 
-export interface ProgressReport {
-  update: (progress: ImportProgress) => void;
-  /** Takes the line off the terminal, so that what follows starts on a clean one. */
-  end: () => void;
+/** Reports an import's progress: in one line that is rewritten on a terminal, in a line every few seconds elsewhere. */
+export class ProgressReport implements Disposable {
+  readonly #stream: NodeJS.WriteStream;
+  readonly #timer: NodeJS.Timeout;
+  #progress: ImportProgress | undefined;
+  #phaseStart = 0;
+  #isShown = false;
+
+  constructor(stream: NodeJS.WriteStream) {
+    this.#stream = stream;
+    this.#timer = setInterval(() => this.#report(), stream.isTTY ? EVERY_ON_TERMINAL : EVERY_IN_LOG);
+  }
+
+  update(progress: ImportProgress): void {
+    if (progress.phase !== this.#progress?.phase) this.#phaseStart = performance.now();
+    this.#progress = progress;
+  }
+
+  /** Writes a line that stays. */
+  note(text: string): void {
+    this.#clear();
+    this.#stream.write(`${text}\n`);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+    this.#clear();
+  }
+
+  #report(): void {
+    if (!this.#progress) return;
+    const text = format(this.#progress, (performance.now() - this.#phaseStart) / 1000);
+    this.#stream.write(this.#stream.isTTY ? `\r${text}\u001B[K` : `${text}\n`);
+    this.#isShown = this.#stream.isTTY;
+  }
+
+  /** Takes the line off the terminal. */
+  #clear(): void {
+    if (this.#isShown) this.#stream.write('\r\u001B[K');
+    this.#isShown = false;
+  }
 }
 
-/** Reports on an import's responses: one line that rewrites itself on a terminal, a line every few seconds elsewhere. */
-export function reportProgress(stream: NodeJS.WriteStream): ProgressReport {
-  const start = performance.now();
-  const every = stream.isTTY ? EVERY_ON_TERMINAL : EVERY_IN_LOG;
-  let reported = stream.isTTY ? 0 : start;
-  let isShown = false;
-  return {
-    update(progress) {
-      const now = performance.now();
-      if (now - reported < every) return;
-      reported = now;
-      const words = inWords(progress, (now - start) / 1000);
-      stream.write(stream.isTTY ? `\r${words}\u001B[K` : `${words}\n`);
-      isShown = stream.isTTY;
-    },
-    end() {
-      if (isShown) stream.write('\r\u001B[K');
-      isShown = false;
-    },
-  };
-}
-
-function inWords({ rows, bytesRead, size }: ImportProgress, seconds: number): string {
-  const share = size ? [`${Math.floor((100 * bytesRead) / size)}% of the file read`] : [];
-  const rate = `${Math.round(rows / seconds).toLocaleString('en-US')} a second`;
-  return [`${rows.toLocaleString('en-US')} responses`, ...share, rate].join(', ');
+function format({ phase, rows, bytesRead, size }: ImportProgress, seconds: number): string {
+  const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
+  const total = size === null ? '' : ` of ${megabytes(size)}`;
+  const read = phase.startsWith('reading') ? `, ${megabytes(bytesRead)}${total} MB` : '';
+  return `${phase}: ${rows.toLocaleString('en-US')} rows${read}, ${Math.round(seconds)} s`;
 }

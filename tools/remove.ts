@@ -1,0 +1,60 @@
+// npm run db:remove: deletes a survey, or one participant's responses to it.
+import { Command } from 'commander';
+import { runCommand } from './command.ts';
+import { openDatabase } from './database.ts';
+import { printable } from './keys/printable.ts';
+import { migrate } from './migrations.ts';
+import { type Removal, type RemovalTarget, removeSurvey } from './remove/remove-survey.ts';
+
+interface Options extends RemovalTarget {
+  yes?: boolean;
+}
+
+const program = new Command('npm run db:remove --')
+  .description(
+    "Deletes a survey with its form versions, or one participant's responses to it. Without --yes it only shows what it " +
+      'would delete.',
+  )
+  .requiredOption('--email <address>', 'account that the survey belongs to')
+  .requiredOption('--survey <name>', 'name of the survey')
+  .option('--userid <id>', "delete only this participant's responses, and keep the form versions")
+  .option('--yes', 'delete; this cannot be undone')
+  .allowExcessArguments(false)
+  .addHelpText(
+    'after',
+    `
+The account and its API keys stay. The database is that of DATABASE_URL, or else the local one in DATA_DIR (.data). It
+is migrated first.
+
+Examples:
+  npm run db:remove -- --email ann@example.org --survey "Health 2026"
+  npm run db:remove -- --email ann@example.org --survey "Health 2026" --yes
+  npm run db:remove -- --email ann@example.org --survey "Health 2026" --userid 2000921492222525 --yes`,
+  )
+  .action(async ({ yes: isConfirmed = false, ...target }: Options) => {
+    await using database = await openDatabase();
+    await migrate(database.url);
+    const removal = await removeSurvey(database.url, target, { isConfirmed });
+    process.stdout.write(format(removal, target, isConfirmed));
+  });
+
+await runCommand(async () => {
+  await program.parseAsync();
+});
+
+function format(removal: Removal, { survey, userid }: RemovalTarget, isConfirmed: boolean): string {
+  const verb = isConfirmed ? 'deleted' : 'would delete';
+  const { email, responses, participants, formVersions, first, last } = removal;
+  const range = first === null ? '' : `, from ${first} to ${last}`;
+  const lines = [
+    printable(`account ${email}, survey "${survey}"`),
+    `${verb} ${count(responses, 'response')} of ${count(participants, 'participant')}${range}`,
+    ...(userid === undefined ? [`${verb} ${count(formVersions, 'form version')}`] : []),
+    ...(isConfirmed ? [] : ['nothing was deleted: repeat the command with --yes to delete this']),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function count(number: number, name: string): string {
+  return `${number.toLocaleString('en-US')} ${name}${number === 1 ? '' : 's'}`;
+}
