@@ -149,7 +149,10 @@ describe('the embedded database', () => {
   test('opens after a crash, although another program has the process id of the server by now', async () => {
     await makeDatabase();
     const file = join(dataDir, 'postgres/postmaster.pid');
-    writeFileSync(file, `${process.pid}\n${join(dataDir, 'postgres')}\n1\n1\n\n127.0.0.1\n\nready   \n`);
+    // Postgres itself ignores a process of another account.
+    const other = spawn('sleep', ['600'], { ...(await serverAccount()), stdio: 'ignore' });
+    onTestFinished(() => void other.kill());
+    writeFileSync(file, `${other.pid}\n${join(dataDir, 'postgres')}\n1\n1\n\n127.0.0.1\n\nready   \n`);
     await using database = await open();
     expect(await query(database.url, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
