@@ -40,7 +40,6 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       },
-      { test: { name: 'soak on postgres', include: ['test/soak/**/*.test.ts'] } },
       apiOn('pglite'),
       apiOn('postgres'),
     ],
