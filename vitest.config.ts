@@ -24,9 +24,7 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
-      { test: { name: 'service', include: ['test/{faults,plans,auth,docs}/**/*.test.ts'], ...timeouts } },
-      { test: { name: 'fuzz', include: ['test/fuzz/**/*.test.ts'], ...timeouts } },
-      { test: { name: 'soak', include: ['test/soak/**/*.test.ts'] } },
+      { test: { name: 'service', include: ['test/{faults,plans,auth,docs,fuzz}/**/*.test.ts'], ...timeouts } },
     ],
   },
 });

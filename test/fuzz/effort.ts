@@ -1,25 +1,24 @@
-import type { Parameters } from 'fast-check';
+import fc from 'fast-check';
 
-const { FUZZ_SEED, FUZZ_RUNS, FUZZ_SECONDS } = process.env;
+const { FUZZ_SEED = '1', FUZZ_SECONDS = '30' } = process.env;
+const LIMIT_MS = Number(FUZZ_SECONDS) * 1000;
 
-/** For how long the long form runs a property, in milliseconds; undefined in `npm test`. */
-const LIMIT_MS = FUZZ_SECONDS === undefined ? undefined : Number(FUZZ_SECONDS) * 1000;
+/** Timeout of a property: its time, and some for the last case. */
+export const TIMEOUT_MS = LIMIT_MS + 120_000;
 
-/** How long a test may take: the long form, and time to make a failing case smaller. */
-export const TIMEOUT_MS = (LIMIT_MS ?? 0) + 120_000;
-
-/**
- * How often a property is tried. `FUZZ_SEED` repeats a run, `FUZZ_RUNS` and `FUZZ_SECONDS` make it longer.
- *
- * @param runs how often in `npm test`
- */
-export function effort<T>(runs: number): Parameters<T> {
-  return {
-    endOnFailure: true, // a request is readable as it is, and to make it smaller takes minutes
+/** Checks a property for the time and with the seed that `npm run fuzz` was given. */
+export async function checkProperty<T>(
+  arbitrary: fc.Arbitrary<T>,
+  predicate: (value: T) => Promise<void>,
+): Promise<void> {
+  let last: Promise<void> | undefined;
+  const property = fc.asyncProperty(arbitrary, (value) => (last = predicate(value)));
+  await fc.assert(property, {
+    seed: Number(FUZZ_SEED),
+    numRuns: Number.MAX_SAFE_INTEGER,
+    interruptAfterTimeLimit: LIMIT_MS,
+    endOnFailure: true, // shrinking takes minutes, and a request is readable without it
     includeErrorInReport: true,
-    ...(FUZZ_SEED === undefined ? {} : { seed: Number(FUZZ_SEED) }),
-    ...(LIMIT_MS === undefined
-      ? { numRuns: Number(FUZZ_RUNS ?? runs) }
-      : { numRuns: Number(FUZZ_RUNS ?? 10_000_000), interruptAfterTimeLimit: LIMIT_MS }),
-  };
+  });
+  await last; // fast-check does not wait for the case that the time limit interrupts
 }

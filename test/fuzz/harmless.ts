@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { type Answer, origin } from '../support/api.ts';
+import { type Answer as RawResponse, origin } from '../support/api.ts';
 import { description, expectAsDescribed } from '../support/conformance.ts';
 import type { HostileRequest } from './hostile-requests.ts';
 
-/** What only the inside of the service knows: places in its code, its SQL and tables, where the database is, keys, hashes. */
+/** Internals that no response may contain: stack traces, error classes, SQL, tables, addresses, keys, hashes. */
 const INTERNAL = new RegExp(
   [
     String.raw`\n\s+at |\.[jt]s:\d|file:/|node_modules|(?:Type|Range|Reference|Syntax|Neon\w*|Zod)Error`,
@@ -13,7 +13,7 @@ const INTERNAL = new RegExp(
   'i',
 );
 
-/** All headers that the service has, and those that workerd adds. What a client sends makes no others. */
+/** All headers of the service and of workerd. No request may cause others. */
 const HEADERS = new Set([
   ...['access-control-allow-headers', 'access-control-allow-methods', 'access-control-allow-origin'],
   ...['access-control-expose-headers', 'access-control-max-age', 'allow', 'cache-control', 'connection'],
@@ -22,9 +22,13 @@ const HEADERS = new Set([
   ...['www-authenticate', 'x-content-type-options', 'x-request-id', 'x-total-count'],
 ]);
 
-/** @returns whether the request was one that workerd refuses before the service sees it */
-export async function expectHarmless({ method, target }: HostileRequest, answer: Answer): Promise<boolean> {
-  const { status, headers, text } = answer;
+/**
+ * Checks that a response is one of the documented ones and has no internals in it.
+ *
+ * @returns whether workerd refused the request before the service got it
+ */
+export async function expectHarmless({ method, target }: HostileRequest, response: RawResponse): Promise<boolean> {
+  const { status, headers, text } = response;
   expect(`${[...headers].join('\n')}\n${text}`).not.toMatch(INTERNAL);
   expect([...headers.keys()].filter((name) => !HEADERS.has(name))).toEqual([]);
   if (!headers.has('X-Request-Id')) {
@@ -41,6 +45,6 @@ export async function expectHarmless({ method, target }: HostileRequest, answer:
   }
   const path = target.replace(/[?#].*$/s, '');
   const known = path in (await description(origin())).paths;
-  if (known) await expectAsDescribed(origin(), { method, path }, answer);
+  if (known) await expectAsDescribed(origin(), { method, path }, response);
   return false;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { hostileValue } from './hostile-values.ts';
 
-/** A request as it goes over the wire. In its lines, `KEY` stands for a key that is valid, `OTHER` for one that is nearly. */
+/** A request as it is sent. In its headers, `KEY` stands for a valid key and `OTHER` for one with a wrong character. */
 export interface HostileRequest {
   readonly method: string;
   readonly target: string;
@@ -10,8 +10,8 @@ export interface HostileRequest {
   readonly body: string;
 }
 
-/** What each parameter takes, so that a request that is wrong in one place is right in all others. */
-const RIGHT = {
+/** Valid values, so that a request can be wrong in one parameter only. */
+const VALID = {
   survey: 'fuzzed',
   after: Buffer.from('2026-03-01T00:00:00Z,,').toString('base64url'),
   pageSize: '2',
@@ -64,13 +64,13 @@ const path = fc.oneof(
   hostileValue().map((value) => `/api/v1/responses/${value}`),
 );
 
-const knownName = fc.constantFrom(...(Object.keys(RIGHT) as (keyof typeof RIGHT)[]));
-const strangeName = fc.constantFrom(
+const knownName = fc.constantFrom(...(Object.keys(VALID) as (keyof typeof VALID)[]));
+const unknownName = fc.constantFrom(
   ...['__proto__', 'constructor', 'toString', 'survey[]', 'survey%5B%5D', 'Survey', '%', '%00', '', 'x'.repeat(5000)],
 );
-const rightPair = knownName.map((name) => `${name}=${RIGHT[name]}`);
+const validPair = knownName.map((name) => `${name}=${VALID[name]}`);
 const hostilePair = fc
-  .oneof({ weight: 8, arbitrary: knownName }, strangeName)
+  .oneof({ weight: 8, arbitrary: knownName }, unknownName)
   .chain((name) => hostileValue(name).map((value) => `${name}=${value}`));
 const survey = fc.oneof(
   { weight: 4, arbitrary: fc.constant('survey=fuzzed') },
@@ -80,7 +80,7 @@ const pairs = fc.oneof(
   {
     weight: 12,
     arbitrary: fc
-      .tuple(survey, fc.array(hostilePair, { maxLength: 2 }), fc.array(rightPair, { maxLength: 3 }))
+      .tuple(survey, fc.array(hostilePair, { maxLength: 2 }), fc.array(validPair, { maxLength: 3 }))
       .map((parts) => parts.flat()),
   },
   { weight: 3, arbitrary: fc.array(hostilePair, { maxLength: 4 }) },
@@ -92,14 +92,14 @@ const HEADER_NAMES = [
   ...['Accept', 'Accept-Encoding', 'Access-Control-Request-Headers', 'CF-Connecting-IP', 'Content-Type', 'Cookie'],
   ...['If-None-Match', 'Origin', 'Range', 'Upgrade', 'X-A', 'X-Forwarded-For', 'X-Request-Id'],
 ];
-const rubbish = fc.string({
+const noise = fc.string({
   unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code)),
   maxLength: 60,
 });
 const header = fc.oneof(
   {
     weight: 12,
-    arbitrary: fc.tuple(fc.constantFrom(...HEADER_NAMES), rubbish).map(([name, text]) => `${name}: ${text}`),
+    arbitrary: fc.tuple(fc.constantFrom(...HEADER_NAMES), noise).map(([name, text]) => `${name}: ${text}`),
   },
   {
     weight: 12,
@@ -111,7 +111,7 @@ const header = fc.oneof(
       ...['Expect: 100-continue', `X-Huge: ${'h'.repeat(20_000)}`],
     ),
   },
-  // What workerd refuses.
+  // Refused by workerd.
   fc.constantFrom(
     ...['no colon', ': x', 'Bad Name: x', ' folded', 'X-Nul: \0', 'Content-Length: 1, 2', 'Transfer-Encoding: gzip'],
   ),
@@ -122,9 +122,9 @@ const authorization: fc.Arbitrary<readonly string[]> = fc.oneof(
     ...[[], ['Authorization: Bearer KEY', 'Authorization: Bearer KEY'], ['Authorization: Bearer OTHER']],
     ...[['Authorization: bearer  KEY '], ['Authorization: Basic KEY'], ['Authorization: Bearer KEY,KEY']],
   ),
-  rubbish.map((text) => [`Authorization: Bearer ${text}`]),
+  noise.map((text) => [`Authorization: Bearer ${text}`]),
 );
-/** All but CONNECT, which workerd itself refuses of a Worker without a `connect()`. */
+/** Without CONNECT, which workerd refuses for a Worker that has no `connect()`. */
 const method = fc.oneof(
   { weight: 12, arbitrary: fc.constant('GET') },
   fc.constantFrom('HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'PROPFIND', 'get', 'FOO', 'PRI', ''),
@@ -134,7 +134,7 @@ const body = fc.oneof(
   fc.constantFrom('Content-Length: 3\r\n\r\nabc', 'Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n'),
 );
 
-/** Nothing has to be right. */
+/** Any part may be wrong. */
 const anyRequest: fc.Arbitrary<HostileRequest> = fc
   .record({
     method,
@@ -153,8 +153,8 @@ const anyRequest: fc.Arbitrary<HostileRequest> = fc
     body: text,
   }));
 
-/** Right but for one parameter; `after` is the most intricate. */
-const nearlyRight: fc.Arbitrary<HostileRequest> = fc
+/** Only one parameter is wrong; often `after`, which is the most complex. */
+const nearlyValid: fc.Arbitrary<HostileRequest> = fc
   .tuple(
     fc.constantFrom(...ENDPOINTS.slice(1)),
     fc.oneof({ weight: 2, arbitrary: knownName }, fc.constant('after' as const)),
@@ -163,8 +163,8 @@ const nearlyRight: fc.Arbitrary<HostileRequest> = fc
   .chain(([endpoint, wrong, others]) =>
     hostileValue(wrong).map((value) => {
       const given = {
-        survey: RIGHT.survey,
-        ...Object.fromEntries(others.map((name) => [name, RIGHT[name]])),
+        survey: VALID.survey,
+        ...Object.fromEntries(others.map((name) => [name, VALID[name]])),
         [wrong]: value,
       };
       const parameters = Object.entries(given).map((pair) => pair.join('='));
@@ -173,9 +173,9 @@ const nearlyRight: fc.Arbitrary<HostileRequest> = fc
     }),
   );
 
-export const hostileRequest: fc.Arbitrary<HostileRequest> = fc.oneof(anyRequest, nearlyRight);
+export const hostileRequest: fc.Arbitrary<HostileRequest> = fc.oneof(anyRequest, nearlyValid);
 
-/** A request's bytes. @param key takes the place of `KEY`, and changed in one character that of `OTHER` */
+/** The bytes of a request. @param key replaces `KEY`; with one character changed, it replaces `OTHER` */
 export function bytesOf(request: HostileRequest, key: string): Buffer {
   const { target, version, headers, body: text } = request;
   const other = key.slice(0, 20) + (key[20] === 'a' ? 'b' : 'a') + key.slice(21);

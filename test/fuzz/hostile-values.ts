@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { pgText } from '../support/arbitraries.ts';
 
 /*
- * What stands behind the `=` of a query parameter, as it goes over the wire. No word of it may be one that the service must
- * not say: an error may repeat what it was asked.
+ * Values of query parameters, as they are sent. They contain none of the internals that harmless.ts looks for, since an
+ * error message may quote them.
  */
 
-/** Escapes of what is no text, half of one, or more than one line. */
+/** Invalid escapes, escapes of invalid UTF-8, and line ends. */
 const BROKEN_ESCAPES = [
   ...['%', '%0', '%zz', '%u0000', '%00', 'a%00b', '%ff', '%c0%af', '%ed%a0%80', '%ed%b0%80', '%f4%90%80%80'],
   ...['%0d%0aX-Evil:%201', '%0aX-Evil:%201', '%e2%80%a8', '%ef%bb%bf', '%2f..%2f', '%2525', '+', '%2B', '%22', "'"],
@@ -21,7 +21,7 @@ const longText = fc
 
 const two = (number: number) => String(number).padStart(2, '0');
 const zone = fc.constantFrom('', 'Z', 'z', '+00', '+00:00', '+24:00', '-23:59', '+99', ' UTC', '\0');
-/** Times that are one, nearly one, or far from one. */
+/** Timestamps, valid or not. */
 const anyTime = fc
   .tuple(
     fc.constantFrom('0000', '0001', '1969', '2026', '9999', '10000', '-001', ''),
@@ -31,13 +31,13 @@ const anyTime = fc
     zone,
   )
   .map(([year, month, day, clock, offset]) => `${year}-${month}-${day}${clock}${offset}`);
-/** Right but for the day: half of them are of no calendar. */
+/** Timestamps whose day may not exist. */
 const anyDay = fc
   .tuple(fc.constantFrom(2, 4, 13), fc.integer({ min: 28, max: 32 }), fc.constantFrom('Z', '+00'))
   .map(([month, day, offset]) => `2026-${two(month)}-${day}T09:30:00${offset}`);
 const time = fc.oneof(anyTime, anyDay).map(escaped);
 
-/** Tokens whose parts are of the wrong number, type, size or meaning, in both forms. */
+/** Parts of page tokens, of a wrong type, size or meaning. */
 const part = fc.oneof(
   fc.constantFrom<unknown>('2026-03-01T00:03:43.77Z', '2026-02-30T00:00:00Z', '', 'a\0', '\ud800', null, 1e308, -0),
   fc.constantFrom<unknown>(
@@ -51,15 +51,15 @@ const part = fc.oneof(
   fc.constantFrom<unknown>('00000000-0000-4000-8000-000000000000', '00000000-0000-4000-8000-00000000000G', 'infinity'),
   fc.jsonValue(),
 );
-const RIGHT_PARTS = [1, '2026-03-01T00:03:43.77Z', 'user', 'q0', '00000000-0000-4000-8000-000000000000'];
-/** Right but for one part. */
+const VALID_PARTS = [1, '2026-03-01T00:03:43.77Z', 'user', 'q0', '00000000-0000-4000-8000-000000000000'];
+/** Only one part is wrong. */
 const nearlyToken = fc
   .oneof(
     fc.tuple(fc.nat(4), part),
     fc.tuple(fc.constant(1), fc.oneof(anyDay, anyTime)),
     fc.tuple(fc.integer({ min: 2, max: 4 }), fc.oneof(pgText, fc.constantFrom('a\0', '\ud800'))),
   )
-  .map(([at, wrong]) => RIGHT_PARTS.map((right, i) => (i === at ? wrong : right)));
+  .map(([index, wrong]) => VALID_PARTS.map((valid, i) => (i === index ? wrong : valid)));
 const tokenText = fc.oneof(
   { weight: 3, arbitrary: nearlyToken.map((parts) => JSON.stringify(parts)) },
   { weight: 2, arbitrary: nearlyToken.map((parts) => parts.slice(1, 4).map(textOf).join(',')) },
@@ -75,7 +75,7 @@ const number = fc.oneof(
 
 const anything = fc.oneof(fc.constantFrom(...BROKEN_ESCAPES, ''), anyText, longText, time, token, number);
 
-/** What a parameter does not ask for, or not quite. */
+/** A value that is wrong for a parameter, or nearly. @param name of the parameter; any if it is left out */
 export function hostileValue(name = ''): fc.Arbitrary<string> {
   const near = new Map([
     ['after', token],

@@ -1,36 +1,35 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gunzipSync } from 'node:zlib';
-import type { Answer } from '../support/api.ts';
+import type { Answer as RawResponse } from '../support/api.ts';
 
 /**
- * Sends bytes as they are, where fetch would refuse or repair them, and reads until the service closes.
+ * Sends a request that fetch would refuse or repair, and reads until the service closes the connection.
  *
- * @param service its origin
- * @param method the request's, on which it depends whether the answer has a body
- * @throws Error when what came is no HTTP answer, or not the whole of one
+ * @param method of the request: it decides whether the response has a body
+ * @throws Error when the response is incomplete or is not HTTP
  */
-export async function sendRaw(service: URL, bytes: Buffer, method: string): Promise<Answer> {
+export async function sendRaw(service: URL, bytes: Buffer, method: string): Promise<RawResponse> {
   const socket = connect(Number(service.port), service.hostname, () => socket.write(bytes));
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
-  socket.setTimeout(10_000, () => socket.destroy(new Error('no answer within 10 seconds')));
-  // A refused request may leave bytes unread, which resets the connection behind the answer.
+  socket.setTimeout(10_000, () => socket.destroy(new Error('no response within 10 seconds')));
+  // When workerd refuses a request it may leave bytes unread, which resets the connection after the response.
   await once(socket, 'close').catch((error: unknown) => {
     if (chunks.length === 0) throw error;
   });
   return parse(Buffer.concat(chunks), method);
 }
 
-function parse(bytes: Buffer, method: string): Answer {
+function parse(bytes: Buffer, method: string): RawResponse {
   const end = bytes.indexOf('\r\n\r\n');
   const [first = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
   const status = /^HTTP\/1\.[01] (\d{3}) [\w -]+$/.exec(first)?.[1];
-  if (end < 0 || status === undefined) throw new Error(`this is no HTTP answer: ${bytes.toString('latin1', 0, 200)}`);
+  if (end < 0 || status === undefined) throw new Error(`not an HTTP response: ${bytes.toString('latin1', 0, 200)}`);
   const headers = new Headers();
   for (const line of lines) {
     const [, name = '', value = ''] = /^([\w-]+): ([\x20-\x7e]*)$/.exec(line) ?? [];
-    if (name === '') throw new Error(`this is no header: ${line}`);
+    if (name === '') throw new Error(`not a header: ${line}`);
     headers.append(name, value);
   }
   const sent = bytes.subarray(end + 4);

@@ -3,9 +3,9 @@ import { useStack } from '../support/stack-address.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
 /**
- * Starts a service on a Postgres server for a test file, without the rate limits that so many requests would reach.
+ * Starts the service for a test file, with rate limits that are never reached.
  *
- * @param options.entry the Worker's module, if not the service's own
+ * @param options.entry the Worker's module, if it is not the service's own
  */
 export function withService({ entry }: { entry?: string } = {}): { readonly stack: Stack } {
   let stack: Stack | undefined;
@@ -19,7 +19,7 @@ export function withService({ entry }: { entry?: string } = {}): { readonly stac
   afterAll(() => stack?.stop());
   return {
     get stack() {
-      if (!stack) throw new Error('the service has not started');
+      if (!stack) throw new Error('the service is not running');
       return stack;
     },
   };

@@ -3,30 +3,29 @@ import { memoryOf } from '../../bench/process-stats.ts';
 import { Inspector } from '../support/inspector.ts';
 import type { World } from './world.ts';
 
-/** workerd's memory behind a garbage collection, MiB. */
+/** The memory of workerd after a garbage collection, in MiB. */
 export interface Measurement {
-  /** What the Worker holds. */
+  /** Objects and buffers of the Worker. */
   readonly held: number;
-  /** Of the whole process; known on Linux alone. */
+  /** Resident memory of the process; known on Linux only. */
   readonly resident: number | undefined;
-  /** The most that was resident until now. */
+  /** The largest resident memory so far. */
   readonly peak: number | undefined;
 }
 
-/** What may be held more than at the start: caches of keys and of compiled code. A page of a file is 4. */
-const HELD_BOUND = 3;
+/** Allowed growth of held memory, in MiB: caches of keys and of compiled code. One page of a file would be 4. */
+const MAX_HELD_GROWTH = 3;
 /**
- * By how much what is resident may grow from one part of the load to the next. It is not compared with the start: the
- * simulation of KV and rate limits in the same process makes it grow with each request, also under a Worker that does nothing
- * else, and it levels off at some 900 only (docs/trust.md). In ten runs of 30 and 120 seconds it grew by 19 to 120, and it
- * grows by more where more requests are answered in that time.
+ * Allowed growth of resident memory from one part of the load to the next, in MiB. It is not compared with the start: the
+ * simulation of KV and rate limits in the same process grows with each request and levels off at some 900 MiB, whatever the
+ * Worker does (docs/trust.md). In ten runs of 30 and 120 seconds it grew by 19 to 120, and by more on faster machines.
  */
-const GROWTH_BOUND = 256;
-const COLLECTION_MS = 10_000;
+const MAX_RESIDENT_GROWTH = 256;
+const COLLECTION_INTERVAL_MS = 10_000;
 
 /**
- * Watches workerd's memory. Now and then it has the garbage collected: what V8 sees of a request's objects is small, and
- * left to itself it lets 200 MiB of them gather outside of its heap.
+ * Measures the memory of workerd, and collects its garbage every 10 seconds: V8 does not count buffers outside of its heap,
+ * so that 200 MiB of them gather before it collects by itself.
  */
 export class MemoryWatch implements AsyncDisposable {
   readonly #inspector: Inspector;
@@ -38,19 +37,19 @@ export class MemoryWatch implements AsyncDisposable {
     this.#inspector = inspector;
     this.#workerd = workerd;
     this.#collecting = this.#collect();
-    this.#collecting.catch(() => {}); // the end of the watch tells of it
+    this.#collecting.catch(() => {}); // reported when the watch is disposed of
   }
 
   static async start({ stack, workerd }: World): Promise<MemoryWatch> {
     const { inspectorUrl } = stack.worker;
-    if (!inspectorUrl) throw new Error('the Worker has to be started with its inspector');
+    if (!inspectorUrl) throw new Error('the Worker was started without its inspector');
     return new MemoryWatch(await Inspector.open(inspectorUrl), workerd);
   }
 
-  /** @param idle what is held otherwise: pages of readers that have just gone may take a moment to go, too */
+  /** @param idle memory held before the load: the pages of disconnected readers may take some seconds to go */
   async measure(idle = Infinity): Promise<Measurement> {
     let held = await this.#inspector.heldMemory();
-    for (let tries = 0; held > idle + HELD_BOUND && tries < 5; tries++) {
+    for (let tries = 0; held > idle + MAX_HELD_GROWTH && tries < 5; tries++) {
       await sleep(1000);
       held = await this.#inspector.heldMemory();
     }
@@ -60,7 +59,7 @@ export class MemoryWatch implements AsyncDisposable {
 
   async #collect(): Promise<void> {
     try {
-      for await (const _ of every(COLLECTION_MS, undefined, this.#ending)) await this.#inspector.heldMemory();
+      for await (const _ of every(COLLECTION_INTERVAL_MS, undefined, this.#ending)) await this.#inspector.heldMemory();
     } catch (error) {
       if (!this.#ending.signal.aborted) throw error;
     }
@@ -73,17 +72,17 @@ export class MemoryWatch implements AsyncDisposable {
   }
 }
 
-/** What is wrong with measurements from before the load and behind its parts, of which the first does not count. */
+/** Compares the last measurement with the idle one (held) and with the one before (resident). */
 export function memoryProblems(idle: Measurement, parts: readonly Measurement[]): string[] {
   const [before, last] = parts.slice(-2);
-  if (!before || !last) throw new Error('there have to be two parts or more');
+  if (!before || !last) throw new Error('at least two parts are needed');
   const problems: string[] = [];
   const held = last.held - idle.held;
-  if (held > HELD_BOUND)
-    problems.push(`the Worker holds ${held.toFixed(1)} MiB more than idle; ${HELD_BOUND} are allowed`);
+  if (held > MAX_HELD_GROWTH)
+    problems.push(`the Worker holds ${held.toFixed(1)} MiB more than when idle; ${MAX_HELD_GROWTH} are allowed`);
   const growth = (last.resident ?? 0) - (before.resident ?? 0);
-  if (growth > GROWTH_BOUND)
-    problems.push(`workerd has grown by ${growth.toFixed(0)} MiB in the last part; ${GROWTH_BOUND} are allowed`);
+  if (growth > MAX_RESIDENT_GROWTH)
+    problems.push(`workerd grew by ${growth.toFixed(0)} MiB in the last part; ${MAX_RESIDENT_GROWTH} are allowed`);
   return problems;
 }
 
@@ -91,10 +90,10 @@ export function memoryLines(idle: Measurement, parts: readonly Measurement[]): s
   const all = [idle, ...parts];
   const list = (of: (one: Measurement) => string) => all.map(of).join(', ');
   return [
-    'MiB, idle and behind each part:',
+    'MiB, idle and after each part:',
     `  ${list(({ held }) => held.toFixed(1))} held by the Worker`,
-    `  ${list(({ resident }) => whole(resident))} resident in workerd, ${list(({ peak }) => whole(peak))} at its peak`,
+    `  ${list(({ resident }) => rounded(resident))} resident in workerd, ${list(({ peak }) => rounded(peak))} at its peak`,
   ];
 }
 
-const whole = (number: number | undefined) => number?.toFixed(0) ?? 'unknown';
+const rounded = (mebibytes: number | undefined) => mebibytes?.toFixed(0) ?? 'unknown';

@@ -7,8 +7,8 @@ import { stackAddress } from '../support/stack-address.ts';
 
 export type Parameters = Record<string, string | number | undefined>;
 
-/** Begins a request; the caller reads the answer. @param path from the API's base path on */
-export async function begin(
+/** Sends a request and returns the response before its body is read. @param path after the API's base path */
+export async function send(
   path: string,
   parameters: Parameters,
   key: string,
@@ -19,17 +19,17 @@ export async function begin(
     headers: { Authorization: `Bearer ${key}`, ...headers },
   });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
-  request.on('error', () => {}); // a reader that leaves does it to itself
+  request.on('error', () => {}); // caused by disconnecting
   return response;
 }
 
-/** Reads an answer to its end. @param slowMs how long to read slowly @throws Error when the transfer breaks off */
+/** Reads a body to its end. @param slowMs how long to read slowly @throws Error when the transfer breaks */
 export async function read(response: IncomingMessage, slowMs = 0): Promise<string> {
   const chunks: Buffer[] = [];
-  const hurry = Date.now() + slowMs;
+  const slowUntil = Date.now() + slowMs;
   for await (const chunk of response) {
     chunks.push(chunk as Buffer);
-    if (Date.now() < hurry) await sleep(40);
+    if (Date.now() < slowUntil) await sleep(40);
   }
   if (!response.complete) throw new Error('the transfer broke off');
   const bytes = Buffer.concat(chunks);

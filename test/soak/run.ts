@@ -1,22 +1,23 @@
-// npm run soak: everything at once, for as long as wished.
+// npm run soak: all kinds of load at the same time, for as long as you like.
 import { Command } from 'commander';
 import { runCommand } from '../../tools/command.ts';
-import { soak } from './soak.ts';
+import { soak, type SoakOptions } from './soak.ts';
 
 const program = new Command('npm run soak --')
-  .description(
-    'Starts the service, asks it for everything at once while rows and keys come and go, and checks all answers.',
-  )
-  .option('--seconds <number>', 'how long', Number, 120)
-  .option('--rows <number>', 'responses of each of two accounts', Number, 20_000)
+  .description('Starts the service, uses all of it at once while rows and keys change, and checks every response.')
+  .option('--seconds <number>', 'how long to run', Number, 120)
+  .option('--rows <number>', 'responses of each of the two accounts', Number, 20_000)
+  .option('--seed <number>', 'makes the same random choices again', Number, Date.now() % 1_000_000)
   .allowExcessArguments(false);
 
 await runCommand(async () => {
-  const say = (line: string) => void process.stdout.write(`${line}\n`);
-  const { lines, problems } = await soak(program.parse().opts<{ seconds: number; rows: number }>(), say);
-  lines.forEach(say);
-  for (const problem of problems) say(`WRONG: ${problem}`);
-  say(problems.length > 0 ? 'FAILED' : 'all is well');
-  // Left to end by itself, Node 24.21 spins in Environment::CleanupHandles when sockets have been reset.
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  const options = program.parse().opts<SoakOptions>();
+  print(`seed ${options.seed}`);
+  const { lines, passed, problems } = await soak(options, print);
+  lines.forEach(print);
+  for (const problem of problems) print(`FAILED: ${problem}`);
+  print(`soak: ${passed} checks passed, ${problems.length} failed`);
+  // A natural exit hangs: Node 24.21 spins in Environment::CleanupHandles when sockets have been reset.
   process.exit(problems.length > 0 ? 1 : 0);
 });

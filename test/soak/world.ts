@@ -1,62 +1,65 @@
-import { randomUUID } from 'node:crypto';
 import { workerdStartedBy } from '../../bench/process-stats.ts';
 import { type TestAccount, type TestSurvey, createAccount, createSurvey, sql } from '../support/data.ts';
+import { randomFrom } from '../support/random.ts';
 import { useStack } from '../support/stack-address.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 import { type Known, insertRows } from './rows.ts';
 
-/** One of two accounts that have a survey of the same name. */
-export interface Side {
-  readonly owner: string;
+/** One of two accounts whose surveys have the same name. */
+export interface Tenant {
+  /** Names the account in the text of its responses. */
+  readonly letter: string;
   readonly account: TestAccount;
   readonly survey: TestSurvey;
-  /** Responses that are stored for certain. */
+  /** Responses 0 to `stored - 1` are committed. */
   stored: number;
-  /** The end of those that are being stored. */
+  /** Responses up to `storing - 1` may be committed. */
   storing: number;
 }
 
-/** What everybody in a soak shares. */
+/** State that all actions of a soak share. */
 export interface World {
   readonly stack: Stack;
-  /** The process, where /proc tells of it. */
+  /** The process id of workerd; undefined where there is no /proc. */
   readonly workerd: number | undefined;
-  readonly sides: readonly Side[];
-  /** What was done, counted by name. */
-  readonly done: Map<string, number>;
+  readonly random: () => number;
+  readonly tenants: readonly Tenant[];
+  /** How often each check passed. */
+  readonly passed: Map<string, number>;
   readonly problems: string[];
+  /** Rows in all files. */
   rows: number;
+  /** Rows that were missing in a file. */
   lost: number;
 }
 
-/** @param rows responses of each account */
-export async function createWorld(rows: number): Promise<World> {
+/** @param options.rows responses of each account */
+export async function createWorld({ rows, seed }: { rows: number; seed: number }): Promise<World> {
   const start = () => startStack({ inspector: true });
   const { started: stack, workerd } =
     process.platform === 'linux' ? await workerdStartedBy(start) : { started: await start(), workerd: undefined };
   useStack(stack.address);
-  const name = `soak ${randomUUID()}`;
-  const sides: Side[] = [];
-  for (const owner of ['A', 'B']) {
+  const tenants: Tenant[] = [];
+  for (const letter of ['A', 'B']) {
     const account = await createAccount();
-    const survey = await createSurvey(account, name, 2);
-    await insertRows(survey, owner, 0, rows);
-    sides.push({ owner, account, survey, stored: rows, storing: rows });
+    const survey = await createSurvey(account, 'soak', 2);
+    await insertRows(survey, letter, 0, rows);
+    tenants.push({ letter, account, survey, stored: rows, storing: rows });
   }
   await sql('vacuum analyze responses');
-  return { stack, workerd, sides, done: new Map(), problems: [], rows: 0, lost: 0 };
+  return { stack, workerd, random: randomFrom(seed), tenants, passed: new Map(), problems: [], rows: 0, lost: 0 };
 }
 
-/** Notes what is known of a side before a request; to be completed behind it. */
-export function look(side: Side): () => Known {
-  const atLeast = side.stored;
-  return () => ({ owner: side.owner, atLeast, below: side.storing });
+/** Notes before a request what is stored; the returned function is to be called after the response. */
+export function snapshot(tenant: Tenant): () => Known {
+  const atLeast = tenant.stored;
+  return () => ({ letter: tenant.letter, atLeast, below: tenant.storing });
 }
 
-export function count(world: World, what: string): void {
-  world.done.set(what, (world.done.get(what) ?? 0) + 1);
+export function pass(world: World, name: string): void {
+  world.passed.set(name, (world.passed.get(name) ?? 0) + 1);
 }
 
-export function complain(world: World, what: string): void {
-  if (world.problems.length < 100) world.problems.push(what);
+export function fail(world: World, problem: string): void {
+  if (world.problems.length < 100) world.problems.push(problem);
 }

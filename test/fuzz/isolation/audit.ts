@@ -1,38 +1,38 @@
 import { deepEqual } from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { type Answer, ask } from '../../support/api.ts';
-import { answerTo } from './model.ts';
+import { type Answer as ApiResponse, ask } from '../../support/api.ts';
+import { expectedResponse } from './model.ts';
 import { type Request, type Poll, type RequestPlan, addressOf, requestOf, surveysOf } from './requests.ts';
 import { type Account, type Clock, type Key, type World, pickOf } from './world.ts';
 
-/** How many bytes a body has at least that comes compressed. */
-const WORTH_COMPRESSING = 1024;
+/** The smallest body that is compressed, in bytes. */
+const MIN_COMPRESSED_BYTES = 1024;
 const MARKER = /mk[0-9a-f]{32}km/g;
 
-/** What happened in all worlds. */
+/** What happened in all cases. */
 export interface History {
-  /** How often what was asked and was answered. */
+  /** How often each kind of request got each status. */
   readonly seen: Map<string, number>;
-  /** For whom, and for which body, each tag was given. */
+  /** The account and the body that each tag stands for. */
   readonly owners: Map<string, string>;
 }
 
-/** How a request is made. */
-interface Manner {
+/** How a request is sent. */
+interface SendOptions {
   readonly head: boolean;
   readonly gzip: boolean;
-  /** For `If-None-Match`. */
+  /** `If-None-Match`. */
   readonly tag?: string | undefined;
-  /** The tag by which the answer is known to be the same as before. */
-  readonly present?: string | null;
+  /** The current tag of the response: with it, the status has to be 304. */
+  readonly current?: string | null;
 }
 
-/** Asks on behalf of a world's accounts, and holds every answer against the model. */
+/** Sends the requests of a world's accounts and compares every response with the model. */
 export class Audit {
   readonly #world: World;
   readonly #clock: Clock;
   readonly #history: History;
-  /** Those that this world was given. */
+  /** All tags of this world's responses. */
   readonly #tags = new Set<string>();
 
   constructor(world: World, clock: Clock, history: History) {
@@ -41,56 +41,56 @@ export class Audit {
     this.#history = history;
   }
 
-  /** Asks; if the answer has a tag and one is to be sent, once more with that. */
+  /** Sends a request. If its response has a tag, and the plan asks for one, sends it again with a tag. */
   async try({ head, gzip, tag, ...plan }: RequestPlan): Promise<void> {
     const request = requestOf(this.#world, plan);
     const any = tag === undefined ? undefined : pickOf([...this.#tags], tag >> 1);
-    if (tag === undefined || !answerTo(request).tagged) {
-      await this.#ask(request, { head, gzip, tag: any });
+    if (tag === undefined || !expectedResponse(request).tagged) {
+      await this.#send(request, { head, gzip, tag: any });
       return;
     }
-    const present = (await this.#ask(request, { head, gzip })).headers.get('ETag');
-    await this.#ask(request, { head, gzip, tag: (tag % 2 === 0 ? present : any) ?? 'W/"none"', present });
+    const current = (await this.#send(request, { head, gzip })).headers.get('ETag');
+    await this.#send(request, { head, gzip, tag: (tag % 2 === 0 ? current : any) ?? 'W/"none"', current });
   }
 
-  /** Asks the same for every account at once. */
+  /** Sends the same request for every account at the same time. */
   async poll(poll: Poll): Promise<void> {
     await Promise.all(this.#world.map((_, account) => this.try({ ...poll, account })));
   }
 
-  /** Asks with keys of all accounts at once. */
+  /** Lists surveys with the chosen keys, at the same time. */
   async tryKeys(which: (key: Key, account: Account) => boolean): Promise<void> {
     const keys = this.#world.flatMap((account) => account.keys.map((key) => ({ account, key })));
-    const wanted = keys.filter(({ account, key }) => which(key, account));
+    const chosen = keys.filter(({ account, key }) => which(key, account));
     await Promise.all(
-      wanted.map(({ account, key }) => this.#ask(surveysOf(account, key), { head: false, gzip: true })),
+      chosen.map(({ account, key }) => this.#send(surveysOf(account, key), { head: false, gzip: true })),
     );
   }
 
-  async #ask(request: Request, { head, gzip, tag, present }: Manner): Promise<Answer> {
+  async #send(request: Request, { head, gzip, tag, current }: SendOptions): Promise<ApiResponse> {
     const { account, key, path, wide } = request;
     const method = head ? 'HEAD' : 'GET';
     const address = addressOf(request);
     const accepted = gzip ? 'gzip' : 'identity';
     const clock = { 'Test-Clock-Ahead': String(this.#clock.ahead), 'Accept-Encoding': accepted };
     const headers = tag === undefined ? clock : { ...clock, 'If-None-Match': tag };
-    const answer = await ask(address, { key: key.token, method, headers });
+    const response = await ask(address, { key: key.token, method, headers });
 
-    const { status, body, total, tagged } = answerTo(request);
+    const { status, body, total, tagged } = expectedResponse(request);
     const owner = `${account.id} ${hash('sha256', body)}`;
-    const unchanged = tag !== undefined && tag === present;
-    const given = answer.headers.get('ETag');
-    const encoding = answer.headers.get('Content-Encoding');
-    const isLarge = answer.status === 200 && answer.bytes.length >= WORTH_COMPRESSING;
-    const who = `account ${this.#world.indexOf(account)} with key ${account.keys.indexOf(key)}`;
-    const question = `${who}: ${method} ${address} ${JSON.stringify(headers)}`;
+    const unchanged = tag !== undefined && tag === current;
+    const given = response.headers.get('ETag');
+    const encoding = response.headers.get('Content-Encoding');
+    const isLarge = response.status === 200 && response.bytes.length >= MIN_COMPRESSED_BYTES;
+    const sender = `account ${this.#world.indexOf(account)} with key ${account.keys.indexOf(key)}`;
+    const described = `${sender}: ${method} ${address} ${JSON.stringify(headers)}`;
     const found = {
-      status: answer.status,
-      total: answer.headers.get('X-Total-Count'),
-      body: answer.text,
+      status: response.status,
+      total: response.headers.get('X-Total-Count'),
+      body: response.text,
       tag: given && this.#ownerOf(given, owner),
       encoding,
-      ofOthers: this.#foundOfOthers(request, answer),
+      leaks: this.#leaksIn(request, response),
     };
     const expected = {
       status: unchanged ? 304 : status,
@@ -98,20 +98,20 @@ export class Audit {
       body: unchanged || head ? '' : body,
       tag: tagged ? owner : null,
       encoding: gzip && !isLarge ? encoding : gzip ? 'gzip' : null,
-      ofOthers: [],
+      leaks: [],
     };
     try {
       deepEqual(found, expected);
     } catch (error) {
-      throw new Error(`${question}: ${(error as Error).message}`, { cause: error });
+      throw new Error(`${described}: ${(error as Error).message}`, { cause: error });
     }
-    const kind = `${method} ${path}${wide && path === '/responses/csv' ? ' wide' : ''} ${answer.status}`;
+    const kind = `${method} ${path}${wide && path === '/responses/csv' ? ' wide' : ''} ${response.status}`;
     const { seen } = this.#history;
     seen.set(kind, (seen.get(kind) ?? 0) + 1);
-    return answer;
+    return response;
   }
 
-  /** A tag stands for one account's one body, for ever. */
+  /** The account and body that a tag stands for: always those of the first response that had it. */
   #ownerOf(tag: string, now: string): string {
     const { owners } = this.#history;
     this.#tags.add(tag);
@@ -119,12 +119,12 @@ export class Audit {
     return owners.get(tag) ?? now;
   }
 
-  /** What the answer has that is not the account's, whatever the model says of it. */
-  #foundOfOthers({ account, key }: Request, { headers, text }: Answer): string[] {
+  /** Ids and markers of other accounts in a response, whatever the model expects. */
+  #leaksIn({ account, key }: Request, { headers, text }: ApiResponse): string[] {
     const all = `${text}\n${[...headers].join('\n')}`;
-    const others = this.#world.filter((other) => !key.good || other !== account);
+    const others = this.#world.filter((other) => !key.valid || other !== account);
     const ids = [...others, ...others.flatMap(({ forms }) => forms)].map(({ id }) => id);
-    const markers = (all.match(MARKER) ?? []).filter((marker) => !key.good || marker !== account.marker);
+    const markers = (all.match(MARKER) ?? []).filter((marker) => !key.valid || marker !== account.marker);
     return [...ids.filter((id) => all.includes(id)), ...markers];
   }
 }

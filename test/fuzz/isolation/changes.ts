@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import type pg from 'pg';
 import type { RunningWorker } from '../../support/worker.ts';
-import { exchangeKey } from './keys.ts';
+import { replaceKey } from './keys.ts';
 import { SHORTCODES, SURVEYS, formOf, marked, responsesOf, someForms, someResponses } from './plans.ts';
 import { storeForms, storeResponses } from './store.ts';
-import { type Account, type Form, type Response, type World, isoOf, pickOf } from './world.ts';
+import { type Account, type FormVersion, type Response, type World, timestampOf, pickOf } from './world.ts';
 
 const kind = <K extends string>(name: K) => fc.constant(name);
 
-/** What may happen between requests; numbers choose among what there is. */
+/** A change between two rounds of requests. The numbers are indexes for {@link pickOf}. */
 export const changePlan = fc.oneof(
   fc.record({ kind: kind('responses'), account: fc.nat(1000), form: fc.nat(1000), responses: someResponses }),
   fc.record({
@@ -35,7 +35,7 @@ export const changePlan = fc.oneof(
 export type ChangePlan = typeof changePlan extends fc.Arbitrary<infer T> ? T : never;
 type ResponseChange = Extract<ChangePlan, { kind: 'text' | 'deletion' }>;
 
-/** Changes the database and the model alike. @returns the account of which keys were changed */
+/** Makes a change in the database and in the model. @returns the account whose keys changed, if any did */
 export async function change(
   world: World,
   db: pg.Client,
@@ -47,9 +47,9 @@ export async function change(
     return undefined;
   }
   const account = pickOf(world, plan.account);
-  if (!account) throw new Error('every world has accounts');
+  if (!account) throw new Error('there are no accounts');
   if (plan.kind === 'key') {
-    await exchangeKey(account, db, cache, plan);
+    await replaceKey(account, db, cache, plan);
     return account;
   }
   const form = plan.kind === 'forms' ? undefined : pickOf(account.forms, plan.form);
@@ -67,8 +67,8 @@ export async function change(
   return undefined;
 }
 
-/** Which is in all of its responses. */
-async function renameForm(db: pg.Client, form: Form | undefined, shortcode: string): Promise<void> {
+/** Changes the shortcode, which is part of every response to the form. */
+async function renameForm(db: pg.Client, form: FormVersion | undefined, shortcode: string): Promise<void> {
   if (!form) return;
   form.shortcode = shortcode;
   form.title += '!';
@@ -79,16 +79,16 @@ async function changeResponse(world: World, db: pg.Client, plan: ResponseChange)
   const owned = world.flatMap((account) => account.responses.map((response) => ({ account, response })));
   const { account, response } = pickOf(owned, plan.response) ?? {};
   if (!account || !response) return;
-  const at = account.responses.indexOf(response);
+  const index = account.responses.indexOf(response);
   if (plan.kind === 'deletion') {
-    await db.query(`delete from responses where ${PLACE}`, placeOf(response));
-    account.responses.splice(at, 1);
+    await db.query(`delete from responses where ${IS_RESPONSE}`, parametersOf(response));
+    account.responses.splice(index, 1);
     return;
   }
   const text = marked(account, plan.text);
-  await db.query(`update responses set response = $5 where ${PLACE}`, [...placeOf(response), text]);
-  account.responses[at] = { ...response, text };
+  await db.query(`update responses set response = $5 where ${IS_RESPONSE}`, [...parametersOf(response), text]);
+  account.responses[index] = { ...response, text };
 }
 
-const PLACE = 'surveyid = $1 and timestamp = $2 and userid = $3 and question_ref = $4';
-const placeOf = ({ form, at, userid, question }: Response) => [form.id, isoOf(at), userid, question];
+const IS_RESPONSE = 'surveyid = $1 and timestamp = $2 and userid = $3 and question_ref = $4';
+const parametersOf = ({ form, at, userid, question }: Response) => [form.id, timestampOf(at), userid, question];

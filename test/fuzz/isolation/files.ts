@@ -1,19 +1,21 @@
 import { naiveCsv } from '../../support/csv.ts';
-import { type Account, type Form, type Response, isoOf } from './world.ts';
+import { type Account, type FormVersion, type Response, timestampOf } from './world.ts';
 
 /*
- * What the bodies are made of the rows that go into them. docs/api.md says how they look.
+ * Bodies as docs/api.md describes them, made from the rows in them.
  */
 
 type Cells = (string | null)[];
 
-/** The place of a response in the order of the files. @param older without the form version, as older tokens have it */
+/** The page token of a response. @param older in the older form, without the form version */
 export function tokenOf({ at, userid, question, form }: Response, older = false): string {
-  const text = older ? `${isoOf(at)},${userid},${question}` : JSON.stringify([1, isoOf(at), userid, question, form.id]);
+  const text = older
+    ? `${timestampOf(at)},${userid},${question}`
+    : JSON.stringify([1, timestampOf(at), userid, question, form.id]);
   return Buffer.from(text).toString('base64url');
 }
 
-export function surveyJson({ marker }: Account, form: Form): string {
+export function surveyJson({ marker }: Account, form: FormVersion): string {
   const { id, survey, shortcode, title, created, metadata, settings } = form;
   const closes = settings?.closes ?? null;
   return jsonOf([
@@ -22,10 +24,10 @@ export function surveyJson({ marker }: Account, form: Form): string {
     ['shortcode', quoted(shortcode)],
     ['title', quoted(title)],
     ['formid', quoted(marker)],
-    ['created', quoted(isoOf(created))],
+    ['created', quoted(timestampOf(created))],
     ['metadata', metadata],
     ['translation_conf', metadata],
-    ['off_time', quoted(closes === null ? null : isoOf(closes))],
+    ['off_time', quoted(closes === null ? null : timestampOf(closes))],
     ['timeouts', settings?.timeouts ?? 'null'],
   ]);
 }
@@ -42,7 +44,7 @@ export function responseJson(row: Response): string {
     ['question_idx', quoted(String(row.index))],
     ['question_text', quoted(row.questionText)],
     ['response', quoted(row.text)],
-    ['timestamp', quoted(isoOf(row.at))],
+    ['timestamp', quoted(timestampOf(row.at))],
     ['metadata', row.metadata.json ?? 'null'],
     ['pageid', quoted(row.pageid)],
     ['translated_response', quoted(row.translated)],
@@ -58,7 +60,7 @@ const LONG_HEADER =
   'parent_surveyid,parent_shortcode,surveyid,flowid,userid,question_ref,question_idx,question_text,response,timestamp,' +
   'metadata,ad_id,pageid,translated_response\n';
 
-/** @param header whether the file begins here */
+/** @param header whether the header record comes first */
 export function longCsv(rows: readonly Response[], header: boolean, safe: boolean): string {
   const typed = safe ? guarded : (text: string) => text;
   const records = rows.map((row): Cells => [
@@ -71,7 +73,7 @@ export function longCsv(rows: readonly Response[], header: boolean, safe: boolea
     String(row.index),
     typed(row.questionText),
     typed(row.text),
-    isoOf(row.at),
+    timestampOf(row.at),
     row.metadata.json,
     row.metadata.adId,
     row.pageid,
@@ -83,7 +85,7 @@ export function longCsv(rows: readonly Response[], header: boolean, safe: boolea
 const guarded = (text: string) => (/^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text);
 
 /** @param rows in the order of the long file. @param forms of the survey */
-export function wideCsv(rows: readonly Response[], forms: readonly Form[], safe: boolean): string {
+export function wideCsv(rows: readonly Response[], forms: readonly FormVersion[], safe: boolean): string {
   const named = ({ form, question }: Response) => `${form.shortcode}.${question}`;
   const firstOf = (row: Response) => forms.toSorted(byCreation).findIndex((f) => f.shortcode === row.form.shortcode);
   const smallest = (row: Response) =>
@@ -101,37 +103,37 @@ export function wideCsv(rows: readonly Response[], forms: readonly Form[], safe:
     .toSorted((a, b) => compareLists([a[0]?.userid ?? ''], [b[0]?.userid ?? '']))
     .map((chain): Cells => {
       const [first, last] = [chain[0], chain.at(-1)];
-      if (!first || !last) throw new Error('a chain has an answer');
+      if (!first || !last) throw new Error('an empty chain');
       const { userid, parentId, parentShortcode } = first;
       const fixed = [
         userid,
         parentId,
         parentShortcode,
         last.flowid,
-        isoOf(first.at),
-        isoOf(last.at),
+        timestampOf(first.at),
+        timestampOf(last.at),
         last.metadata.json,
       ];
-      const answers = [...columns].map((name) => chain.findLast((row) => named(row) === name)?.text ?? null);
-      return fixed.concat(answers.map((text) => (safe && text !== null ? guarded(text) : text)));
+      const values = [...columns].map((name) => chain.findLast((row) => named(row) === name)?.text ?? null);
+      return fixed.concat(values.map((text) => (safe && text !== null ? guarded(text) : text)));
     });
   const fixed = ['userid', 'parent_surveyid', 'parent_shortcode', 'flowid', 'started', 'ended', 'metadata'];
   return naiveCsv([[...fixed, ...columns], ...records]);
 }
 
 /** @param forms of one survey */
-export function formDataCsv(forms: readonly Form[]): string {
+export function formDataCsv(forms: readonly FormVersion[]): string {
   const ordered = forms.toSorted((a, b) => compareLists([a.shortcode], [b.shortcode]) || byCreation(a, b));
   const records = ordered.map((form): Cells => {
     const version = ordered.filter((f) => f.shortcode === form.shortcode).indexOf(form) + 1;
-    return [form.id, form.shortcode, form.survey, String(version), isoOf(form.created), form.metadata];
+    return [form.id, form.shortcode, form.survey, String(version), timestampOf(form.created), form.metadata];
   });
   return `surveyid,shortcode,survey_name,version,survey_created,metadata\n${naiveCsv(records)}`;
 }
 
-export const byCreation = (a: Form, b: Form) => compareLists([a.created, a.id], [b.created, b.id]);
+export const byCreation = (a: FormVersion, b: FormVersion) => compareLists([a.created, a.id], [b.created, b.id]);
 
-/** By what differs first. */
+/** Compares by the first values that differ. */
 export function compareLists(a: readonly (string | number)[], b: readonly (string | number)[]): number {
   for (const [i, value] of a.entries()) {
     const other = b[i] ?? '';

@@ -3,7 +3,7 @@ import { compareLists, formDataCsv, longCsv, responseJson, surveyJson, wideCsv }
 import type { Request } from './requests.ts';
 import type { Response } from './world.ts';
 
-/** What an answer has to be. */
+/** What a response has to be. */
 export interface Expected {
   readonly status: number;
   readonly body: string;
@@ -13,13 +13,13 @@ export interface Expected {
   readonly tagged: boolean;
 }
 
-/** What a request has to be answered, without any SQL: nothing but what its own account has goes into it. */
-export function answerTo(request: Request): Expected {
+/** The response that a request has to get, computed without SQL from the data of its account alone. */
+export function expectedResponse(request: Request): Expected {
   const { account, key, path, survey, after, count, wide, bom, safe } = request;
-  if (!key.good) return refusal(401, 'Invalid Token.');
+  if (!key.valid) return refusal(401, 'Invalid Token.');
   if (path === '/surveys') {
     const newestFirst = account.forms.toSorted((a, b) => compareLists([-a.created, a.id], [-b.created, b.id]));
-    return answer(`[${newestFirst.map((form) => surveyJson(account, form)).join(',')}]`, { tagged: true });
+    return success(`[${newestFirst.map((form) => surveyJson(account, form)).join(',')}]`, { tagged: true });
   }
 
   if (survey === '') return refusal(400, 'No user, no responses!');
@@ -38,15 +38,15 @@ export function answerTo(request: Request): Expected {
     return refusal(500, `No responses were found for survey: ${survey} for user: ${account.email}`);
   }
 
-  if (path === '/responses/form-data') return answer(formDataCsv(forms));
+  if (path === '/responses/form-data') return success(formDataCsv(forms));
   const rows = selected(all, request);
   const total = count ? String(rows.length) : null;
   const start = bom && !after ? '\uFEFF' : '';
-  if (isWide) return answer(start + wideCsv(rows, forms, safe));
-  if (path === '/responses/csv') return answer(start + longCsv(rows, !after, safe), { total });
-  if (path === '/responses/ndjson') return answer(rows.map((row) => `${responseJson(row)}\n`).join(''), { total });
+  if (isWide) return success(start + wideCsv(rows, forms, safe));
+  if (path === '/responses/csv') return success(start + longCsv(rows, !after, safe), { total });
+  if (path === '/responses/ndjson') return success(rows.map((row) => `${responseJson(row)}\n`).join(''), { total });
   const page = rows.slice(0, request.pageSize ?? 25);
-  return answer(`{"responses":[${page.map(responseJson).join(',')}]}`, { total, tagged: !count });
+  return success(`{"responses":[${page.map(responseJson).join(',')}]}`, { total, tagged: !count });
 }
 
 function selected(responses: readonly Response[], { filters, after }: Request): Response[] {
@@ -57,24 +57,25 @@ function selected(responses: readonly Response[], { filters, after }: Request): 
     .filter((row) => !userid || userid.includes(row.userid))
     .filter((row) => !shortcode || shortcode.includes(row.form.shortcode))
     .filter((row) => !question_ref || question_ref.includes(row.question))
-    .filter((row) => !after || isBehind(row, after))
-    .toSorted(byPlace);
+    .filter((row) => !after || isAfter(row, after))
+    .toSorted(byCursor);
 }
 
-const byPlace = (a: Response, b: Response) => compareLists([...keyOf(a), a.form.id], [...keyOf(b), b.form.id]);
-const keyOf = ({ at, userid, question }: Response) => [at, userid, question];
+const byCursor = (a: Response, b: Response) =>
+  compareLists([...orderKeyOf(a), a.form.id], [...orderKeyOf(b), b.form.id]);
+const orderKeyOf = ({ at, userid, question }: Response) => [at, userid, question];
 
-/** A token of the older form stands behind all responses with its three values. */
-const isBehind = (row: Response, { response, older }: { response: Response; older: boolean }) =>
-  older ? compareLists(keyOf(row), keyOf(response)) > 0 : byPlace(row, response) > 0;
+/** A token of the older form continues after all responses that tie in its three values. */
+const isAfter = (row: Response, { response, older }: { response: Response; older: boolean }) =>
+  older ? compareLists(orderKeyOf(row), orderKeyOf(response)) > 0 : byCursor(row, response) > 0;
 
-const answer = (body: string, { total = null, tagged = false }: Partial<Expected> = {}): Expected => ({
+const success = (body: string, { total = null, tagged = false }: Partial<Expected> = {}): Expected => ({
   status: 200,
   body,
   total,
   tagged,
 });
 const refusal = (status: number, message: string): Expected => ({
-  ...answer(errorBody(message)),
+  ...success(errorBody(message)),
   status,
 });

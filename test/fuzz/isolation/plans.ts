@@ -1,13 +1,21 @@
 import fc from 'fast-check';
 import { pgText } from '../../support/arbitraries.ts';
-import { type Account, type Form, type Metadata, type Moment, type Response, pickOf, placeOf } from './world.ts';
+import {
+  type Account,
+  type FormVersion,
+  type Metadata,
+  type Moment,
+  type Response,
+  pickOf,
+  primaryKeyOf,
+} from './world.ts';
 
 /*
- * What worlds are made of. All that a caller can name comes from a few values, so that accounts have it in common. What
- * decides an order differs first in a digit, or in length: every collation has the same order.
+ * Random accounts and their data. Everything a caller can name comes from a few values, so that accounts share them. Values
+ * that decide an order first differ in a digit or in length, so that every collation sorts them in the same order.
  */
 
-/** One the beginning of another, and the same in another case. */
+/** Some are a prefix of another, or differ in case only. */
 export const SURVEYS = ['Health', 'health', 'Health & Habits', 'Heal', 'Health\r\n"2026", 100% a+b\\c'];
 export const SHORTCODES = ['f0', 'f1', 'f10', 'f2.x'];
 export const USERIDS = ['u0', 'u1', 'u10', 'u2, "A"\r\n', 'u3\\é'];
@@ -15,7 +23,7 @@ export const QUESTIONS = ['q0', 'q1', 'q10', 'q2,"B"\n', 'q3\\n'];
 export const DAY: Moment = 86_400_000_000;
 export const TIMES: readonly Moment[] = [0, 1, 1000, 43_770_047, DAY - 1, DAY, DAY + 1, 2 * DAY];
 
-/** What a spreadsheet would run, and what may be taken for nothing. */
+/** Includes formulas and texts that look like null. */
 const text = fc.oneof(pgText, fc.constantFrom('', '=1+1', '-5', '\tx', '＠a', 'NULL', '\\N', 'a\r\nb', '"'));
 const time = fc.constantFrom(...TIMES);
 
@@ -34,8 +42,8 @@ const formPlan = fc.record({
 });
 export type FormPlan = typeof formPlan extends fc.Arbitrary<infer T> ? T : never;
 
-/** Of few values, so that responses to several forms, and of several accounts, tie. */
-const placeIn = (times: readonly Moment[], userids: readonly string[], questions: readonly string[]) =>
+/** Few values, so that responses to several forms and of several accounts tie. */
+const positionIn = (times: readonly Moment[], userids: readonly string[], questions: readonly string[]) =>
   fc.record({
     at: fc.constantFrom(...times),
     userid: fc.constantFrom(...userids),
@@ -47,9 +55,9 @@ const responsePlan = fc.record({
   parent: fc.option(fc.nat(100)),
   parentShortcode: fc.constantFrom(...SHORTCODES),
   flowid: fc.constantFrom('1600000000001', '-5', '9223372036854775807'),
-  place: fc.oneof(
-    placeIn(TIMES, USERIDS, QUESTIONS),
-    placeIn(TIMES.slice(4, 6), USERIDS.slice(1, 3), QUESTIONS.slice(1, 3)),
+  position: fc.oneof(
+    positionIn(TIMES, USERIDS, QUESTIONS),
+    positionIn(TIMES.slice(4, 6), USERIDS.slice(1, 3), QUESTIONS.slice(1, 3)),
   ),
   index: fc.nat(3),
   questionText: text,
@@ -89,21 +97,21 @@ export function accountOf({ id, marker, surveys }: AccountPlan): Account {
   return account;
 }
 
-export function formOf({ marker }: Account, survey: string, { title, settings, ...plan }: FormPlan): Form {
+export function formOf({ marker }: Account, survey: string, { title, settings, ...plan }: FormPlan): FormVersion {
   return { ...plan, survey, title: title + marker, metadata: `{"m": "${marker}", "wave": 1.50}`, settings };
 }
 
-/** @returns responses to an account's survey, without those in places that are taken */
+/** Responses to an account's survey, without those whose primary key is taken. */
 export function responsesOf(account: Account, survey: string, plans: readonly ResponsePlan[]): Response[] {
   const { marker, forms, responses } = account;
   const own = forms.filter((form) => form.survey === survey);
-  const taken = new Set(responses.map(placeOf));
-  return plans.flatMap(({ place, ...plan }) => {
+  const taken = new Set(responses.map(primaryKeyOf));
+  return plans.flatMap(({ position, ...plan }) => {
     const form = pickOf(own, plan.form);
     if (!form) return [];
     const response: Response = {
       ...plan,
-      ...place,
+      ...position,
       form,
       parentId: plan.parent === null ? null : (pickOf(forms, plan.parent)?.id ?? null),
       questionText: plan.questionText + marker,
@@ -111,15 +119,15 @@ export function responsesOf(account: Account, survey: string, plans: readonly Re
       metadata: metadataOf(marker, plan.metadata),
       pageid: plan.pageid ? marker : null,
     };
-    const key = placeOf(response);
+    const key = primaryKeyOf(response);
     if (taken.has(key)) return [];
     taken.add(key);
     return [response];
   });
 }
 
-/** An answer may be empty: then nothing says whose it is. */
-export const marked = ({ marker }: Account, answer: string) => (answer === '' ? '' : answer + marker);
+/** Adds the account's marker. An empty text stays empty. */
+export const marked = ({ marker }: Account, response: string) => (response === '' ? '' : response + marker);
 
 function metadataOf(marker: string, number: number): Metadata {
   const metadata: Metadata[] = [

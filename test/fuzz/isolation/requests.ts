@@ -1,26 +1,26 @@
 import fc from 'fast-check';
 import { tokenOf } from './files.ts';
 import { DAY, QUESTIONS, SHORTCODES, SURVEYS, TIMES, USERIDS } from './plans.ts';
-import { type Account, type Key, type Moment, type Response, type World, isoOf, pickOf } from './world.ts';
+import { type Account, type Key, type Moment, type Response, type World, timestampOf, pickOf } from './world.ts';
 
-/** A moment, and how a request spells it. */
+/** A moment, and one way to write it in a request. */
 interface Instant {
   readonly text: string;
   readonly at: Moment;
 }
 
 const INSTANTS: readonly Instant[] = [
-  ...TIMES.flatMap((at) => [at, at + 1].map((moment) => ({ text: isoOf(moment), at: moment }))),
+  ...TIMES.flatMap((at) => [at, at + 1].map((moment) => ({ text: timestampOf(moment), at: moment }))),
   { text: '2026-03-02', at: DAY },
   { text: '2026-03-02T02:00:00+02:00', at: DAY },
   { text: '2026-03-02T00:00:00.0000001Z', at: DAY + 1 },
 ];
 
-/** Undefined one time in so many. */
+/** Undefined in one of `freq + 1` cases. */
 const often = <T>(arbitrary: fc.Arbitrary<T>, freq = 2) => fc.option(arbitrary, { nil: undefined, freq });
 const few = (...values: string[]) => fc.array(fc.constantFrom(...values), { minLength: 1, maxLength: 2 });
 const instant = fc.constantFrom(...INSTANTS);
-/** All that are given must hold. */
+/** A response has to match all filters that are given. */
 export interface Filters {
   readonly since: Instant | undefined;
   readonly until: Instant | undefined;
@@ -36,7 +36,7 @@ const NO_FILTERS: Filters = {
   shortcode: undefined,
   question_ref: undefined,
 };
-/** Half of what is asked for has no filter at all. */
+/** Half of the requests have no filters. */
 const filters: fc.Arbitrary<Filters> = fc.oneof(
   fc.constant(NO_FILTERS),
   fc.record({
@@ -48,7 +48,7 @@ const filters: fc.Arbitrary<Filters> = fc.oneof(
   }),
 );
 
-/** What is asked for, some of it more often. */
+/** Some are repeated, to be chosen more often. */
 const PATHS = [
   '/surveys',
   ...(['/responses', '/responses', '/responses/csv', '/responses/csv', '/responses/csv'] as const),
@@ -56,10 +56,10 @@ const PATHS = [
   '/responses/form-data',
 ] as const;
 
-/** What a request is made of; numbers choose among what there is when it is sent. */
+/** A request to be made. The numbers are indexes for {@link pickOf}, used when it is sent. */
 export const requestPlan = fc.record({
   account: fc.nat(1000),
-  /** Its first key more often than another. */
+  /** Most often the account's first key. */
   key: fc.oneof({ arbitrary: fc.constant(0), weight: 5 }, { arbitrary: fc.nat(1000), weight: 1 }),
   path: fc.constantFrom(...PATHS),
   survey: fc.oneof(
@@ -75,15 +75,15 @@ export const requestPlan = fc.record({
   safe: fc.boolean(),
   gzip: fc.boolean(),
   head: fc.nat(9).map((n) => n === 0),
-  /** Of all tags that were given; 0 for the one that the answer has. */
+  /** For `If-None-Match`: even for the tag of this very response, odd for any tag of this case. */
   tag: often(fc.nat(1000)),
 });
 export type RequestPlan = typeof requestPlan extends fc.Arbitrary<infer T> ? T : never;
 
-/** What all accounts ask at once, again and again: what has tags, and often nothing in it. */
+/** A request that all accounts make together in every round: one whose response has a tag, and is often empty. */
 export const pollPlan = fc.record({
   path: fc.constantFrom('/surveys' as const, ...(['/responses', '/responses', '/responses'] as const)),
-  /** The survey of this response, of whichever account. */
+  /** The survey of this response, which may be another account's. */
   named: fc.nat(10_000),
   filters: fc.oneof(filters, fc.constant<Filters>({ ...NO_FILTERS, shortcode: ['F1'] })),
   after: often(fc.record({ response: fc.nat(10_000), older: fc.boolean() }), 4),
@@ -121,9 +121,9 @@ export interface Request {
 export function requestOf(world: World, plan: Omit<RequestPlan, 'gzip' | 'tag' | 'head'>): Request {
   const account = pickOf(world, plan.account);
   const key = account && pickOf(account.keys, plan.key);
-  if (!key) throw new Error('every world has accounts, and every account keys');
+  if (!key) throw new Error('there are no accounts or no keys');
   const survey = typeof plan.survey === 'string' ? plan.survey : ownSurvey(account, plan.survey.own);
-  // Of whichever account's responses.
+  // It may be another account's response.
   const response =
     plan.after &&
     pickOf(
@@ -135,20 +135,20 @@ export function requestOf(world: World, plan: Omit<RequestPlan, 'gzip' | 'tag' |
     account,
     key,
     survey,
-    // The older form ends a participant's name at a comma.
+    // The older form cannot hold a comma in a userid.
     after: response && { response, older: plan.after?.older === true && !response.userid.includes(',') },
-    // A wide file takes neither, and most should be answered.
+    // A wide file refuses both, and most requests should succeed.
     ...(plan.wide && plan.path === '/responses/csv' && plan.pageSize !== 1 ? { after: undefined, count: false } : {}),
   };
 }
 
-/** Seldom one without responses. */
+/** Rarely a survey without responses. */
 function ownSurvey({ forms, responses }: Account, number: number): string {
   const form = number % 8 === 0 ? pickOf(forms, number >> 3) : pickOf(responses, number)?.form;
   return form?.survey ?? 'nobody’s';
 }
 
-/** Asks for an account's list of surveys. */
+/** The request for an account's list of surveys. */
 export const surveysOf = (account: Account, key: Key): Request => ({
   account,
   key,
@@ -163,7 +163,7 @@ export const surveysOf = (account: Account, key: Key): Request => ({
   safe: false,
 });
 
-/** Parameters that an endpoint does not take are sent as well: it ignores them. */
+/** Path and query. It has parameters that the endpoint ignores, too. */
 export function addressOf({ path, survey, filters: wanted, after, pageSize, count, wide, bom, safe }: Request): string {
   const given: [string, string | undefined][] = [
     ['survey', survey],

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { apiKeyPrefix, hashApiKey } from '../../../src/auth/api-key.ts';
-import { type Account, type Form, type Response, type World, isoOf } from './world.ts';
+import { type Account, type FormVersion, type Response, type World, timestampOf } from './world.ts';
 
-/** A key as the database has it. */
+/** A row of `api_keys`. */
 export interface StoredKey {
   readonly account: Account;
   readonly token: string;
@@ -10,7 +10,7 @@ export interface StoredKey {
   readonly revoked?: Date;
 }
 
-/** Stores accounts and what they have: a statement for each table, however much there is. */
+/** Stores accounts and their data. */
 export async function storeWorld(db: pg.Client, world: World): Promise<void> {
   await insert(
     db,
@@ -38,7 +38,7 @@ export async function storeKeys(db: pg.Client, keys: readonly StoredKey[]): Prom
   await insert(db, 'api_keys (userid, name, prefix, hash, expires, revoked)', types, await Promise.all(rows));
 }
 
-export async function storeForms(db: pg.Client, account: Account, forms: readonly Form[]): Promise<void> {
+export async function storeForms(db: pg.Client, account: Account, forms: readonly FormVersion[]): Promise<void> {
   const columns = 'id, userid, survey_name, shortcode, title, formid, created, metadata, translation_conf';
   const types = `id uuid, userid uuid, survey_name text, shortcode text, title text, formid text, created timestamptz,
     metadata text, translation_conf text`;
@@ -53,7 +53,7 @@ export async function storeForms(db: pg.Client, account: Account, forms: readonl
       shortcode,
       title,
       formid: account.marker,
-      created: isoOf(created),
+      created: timestampOf(created),
       metadata,
       translation_conf: metadata,
     })),
@@ -68,7 +68,7 @@ export async function storeForms(db: pg.Client, account: Account, forms: readonl
             {
               surveyid: id,
               timeouts: settings.timeouts,
-              off_time: settings.closes === null ? null : isoOf(settings.closes),
+              off_time: settings.closes === null ? null : timestampOf(settings.closes),
             },
           ]
         : [],
@@ -97,7 +97,7 @@ export async function storeResponses(db: pg.Client, responses: readonly Response
       question_idx: row.index,
       question_text: row.questionText,
       response: row.text,
-      timestamp: isoOf(row.at),
+      timestamp: timestampOf(row.at),
       metadata: row.metadata.json,
       pageid: row.pageid,
       translated_response: row.translated,
@@ -105,10 +105,10 @@ export async function storeResponses(db: pg.Client, responses: readonly Response
   );
 }
 
-/** JSON goes in as text, so that its digits stay as they are. */
+/** Sent as text, to keep the digits of JSON numbers. */
 const JSON_COLUMNS = /\b(?:metadata|translation_conf|timeouts)\b/g;
 
-/** @param target a table and its columns; `types` has the same ones, in any order */
+/** @param target a table and its columns @param types the types of these columns, in any order */
 async function insert(db: pg.Client, target: string, types: string, rows: readonly object[]): Promise<void> {
   if (rows.length === 0) return;
   const columns = target.slice(target.indexOf('(') + 1, -1);

@@ -1,8 +1,8 @@
-/** A moment: microseconds since 2026-03-01T00:00:00Z, a number that holds every digit. */
+/** Microseconds since 2026-03-01T00:00:00Z: a number that keeps all digits of a timestamp. */
 export type Moment = number;
 
-/** A form version. The versions of an account's survey share its name. */
-export interface Form {
+/** A row of `surveys`. All with the same name are one survey of the account. */
+export interface FormVersion {
   readonly id: string;
   readonly survey: string;
   shortcode: string;
@@ -10,12 +10,12 @@ export interface Form {
   readonly created: Moment;
   /** JSON as Postgres prints it. */
   readonly metadata: string;
-  /** Undefined without settings. */
+  /** The row of `survey_settings`, if there is one. */
   readonly settings: { readonly closes: Moment | null; readonly timeouts: string | null } | undefined;
 }
 
 export interface Response {
-  readonly form: Form;
+  readonly form: FormVersion;
   readonly parentId: string | null;
   readonly parentShortcode: string;
   readonly flowid: string;
@@ -30,7 +30,7 @@ export interface Response {
   readonly translated: string | null;
 }
 
-/** JSON as Postgres prints it, and what its `ad_id` is as text. */
+/** JSON as Postgres prints it, and its `ad_id` as text. */
 export interface Metadata {
   readonly json: string | null;
   readonly adId: string | null;
@@ -38,45 +38,45 @@ export interface Metadata {
 
 export interface Key {
   readonly token: string;
-  /** Whether it gives access. */
-  good: boolean;
-  /** When it ends, by the service's clock. */
-  readonly end?: Date;
+  /** Whether the service has to accept it. */
+  valid: boolean;
+  /** When it expires by the service's clock, if it does during the test. */
+  readonly expires?: Date;
 }
 
-/** The service's clock: see `worker-with-clock.ts`. */
+/** The service's clock (worker-with-clock.ts). */
 export interface Clock {
-  /** Milliseconds. */
+  /** In milliseconds, compared with this process. */
   ahead: number;
 }
 
-/** All that an account has, and nobody else may see. */
+/** An account and its data, which no other account may see. */
 export interface Account {
   readonly id: string;
   readonly email: string;
-  /** Stands in all of its texts, and in nobody else's. */
+  /** Part of every text of the account, and of no other's. */
   readonly marker: string;
-  readonly forms: Form[];
+  readonly forms: FormVersion[];
   readonly responses: Response[];
   readonly keys: Key[];
 }
 
 export type World = readonly Account[];
 
-/** Rows of one form cannot be alike in this. */
-export const placeOf = ({ form, at, userid, question }: Response): string =>
+/** The primary key of a response. */
+export const primaryKeyOf = ({ form, at, userid, question }: Response): string =>
   JSON.stringify([form.id, at, userid, question]);
 
 const START = Date.UTC(2026, 2, 1);
 
-/** The API's timestamps: three fraction digits, or six when they are needed. */
-export function isoOf(moment: Moment): string {
+/** A timestamp as the API writes it: with three fraction digits, or six if the microseconds are not zero. */
+export function timestampOf(moment: Moment): string {
   const rest = ((moment % 1000) + 1000) % 1000;
   const text = new Date(START + (moment - rest) / 1000).toISOString();
   return rest === 0 ? text : text.replace('Z', `${String(rest).padStart(3, '0')}Z`);
 }
 
-/** One of several, of whatever number. */
-export function pickOf<T>(from: readonly T[], number: number): T | undefined {
-  return from[number % Math.max(1, from.length)];
+/** The element at an index that may be past the end: it wraps around. */
+export function pickOf<T>(from: readonly T[], index: number): T | undefined {
+  return from[index % Math.max(1, from.length)];
 }

@@ -1,0 +1,13 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+/** Used by `npm run fuzz` only. */
+export default defineConfig({
+  root: fileURLToPath(new URL('../..', import.meta.url)),
+  test: {
+    reporters: ['verbose'],
+    globalSetup: ['test/support/run.ts'],
+    include: ['test/fuzz/*.fuzz.ts'],
+    hookTimeout: 120_000,
+  },
+});
