@@ -1,7 +1,4 @@
 // npm run check:supply-chain: checks the packages that this project depends on.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { runCommand } from './command.ts';
@@ -17,7 +14,7 @@ const program = new Command('npm run check:supply-chain --')
   )
   .option('--require-advisories', 'fail if the registry provides no advisories')
   .action(async ({ requireAdvisories = false }: { requireAdvisories?: boolean }) => {
-    const bundled = await bundledPackages();
+    const bundled = packagesIn((await buildWorker({ env: 'production', config: 'wrangler.toml' })).inputs);
     const advisories = await readAdvisories(root);
     const problems = [
       ...(await lockFileProblems(root)),
@@ -38,14 +35,3 @@ const program = new Command('npm run check:supply-chain --')
 await runCommand(async () => {
   await program.parseAsync();
 });
-
-/** The packages in the Worker as it would be deployed. */
-async function bundledPackages(): Promise<string[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'survey-export-supply-chain-'));
-  try {
-    const { inputs } = await buildWorker(folder, { env: 'production', config: 'wrangler.toml' });
-    return packagesIn(inputs.keys());
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}

@@ -4,6 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../command.ts';
+import { WRANGLER, WRANGLER_ENV } from '../wrangler.ts';
 
 /** The Worker in workerd. */
 export interface RunningWorker {
@@ -13,16 +14,7 @@ export interface RunningWorker {
 }
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const wrangler = fileURLToPath(new URL('../../node_modules/wrangler/bin/wrangler.js', import.meta.url));
 const STOP_MS = 2_000;
-
-/** Quiet, and no request to anybody: neither metrics nor a look-up of where this machine is. */
-const WRANGLER_ENV = {
-  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
-  WRANGLER_SEND_METRICS: 'false',
-  WRANGLER_HIDE_BANNER: 'true',
-  CI: 'true', // asks nothing
-};
 
 /**
  * Starts `wrangler dev` with the Worker's variables and secrets. Secrets go through a file that only its owner can read: a
@@ -50,7 +42,7 @@ export async function startWorker(options: {
     ...vars,
     ...['--show-interactive-dev-session=false', '--log-level', 'warn'],
   ];
-  const child = spawn(process.execPath, [wrangler, ...args], {
+  const child = spawn(process.execPath, [WRANGLER, ...args], {
     cwd: root,
     // The secrets once more: wrangler takes a variable of its own environment, such as our DATABASE_URL, before the file's.
     env: { ...process.env, ...WRANGLER_ENV, ...options.secrets, WRANGLER_LOG_PATH: join(dataDir, 'wrangler-logs') },

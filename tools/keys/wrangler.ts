@@ -4,18 +4,10 @@ import { setTimeout } from 'node:timers';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { UserError } from '../command.ts';
+import { WRANGLER, WRANGLER_ENV } from '../wrangler.ts';
 import { printable, withoutSecrets } from './printable.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const wrangler = fileURLToPath(new URL('../../node_modules/wrangler/bin/wrangler.js', import.meta.url));
-
-const QUIET = {
-  CI: 'true', // asks nothing
-  NO_COLOR: '1',
-  WRANGLER_HIDE_BANNER: 'true',
-  WRANGLER_SEND_METRICS: 'false',
-  CLOUDFLARE_CF_FETCH_ENABLED: 'false', // does not look up where this machine is
-};
 
 const TIMEOUT_MS = 60_000;
 const MAX_REASON = 200;
@@ -39,9 +31,9 @@ export async function runWrangler(
     logLevel = 'warn',
   }: { logFolder: string; signal?: AbortSignal; timeoutMs?: number; logLevel?: string },
 ): Promise<string> {
-  const child = spawn(process.execPath, [wrangler, ...args], {
+  const child = spawn(process.execPath, [WRANGLER, ...args], {
     cwd: root,
-    env: { ...process.env, ...QUIET, WRANGLER_LOG: logLevel, WRANGLER_LOG_PATH: logFolder },
+    env: { ...process.env, ...WRANGLER_ENV, WRANGLER_LOG: logLevel, WRANGLER_LOG_PATH: logFolder },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true, // a process group of its own, so that all of it can be ended
   });
