@@ -53,7 +53,9 @@ export function configProblems({ kv_namespaces = [], ratelimits = [], secrets }:
   else if (!/^(?!0+$)[0-9a-f]{32}$/.test(id))
     problems.push(`the id of ${KV} is a placeholder; use the id that "npx wrangler kv namespace create" prints`);
   for (const name of missingLimits)
-    problems.push(`the environment has no rate limit ${name}; it does not inherit the one of the top level, so add one`);
+    problems.push(
+      `the environment has no rate limit ${name}; it does not inherit the one of the top level, so add one`,
+    );
   if (new Set(ids).size < ids.length)
     problems.push('two rate limits have the same namespace_id and would share a counter; give each its own');
   if (!secrets?.required?.includes(SECRET)) problems.push(`[secrets] required does not list ${SECRET}; add it`);

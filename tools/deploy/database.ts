@@ -46,9 +46,7 @@ async function roleProblems(client: Client): Promise<string[]> {
   const problems: string[] = [];
   if (!role.can_login) problems.push(`The role ${ROLE} cannot log in; run "alter role ${ROLE} login"`);
   if (role.is_expired)
-    problems.push(
-      `The password of the role ${ROLE} has expired; run "alter role ${ROLE} valid until 'infinity'"`,
-    );
+    problems.push(`The password of the role ${ROLE} has expired; run "alter role ${ROLE} valid until 'infinity'"`);
 
   const { rows: tables } = await client.query<{ name: string; can_read: boolean; can_write: boolean }>(
     `select name, has_any_column_privilege($1, to_regclass(name), 'select') as can_read,
