@@ -1,4 +1,4 @@
-/** What the service answers with, as examples: taken from the demo data of `npm start`. */
+/** Example responses, from the demo data of `npm start`. */
 
 const TOKEN =
   'WzEsIjIwMjYtMDEtMDZUMDY6MDA6MDAuMDAwWiIsIjkyNzI5MDgzMjcxNjg2NjAiLCJjb25zZW50IiwiYWY1MDIxZmUtMjI3OS00NGZlLThmOWUtMzk4MGVkZmMwZmU3Il0';
