@@ -3,15 +3,15 @@ import { treeCpu } from './process-stats.ts';
 import type { Figure, Measurement } from './report.ts';
 import { type BenchService, startService } from './service.ts';
 
-/** What an export costs in its best run. */
+/** What an export costs: the least of several runs. */
 interface Cost {
   seconds: number;
   cpuSeconds: number;
 }
 
 /**
- * The plain export of the whole service beside that of its engine alone, in turns: what all features around it cost an
- * export that uses none of them.
+ * Compares a plain export by the service with one by its engine alone, in alternating runs. The difference is what the features
+ * around the engine cost an export that uses none of them.
  */
 export async function measureFeatures(
   databaseUrl: string,
@@ -23,9 +23,9 @@ export async function measureFeatures(
   await using engine = await startService(databaseUrl, { entry: 'bench/bare-worker.ts' });
   const best = { service: newCost(), engine: newCost() };
   for (let i = 0; i <= turns; i++) {
-    const warmsUp = i === 0;
-    await measure(service, `/responses/csv?survey=${survey.name}`, account, warmsUp ? newCost() : best.service);
-    await measure(engine, `/${account.id}?survey=${survey.name}`, account, warmsUp ? newCost() : best.engine);
+    const isWarmUp = i === 0;
+    await measure(service, `/responses/csv?survey=${survey.name}`, account, isWarmUp ? newCost() : best.service);
+    await measure(engine, `/${account.id}?survey=${survey.name}`, account, isWarmUp ? newCost() : best.engine);
   }
   const rowsPerSecond = ({ seconds }: Cost) => survey.rows / seconds;
   return {
@@ -42,7 +42,7 @@ export async function measureFeatures(
       },
     ],
     measurements: [
-      { name: 'the service, in turns with its engine', value: rowsPerSecond(best.service), unit: 'rows/s' },
+      { name: 'the service, alternating with its engine', value: rowsPerSecond(best.service), unit: 'rows/s' },
       { name: 'its engine alone', value: rowsPerSecond(best.engine), unit: 'rows/s' },
     ],
   };

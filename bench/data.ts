@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { apiKeyPrefix, generateApiKey, hashApiKey } from '../src/auth/api-key.ts';
 
-/** A survey made for measuring. */
+/** A generated survey. */
 export interface BenchSurvey {
   readonly name: string;
   readonly rows: number;
@@ -29,8 +29,8 @@ export async function createAccount(client: pg.Client): Promise<BenchAccount> {
 }
 
 /**
- * Fills a survey: form versions interleaved row by row, times that rise by a third of a second with microseconds, six
- * questions to a user, and texts of which some need quotes. A CSV record is some 430 bytes.
+ * Creates a survey whose form versions alternate row by row. Timestamps are about a third of a second apart and have
+ * microseconds; each user has six questions; some texts need quotes. A CSV record has about 430 bytes.
  */
 export async function createSurvey(
   client: pg.Client,

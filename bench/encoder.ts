@@ -6,19 +6,19 @@ import { timed } from './peers.ts';
 import { startWorker } from '../test/support/worker.ts';
 import { treeCpu, workerdStartedBy } from './process-stats.ts';
 
-/** Rows per second of CPU, by encoder. */
+/** Rows per CPU-second, by encoder. */
 export interface EncoderRates {
-  /** Ours, streamed out of workerd. */
+  /** Our CSV encoder, streamed out of workerd. */
   readonly transcoded: number;
-  /** Ours, its output thrown away. */
+  /** Our CSV encoder, output discarded. */
   readonly discarded: number;
   /** The driver's rows as CSV, streamed out of workerd. */
   readonly driverRows: number;
-  /** Our JSON, streamed out of workerd. */
+  /** Our JSON encoder, streamed out of workerd. */
   readonly objects: number;
   /** The driver's rows as JSON, streamed out of workerd. */
   readonly driverObjects: number;
-  /** csv-stringify on Node, its output thrown away. */
+  /** csv-stringify on Node, output discarded. */
   readonly csvStringify: number;
 }
 
@@ -26,11 +26,10 @@ const PAGES = 150;
 const TURNS = 4;
 
 /**
- * Puts the same page, from its bytes on, through each encoder: ours and driver rows through a pull-based ReadableStream in workerd,
- * csv-stringify on Node.
+ * Encodes the same page, starting from its bytes, with each encoder: ours and the driver's rows in workerd, csv-stringify on Node.
  *
  * @param page a response of SQL over HTTP
- * @param jsonPage the same rows with the columns of `/responses`
+ * @param jsonPage the same rows, with the columns of `/responses`
  */
 export async function measureEncoders(page: Buffer, jsonPage: Buffer): Promise<EncoderRates> {
   const { rows } = JSON.parse(page.toString('utf8')) as { rows: (string | null)[][] };
@@ -41,7 +40,7 @@ export async function measureEncoders(page: Buffer, jsonPage: Buffer): Promise<E
     await post(new URL(`/${encoder}?pages=${PAGES}`, worker.url), of);
     return (rows.length * PAGES) / (treeCpu(workerd) - start);
   };
-  // In turns, and the best of each: the first turn warms up, and noise only ever makes one slower.
+  // Alternating, and the best of each: the first turn warms up, and noise only makes a run slower.
   const best = { transcoded: 0, discarded: 0, driverRows: 0, objects: 0, driverObjects: 0, csvStringify: 0 };
   for (let turn = 0; turn < TURNS; turn++) {
     best.transcoded = Math.max(best.transcoded, await inWorkerd('transcoded'));
@@ -69,7 +68,7 @@ async function onNode(page: Buffer, rowCount: number): Promise<number> {
   return (rowCount * pages) / ((user + system) / 1e6);
 }
 
-/** The page's rows, parsed anew each time: like the others, it starts from bytes. */
+/** The page's rows. Parses the page each time, because the other encoders start from bytes, too. */
 function* rowsOf(page: Buffer, times: number): Generator<(string | null)[], void> {
   for (let i = 0; i < times; i++) {
     yield* (JSON.parse(page.toString('utf8')) as { rows: (string | null)[][] }).rows;

@@ -1,5 +1,5 @@
-// The SQL-over-HTTP endpoint in a process of its own, as a database elsewhere would be: its work must not share a thread
-// with the client that measures. Takes its options as JSON, tells its address on the channel to its parent.
+// Runs the SQL-over-HTTP endpoint in a separate process, so that it does not share a thread with the client that measures.
+// Takes its options as a JSON argument and sends its URL to the parent process.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startSqlGateway } from '../tools/sql-gateway.ts';
 

@@ -11,7 +11,7 @@ const selectionOf = (survey: BenchSurvey) => ({
   formVersions: survey.forms.toSorted().map((id) => ({ id, shortcode: '' })),
 });
 
-/** The key of the row that stands `before` rows before the survey's end. */
+/** The key of the row that has `before` rows after it in the survey. */
 export async function keyFromEnd(client: pg.Client, survey: BenchSurvey, before: number): Promise<Required<Cursor>> {
   const { rows } = await client.query<Required<Cursor>>(
     `select ${isoTimestamp('r.timestamp')} as timestamp, userid, question_ref as "questionRef", surveyid
@@ -19,11 +19,11 @@ export async function keyFromEnd(client: pg.Client, survey: BenchSurvey, before:
      order by r.timestamp desc, userid desc, question_ref desc, surveyid desc offset $2 limit 1`,
     [survey.forms, before],
   );
-  if (!rows[0]) throw new Error(`${survey.name} has no row ${before} from its end`);
+  if (!rows[0]) throw new Error(`${survey.name} has fewer than ${before} rows`);
   return rows[0];
 }
 
-/** Milliseconds that Postgres takes for a page, planning included; the median of several. */
+/** Milliseconds that Postgres takes to plan and execute a page query: the median of several runs. */
 export async function pageMs(
   client: pg.Client,
   survey: BenchSurvey,
@@ -43,7 +43,7 @@ export async function pageMs(
   return median(times);
 }
 
-/** A page as the SQL-over-HTTP endpoint answers it. */
+/** A page as the SQL-over-HTTP endpoint returns it. */
 export async function cannedPage(
   client: pg.Client,
   survey: BenchSurvey,

@@ -7,15 +7,15 @@ import QueryStream from 'pg-query-stream';
 import { isoTimestamp } from '../src/db/sql.ts';
 import type { BenchSurvey } from './data.ts';
 
-/** What something took, and how many bytes came. */
+/** The cost of an export, and its size. */
 export interface Run {
   readonly seconds: number;
   readonly bytes: number;
-  /** CPU that this process used: all of it, for work that runs here. */
+  /** CPU time of this process. */
   readonly cpuSeconds: number;
 }
 
-/** The rows of an export in one query, as its columns print. */
+/** The rows of an export in one query. */
 function exportQuery({ forms }: BenchSurvey): string {
   return `
     select parent_surveyid, parent_shortcode, surveyid, flowid, userid, question_ref, question_idx, question_text,
@@ -25,21 +25,21 @@ function exportQuery({ forms }: BenchSurvey): string {
     order by r.timestamp, userid, question_ref, surveyid`;
 }
 
-/** Postgres's own CSV: `COPY (… ORDER BY …) TO STDOUT`, read by node-postgres and thrown away. */
+/** Postgres's own CSV: `COPY (… ORDER BY …) TO STDOUT`, read by node-postgres and discarded. */
 export function copyExport(client: pg.Client, survey: BenchSurvey): Promise<Run> {
   return timed((sink) =>
     pipeline(client.query(copyTo(`copy (${exportQuery(survey)}) to stdout (format csv, header)`)), sink),
   );
 }
 
-/** What one would write on Node: a cursor's rows through a CSV library. Values stay text, as in the service. */
+/** The usual way on Node: rows from a cursor, written by a CSV library. Values stay text, as in the service. */
 export function streamExport(client: pg.Client, survey: BenchSurvey): Promise<Run> {
   const asText = { getTypeParser: () => (value: string) => value };
   const rows = new QueryStream(exportQuery(survey), [], { batchSize: 1000, types: asText });
   return timed((sink) => pipeline(client.query(rows), stringify({ header: true }), sink));
 }
 
-/** Measures work that writes to a sink which only counts. */
+/** Measures work that writes to a sink, which only counts bytes. */
 export async function timed(work: (sink: Writable) => Promise<void>): Promise<Run> {
   let bytes = 0;
   const sink = new Writable({

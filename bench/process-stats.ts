@@ -1,25 +1,25 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 
-/** What Linux counts CPU time in: USER_HZ, 100 a second on every platform (proc(5)). */
+/** Linux counts CPU time in units of USER_HZ, 100 per second on every platform (proc(5)). */
 const TICKS_PER_SECOND = 100;
 
 interface Process {
   readonly pid: number;
   readonly parent: number;
   readonly name: string;
-  /** Seconds of CPU, user and system, of the process itself. */
+  /** CPU seconds of the process itself, user and system. */
   readonly cpu: number;
-  /** Seconds of CPU of its children that have ended. */
+  /** CPU seconds of its children that have exited. */
   readonly childrenCpu: number;
 }
 
-/** All processes of this machine, from /proc. @throws on other systems than Linux */
+/** All processes of this machine, from /proc. @throws on systems other than Linux */
 function processes(): Process[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.flatMap((pid) => {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      const nameEnd = stat.lastIndexOf(')'); // the name may hold spaces and brackets
+      const nameEnd = stat.lastIndexOf(')'); // the name can contain spaces and parentheses
       const field = stat
         .slice(nameEnd + 2)
         .split(' ')
@@ -29,12 +29,12 @@ function processes(): Process[] {
       const seconds = (ticks: number) => ticks / TICKS_PER_SECOND;
       return [{ pid: Number(pid), parent, name, cpu: seconds(utime + stime), childrenCpu: seconds(cutime + cstime) }];
     } catch {
-      return []; // it has ended meanwhile
+      return []; // it has exited
     }
   });
 }
 
-/** Seconds of CPU that a process and its descendants have used, also those that have ended. */
+/** CPU seconds of a process and its descendants, including those that have exited. */
 export function treeCpu(root: number): number {
   const all = processes();
   const sum = (pid: number): number =>
@@ -43,12 +43,12 @@ export function treeCpu(root: number): number {
   return sum(root);
 }
 
-/** Starts something that starts a workerd, and finds that among this process's descendants. */
+/** Runs `start` and finds the workerd that it started among this process's descendants. */
 export async function workerdStartedBy<T>(start: () => Promise<T>): Promise<{ started: T; workerd: number }> {
   const before = new Set(descendants(process.pid, 'workerd'));
   const started = await start();
   const workerd = descendants(process.pid, 'workerd').find((pid) => !before.has(pid));
-  if (!workerd) throw new Error('no workerd has been started');
+  if (!workerd) throw new Error('no workerd was started');
   return { started, workerd };
 }
 
@@ -61,14 +61,14 @@ function descendants(root: number, name: string): number[] {
     .map(({ pid }) => pid);
 }
 
-/** Resident memory of a process, now and at its peak; MiB. */
+/** Resident memory of a process in MiB, now and at its peak. */
 export function memoryOf(pid: number): { now: number; peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const mib = (field: string) => Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024;
   return { now: mib('VmRSS'), peak: mib('VmHWM') };
 }
 
-/** Sets the peak to what is in use now (proc(5), clear_refs). */
+/** Resets the peak to the current value (proc(5), clear_refs). */
 export function resetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }

@@ -1,4 +1,4 @@
-/** A figure with a bound: a ratio of two measurements of the same run. */
+/** A figure with a bound: usually a ratio of two measurements of the same run. */
 export interface Figure {
   readonly name: string;
   readonly value: number;
@@ -6,14 +6,14 @@ export interface Figure {
   readonly unit?: string;
 }
 
-/** A measurement as such, which means little on another machine. */
+/** A measurement without a bound, which depends on the machine. */
 export interface Measurement {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
 }
 
-/** Two Markdown tables: what has a bound, and what was measured. */
+/** Two Markdown tables: the figures and the measurements. */
 export function tables(figures: readonly Figure[], measurements: readonly Measurement[]): string {
   const bounded = figures.map((figure) => {
     const [sign, bound] = 'atLeast' in figure.bound ? ['≥', figure.bound.atLeast] : ['≤', figure.bound.atMost];
@@ -26,7 +26,7 @@ export function tables(figures: readonly Figure[], measurements: readonly Measur
     ];
   });
   const plain = measurements.map(({ name, value, unit }) => [name, `${number(value)} ${unit}`]);
-  return `${table(['figure', 'measured', 'must', 'holds'], bounded)}\n${table(['measurement', 'value'], plain)}`;
+  return `${table(['figure', 'measured', 'bound', 'holds'], bounded)}\n${table(['measurement', 'value'], plain)}`;
 }
 
 export function holds({ value, bound }: Figure): boolean {

@@ -1,16 +1,14 @@
-// npm run bench: the service beside its peers, in one run on one machine.
+// npm run bench: compares the service with its peers, in one run on one machine.
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Command, InvalidArgumentError } from 'commander';
-import { Client } from 'pg';
-import { startPostgres } from '../test/support/postgres.ts';
+import { Command } from 'commander';
 import { runCommand } from '../tools/command.ts';
-import { migrate } from '../tools/migrations.ts';
 import { CSV_COLUMNS, JSON_COLUMNS } from '../src/db/responses.ts';
 import { encodeCursor } from '../test/support/cursor.ts';
 import { measureFeatures } from './bare.ts';
 import { measureGzip } from './compression.ts';
 import { type BenchAccount, type BenchSurvey, createAccount, createSurvey } from './data.ts';
+import { parseRows, startDatabase } from './database.ts';
 import { measureEncoders } from './encoder.ts';
 import { cannedPage, keyFromEnd, pageMs } from './pages.ts';
 import { type Run, copyExport, streamExport } from './peers.ts';
@@ -21,44 +19,33 @@ import { median, percentile } from './statistics.ts';
 
 const LATENCY_MS = 50;
 const PAGE_ROWS = 6000;
-/** Every export is measured this often, and the best run counts: noise only ever makes one slower. */
+/** Each export is measured this many times. The fastest run counts, because noise only makes a run slower. */
 const RUNS = 3;
 
 const say = (text: string) => process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`);
 
 const program = new Command('npm run bench --')
-  .description('Measures the service beside COPY and beside pg-query-stream with csv-stringify.')
-  .option('--rows <n>', 'responses in the large survey', count, 1_000_000)
-  .option('--json <file>', 'write the figures there', 'bench-results.json');
-
-function count(text: string): number {
-  if (!/^[1-9]\d{3,8}$/.test(text)) throw new InvalidArgumentError('a number from 1000 to 999999999.');
-  return Number(text);
-}
+  .description('Compares the service with COPY and with pg-query-stream + csv-stringify.')
+  .option('--rows <n>', 'responses in the large survey', parseRows, 1_000_000)
+  .option('--json <file>', 'file to write the figures to', 'bench-results.json');
 
 await runCommand(async () => {
   const { rows, json } = program.parse().opts<{ rows: number; json: string }>();
-  await using cleanUp = new AsyncDisposableStack();
   say('starting Postgres');
-  const server = await startPostgres({ settings: { shared_buffers: '1GB', max_wal_size: '4GB' } });
-  cleanUp.defer(() => server.stop());
-  const url = await server.createDatabase();
-  await migrate(url);
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  cleanUp.defer(() => client.end());
+  await using server = await startDatabase();
+  const { url, client } = server;
 
-  say(`making ${rows.toLocaleString('en')} responses, and some smaller surveys`);
+  say(`creating ${rows.toLocaleString('en')} responses, and smaller surveys`);
   const account = await createAccount(client);
-  const make = (name: string, size: number, forms: number) =>
+  const create = (name: string, size: number, forms: number) =>
     createSurvey(client, account, { name, rows: size, forms });
   const tenth = Math.ceil(rows / 10);
-  const large = await make('large', rows, 20);
-  const small = await make('small', 1000, 20);
+  const large = await create('large', rows, 20);
+  const small = await create('small', 1000, 20);
   const [one, twenty, hundred] = [
-    await make('one', tenth, 1),
-    await make('twenty', tenth, 20),
-    await make('hundred', tenth, 100),
+    await create('one', tenth, 1),
+    await create('twenty', tenth, 20),
+    await create('hundred', tenth, 100),
   ];
   await client.query('vacuum analyze');
 
@@ -75,8 +62,8 @@ await runCommand(async () => {
   measured('driver rows in workerd, streamed', encoders.driverRows, 'rows per CPU-second');
   measured('JSON encoder in workerd, streamed', encoders.objects, 'rows per CPU-second');
   measured('driver rows as JSON in workerd, streamed', encoders.driverObjects, 'rows per CPU-second');
-  measured('encoder in workerd, output thrown away', encoders.discarded, 'rows per CPU-second');
-  measured('csv-stringify on Node, output thrown away', encoders.csvStringify, 'rows per CPU-second');
+  measured('encoder in workerd, output discarded', encoders.discarded, 'rows per CPU-second');
+  measured('csv-stringify on Node, output discarded', encoders.csvStringify, 'rows per CPU-second');
   figures.push(
     { name: 'encoder ÷ driver rows', value: encoders.transcoded / encoders.driverRows, bound: { atLeast: 2.5 } },
     { name: 'JSON encoder ÷ driver rows', value: encoders.objects / encoders.driverObjects, bound: { atLeast: 2 } },
@@ -92,7 +79,7 @@ await runCommand(async () => {
   measured('pg-query-stream + csv-stringify', rows / stream.seconds, 'rows/s');
   measured('pg-query-stream + csv-stringify on Node', rows / stream.cpuSeconds, 'rows per CPU-second');
 
-  // Each in a workerd of its own: memory that one export has used stays with the process and would count for the next.
+  // Each in a new workerd, because a process keeps the memory of earlier exports.
   say('memory');
   const firstPeak = async (survey: BenchSurvey) => {
     const peaks: number[] = [];
@@ -103,8 +90,8 @@ await runCommand(async () => {
     return median(peaks);
   };
   const [largePeak, tenthPeak] = [await firstPeak(large), await firstPeak(twenty)];
-  measured('workerd, peak of its first export, large', largePeak, 'MiB');
-  measured('workerd, peak of its first export, a tenth of that', tenthPeak, 'MiB');
+  measured('workerd, peak of first export, large', largePeak, 'MiB');
+  measured('workerd, peak of first export, a tenth of that', tenthPeak, 'MiB');
 
   let undelayed = 0;
   {
@@ -121,13 +108,13 @@ await runCommand(async () => {
       workerdCpu = Math.min(workerdCpu, treeCpu(service.workerd) - cpu);
       return run as Run;
     }, server.pid);
-    if (whole.bytes !== copy.bytes) throw new Error(`the export has ${whole.bytes} bytes, COPY ${copy.bytes}`);
+    if (whole.bytes !== copy.bytes) throw new Error(`the export has ${whole.bytes} bytes, but COPY has ${copy.bytes}`);
     undelayed = rows / whole.seconds;
     measured('the service', undelayed, 'rows/s');
     measured('the service, workerd', workerdCpu, 'CPU-seconds');
     measured('the service, Postgres', whole.databaseCpu, 'CPU-seconds');
     measured('workerd idle', idle, 'MiB');
-    measured('workerd, peak of all', Math.max(...peaks), 'MiB');
+    measured('workerd, peak of all exports', Math.max(...peaks), 'MiB');
     figures.push(
       { name: 'end to end ÷ COPY', value: copy.seconds / whole.seconds, bound: { atLeast: 0.5 } },
       { name: 'end to end ÷ pg-query-stream', value: stream.seconds / whole.seconds, bound: { atLeast: 1.5 } },
@@ -159,7 +146,7 @@ await runCommand(async () => {
       const times: number[] = [];
       for (let i = 0; i < 9; i++) {
         times.push(1000 * (await firstByteOf(service, account, survey)));
-        await sleep(200); // what the one before had begun is cancelled by then
+        await sleep(200); // until the previous request is cancelled
       }
       return median(times);
     };
@@ -198,7 +185,7 @@ await runCommand(async () => {
     });
   }
 
-  say('the service in turns with its engine alone');
+  say('the service, alternating with its engine alone');
   const features = await measureFeatures(url, large, account, 2 * RUNS);
   figures.push(...features.figures);
   measurements.push(...features.measurements);
@@ -231,7 +218,7 @@ await runCommand(async () => {
   say(`wrote ${json}`);
 });
 
-/** The fastest of several runs, and the least CPU that Postgres used in one. */
+/** The fastest of several runs, and the least CPU time that Postgres used in any of them. */
 async function best(run: () => Promise<Run>, postgres: number): Promise<Run & { readonly databaseCpu: number }> {
   const runs: (Run & { databaseCpu: number })[] = [];
   for (let i = 0; i < RUNS; i++) {

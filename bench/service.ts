@@ -8,11 +8,11 @@ import { type Run, timed } from './peers.ts';
 import { startWorker } from '../test/support/worker.ts';
 import { workerdStartedBy } from './process-stats.ts';
 
-/** The service under measurement: the Worker in workerd, the SQL-over-HTTP endpoint in another process. */
+/** The service to measure: the Worker in workerd, and the SQL-over-HTTP endpoint in another process. */
 export interface BenchService extends AsyncDisposable {
-  /** Process id of the workerd that runs the Worker. */
+  /** Process id of workerd. */
   readonly workerd: number;
-  /** Reads an answer, or just its first bytes, and throws it away. @param path from the API's base path on */
+  /** Reads and discards a response, or its first bytes. @param path relative to the API's base path */
   read(
     path: string,
     account: BenchAccount,
@@ -48,12 +48,12 @@ export async function startService(
   const running = cleanUp.move();
   return {
     workerd,
-    read: (path, ...rest) => readAnswer(`${worker.url.origin}/api/v1${path}`, ...rest),
+    read: (path, ...rest) => readResponse(`${worker.url.origin}/api/v1${path}`, ...rest),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
 
-async function readAnswer(
+async function readResponse(
   url: string,
   account: BenchAccount,
   until: 'end' | 'first byte' = 'end',
@@ -64,7 +64,7 @@ async function readAnswer(
   const run = await timed(async (sink) => {
     const request = get(url, { headers: { Authorization: `Bearer ${account.key}`, ...headers } });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
-    if (response.statusCode !== 200) throw new Error(`${url} answered ${response.statusCode}`);
+    if (response.statusCode !== 200) throw new Error(`${url}: status ${response.statusCode}`);
     if (until === 'first byte') {
       await once(response, 'readable');
       firstByteSeconds = (performance.now() - start) / 1000;

@@ -1,10 +1,8 @@
-// node bench/wide.ts: the wide layout beside the long one, on the same responses.
-import { Command, InvalidArgumentError } from 'commander';
-import { Client } from 'pg';
-import { startPostgres } from '../test/support/postgres.ts';
+// node bench/wide.ts: compares the wide layout with the long one on the same responses.
+import { Command } from 'commander';
 import { runCommand } from '../tools/command.ts';
-import { migrate } from '../tools/migrations.ts';
 import { createAccount, createSurvey } from './data.ts';
+import { parseRows, startDatabase } from './database.ts';
 import { memoryOf, resetPeak, treeCpu } from './process-stats.ts';
 import { startService } from './service.ts';
 import { median } from './statistics.ts';
@@ -12,24 +10,13 @@ import { median } from './statistics.ts';
 const RUNS = 3;
 
 const program = new Command('node bench/wide.ts')
-  .description('Measures layout=wide beside layout=long.')
-  .option('--rows <n>', 'responses in the survey', count, 1_000_000);
-
-function count(text: string): number {
-  if (!/^[1-9]\d{3,8}$/.test(text)) throw new InvalidArgumentError('a number from 1000 to 999999999.');
-  return Number(text);
-}
+  .description('Compares layout=wide with layout=long.')
+  .option('--rows <n>', 'responses in the survey', parseRows, 1_000_000);
 
 await runCommand(async () => {
   const { rows } = program.parse().opts<{ rows: number }>();
-  await using cleanUp = new AsyncDisposableStack();
-  const server = await startPostgres({ settings: { shared_buffers: '1GB', max_wal_size: '4GB' } });
-  cleanUp.defer(() => server.stop());
-  const url = await server.createDatabase();
-  await migrate(url);
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  cleanUp.defer(() => client.end());
+  await using server = await startDatabase();
+  const { url, client } = server;
   const account = await createAccount(client);
   for (const [name, size] of [
     ['large', rows],
@@ -46,7 +33,7 @@ await runCommand(async () => {
       let idle = 0;
       let bytes = 0;
       for (let i = 0; i < RUNS; i++) {
-        // A workerd of its own: memory that one export has used stays with the process.
+        // A new workerd, because a process keeps the memory of earlier exports.
         await using service = await startService(url);
         idle = memoryOf(service.workerd).now;
         resetPeak(service.workerd);

@@ -1,11 +1,11 @@
-/** An error whose message is meant for the person at the terminal: it is printed alone, without a stack. */
+/** An error for the user: its message is printed without a stack trace. */
 export class UserError extends Error {
   override name = 'UserError';
 }
 
 /**
- * Runs a command-line tool's main function. A failure goes to stderr in one line and the exit status becomes 1; the
- * stack trace is shown only for what is not a {@link UserError}, and only with `DEBUG` set.
+ * Runs a command's main function. An error is printed to stderr in one line and sets the exit status to 1. With `DEBUG` set,
+ * its stack trace is printed as well.
  */
 export async function runCommand(main: () => Promise<void>): Promise<void> {
   try {
@@ -18,8 +18,8 @@ export async function runCommand(main: () => Promise<void>): Promise<void> {
 }
 
 /**
- * The reason of a failure in one line. A connection refused at several addresses (localhost has two) is an AggregateError
- * with an empty message: its reason is the first address's.
+ * The message of an error in one line. A connection that was refused at several addresses (localhost has two) throws an
+ * AggregateError without a message: the result is then the first address's message.
  */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '' && error.errors.length > 0)

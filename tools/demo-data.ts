@@ -11,13 +11,13 @@ const PILOT = 'Pilot study (nobody asked yet)';
 const EMAIL = 'demo@example.org';
 
 /**
- * Fills an empty database with a made-up study: three forms in two versions each, and some thousand answers in six
- * languages. Beside it a survey that nobody has answered yet, and another account with a survey of the same name, none
- * of which the first account may see. The same rows every time.
+ * Loads a made-up study into an empty database: three forms in two versions each, and some thousand answers in six languages.
+ * The account also has a survey without responses. A second account has a survey of the same name, which the first must not
+ * see. The rows are the same every time.
  *
  * @param url `postgres://` URL of a migrated database; one connection is used
  * @returns the account's e-mail address and the names of its surveys, the study first
- * @throws UserError when the database has any account
+ * @throws UserError if the database has any account
  */
 export async function loadDemoData(url: string): Promise<{ email: string; surveys: string[] }> {
   const random = randomFrom(2026);
@@ -39,7 +39,8 @@ export async function loadDemoData(url: string): Promise<{ email: string; survey
   await withConnection(url, async (client) => {
     await inTransaction(client, async () => {
       const { rowCount } = await client.query('select from users limit 1');
-      if (rowCount !== 0) throw new UserError('demo data goes only into an empty database: this one has accounts');
+      if (rowCount !== 0)
+        throw new UserError('demo data can only be loaded into an empty database, but this one has accounts');
       await insertRows(client, 'users', userColumns, [account, other]);
       await insertRows(client, 'surveys', formColumns, [...study, ...pilot, ...otherStudy]);
       await insertRows(client, 'survey_settings', settingColumns, settings);

@@ -1,4 +1,4 @@
-// npm run db:migrate: brings the database to the newest schema.
+// npm run db:migrate: applies the pending migrations.
 import { openDatabase } from './database.ts';
 import { runCommand } from './command.ts';
 import { migrate } from './migrations.ts';

@@ -3,16 +3,15 @@ import { Client } from 'pg';
 
 const folder = new URL('../src/db/migrations/', import.meta.url);
 
-/** Any number will do, as long as no other program takes the same: the letters "SRES" in ASCII. */
+/** An arbitrary number that no other program uses: "SRES" in ASCII. */
 const ADVISORY_LOCK = 0x53524553;
 
 /**
- * Applies the migrations that the database does not have yet, in the order of their numbers, all in one transaction: on
- * an error the database is as it was before. Two runs at once wait for one another.
+ * Applies the pending migrations in the order of their numbers, all in one transaction. Concurrent runs wait for each other.
  *
- * @param url `postgres://` URL of a user who may create tables and roles
- * @returns the names of the migrations applied, in order; empty when there was nothing to do
- * @throws Error naming the migration that failed, with the database's error as its cause
+ * @param url `postgres://` URL of a user who can create tables and roles
+ * @returns the names of the migrations applied, in order
+ * @throws Error that names the failed migration, with the database's error as its cause
  */
 export async function migrate(url: string): Promise<string[]> {
   const client = new Client({ connectionString: url });
@@ -34,7 +33,7 @@ export async function migrate(url: string): Promise<string[]> {
   }
 }
 
-/** @returns the files in src/db/migrations, in the order in which they are applied */
+/** @returns the names of the files in src/db/migrations, in order */
 export async function migrationNames(): Promise<string[]> {
   const files = await readdir(folder);
   return files.filter((file) => file.endsWith('.sql')).toSorted();

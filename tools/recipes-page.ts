@@ -1,4 +1,4 @@
-// npm run docs:recipes: writes docs/recipes.md.
+// npm run docs:recipes: generates docs/recipes.md.
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from './command.ts';

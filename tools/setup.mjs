@@ -1,12 +1,11 @@
-// Makes a fresh clone ready to work: installs what package-lock.json names and is not there yet, then checks that the
-// Node.js this project brings can run here. It comes before every npm script, on whatever Node.js the machine has, so
-// it is plain JavaScript without dependencies, and it writes to stderr only: a script's stdout is its own.
+// Runs before every npm script: installs missing packages, then checks the version of Node.js. It has to run on any Node.js
+// and without any package, so it is plain JavaScript. It writes to stderr only, since scripts may be piped.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Type stripping without a flag and wrangler both need this much. */
+/** The oldest version that runs wrangler, and TypeScript without a flag. */
 const NODE_NEEDED = [22, 18];
 const LOCK_STALE_MS = 10 * 60_000;
 
@@ -23,7 +22,7 @@ function packagesOf(lockFile) {
   }
 }
 
-/** npm records what it installed in node_modules/.package-lock.json, and does so last. */
+/** Compares with node_modules/.package-lock.json, which npm writes at the end of an installation. */
 function isInstalled() {
   const wanted = packagesOf(join(root, 'package-lock.json'));
   const found = packagesOf(join(modules, '.package-lock.json'));
@@ -39,7 +38,7 @@ function sleep(ms) {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-/** Two scripts started at once in a fresh clone must not install into one another. */
+/** Prevents two scripts in a fresh clone from installing at the same time. */
 function withInstallLock(work) {
   const lock = join(root, '.npm-install.lock');
   for (;;) {
@@ -61,7 +60,7 @@ function withInstallLock(work) {
 
 function install() {
   if (isInstalled()) return;
-  process.stderr.write('Installing packages (once; a minute or so) …\n');
+  process.stderr.write('Installing packages (this may take a minute) …\n');
   const { status, error } = spawnSync('npm', ['ci', '--loglevel=error', '--no-fund', '--no-audit'], {
     cwd: root,
     stdio: ['ignore', 2, 2],
@@ -69,12 +68,12 @@ function install() {
   });
   if (error) throw error;
   if (status !== 0) {
-    process.stderr.write("The installation failed: see npm's message above.\n");
+    process.stderr.write('The installation failed: see the message of npm above.\n');
     process.exit(status ?? 1);
   }
 }
 
-/** The `node` that the npm script runs next: the project's own where npm has one for this platform. */
+/** Checks the `node` that the npm script will run: npm's package where there is one for this platform, else the system's. */
 function checkNode() {
   const own = join(modules, '.bin', windows ? 'node.cmd' : 'node');
   const node = existsSync(own) ? own : 'node';
@@ -82,8 +81,8 @@ function checkNode() {
   const [major = 0, minor = 0] = (stdout ?? '').replace('v', '').split('.').map(Number);
   if (major > NODE_NEEDED[0] || (major === NODE_NEEDED[0] && minor >= NODE_NEEDED[1])) return;
   process.stderr.write(
-    `This project needs Node.js ${NODE_NEEDED.join('.')} or newer to run; on ${process.platform}-${process.arch} it brings none ` +
-      `of its own, and the one found is ${stdout?.trim() || 'none'}.\n`,
+    `This project needs Node.js ${NODE_NEEDED.join('.')} or newer. npm has no Node.js package for ${process.platform}-${process.arch}, ` +
+      `and the installed version is ${stdout?.trim() || 'unknown'}: install a newer one.\n`,
   );
   process.exit(1);
 }

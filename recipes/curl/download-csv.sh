@@ -1,20 +1,20 @@
 #!/bin/sh
 # Download a survey as CSV
 #
-# `--fail` makes an error an error, and not a file with an error message in it; when the connection breaks off, curl ends
-# with status 18 or 92. Either way the script ends there, and there is no `responses.csv`. What has come is counted all the
-# same, and compared with what the service has counted.
+# With `--fail`, curl fails on an error instead of saving the error message. If the connection breaks, curl exits with status 18
+# or 92. In both cases the script stops, and there is no `responses.csv`. As a further check, the script compares the number of
+# responses in the file with the service's count.
 
-set -eu # stop at the first thing that goes wrong
+set -eu # stop at the first error
 api=${SURVEY_API:-http://127.0.0.1:8787/api/v1}
 
-# --retry waits as long as the service says when it is busy (429, 503). It tries again after a 500, too, so that a
-# mistyped name is reported after 7 seconds.
+# When the service is busy (429, 503), --retry waits as long as `Retry-After` says. It also retries after a 500, so a mistyped
+# survey name is reported only after 7 seconds.
 curl --fail --silent --show-error --retry 3 --header "Authorization: Bearer $SURVEY_KEY" \
   --get "$api/responses/csv" --data-urlencode "survey=$SURVEY" --data count=true \
   --dump-header responses.headers --output responses.csv.part
 
-# A response is not a line: answers have line breaks, too. One ends at a line break that is not between quotes.
+# Answers can contain line breaks. A record ends at a line break that is not inside quotes.
 rows=$(LC_ALL=C awk '{ quotes += gsub(/"/, "") } quotes % 2 == 0 { n++ } END { print n - 1 }' responses.csv.part)
 total=$(awk 'tolower($1) == "x-total-count:" { n = $2 + 0 } END { print n }' responses.headers)
 if ! [ "$rows" -ge "$total" ]; then

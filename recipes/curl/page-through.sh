@@ -1,14 +1,13 @@
 #!/bin/sh
 # Read page by page
 #
-# Each page goes into a file of its own in the folder `pages`. The last response of a page has the `token` to ask for the next
-# page with; behind the last response there is an empty page. Pages are for programs that want some responses now. All of a
-# survey comes faster as one file.
+# Saves each page as a file in the folder `pages`. The `token` of a page's last response requests the next page; the page after the
+# last response is empty. Pages suit programs that need a few responses quickly. To get a whole survey, one file is faster.
 
-set -eu # stop at the first thing that goes wrong
+set -eu # stop at the first error
 api=${SURVEY_API:-http://127.0.0.1:8787/api/v1}
 if [ -e pages ]; then
-  echo 'there is a folder named pages already: move it away first' >&2
+  echo 'the folder pages already exists: move it first' >&2
   exit 1
 fi
 
@@ -21,13 +20,13 @@ while :; do
   curl --fail --silent --show-error --retry 3 --header "Authorization: Bearer $SURVEY_KEY" \
     --get "$api/responses" --data-urlencode "survey=$SURVEY" --data pageSize=1000 ${token:+--data "after=$token"} \
     --output "$page"
-  # The token is the last thing on the page: {"responses":[{…},{…,"token":"…"}]}
+  # The token is at the end of the page: {"responses":[{…},{…,"token":"…"}]}
   token=$(sed -n 's/.*"token":"\([^"]*\)"}]}$/\1/p' "$page")
   if [ -z "$token" ]; then break; fi
   number=$((number + 1))
 done
 
-[ "$(cat "$page")" = '{"responses":[]}' ] # or else that was not the empty page, but something else
+[ "$(cat "$page")" = '{"responses":[]}' ] # anything else is not the empty page
 rm "$page"
 mv pages.part pages
 echo "pages: $((number - 1)) files"

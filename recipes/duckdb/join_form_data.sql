@@ -1,7 +1,7 @@
 -- Join responses with their form versions
 --
--- Reads `responses.csv` and `form-data.csv`: fetch the second one like the first, from `/responses/form-data` and without
--- `count`. `->>` takes a value out of JSON, as text.
+-- Reads `responses.csv` and `form-data.csv`. Download the latter like the former, from `/responses/form-data` and without `count`.
+-- `->>` extracts a value from JSON as text.
 
 create or replace temp view responses as
 from read_csv('responses.csv', header = true, delim = ',', quote = '"', escape = '"', new_line = '\n',

@@ -1,7 +1,7 @@
--- Ask questions of NDJSON
+-- Query an NDJSON file
 --
--- Reads `responses.ndjson`. The columns are named, so that DuckDB does not guess their types; `metadata` stays JSON. For the folder
--- that [Pull what is new](#pull-what-is-new-python) fills, write `'pulls/*.ndjson'`.
+-- Reads `responses.ndjson`. The columns are listed, so that DuckDB does not guess their types; `metadata` stays JSON. For the folder
+-- filled by [Pull new responses](#pull-new-responses-python), write `'pulls/*.ndjson'`.
 
 create or replace temp view responses as
 from read_ndjson('responses.ndjson', maximum_object_size = 16777216, columns = {
@@ -9,7 +9,7 @@ from read_ndjson('responses.ndjson', maximum_object_size = 16777216, columns = {
   translated_response: 'varchar', timestamp: 'varchar', metadata: 'json', token: 'varchar'
 });
 
--- What do people answer, by the language they use?
+-- Answers by language.
 select question_ref, metadata ->> '$.language' as language, coalesce(translated_response, response) as answer, count(*) as people
 from responses
 where question_ref in ('consent', 'health')

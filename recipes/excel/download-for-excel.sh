@@ -1,11 +1,11 @@
 #!/bin/sh
 # Download a file for Excel
 #
-# `bom=true` begins the file with the mark by which Excel recognises UTF-8. `safe=true` puts an apostrophe before answers that Excel
-# would run as a formula, whoever typed them. That changes the data (`-5` becomes `'-5`): use this file to look at, and
-# `responses.csv` for everything else.
+# `bom=true` starts the file with a byte order mark, by which Excel recognises UTF-8. `safe=true` puts an apostrophe before answers
+# that Excel would run as a formula. This changes the data (`-5` becomes `'-5`): use this file for viewing, and `responses.csv` for
+# everything else.
 
-set -eu # stop at the first thing that goes wrong
+set -eu # stop at the first error
 api=${SURVEY_API:-http://127.0.0.1:8787/api/v1}
 
 curl --fail --silent --show-error --retry 3 --header "Authorization: Bearer $SURVEY_KEY" \

@@ -1,7 +1,7 @@
 # Join responses with their form versions
 #
-# `/responses/form-data` says of each form version when it was made and what its metadata is; `surveyid` is what both files
-# have in common. `metadata` is JSON: of a response, what is known of the participant; of a form version, what its maker wrote.
+# `/responses/form-data` has one row per form version, with its creation time and metadata; `surveyid` joins the two files.
+# `metadata` is JSON: in a response it describes the participant, in a form version the form.
 
 import io
 import json
@@ -18,25 +18,25 @@ SURVEY = os.environ["SURVEY"]
 
 session = requests.Session()
 session.headers["Authorization"] = f"Bearer {os.environ['SURVEY_KEY']}"
-# When the service is busy (429, 503): ask again, after as many seconds as it says.
+# When the service is busy (429, 503), retry after the number of seconds it returns.
 session.mount(API, HTTPAdapter(max_retries=Retry(total=8, backoff_factor=1, status_forcelist=[429, 503])))
 
 
 def table_from(path):
-    answer = session.get(f"{API}{path}", params={"survey": SURVEY}, timeout=600)
-    if answer.status_code != 200:
-        sys.exit(answer.text)
-    return pandas.read_csv(io.BytesIO(answer.content), dtype=str, keep_default_na=False)
+    response = session.get(f"{API}{path}", params={"survey": SURVEY}, timeout=600)
+    if response.status_code != 200:
+        sys.exit(response.text)
+    return pandas.read_csv(io.BytesIO(response.content), dtype=str, keep_default_na=False)
 
 
 responses = table_from("/responses/csv")
 forms = table_from("/responses/form-data").rename(columns={"metadata": "form_metadata"})
 
-# many_to_one: each response has one form version. pandas raises an error where that is not so.
+# many_to_one: pandas raises an error unless each response has exactly one form version.
 joined = responses.merge(forms, on="surveyid", how="left", validate="many_to_one", indicator=True)
-assert (joined.pop("_merge") == "both").all(), "a form version was added meanwhile: run it again"
+assert (joined.pop("_merge") == "both").all(), "a form version was added during the download: run this again"
 
-# Numbers with a decimal point stay text, or they would lose digits. Python's whole numbers have any length.
+# parse_float=str keeps all digits of decimal numbers. Python's integers have any length.
 metadata = [json.loads(text, parse_float=str) if text else {} for text in joined["metadata"]]
 joined["platform"] = [m.get("platform", "") for m in metadata]
 joined["wave"] = [json.loads(text).get("wave", "") for text in joined["form_metadata"]]

@@ -1,7 +1,7 @@
 # Read page by page
 #
-# The last response of a page has the `token` to ask for the next page with; behind the last response there is an empty page.
-# Pages are for programs that want some responses now. All of a survey comes faster as one file.
+# The `token` of a page's last response requests the next page; the page after the last response is empty. Pages suit programs that
+# need a few responses quickly. To get a whole survey, one file is faster.
 
 import json
 import os
@@ -17,19 +17,19 @@ SURVEY = os.environ["SURVEY"]
 
 session = requests.Session()
 session.headers["Authorization"] = f"Bearer {os.environ['SURVEY_KEY']}"
-# When the service is busy (429, 503): ask again, after as many seconds as it says.
+# When the service is busy (429, 503), retry after the number of seconds it returns.
 session.mount(API, HTTPAdapter(max_retries=Retry(total=8, backoff_factor=1, status_forcelist=[429, 503])))
 
 
 def all_responses():
-    """Gives a survey's responses, one after the other."""
+    """Yields the responses of the survey."""
     params = {"survey": SURVEY, "pageSize": 1000}
     while True:
-        answer = session.get(f"{API}/responses", params=params, timeout=60)
-        if answer.status_code != 200:
-            sys.exit(answer.text)
-        # Numbers with a decimal point stay text, or they would lose digits. Python's whole numbers have any length.
-        page = answer.json(parse_float=str)["responses"]
+        response = session.get(f"{API}/responses", params=params, timeout=60)
+        if response.status_code != 200:
+            sys.exit(response.text)
+        # parse_float=str keeps all digits of decimal numbers. Python's integers have any length.
+        page = response.json(parse_float=str)["responses"]
         if not page:
             return
         yield from page
@@ -40,7 +40,7 @@ table = pandas.DataFrame(all_responses(), dtype=object)
 table["platform"] = [(metadata or {}).get("platform") for metadata in table["metadata"]]
 print(table["platform"].value_counts(dropna=False))
 
-# In the CSV that pandas writes, a missing value and an empty text are the same.
+# pandas writes missing values and empty strings alike.
 table["metadata"] = [json.dumps(m, ensure_ascii=False) if m is not None else None for m in table["metadata"]]
 table.to_csv("responses-from-pages.csv.part", index=False)
 os.replace("responses-from-pages.csv.part", "responses-from-pages.csv")

@@ -1,15 +1,15 @@
-# Pull what is new
+# Pull new responses
 #
-# Run it every night: each time it fetches what has come since, into a new file in the folder `pulls` (nothing new, no file).
-# Where it goes on is the `token` of the last response it has, and so needs no file of its own, which might disagree with the
-# data. Read all of it with `pandas.concat` or DuckDB's `'pulls/*.ndjson'`.
+# Run it every night: it downloads the responses added since the last run into a new file in the folder `pulls`. If there are none,
+# it creates no file. It resumes after the `token` of the last response in the folder. Read all files with `pandas.concat` or
+# DuckDB's `'pulls/*.ndjson'`.
 #
-# This is better than asking `since` yesterday: no clock is involved, and a night in which it did not run is made up for. But
-# responses are ordered by when they were given, and some reach the service late, from a phone that was offline: those have
-# their place before the token. Therefore the program compares how many responses there should be up to the token with how
-# many it has. When some came late it says so and ends with status 3: fetch all anew (remove `pulls`), or overlap: ask `since`
-# some days before the end, and leave out what you have (`timestamp`, `userid`, `question_ref` and `surveyid` together are
-# what tells responses apart).
+# This is more reliable than `since` yesterday: it depends on no clock, and makes up for nights on which it did not run. But
+# responses are ordered by the time they were given, and some reach the service late, for example from a phone that was offline.
+# These come before the token, so the program would miss them. It therefore compares the number of responses up to the token with
+# the number it has. If they differ, it exits with status 3. Then either download everything again (remove `pulls`), or request
+# an overlap with `since` a few days earlier, and drop duplicates (`timestamp`, `userid`, `question_ref` and `surveyid` together
+# identify a response).
 
 import json
 import os
@@ -25,21 +25,21 @@ SURVEY = os.environ["SURVEY"]
 
 session = requests.Session()
 session.headers["Authorization"] = f"Bearer {os.environ['SURVEY_KEY']}"
-# When the service is busy (429, 503): ask again, after as many seconds as it says.
+# When the service is busy (429, 503), retry after the number of seconds it returns.
 session.mount(API, HTTPAdapter(max_retries=Retry(total=8, backoff_factor=1, status_forcelist=[429, 503])))
 
 
-def ask(method, **params):
-    answer = session.request(
+def send(method, **params):
+    response = session.request(
         method, f"{API}/responses/ndjson", params={"survey": SURVEY, **params}, stream=True, timeout=60
     )
-    if answer.status_code != 200:
-        sys.exit(answer.text or f"status {answer.status_code}")
-    return answer
+    if response.status_code != 200:
+        sys.exit(response.text or f"status {response.status_code}")
+    return response
 
 
 def count(**params):
-    return int(ask("HEAD", count="true", **params).headers["X-Total-Count"])
+    return int(send("HEAD", count="true", **params).headers["X-Total-Count"])
 
 
 folder = pathlib.Path("pulls")
@@ -53,23 +53,23 @@ for pull in sorted(folder.glob("*.ndjson")):
     token = {"after": json.loads(line)["token"]}
 
 if token:
-    should_have = count() - count(**token)  # all, but for those behind the token
+    should_have = count() - count(**token)  # the responses up to the token
     if should_have > have:
-        print(f"{have} responses in {folder}, and now {should_have} up to the same place", file=sys.stderr)
+        print(f"{folder} has {have} responses, but the service has {should_have} up to the same token", file=sys.stderr)
         sys.exit(3)
 
 part = folder / "new.part"
 lines = 0
-with ask("GET", count="true", **token) as answer, open(part, "wb") as file:
-    total = int(answer.headers["X-Total-Count"])
-    for piece in answer.iter_content(chunk_size=65536):
+with send("GET", count="true", **token) as response, open(part, "wb") as file:
+    total = int(response.headers["X-Total-Count"])
+    for piece in response.iter_content(chunk_size=65536):
         file.write(piece)
         lines += piece.count(b"\n")
-if lines < total:  # more there may be: responses that came in meanwhile
+if lines < total:  # there can be more, if responses arrived in the meantime
     sys.exit(f"{part} has {lines} responses of {total}")
 if lines > 0:
     part.rename(folder / f"{number + 1:06}.ndjson")
     print(f"{folder}/{number + 1:06}.ndjson: {lines} responses")
 else:
     part.unlink()
-    print("nothing new")
+    print("no new responses")

@@ -1,7 +1,7 @@
 # Wait when the service is busy
 #
-# 429 says that you ask too often, 503 that the database cannot be reached just now. Both say in `Retry-After` after how many
-# seconds to come back. The recipes above leave that to `requests` (`Retry`); this is what it does, spelt out.
+# 429 means too many requests, 503 that the database cannot be reached at the moment. `Retry-After` says how many seconds to wait. The
+# recipes above leave this to the `Retry` class of `requests`; this one does the same step by step.
 
 import os
 import sys
@@ -14,17 +14,17 @@ KEY = os.environ["SURVEY_KEY"]
 
 
 def get(path, attempts=8, **params):
-    """Asks the service until it answers, and waits in between for as long as it says."""
+    """Sends a request, and retries it while the service is busy."""
     for _ in range(attempts):
-        answer = requests.get(f"{API}{path}", params=params, headers={"Authorization": f"Bearer {KEY}"}, timeout=60)
-        if answer.status_code not in (429, 503):
+        response = requests.get(f"{API}{path}", params=params, headers={"Authorization": f"Bearer {KEY}"}, timeout=60)
+        if response.status_code not in (429, 503):
             break
-        seconds = int(answer.headers.get("Retry-After", 10))
-        print(f"busy ({answer.status_code}): waiting for {seconds} s", file=sys.stderr)
+        seconds = int(response.headers.get("Retry-After", 10))
+        print(f"busy ({response.status_code}): waiting {seconds} s", file=sys.stderr)
         time.sleep(seconds)
-    if answer.status_code != 200:
-        sys.exit(answer.text)
-    return answer
+    if response.status_code != 200:
+        sys.exit(response.text)
+    return response
 
 
 for name in sorted({form["survey_name"] for form in get("/surveys").json()}):

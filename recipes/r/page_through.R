@@ -1,7 +1,7 @@
 # Read page by page
 #
-# The last response of a page has the `token` to ask for the next page with; behind the last response there is an empty page.
-# Pages are for programs that want some responses now. All of a survey comes faster as one file.
+# The `token` of a page's last response requests the next page; the page after the last response is empty. Pages suit programs that
+# need a few responses quickly. To get a whole survey, one file is faster.
 
 library(httr2)
 library(readr)
@@ -13,10 +13,10 @@ get_page <- function(after = NULL) {
     req_url_path_append("responses") |>
     req_url_query(survey = Sys.getenv("SURVEY"), pageSize = "1000", after = after) |>
     req_auth_bearer_token(Sys.getenv("SURVEY_KEY")) |>
-    req_retry(max_tries = 8) |> # when the service is busy (429, 503): again, after as many seconds as it says
-    req_error(body = \(answer) resp_body_string(answer)) |> # the service says what is wrong
+    req_retry(max_tries = 8) |> # when the service is busy (429, 503), waits as long as it says
+    req_error(body = \(response) resp_body_string(response)) |> # shows the service's message
     req_perform() |>
-    resp_body_json(bigint_as_char = TRUE) |> # or long ids in the metadata would lose digits
+    resp_body_json(bigint_as_char = TRUE) |> # keeps all digits of long ids in the metadata
     getElement("responses")
 }
 
@@ -35,6 +35,6 @@ names <- c("surveyid", "userid", "question_ref", "response", "timestamp", "trans
 table <- as.data.frame(sapply(names, column, simplify = FALSE))
 print(table(table$question_ref))
 
-# Without na = "", a missing value would look like an answer "NA". (Now it looks like an empty text.)
+# Without na = "", a missing value would be written as "NA", like an answer. (Now it equals an empty string.)
 write_csv(table, "responses-from-pages.csv.part", na = "", progress = FALSE)
 invisible(file.rename("responses-from-pages.csv.part", "responses-from-pages.csv"))

@@ -13,17 +13,17 @@ import { headers } from './headers.ts';
 import { errorResponses } from './responses.ts';
 import { schemas } from './schemas.ts';
 
-const DESCRIPTION = `Lists a research account’s surveys and hands out their responses: as pages of JSON, or as one streamed file of any size.
+const DESCRIPTION = `Lists a research account’s surveys and exports their responses, as pages of JSON or as one streamed file of any size.
 
-Everything is GET (HEAD works too) and read-only. Send your key with every request: \`Authorization: Bearer sres_…\`. A key belongs to one account, and every byte it gets belongs to that account.
+The API is read-only: all endpoints take GET and HEAD. Send your key with every request: \`Authorization: Bearer sres_…\`. A key belongs to one account and returns only that account’s data.
 
-An address that does not exist is answered 404, another method than GET or HEAD 405 with \`Allow\`; below \`/api/v1\` both need a key. The body of every error is \`{"error":{"message":"…"}}\`.
+An unknown path returns 404. A method other than GET or HEAD returns 405 with \`Allow\`. Under \`/api/v1\` both need a key. The body of every error is \`{"error":{"message":"…"}}\`.
 
-A file is complete when its transfer is: after the first byte a failure breaks the connection off, and there is never an error message in a file.`;
+A file is complete when its transfer is complete. A failure after the first byte breaks the connection; a file never contains an error message.`;
 
 /**
- * Describes the app in OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1): its endpoints, from the definitions by which
- * their parameters are checked, and what they have in common.
+ * Describes the app in OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1). The endpoints' descriptions come from the
+ * definitions that validate their parameters.
  */
 export function describeApp(app: OpenAPIHono<AppEnv>): OpenAPIObject {
   const {
@@ -36,13 +36,13 @@ export function describeApp(app: OpenAPIHono<AppEnv>): OpenAPIObject {
       title: 'Survey Response Export Service',
       version,
       description: DESCRIPTION,
-      license: { name: license, identifier: license } as LicenseObject, // the type is behind OpenAPI 3.1
+      license: { name: license, identifier: license } as LicenseObject, // the type predates OpenAPI 3.1
     },
     servers: [{ url: '/', description: 'This service' }],
     tags: [
-      { name: 'Surveys', description: 'What the account has.' },
-      { name: 'Responses', description: 'What participants have answered.' },
-      { name: 'Service', description: 'About the service itself; without a key.' },
+      { name: 'Surveys', description: 'The account’s surveys.' },
+      { name: 'Responses', description: 'The participants’ responses.' },
+      { name: 'Service', description: 'The service itself. No key needed.' },
     ],
     security: [{ key: [] }],
   });
@@ -57,7 +57,7 @@ export function describeApp(app: OpenAPIHono<AppEnv>): OpenAPIObject {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'sres_ and 49 letters and digits',
-    description: 'An API key. It is issued by those who run the service.',
+    description: 'An API key, issued by the operator of the service.',
   } as const;
   return {
     ...rest,
@@ -66,13 +66,13 @@ export function describeApp(app: OpenAPIHono<AppEnv>): OpenAPIObject {
   };
 }
 
-/** The generator says a parameter's description twice, and its example where JSON Schema has none. */
+/** The generator repeats a parameter's description in its schema, and puts its example there. */
 function tidy({ schema, ...parameter }: ParameterObject): ParameterObject {
   const { example, description: _, ...rest } = schema as SchemaObject;
   return { ...parameter, schema: rest, ...(example === undefined ? {} : { example }) };
 }
 
-/** A reference to the parameter, which is put among the shared ones; the parameter itself if another has its name. */
+/** Adds the parameter to the shared ones and returns a reference, or the parameter itself if another has its name. */
 function shared(parameter: ParameterObject, all: Record<string, ParameterObject>): ParameterObject | { $ref: string } {
   const { name } = parameter;
   all[name] ??= parameter;
@@ -81,13 +81,13 @@ function shared(parameter: ParameterObject, all: Record<string, ParameterObject>
     : parameter;
 }
 
-/** HEAD is GET without the body. */
+/** HEAD returns the same as GET, without the body. */
 function headOf({ operationId, summary, responses = {}, ...rest }: OperationObject): OperationObject {
   const { content: _, ...success } = responses['200'] as ResponseObject;
   return {
     ...rest,
     operationId: `${operationId}Headers`,
-    summary: `${summary}: the headers alone`,
+    summary: `${summary}: headers only`,
     responses: { ...responses, 200: success },
   };
 }

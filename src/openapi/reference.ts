@@ -1,4 +1,4 @@
-/** Points to a component of the document. */
+/** A reference to a component of the document. */
 export const reference = (kind: 'headers' | 'responses' | 'schemas', name: string) => ({
   $ref: `#/components/${kind}/${name}`,
 });

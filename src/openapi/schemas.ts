@@ -3,8 +3,7 @@ import { JSON_COLUMNS } from '../db/responses.ts';
 import { SURVEY_COLUMNS } from '../db/surveys.ts';
 
 /*
- * What the bodies are. Plain JSON Schema: the service puts its JSON together as text, so there is nothing that would parse
- * it with zod.
+ * The schemas of response bodies. Plain JSON Schema rather than zod, because the service writes its JSON as text.
  */
 
 type Fields<Name extends string> = Record<Name, SchemaObject>;
@@ -18,15 +17,15 @@ const INTEGER = { type: 'string', pattern: String.raw`^-?\d+$` } as const;
 const UUID = { type: 'string', format: 'uuid' } as const;
 
 const surveyFields: Fields<(typeof SURVEY_COLUMNS)[number]> = {
-  id: { ...UUID, description: 'The form version: the `surveyid` of its responses.' },
+  id: { ...UUID, description: 'Id of the form version: the `surveyid` of its responses.' },
   survey_name: {
     type: 'string',
-    description: 'What the parameter `survey` takes; the versions of a survey’s forms share it.',
+    description: 'Name of the survey, for the parameter `survey`. All form versions of a survey have the same name.',
   },
-  shortcode: { type: 'string', description: 'The form, in all its versions.' },
+  shortcode: { type: 'string', description: 'Identifies the form. All its versions have the same shortcode.' },
   title: { type: 'string' },
   formid: { type: 'string' },
-  created: { ...TIMESTAMP, description: 'When this version was made, in UTC.' },
+  created: { ...TIMESTAMP, description: 'When this version was created, in UTC.' },
   metadata: { type: 'object' },
   translation_conf: { type: 'object' },
   off_time: { ...TIMESTAMP, type: ['string', 'null'], description: 'When the form closes.' },
@@ -37,45 +36,44 @@ const responseFields: Fields<(typeof JSON_COLUMNS)[number] | 'shortcode' | 'toke
   parent_surveyid: {
     ...UUID,
     type: ['string', 'null'],
-    description: 'The form version that the participant began with.',
+    description: 'The form version that the participant started with.',
   },
-  parent_shortcode: { type: 'string', description: 'Its shortcode.' },
+  parent_shortcode: { type: 'string', description: 'The shortcode of that form.' },
   shortcode: { type: 'string', description: 'The shortcode of the form that was answered.' },
   surveyid: { ...UUID, description: 'The form version that was answered.' },
-  flowid: { ...INTEGER, description: 'An integer, as text.' },
-  userid: { type: 'string', description: 'The participant.' },
-  question_ref: { type: 'string', description: 'The question.' },
-  question_idx: { ...INTEGER, description: 'Its place in the form: an integer, as text.' },
-  question_text: { type: 'string', description: 'Its words.' },
+  flowid: { ...INTEGER, description: 'An integer, as a string.' },
+  userid: { type: 'string', description: 'Identifies the participant.' },
+  question_ref: { type: 'string', description: 'Identifies the question.' },
+  question_idx: { ...INTEGER, description: 'Index of the question in the form: an integer, as a string.' },
+  question_text: { type: 'string', description: 'Text of the question.' },
   response: { type: 'string', description: 'The answer.' },
   timestamp: {
     ...TIMESTAMP,
-    description: 'When it was given, in UTC; six fraction digits when the microseconds are not zero.',
+    description: 'When the answer was given, in UTC. Six fraction digits if the microseconds are not zero, else three.',
   },
   metadata: {
     type: ['object', 'null'],
-    description: 'Its numbers have every digit that was stored; a parser that reads them into doubles may drop some.',
+    description: 'Numbers have every stored digit. A parser that reads them as doubles can lose some.',
   },
   pageid: { type: ['string', 'null'] },
   translated_response: { type: ['string', 'null'] },
   token: {
     type: 'string',
     pattern: '^[A-Za-z0-9_-]+$',
-    description:
-      'The place of this response in the order: what the parameter `after` takes. Opaque; outlives deployments.',
+    description: 'The cursor of this response, for the parameter `after`. Opaque; stays valid across deployments.',
   },
 };
 
 export const schemas = {
   Survey: {
     type: 'object',
-    description: 'A version of a form of a survey. The fields come in this order.',
+    description: 'A form version of a survey. The fields have this order.',
     required: Object.keys(surveyFields),
     properties: surveyFields,
   },
   Response: {
     type: 'object',
-    description: 'An answer of a participant. The fields come in this order.',
+    description: 'An answer of a participant. The fields have this order.',
     required: Object.keys(responseFields),
     properties: responseFields,
   },
@@ -91,7 +89,9 @@ export const schemas = {
       error: {
         type: 'object',
         required: ['message'],
-        properties: { message: { type: 'string', minLength: 1, description: 'What is wrong, for people.' } },
+        properties: {
+          message: { type: 'string', minLength: 1, description: 'A description of the error for people.' },
+        },
       },
     },
   },

@@ -1,4 +1,3 @@
-import answer from './reference/answer.mjs';
 import curl from './reference/curl.mjs';
 import description from './reference/description.mjs';
 import dom from './reference/dom.mjs';
@@ -11,6 +10,7 @@ import style from './reference/page.css';
 import page from './reference/page.html';
 import request from './reference/request.mjs';
 import responses from './reference/responses.mjs';
+import result from './reference/result.mjs';
 
 /** A file of the reference page. */
 export interface PageFile {
@@ -20,13 +20,12 @@ export interface PageFile {
 
 const script = (text: string): PageFile => ({ type: 'text/javascript; charset=utf-8', text });
 
-/** The reference page and all it loads, by path. */
+/** The reference page and everything it loads, by path. */
 export const FILES: Readonly<Record<string, PageFile>> = {
   '/docs': { type: 'text/html; charset=utf-8', text: page },
   '/docs/page.css': { type: 'text/css; charset=utf-8', text: style },
   '/docs/icon.svg': { type: 'image/svg+xml', text: icon },
   '/docs/main.mjs': script(main),
-  '/docs/answer.mjs': script(answer),
   '/docs/curl.mjs': script(curl),
   '/docs/description.mjs': script(description),
   '/docs/dom.mjs': script(dom),
@@ -35,4 +34,5 @@ export const FILES: Readonly<Record<string, PageFile>> = {
   '/docs/operation.mjs': script(operation),
   '/docs/request.mjs': script(request),
   '/docs/responses.mjs': script(responses),
+  '/docs/result.mjs': script(result),
 };

@@ -3,7 +3,7 @@ import { sendBody } from '../http/send.ts';
 import type { AppEnv } from '../http/context.ts';
 import { FILES } from './files.ts';
 
-/** The page loads and asks nothing but this service, runs no script but its own files, and makes no HTML out of text. */
+/** The page connects only to this service, runs only its own scripts, and creates no HTML from text. */
 const POLICY = [
   "default-src 'none'",
   ...['script-src', 'style-src', 'img-src', 'connect-src'].map((directive) => `${directive} 'self'`),
@@ -12,7 +12,7 @@ const POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** GET /docs: the reference, on which requests can be tried out. It reads /openapi.json; no key. */
+/** GET /docs: the API reference, made from /openapi.json, with a form to try each endpoint. Needs no key. */
 export function addReferencePage(app: Hono<AppEnv>): void {
   for (const [path, { type, text }] of Object.entries(FILES)) {
     app.get(path, (c) =>

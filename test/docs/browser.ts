@@ -7,16 +7,17 @@ import { type Stack, startStack } from '../support/stack.ts';
 /** The reference page, open in a browser. */
 export interface OpenPage extends AsyncDisposable {
   readonly page: Page;
-  /** What went wrong without being seen: errors, violations of the policy, requests to others than the service. */
-  readonly troubles: readonly string[];
+  /** Console messages, errors, policy violations, and requests to anything but the service. */
+  readonly problems: readonly string[];
 }
 
+/** How the page is displayed. */
 export interface Look {
   readonly colorScheme?: 'light' | 'dark';
   readonly width?: number;
 }
 
-/** Starts a service and a browser for a test file. */
+/** Starts the service and a browser for a test file. */
 export function withBrowser(): { open(look?: Look): Promise<OpenPage> } {
   let stack: Stack;
   let running: RunningBrowser;
@@ -35,12 +36,12 @@ export function withBrowser(): { open(look?: Look): Promise<OpenPage> } {
       const context = await running.browser.newContext({ colorScheme, viewport: { width, height: 800 } });
       const page = await context.newPage();
       const { origin } = stack.address;
-      const troubles: string[] = [];
-      page.on('console', (message) => troubles.push(`console: ${message.text()}`));
-      page.on('pageerror', (error) => troubles.push(`error: ${error.message}`));
+      const problems: string[] = [];
+      page.on('console', (message) => problems.push(`console: ${message.text()}`));
+      page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
       page.on('request', (request) => {
         const url = new URL(request.url());
-        if (url.origin !== origin && url.protocol !== 'blob:') troubles.push(`request to ${url.href}`);
+        if (url.origin !== origin && url.protocol !== 'blob:') problems.push(`request to ${url.href}`);
       });
       await page.addInitScript({
         content:
@@ -48,7 +49,7 @@ export function withBrowser(): { open(look?: Look): Promise<OpenPage> } {
       });
       await page.goto(`${origin}/docs`);
       await page.locator('#getHealth').waitFor();
-      return { page, troubles, [Symbol.asyncDispose]: () => context.close() };
+      return { page, problems, [Symbol.asyncDispose]: () => context.close() };
     },
   };
 }

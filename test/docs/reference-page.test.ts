@@ -21,7 +21,7 @@ beforeAll(async () => {
   );
 });
 
-/** Fills in the key and the survey, and sends. @returns the endpoint's part of the page */
+/** Fills in the key, the survey and other parameters, and sends the request. @returns the endpoint's part of the page */
 async function send(page: Page, id: string, parameters: Record<string, string> = {}) {
   await page.getByLabel('API key').fill(survey.account.key);
   const endpoint = page.locator(`#${id}`);
@@ -33,37 +33,35 @@ async function send(page: Page, id: string, parameters: Record<string, string> =
 }
 
 describe('the reference page', () => {
-  test('sends a request with a key, and shows status, headers and body with every digit', async () => {
+  test('sends a request with the key, and shows status, headers and body with every digit', async () => {
     await using open = await reference.open();
     const endpoint = await send(open.page, 'listResponses', { pageSize: '2' });
-    await endpoint.getByText('Answered with status 200.').waitFor();
-    const body = await endpoint.getByRole('group', { name: 'Body of the answer' }).textContent();
+    await endpoint.getByText('Received status 200.').waitFor();
+    const body = await endpoint.getByRole('group', { name: 'Response body' }).textContent();
     expect(body).toContain('"id": 12345678901234567890123456789');
     expect((JSON.parse(body ?? '') as { responses: unknown[] }).responses).toHaveLength(2);
     await endpoint.getByText('Headers', { exact: true }).first().click();
-    expect(await endpoint.getByRole('group', { name: 'Headers of the answer' }).textContent()).toContain(
-      'x-request-id',
-    );
-    expect(open.troubles).toEqual([]);
+    expect(await endpoint.getByRole('group', { name: 'Response headers' }).textContent()).toContain('x-request-id');
+    expect(open.problems).toEqual([]);
   });
 
-  test('keeps the key to itself: neither stored, nor in the address, nor in the curl command', async () => {
+  test('does not store the key, nor show it in the address or the curl command', async () => {
     await using open = await reference.open();
     await send(open.page, 'listResponses');
-    await open.page.getByText('Answered with status 200.').waitFor();
+    await open.page.getByText('Received status 200.').waitFor();
     const { key } = survey.account;
     const stored = await open.page.evaluate<string>('JSON.stringify([localStorage, sessionStorage, document.cookie])');
     const text = await open.page.content();
-    expect([stored, open.page.url(), text].filter((place) => place.includes(key))).toEqual([]);
+    expect([stored, open.page.url(), text].filter((part) => part.includes(key))).toEqual([]);
     await open.page.reload();
     expect(await open.page.getByLabel('API key').inputValue()).toBe('');
   });
 
-  test('reads only the beginning of a large file, says so, and saves all of it on demand', async () => {
+  test('reads only the beginning of a large file, and downloads all of it on request', async () => {
     await using open = await reference.open();
     const endpoint = await send(open.page, 'exportCsv');
-    await endpoint.getByText('Only its beginning was read').waitFor();
-    const shown = (await endpoint.getByRole('group', { name: 'Body of the answer' }).textContent()) ?? '';
+    await endpoint.getByText('Only the beginning of the response was read').waitFor();
+    const shown = (await endpoint.getByRole('group', { name: 'Response body' }).textContent()) ?? '';
     const expected = await copyResponses(survey);
     expect(Buffer.byteLength(shown)).toBe(64 * 1024);
     expect(expected.toString().startsWith(shown)).toBe(true);
@@ -73,23 +71,23 @@ describe('the reference page', () => {
     const download = await saved;
     expect(download.suggestedFilename()).toMatch(/^responses_.*Z\.csv$/);
     expect((await readFile(await download.path())).equals(expected)).toBe(true);
-    expect(open.troubles).toEqual([]);
+    expect(open.problems).toEqual([]);
   });
 
-  test('shows errors as they come, and saves none', async () => {
+  test('shows errors, and does not save them', async () => {
     await using open = await reference.open();
     const endpoint = await send(open.page, 'exportCsv', { survey: 'no such survey' });
-    await endpoint.getByText('Answered with status 500.').waitFor();
+    await endpoint.getByText('Received status 500.').waitFor();
     await open.page.getByLabel('API key').fill('wrong');
     await endpoint.getByRole('button', { name: 'Download the file' }).click();
-    const said = endpoint.getByRole('status');
-    await expect.poll(() => said.textContent()).toBe(`Not saved: status 401. ${errorBody('Invalid Token.')}`);
+    const state = endpoint.getByRole('status');
+    await expect.poll(() => state.textContent()).toBe(`Not saved: status 401. ${errorBody('Invalid Token.')}`);
   });
 
-  test('gives the curl command for what is filled in, safe for a shell', async () => {
+  test('quotes the curl command for a shell', async () => {
     await using open = await reference.open();
     const endpoint = await send(open.page, 'exportCsv', { userid: 'a\nb c' });
-    await endpoint.getByText('The same with curl').click();
+    await endpoint.getByText('As a curl command').click();
     const command = await endpoint.getByRole('group', { name: 'curl command' }).textContent();
     const script = `curl() { printf '%s\\n' "$@"; }; ${command}`;
     const args = execFileSync('sh', ['-c', script], { env: { KEY: 'the key' }, encoding: 'utf8' })
@@ -102,7 +100,7 @@ describe('the reference page', () => {
     ]);
   });
 
-  test('can be used by keyboard alone', async () => {
+  test('works with the keyboard alone', async () => {
     await using open = await reference.open();
     const { keyboard } = open.page;
     const focused = () => open.page.evaluate<string>('document.activeElement.textContent');
@@ -110,10 +108,12 @@ describe('the reference page', () => {
     expect(await focused()).toBe('Skip to the endpoints');
     await open.page.getByLabel('API key').focus();
     await keyboard.type(survey.account.key);
+    await keyboard.press('Enter'); // must not submit the key's form
     await open.page.locator('#listResponses').getByLabel('survey', { exact: true }).focus();
     await keyboard.type(NAME);
     await keyboard.press('Enter');
-    await open.page.getByText('Answered with status 200.').waitFor();
+    await open.page.getByText('Received status 200.').waitFor();
+    expect(open.problems).toEqual([]);
   });
 
   test.each([
@@ -121,10 +121,10 @@ describe('the reference page', () => {
     { colorScheme: 'dark', width: 1280 },
     { colorScheme: 'light', width: 375 },
     { colorScheme: 'dark', width: 375 },
-  ] as const)('is accessible, and no wider than the window: $colorScheme, $width px', async (look) => {
+  ] as const)('is accessible and fits the window: $colorScheme, $width px', async (look) => {
     await using open = await reference.open(look);
     await send(open.page, 'exportCsv');
-    await open.page.getByText('Only its beginning was read').waitFor();
+    await open.page.getByText('Only the beginning of the response was read').waitFor();
     for (const summary of await open.page.locator('summary').all()) await summary.click();
     expect(await open.page.evaluate<number>('document.documentElement.scrollWidth')).toBe(look.width);
     await open.page.evaluate(axe.source);
@@ -134,6 +134,6 @@ describe('the reference page', () => {
       return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
     });
     expect(violations).toEqual([]);
-    expect(open.troubles).toEqual([]);
+    expect(open.problems).toEqual([]);
   });
 });

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -6,60 +5,50 @@ import { join } from 'node:path';
 import { inflate } from '@sparticuz/chromium';
 import { type Browser, chromium } from 'playwright-core';
 
-/** A browser's program, and what it needs to run. */
+/** A browser's program, and the environment it needs. */
 interface Program extends AsyncDisposable {
   readonly path: string;
-  readonly env?: Record<string, string | undefined>;
+  readonly env?: Record<string, string>;
 }
 
 export interface RunningBrowser extends AsyncDisposable {
   readonly browser: Browser;
 }
 
-/** Where systems have a Chromium, or one of its kin. */
-const INSTALLED = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-  '/Applications/Chromium.app/Contents/MacOS/Chromium',
-  String.raw`C:\Program Files\Google\Chrome\Application\chrome.exe`,
-  String.raw`C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe`,
-];
-
-const QUIET = [
-  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+const ARGS = [
+  ...['--disable-gpu', '--disable-quic', '--no-first-run'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ];
 
 /**
- * Starts a Chromium without a window: that of `CHROMIUM_PATH`, or one that is installed, or the one from npm, which there is
- * for Linux on x64.
+ * Starts a headless Chromium: the one at `CHROMIUM_PATH`, or else the pinned one from npm, which exists for Linux on x64.
  *
- * @throws Error that says what to do where there is none
+ * @throws Error that says what to do where npm has none
  */
 export async function startChromium(): Promise<RunningBrowser> {
   await using stack = new AsyncDisposableStack();
   const { path, env } = stack.use(await findChromium());
-  const browser = await chromium.launch({ executablePath: path, args: QUIET, env: { ...process.env, ...env } });
+  const launch = (chromiumSandbox: boolean) =>
+    chromium.launch({ executablePath: path, args: ARGS, env: { ...process.env, ...env }, chromiumSandbox });
+  // The sandbox does not work for root, nor where user namespaces are disabled.
+  const browser = process.getuid?.() === 0 ? await launch(false) : await launch(true).catch(() => launch(false));
   stack.defer(() => browser.close());
   const running = stack.move();
   return { browser, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 async function findChromium(): Promise<Program> {
-  const path = process.env['CHROMIUM_PATH'] ?? INSTALLED.find((candidate) => existsSync(candidate));
-  if (path !== undefined) return { path, [Symbol.asyncDispose]: async () => {} };
+  const path = process.env['CHROMIUM_PATH'];
+  if (path) return { path, [Symbol.asyncDispose]: async () => {} };
   if (process.platform === 'linux' && process.arch === 'x64') return unpackChromium();
   throw new Error(
-    `The reference page is tested in Chromium, and none was found. There is one in npm for Linux on x64 only, not for ` +
-      `${process.platform} on ${process.arch}: install Chromium or Chrome, or set CHROMIUM_PATH to its program.`,
+    `npm has no Chromium for ${process.platform} on ${process.arch}: install Chromium or Chrome, and set CHROMIUM_PATH to its program.`,
   );
 }
 
 /**
- * Unpacks the Chromium from npm, with the libraries and the font that it needs beyond glibc and that a plain Debian lacks.
- * The package would put them into the system's folder for temporary files, under names that anybody may have taken.
+ * Unpacks the Chromium from npm with the libraries and fonts that it needs, so that nothing else has to be installed.
+ * `inflate` writes into the folder for temporary files under fixed names; it gets a new folder instead.
  */
 async function unpackChromium(): Promise<Program> {
   const folder = await mkdtemp(join(tmpdir(), 'survey-export-chromium-'));
@@ -73,10 +62,7 @@ async function unpackChromium(): Promise<Program> {
     await writeFile(fontConfig, `<fontconfig><dir>${fonts}</dir><cachedir>${folder}</cachedir></fontconfig>`);
     return {
       path,
-      env: {
-        LD_LIBRARY_PATH: [join(libraries, 'lib'), process.env['LD_LIBRARY_PATH']].filter(Boolean).join(':'),
-        ...(existsSync('/etc/fonts/fonts.conf') ? {} : { FONTCONFIG_FILE: fontConfig }),
-      },
+      env: { LD_LIBRARY_PATH: join(libraries, 'lib'), FONTCONFIG_FILE: fontConfig },
       [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
     };
   } catch (error) {

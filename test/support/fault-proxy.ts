@@ -1,35 +1,39 @@
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer, request as forward } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 
-/** What the proxy does with a request; called before it is passed on. */
+/** Called for each request before it is forwarded; may tamper with it or its response. */
 export type Fault = (exchange: Exchange) => Promise<void> | void;
 
-/** A request on its way, and the ways to spoil it. A fault that does none of them lets it pass. */
+/** A request, and the ways to tamper with it. If a fault calls none of them, the request passes. */
 export interface Exchange {
-  /** Counted from 0 since the faults were last set, or among the requests of its trial. */
+  /** Number of requests before this one since the faults were set, or in its trial. */
   readonly index: number;
+  readonly method: string;
+  /** The SQL and its parameters, where the request has them. */
   readonly query: string;
   readonly params: unknown[];
-  /** Answers instead of the endpoint. */
-  reply(status: number, body: string): void;
-  /** Closes the connection before a byte of an answer. */
+  /** Responds in place of the target. */
+  reply(status: number, body: string, headers?: Readonly<Record<string, string>>): void;
+  /** Resets the connection before the first byte of a response. */
   reset(): void;
-  /** Passes the request on, but the answer's body breaks off after so many bytes. @param bytes or how many, of its body */
-  cutAfter(bytes: number | ((body: Buffer) => number)): void;
-  /** Passes the request on, and an answer of status 200 with another body. */
-  change(how: (body: Buffer) => Buffer | string): void;
-  /** Passes the request on, and refuses an answer that is longer, as the endpoint does beyond its own limit. */
-  refuseLonger(bytes: number): void;
-  /** Never answers, until the client goes away. */
+  /** Never responds. */
   hang(): void;
+  /** Breaks the connection after so many bytes of the response's body. @param bytes the number, or computes it from the body */
+  cutAfter(bytes: number | ((body: Buffer) => number)): void;
+  /** Replaces the body of a response with status 200; it still ends as if it were complete. */
+  change(how: (body: Buffer) => Buffer | string): void;
+  /** Responds 507 in place of a longer response, as the SQL endpoint does above its limit. */
+  refuseLonger(bytes: number): void;
 }
 
-/** What becomes of an answer on its way back. */
-interface Change {
-  most: number;
+/** Changes to a response. */
+interface Changes {
+  maxBytes: number;
   cut?: number | ((body: Buffer) => number);
-  how?: (body: Buffer) => Buffer | string;
+  change?: (body: Buffer) => Buffer | string;
 }
 
 /** Requests that are counted together. */
@@ -38,63 +42,67 @@ interface Watch {
   requests: number;
 }
 
-/** Stands between the Worker and the SQL-over-HTTP endpoint. */
+/** An HTTP proxy that injects faults, in front of the SQL-over-HTTP endpoint or of the service. */
 export interface FaultProxy {
+  /** The target's URL with the proxy's origin. */
   readonly url: string;
-  /** Sets what goes wrong from now on; nothing when not given. */
+  /** Sets the fault for all requests from now on; none if undefined. */
   inject(fault?: Fault): void;
   /**
-   * Sets what goes wrong with the requests of one trial alone, which worker-under-faults.ts marks: others may go on
-   * beside it, and are counted apart. It ends when it is disposed of.
+   * Sets the fault for the requests of one trial, which worker-under-faults.ts marks. Others can run at the same time and
+   * are counted separately. Dispose of it to end the trial.
    */
   watch(trial: string, fault?: Fault): { readonly requests: number } & Disposable;
   /** Requests since {@link inject} was last called. */
   readonly requests: number;
-  /** Requests whose client went away before the answer was complete. */
+  /** Requests whose client disconnected before the response was complete. */
   readonly abandoned: number;
   close(): Promise<void>;
 }
 
-export async function startFaultProxy(endpoint: string): Promise<FaultProxy> {
+/** @param target URL of what the proxy is in front of */
+export async function startFaultProxy(target: string): Promise<FaultProxy> {
   let all: Watch = { fault: undefined, requests: 0 };
   let abandoned = 0;
   const trials = new Map<string, Watch>();
 
   const server = createServer((request, response) => void handle(request, response));
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks);
+    const body = await buffer(request);
     response.on('close', () => {
       if (!response.writableFinished) abandoned++;
     });
 
-    const { query, params = [] } = JSON.parse(body.toString()) as { query: string; params?: unknown[] };
-    const change: Change = { most: Infinity };
-    let spoilt = false;
-    const spoil = (how: () => void) => {
-      spoilt = true;
-      how();
+    const sql = body.length > 0 ? (JSON.parse(body.toString()) as { query?: string; params?: unknown[] }) : {};
+    const changes: Changes = { maxBytes: Infinity };
+    let isForwarded = true;
+    const instead = (action: () => void) => {
+      isForwarded = false;
+      action();
     };
     const watch = trials.get(trialOf(request) ?? '') ?? all;
     const index = watch.requests++;
     await watch.fault?.({
       index,
-      query,
-      params,
-      reply: (status, reply) => spoil(() => response.writeHead(status).end(reply)),
-      reset: () => spoil(() => response.socket?.resetAndDestroy()),
-      hang: () => spoil(() => {}),
-      cutAfter: (bytes) => (change.cut = bytes),
-      change: (how) => (change.how = how),
-      refuseLonger: (bytes) => (change.most = bytes),
+      method: request.method ?? '',
+      query: sql.query ?? '',
+      params: sql.params ?? [],
+      reply: (status, reply, headers = {}) => instead(() => response.writeHead(status, headers).end(reply)),
+      reset: () => instead(() => response.socket?.resetAndDestroy()),
+      hang: () => instead(() => {}),
+      cutAfter: (bytes) => (changes.cut = bytes),
+      change: (how) => (changes.change = how),
+      refuseLonger: (bytes) => (changes.maxBytes = bytes),
     });
-    if (!spoilt) passOn(request, body, response, change);
+    if (isForwarded) forwardRequest(request, body, response, changes);
   }
 
-  function passOn(request: IncomingMessage, body: Buffer, response: ServerResponse, change: Change): void {
-    const onward = forward(endpoint, { method: 'POST', headers: request.headers }, (answer) => {
-      void passBack(answer, response, change).catch(() => response.destroy());
+  function forwardRequest(request: IncomingMessage, body: Buffer, response: ServerResponse, changes: Changes): void {
+    const headers = { ...request.headers };
+    if (changes.cut !== undefined || changes.change) delete headers['accept-encoding']; // changes are made to plain bodies
+    const url = new URL(request.url ?? '', target);
+    const onward = forward(url, { method: request.method, headers }, (upstream) => {
+      void passBack(upstream, response, changes).catch(() => response.destroy());
     });
     onward.on('error', () => response.destroy());
     response.on('close', () => onward.destroy());
@@ -103,15 +111,16 @@ export async function startFaultProxy(endpoint: string): Promise<FaultProxy> {
 
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const address = server.address();
+  const { port } = server.address() as AddressInfo;
+  const { pathname } = new URL(target);
   return {
-    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/sql`,
-    inject(next) {
-      all = { fault: next, requests: 0 };
+    url: `http://127.0.0.1:${port}${pathname}`,
+    inject(fault) {
+      all = { fault, requests: 0 };
       abandoned = 0;
     },
-    watch(trial, next) {
-      const watch: Watch = { fault: next, requests: 0 };
+    watch(trial, fault) {
+      const watch: Watch = { fault, requests: 0 };
       trials.set(trial, watch);
       return {
         get requests() {
@@ -135,37 +144,38 @@ export async function startFaultProxy(endpoint: string): Promise<FaultProxy> {
   };
 }
 
-/** The trial that a request's connection string names. */
+/** The trial named by a request's connection string. */
 function trialOf({ headers }: IncomingMessage): string | null | undefined {
   return URL.parse(String(headers['neon-connection-string']))?.searchParams.get('application_name');
 }
 
-async function passBack(answer: IncomingMessage, response: ServerResponse, change: Change): Promise<void> {
-  const { most, cut, how } = change;
-  const status = answer.statusCode ?? 500;
-  if (Number(answer.headers['content-length']) > most) {
-    answer.resume();
-    response.writeHead(507).end(`response is too large (max is ${most} bytes)`);
+async function passBack(upstream: IncomingMessage, response: ServerResponse, changes: Changes): Promise<void> {
+  const { maxBytes, cut } = changes;
+  const status = upstream.statusCode ?? 500;
+  const change = status === 200 ? changes.change : undefined;
+  if (Number(upstream.headers['content-length']) > maxBytes) {
+    upstream.resume();
+    response.writeHead(507).end(`response is too large (max is ${maxBytes} bytes)`);
     return;
   }
-  if (cut === undefined && (!how || status !== 200)) {
-    response.writeHead(status, answer.headers);
-    answer.on('data', (chunk) => response.write(chunk));
-    answer.on('end', () => response.end());
+  if (cut === undefined && !change) {
+    response.writeHead(status, upstream.headers);
+    await pipeline(upstream, response);
     return;
   }
-  const whole = await buffer(answer);
-  if (how && status === 200) {
-    response.writeHead(200).end(how(whole));
+  const body = await buffer(upstream);
+  if (change) {
+    const { 'content-length': _, ...headers } = upstream.headers;
+    response.writeHead(status, headers).end(change(body));
     return;
   }
-  const bytes = typeof cut === 'function' ? cut(whole) : (cut ?? Infinity);
-  response.writeHead(status, answer.headers);
-  if (bytes >= whole.length) {
-    response.end(whole);
+  const bytes = typeof cut === 'function' ? cut(body) : (cut ?? Infinity);
+  response.writeHead(status, upstream.headers);
+  if (bytes >= body.length) {
+    response.end(body);
     return;
   }
   response.flushHeaders();
-  if (bytes > 0) response.write(whole.subarray(0, bytes));
-  response.socket?.destroySoon(); // once what was written has gone
+  if (bytes > 0) response.write(body.subarray(0, bytes));
+  response.socket?.destroySoon(); // after what was written has been sent
 }

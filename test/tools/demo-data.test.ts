@@ -27,7 +27,7 @@ describe('demo data', () => {
     return (await query(running.url, sql, params))[0];
   }
 
-  test('names the account and its surveys, the study first', async () => {
+  test('returns the account and its surveys, the study first', async () => {
     expect(loaded).toEqual({ email: 'demo@example.org', surveys: [study, 'Pilot study (nobody asked yet)'] });
     const rows = await query<{ survey_name: string }>(
       running.url,
@@ -37,7 +37,7 @@ describe('demo data', () => {
     expect(new Set(rows.map((row) => row.survey_name))).toEqual(new Set(loaded.surveys));
   });
 
-  test('the study has three forms in two versions each, whose answers overlap in time', async () => {
+  test('has three forms in two versions each, which are answered during the same weeks', async () => {
     const versions = await query<{ shortcode: string; first: string; last: string }>(
       running.url,
       `select surveys.shortcode, min(timestamp)::text as first, max(timestamp)::text as last, count(*) > 0
@@ -53,7 +53,7 @@ describe('demo data', () => {
     }
   });
 
-  test('has some thousand responses with all that makes an export hard', async () => {
+  test('has thousands of responses, with everything that is hard to export', async () => {
     const counts = await one(
       `select count(*) > 3000 as thousands,
          bool_or(response ~ '[🌊🥭]') as emoji, bool_or(response ~ '[\\u0600-\\u06ff]') as arabic,
@@ -68,11 +68,11 @@ describe('demo data', () => {
          count(*) > count(distinct timestamp) as same_moment
        from responses`,
     );
-    expect(Object.entries(counts ?? {}).filter(([, isThere]) => isThere !== true)).toEqual([]);
+    expect(Object.entries(counts ?? {}).filter(([, found]) => found !== true)).toEqual([]);
     expect(Object.keys(counts ?? {})).toHaveLength(18);
   });
 
-  test('translates into English exactly what is not English', async () => {
+  test('has an English translation for exactly the answers in other languages', async () => {
     const wrong = await one(
       `select count(*)::integer as n from responses
        where response !~ '^\\d+$' and metadata is not null
@@ -90,7 +90,7 @@ describe('demo data', () => {
     expect(pilot).toEqual({ forms: 1, responses: 0 });
   });
 
-  test('has another account with a survey and forms of the same names', async () => {
+  test('has a second account with a survey and forms of the same names', async () => {
     const others = await query<{ shortcode: string; responses: number }>(
       running.url,
       `select surveys.shortcode, count(*)::integer as responses
@@ -102,17 +102,17 @@ describe('demo data', () => {
     expect(Math.min(...others.map((row) => row.responses))).toBeGreaterThan(0);
   });
 
-  test('has forms with an end and with time-outs, and some without', async () => {
+  test('has forms with and without an off time and timeouts', async () => {
     const settings = await one(
-      `select count(*)::integer as forms, count(timeouts)::integer as timeouts, count(off_time)::integer as ends
+      `select count(*)::integer as forms, count(timeouts)::integer as timeouts, count(off_time)::integer as off_times
        from survey_settings`,
     );
-    expect(settings).toEqual({ forms: 2, timeouts: 1, ends: 2 });
+    expect(settings).toEqual({ forms: 2, timeouts: 1, off_times: 2 });
   });
 
-  test('refuses a database that has an account, and leaves it as it is', async () => {
+  test('refuses a database that has an account, and changes nothing', async () => {
     const before = await dump(running.url);
-    await expect(loadDemoData(running.url)).rejects.toThrow('only into an empty database');
+    await expect(loadDemoData(running.url)).rejects.toThrow('can only be loaded into an empty database');
     expect(await dump(running.url)).toEqual(before);
   });
 

@@ -1,27 +1,28 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RECIPES, recipeFiles } from '../../tools/recipes/catalogue.ts';
-import { checks } from '../../tools/recipes/checks.ts';
-import { findInterpreter } from '../../tools/recipes/interpreters.ts';
+import { checks } from '../recipes/checks.ts';
+import { findInterpreter } from '../recipes/interpreters.ts';
 import { makePage } from '../../tools/recipes/page.ts';
-import { type Trials, prepareTrials } from '../../tools/recipes/trial.ts';
-import { startTool } from '../support/run-tool.ts';
+import { runProgram } from '../recipes/programs.ts';
+import { type Trials, prepareTrials } from '../recipes/trial.ts';
 
 describe('docs/recipes.md', () => {
-  test('is what "npm run docs:recipes" makes', async () => {
+  test('is up to date with the files that "npm run docs:recipes" reads', async () => {
     const page = await readFile(new URL('../../docs/recipes.md', import.meta.url), 'utf8');
     expect(page).toBe(await makePage());
   });
 
-  test('has every file of recipes/', async () => {
+  test('lists every file in recipes/', async () => {
     const entries = await readdir(RECIPES, { recursive: true, withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile() && entry.name !== 'about.md');
     const paths = files.map(({ parentPath, name }) => relative(RECIPES, join(parentPath, name)).replaceAll(sep, '/'));
     expect(paths.toSorted()).toEqual(recipeFiles.map(({ path }) => path).toSorted());
   });
 
-  test('links only to headings that it has', async () => {
+  test('links only to its own headings', async () => {
     const page = await makePage();
     const headings = new Set(
       [...page.matchAll(/^#{2,3} (.+)$/gm)].map(([, heading = '']) =>
@@ -35,22 +36,23 @@ describe('docs/recipes.md', () => {
 });
 
 describe('npm run recipes', () => {
-  test('checks the result of every recipe that a program can run', () => {
+  test('has a check for every recipe that can be run', () => {
     const runnable = recipeFiles.filter(({ language }) => language !== undefined).map(({ path }) => path);
     expect(Object.keys(checks).toSorted()).toEqual(runnable.toSorted());
   });
 
   test.each([
-    ['a language that is required and not there', 'curl,r', { PATH: '/nowhere' }, 'not on this machine: curl, r\n'],
-    ['a language that it does not know', 'curl,perl', {}, '"perl" is none of curl, python, r, duckdb.'],
+    ['a required language that is not installed', 'curl,r', { PATH: '/nowhere' }, 'not installed: curl, r\n'],
+    ['an unknown language', 'curl,perl', {}, 'unknown language "perl"; use curl, python, r, duckdb.'],
   ])('fails for %s', async (_, required, env, message) => {
-    const { status, stderr } = await startTool('recipes.ts', ['--require', required], env).outcome;
+    const script = fileURLToPath(new URL('../recipes/run.ts', import.meta.url));
+    const { status, stderr } = await runProgram([process.execPath, script, '--require', required], { env });
     expect(status).toBe(1);
     expect(stderr).toContain(message);
   });
 });
 
-// The other languages' recipes are run by "npm run recipes", which says of each whether it could be run.
+// "npm run recipes" also runs those in other languages, where they are installed.
 describe('the curl recipes', () => {
   let trials: Trials;
   beforeAll(async () => {
@@ -58,9 +60,12 @@ describe('the curl recipes', () => {
   });
   afterAll(() => trials?.stop());
 
-  test.each(recipeFiles.filter(({ language }) => language === 'curl'))('$path does what it says', async ({ path }) => {
-    const curl = await findInterpreter.curl();
-    if ('missing' in curl) throw new Error(curl.missing);
-    expect(await checks[path]?.(trials.of(path, curl))).toMatch(/SHA-256|byte for byte/);
-  });
+  test.each(recipeFiles.filter(({ language }) => language === 'curl'))(
+    '$path produces the right result',
+    async ({ path }) => {
+      const curl = await findInterpreter.curl();
+      if ('missing' in curl) throw new Error(curl.missing);
+      expect(await checks[path]?.(trials.of(path, curl))).toMatch(/SHA-256|byte for byte/);
+    },
+  );
 });

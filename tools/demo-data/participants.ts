@@ -1,29 +1,29 @@
 import { type Question, languages, questions } from './questions.ts';
 import type { Random } from './random.ts';
-import type { Form, Response } from './tables.ts';
+import type { FormVersion, Response } from './tables.ts';
 
-/** Whoever starts after this time mostly gets the second versions, others the first: for weeks, answers to both come in. */
+/** Most participants who start after this time get the second versions. For weeks, both versions are answered. */
 const SECOND_VERSION = Date.parse('2026-02-02T09:00:00Z');
 const FIRST_START = Date.parse('2026-01-06T06:00:00Z');
 const LAST_START = Date.parse('2026-03-01T21:00:00Z');
 const MINUTE = 60_000;
 
-/** Platforms, and ids of the pages that the chats run on: too large for a double to hold all their digits. */
 const platforms = ['messenger', 'whatsapp', 'instagram'] as const;
+/** Ids of the pages that the chats run on, with more digits than a double can hold. */
 const pages = ['935593143497601123', '104882517369924467'] as const;
 
 /**
- * Makes the answers of a study's participants, each of whom answers the forms one after the other, some leaving early.
+ * Makes the responses of a study's participants. Each answers the forms one after the other; some leave early.
  *
- * @param forms both versions of each form, the first versions first
+ * @param forms first version of each form, then the second version of each
  */
-export function makeResponses(random: Random, forms: Form[], participants: number): Response[] {
+export function makeResponses(random: Random, forms: FormVersion[], participants: number): Response[] {
   const ids = Array.from({ length: participants }, (_, index) => 1_600_000_000_000 + index * 17);
   return ids.flatMap((flowid) => makeParticipant(random, forms, String(flowid)));
 }
 
-function makeParticipant(random: Random, forms: Form[], flowid: string): Response[] {
-  // Whole quarters of an hour, since invitations go out to many at once: so different people answer in the same moment.
+function makeParticipant(random: Random, forms: FormVersion[], flowid: string): Response[] {
+  // On the quarter hour, so that several participants answer at the same moment.
   const start = FIRST_START + random.integer(0, (LAST_START - FIRST_START) / (15 * MINUTE)) * 15 * MINUTE;
   const half = forms.length / 2;
   const isSecond = start >= SECOND_VERSION && random.chance(0.8);
@@ -56,15 +56,15 @@ function makeParticipant(random: Random, forms: Form[], flowid: string): Respons
         timestamp: isoTime(time),
         metadata,
       });
-      time += nextIn(random);
+      time += timeToNext(random);
     }
     time += (formIndex + 1) * random.integer(1, 10) * 24 * 60 * MINUTE * 1000;
   }
   return responses;
 }
 
-/** Microseconds until the next answer: mostly some seconds, sometimes so few that both fall into one millisecond. */
-function nextIn(random: Random): number {
+/** Microseconds until the next answer: usually seconds, sometimes so few that both fall into one millisecond. */
+function timeToNext(random: Random): number {
   return random.chance(0.03) ? random.integer(1, 400) : random.integer(2_000_000, 90_000_000);
 }
 
@@ -78,7 +78,7 @@ function makeAnswer(
   return { response: answer[language] ?? '', translated_response: language === 0 ? null : answer[0] };
 }
 
-/** As JSON text, since a JS number would lose digits of the page's id. Some participants have none. */
+/** Metadata as JSON text, because a JS number would lose digits of the page id. Some participants have none. */
 function makeMetadata(
   random: Random,
   start: number,

@@ -1,21 +1,21 @@
-/** Languages the participants answer in, in the order of the answers below. */
+/** The participants' languages, in the order of the answers below. */
 export const languages = ['en', 'es', 'hi', 'ar', 'pt', 'sw'] as const;
 
-/** An answer in each language; the first, English, is the translation of the others. */
+/** An answer in each language. The English one is the translation of the others. */
 type Answer = readonly [en: string, es: string, hi: string, ar: string, pt: string, sw: string];
 
 export interface Question {
   ref: string;
   /** Its wording in the first and in the second version of the form. */
   texts: readonly [string, string];
-  /** Possible answers, or the largest number to be given. */
+  /** Possible answers, or for a number the largest. */
   answers: readonly [Answer, ...Answer[]] | number;
 }
 
 const yes: Answer = ['Yes', 'Sí', 'हाँ', 'نعم', 'Sim', 'Ndiyo'];
 const no: Answer = ['No', 'No', 'नहीं', 'لا', 'Não', 'Hapana'];
 
-/** The questions of each form, by its shortcode. The open ones hold all that makes an export hard. */
+/** The questions of each form, by shortcode. Some answers contain what is hard to export: quotes, line breaks, emoji. */
 export const questions: Record<string, readonly Question[]> = {
   healthstart: [
     {

@@ -1,19 +1,19 @@
-/** Numbers that look random and are the same on every run. */
+/** A seeded generator of pseudo-random values. */
 export interface Random {
-  /** An integer from `min` to `max`, both included. */
+  /** An integer from `min` to `max`, inclusive. */
   integer(min: number, max: number): number;
-  /** One of the items, each as likely as the others. */
+  /** One of the items. */
   pick<T>(items: readonly [T, ...T[]]): T;
   /** True with the given probability. */
   chance(probability: number): boolean;
-  /** A string of decimal digits that does not begin with a zero. */
+  /** A string of decimal digits without a leading zero. */
   digits(length: number): string;
-  /** A UUID of version 4. */
+  /** A version 4 UUID. */
   uuid(): string;
 }
 
 /**
- * Makes a generator from a seed. The algorithm is mulberry32 by Tommy Ettinger (public domain), as found in
+ * The algorithm is mulberry32 by Tommy Ettinger (public domain):
  * https://github.com/bryc/code/blob/master/jshash/PRNGs.md#mulberry32.
  */
 export function randomFrom(seed: number): Random {

@@ -34,5 +34,5 @@ export const responseColumns = {
   translated_response: 'text',
 };
 
-export type Form = Record<keyof typeof formColumns, string>;
+export type FormVersion = Record<keyof typeof formColumns, string>;
 export type Response = Values<typeof responseColumns>;

@@ -2,14 +2,21 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { runWrangler } from '../keys/wrangler.ts';
+import { withTemporaryFolder } from '../temporary-folder.ts';
 import { type Target, configPath } from './config.ts';
+
+/**
+ * Limit for the gzipped Worker. Cloudflare accepts 3 MB on the free plan and 10 MB on the paid one, but every kilobyte slows
+ * the start of an isolate. The limit leaves room for features, but a large dependency exceeds it.
+ */
+export const BUDGET_KIB = 320;
 
 /** The Worker, bundled as for a deployment. */
 export interface Build {
-  /** Of all that is uploaded, but for the source map. */
+  /** Size of everything that would be uploaded, except the source map. */
   readonly gzipBytes: number;
-  /** Bytes in the bundle, by the path of the file that they come from. */
-  readonly inputs: ReadonlyMap<string, number>;
+  /** Paths of the files that contribute code to the bundle. */
+  readonly inputs: readonly string[];
 }
 
 interface Metafile {
@@ -17,27 +24,35 @@ interface Metafile {
 }
 
 /**
- * Bundles the Worker with a dry run of wrangler's. Needs no network.
+ * Bundles the Worker with a dry run of `wrangler deploy`. Needs no network.
  *
- * @param folder an empty one that exists; stays as it was but for `build` and `logs`
  * @throws UserError with wrangler's reason
  */
-export async function buildWorker(folder: string, target: Target): Promise<Build> {
-  const out = join(folder, 'build');
-  const metafile = join(folder, 'metafile.json');
-  const args = ['deploy', '--dry-run', `--outdir=${out}`, `--metafile=${metafile}`];
-  await runWrangler([...args, `--env=${target.env}`, `--config=${configPath(target)}`], {
-    logFolder: join(folder, 'logs'),
-  });
+export async function buildWorker(target: Target): Promise<Build> {
+  return withTemporaryFolder(async (folder) => {
+    const out = join(folder, 'build');
+    const metafile = join(folder, 'metafile.json');
+    const args = ['deploy', '--dry-run', `--outdir=${out}`, `--metafile=${metafile}`];
+    await runWrangler([...args, `--env=${target.env}`, `--config=${configPath(target)}`], {
+      logFolder: join(folder, 'logs'),
+    });
 
-  const names = (await readdir(out)).filter((name) => !/\.map$|^README\.md$/.test(name)); // wrangler's own, not uploaded
-  const modules = await Promise.all(names.map((name) => readFile(join(out, name))));
-  const { outputs } = JSON.parse(await readFile(metafile, 'utf8')) as Metafile;
-  const inputs = new Map<string, number>();
-  for (const output of Object.values(outputs)) {
-    for (const [path, { bytesInOutput }] of Object.entries(output.inputs ?? {})) {
-      if (bytesInOutput > 0) inputs.set(path, (inputs.get(path) ?? 0) + bytesInOutput);
-    }
-  }
-  return { gzipBytes: gzipSync(Buffer.concat(modules)).length, inputs };
+    const names = (await readdir(out)).filter((name) => !/\.map$|^README\.md$/.test(name)); // README.md: wrangler's own
+    const modules = await Promise.all(names.map((name) => readFile(join(out, name))));
+    const { outputs } = JSON.parse(await readFile(metafile, 'utf8')) as Metafile;
+    const inputs = Object.values(outputs)
+      .flatMap((output) => Object.entries(output.inputs ?? {}))
+      .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+      .map(([path]) => path);
+    return { gzipBytes: gzipSync(Buffer.concat(modules)).length, inputs };
+  });
+}
+
+/** @returns a message if the Worker exceeds {@link BUDGET_KIB} */
+export function sizeProblems(gzipBytes: number): string[] {
+  const kib = gzipBytes / 1024;
+  if (kib <= BUDGET_KIB) return [];
+  return [
+    `The Worker has ${kib.toFixed(1)} KiB under gzip, but the limit is ${BUDGET_KIB} KiB; find the cause with "npx wrangler deploy --dry-run --outdir dist --metafile", or raise the limit in tools/deploy/build.ts`,
+  ];
 }

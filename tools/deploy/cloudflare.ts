@@ -1,49 +1,46 @@
 import { reasonOf } from '../command.ts';
 import { runWrangler } from '../keys/wrangler.ts';
+import { withTemporaryFolder } from '../temporary-folder.ts';
 import { type Target, configPath } from './config.ts';
 
 /**
- * Whether wrangler may act for somebody at Cloudflare, and the Worker there has its secrets. Their values cannot be read.
+ * Checks that wrangler is logged in to Cloudflare and that the Worker has its secrets. Their values cannot be read.
  *
- * @param secrets the names of those it needs
- * @param logFolder where wrangler's log files go
+ * @param secrets names of the required secrets
  */
-export async function cloudflareProblems(
-  target: Target,
-  secrets: readonly string[],
-  logFolder: string,
-): Promise<string[]> {
-  const options = { logFolder, logLevel: 'log' };
-  try {
-    await runWrangler(['whoami', '--json'], options);
-  } catch (error) {
-    const reason = reasonOf(error);
-    return [
-      reason === 'wrangler failed'
-        ? 'wrangler is not logged in; "npx wrangler login" or CLOUDFLARE_API_TOKEN does it'
-        : `Cloudflare does not say who you are (${reason}); see "npx wrangler whoami"`,
-    ];
-  }
-
-  const at = [`--env=${target.env}`, `--config=${configPath(target)}`];
-  let found: string[];
-  try {
-    found = namesIn(await runWrangler(['secret', 'list', '--format=json', ...at], options));
-  } catch (error) {
-    // 10007: there is no such Worker yet.
-    const reason = reasonOf(error);
-    if (!reason.includes('10007') && !/Worker .* not found/i.test(reason))
+export async function cloudflareProblems(target: Target, secrets: readonly string[]): Promise<string[]> {
+  return withTemporaryFolder(async (logFolder) => {
+    const options = { logFolder, logLevel: 'log' };
+    try {
+      await runWrangler(['whoami', '--json'], options);
+    } catch (error) {
+      const reason = reasonOf(error);
       return [
-        `The secrets of the environment cannot be listed (${reason}); see "npx wrangler secret list --env ${target.env}"`,
+        reason === 'wrangler failed'
+          ? 'wrangler is not logged in; run "npx wrangler login" or set CLOUDFLARE_API_TOKEN'
+          : `Cannot log in to Cloudflare (${reason}); see "npx wrangler whoami"`,
       ];
-    found = [];
-  }
-  return secrets
-    .filter((name) => !found.includes(name))
-    .map((name) => `The secret ${name} is not set; "npx wrangler secret put ${name} --env ${target.env}" sets it`);
+    }
+
+    const args = ['secret', 'list', '--format=json', `--env=${target.env}`, `--config=${configPath(target)}`];
+    let found: string[] = [];
+    try {
+      found = namesIn(await runWrangler(args, options));
+    } catch (error) {
+      const reason = reasonOf(error);
+      const hasNoWorker = reason.includes('10007') || /Worker .* not found/i.test(reason); // 10007: before its first deployment
+      if (!hasNoWorker)
+        return [
+          `Cannot list the secrets of the environment (${reason}); see "npx wrangler secret list --env ${target.env}"`,
+        ];
+    }
+    return secrets
+      .filter((name) => !found.includes(name))
+      .map((name) => `The secret ${name} is not set; run "npx wrangler secret put ${name} --env ${target.env}"`);
+  });
 }
 
-/** The names in what `wrangler secret list` prints: a JSON array of objects, which other lines may stand before. */
+/** The names in the output of `wrangler secret list`: a JSON array of objects, possibly after warnings. */
 export function namesIn(output: string): string[] {
   const json = /^\[[^]*\]\s*$/m.exec(output)?.[0] ?? '[]';
   return (JSON.parse(json) as { name: string }[]).map(({ name }) => name);

@@ -4,15 +4,15 @@ import { experimental_readRawConfig as readRawConfig, unstable_readConfig as rea
 import { UserError } from '../command.ts';
 import { printable } from '../keys/printable.ts';
 
-/** What is deployed, and from which file. */
+/** What to deploy, from which configuration. */
 export interface Target {
-  /** The name of an environment in `config`. */
+  /** Name of an environment in `config`. */
   readonly env: string;
-  /** wrangler.toml, or another file like it. */
+  /** Path of wrangler.toml or a file like it, relative to the project's folder. */
   readonly config: string;
 }
 
-/** The part of an environment in wrangler.toml that the check is about. (wrangler's own types are in a package that it does not bring.) */
+/** The part of an environment that is checked. (wrangler's own types are in a package that it does not depend on.) */
 export interface Environment {
   readonly kv_namespaces?: readonly { readonly binding: string; readonly id?: string | undefined }[];
   readonly ratelimits?: readonly { readonly name: string; readonly namespace_id: string }[];
@@ -21,10 +21,9 @@ export interface Environment {
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The file's absolute path: a relative one is relative to the project's folder, as the rest of what wrangler is told. */
 export const configPath = ({ config }: Pick<Target, 'config'>) => resolve(root, config);
 
-/** @throws UserError when the file has no such environment, or cannot be read */
+/** @throws UserError if the file has no such environment or cannot be read */
 export function readEnvironment(target: Target): Environment {
   const config = configPath(target);
   const { rawConfig } = readRawConfig({ config }) as { rawConfig: { env?: Readonly<Record<string, unknown>> } };
@@ -41,29 +40,24 @@ const KV = 'API_KEYS';
 const LIMITS = ['KEY_LIMIT', 'FAILURE_LIMIT'];
 const SECRET = 'DATABASE_URL';
 
-/** What an environment lacks of src/env.ts. */
+/** Checks that an environment has the bindings of src/env.ts. */
 export function configProblems({ kv_namespaces = [], ratelimits = [], secrets }: Environment): string[] {
-  const problems: string[] = [];
   const id = kv_namespaces.find(({ binding }) => binding === KV)?.id;
-  if (id === undefined) {
-    problems.push(
-      `wrangler.toml: the environment has no KV namespace bound as ${KV}; it does not inherit the top level's`,
-    );
-  } else if (!/^(?!0+$)[0-9a-f]{32}$/.test(id)) {
-    problems.push(
-      `wrangler.toml: the id of ${KV} is no namespace's; put the one that "npx wrangler kv namespace create" prints`,
-    );
-  }
-  for (const name of LIMITS) {
-    if (!ratelimits.some((limit) => limit.name === name))
-      problems.push(`wrangler.toml: the environment has no rate limit ${name}; it does not inherit the top level's`);
-  }
+  const missingLimits = LIMITS.filter((name) => !ratelimits.some((limit) => limit.name === name));
   const ids = ratelimits.map(({ namespace_id }) => namespace_id);
-  if (new Set(ids).size < ids.length)
+  const problems: string[] = [];
+  if (id === undefined)
     problems.push(
-      'wrangler.toml: two rate limits have the same namespace_id, and would count together; give each its own',
+      `the environment has no KV namespace bound as ${KV}; it does not inherit the one of the top level, so add one`,
     );
-  if (!secrets?.required?.includes(SECRET))
-    problems.push(`wrangler.toml: [secrets] required does not name ${SECRET}; add it`);
-  return problems;
+  else if (!/^(?!0+$)[0-9a-f]{32}$/.test(id))
+    problems.push(`the id of ${KV} is a placeholder; use the id that "npx wrangler kv namespace create" prints`);
+  for (const name of missingLimits)
+    problems.push(
+      `the environment has no rate limit ${name}; it does not inherit the one of the top level, so add one`,
+    );
+  if (new Set(ids).size < ids.length)
+    problems.push('two rate limits have the same namespace_id and would share a counter; give each its own');
+  if (!secrets?.required?.includes(SECRET)) problems.push(`[secrets] required does not list ${SECRET}; add it`);
+  return problems.map((problem) => `wrangler.toml: ${problem}`);
 }

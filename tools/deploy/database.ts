@@ -8,11 +8,11 @@ const TABLES = ['users', 'surveys', 'survey_settings', 'responses', 'api_keys'];
 const MIGRATE = 'run "npm run db:migrate" with the same DATABASE_URL';
 
 /**
- * Whether a database is what the Worker expects: migrated, with a role that can log in, read, note when a key was used, and
- * nothing else. Reads only.
+ * Checks that a database is migrated and that the Worker's role can log in, read the tables, update when a key was last
+ * used, and nothing else. Reads only.
  *
  * @param url `postgres://` URL of the tables' owner
- * @throws UserError when nothing answers there
+ * @throws UserError if the database cannot be reached
  */
 export async function databaseProblems(url: string): Promise<string[]> {
   await using database = await openDatabase({ DATABASE_URL: url });
@@ -23,57 +23,54 @@ export async function databaseProblems(url: string): Promise<string[]> {
   });
 }
 
-/** @returns of the migrations in src/db/migrations, those that were not applied */
+/** @returns the migrations in src/db/migrations that have not been applied */
 async function pendingMigrations(client: Client): Promise<string[]> {
   const names = await migrationNames();
   const { rows: tables } = await client.query(`select where to_regclass('schema_migrations') is not null`);
   if (tables.length === 0) return names;
   const { rows } = await client.query<{ name: string }>('select name from schema_migrations');
-  const done = new Set(rows.map(({ name }) => name));
-  return names.filter((name) => !done.has(name));
+  const applied = new Set(rows.map(({ name }) => name));
+  return names.filter((name) => !applied.has(name));
 }
 
-/** That it has a password is not to be seen: Postgres shows that to superusers only. */
+/** Does not check for a password: Postgres shows only superusers whether a role has one. */
 async function roleProblems(client: Client): Promise<string[]> {
-  const { rows: roles } = await client.query<{ can: boolean; super: boolean; expired: boolean }>(
-    `select rolcanlogin as can, rolsuper or rolbypassrls as super, coalesce(rolvaliduntil < now(), false) as expired
+  const { rows: roles } = await client.query<{ can_login: boolean; is_super: boolean; is_expired: boolean }>(
+    `select rolcanlogin as can_login, rolsuper or rolbypassrls as is_super,
+       coalesce(rolvaliduntil < now(), false) as is_expired
      from pg_roles where rolname = $1`,
     [ROLE],
   );
   const role = roles[0];
   if (!role) return [`The database has no role ${ROLE}; ${MIGRATE}`];
   const problems: string[] = [];
-  if (!role.can) problems.push(`The role ${ROLE} may not log in; "alter role ${ROLE} login" allows it`);
-  if (role.expired)
-    problems.push(
-      `The password of the role ${ROLE} has expired; "alter role ${ROLE} valid until 'infinity'" ends that`,
-    );
+  if (!role.can_login) problems.push(`The role ${ROLE} cannot log in; run "alter role ${ROLE} login"`);
+  if (role.is_expired)
+    problems.push(`The password of the role ${ROLE} has expired; run "alter role ${ROLE} valid until 'infinity'"`);
 
-  const { rows: rights } = await client.query<{ name: string; reads: boolean; writes: boolean }>(
-    `select name, has_any_column_privilege($1, to_regclass(name), 'select') as reads,
-       has_table_privilege($1, to_regclass(name), 'insert, update, delete, truncate') as writes
+  const { rows: tables } = await client.query<{ name: string; can_read: boolean; can_write: boolean }>(
+    `select name, has_any_column_privilege($1, to_regclass(name), 'select') as can_read,
+       has_table_privilege($1, to_regclass(name), 'insert, update, delete, truncate') as can_write
      from unnest($2::text[]) as name where to_regclass(name) is not null`,
     [ROLE, TABLES],
   );
-  const named = (names: { name: string }[]) => names.map(({ name }) => name).join(', ');
-  const unread = rights.filter(({ reads }) => !reads);
-  const written = rights.filter(({ writes }) => writes);
-  if (unread.length > 0)
-    problems.push(
-      `The role ${ROLE} may not read ${named(unread)}; "grant select on ${named(unread)} to ${ROLE}" allows it`,
-    );
-  const { rows: unnoted } = await client.query(
+  const namesOf = (some: { name: string }[]) => some.map(({ name }) => name).join(', ');
+  const unreadable = namesOf(tables.filter(({ can_read }) => !can_read));
+  const writable = role.is_super ? 'everything' : namesOf(tables.filter(({ can_write }) => can_write));
+  if (unreadable)
+    problems.push(`The role ${ROLE} cannot read ${unreadable}; run "grant select on ${unreadable} to ${ROLE}"`);
+  const { rows: notUpdatable } = await client.query(
     `select from pg_attribute where attrelid = to_regclass('api_keys') and attname = 'last_used'
        and not has_column_privilege($1, attrelid, attnum, 'update')`,
     [ROLE],
   );
-  if (unnoted.length > 0)
+  if (notUpdatable.length > 0)
     problems.push(
-      `The role ${ROLE} may not note when a key was used; "grant update (last_used) on api_keys to ${ROLE}" allows it`,
+      `The role ${ROLE} cannot update when a key was last used; run "grant update (last_used) on api_keys to ${ROLE}"`,
     );
-  if (role.super || written.length > 0)
+  if (writable)
     problems.push(
-      `The role ${ROLE} may change ${role.super ? 'everything' : named(written)}; revoke that, and the membership in other roles that it may have it from`,
+      `The role ${ROLE} can change ${writable}; revoke that privilege, and its membership in roles that grant it`,
     );
   return problems;
 }

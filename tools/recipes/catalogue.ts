@@ -1,18 +1,18 @@
 import { fileURLToPath } from 'node:url';
 
-/** Where the recipes are. */
+/** Path of the recipes' folder. */
 export const RECIPES = fileURLToPath(new URL('../../recipes/', import.meta.url));
 
-/** What recipes can be about, in the words of the page's table. */
+/** What recipes do: the rows of the page's table. */
 export const subjects = {
   list: 'list the surveys',
   download: 'download a survey as CSV',
   page: 'read page by page',
-  part: 'a part, or what is new',
-  resume: 'go on with a download that broke off',
+  part: 'download a part, or new responses',
+  resume: 'resume a download',
   join: 'join with the form versions',
   busy: 'wait when the service is busy',
-  ask: 'ask questions of a file',
+  query: 'query or open a file',
 } as const;
 
 export type Subject = keyof typeof subjects;
@@ -22,17 +22,17 @@ export type Language = 'curl' | 'python' | 'r' | 'duckdb';
 export interface RecipeFile {
   readonly path: string;
   readonly subject: Subject;
-  /** What runs it; nothing but a person when not given. */
+  /** What runs it; undefined for manual steps. */
   readonly language?: Language;
 }
 
-/** A chapter of the page: a folder with an `about.md` and recipes. */
+/** A chapter of the page: a folder with `about.md` and recipes. */
 export interface Chapter {
   readonly folder: string;
   readonly recipes: readonly RecipeFile[];
 }
 
-/** All there is, in the order of the page. */
+/** All recipes, in the order of the page. */
 export const chapters: readonly Chapter[] = [
   chapter('curl', 'curl', {
     'list-surveys.sh': 'list',
@@ -50,12 +50,12 @@ export const chapters: readonly Chapter[] = [
     'wait_when_busy.py': 'busy',
   }),
   chapter('r', 'r', { 'download_csv.R': 'download', 'page_through.R': 'page', 'join_form_data.R': 'join' }),
-  chapter('duckdb', 'duckdb', { 'questions.sql': 'ask', 'read_ndjson.sql': 'ask', 'join_form_data.sql': 'join' }),
+  chapter('duckdb', 'duckdb', { 'questions.sql': 'query', 'read_ndjson.sql': 'query', 'join_form_data.sql': 'join' }),
   {
     folder: 'excel',
     recipes: [
       { path: 'excel/download-for-excel.sh', subject: 'download', language: 'curl' },
-      { path: 'excel/open-the-file.md', subject: 'ask' },
+      { path: 'excel/open-the-file.md', subject: 'query' },
       { path: 'excel/power-query.md', subject: 'part' },
     ],
   },

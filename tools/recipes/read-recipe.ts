@@ -7,30 +7,30 @@ export interface Recipe {
   readonly title: string;
   /** Markdown. */
   readonly explanation: string;
-  /** As it is run, without what has become title and explanation; nothing in a Markdown file. */
+  /** The program without its initial comment; empty for a Markdown file. */
   readonly code: string;
 }
 
-/** A comment at the beginning: its first line is the title, the rest, behind an empty line, the explanation. */
+/** The initial comment: a title, an empty line, and the explanation. */
 const HEAD = /^(?:#!.*\n)?((?:(?:#|--)(?: .*)?\n)+)\n/;
 
 /**
- * Reads a file of `recipes/`: a program that begins with a comment, or Markdown that begins with a heading.
+ * Reads a file of `recipes/`: a program that starts with a comment, or Markdown that starts with a heading.
  *
- * @param path in that folder
- * @throws UserError when it does not begin so
+ * @param path relative to that folder
+ * @throws UserError if it starts differently
  */
 export async function readRecipe(path: string): Promise<Recipe> {
   const text = await readFile(join(RECIPES, path), 'utf8');
   if (path.endsWith('.md')) return parseHead(path, text, '');
   const [all, comment] = HEAD.exec(text) ?? [];
-  if (all === undefined || comment === undefined) throw new UserError(`recipes/${path} does not begin with a comment`);
+  if (all === undefined || comment === undefined) throw new UserError(`recipes/${path} does not start with a comment`);
   return parseHead(path, `# ${comment.replaceAll(/^(?:#|--) ?/gm, '')}`, text.slice(all.length));
 }
 
 function parseHead(path: string, text: string, code: string): Recipe {
   const [, title, explanation] = /^# (.+)\n\n([^]+)$/.exec(text) ?? [];
   if (title === undefined || explanation === undefined)
-    throw new UserError(`recipes/${path} does not begin with a title, an empty line and an explanation`);
+    throw new UserError(`recipes/${path} does not start with a title, an empty line and an explanation`);
   return { title, explanation: explanation.trim(), code: code.trim() };
 }

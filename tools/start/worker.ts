@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../command.ts';
 import { spawnTethered } from '../tether.ts';
+import { WRANGLER, WRANGLER_ENV } from '../wrangler.ts';
 
 /** The Worker in workerd. */
 export interface RunningWorker {
@@ -14,16 +15,7 @@ export interface RunningWorker {
 }
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const wrangler = fileURLToPath(new URL('../../node_modules/wrangler/bin/wrangler.js', import.meta.url));
 const STOP_MS = 2_000;
-
-/** No output but warnings, and no requests to Cloudflare: neither metrics nor geolocation. */
-const WRANGLER_ENV = {
-  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
-  WRANGLER_SEND_METRICS: 'false',
-  WRANGLER_HIDE_BANNER: 'true',
-  CI: 'true', // no prompts
-};
 
 /**
  * Starts `wrangler dev` with the Worker's variables and secrets. Secrets go through a file that only its owner can read,
@@ -51,7 +43,7 @@ export async function startWorker(options: {
     ...vars,
     ...['--show-interactive-dev-session=false', '--log-level', 'warn'],
   ];
-  const child = spawnTethered(process.execPath, [wrangler, ...args], {
+  const child = spawnTethered(process.execPath, [WRANGLER, ...args], {
     cwd: root,
     // The secrets again: wrangler prefers variables of its environment, such as DATABASE_URL, to those of the file.
     env: { ...process.env, ...WRANGLER_ENV, ...options.secrets, WRANGLER_LOG_PATH: join(dataDir, 'wrangler-logs') },

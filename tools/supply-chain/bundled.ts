@@ -1,4 +1,10 @@
-/** The packages that the Worker is made of. One that is not here, or is no longer in the Worker, is a change to look at. */
+/**
+ * The packages bundled into the Worker. They run with the database's credentials, so adding one is a decision.
+ *
+ * - hono: routes, headers, CORS; small, and made for Workers
+ * - zod, @hono/zod-openapi (with zod-openapi and zod-validator): check query parameters and describe them in /openapi.json
+ * - @neondatabase/serverless: Neon's own driver, SQL over HTTP
+ */
 export const BUNDLED = [
   '@asteasolutions/zod-to-openapi',
   '@hono/zod-openapi',
@@ -8,20 +14,19 @@ export const BUNDLED = [
   'zod',
 ];
 
-/** @param paths of the files that a bundle is made of */
+/** @param paths of the files in a bundle */
 export function packagesIn(paths: Iterable<string>): string[] {
   const names = [...paths].flatMap((path) => /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
   return [...new Set(names)].toSorted();
 }
 
+/** @returns one message for each package that {@link BUNDLED} lacks, or lists without need */
 export function bundledProblems(found: readonly string[]): string[] {
-  const here = 'tools/supply-chain/bundled.ts';
+  const list = 'tools/supply-chain/bundled.ts';
+  const added = found.filter((name) => !BUNDLED.includes(name));
+  const removed = BUNDLED.filter((name) => !found.includes(name));
   return [
-    ...found
-      .filter((name) => !BUNDLED.includes(name))
-      .map((name) => `${name} is now part of the Worker; if it is to be, add it to ${here}`),
-    ...BUNDLED.filter((name) => !found.includes(name)).map(
-      (name) => `${name} is no longer part of the Worker; remove it from ${here}`,
-    ),
+    ...added.map((name) => `${name} is now bundled into the Worker; if that is intended, add it to ${list}`),
+    ...removed.map((name) => `${name} is no longer bundled into the Worker; remove it from ${list}`),
   ];
 }

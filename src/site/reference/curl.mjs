@@ -1,11 +1,11 @@
 /**
- * The same request for a shell (POSIX). The key is not in it: it would stay in the shell's history.
+ * The request as a curl command for a POSIX shell. It contains no key, which would stay in the shell's history.
  *
  * @param {object} request
- * @param {string} request.url without its query
+ * @param {string} request.url without the query
  * @param {[name: string, value: string][]} request.pairs of the query
  * @param {boolean} request.needsKey
- * @param {string | undefined} request.file where to save the answer
+ * @param {string | undefined} request.file name of the file to save the response to
  */
 export function curlFor({ url, pairs, needsKey, file }) {
   const lines = [

@@ -16,14 +16,14 @@
  */
 
 /**
- * The service's description of itself, with every reference replaced by what it points to.
+ * Loads /openapi.json and replaces every reference with its target.
  *
  * @returns {Promise<Description>}
  */
 export async function loadDescription() {
-  const answer = await fetch('/openapi.json');
-  if (!answer.ok) throw new Error(`/openapi.json: ${answer.status}`);
-  const description = await answer.json();
+  const response = await fetch('/openapi.json');
+  if (!response.ok) throw new Error(`/openapi.json: status ${response.status}`);
+  const description = await response.json();
   return resolve(description, description);
 }
 
@@ -46,7 +46,7 @@ function resolve(root, node) {
 }
 
 /**
- * What can be asked by GET, in the order of the description.
+ * The GET operations, in the order of the description.
  *
  * @param {Description} description
  * @returns {Operation[]}
@@ -71,7 +71,7 @@ export function operationsOf({ paths, security }) {
 }
 
 /**
- * The headers that every answer has, whatever was asked.
+ * The headers that every response of every operation has.
  *
  * @param {Operation[]} operations
  * @returns {Record<string, Header>}
@@ -84,7 +84,7 @@ export function commonHeaders(operations) {
 }
 
 /**
- * A schema's type and bounds in words.
+ * Describes a schema's type and bounds.
  *
  * @param {Schema} schema
  * @returns {string}

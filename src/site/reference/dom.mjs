@@ -1,24 +1,24 @@
 /**
- * Makes an element. Text goes in as text, never as HTML.
+ * Creates an element. Strings become text, never HTML.
  *
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
- * @param {Record<string, unknown>} properties a property's name, or an attribute's where it has a hyphen
+ * @param {Record<string, unknown>} properties by name; names with a hyphen are attributes
  * @param {(Node | string | undefined)[]} children
  * @returns {HTMLElementTagNameMap[Tag]}
  */
 export function element(tag, properties = {}, ...children) {
-  const made = document.createElement(tag);
+  const node = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
-    if (name.includes('-')) made.setAttribute(name, String(value));
-    else Object.assign(made, { [name]: value });
+    if (name.includes('-')) node.setAttribute(name, String(value));
+    else Object.assign(node, { [name]: value });
   }
-  made.append(...children.filter((child) => child !== undefined));
-  return made;
+  node.append(...children.filter((child) => child !== undefined));
+  return node;
 }
 
 /**
- * The parts of a description: text, and code where it stands between backticks.
+ * Splits a description into text and, between backticks, code.
  *
  * @param {string} text
  * @returns {(Node | string)[]}
@@ -26,7 +26,7 @@ export function element(tag, properties = {}, ...children) {
 export const prose = (text) => text.split('`').map((part, i) => (i % 2 === 1 ? element('code', {}, part) : part));
 
 /**
- * A long text in its own frame, which scrolls, by keyboard too.
+ * A long text in a frame that can be scrolled, also by keyboard.
  *
  * @param {string} text
  * @param {string} label
@@ -35,10 +35,10 @@ export const listing = (text, label) =>
   element('pre', { tabIndex: 0, role: 'group', 'aria-label': label }, element('code', {}, text));
 
 /**
- * A button that puts a text on the clipboard.
+ * A button that copies a text to the clipboard.
  *
  * @param {() => string} text
- * @param {string} what
+ * @param {string} what name of the text, for screen readers
  */
 export function copyButton(text, what) {
   const button = element('button', { type: 'button', className: 'quiet', 'aria-label': `Copy ${what}` }, 'Copy');

@@ -8,11 +8,11 @@ import { element, prose } from './dom.mjs';
  */
 
 /**
- * A parameter's words and its control.
+ * Creates the form field of a parameter.
  *
  * @param {Parameter} parameter
  * @param {string} prefix of the control's id
- * @returns {{ row: HTMLElement, pairs: () => [name: string, value: string][] }} pairs: what goes into the query
+ * @returns {{ row: HTMLElement, pairs: () => [name: string, value: string][] }} pairs: for the query string
  */
 export function field({ name, required, description = '', schema: anySchema, example }, prefix) {
   const schema = /** @type {Schema} */ (anySchema);
@@ -53,10 +53,10 @@ function controlFor(schema) {
   const choices = schema.type === 'boolean' ? [false, true] : schema.enum;
   if (choices) {
     const options = choices.map((choice) => element('option', { value: String(choice) }, String(choice)));
-    return element('select', {}, element('option', { value: '' }, 'not given'), ...options);
+    return element('select', {}, element('option', { value: '' }, 'not set'), ...options);
   }
   const plain = { autocapitalize: 'off', spellcheck: false, autocomplete: 'off' };
-  if (schema.type === 'array') return element('textarea', { ...plain, rows: 1, placeholder: 'one on a line' });
+  if (schema.type === 'array') return element('textarea', { ...plain, rows: 1, placeholder: 'one per line' });
   return element('input', { ...plain, type: 'text', inputMode: schema.type === 'integer' ? 'numeric' : 'text' });
 }
 

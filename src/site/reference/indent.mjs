@@ -1,5 +1,5 @@
 /**
- * Indents JSON, complete or cut off, and leaves every value as it is: the digits of its numbers are not read.
+ * Indents JSON, also if it is truncated. Values are not parsed, so numbers keep all their digits.
  *
  * @param {string} json
  */

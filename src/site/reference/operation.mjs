@@ -1,16 +1,16 @@
-import { answerView, size } from './answer.mjs';
 import { curlFor } from './curl.mjs';
 import { copyButton, element, listing, prose } from './dom.mjs';
 import { field } from './fields.mjs';
 import { download, preview } from './request.mjs';
 import { responsesView } from './responses.mjs';
+import { resultView, size } from './result.mjs';
 
 /**
- * An endpoint: what it does, a form to try it out, what it answers.
+ * Shows an endpoint: its description, a form to try it, and its responses.
  *
  * @param {import('./description.mjs').Operation} operation
- * @param {Record<string, import('./description.mjs').Header>} common headers of every answer
- * @param {() => string} key as it was entered
+ * @param {Record<string, import('./description.mjs').Header>} common headers of every response
+ * @param {() => string} key entered by the user
  */
 export function operationView(operation, common, key) {
   const { id, path, summary, description, needsKey, parameters } = operation;
@@ -33,7 +33,7 @@ export function operationView(operation, common, key) {
     element(
       'details',
       { className: 'curl' },
-      element('summary', {}, 'The same with curl'),
+      element('summary', {}, 'As a curl command'),
       element(
         'div',
         { className: 'listing' },
@@ -58,22 +58,22 @@ export function operationView(operation, common, key) {
   const showCommand = () => curl.replaceChildren(element('code', {}, command()));
 
   let running = new AbortController();
-  /** @param {(request: import('./request.mjs').Request) => Promise<string>} work returns what to say at the end */
+  /** @param {(request: import('./request.mjs').Request) => Promise<string>} work returns the final status message */
   const attempt = async (work) => {
     running.abort();
     running = new AbortController();
     const { signal } = running;
-    const say = (/** @type {string} */ text) => signal === running.signal && (state.textContent = text);
+    const report = (/** @type {string} */ text) => signal === running.signal && (state.textContent = text);
     output.replaceChildren();
     stop.hidden = false;
-    say('Asking …');
+    report('Waiting for the response …');
     try {
-      say(await work({ url: address(), key: needsKey ? key() : '', signal }));
+      report(await work({ url: address(), key: needsKey ? key() : '', signal }));
     } catch (error) {
-      say(
+      report(
         signal.aborted
           ? 'Stopped.'
-          : `The request failed, or its answer broke off: ${/** @type {Error} */ (error).message}`,
+          : `The request failed or its response was interrupted: ${/** @type {Error} */ (error).message}`,
       );
     }
     if (signal === running.signal) stop.hidden = true;
@@ -83,20 +83,20 @@ export function operationView(operation, common, key) {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     void attempt(async (request) => {
-      const seen = await preview(request);
-      output.replaceChildren(...answerView(seen));
-      return `Answered with status ${seen.answer.status}.`;
+      const result = await preview(request);
+      output.replaceChildren(...resultView(result));
+      return `Received status ${result.response.status}.`;
     });
   });
   save.addEventListener('click', () => {
     void attempt(async (request) => {
       const {
-        answer,
+        response,
         name,
         bytes = 0,
         text,
       } = await download(request, (read) => (state.textContent = `${size(read)} …`));
-      return name ? `Saved ${size(bytes)} as ${name}.` : `Not saved: status ${answer.status}. ${text}`;
+      return name ? `Saved ${size(bytes)} as ${name}.` : `Not saved: status ${response.status}. ${text}`;
     });
   });
   stop.addEventListener('click', () => running.abort());
@@ -113,7 +113,7 @@ export function operationView(operation, common, key) {
       ' ',
       element('code', {}, path),
     ),
-    element('p', {}, ...prose(description), needsKey ? '' : ' Needs no key.'),
+    element('p', {}, ...prose(description), needsKey ? '' : ' No key needed.'),
     form,
     responsesView(operation, common),
   );

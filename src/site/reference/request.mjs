@@ -1,10 +1,10 @@
-/** An answer can be gigabytes; this much of it is read to be looked at. */
+/** How much of a response is read for display: it can be gigabytes. */
 export const PREVIEW_BYTES = 64 * 1024;
 
 /**
  * @typedef {object} Request
  * @property {string} url
- * @property {string} key empty: none is sent
+ * @property {string} key if empty, none is sent
  * @property {AbortSignal} signal
  */
 
@@ -13,47 +13,47 @@ const send = ({ url, key, signal }) =>
   fetch(url, { signal, cache: 'no-store', headers: key === '' ? {} : { Authorization: `Bearer ${key}` } });
 
 /**
- * Asks, and reads the beginning of the answer. The rest is not fetched: the service notices, and stops.
+ * Sends a request and reads the beginning of the response, then disconnects, which makes the service stop.
  *
  * @param {Request} request
  */
 export async function preview(request) {
   const start = performance.now();
-  const answer = await send(request);
+  const response = await send(request);
   const milliseconds = performance.now() - start;
-  const { text, bytes, whole } = await readBeginning(answer);
-  return { answer, milliseconds, text, bytes, whole };
+  const { text, bytes, isWhole } = await readBeginning(response);
+  return { response, milliseconds, text, bytes, isWhole };
 }
 
-/** @param {globalThis.Response} answer */
+/** @param {globalThis.Response} response */
 async function readBeginning({ body }) {
-  if (!body) return { text: '', bytes: 0, whole: true };
+  if (!body) return { text: '', bytes: 0, isWhole: true };
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const reader = body.getReader();
   let text = '';
   let bytes = 0;
   while (bytes < PREVIEW_BYTES) {
     const { done, value } = await reader.read();
-    if (done) return { text: text + decoder.decode(), bytes, whole: true };
+    if (done) return { text: text + decoder.decode(), bytes, isWhole: true };
     const part = value.subarray(0, PREVIEW_BYTES - bytes);
     bytes += part.length;
     text += decoder.decode(part, { stream: true });
   }
   await reader.cancel();
-  return { text, bytes, whole: false };
+  return { text, bytes, isWhole: false };
 }
 
 /**
- * Asks, reads all of the answer, and saves it under the name it comes with. Nothing is saved when the answer is an error or
- * breaks off.
+ * Sends a request and saves the response under the name in its `Content-Disposition`. Errors and interrupted responses are
+ * not saved.
  *
  * @param {Request} request
  * @param {(bytes: number) => void} progress
- * @returns the answer, its body read
+ * @returns the response, and the text of an error
  */
 export async function download(request, progress) {
-  const answer = await send(request);
-  if (!answer.ok || !answer.body) return { answer, text: (await readBeginning(answer)).text };
+  const response = await send(request);
+  if (!response.ok || !response.body) return { response, text: (await readBeginning(response)).text };
   let bytes = 0;
   const counter = new TransformStream({
     /** @param {Uint8Array} chunk */
@@ -62,11 +62,11 @@ export async function download(request, progress) {
       controller.enqueue(chunk);
     },
   });
-  // As a response's body, because the browser keeps a large one on the disk.
-  const file = await new Response(answer.body.pipeThrough(counter)).blob();
-  const name = /filename="(.*)"$/.exec(answer.headers.get('Content-Disposition') ?? '')?.[1] ?? 'download';
-  save(new Blob([file], { type: answer.headers.get('Content-Type') ?? '' }), name);
-  return { answer, name, bytes };
+  // Through a Response, because the browser keeps its large bodies on disk.
+  const file = await new Response(response.body.pipeThrough(counter)).blob();
+  const name = /filename="(.*)"$/.exec(response.headers.get('Content-Disposition') ?? '')?.[1] ?? 'download';
+  save(new Blob([file], { type: response.headers.get('Content-Type') ?? '' }), name);
+  return { response, name, bytes };
 }
 
 /**

@@ -1,6 +1,6 @@
-import { statusBadge } from './answer.mjs';
 import { typeOf } from './description.mjs';
 import { element, listing, prose } from './dom.mjs';
+import { statusBadge } from './result.mjs';
 
 /**
  * @typedef {import('./description.mjs').Schema} Schema
@@ -8,10 +8,10 @@ import { element, listing, prose } from './dom.mjs';
  */
 
 /**
- * What an endpoint may answer, each status to be opened.
+ * Lists an endpoint's responses by status.
  *
  * @param {import('./description.mjs').Operation} operation
- * @param {Record<string, Header>} common headers, which are not said again
+ * @param {Record<string, Header>} common headers, which are not repeated
  */
 export function responsesView({ responses }, common) {
   const views = responses.map(([status, { description, headers = {}, content = {} }]) =>
@@ -23,7 +23,7 @@ export function responsesView({ responses }, common) {
       ...headersOf(/** @type {[string, Header][]} */ (Object.entries(headers)).filter(([name]) => !(name in common))),
     ),
   );
-  return element('div', { className: 'responses' }, element('h4', {}, 'Answers'), ...views);
+  return element('div', { className: 'responses' }, element('h4', {}, 'Responses'), ...views);
 }
 
 /**
@@ -43,20 +43,20 @@ const headersOf = (headers) => (headers.length === 0 ? [] : [element('p', {}, 'H
 /** @typedef {{ name: string, type: string, description: string }} Term */
 
 /**
- * The fields of an object, or of the objects in a list, however deep these stand.
+ * Lists the fields of an object, or of the objects in an array at any depth.
  *
  * @param {Schema} schema
  * @returns {HTMLElement[]}
  */
 function fieldsOf(schema) {
   const inner = /** @type {Schema | undefined} */ (schema.items);
-  if (inner) return [element('p', {}, 'A list, of each:'), ...fieldsOf(inner)];
+  if (inner) return [element('p', {}, 'An array. Each element:'), ...fieldsOf(inner)];
   const fields = /** @type {[string, Schema][]} */ (Object.entries(schema.properties ?? {}));
   const [first] = fields;
   if (!first) return [];
   const terms = fields.map(([name, field]) => ({
     name,
-    type: field.type === 'array' ? 'list' : typeOf(field),
+    type: field.type === 'array' ? 'array' : typeOf(field),
     description: field.description ?? '',
   }));
   return [termList(terms), ...(fields.length === 1 ? fieldsOf(first[1]) : [])];

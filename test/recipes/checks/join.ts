@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { parseCsv } from '../../../test/support/csv.ts';
+import { parseCsv } from '../../support/csv.ts';
 import type { Trial } from '../trial.ts';
 import { checkWaiting } from './downloads.ts';
 import { type Row, expectAllOrNothing, expectRows, expectSuccess, readCsv, withoutNulls } from './expect.ts';
+import { cutAfter } from '../faults.ts';
 
 const RESPONSES = [
   'surveyid',
@@ -16,7 +17,7 @@ const RESPONSES = [
 ];
 const MORE = ['parent_surveyid', 'parent_shortcode', 'pageid', 'translated_response', 'ad_id'];
 
-/** @returns the responses of the export, each with what the join adds to it */
+/** The responses of the export, each with the columns that the join adds. */
 export async function joinedRows(trial: Trial): Promise<Row[]> {
   const forms = parseCsv((await trial.get('/responses/form-data')).body);
   const form = new Map(forms.map((row) => [row['surveyid'], row]));
@@ -31,7 +32,7 @@ export async function joinedRows(trial: Trial): Promise<Row[]> {
 
 export const JOINED_COLUMNS = [...RESPONSES, ...MORE, 'shortcode', 'version', 'platform', 'wave'];
 
-/** `joined.csv`, of a reader that takes a missing value for an empty text. */
+/** Checks `joined.csv`, written by a program that turns a missing value into an empty text. */
 export async function checkJoin(trial: Trial): Promise<string> {
   const expected = withoutNulls(await joinedRows(trial));
   assert.ok(expected.every((row) => row['version'] !== ''));
@@ -42,7 +43,7 @@ export async function checkJoin(trial: Trial): Promise<string> {
   expectSuccess(await trial.run(folder));
   const rows = await expectAll(folder);
   const cut = await trial.folder();
-  const ended = await trial.run(cut, { faults: [{ cutAfter: 50_000 }] });
-  await expectAllOrNothing(cut, ended, () => expectAll(cut));
-  return `${rows}, each with its version; nothing half when cut; ${await checkWaiting(trial)}`;
+  const finished = await trial.run(cut, { faults: [cutAfter(50_000)] });
+  await expectAllOrNothing(cut, finished, () => expectAll(cut));
+  return `${rows}, each with its form version; no partial file when cut; ${await checkWaiting(trial)}`;
 }

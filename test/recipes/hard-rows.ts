@@ -1,6 +1,6 @@
-import { type FileRow, csvOf } from '../../test/support/export-files.ts';
+import { type FileRow, csvOf } from '../support/export-files.ts';
 
-/** Answers that a careless reader changes, loses, or takes for the end of something. */
+/** Answers that careless programs change, drop, or mistake for the end of a record. */
 const HARD_ANSWERS = [
   ...['NA', 'N/A', 'null', 'None', 'nan', 'NULL', 'TRUE', '#N/A', '\\N', '-', '.'],
   ...['007', '+15551234', '-5', '1e5', '12345678901234567890', '0.10', '2026-03-01', '1/2', '1,5'],
@@ -39,10 +39,10 @@ const METADATA =
   '{"page": 123456789012345678, "note": "a\\n\\"b\\"", "ratio": 0.10, "token": "x\\"}]}", "platform": "web"}';
 
 /**
- * Responses as a file to import: one for each hard answer, some of them in the same moment, with microseconds.
+ * A responses file to import, with one response for each hard answer. Some have the same timestamp, some have microseconds.
  *
  * @param surveyid of a form version of the account
- * @param start where their times begin: `2026-02-10T10`, the hour
+ * @param start hour of the first response, such as `2026-02-10T10`
  */
 export function hardRows(surveyid: string, start: string): string {
   const rows = HARD_ANSWERS.map((response, index): FileRow => {

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseCsv } from '../../../test/support/csv.ts';
+import { parseCsv } from '../../support/csv.ts';
 import type { Trial } from '../trial.ts';
 import { type Check, type Row, expectRows, expectSuccess, readCsv } from './expect.ts';
 import { JOINED_COLUMNS, joinedRows } from './join.ts';
@@ -13,7 +13,7 @@ export const duckdbChecks: Record<string, Check> = {
     const folder = await folderWithFiles(trial);
     expectSuccess(await trial.run(folder));
     const rows = await readParquet(trial, folder, 'responses.parquet');
-    return `${expectRows(rows, expected, Object.keys(expected[0] ?? {}))} in Parquet as in the CSV`;
+    return `${expectRows(rows, expected, Object.keys(expected[0] ?? {}))} in Parquet equal the CSV`;
   },
 
   async 'duckdb/read_ndjson.sql'(trial) {
@@ -21,7 +21,7 @@ export const duckdbChecks: Record<string, Check> = {
     const folder = await folderWithFiles(trial);
     expectSuccess(await trial.run(folder));
     const rows = await readParquet(trial, folder, 'responses-from-ndjson.parquet');
-    return `${expectRows(rows, expected, NDJSON_COLUMNS)} in Parquet as in the CSV`;
+    return `${expectRows(rows, expected, NDJSON_COLUMNS)} in Parquet equal the CSV`;
   },
 
   async 'duckdb/join_form_data.sql'(trial) {
@@ -32,7 +32,7 @@ export const duckdbChecks: Record<string, Check> = {
   },
 };
 
-/** A folder with what the recipes read, fetched as their page says. */
+/** A folder with the files that the recipes read. */
 async function folderWithFiles(trial: Trial): Promise<string> {
   const folder = await trial.folder();
   await writeFile(join(folder, 'responses.csv'), (await trial.get('/responses/csv')).body);
@@ -42,8 +42,8 @@ async function folderWithFiles(trial: Trial): Promise<string> {
 }
 
 async function readParquet(trial: Trial, folder: string, name: string): Promise<Row[]> {
-  const script = join(folder, 'back.sql');
-  await writeFile(script, `copy (from '${name}') to 'back.csv' (header, delimiter ',')`);
+  const script = join(folder, 'to-csv.sql');
+  await writeFile(script, `copy (from '${name}') to 'parquet.csv' (header, delimiter ',')`);
   expectSuccess(await trial.interpreter.run(script, { cwd: folder }));
-  return await readCsv(folder, 'back.csv');
+  return await readCsv(folder, 'parquet.csv');
 }

@@ -5,8 +5,9 @@ import { checkDownload, checkWaiting } from './downloads.ts';
 import { type Check, expectFile, expectNothingComplete, expectSuccess } from './expect.ts';
 import { checkJoin } from './join.ts';
 import { checkPages } from './pages.ts';
+import { cutAfter, shortenTo } from '../faults.ts';
 
-/** All but metadata, which it writes anew, and ad_id, which is not on pages. */
+/** All but metadata, which the recipe reformats, and ad_id, which pages do not have. */
 const PAGE_COLUMNS = [
   ...['parent_surveyid', 'parent_shortcode', 'surveyid', 'flowid', 'userid', 'question_ref', 'question_idx'],
   ...['question_text', 'response', 'timestamp', 'pageid', 'translated_response'],
@@ -22,7 +23,7 @@ export const pythonChecks: Record<string, Check> = {
     const pulls = async () =>
       (await readdir(join(folder, 'pulls'))).filter((name) => name.endsWith('.ndjson')).toSorted();
     const first = (await trial.get('/responses/ndjson')).body;
-    assert.notEqual((await trial.run(folder, { faults: [{ cutAfter: 50_000 }] })).status, 0);
+    assert.notEqual((await trial.run(folder, { faults: [cutAfter(50_000)] })).status, 0);
     assert.deepEqual(await pulls(), []);
     expectSuccess(await trial.run(folder));
     await expectFile(join(folder, 'pulls', '000001.ndjson'), first);
@@ -30,7 +31,7 @@ export const pythonChecks: Record<string, Check> = {
     assert.deepEqual(await pulls(), ['000001.ndjson']);
 
     await trial.addResponses('2026-05-10T10');
-    assert.notEqual((await trial.run(folder, { faults: [{ cutAfter: 1_000 }] })).status, 0);
+    assert.notEqual((await trial.run(folder, { faults: [cutAfter(1_000)] })).status, 0);
     assert.deepEqual(await pulls(), ['000001.ndjson']);
     expectSuccess(await trial.run(folder));
     assert.deepEqual(await pulls(), ['000001.ndjson', '000002.ndjson']);
@@ -38,25 +39,25 @@ export const pythonChecks: Record<string, Check> = {
     assert.ok(Buffer.concat(both).equals((await trial.get('/responses/ndjson')).body));
 
     await trial.addResponses('2026-05-09T10');
-    assert.equal((await trial.run(folder)).status, 3, 'it did not notice late responses');
-    return `two pulls are the whole export; late responses are noticed; ${await checkWaiting(trial)}`;
+    assert.equal((await trial.run(folder)).status, 3, 'late responses went unnoticed');
+    return `two pulls equal the whole export; late responses are noticed; ${await checkWaiting(trial)}`;
   },
 
   async 'python/resume_download.py'(trial) {
     const { body } = await trial.get('/responses/csv');
     const folder = await trial.folder();
-    const faults = [10, 30_000, 0, 1, 50_003].map((cutAfter) => ({ cutAfter }));
-    const ended = await trial.run(folder, { faults });
-    expectSuccess(ended);
-    assert.equal(ended.requests, faults.length + 1);
+    const faults = [10, 30_000, 0, 1, 50_003].map(cutAfter);
+    const finished = await trial.run(folder, { faults });
+    expectSuccess(finished);
+    assert.equal(finished.requests, faults.length + 1);
     const sum = await expectFile(join(folder, 'responses.csv'), body);
 
-    // Behind the header, within a cell with line breaks, one byte too few, nothing left to do, and anywhere.
+    // After the header, inside a cell with line breaks, one byte short, complete, and at some other offsets.
     const lengths = [
       body.indexOf('\n') + 1,
       body.indexOf('Windows\r\nline') + 9,
       ...[body.length - 1, body.length],
-      ...Array.from({ length: 6 }, () => Math.floor(Math.random() * body.length)),
+      ...Array.from({ length: 6 }, (_, i) => Math.floor((body.length * (i + 0.37)) / 6)),
     ];
     for (const length of lengths) {
       const stopped = await trial.folder();
@@ -67,17 +68,17 @@ export const pythonChecks: Record<string, Check> = {
       });
     }
     const shortened = await trial.folder();
-    const shortenTo = body.indexOf('\n', body.indexOf(',consent,', 500_000)) + 1;
-    await expectNothingComplete(shortened, await trial.run(shortened, { faults: [{ shortenTo }] }));
-    return `${sum} over ${ended.requests} connections, and from ${lengths.length} partial files; ${await checkWaiting(trial)}`;
+    const length = body.indexOf('\n', body.indexOf(',consent,', 500_000)) + 1;
+    await expectNothingComplete(shortened, await trial.run(shortened, { faults: [shortenTo(length)] }));
+    return `${sum} over ${finished.requests} connections, and from ${lengths.length} partial files; ${await checkWaiting(trial)}`;
   },
 
   'python/join_form_data.py': checkJoin,
 
   async 'python/wait_when_busy.py'(trial) {
-    const ended = await trial.run(await trial.folder());
-    expectSuccess(ended);
-    assert.equal(ended.stdout.split('\n')[0], trial.survey);
+    const finished = await trial.run(await trial.folder());
+    expectSuccess(finished);
+    assert.equal(finished.stdout.split('\n')[0], trial.survey);
     return checkWaiting(trial);
   },
 };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runProgram } from './programs.ts';
 
-/** No dependency of the project, for which it would be 70 MB: it is fetched when recipes are run and nothing else has DuckDB. */
+/** Installed only if recipes are run without another DuckDB: it is too large (70 MB) for a dependency of the project. */
 const PACKAGE = '@duckdb/node-api@1.5.6-r.1';
 const folder = fileURLToPath(new URL('../../node_modules/.cache/recipes-duckdb', import.meta.url));
 
@@ -20,9 +20,9 @@ for (let i = 0; i < statements.count; i++) {
 `;
 
 /**
- * Gets DuckDB from npm.
+ * Installs DuckDB from npm.
  *
- * @returns a command that runs the SQL it reads, or why there is none
+ * @returns a command that runs the SQL on its stdin, or why there is none
  */
 export async function duckdbFromNpm(): Promise<
   { command: [string, ...string[]]; version: string } | { missing: string }
@@ -32,7 +32,7 @@ export async function duckdbFromNpm(): Promise<
     await mkdir(folder, { recursive: true });
     const install = ['install', '--no-save', '--no-audit', '--no-fund', '--prefix', folder, PACKAGE];
     const { status, stderr } = await runProgram(['npm', ...install], { cwd: folder });
-    if (status !== 0) return { missing: `npm does not have it here (${stderr.trim().split('\n').at(-1) ?? ''})` };
+    if (status !== 0) return { missing: `npm cannot install it (${stderr.trim().split('\n').at(-1) ?? ''})` };
     await writeFile(script, SCRIPT);
   }
   return { command: [process.execPath, script], version: `duckdb ${PACKAGE}` };

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseCsv } from '../../../test/support/csv.ts';
-import type { Ended } from '../programs.ts';
+import { parseCsv } from '../../support/csv.ts';
+import type { Finished } from '../programs.ts';
 import type { Trial } from '../trial.ts';
 
-/** A recipe's result, held against the service: throws when it is not right, returns what was found in some words. */
+/** Compares a recipe's result with the service. Throws if it is wrong; returns a summary for the report. */
 export type Check = (trial: Trial) => Promise<string>;
 
 export type Row = Record<string, string | null>;
 
-export function expectSuccess({ status, stdout, stderr }: Ended): void {
-  assert.equal(status, 0, `it ended with status ${status}: ${stderr || stdout}`);
+export function expectSuccess({ status, stdout, stderr }: Finished): void {
+  assert.equal(status, 0, `it exited with status ${status}: ${stderr || stdout}`);
 }
 
 export async function expectFile(path: string, expected: Buffer): Promise<string> {
@@ -22,27 +22,27 @@ export async function expectFile(path: string, expected: Buffer): Promise<string
   return `SHA-256 ${sum?.slice(0, 8)}…`;
 }
 
-/** A failed run leaves nothing that looks complete: no file but those named `.part`. */
-export async function expectNothingComplete(folder: string, ended: Ended): Promise<void> {
-  assert.notEqual(ended.status, 0, 'it ended as if nothing had happened');
+/** A failed run leaves no file that looks complete, only `.part` files. */
+export async function expectNothingComplete(folder: string, finished: Finished): Promise<void> {
+  assert.notEqual(finished.status, 0, 'it succeeded, but should have failed');
   const names = (await readdir(folder)).filter((name) => !name.endsWith('.part') && name !== 'responses.headers');
-  assert.deepEqual(names, [], 'there are files that look complete');
+  assert.deepEqual(names, [], 'files that look complete');
 }
 
-/** Of a run whose connection broke off: it has failed, or has tried again of itself, and then the result is right. */
+/** After its connection broke, a recipe has either failed, or retried and produced the right result. */
 export async function expectAllOrNothing(
   folder: string,
-  ended: Ended,
+  finished: Finished,
   expectAll: () => Promise<unknown>,
 ): Promise<void> {
-  await (ended.status === 0 ? expectAll() : expectNothingComplete(folder, ended));
+  await (finished.status === 0 ? expectAll() : expectNothingComplete(folder, finished));
 }
 
 export async function readCsv(folder: string, name: string): Promise<Row[]> {
   return parseCsv(await readFile(join(folder, name)));
 }
 
-/** Compares some columns of all rows, in order; the first row that differs is told. */
+/** Compares some columns of all rows, in order. */
 export function expectRows(found: readonly Row[], expected: readonly Row[], columns: readonly string[]): string {
   assert.equal(found.length, expected.length, 'number of rows');
   for (const [index, row] of expected.entries())
@@ -50,7 +50,7 @@ export function expectRows(found: readonly Row[], expected: readonly Row[], colu
   return `${found.length} rows, ${columns.length} columns`;
 }
 
-/** Where the reader cannot tell a missing value from an empty text. */
+/** For programs that do not distinguish a missing value from an empty text. */
 export function withoutNulls(rows: readonly Row[]): Row[] {
   return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, cell]) => [name, cell ?? ''])));
 }

@@ -3,6 +3,7 @@ import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkDownload, checkWaiting } from './downloads.ts';
 import { type Check, expectFile, expectNothingComplete, expectSuccess } from './expect.ts';
+import { cutAfter, noFault, shortenTo } from '../faults.ts';
 
 export const curlChecks: Record<string, Check> = {
   async 'curl/list-surveys.sh'(trial) {
@@ -27,9 +28,9 @@ export const curlChecks: Record<string, Check> = {
       body.length > 0 && body.length < whole.body.length && whole.body.includes(body.subarray(body.indexOf('\n'))),
     );
     const sum = await expectFile(join(folder, 'responses-2026-02.csv'), body);
-    const spoilt = await trial.folder();
-    await expectNothingComplete(spoilt, await trial.run(spoilt, { faults: [{ cutAfter: 100_000 }] }));
-    return `${sum}; nothing half when cut`;
+    const broken = await trial.folder();
+    await expectNothingComplete(broken, await trial.run(broken, { faults: [cutAfter(100_000)] }));
+    return `${sum}; no partial file when cut`;
   },
 
   async 'curl/page-through.sh'(trial) {
@@ -42,19 +43,19 @@ export const curlChecks: Record<string, Check> = {
       rows.push(text.slice('{"responses":['.length, -']}'.length));
     }
     const { body } = await trial.get('/responses/ndjson');
-    assert.equal(rows.join(','), body.toString().trimEnd().replaceAll('\n', ','), 'the pages are not the export');
-    const spoilt = await trial.folder();
-    await expectNothingComplete(spoilt, await trial.run(spoilt, { faults: ['nothing', { cutAfter: 100_000 }] }));
-    return `${pages.length} pages, byte for byte the NDJSON export; nothing half when cut; ${await checkWaiting(trial)}`;
+    assert.equal(rows.join(','), body.toString().trimEnd().replaceAll('\n', ','), 'the pages differ from the export');
+    const broken = await trial.folder();
+    await expectNothingComplete(broken, await trial.run(broken, { faults: [noFault, cutAfter(100_000)] }));
+    return `${pages.length} pages, byte for byte the NDJSON export; no partial file when cut; ${await checkWaiting(trial)}`;
   },
 
   async 'curl/resume-download.sh'(trial) {
     const { body } = await trial.get('/responses/ndjson');
     const folder = await trial.folder();
-    const faults = [300_000, 0, 1, 1_000_003].map((cutAfter) => ({ cutAfter }));
-    const ended = await trial.run(folder, { faults });
-    expectSuccess(ended);
-    assert.equal(ended.requests, faults.length + 1);
+    const faults = [300_000, 0, 1, 1_000_003].map(cutAfter);
+    const finished = await trial.run(folder, { faults });
+    expectSuccess(finished);
+    assert.equal(finished.requests, faults.length + 1);
     const sum = await expectFile(join(folder, 'responses.ndjson'), body);
 
     const lastLine = body.lastIndexOf('\n', body.length - 2) + 1;
@@ -65,11 +66,11 @@ export const curlChecks: Record<string, Check> = {
       await expectFile(join(stopped, 'responses.ndjson'), body);
     }
     const shortened = await trial.folder();
-    const shortenTo = body.indexOf('\n', 500_000) + 1;
-    await expectNothingComplete(shortened, await trial.run(shortened, { faults: [{ shortenTo }] }));
+    const length = body.indexOf('\n', 500_000) + 1;
+    await expectNothingComplete(shortened, await trial.run(shortened, { faults: [shortenTo(length)] }));
     const refused = await trial.folder();
     await expectNothingComplete(refused, await trial.run(refused, { key: 'sres_wrong' }));
-    return `${sum} over ${ended.requests} connections, and from 7 partial files; nothing half when shortened or refused`;
+    return `${sum} over ${finished.requests} connections, and from 7 partial files; no partial file when shortened or refused`;
   },
 
   async 'excel/download-for-excel.sh'(trial) {
@@ -78,8 +79,8 @@ export const curlChecks: Record<string, Check> = {
     const { body } = await trial.get('/responses/csv', { survey: trial.survey, bom: 'true', safe: 'true' });
     assert.ok(body.subarray(0, 3).equals(Buffer.from('\uFEFF')) && body.includes("'=1+1"));
     const sum = await expectFile(join(folder, 'responses-for-excel.csv'), body);
-    const spoilt = await trial.folder();
-    await expectNothingComplete(spoilt, await trial.run(spoilt, { faults: [{ cutAfter: 100_000 }] }));
-    return `${sum}; nothing half when cut`;
+    const broken = await trial.folder();
+    await expectNothingComplete(broken, await trial.run(broken, { faults: [cutAfter(100_000)] }));
+    return `${sum}; no partial file when cut`;
   },
 };

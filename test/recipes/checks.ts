@@ -4,5 +4,5 @@ import type { Check } from './checks/expect.ts';
 import { pythonChecks } from './checks/python.ts';
 import { rChecks } from './checks/r.ts';
 
-/** What a recipe's result has to be, by its path in `recipes/`. */
+/** The check of each recipe's result, by the recipe's path in `recipes/`. */
 export const checks: Readonly<Record<string, Check>> = { ...curlChecks, ...pythonChecks, ...rChecks, ...duckdbChecks };

@@ -1,9 +1,10 @@
-import { parseCsv } from '../../../test/support/csv.ts';
+import { parseCsv } from '../../support/csv.ts';
 import type { Trial } from '../trial.ts';
 import { checkWaiting } from './downloads.ts';
 import { expectAllOrNothing, expectRows, expectSuccess, readCsv, withoutNulls } from './expect.ts';
+import { cutAfter, noFault } from '../faults.ts';
 
-/** `responses-from-pages.csv` has the export's rows, of a writer that writes nothing for an empty text. */
+/** Checks `responses-from-pages.csv`, written by a program that turns a missing value into an empty text. */
 export async function checkPages(trial: Trial, columns: readonly string[]): Promise<string> {
   const expected = withoutNulls(parseCsv((await trial.get('/responses/csv')).body));
   const expectAll = async (folder: string) =>
@@ -13,7 +14,7 @@ export async function checkPages(trial: Trial, columns: readonly string[]): Prom
   expectSuccess(await trial.run(folder));
   const rows = await expectAll(folder);
   const cut = await trial.folder();
-  const ended = await trial.run(cut, { faults: ['nothing', { cutAfter: 10_000 }] });
-  await expectAllOrNothing(cut, ended, () => expectAll(cut));
-  return `${rows}, as in the export; nothing half when cut; ${await checkWaiting(trial)}`;
+  const finished = await trial.run(cut, { faults: [noFault, cutAfter(10_000)] });
+  await expectAllOrNothing(cut, finished, () => expectAll(cut));
+  return `${rows}, equal to the export; no partial file when cut; ${await checkWaiting(trial)}`;
 }

@@ -13,40 +13,40 @@ export function size(bytes) {
 const round = (value) => Number(value.toFixed(1));
 
 /**
- * An answer's status, headers and body, for people.
+ * Shows a response: its status, headers and body.
  *
  * @param {Awaited<ReturnType<typeof import('./request.mjs').preview>>} preview
  */
-export function answerView({ answer, milliseconds, text, bytes, whole }) {
-  const isJson = answer.headers.get('Content-Type')?.startsWith('application/json') === true;
+export function resultView({ response, milliseconds, text, bytes, isWhole }) {
+  const isJson = response.headers.get('Content-Type')?.startsWith('application/json') === true;
   const shown = isJson ? indent(text) : text;
   return [
     element(
       'p',
       { className: 'status' },
-      statusBadge(answer.status),
-      ` ${Math.round(milliseconds)} ms to the headers · ${whole ? size(bytes) : `first ${size(bytes)}`}`,
+      statusBadge(response.status),
+      ` ${Math.round(milliseconds)} ms to the headers · ${isWhole ? size(bytes) : `first ${size(bytes)}`}`,
     ),
     element(
       'details',
       {},
       element('summary', {}, 'Headers'),
-      listing([...answer.headers].map(([name, value]) => `${name}: ${value}`).join('\n'), 'Headers of the answer'),
+      listing([...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n'), 'Response headers'),
     ),
-    whole
+    isWhole
       ? undefined
       : element(
           'p',
           { className: 'cut' },
-          'The answer is longer. Only its beginning was read, and is shown; download the file, or use curl, for all of it.',
+          'Only the beginning of the response was read. Download the file, or use curl, to get all of it.',
         ),
     text === ''
       ? undefined
       : element(
           'div',
           { className: 'listing' },
-          listing(shown, 'Body of the answer'),
-          copyButton(() => text, 'the body'),
+          listing(shown, 'Response body'),
+          copyButton(() => text, 'the response body'),
         ),
   ].filter((part) => part !== undefined);
 }

@@ -1,60 +1,62 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { RECIPES } from './catalogue.ts';
+import { RECIPES } from '../../tools/recipes/catalogue.ts';
+import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { hardRows } from './hard-rows.ts';
 import type { Interpreter } from './interpreters.ts';
-import type { Ended } from './programs.ts';
+import type { Finished } from './programs.ts';
 import { type DemoService, startDemoService } from './service.ts';
-import { type Fault, type SpoilingProxy, startSpoilingProxy } from './spoiling-proxy.ts';
 
-/** The service with hard data in it, and the ways to try a recipe on it. */
+/** The service with hard data, for trying recipes on it. */
 export interface Trials {
-  /** The demo survey's name. */
+  /** Name of the demo survey. */
   readonly survey: string;
-  /** GETs from the service, past the proxy, what a recipe's result is held against. */
+  /** Sends a GET request to the service without the proxy. A recipe's result is compared with the response. */
   get(path: string, params?: Record<string, string>): Promise<{ readonly body: Buffer; readonly headers: Headers }>;
-  /** Adds hard responses of one hour, such as `2026-04-10T10`. */
+  /** Adds hard responses in one hour, such as `2026-04-10T10`. */
   addResponses(hour: string): Promise<void>;
-  /** A new folder, empty and gone in the end. */
+  /** Creates an empty folder, which `stop` removes. */
   folder(): Promise<string>;
-  /** The same for one recipe. */
   of(path: string, interpreter: Interpreter): Trial;
   stop(): Promise<void>;
 }
 
+/** {@link Trials} for one recipe. */
 export interface Trial extends Omit<Trials, 'of' | 'stop'> {
   readonly interpreter: Interpreter;
   /**
    * Runs the recipe as a researcher would: in a folder, with the key in the environment.
    *
-   * @param options.faults what happens to its requests, one after the other
-   * @param options.key another key than the right one
+   * @param options.faults of its GET requests, in order; further requests pass
+   * @param options.key replaces the valid key
+   * @returns how it finished, and the number of GET requests
    */
-  run(folder: string, options?: { faults?: readonly Fault[]; key?: string }): Promise<Ended & { requests: number }>;
+  run(folder: string, options?: { faults?: readonly Fault[]; key?: string }): Promise<Finished & { requests: number }>;
 }
 
 export async function prepareTrials(): Promise<Trials> {
-  const cleanUp = new AsyncDisposableStack();
+  await using cleanUp = new AsyncDisposableStack();
+  const service = await startDemoService();
+  cleanUp.defer(() => service.stop());
+  const proxy = await startFaultProxy(service.origin);
+  cleanUp.defer(() => proxy.close());
+  const running = cleanUp.move();
+  const trials = trialsOn(service, proxy, running);
   try {
-    const service = await startDemoService();
-    cleanUp.defer(() => service.stop());
-    const proxy = await startSpoilingProxy(new URL(service.url).origin);
-    cleanUp.defer(() => proxy.close());
-    const trials = trialsOn(service, proxy, cleanUp);
     await trials.addResponses('2026-02-10T10');
     return trials;
   } catch (error) {
-    await cleanUp.disposeAsync();
+    await running.disposeAsync();
     throw error;
   }
 }
 
-function trialsOn(service: DemoService, proxy: SpoilingProxy, cleanUp: AsyncDisposableStack): Trials {
+function trialsOn(service: DemoService, proxy: FaultProxy, cleanUp: AsyncDisposableStack): Trials {
   const common = {
     survey: service.survey,
     async get(path: string, params: Record<string, string> = { survey: service.survey }) {
-      const url = `${service.url}${path}?${new URLSearchParams(params).toString()}`;
+      const url = `${service.origin}/api/v1${path}?${new URLSearchParams(params).toString()}`;
       const response = await fetch(url, { headers: { Authorization: `Bearer ${service.key}` } });
       if (!response.ok) throw new Error(`${url}: ${await response.text()}`);
       return { body: Buffer.from(await response.arrayBuffer()), headers: response.headers };
@@ -80,16 +82,17 @@ function trialsOn(service: DemoService, proxy: SpoilingProxy, cleanUp: AsyncDisp
       ...common,
       interpreter,
       async run(folder, { faults = [], key = service.key } = {}) {
-        proxy.inject(faults);
+        let requests = 0;
+        proxy.inject((exchange) => (exchange.method === 'GET' ? faults[requests++]?.(exchange) : undefined));
         const env = {
-          SURVEY_API: `${proxy.origin}/api/v1`,
+          SURVEY_API: new URL('/api/v1', proxy.url).href,
           SURVEY_KEY: key,
           SURVEY: service.survey,
           NO_PROXY: '127.0.0.1',
           no_proxy: '127.0.0.1',
         };
-        const ended = await interpreter.run(join(RECIPES, path), { cwd: folder, env });
-        return { ...ended, requests: proxy.requests };
+        const finished = await interpreter.run(join(RECIPES, path), { cwd: folder, env });
+        return { ...finished, requests };
       },
     }),
     stop: () => cleanUp.disposeAsync(),

@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
-import type { Language } from './catalogue.ts';
+import type { Language } from '../../tools/recipes/catalogue.ts';
 import { duckdbFromNpm } from './duckdb.ts';
-import { type Ended, type Surroundings, runProgram } from './programs.ts';
+import { type Finished, type RunOptions, runProgram } from './programs.ts';
 
-/** What runs the recipes of a language on this machine. */
+/** Runs the recipes of a language. */
 export interface Interpreter {
   /** Such as `curl 8.5.0`. */
   readonly version: string;
-  run(file: string, surroundings: Surroundings): Promise<Ended>;
+  run(file: string, options: RunOptions): Promise<Finished>;
 }
 
-/** Why there is none. */
+/** Why a language cannot be run. */
 export interface Missing {
   readonly missing: string;
 }
@@ -27,12 +27,12 @@ for statement in duckdb.extract_statements(sys.stdin.read()):
         print(database.fetchall())
 `;
 
-/** Looks for a language's interpreter, with the libraries that its recipes need. */
+/** Finds a language's interpreter with the libraries that its recipes need. */
 export const findInterpreter: Record<Language, () => Promise<Interpreter | Missing>> = {
   async curl() {
     const version = await firstLine(['curl', '--version']);
-    if (version === undefined) return { missing: 'no curl on this machine' };
-    if ((await firstLine(['sh', '-c', 'echo yes'])) !== 'yes') return { missing: 'no sh on this machine' };
+    if (version === undefined) return { missing: 'curl is not installed' };
+    if ((await firstLine(['sh', '-c', 'echo yes'])) !== 'yes') return { missing: 'sh is not installed' };
     return { version: version.split(' ').slice(0, 2).join(' '), run: withFile(['sh']) };
   },
 
@@ -43,11 +43,11 @@ export const findInterpreter: Record<Language, () => Promise<Interpreter | Missi
   },
 
   async r() {
-    if ((await firstLine(['Rscript', '-e', 'cat(1)'])) !== '1') return { missing: 'no R on this machine' };
+    if ((await firstLine(['Rscript', '-e', 'cat(1)'])) !== '1') return { missing: 'R is not installed' };
     const names = ['httr2', 'readr', 'jsonlite'];
     const versions = names.map((name) => `" ${name}", format(packageVersion("${name}"))`);
     const version = await firstLine(['Rscript', '-e', `cat("R", format(getRversion()), ${versions.join(', ')})`]);
-    if (version === undefined) return { missing: `R is on this machine, but not all of ${names.join(', ')}` };
+    if (version === undefined) return { missing: `R is installed, but not all of ${names.join(', ')}` };
     return { version: version.replaceAll(/ +/g, ' '), run: withFile(['Rscript']) };
   },
 
@@ -58,7 +58,7 @@ export const findInterpreter: Record<Language, () => Promise<Interpreter | Missi
     if (!('missing' in found))
       return { version: found.version, run: withInput([found.python, '-c', DUCKDB_IN_PYTHON]) };
     const fromNpm = await duckdbFromNpm();
-    if ('missing' in fromNpm) return { missing: `no duckdb on this machine, ${found.missing}, and ${fromNpm.missing}` };
+    if ('missing' in fromNpm) return { missing: `DuckDB is not installed; ${found.missing}; ${fromNpm.missing}` };
     return { version: fromNpm.version, run: withInput(fromNpm.command) };
   },
 };
@@ -66,26 +66,26 @@ export const findInterpreter: Record<Language, () => Promise<Interpreter | Missi
 async function findPython(modules: readonly string[]): Promise<{ python: string; version: string } | Missing> {
   const versions = modules.map((name) => `"${name}", ${name}.__version__`);
   const code = `import sys, ${modules.join(', ')}; print("Python", sys.version.split()[0], ${versions.join(', ')})`;
-  let missing = 'no Python on this machine';
+  let missing = 'Python is not installed';
   for (const python of PYTHONS) {
     const version = await firstLine([python, '-c', code]);
     if (version !== undefined) return { python, version };
-    if ((await firstLine([python, '--version'])) !== undefined) missing = `no Python with ${modules.join(' and ')}`;
+    if ((await firstLine([python, '--version'])) !== undefined)
+      missing = `Python is installed, but without ${modules.join(' and ')}`;
   }
   return { missing };
 }
 
-/** @returns undefined when the program is not there or does not succeed */
+/** @returns undefined if the program cannot be run or fails */
 async function firstLine(command: Command): Promise<string | undefined> {
   const { status, stdout } = await runProgram(command);
   return status === 0 ? stdout.split('\n')[0]?.trim() : undefined;
 }
 
 function withFile(command: Command): Interpreter['run'] {
-  return (file, surroundings) => runProgram([...command, file], surroundings);
+  return (file, options) => runProgram([...command, file], options);
 }
 
 function withInput(command: Command): Interpreter['run'] {
-  return async (file, surroundings) =>
-    await runProgram(command, { ...surroundings, input: await readFile(file, 'utf8') });
+  return async (file, options) => await runProgram(command, { ...options, input: await readFile(file, 'utf8') });
 }

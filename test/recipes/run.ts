@@ -1,0 +1,77 @@
+// npm run recipes: runs the recipes of docs/recipes.md against the service and checks their results.
+import { Command, InvalidArgumentError } from 'commander';
+import { UserError, reasonOf, runCommand } from '../../tools/command.ts';
+import { type Language, type RecipeFile, recipeFiles } from '../../tools/recipes/catalogue.ts';
+import { checks } from './checks.ts';
+import { type Interpreter, type Missing, findInterpreter } from './interpreters.ts';
+import { type Trials, prepareTrials } from './trial.ts';
+
+const LANGUAGES = Object.keys(findInterpreter) as Language[];
+type Outcome = 'ran' | 'not run' | 'FAILED';
+
+const program = new Command('npm run recipes --')
+  .description(
+    'Starts the service with demo data, runs every recipe whose language is installed, and checks its result. ' +
+      'Python is the program in PYTHON, or the first python3 with requests and pandas; DuckDB can be one of its modules.',
+  )
+  .option('--require <languages>', `fail if one of these is not installed: ${LANGUAGES.join(',')}`, parseLanguages, [])
+  .allowExcessArguments(false);
+
+function parseLanguages(text: string): Language[] {
+  const names = text.split(',').map((name) => name.trim());
+  const unknown = names.find((name) => !LANGUAGES.includes(name as Language));
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`unknown language "${unknown}"; use ${LANGUAGES.join(', ')}.`);
+  return names as Language[];
+}
+
+await runCommand(async () => {
+  const { require: required } = program.parse().opts<{ require: Language[] }>();
+  const found = new Map<Language, Interpreter | Missing>();
+  for (const language of LANGUAGES) found.set(language, await findInterpreter[language]());
+  for (const [language, one] of found) say(`${language.padEnd(6)}  ${'missing' in one ? one.missing : one.version}`);
+
+  const missing = required.filter((language) => 'missing' in (found.get(language) ?? { missing: '' }));
+  if (missing.length > 0) throw new UserError(`not installed: ${missing.join(', ')}`);
+  if (![...found.values()].some((one) => 'run' in one)) throw new UserError('no language is installed');
+
+  const trials = await prepareTrials();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => void trials.stop().finally(() => process.exit(1)));
+  const outcomes: Outcome[] = [];
+  try {
+    for (const recipe of recipeFiles) outcomes.push(await runRecipe(recipe, found, trials));
+  } finally {
+    await trials.stop();
+  }
+  const counted = (outcome: Outcome) => outcomes.filter((one) => one === outcome).length;
+  say(`${counted('ran')} ran, ${counted('not run')} not run, ${counted('FAILED')} failed`);
+  process.exit(counted('FAILED') > 0 ? 1 : 0);
+});
+
+async function runRecipe(
+  { path, language }: RecipeFile,
+  found: ReadonlyMap<Language, Interpreter | Missing>,
+  trials: Trials,
+): Promise<Outcome> {
+  const report = (outcome: Outcome, details: string): Outcome => {
+    say(`${outcome.padEnd(7)}  ${path.padEnd(28)}  ${details}`);
+    return outcome;
+  };
+  const interpreter = language && found.get(language);
+  if (!interpreter) return report('not run', 'manual steps');
+  if ('missing' in interpreter) return report('not run', interpreter.missing);
+  try {
+    const check = checks[path];
+    if (!check) throw new Error('it has no check in test/recipes/checks');
+    const start = Date.now();
+    const details = await check(trials.of(path, interpreter));
+    return report('ran', `${details} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
+  } catch (error) {
+    return report('FAILED', reasonOf(error));
+  }
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
