@@ -152,7 +152,7 @@ export class KeyCache {
     return lookup;
   }
 
-  /** The time-out is for a lookup whose request workerd has ended. Its timer also tells workerd that this one is not hung. */
+  /** The timeout is for a lookup whose own request workerd has ended. */
   #wait(hash: string, lookup: Promise<Check>): Promise<Check> {
     return withTimeout(lookup, LOOKUP_TIMEOUT_MS, () => {
       this.#forget(hash, lookup);

@@ -1,28 +1,33 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { KeyCache, type KeyNamespace, type KeyRequest } from '../../src/auth/key-cache.ts';
 import type { Database, Row } from '../../src/db/client.ts';
 
-// What cannot be produced in workerd on purpose: KV's copies at other locations, and a request that ends during a lookup.
+// What workerd and its KV cannot be made to do on purpose: copies at other locations, lost requests, an order of events.
 
 beforeEach(() => vi.useFakeTimers({ now: Date.parse('2026-03-01T00:00:00Z') }));
-afterEach(() => vi.useRealTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
-function requestWith(rows: () => Promise<Row[]>, get: KeyNamespace['get'] = async () => null): KeyRequest {
-  return {
-    kv: { get, put: async () => {} },
+const found = async (): Promise<Row[]> => [['hash', 'key id', 'account id', 'a@example.org', null, null]];
+const notFound = async (): Promise<Row[]> => [];
+
+function requestWith(rows: () => Promise<Row[]>, kv: Partial<KeyNamespace> = {}, deferred: Promise<unknown>[] = []) {
+  const request: KeyRequest = {
+    kv: { get: async () => null, put: async () => {}, ...kv },
     db: { rows } as Partial<Database> as Database,
     requestId: 'r',
     stats: { keyCache: null },
-    defer: () => {},
+    defer: (work) => void deferred.push(work),
     countFailure: async () => {},
   };
+  return request;
 }
-
-const found = async (): Promise<Row[]> => [['hash', 'key id', 'account id', 'a@example.org', null, null]];
 
 test('a location keeps its copy of a KV entry for 30 seconds', async () => {
   const get = vi.fn<KeyNamespace['get']>(async () => null);
-  await new KeyCache().find('hash', requestWith(found, get));
+  await new KeyCache().find('hash', requestWith(found, { get }));
   expect(get).toHaveBeenCalledWith('hash', { type: 'json', cacheTtl: 30 });
 });
 
@@ -33,4 +38,52 @@ test('a lookup whose request has ended fails the others after 20 seconds, and th
   await vi.advanceTimersByTimeAsync(20_000);
   expect(await waiting).toMatchObject([{ reason: { message: 'no result of the key lookup within 20000 ms' } }]);
   expect(await cache.find('hash', requestWith(found))).toMatchObject({ keyId: 'key id' });
+});
+
+test.each(['before', 'after'])(
+  'a request that reads KV shares a lookup that began %s it and has ended',
+  async (order) => {
+    const cache = new KeyCache();
+    const entry = Promise.withResolvers<null>();
+    const rows = vi.fn<() => Promise<Row[]>>(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      return found();
+    });
+    const begin = [
+      () => cache.find('hash', requestWith(rows)),
+      () => cache.find('hash', requestWith(rows, { get: () => entry.promise })),
+    ];
+    if (order === 'after') begin.reverse();
+    const requests: Promise<unknown>[] = [];
+    for (const one of begin) {
+      requests.push(one());
+      await vi.advanceTimersByTimeAsync(5);
+    }
+    await vi.advanceTimersByTimeAsync(100);
+    entry.resolve(null);
+    expect(await Promise.all(requests)).toMatchObject([{ keyId: 'key id' }, { keyId: 'key id' }]);
+    expect(rows.mock.calls.filter(([query]: unknown[]) => JSON.stringify(query).includes('select'))).toHaveLength(1);
+  },
+);
+
+describe('a KV write', () => {
+  test('is deferred: it may outlive the response', async () => {
+    const writing = Promise.withResolvers<void>();
+    const deferred: Promise<unknown>[] = [];
+    let isOver = false;
+    await new KeyCache().find('hash', requestWith(found, { put: () => writing.promise }, deferred));
+    const over = Promise.all(deferred).then(() => (isOver = true));
+    await vi.advanceTimersByTimeAsync(100);
+    expect(isOver).toBe(false);
+    writing.resolve();
+    await over;
+  });
+
+  test('that hangs keeps the result of its lookup alive for no more than a second', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+    const cache = new KeyCache();
+    await cache.find('hash', requestWith(found, { put: () => new Promise(() => {}) }));
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(await cache.find('hash', requestWith(notFound))).toBeUndefined();
+  });
 });
