@@ -2,17 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Exchange } from '../../support/fault-proxy.ts';
 import { pick } from '../../support/random.ts';
 import { killBackends } from './kill.ts';
-import { cuts, endEarly, loseRows } from './spoilt-bodies.ts';
+import { changeRows, cuts, endEarly } from './corrupt.ts';
 
-/** Spoils one request between the Worker and its database. */
+/** A fault of one request of the Worker to its database. */
 export interface MatrixFault {
   readonly name: string;
-  readonly spoil: (exchange: Exchange, random: () => number) => Promise<void> | void;
-  /** The statuses of a refusal that may come of it. Without any the answer has to come whole: asking again helps. */
+  readonly inject: (exchange: Exchange, random: () => number) => Promise<void> | void;
+  /** Statuses that the service may respond with. If there are none a retry helps, and the response has to be complete. */
   readonly refusals: readonly number[];
 }
 
-/** Good JSON, but no answer to the question. */
+/** Valid JSON that is not the result of the query. */
 const SHAPES = [
   'null',
   '[]',
@@ -27,15 +27,15 @@ const SHAPES = [
   '{"fields":[{"name":"a","dataTypeID":25}],"rows":["x"],"rowCount":1,"command":"SELECT"}',
 ];
 
-/** Whole, but of no query of ours: none has three columns. */
-const ANOTHER = [[], [['x', 'y', 'z']]].map((rows) => {
+/** Complete results of another query: none of ours has three columns. */
+const OTHER_RESULTS = [[], [['x', 'y', 'z']]].map((rows) => {
   const fields = ['a', 'b', 'c'].map((name) => ({ name, dataTypeID: 25 }));
   return JSON.stringify({ fields, rows, rowCount: rows.length, command: 'SELECT' });
 });
 
 const GARBAGE = ['<html>', '', '{"rows":[[', '\u0000', '{"fields"'];
 
-const transient: Record<string, MatrixFault['spoil']> = {
+const transient: Record<string, MatrixFault['inject']> = {
   latency: (_, random) => sleep(10 + 100 * random()),
   429: (exchange) => exchange.reply(429, 'slow down'),
   500: (exchange) => exchange.reply(500, '{"message":"failed to wake up the compute"}'),
@@ -51,42 +51,40 @@ const transient: Record<string, MatrixFault['spoil']> = {
   'a body that ends early': (exchange, random) => exchange.change((body) => endEarly(body, random)),
   garbage: (exchange, random) => exchange.reply(200, pick(random, GARBAGE)),
   'the wrong shape': (exchange, random) => exchange.reply(200, pick(random, SHAPES)),
-  'another query’s answer': (exchange, random) => exchange.reply(200, pick(random, ANOTHER)),
-  'fewer rows': (exchange, random) => exchange.change((body) => loseRows(body, random)),
+  'the result of another query': (exchange, random) => exchange.reply(200, pick(random, OTHER_RESULTS)),
+  'missing or repeated rows': (exchange, random) => exchange.change((body) => changeRows(body, random)),
   'a killed backend': (_, random) => {
     void sleep(8 * random()).then(killBackends);
   },
 };
 
-/** Those after which asking again helps. */
-export const passing: readonly MatrixFault[] = Object.entries(transient).map(([name, spoil]) => ({
+/** Faults that a retry overcomes. */
+export const passing: readonly MatrixFault[] = Object.entries(transient).map(([name, inject]) => ({
   name,
-  spoil,
+  inject,
   refusals: [],
 }));
 
-export const usedUp: MatrixFault = {
-  name: 'a quota that is used up',
-  refusals: [503],
-  spoil: (exchange) => exchange.reply(500, '{"message":"Your account has exceeded the compute time quota."}'),
-};
-
 export const faults: readonly MatrixFault[] = [
   ...passing,
-  usedUp,
+  {
+    name: 'an exhausted quota',
+    refusals: [503],
+    inject: (exchange) => exchange.reply(500, '{"message":"Your account has exceeded the compute time quota."}'),
+  },
   {
     name: '507',
     refusals: [503, 400],
-    spoil: (exchange) => exchange.reply(507, 'response is too large (max is 67108864 bytes)'),
+    inject: (exchange) => exchange.reply(507, 'response is too large (max is 67108864 bytes)'),
   },
   {
     name: 'a defect',
     refusals: [500],
-    spoil: (exchange) => exchange.reply(400, '{"message":"no such table","code":"42P01","severity":"ERROR"}'),
+    inject: (exchange) => exchange.reply(400, '{"message":"no such table","code":"42P01","severity":"ERROR"}'),
   },
 ];
 
-/** What the cache of keys does, by the names that test/support/worker-under-faults.ts gives it. */
+/** Faults of the key cache, by their names in test/support/worker-under-faults.ts. */
 export const cacheFaults = [
   'rejects',
   'hangs',

@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { stackAddress } from '../../support/stack-address.ts';
 
-const NAME = 'the one that kills';
+const NAME = 'kill';
 
-/** Ends the connections of all others to the database, whatever they are at. A restart may be quicker: then it does nothing. */
+/** Terminates all other connections to the database. Does nothing while the server restarts. */
 export async function killBackends(): Promise<void> {
   const client = new pg.Client({ connectionString: stackAddress().databaseUrl, application_name: NAME });
   client.on('error', () => {});
@@ -15,7 +15,7 @@ export async function killBackends(): Promise<void> {
       [NAME],
     );
   } catch {
-    // the database is being restarted
+    // the server is restarting
   } finally {
     await client.end().catch(() => {});
   }

@@ -4,53 +4,52 @@ import type { TestSurvey } from '../../support/data.ts';
 import type { FaultProxy } from '../../support/fault-proxy.ts';
 import { type Download, download } from './download.ts';
 
-/** A request whose answer must survive faults, and that answer as it is without any. */
+/** A request, and its response without faults. */
 export interface Kind {
   readonly name: string;
   readonly whole: Buffer;
-  /** The answers in it, which may be none. */
-  readonly answers: readonly string[];
-  /** Requests that it costs the database. */
+  /** The marks of the rows in it; some kinds have none. */
+  readonly rows: readonly string[];
+  /** Requests to the database that it takes. */
   readonly requests: number;
-  /** The endpoint gives no longer answers than that; bytes. */
-  readonly longest: number;
-  /** @param trial a name for its requests to the database, where `FaultProxy.watch` listens for it */
-  ask(trial: string, headers?: Record<string, string>): Promise<Download>;
+  /** The endpoint refuses longer results, in bytes. */
+  readonly maxResultBytes: number;
+  /** @param trial identifies its requests to the database (`FaultProxy.watch`) */
+  send(trial: string, headers?: Record<string, string>): Promise<Download>;
 }
 
-/** What makes a kind. */
 interface Recipe {
   readonly path: string;
   readonly headers?: Record<string, string>;
 }
 
-/** Each answer is told from all others, those of the other account too. */
+/** In the text of every row: unique, also among accounts. */
 const MARK = /#[\w-]+:\d+#/g;
 
-/** The answers that are in a file. */
-export const answersIn = (file: Buffer): string[] => file.toString('utf8').match(MARK) ?? [];
+/** The marks of the rows in a file. */
+export const rowsIn = (file: Buffer): string[] => file.toString('utf8').match(MARK) ?? [];
 
 export interface KindOptions {
-  /** Which, if not all. */
+  /** Only these. */
   readonly names?: readonly string[];
-  readonly longest?: number;
-  /** Distinguishes their names from those of other surveys. */
-  readonly of: string;
+  readonly maxResultBytes?: number;
+  /** Part of their names. */
+  readonly suffix: string;
 }
 
-/** Everything that can be asked of a survey. */
+/** Sends every kind of request for a survey once, without faults. */
 export async function kindsOf(survey: TestSurvey, proxy: FaultProxy, options: KindOptions): Promise<Kind[]> {
-  const { names, longest = Infinity, of } = options;
+  const { names, maxResultBytes = Infinity, suffix } = options;
   const recipes = Object.entries(await recipesFor(survey)).filter(([name]) => names?.includes(name) ?? true);
   const kinds: Kind[] = [];
   for (const [recipe, { path, headers }] of recipes) {
-    const name = `${recipe} of ${of}`;
-    const ask: Kind['ask'] = (trial, more = {}) => download(path, { ...headers, ...more, 'Test-Trial': trial });
+    const name = `${recipe} ${suffix}`;
+    const send: Kind['send'] = (trial, more = {}) => download(path, { ...headers, ...more, 'Test-Trial': trial });
     const trial = randomUUID();
-    using watch = proxy.watch(trial, (exchange) => exchange.refuseLonger(longest));
-    const { status, complete, bytes: whole } = await ask(trial);
+    using watch = proxy.watch(trial, (exchange) => exchange.refuseLonger(maxResultBytes));
+    const { status, complete, bytes: whole } = await send(trial);
     if (status !== 200 || !complete) throw new Error(`${name}: ${status} without a fault`);
-    kinds.push({ name, ask, whole, answers: answersIn(whole), requests: watch.requests, longest });
+    kinds.push({ name, send, whole, rows: rowsIn(whole), requests: watch.requests, maxResultBytes });
   }
   return kinds;
 }
@@ -59,7 +58,7 @@ async function recipesFor(survey: TestSurvey): Promise<Record<string, Recipe>> {
   const key = { Authorization: `Bearer ${survey.account.key}` };
   const of = (path: string, parameters: Record<string, string | number> = {}) =>
     path + query({ survey: survey.name, ...parameters });
-  const start = await download(of('/responses', { pageSize: 300 }), key); // the key is in the cache from here on
+  const start = await download(of('/responses', { pageSize: 300 }), key); // caches the key
   const after = (JSON.parse(start.bytes.toString()) as Page).responses.at(-1)?.token ?? '';
   const recipes: Record<string, Recipe> = {
     csv: { path: of('/responses/csv') },

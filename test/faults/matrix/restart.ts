@@ -1,35 +1,35 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MatrixFault } from './faults.ts';
 
-/** A restart of the database that several trials meet, each at a request of its own. */
+/** A restart of the database that several trials experience, each during one of its requests. */
 export interface SharedRestart {
-  /** Holds the request back until all are there, and lets it go as the database stops. */
+  /** Holds a request until all trials have one, then forwards it while the database stops. */
   readonly fault: MatrixFault;
-  /** Settles with the restart. Rejects when there was none. */
+  /** Settles with the restart. Rejects if not all trials were part of it. */
   done(): Promise<void>;
 }
 
-/** Longer than it takes until all are there. */
-const MEETING_MS = 10_000;
+/** Longer than it takes until all trials are ready. */
+const READY_MS = 10_000;
 
-/** @param trials how many will meet it */
+/** @param trials the number of trials */
 export function sharedRestart(trials: number, restart: () => Promise<void>): SharedRestart {
-  const met = Promise.withResolvers<void>();
+  const ready = Promise.withResolvers<void>();
   let restarting: Promise<void> | undefined;
   let arrived = 0;
   return {
     fault: {
       name: 'a restart',
       refusals: [],
-      async spoil(_, random) {
-        if (++arrived === trials) met.resolve();
-        await Promise.race([met.promise, sleep(MEETING_MS)]);
+      async inject(_, random) {
+        if (++arrived === trials) ready.resolve();
+        await Promise.race([ready.promise, sleep(READY_MS)]);
         restarting ??= restart();
-        await sleep(20 * random()); // some while it stops, some when it has
+        await sleep(20 * random()); // some while it stops, some after
       },
     },
     async done() {
-      if (!restarting || arrived < trials) throw new Error(`${arrived} of ${trials} trials met the restart`);
+      if (!restarting || arrived < trials) throw new Error(`${arrived} of ${trials} trials were part of the restart`);
       await restarting;
     },
   };

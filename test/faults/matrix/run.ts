@@ -1,33 +1,34 @@
-// npm run faults: random faults, for as long as wished.
+// npm run faults: faults between the Worker and its database, for as long as you like.
 import { Command } from 'commander';
 import { runCommand } from '../../../tools/command.ts';
+import { copyResponses } from '../../support/data.ts';
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
-import { pick, randomFrom } from '../../support/random.ts';
+import { randomFrom } from '../../support/random.ts';
 import { useStack } from '../../support/stack-address.ts';
 import { startStack } from '../../support/stack.ts';
-import { cacheFaults, faults, passing } from './faults.ts';
-import type { Kind } from './kinds.ts';
+import { singleFaults, someRequest, someTrial } from './choices.ts';
 import { sharedRestart } from './restart.ts';
 import { Tally } from './tally.ts';
 import { type Trial, runAll } from './trial.ts';
 import { createWorld } from './world.ts';
 
 const program = new Command('npm run faults --')
-  .description('Asks the service for everything it has while random faults spoil what it asks its database.')
-  .option('--seconds <number>', 'how long', Number, 60)
-  .option('--seed <number>', 'the same faults again', Number, Date.now() % 1_000_000)
+  .description(
+    'Injects faults between the Worker and its database, and compares every response with one without faults.',
+  )
+  .option('--seconds <number>', 'how long to run', Number, 60)
+  .option('--seed <number>', 'makes the same random choices again', Number, Date.now() % 1_000_000)
   .allowExcessArguments(false);
 
-/** Trials side by side. */
-const AT_A_TIME = 6;
-const WORD_MS = 10_000;
-const FIRST_RESTART_MS = 20_000;
-const RESTART_EVERY_MS = 60_000;
+const TRIALS_AT_A_TIME = 8;
+const PROGRESS_MS = 10_000;
+const FIRST_RESTART_MS = 15_000;
+const RESTART_INTERVAL_MS = 60_000;
 
 await runCommand(async () => {
   const { seconds, seed } = program.parse().opts<{ seconds: number; seed: number }>();
-  const say = (line: string) => process.stdout.write(`${line}\n`);
-  say(`seed ${seed}`);
+  const print = (line: string) => process.stdout.write(`${line}\n`);
+  print(`seed ${seed}`);
   const random = randomFrom(seed);
   let proxy: FaultProxy | undefined;
   const stack = await startStack({
@@ -35,54 +36,40 @@ await runCommand(async () => {
     limits: { KEY_LIMIT: 1e9 },
     behind: async (endpoint) => (proxy = await startFaultProxy(endpoint)).url,
   });
+  const tally = new Tally();
+  const progress = setInterval(() => print(tally.toString()), PROGRESS_MS);
   try {
     if (!proxy) throw new Error('there is no proxy');
     useStack(stack.address);
-    const { small, inParts, large } = await createWorld(proxy);
-    const kinds = [...small, ...inParts, ...large];
-    const tally = new Tally();
-    const means = { proxy, random, tally };
+    const world = await createWorld(proxy);
+    if (!world.small[0]?.whole.equals(await copyResponses(world.survey))) throw new Error('the CSV differs from COPY');
+    const kinds = [...world.small, ...world.inParts, ...world.large];
+    const context = { proxy, random, tally };
+
+    const singles = singleFaults(world, random);
+    let tried = 0;
+    function* trials(end: number): Generator<Trial, void, void> {
+      while (Date.now() < end) yield singles[tried++] ?? someTrial(kinds, random);
+    }
     const start = Date.now();
     const end = start + 1000 * seconds;
-    const words = setInterval(() => say(tally.toString()), WORD_MS);
-    try {
-      for (let next = start + FIRST_RESTART_MS; ; next += RESTART_EVERY_MS) {
-        await runAll(randomTrials(kinds, random, Math.min(next, end)), AT_A_TIME, means);
-        if (Date.now() >= end) break;
-        const restart = sharedRestart(kinds.length, () => stack.restartDatabase());
-        const trials = kinds.map((kind) => ({ kind, plan: new Map([[anywhere(kind, random), restart.fault]]) }));
-        await runAll(trials, trials.length, means);
-        await restart.done();
-        tally.restarts++;
-      }
-    } finally {
-      clearInterval(words);
+    for (let next = start + FIRST_RESTART_MS; ; next += RESTART_INTERVAL_MS) {
+      await runAll(trials(Math.min(next, end)), TRIALS_AT_A_TIME, context);
+      if (Date.now() >= end) break;
+      const restart = sharedRestart(kinds.length, () => stack.restartDatabase());
+      const together = kinds.map((kind) => ({ kind, plan: new Map([[someRequest(kind, random), restart.fault]]) }));
+      await runAll(together, together.length, context);
+      await restart.done();
+      tally.restarts++;
     }
-    say(tally.toString());
-    for (const wrong of tally.wrong) say(`WRONG: ${wrong}`);
+    print(`${Math.min(tried, singles.length)} of ${singles.length} combinations of a request and a fault`);
+    print(tally.toString());
+    for (const wrong of tally.wrong) print(`FAILED: ${wrong}`);
+    print(`faults: ${tally.same + tally.visible} checks passed, ${tally.wrong.length} failed`);
     if (tally.wrong.length > 0) process.exitCode = 1;
   } finally {
+    clearInterval(progress);
     await proxy?.close();
     await stack.stop();
   }
 });
-
-function anywhere({ requests }: Kind, random: () => number): number {
-  return Math.floor(random() * requests);
-}
-
-/**
- * One to three faults each, at any request. Requests look keys up together, so what a look-up meets has to pass: others
- * would share a failure that lasts.
- *
- * @param end milliseconds since 1970
- */
-function* randomTrials(kinds: readonly Kind[], random: () => number, end: number): Generator<Trial, void, void> {
-  while (Date.now() < end) {
-    const kind = pick(random, kinds);
-    const cache = random() < 0.1 ? pick(random, cacheFaults) : undefined;
-    const many = 1 + Math.floor(3 * random());
-    const any = () => pick(random, cache ? passing : faults);
-    yield { kind, plan: new Map(Array.from({ length: many }, () => [anywhere(kind, random), any()])), cache };
-  }
-}

@@ -1,32 +1,21 @@
-/** What a run has tried, and what came of it. */
+/** Counts of a run. */
 export class Tally {
   injected = 0;
   restarts = 0;
   requests = 0;
   same = 0;
-  /** Refused with a status, or broken off. */
+  /** Error statuses and broken transfers. */
   visible = 0;
-  answersCompared = 0;
-  answersLost = 0;
-  /** Neither the same bytes nor a visible failure: there must be none. */
+  rowsCompared = 0;
+  rowsLost = 0;
+  /** Outcomes that are neither the same bytes nor a visible failure. */
   readonly wrong: string[] = [];
-  /** Faults at requests that were never made: a trial that tries nothing. */
-  readonly unmet: string[] = [];
-
-  /** Takes over what another has counted. */
-  add(other: Tally): void {
-    for (const field of COUNTS) this[field] += other[field];
-    this.wrong.push(...other.wrong);
-    this.unmet.push(...other.unmet);
-  }
 
   toString(): string {
     return (
-      `${this.injected} faults and ${this.restarts} restarts met ${this.requests} requests: ${this.same} the same bytes, ` +
+      `${this.injected} faults and ${this.restarts} restarts in ${this.requests} requests: ${this.same} with the same bytes, ` +
       `${this.visible} visible failures, ${this.wrong.length} wrong; ` +
-      `${this.answersCompared} rows compared, ${this.answersLost} lost`
+      `${this.rowsCompared} rows compared, ${this.rowsLost} lost`
     );
   }
 }
-
-const COUNTS = ['injected', 'restarts', 'requests', 'same', 'visible', 'answersCompared', 'answersLost'] as const;

@@ -1,34 +1,34 @@
 import type { Download } from './download.ts';
-import { type Kind, answersIn } from './kinds.ts';
+import { type Kind, rowsIn } from './kinds.ts';
 
-/** What came of a request under faults: the bytes it has without them, a failure that shows, or what must not be. */
+/** The outcome of a request with faults: the same bytes as without them, a visible failure, or an error of the service. */
 export type Verdict =
   | { readonly is: 'same' | 'failure' }
-  /** `lost`: answers that are missing in what looks whole; undefined when it does not. */
+  /** `lost`: rows that are missing in a response that looks complete. */
   | { readonly is: 'wrong'; readonly what: string; readonly lost?: number | undefined };
 
-/** What each refusal says; nothing of it comes from the database. */
+/** The messages of the documented errors. */
 const MESSAGES: Readonly<Record<number, RegExp>> = {
   400: /^This selection has /,
   500: /^Something went wrong on our side\. Please tell us this request id: [\w-]+$/,
   503: /^The database cannot be reached at the moment\. Please try again shortly\.$/,
 };
 
-/** @param refusals the statuses with which this request may be refused; none means that it has to succeed */
+/** @param refusals the error statuses that are allowed; if there are none, the request has to succeed */
 export function judge(kind: Kind, download: Download, refusals: ReadonlySet<number>): Verdict {
   const { status, complete, bytes } = download;
   if (status === 200 && complete) {
     if (bytes.equals(kind.whole)) return { is: 'same' };
-    const came = new Set(answersIn(bytes));
-    const lost = kind.answers.filter((answer) => !came.has(answer)).length;
-    return wrong(`a clean end after other bytes, ${lost} of ${kind.answers.length} rows lost`, lost);
+    const received = new Set(rowsIn(bytes));
+    const lost = kind.rows.filter((row) => !received.has(row)).length;
+    return wrong(`complete, but with other bytes; ${lost} of ${kind.rows.length} rows lost`, lost);
   }
-  if (refusals.size === 0) return wrong(`${status}, complete: ${complete}, but asking again would have helped`);
+  if (refusals.size === 0) return wrong(`status ${status}, complete: ${complete}, although a retry would have helped`);
   if (status === 200) {
-    const begun = kind.whole.subarray(0, bytes.length).equals(bytes);
-    return begun ? { is: 'failure' } : wrong('a broken transfer, with bytes of something else');
+    const isPrefix = kind.whole.subarray(0, bytes.length).equals(bytes);
+    return isPrefix ? { is: 'failure' } : wrong('a broken transfer with other bytes');
   }
-  if (!refusals.has(status)) return wrong(`${status}, where only ${[...refusals].join(' or ')} can be`);
+  if (!refusals.has(status)) return wrong(`status ${status}, expected ${[...refusals].join(' or ')}`);
   return judgeRefusal(download);
 }
 
@@ -36,7 +36,9 @@ function judgeRefusal({ status, complete, bytes, retryAfter }: Download): Verdic
   if (!complete) return wrong(`${status}, broken off`);
   const text = bytes.toString();
   if (status === 503 && !/^[1-9]\d*$/.test(retryAfter ?? '')) return wrong(`503, with Retry-After: ${retryAfter}`);
-  return MESSAGES[status]?.test(messageOf(text)) ? { is: 'failure' } : wrong(`${status}, saying ${text.slice(0, 300)}`);
+  return MESSAGES[status]?.test(messageOf(text))
+    ? { is: 'failure' }
+    : wrong(`${status}, with the body ${text.slice(0, 300)}`);
 }
 
 function messageOf(text: string): string {

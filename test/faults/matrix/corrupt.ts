@@ -1,4 +1,4 @@
-/** After how many bytes an answer breaks off, by what is said of it. */
+/** Where a response breaks off, in bytes, by name. */
 export const cuts: Readonly<Record<string, (body: Buffer, random: () => number) => number>> = {
   'at byte 0': () => 0,
   'at byte 1': () => 1,
@@ -11,7 +11,7 @@ function anywhere(body: Buffer, random: () => number): number {
   return Math.floor(random() * body.length);
 }
 
-/** @returns the position of a byte that continues a character of UTF-8, behind a random place; none when all are ASCII */
+/** A byte that continues a UTF-8 character, after a random position; undefined if all characters are ASCII. */
 function withinCharacter(body: Buffer, random: () => number): number | undefined {
   const start = anywhere(body, random);
   const at = body.findIndex((byte, i) => i >= start && isContinuation(byte));
@@ -21,17 +21,17 @@ function withinCharacter(body: Buffer, random: () => number): number | undefined
 
 const isContinuation = (byte: number) => byte >> 6 === 0b10;
 
-/** Breaks an answer off in a way that HTTP cannot see; sometimes where a row ends. */
+/** Cuts a body off without HTTP noticing, sometimes at the end of a row. */
 export function endEarly(body: Buffer, random: () => number): Buffer {
   const at = anywhere(body, random);
   const endOfRow = body.lastIndexOf('],[', at);
   return body.subarray(0, random() < 0.5 && endOfRow > 0 ? endOfRow + 1 : at);
 }
 
-/** Takes rows away, but not their number; or has one of them twice. */
-export function loseRows(body: Buffer, random: () => number): string {
-  const answer = JSON.parse(body.toString()) as { rows: unknown[] };
-  const { rows } = answer;
+/** Removes rows or duplicates one, and keeps `rowCount`. */
+export function changeRows(body: Buffer, random: () => number): string {
+  const result = JSON.parse(body.toString()) as { rows: unknown[] };
+  const { rows } = result;
   const at = Math.floor(random() * rows.length);
   const ways = [
     () => rows.slice(0, at),
@@ -39,5 +39,5 @@ export function loseRows(body: Buffer, random: () => number): string {
     () => rows.toSpliced(at, 0, ...rows.slice(at, at + 1)),
   ];
   const way = ways[Math.floor(random() * ways.length)];
-  return JSON.stringify({ ...answer, rows: way?.() });
+  return JSON.stringify({ ...result, rows: way?.() });
 }
