@@ -1,5 +1,5 @@
 /**
- * The CSV dialect of Postgres's COPY in its plainest form, against which the encoder is held.
+ * The CSV dialect of Postgres's COPY in its simplest form, to compare the encoder with.
  * https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-FILE-FORMATS
  */
 export function naiveCsv(rows: readonly (readonly (string | null)[])[]): string {
@@ -11,7 +11,7 @@ function naiveCell(cell: string | null): string {
   return cell === '' || /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
-/** The records of a CSV file by column, null for an empty cell without quotes, "" for one with them. */
+/** The records of a CSV file by column: null for an unquoted empty cell, "" for a quoted one. */
 export function parseCsv(file: Buffer): Record<string, string | null>[] {
   const records: (string | null)[][] = [[]];
   for (const [, cell = '', end] of file.toString('utf8').matchAll(/("(?:[^"]|"")*"|[^",\n]*)(,|\n)/gy)) {
