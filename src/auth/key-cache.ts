@@ -49,6 +49,8 @@ const STALE_MS = 24 * 60 * MINUTE;
 const UNKNOWN_MS = 1 * MINUTE;
 /** While lookups fail, stale entries are accepted at once; one lookup per interval tests the database. */
 const PROBE_MS = 5 * SECOND;
+/** A failure is forgotten after this long: an isolate that had no requests meanwhile must not accept a key revoked since. */
+const FAILING_MS = 30 * SECOND;
 /** `last_used` is written once in each of these periods, which are aligned to the clock. */
 const USE_PERIOD_MS = 15 * MINUTE;
 /** KV takes milliseconds; after this long, the database is faster. */
@@ -72,7 +74,7 @@ export class KeyCache {
   readonly #checks = new Map<string, Check>();
   /** Running lookups, until KV has their results. */
   readonly #lookups = new Map<string, Promise<Check>>();
-  /** Set while lookups fail. */
+  /** When a lookup last failed or the database was last tested; undefined after a success. */
   #failedAt: number | undefined;
 
   /**
@@ -90,7 +92,7 @@ export class KeyCache {
     const cached = await this.#read(hash, request);
     const isFresh = cached !== undefined && isWithin(FRESH_MS, cached.checked);
     request.stats.keyCache = cached ? (isFresh ? 'hit' : 'stale') : 'miss';
-    if (cached && (isFresh || this.#failedAt !== undefined)) {
+    if (cached && (isFresh || this.#isFailing())) {
       // Each lookup also notes that the key is used.
       const isDue = !isFresh || usePeriodOf(cached.checked) < usePeriodOf(arrived);
       if (isDue && this.#mayQuery()) void this.#lookUp(hash, request, { isCached: true });
@@ -132,10 +134,14 @@ export class KeyCache {
 
   /** Whether an optional lookup may run: always, or while lookups fail, once per {@link PROBE_MS}. */
   #mayQuery(): boolean {
-    if (this.#failedAt === undefined) return true;
+    if (!this.#isFailing()) return true;
     if (isWithin(PROBE_MS, this.#failedAt)) return false;
     this.#failedAt = Date.now();
     return true;
+  }
+
+  #isFailing(): boolean {
+    return isWithin(FAILING_MS, this.#failedAt);
   }
 
   /** Queries the database for a key, or joins the lookup that is already running for it. */
@@ -226,7 +232,7 @@ const isValid = (key: StoredApiKey | undefined): key is StoredApiKey =>
   key !== undefined && (key.expires === null || key.expires > Date.now());
 
 /** Whether a time is less than `ms` away; in either direction, because a clock may have been set back since. */
-const isWithin = (ms: number, time: number) => Math.abs(Date.now() - time) < ms;
+const isWithin = (ms: number, time = -Infinity) => Math.abs(Date.now() - time) < ms;
 
 const kvTimeout = () => new Error(`no response within ${KV_TIMEOUT_MS} ms`);
 
