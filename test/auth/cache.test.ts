@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
-import { ask, errorBody } from '../support/api.ts';
+import { fetchApi, errorBody } from '../support/api.ts';
 import { createAccount, sql, storeKey } from '../support/data.ts';
 import { lineOf } from '../support/request-log.ts';
 import {
@@ -275,7 +275,7 @@ test('neither a key nor its hash is logged when the database quotes it in an err
   const { key } = await createAccount();
   service.countKeyQueries((exchange) => exchange.reply(500, `quota ${JSON.stringify(exchange.params)}`));
   const { log } = service.worker;
-  expect((await ask('/surveys', { key })).status).toBe(503);
+  expect((await fetchApi('/surveys', { key })).status).toBe(503);
   await expect.poll(log).toContain('quota');
   expect(log()).not.toContain(key);
   expect(log()).not.toContain(await hashApiKey(key));

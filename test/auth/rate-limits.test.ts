@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { generateApiKey } from '../../src/auth/api-key.ts';
 import { beginExport, readExport } from '../faults/service.ts';
-import { ask, errorBody, query } from '../support/api.ts';
+import { fetchApi, errorBody, query } from '../support/api.ts';
 import { addResponses, copyResponses, createAccount, createSurvey, storeKey } from '../support/data.ts';
 import { MINUTE, authenticate, unknownKeys, withKeyService } from './service.ts';
 
@@ -25,17 +25,17 @@ describe('the limit per key', () => {
     await storeKey(account.id, second);
     const other = await createAccount();
     await beginWindow();
-    for (let i = 0; i < LIMIT; i++) expect((await ask('/surveys', { key: account.key })).status).toBe(200);
-    const { status, text, headers } = await ask('/surveys', { key: account.key });
+    for (let i = 0; i < LIMIT; i++) expect((await fetchApi('/surveys', { key: account.key })).status).toBe(200);
+    const { status, text, headers } = await fetchApi('/surveys', { key: account.key });
     expect([status, text, headers.get('Retry-After')]).toEqual([
       429,
       errorBody('Too many requests have been made with this key. Please try again in a few seconds.'),
       '10',
     ]);
-    expect((await ask('/surveys', { key: second })).status).toBe(200);
-    expect((await ask('/surveys', { key: other.key })).status).toBe(200);
+    expect((await fetchApi('/surveys', { key: second })).status).toBe(200);
+    expect((await fetchApi('/surveys', { key: other.key })).status).toBe(200);
     await beginWindow({ next: true });
-    expect((await ask('/surveys', { key: account.key })).status).toBe(200);
+    expect((await fetchApi('/surveys', { key: account.key })).status).toBe(200);
   });
 
   test('does not cut a running export', async () => {
@@ -48,7 +48,7 @@ describe('the limit per key', () => {
     await beginWindow();
     const download = await beginExport(survey);
     const path = `/responses${query({ survey: survey.name })}`;
-    const pages = Array.from({ length: 2 * LIMIT }, () => ask(path, { key: survey.account.key }));
+    const pages = Array.from({ length: 2 * LIMIT }, () => fetchApi(path, { key: survey.account.key }));
     expect(count(await Promise.all(pages), 429)).toBeGreaterThan(0);
     const { complete, bytes } = await readExport(download);
     expect({ complete, same: bytes.equals(await copyResponses(survey)) }).toEqual({ complete: true, same: true });

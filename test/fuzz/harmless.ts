@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { type Answer as RawResponse, origin } from '../support/api.ts';
-import { description, expectAsDescribed } from '../support/conformance.ts';
+import { type ApiResponse, origin } from '../support/api.ts';
+import { description, expectConformance } from '../support/conformance.ts';
 import type { HostileRequest } from './hostile-requests.ts';
 
 /** Internals that no response may contain: stack traces, error classes, SQL, tables, addresses, keys, hashes. */
@@ -27,7 +27,7 @@ const HEADERS = new Set([
  *
  * @returns whether workerd refused the request before the service got it
  */
-export async function expectHarmless({ method, target }: HostileRequest, response: RawResponse): Promise<boolean> {
+export async function expectHarmless({ method, target }: HostileRequest, response: ApiResponse): Promise<boolean> {
   const { status, headers, text } = response;
   expect(`${[...headers].join('\n')}\n${text}`).not.toMatch(INTERNAL);
   expect([...headers.keys()].filter((name) => !HEADERS.has(name))).toEqual([]);
@@ -45,6 +45,6 @@ export async function expectHarmless({ method, target }: HostileRequest, respons
   }
   const path = target.replace(/[?#].*$/s, '');
   const known = path in (await description(origin())).paths;
-  if (known) await expectAsDescribed(origin(), { method, path }, response);
+  if (known) await expectConformance(origin(), { method, path }, response);
   return false;
 }

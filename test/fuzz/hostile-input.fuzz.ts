@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import { ask, query } from '../support/api.ts';
+import { fetchApi, query } from '../support/api.ts';
 import { pgText } from '../support/arbitraries.ts';
 import { type TestAccount, addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { TIMEOUT_MS, checkProperty } from './effort.ts';
@@ -39,7 +39,7 @@ test(
 
     const expected = served + 1; // and /openapi.json, which responses are compared with
     await expect.poll(() => linesOf(service.stack.worker.log()).length, { timeout: 10_000 }).toBe(expected);
-    const { status } = await ask(`/responses${query({ survey: 'fuzzed' })}`, { key: account.key });
+    const { status } = await fetchApi(`/responses${query({ survey: 'fuzzed' })}`, { key: account.key });
     expect(status).toBe(200);
   },
 );

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gunzipSync } from 'node:zlib';
-import type { Answer as RawResponse } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 
 /**
  * Sends a request that fetch would refuse or repair, and reads until the service closes the connection.
@@ -9,7 +9,7 @@ import type { Answer as RawResponse } from '../support/api.ts';
  * @param method of the request: it decides whether the response has a body
  * @throws Error when the response is incomplete or is not HTTP
  */
-export async function sendRaw(service: URL, bytes: Buffer, method: string): Promise<RawResponse> {
+export async function sendRaw(service: URL, bytes: Buffer, method: string): Promise<ApiResponse> {
   const socket = connect(Number(service.port), service.hostname, () => socket.write(bytes));
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
@@ -21,7 +21,7 @@ export async function sendRaw(service: URL, bytes: Buffer, method: string): Prom
   return parse(Buffer.concat(chunks), method);
 }
 
-function parse(bytes: Buffer, method: string): RawResponse {
+function parse(bytes: Buffer, method: string): ApiResponse {
   const end = bytes.indexOf('\r\n\r\n');
   const [first = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
   const status = /^HTTP\/1\.[01] (\d{3}) [\w -]+$/.exec(first)?.[1];

@@ -1,6 +1,6 @@
 import { deepEqual } from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { type Answer as ApiResponse, ask } from '../../support/api.ts';
+import { type ApiResponse, fetchApi } from '../../support/api.ts';
 import { expectedResponse } from './model.ts';
 import { type Request, type Poll, type RequestPlan, addressOf, requestOf, surveysOf } from './requests.ts';
 import { type Account, type Clock, type Key, type World, pickOf } from './world.ts';
@@ -74,7 +74,7 @@ export class Audit {
     const accepted = gzip ? 'gzip' : 'identity';
     const clock = { 'Test-Clock-Ahead': String(this.#clock.ahead), 'Accept-Encoding': accepted };
     const headers = tag === undefined ? clock : { ...clock, 'If-None-Match': tag };
-    const response = await ask(address, { key: key.token, method, headers });
+    const response = await fetchApi(address, { key: key.token, method, headers });
 
     const { status, body, total, tagged } = expectedResponse(request);
     const owner = `${account.id} ${hash('sha256', body)}`;
