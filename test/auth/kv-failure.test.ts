@@ -6,7 +6,7 @@ import { createAccount } from '../support/data.ts';
 const service = withFaultyService({ entry: 'test/support/worker-under-faults.ts', limits: { FAILURE_LIMIT: 2 } });
 
 test.each(['rejects', 'hangs'])(
-  'with a KV that %s, an isolate relies on its own check: keys cost one query and count once',
+  'if KV %s, an isolate relies on its own check: a key takes one query and counts once',
   async (fault) => {
     const { key } = await createAccount();
     const headers = { 'Test-Key-Cache': fault, 'CF-Connecting-IP': '192.0.2.1' };

@@ -46,7 +46,7 @@ describe('while lookups fail', () => {
   });
 });
 
-test('with the database stopped, a cached key is accepted, and what needs the database is 503', async () => {
+test('with the database stopped, a cached key is accepted, and requests that need the database get 503', async () => {
   const account = await service.createCachedAccount();
   const survey = await createSurvey(account);
   await service.stopDatabase();

@@ -9,7 +9,7 @@ import { MINUTE, authenticate, unknownKeys, withKeyService } from './service.ts'
 const LIMIT = 5;
 const service = withKeyService({ limits: { KEY_LIMIT: LIMIT, FAILURE_LIMIT: LIMIT } });
 
-/** The simulated limiter counts in windows of 10 seconds aligned to the clock: leaves a test enough of one to stay within it. */
+/** Waits until enough is left of the simulated limiter's window for one test. Windows have 10 seconds, aligned to the clock. */
 async function beginWindow({ next = false } = {}): Promise<void> {
   const left = 10_000 - (Date.now() % 10_000);
   if (next || left < 6_000) await sleep(left + 50);
@@ -78,7 +78,7 @@ describe('the limit per address', () => {
     }
   });
 
-  test('counts every request that is refused, also with a key that is known to be unknown', async () => {
+  test('counts every refused request, even with a key already found to be unknown', async () => {
     const guesses = from('192.0.2.2');
     const [key] = unknownKeys(1);
     await beginWindow();

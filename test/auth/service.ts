@@ -18,7 +18,7 @@ export interface KeyQueries {
   readonly uses: number;
 }
 
-/** A service with a clock that tests can set, and with its queries about keys counted. */
+/** Starts a service for a test file, with a clock that tests can set and a count of its queries about keys. */
 export function withKeyService(options: Omit<StackOptions, 'startProxy' | 'entry'> = {}) {
   const service = withFaultyService({ ...options, entry: 'test/support/worker-with-clock.ts' });
 

@@ -3,7 +3,7 @@ import { type ApiResponse, origin } from '../support/api.ts';
 import { description, expectConformance } from '../support/conformance.ts';
 import type { HostileRequest } from './hostile-requests.ts';
 
-/** Internals that no response may contain: stack traces, error classes, SQL, tables, addresses, keys, hashes. */
+/** Internals that no response may contain: stack traces, error classes, SQL, table names, addresses, keys, hashes. */
 const INTERNAL = new RegExp(
   [
     String.raw`\n\s+at |\.[jt]s:\d|file:/|node_modules|(?:Type|Range|Reference|Syntax|Neon\w*|Zod)Error`,
@@ -13,7 +13,7 @@ const INTERNAL = new RegExp(
   'i',
 );
 
-/** All headers of the service and of workerd. No request may cause others. */
+/** All headers that the service and workerd send. No request may cause others. */
 const HEADERS = new Set([
   ...['access-control-allow-headers', 'access-control-allow-methods', 'access-control-allow-origin'],
   ...['access-control-expose-headers', 'access-control-max-age', 'allow', 'cache-control', 'connection'],
@@ -23,9 +23,9 @@ const HEADERS = new Set([
 ]);
 
 /**
- * Checks that a response is one of the documented ones and has no internals in it.
+ * Checks that a response is documented and reveals no internals.
  *
- * @returns whether workerd refused the request before the service got it
+ * @returns whether workerd refused the request before it reached the service
  */
 export async function expectHarmless({ method, target }: HostileRequest, response: ApiResponse): Promise<boolean> {
   const { status, headers, text } = response;

@@ -4,9 +4,9 @@ import { gunzipSync } from 'node:zlib';
 import type { ApiResponse } from '../support/api.ts';
 
 /**
- * Sends a request that fetch would refuse or repair, and reads until the service closes the connection.
+ * Sends a request that fetch would refuse or correct, and reads until the service closes the connection.
  *
- * @param method of the request: it decides whether the response has a body
+ * @param method of the request, which decides whether the response has a body
  * @throws Error when the response is incomplete or is not HTTP
  */
 export async function sendRaw(service: URL, bytes: Buffer, method: string): Promise<ApiResponse> {
@@ -14,7 +14,7 @@ export async function sendRaw(service: URL, bytes: Buffer, method: string): Prom
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
   socket.setTimeout(10_000, () => socket.destroy(new Error('no response within 10 seconds')));
-  // When workerd refuses a request it may leave bytes unread, which resets the connection after the response.
+  // If workerd refuses a request, it may leave bytes unread, which resets the connection after the response.
   await once(socket, 'close').catch((error: unknown) => {
     if (chunks.length === 0) throw error;
   });

@@ -8,7 +8,7 @@ export const SPECIAL_NAMES = [
   ...[' ', '\u202eexe.csv', 'x'.repeat(2500), '漢'.repeat(800), '{"error":{}}', '$1', '__proto__', 'null'],
 ];
 
-/** Every file, the parameter `layout`, and what is in the file of the response `mine` to the form `f0`. */
+/** Each kind of file: its path, its `layout`, and its text for the response `mine` to the form `f0`. */
 const FILES = [
   ['/responses/csv', undefined, ',mine,'],
   ['/responses/csv', 'wide', ',mine\n'],
@@ -16,7 +16,7 @@ const FILES = [
   ['/responses/form-data', undefined, ',f0,'],
 ] as const;
 
-/** Creates surveys with these names in a new account and exports each; no other name finds a survey. */
+/** Creates surveys with these names in a new account and exports each. Checks that no other name finds a survey. */
 export async function expectFoundByName(names: readonly string[]): Promise<void> {
   const account = await createAccount();
   await Promise.all(names.map((survey) => expectNone(survey, account)));

@@ -26,7 +26,7 @@ export async function oncePerRun(name: string, make: (folder: string) => Promise
   const draft = `${made}.draft`;
   const deadline = Date.now() + TIMEOUT_MS;
   while (!existsSync(made)) {
-    if (await isOurs(draft)) await fill(draft, made, make);
+    if (await claim(draft)) await fill(draft, made, make);
     else if (Date.now() < deadline) await sleep(POLL_MS);
     else throw new Error(`${draft} has not been finished for ${TIMEOUT_MS / 1000} s`);
   }
@@ -34,7 +34,7 @@ export async function oncePerRun(name: string, make: (folder: string) => Promise
 }
 
 /** Creates `draft`. @returns false if it exists, because another process is filling it */
-async function isOurs(draft: string): Promise<boolean> {
+async function claim(draft: string): Promise<boolean> {
   try {
     await mkdir(draft);
     return true;

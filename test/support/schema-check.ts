@@ -7,7 +7,7 @@ ajvFormats.default(ajv);
 
 const compiled = new WeakMap<Schema, ValidateFunction>();
 
-/** Validates a value against a JSON Schema (2020-12). Undescribed fields are faults, too. @returns the faults; empty if it conforms */
+/** Validates a value against a JSON Schema (2020-12). Undescribed fields are faults. @returns the faults, if any */
 export function faults(schema: Schema, value: unknown): string[] {
   let validate = compiled.get(schema);
   if (!validate) compiled.set(schema, (validate = ajv.compile(closed(schema) as Schema)));

@@ -23,7 +23,7 @@ export function outcomeOf(kind: Kind, download: Download, refusals: ReadonlySet<
     const lost = kind.rows.filter((row) => !received.has(row)).length;
     return wrong(`complete, but with other bytes; ${lost} of ${kind.rows.length} rows lost`, lost);
   }
-  if (refusals.size === 0) return wrong(`status ${status}, complete: ${complete}, although a retry would have helped`);
+  if (refusals.size === 0) return wrong(`status ${status}, complete: ${complete}, but a retry would have succeeded`);
   if (status === 200) {
     const isPrefix = kind.whole.subarray(0, bytes.length).equals(bytes);
     return isPrefix ? { type: 'failure' } : wrong('a broken transfer with other bytes');
