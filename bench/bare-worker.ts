@@ -1,4 +1,4 @@
-// The export engine alone, without keys, parameters, compression or anything else that the service has around it.
+// The export engine alone, without keys, parameters, compression or any other feature around it.
 import { BASE_PATH } from '../src/app.ts';
 import { connect } from '../src/db/client.ts';
 import { CSV_COLUMNS } from '../src/db/responses.ts';

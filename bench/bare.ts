@@ -3,15 +3,15 @@ import { treeCpu } from './process-stats.ts';
 import type { Figure, Measurement } from './report.ts';
 import { type BenchService, startService } from './service.ts';
 
-/** What an export costs: the least of several runs. */
+/** The cost of an export: the minimum of several runs. */
 interface Cost {
   seconds: number;
   cpuSeconds: number;
 }
 
 /**
- * Compares a plain export by the service with one by its engine alone, in alternating runs. The difference is what the features
- * around the engine cost an export that uses none of them.
+ * Compares a plain export by the service with one by its engine alone, in alternating runs. The difference is the cost of the
+ * features around the engine to an export that uses none of them.
  */
 export async function measureFeatures(
   databaseUrl: string,

@@ -1,4 +1,4 @@
-// The encoder alone, in workerd: a canned page of SQL over HTTP, posted to it, goes through again and again.
+// The encoder alone, in workerd: it encodes one canned page of SQL over HTTP, the request's body, many times.
 import { neon, neonConfig } from '@neondatabase/serverless';
 import { free } from '../src/encode/bytes.ts';
 import { JSON_COLUMNS, keyColumnsOf } from '../src/db/responses.ts';
@@ -11,8 +11,8 @@ const utf8 = new TextEncoder();
 const KEY_COLUMNS = keyColumnsOf(JSON_COLUMNS);
 
 /**
- * Pages through the service's encoder and its stream. The encoder uses its input up, which in the service is memory that
- * the network has just filled; here it is filled from the canned page.
+ * Sends pages through the service's CSV encoder. The encoder overwrites its input, so each page starts as a copy of the canned
+ * one. In the service, the network fills that memory.
  */
 async function* records(canned: Uint8Array, pages: number): AsyncGenerator<Uint8Array, void, void> {
   const { encode } = csvFormat();
@@ -23,7 +23,7 @@ async function* records(canned: Uint8Array, pages: number): AsyncGenerator<Uint8
   }
 }
 
-/** Pages of `JSON_COLUMNS` through the service's JSON encoder and its stream. */
+/** Sends pages of `JSON_COLUMNS` through the service's JSON encoder. */
 async function* objects(canned: Uint8Array<ArrayBuffer>, pages: number): AsyncGenerator<Uint8Array, void, void> {
   const rows = await driverRows(canned);
   const ids = new Set(rows.map((row) => row[JSON_COLUMNS.indexOf('surveyid')] as string));
@@ -38,7 +38,7 @@ async function* objects(canned: Uint8Array<ArrayBuffer>, pages: number): AsyncGe
   }
 }
 
-/** A page's rows, from its bytes on, as the driver gives them. */
+/** A page's rows as the driver returns them, parsed from its bytes. */
 async function driverRows(canned: BufferSource): Promise<Row[]> {
   const json = async () => JSON.parse(new TextDecoder().decode(canned)) as unknown;
   neonConfig.fetchFunction = async () => ({ ok: true, status: 200, json });
@@ -54,7 +54,7 @@ function csvRecord(row: Row): string {
   return `${cells.join(',')}\n`;
 }
 
-/** The same as an object with its token, as one would write it; JSON in a column has to keep its digits. */
+/** A row as an object with its token, written the straightforward way. JSON in a column must keep its digits. */
 function jsonLine(row: Row): string {
   const members = JSON_COLUMNS.map((name, i) => {
     const value = name === 'metadata' ? row[i] : JSON.stringify(row[i]);
@@ -65,7 +65,7 @@ function jsonLine(row: Row): string {
   return `{${members.join(',')},"shortcode":"form","token":"${token}"}\n`;
 }
 
-/** One page a pull, as one would write it with the driver. */
+/** One page per pull, written the straightforward way with the driver. */
 function streamOfDriverRows(
   canned: ArrayBuffer,
   pages: number,
@@ -82,9 +82,9 @@ function streamOfDriverRows(
 
 export default {
   /**
-   * POST /transcoded?pages=N or /driver-rows?pages=N, the page as the body: streams N pages of CSV.
+   * POST /transcoded?pages=N or /driver-rows?pages=N, with the page as the body: streams N pages of CSV.
    * POST /objects?pages=N or /driver-objects?pages=N: the same as JSON.
-   * POST /discarded?pages=N: the encoder without a stream, its output thrown away; answers with the bytes there were.
+   * POST /discarded?pages=N: encodes without a stream, discards the output, and returns its number of bytes.
    */
   async fetch(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);

@@ -68,7 +68,7 @@ async function onNode(page: Buffer, rowCount: number): Promise<number> {
   return (rowCount * pages) / ((user + system) / 1e6);
 }
 
-/** The page's rows. Parses the page each time, because the other encoders start from bytes, too. */
+/** The page's rows, repeated. Parses the page each time, because the other encoders also start from bytes. */
 function* rowsOf(page: Buffer, times: number): Generator<(string | null)[], void> {
   for (let i = 0; i < times; i++) {
     yield* (JSON.parse(page.toString('utf8')) as { rows: (string | null)[][] }).rows;

@@ -1,4 +1,4 @@
-// Runs the SQL-over-HTTP endpoint in a separate process, so that it does not share a thread with the client that measures.
+// Runs the SQL-over-HTTP endpoint in a separate process, so that it does not share a thread with the measuring client.
 // Takes its options as a JSON argument and sends its URL to the parent process.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startSqlGateway } from '../tools/sql-gateway.ts';

@@ -22,7 +22,7 @@ const PAGE_ROWS = 6000;
 /** Each export is measured this many times. The fastest run counts, because noise only makes a run slower. */
 const RUNS = 3;
 
-const say = (text: string) => process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`);
+const log = (text: string) => process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`);
 
 const program = new Command('npm run bench --')
   .description('Compares the service with COPY and with pg-query-stream + csv-stringify.')
@@ -31,11 +31,11 @@ const program = new Command('npm run bench --')
 
 await runCommand(async () => {
   const { rows, json } = program.parse().opts<{ rows: number; json: string }>();
-  say('starting Postgres');
+  log('starting Postgres');
   await using server = await startDatabase();
   const { url, client } = server;
 
-  say(`creating ${rows.toLocaleString('en')} responses, and smaller surveys`);
+  log(`creating ${rows.toLocaleString('en')} responses, and smaller surveys`);
   const account = await createAccount(client);
   const create = (name: string, size: number, forms: number) =>
     createSurvey(client, account, { name, rows: size, forms });
@@ -53,7 +53,7 @@ await runCommand(async () => {
   const measurements: Measurement[] = [];
   const measured = (name: string, value: number, unit: string) => measurements.push({ name, value, unit });
 
-  say('encoders');
+  log('encoders');
   const encoders = await measureEncoders(
     await cannedPage(client, large, PAGE_ROWS, CSV_COLUMNS),
     await cannedPage(client, large, PAGE_ROWS, JSON_COLUMNS),
@@ -70,17 +70,17 @@ await runCommand(async () => {
     { name: 'encoder ÷ csv-stringify', value: encoders.discarded / encoders.csvStringify, bound: { atLeast: 8 } },
   );
 
-  say('COPY');
+  log('COPY');
   const copy = await best(() => copyExport(client, large), server.pid);
   measured('COPY', rows / copy.seconds, 'rows/s');
   measured('COPY, Postgres', copy.databaseCpu, 'CPU-seconds');
-  say('pg-query-stream + csv-stringify');
+  log('pg-query-stream + csv-stringify');
   const stream = await best(() => streamExport(client, large), server.pid);
   measured('pg-query-stream + csv-stringify', rows / stream.seconds, 'rows/s');
   measured('pg-query-stream + csv-stringify on Node', rows / stream.cpuSeconds, 'rows per CPU-second');
 
   // Each in a new workerd, because a process keeps the memory of earlier exports.
-  say('memory');
+  log('memory');
   const firstPeak = async (survey: BenchSurvey) => {
     const peaks: number[] = [];
     for (let i = 0; i < RUNS; i++) {
@@ -95,7 +95,7 @@ await runCommand(async () => {
 
   let undelayed = 0;
   {
-    say('the service');
+    log('the service');
     await using service = await startService(url);
     const exported = (survey: BenchSurvey) => service.read(`/responses/csv?survey=${survey.name}`, account);
     const idle = memoryOf(service.workerd).now; // before its first request
@@ -123,7 +123,7 @@ await runCommand(async () => {
       { name: 'peak memory above idle', value: Math.max(...peaks) - idle, bound: { atMost: 100 }, unit: 'MiB' },
     );
 
-    say('pages in the database');
+    log('pages in the database');
     const nearEnd = await keyFromEnd(client, large, PAGE_ROWS);
     const firstMs = await pageMs(client, large, PAGE_ROWS);
     const lastMs = await pageMs(client, large, PAGE_ROWS, nearEnd);
@@ -131,7 +131,7 @@ await runCommand(async () => {
     measured(`page of ${PAGE_ROWS}, last`, lastMs, 'ms in Postgres');
     figures.push({ name: 'last page ÷ first page', value: lastMs / firstMs, bound: { atMost: 1.3 } });
 
-    say('form versions');
+    log('form versions');
     const ofForms: number[] = [];
     for (const survey of [one, twenty, hundred]) {
       const { seconds } = await best(() => exported(survey), server.pid);
@@ -141,12 +141,12 @@ await runCommand(async () => {
     const [oneForm = NaN, , hundredForms = NaN] = ofForms;
     figures.push({ name: '100 form versions ÷ 1, seconds', value: hundredForms / oneForm, bound: { atMost: 2 } });
 
-    say('time to first byte');
+    log('time to first byte');
     const firstByte = async (survey: BenchSurvey) => {
       const times: number[] = [];
       for (let i = 0; i < 9; i++) {
         times.push(1000 * (await firstByteOf(service, account, survey)));
-        await sleep(200); // until the previous request is cancelled
+        await sleep(200); // lets the previous request be cancelled
       }
       return median(times);
     };
@@ -155,7 +155,7 @@ await runCommand(async () => {
     measured('time to first byte, 1000 rows', ofSmall, 'ms');
     figures.push({ name: 'time to first byte, large ÷ 1000 rows', value: ofLarge / ofSmall, bound: { atMost: 1.5 } });
 
-    say('pages of JSON');
+    log('pages of JSON');
     for (const pageSize of [25, 5000]) {
       const last = encodeCursor(await keyFromEnd(client, large, pageSize));
       for (const [which, after] of [
@@ -171,7 +171,7 @@ await runCommand(async () => {
     }
   }
 
-  say(`the service, ${LATENCY_MS} ms added to every SQL request`);
+  log(`the service, ${LATENCY_MS} ms added to every SQL request`);
   {
     await using service = await startService(url, { latencyMs: LATENCY_MS });
     const exported = (survey: BenchSurvey) => service.read(`/responses/csv?survey=${survey.name}`, account);
@@ -185,12 +185,12 @@ await runCommand(async () => {
     });
   }
 
-  say('the service, alternating with its engine alone');
+  log('the service, alternating with its engine alone');
   const features = await measureFeatures(url, large, account, 2 * RUNS);
   figures.push(...features.figures);
   measurements.push(...features.measurements);
 
-  say('NDJSON');
+  log('NDJSON');
   {
     await using service = await startService(url);
     const idle = memoryOf(service.workerd).now;
@@ -208,14 +208,14 @@ await runCommand(async () => {
     figures.push({ name: 'peak memory above idle, NDJSON', value: peak - idle, bound: { atMost: 100 }, unit: 'MiB' });
   }
 
-  say('gzip');
+  log('gzip');
   const gzip = await measureGzip(url, large, account, RUNS);
   figures.push(...gzip.figures);
   measurements.push(...gzip.measurements);
 
   process.stdout.write(`\n${tables(figures, measurements)}`);
   await writeFile(json, `${JSON.stringify({ rows, node: process.version, figures, measurements }, null, 2)}\n`);
-  say(`wrote ${json}`);
+  log(`wrote ${json}`);
 });
 
 /** The fastest of several runs, and the least CPU time that Postgres used in any of them. */

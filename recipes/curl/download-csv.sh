@@ -8,7 +8,7 @@
 set -eu # stop at the first error
 api=${SURVEY_API:-http://127.0.0.1:8787/api/v1}
 
-# When the service is busy (429, 503), --retry waits as long as `Retry-After` says. It also retries after a 500, so a mistyped
+# When the service is busy (429, 503), --retry waits for the seconds in `Retry-After`. It also retries after a 500, so a mistyped
 # survey name is reported only after 7 seconds.
 curl --fail --silent --show-error --retry 3 --header "Authorization: Bearer $SURVEY_KEY" \
   --get "$api/responses/csv" --data-urlencode "survey=$SURVEY" --data count=true \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # List your surveys
 #
-# The list has one entry for each form version; those of one survey have the same `survey_name`. The script saves the list as
+# The list has one entry for each form version; all entries of a survey have the same `survey_name`. The script saves the list as
 # `surveys.json`, and prints the names if [jq](https://jqlang.org) is installed.
 
 set -eu # stop at the first error

@@ -4,7 +4,7 @@
 # it creates no file. It resumes after the `token` of the last response in the folder. Read all files with `pandas.concat` or
 # DuckDB's `'pulls/*.ndjson'`.
 #
-# This is more reliable than `since` yesterday: it depends on no clock, and makes up for nights on which it did not run. But
+# This is more reliable than `since` with yesterday's date: it depends on no clock, and makes up for nights without a run. But
 # responses are ordered by the time they were given, and some reach the service late, for example from a phone that was offline.
 # These come before the token, so the program would miss them. It therefore compares the number of responses up to the token with
 # the number it has. If they differ, it exits with status 3. Then either download everything again (remove `pulls`), or request

@@ -1,6 +1,6 @@
 # Resume a download
 #
-# With a progress bar. If the connection breaks, or the program is stopped and started again, it resumes where the file ends. The
+# Shows a progress bar. If the connection breaks, or the program is stopped and started again, it resumes where the file ends. The
 # result equals an uninterrupted download byte for byte. Use one folder for each survey (and filter): `responses.csv.part` does not
 # record which survey it belongs to.
 

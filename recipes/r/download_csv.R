@@ -12,7 +12,7 @@ response <- request(api) |>
   req_url_path_append("responses", "csv") |>
   req_url_query(survey = Sys.getenv("SURVEY"), count = "true") |>
   req_auth_bearer_token(Sys.getenv("SURVEY_KEY")) |>
-  req_retry(max_tries = 8) |> # when the service is busy (429, 503), waits as long as it says
+  req_retry(max_tries = 8) |> # when the service is busy (429, 503), waits as long as it requests
   req_error(body = \(response) resp_body_string(response)) |> # shows the service's message
   req_perform(path = "responses.csv.part")
 total <- as.numeric(resp_header(response, "X-Total-Count"))

@@ -13,7 +13,7 @@ table_from <- function(...) {
     req_url_path_append(...) |>
     req_url_query(survey = Sys.getenv("SURVEY")) |>
     req_auth_bearer_token(Sys.getenv("SURVEY_KEY")) |>
-    req_retry(max_tries = 8) |> # when the service is busy (429, 503), waits as long as it says
+    req_retry(max_tries = 8) |> # when the service is busy (429, 503), waits as long as it requests
     req_error(body = \(response) resp_body_string(response)) |> # shows the service's message
     req_perform()
   read_csv(resp_body_raw(response),

@@ -13,7 +13,7 @@ get_page <- function(after = NULL) {
     req_url_path_append("responses") |>
     req_url_query(survey = Sys.getenv("SURVEY"), pageSize = "1000", after = after) |>
     req_auth_bearer_token(Sys.getenv("SURVEY_KEY")) |>
-    req_retry(max_tries = 8) |> # when the service is busy (429, 503), waits as long as it says
+    req_retry(max_tries = 8) |> # when the service is busy (429, 503), waits as long as it requests
     req_error(body = \(response) resp_body_string(response)) |> # shows the service's message
     req_perform() |>
     resp_body_json(bigint_as_char = TRUE) |> # keeps all digits of long ids in the metadata

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
-import { ask, errorBody, origin } from '../support/api.ts';
+import { fetchApi, errorBody, origin } from '../support/api.ts';
 import { type TestAccount, createAccount, createSurvey, storeKey } from '../support/data.ts';
 
 let account: TestAccount;
@@ -12,15 +12,15 @@ beforeAll(async () => {
   account = await createAccount();
 });
 
-/** Sends headers unchanged, where fetch would refuse or merge them. @returns the status */
+/** Sends headers that fetch would refuse or merge. @returns the status */
 async function statusFor(headers: readonly string[]): Promise<number> {
   const { hostname, port } = new URL(origin());
   const socket = connect(Number(port), hostname);
   await once(socket, 'connect');
   const lines = ['GET /api/v1/surveys HTTP/1.1', 'Host: localhost', 'Connection: close', ...headers, '', ''];
   socket.write(Buffer.from(lines.join('\r\n'), 'latin1'));
-  const answer = await text(socket);
-  return Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1]);
+  const response = await text(socket);
+  return Number(/^HTTP\/1\.1 (\d{3}) /.exec(response)?.[1]);
 }
 
 /** RFC 6750 section 2.1: `"Bearer" 1*SP b64token`. RFC 9110: the scheme is case-insensitive, and space around a value is ignored. */
@@ -68,15 +68,15 @@ describe('the Authorization header', () => {
 
   test('is the only source of a key: neither the query nor a cookie is', async () => {
     for (const path of [`/surveys?access_token=${account.key}`, `/surveys?key=${account.key}`]) {
-      const answer = await ask(path, { headers: { Cookie: `access_token=${account.key}` } });
-      expect([answer.status, answer.text]).toEqual([401, errorBody('Invalid Token.')]);
+      const response = await fetchApi(path, { headers: { Cookie: `access_token=${account.key}` } });
+      expect([response.status, response.text]).toEqual([401, errorBody('Invalid Token.')]);
     }
   });
 
-  test('is not replaced by a field of a POST’s form', async () => {
-    const asking = request(`${origin()}/api/v1/surveys`, { method: 'POST' });
-    asking.end(`access_token=${account.key}`);
-    const [response] = (await once(asking, 'response')) as [{ statusCode: number; resume(): void }];
+  test('cannot be replaced by a form field of a POST', async () => {
+    const sent = request(`${origin()}/api/v1/surveys`, { method: 'POST' });
+    sent.end(`access_token=${account.key}`);
+    const [response] = (await once(sent, 'response')) as [{ statusCode: number; resume(): void }];
     response.resume();
     expect(response.statusCode).toBe(401);
   });
@@ -87,8 +87,8 @@ test('an account can have two keys, and one works after the other is revoked', a
   await createSurvey(account, 'of both');
   await storeKey(account.id, first);
   await storeKey(account.id, second, { revoked: new Date() });
-  const answers = await Promise.all([account.key, first].map((key) => ask('/surveys', { key })));
-  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-  expect(answers[0]?.text).toBe(answers[1]?.text);
-  expect((await ask('/surveys', { key: second })).status).toBe(401);
+  const responses = await Promise.all([account.key, first].map((key) => fetchApi('/surveys', { key })));
+  expect(responses.map(({ status }) => status)).toEqual([200, 200]);
+  expect(responses[0]?.text).toBe(responses[1]?.text);
+  expect((await fetchApi('/surveys', { key: second })).status).toBe(401);
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { pgText } from '../support/arbitraries.ts';
-import { ask, query } from '../support/api.ts';
+import { fetchApi, query } from '../support/api.ts';
 import {
   type TestResponse,
   type TestSurvey,
@@ -16,9 +16,9 @@ const HEADER =
   'metadata,ad_id,pageid,translated_response\n';
 
 const csvOf = (survey: TestSurvey) =>
-  ask(`/responses/csv${query({ survey: survey.name })}`, { key: survey.account.key });
+  fetchApi(`/responses/csv${query({ survey: survey.name })}`, { key: survey.account.key });
 
-/** JSON texts, some with numbers that JavaScript cannot represent. */
+/** JSON, some with numbers that JavaScript cannot represent. */
 const metadata = fc.option(
   fc.oneof(
     fc.constantFrom(
@@ -35,7 +35,7 @@ const metadata = fc.option(
   { nil: null },
 );
 
-const response: fc.Arbitrary<TestResponse> = fc.record({
+const anyResponse: fc.Arbitrary<TestResponse> = fc.record({
   form: fc.nat(2),
   timestamp: fc.constantFrom('2026-03-01T00:00:00Z', '2026-03-01T00:00:00.000001Z', '2025-12-31T23:59:59.123Z'),
   userid: fc.oneof(pgText, fc.constantFrom('a', 'b')),
@@ -51,7 +51,7 @@ const response: fc.Arbitrary<TestResponse> = fc.record({
   translated_response: fc.option(pgText, { nil: null }),
 });
 
-const responses = fc.uniqueArray(response, {
+const anyResponses = fc.uniqueArray(anyResponse, {
   minLength: 1,
   maxLength: 40,
   selector: ({ form, timestamp, userid, question_ref }) => JSON.stringify([form, timestamp, userid, question_ref]),
@@ -61,13 +61,13 @@ describe('the CSV export', () => {
   test('equals the output of COPY byte for byte, for any rows', async () => {
     const account = await createAccount();
     await fc.assert(
-      fc.asyncProperty(responses, async (rows) => {
+      fc.asyncProperty(anyResponses, async (rows) => {
         const survey = await createSurvey(account, undefined, 3);
         await addResponses(survey, rows);
-        const answer = await csvOf(survey);
-        expect(answer.status).toBe(200);
-        expect(answer.text).toBe((await copyResponses(survey)).toString('utf8'));
-        expect(answer.bytes.equals(await copyResponses(survey))).toBe(true);
+        const response = await csvOf(survey);
+        expect(response.status).toBe(200);
+        expect(response.text).toBe((await copyResponses(survey)).toString('utf8'));
+        expect(response.bytes.equals(await copyResponses(survey))).toBe(true);
       }),
       { numRuns: 25 },
     );
@@ -89,9 +89,9 @@ describe('the CSV export', () => {
       response: `answer ${i}, ${'x'.repeat(i % 1500)}`,
     }));
     await addResponses(survey, rows);
-    const answer = await csvOf(survey);
-    expect(answer.bytes.equals(await copyResponses(survey))).toBe(true);
-    expect(answer.text.split('\n')).toHaveLength(6002);
+    const response = await csvOf(survey);
+    expect(response.bytes.equals(await copyResponses(survey))).toBe(true);
+    expect(response.text.split('\n')).toHaveLength(6002);
   });
 
   test('has no limit on the size of a response', async () => {
@@ -101,9 +101,9 @@ describe('the CSV export', () => {
       ...Array.from({ length: 30 }, (_, i) => ({ form: i % 2, response: long(String(i)) })),
       { response: 'short', timestamp: '2026-03-02T00:00:00Z' },
     ]);
-    const answer = await csvOf(survey);
-    expect(answer.bytes.length).toBeGreaterThan(25_000_000);
-    expect(answer.bytes.equals(await copyResponses(survey))).toBe(true);
+    const response = await csvOf(survey);
+    expect(response.bytes.length).toBeGreaterThan(25_000_000);
+    expect(response.bytes.equals(await copyResponses(survey))).toBe(true);
   });
 
   test.each([
@@ -120,14 +120,14 @@ describe('the CSV export', () => {
   ])('finds the survey named %j, decoding its name once', async (name) => {
     const survey = await createSurvey(await createAccount(), name);
     await addResponses(survey, [{}]);
-    const answer = await csvOf(survey);
-    expect(answer.status).toBe(200);
-    expect(answer.bytes.equals(await copyResponses(survey))).toBe(true);
+    const response = await csvOf(survey);
+    expect(response.status).toBe(200);
+    expect(response.bytes.equals(await copyResponses(survey))).toBe(true);
   });
 });
 
 describe('the CSV export’s headers', () => {
-  test('name a file that every system can save', async () => {
+  test('suggest a file name that every system accepts', async () => {
     const survey = await createSurvey(await createAccount(), 'Ümläut/"x"');
     await addResponses(survey, [{}]);
     const { headers } = await csvOf(survey);

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { generateApiKey } from '../../src/auth/api-key.ts';
-import { type Answer, ask, askAnywhere, errorBody, query } from '../support/api.ts';
+import { type ApiResponse, fetchApi, fetchService, errorBody, query } from '../support/api.ts';
 import { type TestAccount, type TestSurvey, createAccount, createSurvey, storeKey } from '../support/data.ts';
 
 const ENDPOINTS = ['/surveys', '/responses', '/responses/csv', '/responses/form-data'];
@@ -14,46 +14,48 @@ beforeAll(async () => {
   empty = await createSurvey(account, 'empty', 2);
 });
 
-function expectError(answer: Answer, status: number, message: string): void {
-  expect([answer.status, answer.text]).toEqual([status, errorBody(message)]);
-  expect(answer.headers.get('Content-Type')).toBe('application/json');
+function expectError(response: ApiResponse, status: number, message: string): void {
+  expect([response.status, response.text]).toEqual([status, errorBody(message)]);
+  expect(response.headers.get('Content-Type')).toBe('application/json');
 }
 
 describe('401, before any other error', () => {
-  const expectInvalidToken = (answer: Answer) => {
-    expectError(answer, 401, 'Invalid Token.');
-    expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer');
+  const expectInvalidToken = (response: ApiResponse) => {
+    expectError(response, 401, 'Invalid Token.');
+    expect(response.headers.get('WWW-Authenticate')).toBe('Bearer');
   };
 
   test.each([...ENDPOINTS, '/nowhere', '', '/', '/responses/csv/more'])('without a key, for %j', async (path) => {
-    expectInvalidToken(await ask(path));
-    expectInvalidToken(await ask(path, { method: 'POST' }));
+    expectInvalidToken(await fetchApi(path));
+    expectInvalidToken(await fetchApi(path, { method: 'POST' }));
   });
 
-  test('for an unknown key', async () => expectInvalidToken(await ask('/surveys', { key: generateApiKey() })));
+  test('for an unknown key', async () => expectInvalidToken(await fetchApi('/surveys', { key: generateApiKey() })));
 
-  test('for a malformed key', async () => expectInvalidToken(await ask('/surveys', { key: `${account.key}x` })));
+  test('for a malformed key', async () => expectInvalidToken(await fetchApi('/surveys', { key: `${account.key}x` })));
 
   test('for a revoked key', async () => {
     const key = generateApiKey();
     await storeKey(account.id, key, { revoked: new Date() });
-    expectInvalidToken(await ask('/surveys', { key }));
+    expectInvalidToken(await fetchApi('/surveys', { key }));
   });
 
   test('for an expired key, from the moment it expires', async () => {
     const [expired, expiring] = [generateApiKey(), generateApiKey()];
     await storeKey(account.id, expired, { expires: new Date(Date.now() - 1000) });
     await storeKey(account.id, expiring, { expires: new Date(Date.now() + 5000) });
-    expectInvalidToken(await ask('/surveys', { key: expired }));
-    expect((await ask('/surveys', { key: expiring })).status).toBe(200);
-    await expect.poll(async () => (await ask('/surveys', { key: expiring })).status, { timeout: 20_000 }).toBe(401);
+    expectInvalidToken(await fetchApi('/surveys', { key: expired }));
+    expect((await fetchApi('/surveys', { key: expiring })).status).toBe(200);
+    await expect
+      .poll(async () => (await fetchApi('/surveys', { key: expiring })).status, { timeout: 20_000 })
+      .toBe(401);
   });
 });
 
 describe('400', () => {
   test.each(SURVEY_ENDPOINTS)('for %s without a survey, or with an empty name', async (path) => {
     for (const suffix of ['', '?survey', '?survey=', '?Survey=x']) {
-      expectError(await ask(path + suffix, { key: account.key }), 400, 'No user, no responses!');
+      expectError(await fetchApi(path + suffix, { key: account.key }), 400, 'No user, no responses!');
     }
   });
 });
@@ -64,17 +66,17 @@ describe('500 for a survey', () => {
       const shown = name.replace('\ud800', '\ufffd');
       const url = `${path}?${new URLSearchParams({ survey: name }).toString()}`;
       expectError(
-        await ask(url, { key: account.key }),
+        await fetchApi(url, { key: account.key }),
         500,
         `No responses were found for survey: ${shown} for user: ${account.email}`,
       );
     }
   });
 
-  test('without responses, even with a token', async () => {
+  test('that has no responses, even with a token', async () => {
     const after = Buffer.from('2026-01-01 00:00:00+00,,').toString('base64');
     expectError(
-      await ask(`/responses${query({ survey: empty.name, after })}`, { key: account.key }),
+      await fetchApi(`/responses${query({ survey: empty.name, after })}`, { key: account.key }),
       500,
       `No responses were found for survey: empty for user: ${account.email}`,
     );
@@ -83,18 +85,18 @@ describe('500 for a survey', () => {
 
 describe('404 and 405', () => {
   test.each(['/nowhere', '/responses/csv/more', '/Surveys'])('an unknown path, %s', async (path) => {
-    expectError(await ask(path, { key: account.key }), 404, 'There is nothing at this address.');
+    expectError(await fetchApi(path, { key: account.key }), 404, 'There is nothing at this address.');
   });
 
   test('an unknown path outside the API, without a key', async () => {
-    expectError(await askAnywhere('/nowhere'), 404, 'There is nothing at this address.');
+    expectError(await fetchService('/nowhere'), 404, 'There is nothing at this address.');
   });
 
   test.each(ENDPOINTS)('another method, for %s', async (path) => {
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
-      const answer = await ask(path, { key: account.key, method });
-      expectError(answer, 405, 'This address answers GET, HEAD only.');
-      expect(answer.headers.get('Allow')).toBe('GET, HEAD');
+      const response = await fetchApi(path, { key: account.key, method });
+      expectError(response, 405, 'This address answers GET, HEAD only.');
+      expect(response.headers.get('Allow')).toBe('GET, HEAD');
     }
   });
 });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Page, type ResponseRow, ask, errorBody, query } from '../support/api.ts';
+import { type Page, type ResponseRow, fetchApi, errorBody, query } from '../support/api.ts';
 import { parseCsv } from '../support/csv.ts';
 import {
   type TestResponse,
@@ -35,11 +35,11 @@ beforeAll(async () => {
     for (const [u, userid] of USERS.entries())
       for (const [q, question_ref] of QUESTIONS.entries()) {
         responses.push({ form: (t + u + q) % 6, timestamp, userid, question_ref });
-        if (u === q) responses.push({ form: (t + u + q + 1) % 6, timestamp, userid, question_ref }); // a full tie
+        if (u === q) responses.push({ form: (t + u + q + 1) % 6, timestamp, userid, question_ref }); // ties in all except the form version
       }
   await addResponses(survey, responses);
   all = await rows({});
-  if (all.length !== responses.length) throw new Error('the API does not have all of the test’s responses');
+  if (all.length !== responses.length) throw new Error('the API does not return all responses of the test');
 });
 
 type Parameters = Record<string, string | readonly string[]>;
@@ -52,12 +52,13 @@ function filterQuery(parameters: Parameters): string {
   return `?${new URLSearchParams(pairs).toString()}`;
 }
 
-const get = (path: string, parameters: Parameters) => ask(path + filterQuery(parameters), { key: survey.account.key });
+const fetchFiltered = (path: string, parameters: Parameters) =>
+  fetchApi(path + filterQuery(parameters), { key: survey.account.key });
 
 async function rows(parameters: Parameters): Promise<ResponseRow[]> {
-  const answer = await get('/responses', { pageSize: '10000', ...parameters });
-  expect(answer.status).toBe(200);
-  return (JSON.parse(answer.text) as Page).responses;
+  const response = await fetchFiltered('/responses', { pageSize: '10000', ...parameters });
+  expect(response.status).toBe(200);
+  return (JSON.parse(response.text) as Page).responses;
 }
 
 const keyOf = (row: Record<string, unknown>) =>
@@ -109,7 +110,7 @@ const CASES: [Parameters, (row: ResponseRow) => boolean][] = [
   ],
 ];
 
-/** Whether a response is from before a moment. */
+/** Whether a response is earlier than a time. @param time index in {@link TIMES} */
 function early(row: ResponseRow, time: number): boolean {
   const at = String(row['timestamp']).replace(/\.(\d{3})Z$/, '.$1000Z');
   return at < String(TIMES[time]);
@@ -131,34 +132,34 @@ describe.each(CASES)('%j', (parameters, passes) => {
   });
 
   test('selects and counts the rows of /responses/csv and /responses/ndjson', async () => {
-    const csv = await get('/responses/csv', { ...parameters, count: 'true' });
+    const csv = await fetchFiltered('/responses/csv', { ...parameters, count: 'true' });
     expect(csv.status).toBe(200);
     expect(parseCsv(csv.bytes).map(keyOf)).toEqual(expected().map(keyOf));
-    const ndjson = await get('/responses/ndjson', { ...parameters, count: 'true' });
+    const ndjson = await fetchFiltered('/responses/ndjson', { ...parameters, count: 'true' });
     expect(ndjson.text).toBe(
       expected()
         .map((row) => `${JSON.stringify(row)}\n`)
         .join(''),
     );
-    const page = await get('/responses', { ...parameters, count: 'true', pageSize: '1' });
+    const page = await fetchFiltered('/responses', { ...parameters, count: 'true', pageSize: '1' });
     for (const { headers } of [csv, ndjson, page]) {
       expect(headers.get('X-Total-Count')).toBe(String(expected().length));
     }
   });
 });
 
-describe.each(['Z', '+00', '+00:00'])('a token of the older format whose time ends in %s', (offset) => {
+describe.each(['Z', '+00', '+00:00'])('a token of the older format with the offset %s', (offset) => {
   test.each(['2026-03-01T09:30:00Z', '2026-03-01T09:30:00.000001Z', '2026-03-02', '2026-03-03', '2026-03-05'])(
-    'goes on where it stands, or at since=%s if that is later',
+    'resumes after its cursor, or at since=%s if that is later',
     async (since) => {
       const after = Buffer.from(`2026-03-02 00:00:00${offset},Ann,q1`).toString('base64');
-      const behind = await rows({ after });
-      expect(behind.length).toBeLessThan(all.length);
+      const following = await rows({ after });
+      expect(following.length).toBeLessThan(all.length);
       const start = TIMES.findIndex((time) => time >= new Date(since).toISOString().replace('.000Z', '.000000Z'));
       const first = since.endsWith('.000001Z') ? 2 : start;
-      const expected = behind.filter((row) => first < 0 || !early(row, first));
+      const expected = following.filter((row) => first < 0 || !early(row, first));
       expect(await rows({ after, since })).toEqual(expected);
-      const csv = await get('/responses/csv', { after, since, count: 'true' });
+      const csv = await fetchFiltered('/responses/csv', { after, since, count: 'true' });
       expect(csv.headers.get('X-Total-Count')).toBe(String(expected.length));
       expect(csv.text.split('\n').length - 1).toBeGreaterThanOrEqual(expected.length);
     },
@@ -167,28 +168,28 @@ describe.each(['Z', '+00', '+00:00'])('a token of the older format whose time en
 
 test('filters that match nothing select an empty page, a CSV header and no NDJSON, with status 200', async () => {
   const nothing = { userid: 'nobody' };
-  const answers = [
-    await get('/responses', nothing),
-    await get('/responses/csv', nothing),
-    await get('/responses/ndjson', nothing),
+  const responses = [
+    await fetchFiltered('/responses', nothing),
+    await fetchFiltered('/responses/csv', nothing),
+    await fetchFiltered('/responses/ndjson', nothing),
   ];
   const [header] = (await copyResponses(survey)).toString().split('\n');
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-  expect(answers.map(({ text }) => text)).toEqual(['{"responses":[]}', `${header}\n`, '']);
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(responses.map(({ text }) => text)).toEqual(['{"responses":[]}', `${header}\n`, '']);
 });
 
 test.each(['/responses', '/responses/csv', '/responses/ndjson'])(
-  'a survey without responses, or none at all, is the same error with filters: %s',
+  'a survey that has no responses or does not exist gets the same error with filters: %s',
   async (path) => {
     for (const name of [empty.name, 'none']) {
-      const answer = await get(path, {
+      const response = await fetchFiltered(path, {
         survey: name,
         userid: 'ann',
         since: '2026-01-01',
         shortcode: 'x',
         count: 'true',
       });
-      expect([answer.status, answer.text]).toEqual([
+      expect([response.status, response.text]).toEqual([
         500,
         errorBody(`No responses were found for survey: ${name} for user: ${survey.account.email}`),
       ]);
@@ -218,14 +219,14 @@ describe('an invalid value gets 400 with a message that names the parameter', ()
     [{ count: '__proto__' }, 'count must be true or false.'],
   ])('%j', async (parameters, message) => {
     for (const path of ['/responses', '/responses/csv', '/responses/ndjson']) {
-      const answer = await get(path, parameters);
-      expect([answer.status, answer.text]).toEqual([400, errorBody(message)]);
+      const response = await fetchFiltered(path, parameters);
+      expect([response.status, response.text]).toEqual([400, errorBody(message)]);
     }
   });
 
-  test('but not if the endpoint does not take the parameter', async () => {
-    expect((await ask('/surveys?since=x', { key: survey.account.key })).status).toBe(200);
-    const formData = await ask(`/responses/form-data${query({ survey: survey.name, since: 'x' })}`, {
+  test('but not if the endpoint does not have the parameter', async () => {
+    expect((await fetchApi('/surveys?since=x', { key: survey.account.key })).status).toBe(200);
+    const formData = await fetchApi(`/responses/form-data${query({ survey: survey.name, since: 'x' })}`, {
       key: survey.account.key,
     });
     expect(formData.status).toBe(200);

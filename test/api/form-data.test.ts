@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ask, query } from '../support/api.ts';
+import { fetchApi, query } from '../support/api.ts';
 import { addResponses, copyFormVersions, createAccount, createSurvey, sql } from '../support/data.ts';
 
 test('equals the output of COPY: one row per form version, numbered per shortcode', async () => {
@@ -12,14 +12,14 @@ test('equals the output of COPY: one row per form version, numbered per shortcod
   await sql(`update surveys set created = '2020-01-01Z' where id = any($1)`, [
     survey.forms.slice(2, 4).map((f) => f.id),
   ]);
-  const answer = await ask(`/responses/form-data${query({ survey: survey.name })}`, { key: survey.account.key });
-  expect(answer.status).toBe(200);
-  expect(answer.text).toBe((await copyFormVersions(survey)).toString('utf8'));
-  expect(answer.text.split('\n').map((line) => /,(\d+),20/.exec(line)?.[1])).toEqual([
+  const response = await fetchApi(`/responses/form-data${query({ survey: survey.name })}`, { key: survey.account.key });
+  expect(response.status).toBe(200);
+  expect(response.text).toBe((await copyFormVersions(survey)).toString('utf8'));
+  expect(response.text.split('\n').map((line) => /,(\d+),20/.exec(line)?.[1])).toEqual([
     ...[undefined, '1', '2', '1', '2', '1', undefined],
   ]);
-  expect(answer.headers.get('Content-Type')).toBe('text/csv; charset=utf-8');
-  expect(answer.headers.get('Content-Disposition')).toMatch(
+  expect(response.headers.get('Content-Type')).toBe('text/csv; charset=utf-8');
+  expect(response.headers.get('Content-Disposition')).toMatch(
     /^attachment; filename="form-data_\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.csv"$/,
   );
 });

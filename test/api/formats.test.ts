@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Page, ask, errorBody } from '../support/api.ts';
+import { type Page, fetchApi, errorBody } from '../support/api.ts';
 import { parseCsv } from '../support/csv.ts';
 import { type TestSurvey, addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
 
-/** Texts that a spreadsheet would or could run as a formula. */
+/** Texts that a spreadsheet may run as a formula. */
 const FORMULAS = ['=1+1', '+15551234', '-5', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '＝1', '＋1', '－1', '＠x', '="a,b"'];
 const HARMLESS = ['', ' =1', '1=1', 'a-b', '"=1"', "'=1", 'ü', '5', '{"a":1}', 'x\n=1'];
 
@@ -31,7 +31,9 @@ beforeAll(async () => {
 });
 
 const get = (path: string, parameters: Record<string, string> = {}) =>
-  ask(`${path}?${new URLSearchParams({ survey: survey.name, ...parameters }).toString()}`, { key: survey.account.key });
+  fetchApi(`${path}?${new URLSearchParams({ survey: survey.name, ...parameters }).toString()}`, {
+    key: survey.account.key,
+  });
 
 test('bom=true starts the file with a byte order mark, and changes nothing else', async () => {
   const { bytes } = await get('/responses/csv', { bom: 'true' });
@@ -58,10 +60,10 @@ test('safe=true puts an apostrophe before formulas, in questions and responses o
 
 test.each(['bom', 'safe'])('%s must be true or false, given once', async (name) => {
   for (const value of ['1', 'TRUE', '', 'yes']) {
-    const answer = await get('/responses/csv', { [name]: value });
-    expect([answer.status, answer.text]).toEqual([400, errorBody(`${name} must be true or false.`)]);
+    const response = await get('/responses/csv', { [name]: value });
+    expect([response.status, response.text]).toEqual([400, errorBody(`${name} must be true or false.`)]);
   }
-  const twice = await ask(`/responses/csv?survey=formats&${name}=true&${name}=true`, { key: survey.account.key });
+  const twice = await fetchApi(`/responses/csv?survey=formats&${name}=true&${name}=true`, { key: survey.account.key });
   expect([twice.status, twice.text]).toEqual([400, errorBody(`${name} must be given once.`)]);
 });
 
@@ -92,7 +94,7 @@ describe('/responses/ndjson', () => {
       large,
       Array.from({ length: 1500 }, (_, i) => ({ form: i % 3, response: 'y'.repeat(i === 700 ? 3_000_000 : 5000) })),
     );
-    const { text } = await ask(`/responses/ndjson?survey=${large.name}`, { key: survey.account.key });
+    const { text } = await fetchApi(`/responses/ndjson?survey=${large.name}`, { key: survey.account.key });
     const rows = text
       .trimEnd()
       .split('\n')
@@ -104,9 +106,9 @@ describe('/responses/ndjson', () => {
 
   test('HEAD has the headers, with the count, and no body', async () => {
     for (const path of ['/responses/ndjson', '/responses/csv']) {
-      const answer = await ask(`${path}?survey=formats&count=true`, { key: survey.account.key, method: 'HEAD' });
-      expect([answer.status, answer.bytes.length]).toEqual([200, 0]);
-      expect(answer.headers.get('X-Total-Count')).toBe(String(FORMULAS.length + HARMLESS.length));
+      const response = await fetchApi(`${path}?survey=formats&count=true`, { key: survey.account.key, method: 'HEAD' });
+      expect([response.status, response.bytes.length]).toEqual([200, 0]);
+      expect(response.headers.get('X-Total-Count')).toBe(String(FORMULAS.length + HARMLESS.length));
     }
   });
 });

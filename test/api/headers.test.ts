@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ask, askAnywhere, query } from '../support/api.ts';
+import { fetchApi, fetchService, query } from '../support/api.ts';
 import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
 
 let survey: TestSurvey;
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 
 const PATHS = ['/surveys', '/responses', '/responses/csv', '/responses/form-data'];
-const OPEN = ['/openapi.json', '/docs', '/docs/main.mjs', '/docs/page.css'];
+const PUBLIC = ['/openapi.json', '/docs', '/docs/main.mjs', '/docs/page.css'];
 const pathOf = (path: string) => path + query({ survey: survey.name });
 
 /** The durations of a `Server-Timing`, in milliseconds, by name. */
@@ -27,11 +27,11 @@ describe('every response', () => {
     '/api/v1/nowhere',
     '/nowhere',
     '/healthz',
-    ...OPEN,
+    ...PUBLIC,
     ...PATHS.map((path) => `/api/v1${path}`),
-  ])('is private, not sniffed, open to any origin, and has a request id: %s', async (path) => {
+  ])('is not cached or sniffed, allows any origin, and has a request id: %s', async (path) => {
     for (const options of [{}, { key }]) {
-      const { headers } = await askAnywhere(pathOf(path), options);
+      const { headers } = await fetchService(pathOf(path), options);
       expect(headers.get('Cache-Control')).toBe('private, no-store');
       expect(headers.get('X-Content-Type-Options')).toBe('nosniff');
       expect(headers.get('X-Request-Id')).toMatch(/^[\da-f-]{36}$/);
@@ -46,9 +46,9 @@ describe('every response', () => {
     ['/docs', ['total']],
     ['/healthz', ['db', 'total']],
     ...PATHS.map((path): [string, string[]] => [`/api/v1${path}`, ['auth', 'db', 'total']]),
-  ])('reports its timing, to other origins as well: %s', async (path, names) => {
+  ])('reports its timing, also to other origins: %s', async (path, names) => {
     const started = performance.now();
-    const { headers } = await askAnywhere(pathOf(path), { key });
+    const { headers } = await fetchService(pathOf(path), { key });
     const times = timesIn(headers);
     expect(Object.keys(times)).toEqual(names);
     const { auth = 0, db = 0, total = NaN } = times;
@@ -60,14 +60,14 @@ describe('every response', () => {
     expect(headers.get('Access-Control-Expose-Headers')).toContain('Server-Timing');
   });
 
-  test('has its own request id', async () => {
-    const ids = await Promise.all([1, 2, 3].map(async () => (await ask('/surveys')).headers.get('X-Request-Id')));
+  test('has a unique request id', async () => {
+    const ids = await Promise.all([1, 2, 3].map(async () => (await fetchApi('/surveys')).headers.get('X-Request-Id')));
     expect(new Set(ids).size).toBe(3);
   });
 });
 
 test.each(PATHS)('a preflight needs no key: %s', async (path) => {
-  const answer = await ask(path, {
+  const response = await fetchApi(path, {
     method: 'OPTIONS',
     headers: {
       Origin: 'https://example.org',
@@ -75,15 +75,15 @@ test.each(PATHS)('a preflight needs no key: %s', async (path) => {
       'Access-Control-Request-Headers': 'authorization,x-requested-with',
     },
   });
-  expect(answer.status).toBe(204);
-  expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
-  expect(answer.headers.get('Access-Control-Allow-Headers')).toBe('Authorization,*');
-  expect(answer.headers.get('Access-Control-Allow-Credentials')).toBeNull();
+  expect(response.status).toBe(204);
+  expect(response.headers.get('Access-Control-Allow-Origin')).toBe('*');
+  expect(response.headers.get('Access-Control-Allow-Headers')).toBe('Authorization,*');
+  expect(response.headers.get('Access-Control-Allow-Credentials')).toBeNull();
 });
 
 test.each(PATHS)('HEAD has the status and the headers of GET, and no body: %s', async (path) => {
-  const get = await ask(pathOf(path), { key });
-  const head = await ask(pathOf(path), { key, method: 'HEAD' });
+  const get = await fetchApi(pathOf(path), { key });
+  const head = await fetchApi(pathOf(path), { key, method: 'HEAD' });
   expect(head.status).toBe(200);
   expect(head.bytes).toHaveLength(0);
   expect(head.headers.get('Content-Type')).toBe(get.headers.get('Content-Type'));
@@ -91,12 +91,12 @@ test.each(PATHS)('HEAD has the status and the headers of GET, and no body: %s', 
 });
 
 test('a base URL that ends in a slash works', async () => {
-  expect((await askAnywhere(`/api/v1/${pathOf('/responses')}`, { key })).status).toBe(200);
-  expect((await askAnywhere('//api/v1//surveys', { key })).status).toBe(200);
-  expect((await askAnywhere('/api/v1//surveys')).status).toBe(401);
+  expect((await fetchService(`/api/v1/${pathOf('/responses')}`, { key })).status).toBe(200);
+  expect((await fetchService('//api/v1//surveys', { key })).status).toBe(200);
+  expect((await fetchService('/api/v1//surveys')).status).toBe(401);
 });
 
 test('/healthz is 200 while the database responds, without a key', async () => {
-  const answer = await askAnywhere('/healthz');
-  expect([answer.status, answer.text]).toEqual([200, '{"status":"ok"}']);
+  const response = await fetchService('/healthz');
+  expect([response.status, response.text]).toEqual([200, '{"status":"ok"}']);
 });

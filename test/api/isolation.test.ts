@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { type Page, ask, query } from '../support/api.ts';
+import { type Page, fetchApi, query } from '../support/api.ts';
 import {
   type TestSurvey,
   addResponses,
@@ -9,7 +9,7 @@ import {
   createSurvey,
 } from '../support/data.ts';
 
-/** Two accounts with the same survey name, shortcodes, user ids, questions and times. */
+/** Surveys of two accounts with the same name, shortcodes, user ids, questions and times. */
 let mine: TestSurvey;
 let theirs: TestSurvey;
 
@@ -34,38 +34,40 @@ test('accounts with a survey of the same name read only their own rows', async (
   for (const survey of [mine, theirs]) {
     const { key } = survey.account;
     const parameters = query({ survey: survey.name });
-    const { responses } = JSON.parse((await ask(`/responses${parameters}`, { key })).text) as Page;
+    const { responses } = JSON.parse((await fetchApi(`/responses${parameters}`, { key })).text) as Page;
     expect(new Set(responses.map((row) => row['response']))).toEqual(new Set([survey === mine ? 'mine' : 'theirs']));
     expect(responses).toHaveLength(4);
-    expect((await ask(`/responses/csv${parameters}`, { key })).bytes.equals(await copyResponses(survey))).toBe(true);
-    expect((await ask(`/responses/form-data${parameters}`, { key })).bytes.equals(await copyFormVersions(survey))).toBe(
+    expect((await fetchApi(`/responses/csv${parameters}`, { key })).bytes.equals(await copyResponses(survey))).toBe(
       true,
     );
-    const surveys = JSON.parse((await ask('/surveys', { key })).text) as { id: string }[];
+    expect(
+      (await fetchApi(`/responses/form-data${parameters}`, { key })).bytes.equals(await copyFormVersions(survey)),
+    ).toBe(true);
+    const surveys = JSON.parse((await fetchApi('/surveys', { key })).text) as { id: string }[];
     for (const { id } of survey.forms) expect(surveys.map((form) => form.id)).toContain(id);
     const others = (survey === mine ? theirs : mine).forms.map(({ id }) => id);
     for (const { id } of surveys) expect(others).not.toContain(id);
   }
 });
 
-test('a token of another account reads none of its rows', async () => {
+test('a token of another account returns none of its rows', async () => {
   const { responses } = JSON.parse(
-    (await ask(`/responses${query({ survey: theirs.name })}`, { key: theirs.account.key })).text,
+    (await fetchApi(`/responses${query({ survey: theirs.name })}`, { key: theirs.account.key })).text,
   ) as Page;
-  const foreign = await ask(`/responses${query({ survey: mine.name, after: responses[0]?.token })}`, {
+  const foreign = await fetchApi(`/responses${query({ survey: mine.name, after: responses[0]?.token })}`, {
     key: mine.account.key,
   });
   for (const row of (JSON.parse(foreign.text) as Page).responses) expect(row['response']).toBe('mine');
 });
 
 test.each(['/responses', '/responses/csv', '/responses/form-data'])(
-  'nothing tells a survey of another account from one that does not exist: %s',
+  'a survey of another account is indistinguishable from one that does not exist: %s',
   async (path) => {
     const { key, email } = mine.account;
     for (const name of ['Theirs only', 'Nobody’s', 'Empty here']) {
-      const answer = await ask(path + query({ survey: name }), { key });
-      expect(answer.status).toBe(500);
-      expect(JSON.parse(answer.text)).toEqual({
+      const response = await fetchApi(path + query({ survey: name }), { key });
+      expect(response.status).toBe(500);
+      expect(JSON.parse(response.text)).toEqual({
         error: { message: `No responses were found for survey: ${name} for user: ${email}` },
       });
     }

@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { type Page, ask, askAnywhere, query } from '../support/api.ts';
+import { type Page, fetchApi, fetchService, query } from '../support/api.ts';
 import type { DescribedParameter, DescribedResponse, Description, Operation } from '../support/api-description.ts';
 import { resolve } from '../support/api-description.ts';
 import { addResponses, createAccount, createSurvey } from '../support/data.ts';
@@ -14,7 +14,7 @@ let document: Record<string, unknown>;
 let description: Description;
 
 beforeAll(async () => {
-  document = JSON.parse((await askAnywhere('/openapi.json')).text) as Record<string, unknown>;
+  document = JSON.parse((await fetchService('/openapi.json')).text) as Record<string, unknown>;
   description = resolve(document);
 });
 
@@ -44,8 +44,8 @@ describe('the description at /openapi.json', () => {
     expect(description.openapi).toMatch(/^3\.1\./);
   });
 
-  test('has exactly the existing paths, with GET and HEAD', async () => {
-    // Imported without types, since the app's are those of the Workers runtime.
+  test('has exactly the paths of the app, with GET and HEAD', async () => {
+    // Imported without types, because the app's need the Workers runtime's.
     const module = await vi.importActual<App>('../../src/app.ts');
     const routes = module
       .createApp()
@@ -54,7 +54,7 @@ describe('the description at /openapi.json', () => {
     for (const methods of Object.values(description.paths)) expect(Object.keys(methods)).toEqual(['get', 'head']);
   });
 
-  test('has the parameters that are checked', async () => {
+  test('has the parameters that the service validates', async () => {
     const filters = ['since', 'until', 'question_ref', 'shortcode', 'userid'];
     expect(parametersOf('/api/v1/surveys')).toEqual([]);
     expect(parametersOf('/api/v1/responses')).toEqual(
@@ -66,17 +66,17 @@ describe('the description at /openapi.json', () => {
     for (const [path, methods] of Object.entries(description.paths)) {
       for (const { name, schema } of methods['get']?.parameters ?? []) {
         if (name === 'survey' || schema['type'] === 'array') continue;
-        const answer = await askAnywhere(`${path}${query({ survey: 's', [name]: '?' })}`, { key });
-        expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(`${name} must be `)]);
+        const response = await fetchService(`${path}${query({ survey: 's', [name]: '?' })}`, { key });
+        expect([response.status, response.text]).toEqual([400, expect.stringContaining(`${name} must be `)]);
       }
     }
   });
 
   test('describes every operation, parameter and response, with unique operation ids', () => {
     for (const [, { parameters = [] }] of operations()) {
-      for (const { description: said } of parameters) expect(said).toMatch(/\w/);
+      for (const { description: text } of parameters) expect(text).toMatch(/\w/);
     }
-    for (const [, { description: said }] of responses()) expect(said).toMatch(/\w/);
+    for (const [, { description: text }] of responses()) expect(text).toMatch(/\w/);
     const names = operations().map(([, { operationId }]) => operationId);
     expect(new Set(names).size).toBe(names.length);
   });
@@ -117,11 +117,11 @@ describe('its examples', () => {
     }
   });
 
-  test('of files have the columns of the files', async () => {
+  test('of CSV files have the columns of the files', async () => {
     const survey = await createSurvey(await createAccount());
     await addResponses(survey, [{}]);
     for (const path of ['/responses/csv', '/responses/form-data']) {
-      const { text } = await ask(`${path}${query({ survey: survey.name })}`, { key: survey.account.key });
+      const { text } = await fetchApi(`${path}${query({ survey: survey.name })}`, { key: survey.account.key });
       const example = String(
         description.paths[`/api/v1${path}`]?.['get']?.responses['200']?.content?.['text/csv']?.example,
       );
@@ -130,15 +130,15 @@ describe('its examples', () => {
   });
 });
 
-test('the fields of rows are described in their order', async () => {
+test('describes the fields of rows in their order', async () => {
   const survey = await createSurvey(await createAccount());
   await addResponses(survey, [{}]);
   const { key } = survey.account;
   const schemaOf = (path: string) =>
     description.paths[`/api/v1${path}`]?.['get']?.responses['200']?.content?.['application/json']?.schema;
-  const surveys = JSON.parse((await ask('/surveys', { key })).text) as Record<string, unknown>[];
+  const surveys = JSON.parse((await fetchApi('/surveys', { key })).text) as Record<string, unknown>[];
   expect(schemaOf('/surveys')).toMatchObject({ items: { required: Object.keys(surveys[0] ?? {}) } });
-  const page = JSON.parse((await ask(`/responses${query({ survey: survey.name })}`, { key })).text) as Page;
+  const page = JSON.parse((await fetchApi(`/responses${query({ survey: survey.name })}`, { key })).text) as Page;
   const required = Object.keys(page.responses[0] ?? {});
   expect(schemaOf('/responses')).toMatchObject({ properties: { responses: { items: { required } } } });
 });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Page, type ResponseRow, ask, errorBody, query } from '../support/api.ts';
+import { type Page, type ResponseRow, fetchApi, errorBody, query } from '../support/api.ts';
 import { type TestResponse, type TestSurvey, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
 
 const TIMES = [
@@ -40,12 +40,14 @@ beforeAll(async () => {
 });
 
 async function page(pageSize: number, after?: string): Promise<ResponseRow[]> {
-  const answer = await ask(`/responses${query({ survey: survey.name, pageSize, after })}`, { key: survey.account.key });
-  expect(answer.status).toBe(200);
-  return (JSON.parse(answer.text) as Page).responses;
+  const response = await fetchApi(`/responses${query({ survey: survey.name, pageSize, after })}`, {
+    key: survey.account.key,
+  });
+  expect(response.status).toBe(200);
+  return (JSON.parse(response.text) as Page).responses;
 }
 
-/** Pages as clients do: with the last row's token, until a page is shorter than requested. */
+/** Reads all pages as clients do: with the last row's token, until a page is shorter than requested. */
 async function readAll(pageSize: number, tokenOf: (row: ResponseRow) => string): Promise<string[]> {
   const read: string[] = [];
   for (let after: string | undefined; ;) {
@@ -73,17 +75,19 @@ describe('paging', () => {
   test('ends with an empty page after the last row, and after any later position', async () => {
     const last = (await page(5000)).at(-1);
     for (const after of [last?.token, Buffer.from('2027-01-01 00:00:00+00,,').toString('base64')]) {
-      const answer = await ask(`/responses${query({ survey: survey.name, after })}`, { key: survey.account.key });
-      expect([answer.status, answer.text]).toEqual([200, '{"responses":[]}']);
+      const response = await fetchApi(`/responses${query({ survey: survey.name, after })}`, {
+        key: survey.account.key,
+      });
+      expect([response.status, response.text]).toEqual([200, '{"responses":[]}']);
     }
   });
 
-  test('finds the rows stored after the last page was read', async () => {
+  test('returns rows stored after the last page was read', async () => {
     const late = await createSurvey(survey.account);
     await addResponses(late, [{ question_ref: 'first' }]);
     const ofLate = async (after?: string) => {
-      const answer = await ask(`/responses${query({ survey: late.name, after })}`, { key: late.account.key });
-      return (JSON.parse(answer.text) as Page).responses;
+      const response = await fetchApi(`/responses${query({ survey: late.name, after })}`, { key: late.account.key });
+      return (JSON.parse(response.text) as Page).responses;
     };
     const [first] = await ofLate();
     await addResponses(late, [{ question_ref: 'second', timestamp: '2026-03-02T00:00:00Z' }]);
@@ -95,32 +99,32 @@ describe('a token of the older format', () => {
   const older = ({ timestamp, userid, question_ref }: Record<string, unknown>) =>
     Buffer.from(`${String(timestamp).replace('T', ' ').replace('Z', '+00')},${String(userid)},${String(question_ref)}`);
 
-  test('resumes after every row with its three values', async () => {
+  test('resumes after all rows with its three values', async () => {
     const all = await page(5000);
     for (const row of all.filter(({ userid }) => !String(userid).includes(','))) {
-      const behind = all.findLastIndex((other) => older(other).equals(older(row))) + 1;
+      const next = all.findLastIndex((other) => older(other).equals(older(row))) + 1;
       const rest = await page(5000, older(row).toString('base64'));
-      expect(rest.map(nameOf)).toEqual(expected.slice(behind));
+      expect(rest.map(nameOf)).toEqual(expected.slice(next));
     }
   });
 
-  test('can have unescaped plus signs, as base64 in a query string often does', async () => {
+  test('may have unescaped plus signs, as base64 in a query string often does', async () => {
     const token = Buffer.from('2026-03-01 00:03:43.770999+00:00,~~~>>>,???').toString('base64');
     expect(token).toContain('+');
     const url = `/responses?survey=${survey.name}&pageSize=5000&after=${token}`;
-    const { responses } = JSON.parse((await ask(url, { key: survey.account.key })).text) as Page;
+    const { responses } = JSON.parse((await fetchApi(url, { key: survey.account.key })).text) as Page;
     expect(responses.length).toBeGreaterThan(0);
     expect(responses.every((row) => String(row['timestamp']) >= '2026-03-01T00:03:43.770999Z')).toBe(true);
   });
 
-  test('can be forged to start at a date', async () => {
+  test('can be built to start at a date', async () => {
     const token = Buffer.from('2026-02-01 00:00:00+00:00,,').toString('base64');
     expect((await page(5000, token)).map(nameOf)).toEqual(expected);
   });
 });
 
 test.each(['', 'garbage', 'bm8gdG9rZW4', 'WzEsMl0', '%00', '💥'])('the token %j gets 400', async (after) => {
-  const answer = await ask(`/responses${query({ survey: survey.name, after })}`, { key: survey.account.key });
-  expect(answer.status).toBe(400);
-  expect(answer.text).toBe(errorBody('after must be the token of a response, as an earlier page gave it.'));
+  const response = await fetchApi(`/responses${query({ survey: survey.name, after })}`, { key: survey.account.key });
+  expect(response.status).toBe(400);
+  expect(response.text).toBe(errorBody('after must be the token of a response, as an earlier page gave it.'));
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Page, ask, errorBody, query } from '../support/api.ts';
+import { type Page, fetchApi, errorBody, query } from '../support/api.ts';
 import { addResponses, createAccount, createSurvey } from '../support/data.ts';
 
 const FIELDS = [
@@ -35,7 +35,7 @@ describe('a row', () => {
       { timestamp: '2026-03-01T00:03:43.771Z', pageid: '935593143497601', translated_response: 'yes', metadata: '{}' },
     ]);
     const { responses } = JSON.parse(
-      (await ask(`/responses${query({ survey: survey.name })}`, { key: account.key })).text,
+      (await fetchApi(`/responses${query({ survey: survey.name })}`, { key: account.key })).text,
     ) as Page;
     for (const row of responses) expect(Object.keys(row)).toEqual(FIELDS);
     expect(responses[0]).toEqual({
@@ -75,8 +75,8 @@ describe('a row', () => {
     const account = await createAccount();
     const survey = await createSurvey(account);
     await addResponses(survey, [{ timestamp: stored }]);
-    const answer = await ask(`/responses${query({ survey: survey.name })}`, { key: account.key });
-    expect((JSON.parse(answer.text) as Page).responses[0]?.['timestamp']).toBe(shown);
+    const response = await fetchApi(`/responses${query({ survey: survey.name })}`, { key: account.key });
+    expect((JSON.parse(response.text) as Page).responses[0]?.['timestamp']).toBe(shown);
   });
 
   test('keeps every digit of numbers in metadata', async () => {
@@ -84,7 +84,7 @@ describe('a row', () => {
     const survey = await createSurvey(account);
     const metadata = '{"a": 12345678901234567890123456789, "b": 1.10, "c": 1e400, "d": -0.0}';
     await addResponses(survey, [{ metadata }]);
-    const { text } = await ask(`/responses${query({ survey: survey.name })}`, { key: account.key });
+    const { text } = await fetchApi(`/responses${query({ survey: survey.name })}`, { key: account.key });
     expect(text).toContain('"a": 12345678901234567890123456789');
     expect(text).toContain('"b": 1.10');
     expect(text).toContain(`"c": 1${'0'.repeat(400)}`);
@@ -96,9 +96,9 @@ describe('pageSize', () => {
     'is refused when it is %j',
     async (pageSize) => {
       const account = await createAccount();
-      const answer = await ask(`/responses${query({ survey: 's', pageSize })}`, { key: account.key });
-      expect(answer.status).toBe(400);
-      expect(answer.text).toBe(errorBody('pageSize must be an integer from 1 to 10000.'));
+      const response = await fetchApi(`/responses${query({ survey: 's', pageSize })}`, { key: account.key });
+      expect(response.status).toBe(400);
+      expect(response.text).toBe(errorBody('pageSize must be an integer from 1 to 10000.'));
     },
   );
 
@@ -110,8 +110,8 @@ describe('pageSize', () => {
       Array.from({ length: 30 }, () => ({})),
     );
     const rowsOf = async (pageSize?: number) => {
-      const answer = await ask(`/responses${query({ survey: survey.name, pageSize })}`, { key: account.key });
-      return (JSON.parse(answer.text) as Page).responses.length;
+      const response = await fetchApi(`/responses${query({ survey: survey.name, pageSize })}`, { key: account.key });
+      return (JSON.parse(response.text) as Page).responses.length;
     };
     expect(await rowsOf()).toBe(25);
     expect(await rowsOf(29)).toBe(29);

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { encodeCursor } from '../support/cursor.ts';
-import { ask, errorBody } from '../support/api.ts';
+import { fetchApi, errorBody } from '../support/api.ts';
 import { parseCsv } from '../support/csv.ts';
 import { type TestSurvey, addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
 
@@ -24,11 +24,11 @@ beforeAll(async () => {
 });
 
 const csv = (parameters: Record<string, string> = {}) =>
-  ask(`/responses/csv?${new URLSearchParams({ survey: survey.name, ...parameters }).toString()}`, {
+  fetchApi(`/responses/csv?${new URLSearchParams({ survey: survey.name, ...parameters }).toString()}`, {
     key: survey.account.key,
   });
 
-/** The recipe of docs/api.md: finds the end of the last complete record of a broken file, and makes its token. */
+/** Follows docs/api.md: finds the end of the last complete record of a broken file, and computes its token. */
 function resumeFrom(part: Buffer): { keep: number; token?: string } {
   let keep = 0;
   let quoted = false;
@@ -46,14 +46,14 @@ function resumeFrom(part: Buffer): { keep: number; token?: string } {
 }
 
 describe('a broken download', () => {
-  test('can be completed, wherever it broke', async () => {
-    const places = [0, 1, 50, whole.indexOf('\n'), whole.indexOf('\n') + 1, whole.length - 1, whole.length];
-    for (let i = 0; i < 60; i++) places.push(Math.floor(Math.random() * whole.length));
-    for (const place of places) {
-      const { keep, token } = resumeFrom(whole.subarray(0, place));
+  test('can be completed from any offset', async () => {
+    const offsets = [0, 1, 50, whole.indexOf('\n'), whole.indexOf('\n') + 1, whole.length - 1, whole.length];
+    for (let i = 0; i < 60; i++) offsets.push(Math.floor(Math.random() * whole.length));
+    for (const offset of offsets) {
+      const { keep, token } = resumeFrom(whole.subarray(0, offset));
       const rest = await csv(token === undefined ? {} : { after: token });
       expect(rest.status).toBe(200);
-      expect(Buffer.concat([whole.subarray(0, keep), rest.bytes]).equals(whole), `at byte ${place}`).toBe(true);
+      expect(Buffer.concat([whole.subarray(0, keep), rest.bytes]).equals(whole), `at byte ${offset}`).toBe(true);
     }
   });
 
@@ -88,8 +88,8 @@ describe('a resumed file', () => {
 
   test('is empty after the last response, with status 200', async () => {
     const after = Buffer.from('2100-01-01 00:00:00+00,,').toString('base64');
-    const answer = await csv({ after, count: 'true' });
-    expect([answer.status, answer.text, answer.headers.get('X-Total-Count')]).toEqual([200, '', '0']);
+    const response = await csv({ after, count: 'true' });
+    expect([response.status, response.text, response.headers.get('X-Total-Count')]).toEqual([200, '', '0']);
   });
 
   test('accepts a token of the older format, and resumes after all rows with its values', async () => {
@@ -110,8 +110,8 @@ describe('a resumed file', () => {
   });
 
   test.each(['', 'x', '2026-03-01'])('gets 400 for the token %j', async (after) => {
-    const answer = await csv({ after });
-    expect([answer.status, answer.text]).toEqual([
+    const response = await csv({ after });
+    expect([response.status, response.text]).toEqual([
       400,
       errorBody('after must be the token of a response, as an earlier page gave it.'),
     ]);

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { ask } from '../support/api.ts';
+import { fetchApi } from '../support/api.ts';
 import { createAccount, createSurvey, sql } from '../support/data.ts';
 
 test('an account without surveys has an empty list', async () => {
   const { key } = await createAccount();
-  const answer = await ask('/surveys', { key });
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get('Content-Type')).toBe('application/json');
-  expect(answer.text).toBe('[]');
+  const response = await fetchApi('/surveys', { key });
+  expect(response.status).toBe(200);
+  expect(response.headers.get('Content-Type')).toBe('application/json');
+  expect(response.text).toBe('[]');
 });
 
 test('lists form versions newest first, then by id, with exactly these fields in this order', async () => {
@@ -21,8 +21,8 @@ test('lists form versions newest first, then by id, with exactly these fields in
   ]);
   await sql(`insert into survey_settings values ($1, '{"a": 1}', '2026-12-31T23:59:59.000001Z')`, [first]);
 
-  const answer = await ask('/surveys', { key: account.key });
-  const list = JSON.parse(answer.text) as Record<string, unknown>[];
+  const response = await fetchApi('/surveys', { key: account.key });
+  const list = JSON.parse(response.text) as Record<string, unknown>[];
   expect(list.map(({ id }) => id)).toEqual([
     second,
     ...survey.forms
@@ -43,7 +43,7 @@ test('lists form versions newest first, then by id, with exactly these fields in
     timeouts: null,
   });
   expect(list[0]).toMatchObject({ translation_conf: {} });
-  expect(answer.text).toContain('123456789012345678901234567890.10');
+  expect(response.text).toContain('123456789012345678901234567890.10');
   expect(list[1]).toMatchObject({
     id: first,
     created: '2026-02-01T00:00:00.000Z',

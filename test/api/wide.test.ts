@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { pgText } from '../support/arbitraries.ts';
-import { ask, errorBody, query } from '../support/api.ts';
+import { fetchApi, errorBody, query } from '../support/api.ts';
 import {
   type TestAccount,
   type TestResponse,
@@ -18,7 +18,7 @@ import { wideCsv } from '../support/wide.ts';
 type Parameters = Record<string, string | undefined>;
 
 const wide = (survey: TestSurvey, parameters: Parameters = {}, method = 'GET') =>
-  ask(`/responses/csv${query({ survey: survey.name, layout: 'wide', ...parameters })}`, {
+  fetchApi(`/responses/csv${query({ survey: survey.name, layout: 'wide', ...parameters })}`, {
     key: survey.account.key,
     method,
   });
@@ -26,8 +26,8 @@ const wide = (survey: TestSurvey, parameters: Parameters = {}, method = 'GET') =
 const FIXED = 'userid,parent_surveyid,parent_shortcode,flowid,started,ended,metadata';
 const PARENTS = [null, randomUUID(), randomUUID()];
 
-/** Few values, so that responses repeat, tie and share chains, some of which need quotes. */
-const response: fc.Arbitrary<TestResponse> = fc.record({
+/** Few values, some of which need quotes, so that responses repeat, tie and share chains. */
+const anyResponse: fc.Arbitrary<TestResponse> = fc.record({
   form: fc.nat(4),
   timestamp: fc.constantFrom('2026-03-01T00:00:00Z', '2026-03-01T00:00:00.000001Z', '2025-12-31T23:59:59.123Z'),
   userid: fc.oneof(pgText, fc.constantFrom('a', 'b', 'B', 'ä')),
@@ -40,7 +40,7 @@ const response: fc.Arbitrary<TestResponse> = fc.record({
   parent_shortcode: fc.oneof(pgText, fc.constantFrom('p', '', 'p,"')),
 });
 
-const responses = fc.uniqueArray(response, {
+const anyResponses = fc.uniqueArray(anyResponse, {
   minLength: 1,
   maxLength: 60,
   selector: ({ form, timestamp, userid, question_ref }) => JSON.stringify([form, timestamp, userid, question_ref]),
@@ -58,15 +58,15 @@ describe('a wide file', () => {
       maxLength: 5,
     });
     await fc.assert(
-      fc.asyncProperty(responses, creations, async (rows, created) => {
+      fc.asyncProperty(anyResponses, creations, async (rows, created) => {
         const survey = await createSurvey(account, undefined, 5);
         await sql(
           `update surveys set created = d::timestamptz from unnest($1::uuid[], $2::text[]) v (v, d) where id = v`,
           [survey.forms.map(({ id }) => id), created],
         );
         await addResponses(survey, rows);
-        const answer = await wide(survey);
-        expect([answer.status, answer.text]).toEqual([200, await wideCsv(survey)]);
+        const response = await wide(survey);
+        expect([response.status, response.text]).toEqual([200, await wideCsv(survey)]);
       }),
       { numRuns: 40 },
     );
@@ -109,15 +109,15 @@ describe('a wide file', () => {
         parent_shortcode: 'z',
       },
     ]);
-    const answer = await wide(survey);
-    expect(answer.text).toBe(
+    const response = await wide(survey);
+    expect(response.text).toBe(
       `${FIXED},f0.ok,f0.age,f1.name\n` +
         'a,,start,8,2026-03-01T00:00:02.000Z,2026-03-01T00:00:05.000Z,{},yes,"","x, ""y"""\n' +
         'a,,z,7,2026-03-01T00:00:06.000Z,2026-03-01T00:00:06.000Z,{},,9,\n' +
         'b,,start,7,2026-03-01T00:00:01.000Z,2026-03-01T00:00:01.000Z,"{""a"": 1}",,5,\n',
     );
-    expect(answer.headers.get('Content-Type')).toBe('text/csv; charset=utf-8');
-    expect(answer.headers.get('Content-Disposition')).toMatch(/^attachment; filename="responses_[^"]+\.csv"$/);
+    expect(response.headers.get('Content-Type')).toBe('text/csv; charset=utf-8');
+    expect(response.headers.get('Content-Disposition')).toMatch(/^attachment; filename="responses_[^"]+\.csv"$/);
   });
 
   test('has every participant once, over many pages and form versions', async () => {
@@ -132,9 +132,9 @@ describe('a wide file', () => {
       response: `answer ${i}, ${'é🎉'.repeat(i % 700)}`,
     }));
     await addResponses(survey, rows);
-    const answer = await wide(survey);
-    expect(answer.text === (await wideCsv(survey))).toBe(true);
-    expect(new Set(answer.text.split('\n').map((line) => line.split(',', 3).join())).size).toBe(170 * 3 + 2);
+    const response = await wide(survey);
+    expect(response.text === (await wideCsv(survey))).toBe(true);
+    expect(new Set(response.text.split('\n').map((line) => line.split(',', 3).join())).size).toBe(170 * 3 + 2);
   });
 
   test('can have a participant whose responses fill pages and replace each other', async () => {
@@ -151,25 +151,25 @@ describe('a wide file', () => {
         response: long(i),
       })),
     );
-    const answer = await wide(survey);
-    expect(answer.bytes.length).toBeGreaterThan(1_000_000);
-    expect(answer.text === (await wideCsv(survey))).toBe(true);
+    const response = await wide(survey);
+    expect(response.bytes.length).toBeGreaterThan(1_000_000);
+    expect(response.text === (await wideCsv(survey))).toBe(true);
   });
 
-  test('has separate columns for the same question of different forms, and quotes their names', async () => {
+  test('has separate columns for the same question in different forms, and quotes their names', async () => {
     const survey = await createSurvey(account, undefined, 3);
     await sql('update surveys set shortcode = $2 where id = $1', [survey.forms[2]?.id, 'a,"b"']);
     await addResponses(survey, [
       { form: 0, question_ref: 'q', response: 'of f0' },
       { form: 2, question_ref: 'q', response: 'of the other' },
     ]);
-    const answer = await wide(survey);
-    expect(answer.text.split('\n')[0]).toBe(`${FIXED},f0.q,"a,""b"".q"`);
-    expect(answer.text).toBe(await wideCsv(survey));
+    const response = await wide(survey);
+    expect(response.text.split('\n')[0]).toBe(`${FIXED},f0.q,"a,""b"".q"`);
+    expect(response.text).toBe(await wideCsv(survey));
   });
 });
 
-describe('a wide file’s selection', () => {
+describe('a wide file with parameters', () => {
   let survey: TestSurvey;
   beforeAll(async () => {
     survey = await createSurvey(account, undefined, 5);
@@ -204,17 +204,17 @@ describe('a wide file’s selection', () => {
       `r.timestamp >= '2026-03-01 12:00Z' and r.timestamp < '2026-03-03Z' and s.shortcode = 'f0'
        and r.question_ref = 'q4' and r.userid = 'u8'`,
     ],
-  ])('is narrowed by %s', async (_, parameters, where) => {
-    const answer = await wide(survey, parameters);
+  ])('can be narrowed by %s', async (_, parameters, where) => {
+    const response = await wide(survey, parameters);
     const expected = await wideCsv(survey, where);
     expect(expected.split('\n').length).toBeGreaterThan(2);
-    expect([answer.status, answer.text]).toEqual([200, expected]);
+    expect([response.status, response.text]).toEqual([200, expected]);
   });
 
   test('can have many participants', async () => {
     const userids = Array.from({ length: 100 }, (_, i) => `u${2 * i}`);
     const path = `/responses/csv${query({ survey: survey.name, layout: 'wide' })}&userid=${userids.join('&userid=')}`;
-    const { text } = await ask(path, { key: account.key });
+    const { text } = await fetchApi(path, { key: account.key });
     expect(text).toBe(await wideCsv(survey, `r.userid = any('{${userids.join()}}')`));
   });
 
@@ -222,9 +222,9 @@ describe('a wide file’s selection', () => {
     ['a time', { since: '2030-01-01' }],
     ['a form', { shortcode: 'none' }],
     ['a participant', { userid: 'nobody' }],
-  ])('is the header alone if nothing passes %s', async (_, parameters) => {
-    const answer = await wide(survey, parameters);
-    expect([answer.status, answer.text]).toEqual([200, `${FIXED}\n`]);
+  ])('is only the header if nothing matches %s', async (_, parameters) => {
+    const response = await wide(survey, parameters);
+    expect([response.status, response.text]).toEqual([200, `${FIXED}\n`]);
   });
 
   test('starts with a byte order mark with bom=true', async () => {
@@ -239,15 +239,15 @@ describe('a wide file’s selection', () => {
   });
 
   test('is validated for HEAD as for GET', async () => {
-    const answer = await wide(survey, {}, 'HEAD');
-    expect([answer.status, answer.bytes.length]).toEqual([200, 0]);
-    expect(answer.headers.get('Content-Type')).toBe('text/csv; charset=utf-8');
+    const response = await wide(survey, {}, 'HEAD');
+    expect([response.status, response.bytes.length]).toEqual([200, 0]);
+    expect(response.headers.get('Content-Type')).toBe('text/csv; charset=utf-8');
   });
 
-  test('is that of the long file without layout, or with layout=long', async () => {
+  test('is a long file without layout, or with layout=long', async () => {
     for (const layout of [undefined, 'long']) {
-      const answer = await wide(survey, { layout });
-      expect(answer.bytes.equals(await copyResponses(survey))).toBe(true);
+      const response = await wide(survey, { layout });
+      expect(response.bytes.equals(await copyResponses(survey))).toBe(true);
     }
   });
 });
@@ -259,7 +259,7 @@ describe('a wide file gets an error', () => {
     ['another layout', { layout: 'tall' }, 'layout must be long or wide.'],
     ['an empty layout', { layout: '' }, 'layout must be long or wide.'],
     [
-      'a place to go on from',
+      'a token',
       { after: token },
       'after cannot be given with layout=wide: a wide file is not in the order of time, and cannot be resumed.',
     ],
@@ -271,8 +271,8 @@ describe('a wide file gets an error', () => {
   ])('with %s', async (_, parameters, message) => {
     const survey = await createSurvey(account);
     await addResponses(survey, [{}]);
-    const answer = await wide(survey, parameters);
-    expect([answer.status, answer.text]).toEqual([400, errorBody(message)]);
+    const response = await wide(survey, parameters);
+    expect([response.status, response.text]).toEqual([400, errorBody(message)]);
     expect((await wide(survey, { ...parameters, after: undefined, count: 'false', layout: 'wide' })).status).toBe(200);
   });
 
@@ -280,8 +280,8 @@ describe('a wide file gets an error', () => {
     const survey = await createSurvey(account, undefined, 3);
     const rows = Array.from({ length: 5001 }, (_, i) => ({ form: i === 5000 ? 2 : i % 2, question_ref: `q${i}` }));
     await addResponses(survey, rows);
-    const answer = await wide(survey);
-    expect([answer.status, answer.text]).toEqual([
+    const response = await wide(survey);
+    expect([response.status, response.text]).toEqual([
       400,
       errorBody(
         'This selection has more than 5000 questions, or longer names for them than a file with a column for each can have. ' +
@@ -294,8 +294,8 @@ describe('a wide file gets an error', () => {
   test('for an unknown survey, or one without responses', async () => {
     const survey = await createSurvey(account);
     for (const name of [survey.name, 'none']) {
-      const answer = await wide({ ...survey, name });
-      expect([answer.status, answer.text]).toEqual([
+      const response = await wide({ ...survey, name });
+      expect([response.status, response.text]).toEqual([
         500,
         errorBody(`No responses were found for survey: ${name} for user: ${account.email}`),
       ]);

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
-import { ask, errorBody } from '../support/api.ts';
+import { fetchApi, errorBody } from '../support/api.ts';
 import { createAccount, sql, storeKey } from '../support/data.ts';
 import { lineOf } from '../support/request-log.ts';
 import {
@@ -22,7 +22,7 @@ const QUARTER = 15 * MINUTE;
 const nextQuarter = () => Date.now() - (Date.now() % QUARTER) + QUARTER;
 
 describe('an uncached key', () => {
-  test('costs one query, and no query once it is cached', async () => {
+  test('takes one query, and none once it is cached', async () => {
     const { key } = await createAccount();
     const queries = service.countKeyQueries();
     expect((await authenticate(key)).status).toBe(404);
@@ -31,7 +31,7 @@ describe('an uncached key', () => {
     expect(queries.lookups).toBe(1);
   });
 
-  test('costs one query when a hundred requests with it arrive together', async () => {
+  test('takes one query when a hundred requests with it arrive together', async () => {
     const { key } = await createAccount();
     const queries = service.countKeyQueries();
     const responses = await Promise.all(Array.from({ length: 100 }, () => authenticate(key)));
@@ -39,7 +39,7 @@ describe('an uncached key', () => {
     expect(queries.lookups).toBe(1);
   });
 
-  test('is looked up for all waiting requests when the client whose request runs the query leaves', async () => {
+  test('is looked up for all waiting requests, even if the client whose request runs the query disconnects', async () => {
     const { key } = await createAccount();
     const held = Promise.withResolvers<void>();
     const queries = service.countKeyQueries(() => held.promise);
@@ -58,7 +58,7 @@ describe('an uncached key', () => {
 });
 
 describe('a KV entry', () => {
-  test('has the hash as its name, holds the account and the time of the check, and lives for a day', async () => {
+  test('is named by the hash, holds the account and the time of the check, and lives for a day', async () => {
     const before = Date.now();
     const { key, id, email, checked } = await service.createCachedAccount();
     expect(Object.keys((await service.cached(key)) ?? {})).toEqual([
@@ -115,7 +115,7 @@ describe('a KV entry', () => {
 });
 
 describe('a key that is refused', () => {
-  test('costs one KV read and one query whether it is unknown, revoked or expired, so that the time reveals nothing', async () => {
+  test('takes one KV read and one query whether it is unknown, revoked or expired, so that timing reveals nothing', async () => {
     const account = await createAccount();
     const [unknown, revoked, expired, cached] = [1, 2, 3, 4].map(generateApiKey) as [string, string, string, string];
     await storeKey(account.id, revoked, { revoked: new Date() });
@@ -131,7 +131,7 @@ describe('a key that is refused', () => {
     }
   });
 
-  test('costs neither a KV read nor a query for the next minute', async () => {
+  test('takes neither a KV read nor a query for the next minute', async () => {
     const key = generateApiKey();
     const queries = service.countKeyQueries();
     const now = Date.now();
@@ -145,7 +145,7 @@ describe('a key that is refused', () => {
     expect(queries.lookups).toBe(2);
   });
 
-  test('costs neither a KV read nor a query if it is malformed', async () => {
+  test('takes neither a KV read nor a query if it is malformed', async () => {
     const queries = service.countKeyQueries();
     const key = generateApiKey();
     const checksum = key.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
@@ -158,14 +158,14 @@ describe('a key that is refused', () => {
 });
 
 describe('a revoked key', () => {
-  test('is refused at once where its entry was deleted', async () => {
+  test('is refused at once after its entry is deleted', async () => {
     const { key } = await service.createCachedAccount();
     await revokeInDatabase(key);
     await service.deleteEntry(key);
     expect((await authenticate(key)).status).toBe(401);
   });
 
-  test('is refused at once where its entry was deleted, although its use is still being noted', async () => {
+  test('is refused at once after its entry is deleted, even while its use is still being recorded', async () => {
     service.countKeyQueries((exchange) => {
       if (exchange.query.includes('update')) exchange.hang();
     });
@@ -175,20 +175,20 @@ describe('a revoked key', () => {
     expect((await authenticate(key)).status).toBe(401);
   });
 
-  test('stays refused, although its entry is still fresh', async () => {
+  test('stays refused even if its entry is still fresh', async () => {
     const { key } = await createAccount();
     const quarter = nextQuarter();
     await authenticateAt(quarter - 30 * SECOND, key);
     await service.untilCached(key);
     await revokeInDatabase(key);
-    await authenticateAt(quarter + SECOND, key); // a new quarter of an hour: it is looked up after the response
+    await authenticateAt(quarter + SECOND, key); // a new quarter of an hour: looked up after the response
     await expect.poll(async () => (await authenticateAt(quarter + 2 * SECOND, key)).status).toBe(401);
     for (const seconds of [50, 70, 130, 200]) {
       expect((await authenticateAt(quarter + seconds * SECOND, key)).status).toBe(401);
     }
   });
 
-  test('is accepted for up to five minutes where its entry is still there', async () => {
+  test('is accepted for up to five minutes while its entry remains', async () => {
     const { key, checked } = await service.createCachedAccount();
     await revokeInDatabase(key);
     expect((await authenticateAt(checked + 5 * MINUTE - 10 * SECOND, key)).status).toBe(404);
@@ -197,7 +197,7 @@ describe('a revoked key', () => {
 });
 
 describe('a key that expires', () => {
-  test('is refused from then on, although it is cached', async () => {
+  test('is refused from then on even if it is cached', async () => {
     const account = await createAccount();
     const key = generateApiKey();
     const expires = Date.now() + HOUR;
@@ -209,7 +209,7 @@ describe('a key that expires', () => {
     expect((await authenticateAt(expires, key)).status).toBe(401);
   });
 
-  test('is refused from then on where KV shows an entry from before it was given its expiry', async () => {
+  test('is refused from then on even if KV returns an entry from before its expiry was set', async () => {
     const { key, checked } = await service.createCachedAccount();
     const older = { ...(await service.cached(key)), checked: checked - MINUTE };
     const expires = checked + 7 * MINUTE;
@@ -218,7 +218,7 @@ describe('a key that expires', () => {
     await service.putEntry(key, older);
     expect((await authenticateAt(checked + 6 * MINUTE, key)).status).toBe(404); // queries the database
     await expect.poll(async () => (await service.cached(key))?.['expires']).toBe(expires);
-    await service.putEntry(key, older); // a location may still show it
+    await service.putEntry(key, older); // a location may still return it
     expect((await authenticateAt(expires - 10 * SECOND, key)).status).toBe(404);
     expect((await authenticateAt(expires, key)).status).toBe(401);
     expect((await authenticateAt(expires + 2 * MINUTE, key)).status).toBe(401);
@@ -244,7 +244,7 @@ describe('last_used', () => {
     expect(queries.uses).toBe(2);
   });
 
-  test('is written at the first use in a quarter of an hour although the entry is fresh', async () => {
+  test('is written at the first use in a quarter of an hour even if the entry is fresh', async () => {
     const { key } = await createAccount();
     const quarter = nextQuarter();
     await authenticateAt(quarter - MINUTE, key);
@@ -275,7 +275,7 @@ test('neither a key nor its hash is logged when the database quotes it in an err
   const { key } = await createAccount();
   service.countKeyQueries((exchange) => exchange.reply(500, `quota ${JSON.stringify(exchange.params)}`));
   const { log } = service.worker;
-  expect((await ask('/surveys', { key })).status).toBe(503);
+  expect((await fetchApi('/surveys', { key })).status).toBe(503);
   await expect.poll(log).toContain('quota');
   expect(log()).not.toContain(key);
   expect(log()).not.toContain(await hashApiKey(key));

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { generateApiKey } from '../../src/auth/api-key.ts';
-import { ask, askAnywhere, errorBody, query } from '../support/api.ts';
+import { fetchApi, fetchService, errorBody, query } from '../support/api.ts';
 import { createSurvey } from '../support/data.ts';
 import { eventsIn, lineOf } from '../support/request-log.ts';
 import { HOUR, MINUTE, authenticate, authenticateAt, revokeInDatabase, withKeyService } from './service.ts';
@@ -46,22 +46,22 @@ describe('while lookups fail', () => {
   });
 });
 
-test('with the database stopped, a cached key is accepted, and what needs the database is 503', async () => {
+test('with the database stopped, a cached key is accepted, and requests that need the database get 503', async () => {
   const account = await service.createCachedAccount();
   const survey = await createSurvey(account);
   await service.stopDatabase();
 
   expect((await authenticate(account.key)).status).toBe(404);
-  expect((await ask('/responses', { key: account.key })).status).toBe(400);
-  expect((await ask('/surveys', { key: 'no key' })).status).toBe(401);
-  expect((await askAnywhere('/healthz')).status).toBe(503);
+  expect((await fetchApi('/responses', { key: account.key })).status).toBe(400);
+  expect((await fetchApi('/surveys', { key: 'no key' })).status).toBe(401);
+  expect((await fetchService('/healthz')).status).toBe(503);
   const parameters = query({ survey: survey.name });
   const responses = await Promise.all([
-    ask('/surveys', { key: account.key }),
-    ask(`/responses${parameters}`, { key: account.key }),
-    ask(`/responses/csv${parameters}`, { key: account.key }),
-    ask(`/responses/form-data${parameters}`, { key: account.key }),
-    ask('/surveys', { key: generateApiKey() }),
+    fetchApi('/surveys', { key: account.key }),
+    fetchApi(`/responses${parameters}`, { key: account.key }),
+    fetchApi(`/responses/csv${parameters}`, { key: account.key }),
+    fetchApi(`/responses/form-data${parameters}`, { key: account.key }),
+    fetchApi('/surveys', { key: generateApiKey() }),
   ]);
   for (const { status, text, headers } of responses) {
     expect([status, text, headers.get('Retry-After')]).toEqual(UNAVAILABLE);

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { generateApiKey } from '../../src/auth/api-key.ts';
 import { beginExport, readExport } from '../faults/service.ts';
-import { ask, errorBody, query } from '../support/api.ts';
+import { fetchApi, errorBody, query } from '../support/api.ts';
 import { addResponses, copyResponses, createAccount, createSurvey, storeKey } from '../support/data.ts';
 import { MINUTE, authenticate, unknownKeys, withKeyService } from './service.ts';
 
 const LIMIT = 5;
 const service = withKeyService({ limits: { KEY_LIMIT: LIMIT, FAILURE_LIMIT: LIMIT } });
 
-/** The simulated limiter counts in windows of 10 seconds aligned to the clock: leaves a test enough of one to stay within it. */
+/** Waits until enough is left of the simulated limiter's window for one test. Windows have 10 seconds, aligned to the clock. */
 async function beginWindow({ next = false } = {}): Promise<void> {
   const left = 10_000 - (Date.now() % 10_000);
   if (next || left < 6_000) await sleep(left + 50);
@@ -25,17 +25,17 @@ describe('the limit per key', () => {
     await storeKey(account.id, second);
     const other = await createAccount();
     await beginWindow();
-    for (let i = 0; i < LIMIT; i++) expect((await ask('/surveys', { key: account.key })).status).toBe(200);
-    const { status, text, headers } = await ask('/surveys', { key: account.key });
+    for (let i = 0; i < LIMIT; i++) expect((await fetchApi('/surveys', { key: account.key })).status).toBe(200);
+    const { status, text, headers } = await fetchApi('/surveys', { key: account.key });
     expect([status, text, headers.get('Retry-After')]).toEqual([
       429,
       errorBody('Too many requests have been made with this key. Please try again in a few seconds.'),
       '10',
     ]);
-    expect((await ask('/surveys', { key: second })).status).toBe(200);
-    expect((await ask('/surveys', { key: other.key })).status).toBe(200);
+    expect((await fetchApi('/surveys', { key: second })).status).toBe(200);
+    expect((await fetchApi('/surveys', { key: other.key })).status).toBe(200);
     await beginWindow({ next: true });
-    expect((await ask('/surveys', { key: account.key })).status).toBe(200);
+    expect((await fetchApi('/surveys', { key: account.key })).status).toBe(200);
   });
 
   test('does not cut a running export', async () => {
@@ -48,7 +48,7 @@ describe('the limit per key', () => {
     await beginWindow();
     const download = await beginExport(survey);
     const path = `/responses${query({ survey: survey.name })}`;
-    const pages = Array.from({ length: 2 * LIMIT }, () => ask(path, { key: survey.account.key }));
+    const pages = Array.from({ length: 2 * LIMIT }, () => fetchApi(path, { key: survey.account.key }));
     expect(count(await Promise.all(pages), 429)).toBeGreaterThan(0);
     const { complete, bytes } = await readExport(download);
     expect({ complete, same: bytes.equals(await copyResponses(survey)) }).toEqual({ complete: true, same: true });
@@ -78,7 +78,7 @@ describe('the limit per address', () => {
     }
   });
 
-  test('counts every request that is refused, also with a key that is known to be unknown', async () => {
+  test('counts every refused request, even with a key already found to be unknown', async () => {
     const guesses = from('192.0.2.2');
     const [key] = unknownKeys(1);
     await beginWindow();

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { withFaultyService } from '../faults/service.ts';
-import { type Answer, ask } from '../support/api.ts';
+import { type ApiResponse, fetchApi } from '../support/api.ts';
 import { createAccount, sql } from '../support/data.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import type { StackOptions } from '../support/stack.ts';
@@ -18,8 +18,8 @@ export interface KeyQueries {
   readonly uses: number;
 }
 
-/** A service with a clock that tests can set, and with its queries about keys counted. */
-export function withKeyService(options: Omit<StackOptions, 'behind' | 'entry'> = {}) {
+/** Starts a service for a test file, with a clock that tests can set and a count of its queries about keys. */
+export function withKeyService(options: Omit<StackOptions, 'startProxy' | 'entry'> = {}) {
   const service = withFaultyService({ ...options, entry: 'test/support/worker-with-clock.ts' });
 
   async function cached(key: string): Promise<Record<string, unknown> | null> {
@@ -73,12 +73,12 @@ export function withKeyService(options: Omit<StackOptions, 'behind' | 'entry'> =
 }
 
 /** Requests a path that does not exist: 404 if the key is accepted, without queries other than those about the key. */
-export function authenticate(key: string | undefined, headers: Record<string, string> = {}): Promise<Answer> {
-  return ask('/nothing-here', { key, headers: { 'Test-Clock-Ahead': '0', ...headers } });
+export function authenticate(key: string | undefined, headers: Record<string, string> = {}): Promise<ApiResponse> {
+  return fetchApi('/nothing-here', { key, headers: { 'Test-Clock-Ahead': '0', ...headers } });
 }
 
 /** Authenticates with the Worker's clock set to a time, in milliseconds since 1970. */
-export function authenticateAt(time: number, key: string): Promise<Answer> {
+export function authenticateAt(time: number, key: string): Promise<ApiResponse> {
   return authenticate(key, { 'Test-Clock': String(time) });
 }
 

@@ -12,13 +12,13 @@ export interface OpenPage extends AsyncDisposable {
 }
 
 /** How the page is displayed. */
-export interface Look {
+export interface Display {
   readonly colorScheme?: 'light' | 'dark';
   readonly width?: number;
 }
 
 /** Starts the service and a browser for a test file. */
-export function withBrowser(): { open(look?: Look): Promise<OpenPage> } {
+export function withBrowser(): { open(display?: Display): Promise<OpenPage> } {
   let stack: Stack;
   let running: RunningBrowser;
   beforeAll(async () => {

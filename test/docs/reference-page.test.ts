@@ -45,7 +45,7 @@ describe('the reference page', () => {
     expect(open.problems).toEqual([]);
   });
 
-  test('does not store the key, nor show it in the address or the curl command', async () => {
+  test('does not store the key or show it in the URL or the curl command', async () => {
     await using open = await reference.open();
     await send(open.page, 'listResponses');
     await open.page.getByText('Received status 200.').waitFor();
@@ -121,12 +121,12 @@ describe('the reference page', () => {
     { colorScheme: 'dark', width: 1280 },
     { colorScheme: 'light', width: 375 },
     { colorScheme: 'dark', width: 375 },
-  ] as const)('is accessible and fits the window: $colorScheme, $width px', async (look) => {
-    await using open = await reference.open(look);
+  ] as const)('is accessible and fits the window: $colorScheme, $width px', async (display) => {
+    await using open = await reference.open(display);
     await send(open.page, 'exportCsv');
     await open.page.getByText('Only the beginning of the response was read').waitFor();
     for (const summary of await open.page.locator('summary').all()) await summary.click();
-    expect(await open.page.evaluate<number>('document.documentElement.scrollWidth')).toBe(look.width);
+    expect(await open.page.evaluate<number>('document.documentElement.scrollWidth')).toBe(display.width);
     await open.page.evaluate(axe.source);
     const violations = await open.page.evaluate(async () => {
       const { axe: checker } = globalThis as unknown as { axe: typeof axe };

@@ -12,7 +12,7 @@ import { beginExport, readExport, withFaultyService } from './service.ts';
 
 const service = withFaultyService();
 
-/** Text that hardly compresses: more than sockets and the pages ahead can hold, even as gzip. */
+/** Their text hardly compresses: more than sockets and the pages read ahead can hold, even as gzip. */
 const ROWS = 35_000;
 const GZIP = { 'Accept-Encoding': 'gzip' };
 let survey: TestSurvey;
@@ -39,7 +39,7 @@ const runningQueries = () =>
      where datname = current_database() and pid <> pg_backend_pid() and state = 'active' and backend_type = 'client backend'`,
   );
 
-/** Decompresses a transfer. `complete` is false if it broke, or has no gzip trailer. */
+/** Decompresses a transfer. `complete` is false if it broke off or has no gzip trailer. */
 async function unpack(response: IncomingMessage): Promise<{ complete: boolean; bytes: Buffer }> {
   const chunks: Buffer[] = [];
   try {
@@ -60,7 +60,7 @@ describe('an export under gzip', () => {
     expect({ complete, same: bytes.equals(whole) }).toEqual({ complete: true, same: true });
   });
 
-  test('is sent while it is read', async () => {
+  test('is sent while pages are still being read', async () => {
     const release = new AbortController();
     const released = once(release.signal, 'abort');
     service.proxy.inject(async ({ index }) => {
@@ -71,9 +71,9 @@ describe('an export under gzip', () => {
     let read = 0;
     for await (const chunk of gunzip) {
       const bytes = chunk as Buffer;
-      if (!whole.subarray(read, read + bytes.length).equals(bytes)) throw new Error(`other bytes behind ${read}`);
+      if (!whole.subarray(read, read + bytes.length).equals(bytes)) throw new Error(`other bytes after ${read}`);
       read += bytes.length;
-      if (read > 1_000_000) release.abort(); // everything after it is held back until then
+      if (read > 1_000_000) release.abort(); // the remaining pages are held back until then
     }
     expect(read).toBe(whole.length);
     expect(response.complete).toBe(true);
@@ -108,13 +108,13 @@ describe('an export under gzip that fails', () => {
     });
     const code = await once(curl, 'close').then(
       ([status]) => status as number,
-      () => skip('there is no curl'),
+      () => skip('curl is not installed'),
     );
     expect(code).toBe(18); // CURLE_PARTIAL_FILE
   });
 });
 
-test('a client of gzip that pauses stops the reading from the database, and then gets the whole file', async () => {
+test('a client that pauses a gzip download stops reads from the database, and then gets the whole file', async () => {
   service.proxy.inject();
   const response = await beginExport(survey, { headers: GZIP });
   response.pause();
@@ -130,7 +130,7 @@ test('a client of gzip that pauses stops the reading from the database, and then
 });
 
 test.each([0, 1, 100_000, 2_000_000])(
-  'a reader of gzip that leaves after %i bytes leaves no query running',
+  'a client that disconnects from a gzip download after %i bytes leaves no query running',
   async (least) => {
     service.proxy.inject();
     const response = await beginExport(survey, { headers: GZIP });

@@ -7,7 +7,7 @@ import { beginExport, readExport, withFaultyService } from './service.ts';
 
 const service = withFaultyService();
 
-/** More than sockets and the pages ahead can hold. */
+/** More than sockets and the pages read ahead can hold. */
 const ROWS = 250_000;
 let survey: TestSurvey;
 let whole: Buffer;
@@ -28,7 +28,7 @@ const runningQueries = () =>
      where datname = current_database() and pid <> pg_backend_pid() and state = 'active' and backend_type = 'client backend'`,
   );
 
-/** The number of requests to the database, once there are no more. */
+/** Waits until there are no more requests to the database. @returns their number */
 async function requestsWhenQuiet(): Promise<number> {
   for (;;) {
     const { requests } = service.proxy;
@@ -38,7 +38,7 @@ async function requestsWhenQuiet(): Promise<number> {
 }
 
 describe('a client that pauses', () => {
-  test('stops the reading from the database, and then gets the whole file', async () => {
+  test('stops reads from the database, and then gets the whole file', async () => {
     service.proxy.inject();
     const response = await beginExport(survey);
     response.pause();
@@ -51,7 +51,7 @@ describe('a client that pauses', () => {
 });
 
 describe('concurrent exports', () => {
-  /** Starts exports, and holds all pages after their first ones, of 500 rows, until `release`. */
+  /** Starts exports, and holds all pages after the first of each, which has 500 rows, until `release`. */
   async function begin(readers: number) {
     const held: (() => void)[] = [];
     let isHolding = true;
@@ -74,7 +74,7 @@ describe('concurrent exports', () => {
     release();
   }
 
-  test('read at most ten pages ahead in all, and each at least one; a single one reads five', async () => {
+  test('read at most ten pages ahead together, and each at least one; a single export reads five', async () => {
     await expectFivePagesAhead();
 
     const { responses, held, release } = await begin(8);
@@ -86,11 +86,11 @@ describe('concurrent exports', () => {
     const { complete, bytes } = await readExport(responses[0] as IncomingMessage);
     expect({ complete, same: bytes.equals(whole) }).toEqual({ complete: true, same: true });
 
-    await expectFivePagesAhead(); // those that have left no longer count
+    await expectFivePagesAhead(); // clients that have disconnected no longer count
   });
 });
 
-describe('a client that leaves', () => {
+describe('a client that disconnects', () => {
   test.each([0, 1, 1_000_000, 20_000_000])('after %i bytes ends all queries', async (least) => {
     service.proxy.inject();
     const response = await beginExport(survey);
@@ -112,8 +112,8 @@ describe('a client that leaves', () => {
     await withClient(async (client) => {
       await client.query('begin');
       const response = await beginExport(survey);
-      // Every query after the first page waits for the lock. The page stays unread, so that the client leaves with a TCP reset:
-      // workerd notices a FIN only when it writes next.
+      // Every query after the first page waits for the lock. The page stays unread, so that the client disconnects with a TCP
+      // reset: workerd notices a FIN only at its next write.
       await client.query('lock table responses in access exclusive mode');
       await expect.poll(async () => (await runningQueries()).length, { timeout: 10_000 }).toBeGreaterThan(0);
       response.destroy();

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createSurvey as createBulkSurvey } from '../../bench/data.ts';
-import { ask, query } from '../support/api.ts';
+import { fetchApi, query } from '../support/api.ts';
 import { parseCsv } from '../support/csv.ts';
 import { type TestSurvey, createAccount, withClient } from '../support/data.ts';
 import { eventsIn, lineOf } from '../support/request-log.ts';
@@ -11,7 +11,7 @@ import { beginExport, readExport, withFaultyService } from './service.ts';
 
 const service = withFaultyService();
 
-/** More than sockets and the pages ahead can hold. */
+/** More than sockets and the pages read ahead can hold. */
 const ROWS = 150_000;
 const GZIP = { 'Accept-Encoding': 'gzip' };
 let survey: TestSurvey;
@@ -22,7 +22,7 @@ beforeAll(async () => {
     createBulkSurvey(client, account, { name: 'bulk', rows: ROWS, forms: 5 }),
   );
   survey = { name, account, forms: forms.map((id) => ({ id, shortcode: 'form' })) };
-  await ask('/surveys', { key: account.key }); // puts the key into the cache
+  await fetchApi('/surveys', { key: account.key }); // caches the key
 });
 
 const logged = <T>(work: () => Promise<T>) => lineOf(service.stack.worker, work);
@@ -70,7 +70,7 @@ describe('a complete export', () => {
   });
 });
 
-describe('an export whose client leaves', () => {
+describe('an export whose client disconnects', () => {
   test.each([
     [0, {}],
     [1, {}],
@@ -78,7 +78,7 @@ describe('an export whose client leaves', () => {
     [30_000_000, {}],
     [1, GZIP],
     [1_000_000, GZIP],
-  ])('after %i bytes, %j, is logged with what it had taken', async (least, headers) => {
+  ])('after %i bytes, %j, is logged with the rows and bytes so far', async (least, headers) => {
     const { line, result } = await logged(async () => {
       const response = await beginExport(survey, { headers });
       let bytes = 0;
@@ -95,11 +95,11 @@ describe('an export whose client leaves', () => {
     expect(line).not.toHaveProperty('reason');
     expect(line.rows).toBeLessThan(ROWS);
     if (headers === GZIP) return;
-    // A page counts at its end; the bytes in sockets were never read.
+    // Rows count when their page is complete, and bytes in sockets were never read.
     expect(line.bytes).toBeGreaterThan(result - 10_000_000);
   });
 
-  test('while the next page is read, is logged', async () => {
+  test('while the next page is being read is logged', async () => {
     service.proxy.inject((exchange) => {
       if (exchange.index >= 4) exchange.hang();
     });
@@ -112,8 +112,8 @@ describe('an export whose client leaves', () => {
   });
 
   test.each([
-    ['while the survey is read', 0],
-    ['while the first page is read', 1],
+    ['while the survey is being read', 0],
+    ['while the first page is being read', 1],
   ])('before the first byte, %s, is logged', async (_, from) => {
     service.proxy.inject((exchange) => {
       if (exchange.index >= from) exchange.hang();
@@ -128,7 +128,7 @@ describe('an export whose client leaves', () => {
       client.resetAndDestroy();
     });
     expect(line).toMatchObject({ status: null, rows: 0, bytes: 0, sqlRequests: from + 1, end: 'client left' });
-    expect(eventsIn(service.stack.worker, 'request failed')).toHaveLength(failures); // the service has not failed
+    expect(eventsIn(service.stack.worker, 'request failed')).toHaveLength(failures); // the service did not fail
   });
 });
 
@@ -143,7 +143,7 @@ describe('an export that fails', () => {
         exchange.reply(400, '{"message":"secret answer","code":"42P01","severity":"ERROR"}'),
     ],
   ])(
-    'after the first byte is logged with its reason (%s), %j, and once with its details',
+    'after the first byte is logged with its reason (%s), %j, and its details are logged once',
     async (reason, headers, fault) => {
       service.proxy.inject((exchange) => {
         if (exchange.index >= 6) fault(exchange);
@@ -160,7 +160,7 @@ describe('an export that fails', () => {
     },
   );
 
-  test('is logged with the rows and bytes that arrived', async () => {
+  test('is logged with the rows and bytes that the client received', async () => {
     service.proxy.inject((exchange) => {
       if (exchange.index >= 6) exchange.reset();
     });
@@ -172,7 +172,7 @@ describe('an export that fails', () => {
   test('before the first byte gets 503, and is logged with its retries', async () => {
     service.proxy.inject((exchange) => exchange.reset());
     const { line, result } = await logged(() =>
-      ask(`/responses/csv${query({ survey: survey.name })}`, { key: survey.account.key }),
+      fetchApi(`/responses/csv${query({ survey: survey.name })}`, { key: survey.account.key }),
     );
     expect(result.status).toBe(503);
     const { requests } = service.proxy;
@@ -186,7 +186,7 @@ describe('an export that fails', () => {
       exchange.reply(400, '{"message":"no such table","code":"42P01","severity":"ERROR"}'),
     );
     const { line, result } = await logged(() =>
-      ask(`/responses/csv${query({ survey: survey.name })}`, { key: survey.account.key }),
+      fetchApi(`/responses/csv${query({ survey: survey.name })}`, { key: survey.account.key }),
     );
     expect(result.status).toBe(500);
     expect(line).toMatchObject({ status: 500, sqlRequests: 1, retries: 0, end: 'complete' });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Page, ask, askAnywhere, query } from '../support/api.ts';
+import { type Page, fetchApi, fetchService, query } from '../support/api.ts';
 import { generateApiKey } from '../../src/auth/api-key.ts';
 import { parseCsv } from '../support/csv.ts';
 import { type TestSurvey, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
@@ -23,36 +23,36 @@ beforeAll(async () => {
       timestamp: new Date(Date.UTC(2026, 2, 1) + i).toISOString(),
     })),
   );
-  await ask('/surveys', { key: survey.account.key }); // puts the key into the cache
+  await fetchApi('/surveys', { key: survey.account.key }); // caches the key
   const [row] = await sql<{ id: string }>('select id from api_keys where userid = $1', [survey.account.id]);
   keyId = row?.id ?? '';
 });
 
-/** Sends a request, and returns its log line and its number of SQL requests too. */
-async function logged(path: string, options: Parameters<typeof ask>[1] = { key: survey.account.key }) {
+/** Sends a request. @returns its log line, its response and its number of SQL requests */
+async function logged(path: string, options: Parameters<typeof fetchApi>[1] = { key: survey.account.key }) {
   service.proxy.inject();
-  const { line, result: answer } = await lineOf(service.stack.worker, () => askAnywhere(path, options));
-  expect(line.requestId).toBe(answer.headers.get('X-Request-Id'));
-  return { line, answer, requests: service.proxy.requests };
+  const { line, result: response } = await lineOf(service.stack.worker, () => fetchService(path, options));
+  expect(line.requestId).toBe(response.headers.get('X-Request-Id'));
+  return { line, response, requests: service.proxy.requests };
 }
 
 const api = (path: string, parameters: Record<string, string | number> = {}) =>
   `/api/v1${path}${query({ survey: survey.name, ...parameters })}`;
 
-const records = (text: string) => parseCsv(Buffer.from(text)).length;
+const countRecords = (text: string) => parseCsv(Buffer.from(text)).length;
 
 test.each([
   ['/surveys', {}, (text: string) => (JSON.parse(text) as unknown[]).length],
   ['/responses', { pageSize: 700 }, (text: string) => (JSON.parse(text) as Page).responses.length],
   ['/responses', { since: '2030-01-01' }, () => 0],
-  ['/responses/csv', {}, records],
-  ['/responses/csv', { since: '2030-01-01' }, records],
+  ['/responses/csv', {}, countRecords],
+  ['/responses/csv', { since: '2030-01-01' }, countRecords],
   ['/responses/csv', { layout: 'wide' }, () => ROWS],
   ['/responses/ndjson', {}, (text: string) => text.split('\n').length - 1],
-  ['/responses/form-data', {}, records],
+  ['/responses/form-data', {}, countRecords],
 ])('a request for %s %j is logged with its rows, bytes and SQL requests', async (path, parameters, rows) => {
-  const { line, answer, requests } = await logged(api(path, parameters));
-  expect(answer.status).toBe(200);
+  const { line, response, requests } = await logged(api(path, parameters));
+  expect(response.status).toBe(200);
   expect(line).toEqual({
     event: 'request',
     requestId: line.requestId,
@@ -61,8 +61,8 @@ test.each([
     accountId: survey.account.id,
     keyId,
     status: 200,
-    rows: rows(answer.text),
-    bytes: answer.bytes.length,
+    rows: rows(response.text),
+    bytes: response.bytes.length,
     durationMs: expect.any(Number),
     sqlRequests: requests,
     retries: 0,
@@ -80,12 +80,12 @@ test('bytes are counted before compression', async () => {
       key: survey.account.key,
       headers: { 'Accept-Encoding': 'gzip' },
     });
-    expect(zipped.answer.headers.get('Content-Encoding')).toBe('gzip');
-    expect(zipped.line.bytes).toBe(plain.answer.bytes.length);
+    expect(zipped.response.headers.get('Content-Encoding')).toBe('gzip');
+    expect(zipped.line.bytes).toBe(plain.response.bytes.length);
   }
 });
 
-describe('these are logged without rows', () => {
+describe('logs without rows:', () => {
   test.each(['/responses', '/responses/csv', '/responses/ndjson', '/responses/form-data'])('HEAD %s', async (path) => {
     const { line, requests } = await logged(api(path), { key: survey.account.key, method: 'HEAD' });
     expect(line).toMatchObject({
@@ -100,7 +100,7 @@ describe('these are logged without rows', () => {
   });
 
   test('304', async () => {
-    const etag = (await logged(api('/responses'))).answer.headers.get('ETag') ?? '';
+    const etag = (await logged(api('/responses'))).response.headers.get('ETag') ?? '';
     const { line } = await logged(api('/responses'), {
       key: survey.account.key,
       headers: { 'If-None-Match': etag },
@@ -124,46 +124,52 @@ describe('these are logged without rows', () => {
     ['/nowhere?survey=secret', null],
   ];
   test.each(open)('%s, without a key', async (path, route) => {
-    const { line, answer } = await logged(path, {});
-    expect(line).toMatchObject({ route, status: answer.status, rows: 0, bytes: answer.bytes.length, end: 'complete' });
+    const { line, response } = await logged(path, {});
+    expect(line).toMatchObject({
+      route,
+      status: response.status,
+      rows: 0,
+      bytes: response.bytes.length,
+      end: 'complete',
+    });
     expect(line).toMatchObject({ accountId: null, keyId: null, keyCache: null });
   });
 
   test('400, 404, 405 and 500', async () => {
     const { key } = survey.account;
-    const cases: [string, number, string | null, Parameters<typeof ask>[1]][] = [
+    const cases: [string, number, string | null, Parameters<typeof fetchApi>[1]][] = [
       [api('/responses', { pageSize: 0 }), 400, '/api/v1/responses', { key }],
       ['/api/v1/nowhere', 404, null, { key }],
       [api('/surveys'), 405, '/api/v1/surveys', { key, method: 'POST' }],
       ['/api/v1/responses?survey=none', 500, '/api/v1/responses', { key }],
     ];
     for (const [path, status, route, options] of cases) {
-      const { line, answer } = await logged(path, options);
-      expect(line).toMatchObject({ status, route, rows: 0, bytes: answer.bytes.length, end: 'complete' });
+      const { line, response } = await logged(path, options);
+      expect(line).toMatchObject({ status, route, rows: 0, bytes: response.bytes.length, end: 'complete' });
       expect(line.accountId).toBe(survey.account.id);
     }
   });
 });
 
-test('the key cache is missed once, then hit; the queries about the key are counted', async () => {
+test('logs one key cache miss, then hits, and counts the queries about the key', async () => {
   const { key, id } = await createAccount();
   const first = await logged('/api/v1/nowhere', { key });
-  expect(first.line).toMatchObject({ keyCache: 'miss', accountId: id, status: 404, sqlRequests: 2 }); // the key, its use
+  expect(first.line).toMatchObject({ keyCache: 'miss', accountId: id, status: 404, sqlRequests: 2 }); // the lookup, and last_used
   await expect.poll(async () => (await logged('/api/v1/nowhere', { key })).line.keyCache).toBe('hit');
   const { line, requests } = await logged('/api/v1/nowhere', { key });
   expect([line.keyCache, line.sqlRequests, requests]).toEqual(['hit', 0, 0]);
 });
 
-test('concurrent requests without a valid key are logged one by one, as 401 and 429', async () => {
+test('logs each of many concurrent requests without a valid key, as 401 or 429', async () => {
   const worker = service.stack.worker;
   const none = await logged('/api/v1/surveys', {});
   expect(none.line).toMatchObject({ status: 401, route: '/api/v1/surveys', accountId: null, keyCache: null });
   const unknown = await logged('/api/v1/surveys', { key: generateApiKey() });
   expect(unknown.line).toMatchObject({ status: 401, accountId: null, keyId: null, keyCache: 'miss', sqlRequests: 1 });
   const before = linesIn(worker).length;
-  const answers = await Promise.all(Array.from({ length: 20 }, () => ask('/surveys')));
+  const responses = await Promise.all(Array.from({ length: 20 }, () => fetchApi('/surveys')));
   await expect.poll(() => linesIn(worker).length).toBe(before + 20);
   const byId = new Map(linesIn(worker).map((line) => [line.requestId, line.status]));
-  for (const { status, headers } of answers) expect(byId.get(headers.get('X-Request-Id') ?? '')).toBe(status);
-  expect(answers.map(({ status }) => status)).toContain(429);
+  for (const { status, headers } of responses) expect(byId.get(headers.get('X-Request-Id') ?? '')).toBe(status);
+  expect(responses.map(({ status }) => status)).toContain(429);
 });

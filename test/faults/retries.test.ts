@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ask, errorBody, query } from '../support/api.ts';
+import { fetchApi, errorBody, query } from '../support/api.ts';
 import { type TestSurvey, addResponses, copyResponses, createAccount, createSurvey, sql } from '../support/data.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { beginExport, readExport, withFaultyService } from './service.ts';
@@ -25,29 +25,29 @@ beforeAll(async () => {
     })),
   );
   whole = await copyResponses(survey);
-  await readExport(await beginExport(survey)); // puts the key into the cache
+  await readExport(await beginExport(survey)); // caches the key
   service.proxy.inject();
   await readExport(await beginExport(survey));
   ({ requests } = service.proxy);
 });
 
-const once: [string, (exchange: Exchange) => void][] = [
-  ['is reset before an answer', (exchange) => exchange.reset()],
+const transientFaults: [string, (exchange: Exchange) => void][] = [
+  ['is reset before its response', (exchange) => exchange.reset()],
   ['is cut off in its first bytes', (exchange) => exchange.cutAfter(10)],
   ['is cut off in the middle', (exchange) => exchange.cutAfter(100_000)],
-  ['is answered with garbage', (exchange) => exchange.reply(200, '<html>')],
-  ['is answered 429', (exchange) => exchange.reply(429, 'slow down')],
-  ['is answered 500', (exchange) => exchange.reply(500, '{"message":"failed to wake up the compute"}')],
-  ['is answered 503', (exchange) => exchange.reply(503, 'no')],
-  ['finds the database shut down', (exchange) => exchange.reply(400, '{"message":"terminating","code":"57P01"}')],
+  ['gets garbage', (exchange) => exchange.reply(200, '<html>')],
+  ['gets 429', (exchange) => exchange.reply(429, 'slow down')],
+  ['gets 500', (exchange) => exchange.reply(500, '{"message":"failed to wake up the compute"}')],
+  ['gets 503', (exchange) => exchange.reply(503, 'no')],
+  ['finds the database shutting down', (exchange) => exchange.reply(400, '{"message":"terminating","code":"57P01"}')],
 ];
 
-test('the export of this file needs enough requests for its faults to matter', () => {
+test('the export in this file takes enough requests for its faults to matter', () => {
   expect(requests).toBeGreaterThanOrEqual(7);
 });
 
 describe('an export has the same bytes if any one of its requests', () => {
-  test.each(once)('%s', async (_, fault) => {
+  test.each(transientFaults)('%s', async (_, fault) => {
     for (let position = 0; position < requests; position++) {
       service.proxy.inject((exchange) => {
         if (exchange.index === position) fault(exchange);
@@ -71,17 +71,17 @@ test('an export survives the termination of all its database connections', async
 });
 
 describe('a permanent failure', () => {
-  const lasting: [string, (exchange: Exchange) => void][] = [
+  const permanentFaults: [string, (exchange: Exchange) => void][] = [
     ['resets', (exchange) => exchange.reset()],
     ['503s', (exchange) => exchange.reply(503, 'secret words')],
-    ['cut answers', (exchange) => exchange.cutAfter(1000)],
+    ['truncated responses', (exchange) => exchange.cutAfter(1000)],
     [
       'an error that is not worth a retry',
       (exchange) => exchange.reply(400, '{"message":"secret","code":"42P01","severity":"ERROR"}'),
     ],
   ];
 
-  test.each(lasting)('breaks the transfer after the first byte: %s', async (_, fault) => {
+  test.each(permanentFaults)('breaks off the transfer after the first byte: %s', async (_, fault) => {
     service.proxy.inject((exchange) => {
       if (exchange.index >= 5) fault(exchange);
     });
@@ -90,31 +90,31 @@ describe('a permanent failure', () => {
     const { complete, bytes } = await readExport(response);
     expect(complete).toBe(false);
     expect(bytes.length).toBeLessThan(whole.length);
-    expect(whole.subarray(0, bytes.length).equals(bytes)).toBe(true); // no error's text in the file
+    expect(whole.subarray(0, bytes.length).equals(bytes)).toBe(true); // the file contains no error message
   });
 
-  test.each(lasting.slice(0, 2))('gets 503 before the first byte: %s', async (_, fault) => {
+  test.each(permanentFaults.slice(0, 2))('gets 503 before the first byte: %s', async (_, fault) => {
     service.proxy.inject(fault);
-    const ask503 = async (path: string) => {
-      const answer = await ask(path + query({ survey: survey.name }), { key: survey.account.key });
-      expect([answer.status, answer.text]).toEqual([
+    const expect503 = async (path: string) => {
+      const response = await fetchApi(path + query({ survey: survey.name }), { key: survey.account.key });
+      expect([response.status, response.text]).toEqual([
         503,
         errorBody('The database cannot be reached at the moment. Please try again shortly.'),
       ]);
-      expect(answer.headers.get('Retry-After')).toBe('5');
+      expect(response.headers.get('Retry-After')).toBe('5');
     };
-    await Promise.all(['/surveys', '/responses', '/responses/csv', '/responses/form-data'].map(ask503));
+    await Promise.all(['/surveys', '/responses', '/responses/csv', '/responses/form-data'].map(expect503));
   });
 
-  test('gets 500 with a fixed text if it is a defect, whatever the database’s message', async () => {
+  test('gets 500 with a fixed message if it is a defect, whatever the database’s message', async () => {
     service.proxy.inject((exchange) =>
       exchange.reply(400, '{"message":"secret words","code":"42P01","severity":"ERROR"}'),
     );
-    const answer = await ask('/surveys', { key: survey.account.key });
-    expect(answer.status).toBe(500);
-    expect(answer.text).toBe(
+    const response = await fetchApi('/surveys', { key: survey.account.key });
+    expect(response.status).toBe(500);
+    expect(response.text).toBe(
       errorBody(
-        `Something went wrong on our side. Please tell us this request id: ${answer.headers.get('X-Request-Id')}`,
+        `Something went wrong on our side. Please tell us this request id: ${response.headers.get('X-Request-Id')}`,
       ),
     );
   });

@@ -7,11 +7,11 @@ import type { TestSurvey } from '../support/data.ts';
 import { stackAddress, useStack } from '../support/stack-address.ts';
 import { type Stack, type StackOptions, startStack } from '../support/stack.ts';
 
-/** Short, so that tests see the end of retries. */
+/** Short, so that tests reach the end of retries. */
 const EXPORT_RETRY_SECONDS = 3;
 
 /** Starts a service for a test file, with a fault proxy between its Worker and the database. */
-export function withFaultyService(options: Omit<StackOptions, 'behind'> = {}): {
+export function withFaultyService(options: Omit<StackOptions, 'startProxy'> = {}): {
   readonly proxy: FaultProxy;
   readonly stack: Stack;
 } {
@@ -21,7 +21,7 @@ export function withFaultyService(options: Omit<StackOptions, 'behind'> = {}): {
     stack = await startStack({
       ...options,
       vars: { EXPORT_RETRY_SECONDS: String(EXPORT_RETRY_SECONDS), ...options.vars },
-      behind: async (endpoint) => {
+      startProxy: async (endpoint) => {
         proxy = await startFaultProxy(endpoint);
         return proxy.url;
       },
@@ -54,7 +54,7 @@ export async function beginExport(
   return response;
 }
 
-/** Reads a download to its end. `complete` is false if the transfer broke. */
+/** Reads a download to its end. `complete` is false if the transfer broke off. */
 export async function readExport(response: IncomingMessage): Promise<{ complete: boolean; bytes: Buffer }> {
   const chunks: Buffer[] = [];
   try {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ask, errorBody, query } from '../support/api.ts';
+import { fetchApi, errorBody, query } from '../support/api.ts';
 import { type TestAccount, type TestSurvey, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { wideCsv } from '../support/wide.ts';
@@ -41,13 +41,13 @@ async function createRows(account: TestAccount, rows: number): Promise<TestSurve
 beforeAll(async () => {
   survey = await createRows(await createAccount(), ROWS);
   whole = await wideCsv(survey);
-  await read(survey); // puts the key into the cache
+  await read(survey); // caches the key
   service.proxy.inject();
   await read(survey);
   ({ requests } = service.proxy);
 });
 
-test('the wide file of this test needs enough requests for its faults to matter', () => {
+test('the wide file in this test takes enough requests for its faults to matter', () => {
   expect(requests).toBeGreaterThanOrEqual(7);
 });
 
@@ -55,8 +55,8 @@ describe('a wide file is the same if any one of its requests', () => {
   test.each<[string, (exchange: Exchange) => void]>([
     ['is reset before its response', (exchange) => exchange.reset()],
     ['is truncated', (exchange) => exchange.cutAfter(100_000)],
-    ['is answered with garbage', (exchange) => exchange.reply(200, '<html>')],
-    ['is answered 503', (exchange) => exchange.reply(503, 'no')],
+    ['gets garbage', (exchange) => exchange.reply(200, '<html>')],
+    ['gets 503', (exchange) => exchange.reply(503, 'no')],
   ])('%s', async (_, fault) => {
     for (let position = 0; position < requests; position++) {
       service.proxy.inject((exchange) => {
@@ -72,7 +72,7 @@ test.each([
   [1, 400],
   [3, 600],
   [499, ROWS],
-])('a wide file is complete if no response of the database may have more than %i rows, of %i', async (most, rows) => {
+])('a wide file is complete if SQL results are limited to %i rows, of %i', async (most, rows) => {
   const fitted = await createRows(survey.account, rows);
   let pages = 0;
   service.proxy.inject((exchange) => {
@@ -88,7 +88,7 @@ test.each([
 test.each<[string, (exchange: Exchange) => void]>([
   ['resets', (exchange) => exchange.reset()],
   ['an error that is not worth a retry', (exchange) => exchange.reply(400, '{"message":"secret","code":"42P01"}')],
-])('a permanent failure breaks the transfer: %s', async (_, fault) => {
+])('a permanent failure breaks off the transfer: %s', async (_, fault) => {
   service.proxy.inject((exchange) => {
     if (exchange.index >= 5) fault(exchange);
   });
@@ -98,10 +98,10 @@ test.each<[string, (exchange: Exchange) => void]>([
   expect(complete).toBe(false);
   expect(bytes.length).toBeGreaterThan(100);
   expect(bytes.length).toBeLessThan(whole.length);
-  expect(whole.startsWith(bytes.toString('utf8'))).toBe(true); // the file contains no error
+  expect(whole.startsWith(bytes.toString('utf8'))).toBe(true); // the file contains no error message
 });
 
-test('a participant who does not fit in memory breaks the transfer, after all participants before', async () => {
+test('a participant who does not fit in memory breaks off the transfer, after all earlier participants', async () => {
   const large = await createSurvey(survey.account, undefined, 1);
   await addResponses(large, [
     ...Array.from({ length: 600 }, (_, i) => ({ userid: `a${i}`, question_ref: 'q0', response: 'x'.repeat(1000) })),
@@ -116,7 +116,7 @@ test('a participant who does not fit in memory breaks the transfer, after all pa
   expect(bytes.toString('utf8')).not.toMatch(/^[bc],/m);
 
   const path = `/responses/csv${query({ survey: large.name, layout: 'wide', question_ref: 'q0' })}`;
-  const narrowed = await ask(path, { key: large.account.key });
+  const narrowed = await fetchApi(path, { key: large.account.key });
   expect(narrowed.text === (await wideCsv(large, `r.question_ref = 'q0'`))).toBe(true);
 });
 
@@ -124,10 +124,10 @@ test('a first response that is too large gets 400', async () => {
   service.proxy.inject((exchange) => {
     if (isPage(exchange)) exchange.reply(507, 'response is too large (max is 67108864 bytes)');
   });
-  const answer = await ask(`/responses/csv${query({ survey: survey.name, layout: 'wide' })}`, {
+  const response = await fetchApi(`/responses/csv${query({ survey: survey.name, layout: 'wide' })}`, {
     key: survey.account.key,
   });
-  expect([answer.status, answer.text]).toEqual([
+  expect([response.status, response.text]).toEqual([
     400,
     errorBody(
       'This selection has an answer that is too large for a file with a column for each question. ' +
@@ -136,7 +136,7 @@ test('a first response that is too large gets 400', async () => {
   ]);
 });
 
-test('responses stored while a wide file is made are included if they are still ahead and have a column', async () => {
+test('responses stored during a wide export are included if they are still ahead and their question has a column', async () => {
   const small = await createSurvey(survey.account, undefined, 2);
   await addResponses(
     small,
@@ -151,7 +151,7 @@ test('responses stored while a wide file is made are included if they are still 
   let pages = 0;
   service.proxy.inject(async (exchange) => {
     if (!isPage(exchange) || pages++ !== 0) return;
-    // The columns have been read, and no response yet: these questions have no column.
+    // The columns have been read, but no responses yet: the question `new` has no column.
     const timestamp = '2030-01-01T00:00:00Z';
     await addResponses(small, [
       { userid: 'u1', question_ref: 'new', timestamp },
@@ -165,7 +165,7 @@ test('responses stored while a wide file is made are included if they are still 
   expect(text).toContain(',in time');
 });
 
-test('a form that is renamed while a wide file starts keeps the name it had', async () => {
+test('a form that is renamed while a wide export starts keeps its old name', async () => {
   const small = await createSurvey(survey.account, undefined, 2);
   await addResponses(
     small,

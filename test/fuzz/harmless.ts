@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { type Answer as RawResponse, origin } from '../support/api.ts';
-import { description, expectAsDescribed } from '../support/conformance.ts';
+import { type ApiResponse, origin } from '../support/api.ts';
+import { description, expectConformance } from '../support/conformance.ts';
 import type { HostileRequest } from './hostile-requests.ts';
 
-/** Internals that no response may contain: stack traces, error classes, SQL, tables, addresses, keys, hashes. */
+/** Internals that no response may contain: stack traces, error classes, SQL, table names, addresses, keys, hashes. */
 const INTERNAL = new RegExp(
   [
     String.raw`\n\s+at |\.[jt]s:\d|file:/|node_modules|(?:Type|Range|Reference|Syntax|Neon\w*|Zod)Error`,
@@ -13,7 +13,7 @@ const INTERNAL = new RegExp(
   'i',
 );
 
-/** All headers of the service and of workerd. No request may cause others. */
+/** All headers that the service and workerd send. No request may cause others. */
 const HEADERS = new Set([
   ...['access-control-allow-headers', 'access-control-allow-methods', 'access-control-allow-origin'],
   ...['access-control-expose-headers', 'access-control-max-age', 'allow', 'cache-control', 'connection'],
@@ -23,11 +23,11 @@ const HEADERS = new Set([
 ]);
 
 /**
- * Checks that a response is one of the documented ones and has no internals in it.
+ * Checks that a response is documented and reveals no internals.
  *
- * @returns whether workerd refused the request before the service got it
+ * @returns whether workerd refused the request before it reached the service
  */
-export async function expectHarmless({ method, target }: HostileRequest, response: RawResponse): Promise<boolean> {
+export async function expectHarmless({ method, target }: HostileRequest, response: ApiResponse): Promise<boolean> {
   const { status, headers, text } = response;
   expect(`${[...headers].join('\n')}\n${text}`).not.toMatch(INTERNAL);
   expect([...headers.keys()].filter((name) => !HEADERS.has(name))).toEqual([]);
@@ -45,6 +45,6 @@ export async function expectHarmless({ method, target }: HostileRequest, respons
   }
   const path = target.replace(/[?#].*$/s, '');
   const known = path in (await description(origin())).paths;
-  if (known) await expectAsDescribed(origin(), { method, path }, response);
+  if (known) await expectConformance(origin(), { method, path }, response);
   return false;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import { ask, query } from '../support/api.ts';
+import { fetchApi, query } from '../support/api.ts';
 import { pgText } from '../support/arbitraries.ts';
 import { type TestAccount, addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { TIMEOUT_MS, checkProperty } from './effort.ts';
@@ -37,14 +37,14 @@ test(
       .map(([status, count]) => `${count} × ${status}`);
     console.info(`hostile requests: ${sum(statuses)} checks passed (${counts.join(', ')})`);
 
-    const expected = served + 1; // and /openapi.json, which responses are compared with
+    const expected = served + 1; // plus /openapi.json, which responses are checked against
     await expect.poll(() => linesOf(service.stack.worker.log()).length, { timeout: 10_000 }).toBe(expected);
-    const { status } = await ask(`/responses${query({ survey: 'fuzzed' })}`, { key: account.key });
+    const { status } = await fetchApi(`/responses${query({ survey: 'fuzzed' })}`, { key: account.key });
     expect(status).toBe(200);
   },
 );
 
-test('a survey with any name is found by it', { timeout: TIMEOUT_MS }, async () => {
+test('a survey is found by its name, whatever the name', { timeout: TIMEOUT_MS }, async () => {
   const name = fc.oneof(
     pgText.filter((text) => text !== ''),
     fc.constantFrom(...SPECIAL_NAMES),

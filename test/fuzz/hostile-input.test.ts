@@ -43,4 +43,4 @@ describe('responds as documented to', () => {
   });
 });
 
-test('finds surveys by names that are special elsewhere', () => expectFoundByName(SPECIAL_NAMES));
+test('finds surveys whose names are special in other contexts', () => expectFoundByName(SPECIAL_NAMES));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { hostileValue } from './hostile-values.ts';
 
-/** A request as it is sent. In its headers, `KEY` stands for a valid key and `OTHER` for one with a wrong character. */
+/** A raw request. In its headers, `KEY` stands for a valid key and `OTHER` for one with a wrong character. */
 export interface HostileRequest {
   readonly method: string;
   readonly target: string;
@@ -124,7 +124,7 @@ const authorization: fc.Arbitrary<readonly string[]> = fc.oneof(
   ),
   noise.map((text) => [`Authorization: Bearer ${text}`]),
 );
-/** Without CONNECT, which workerd refuses for a Worker that has no `connect()`. */
+/** Without CONNECT, which workerd refuses for a Worker without `connect()`. */
 const method = fc.oneof(
   { weight: 12, arbitrary: fc.constant('GET') },
   fc.constantFrom('HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'PROPFIND', 'get', 'FOO', 'PRI', ''),
@@ -145,15 +145,15 @@ const anyRequest: fc.Arbitrary<HostileRequest> = fc
     more: fc.array(header, { maxLength: 3 }),
     body,
   })
-  .map(({ path: place, pairs: parameters, authorization: key, more, method: verb, version, body: text }) => ({
+  .map(({ path: pathname, pairs: parameters, authorization: key, more, method: verb, version, body: text }) => ({
     method: verb,
-    target: parameters.length > 0 ? `${place}?${parameters.join('&')}` : place,
+    target: parameters.length > 0 ? `${pathname}?${parameters.join('&')}` : pathname,
     version,
     headers: key.concat(more),
     body: text,
   }));
 
-/** Only one parameter is wrong; often `after`, which is the most complex. */
+/** Only one parameter is wrong, often `after`, which is the most complex. */
 const nearlyValid: fc.Arbitrary<HostileRequest> = fc
   .tuple(
     fc.constantFrom(...ENDPOINTS.slice(1)),

@@ -2,11 +2,10 @@ import fc from 'fast-check';
 import { pgText } from '../support/arbitraries.ts';
 
 /*
- * Values of query parameters, as they are sent. They contain none of the internals that harmless.ts looks for, since an
- * error message may quote them.
+ * Raw values of query parameters. They contain none of the internals in harmless.ts, because an error message may quote them.
  */
 
-/** Invalid escapes, escapes of invalid UTF-8, and line ends. */
+/** Invalid escapes, escapes of invalid UTF-8, and line breaks. */
 const BROKEN_ESCAPES = [
   ...['%', '%0', '%zz', '%u0000', '%00', 'a%00b', '%ff', '%c0%af', '%ed%a0%80', '%ed%b0%80', '%f4%90%80%80'],
   ...['%0d%0aX-Evil:%201', '%0aX-Evil:%201', '%e2%80%a8', '%ef%bb%bf', '%2f..%2f', '%2525', '+', '%2B', '%22', "'"],
@@ -37,7 +36,7 @@ const anyDay = fc
   .map(([month, day, offset]) => `2026-${two(month)}-${day}T09:30:00${offset}`);
 const time = fc.oneof(anyTime, anyDay).map(escaped);
 
-/** Parts of page tokens, of a wrong type, size or meaning. */
+/** Parts of page tokens with a wrong type, size or meaning. */
 const part = fc.oneof(
   fc.constantFrom<unknown>('2026-03-01T00:03:43.77Z', '2026-02-30T00:00:00Z', '', 'a\0', '\ud800', null, 1e308, -0),
   fc.constantFrom<unknown>(
@@ -75,7 +74,7 @@ const number = fc.oneof(
 
 const anything = fc.oneof(fc.constantFrom(...BROKEN_ESCAPES, ''), anyText, longText, time, token, number);
 
-/** A value that is wrong for a parameter, or nearly. @param name of the parameter; any if it is left out */
+/** A value that is wrong or borderline for a parameter. @param name the parameter; any if omitted */
 export function hostileValue(name = ''): fc.Arbitrary<string> {
   const near = new Map([
     ['after', token],

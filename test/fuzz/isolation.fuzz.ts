@@ -12,7 +12,7 @@ import { storeWorld } from './isolation/store.ts';
 import { pickOf } from './isolation/world.ts';
 import { withService } from './service.ts';
 
-/** After this many cases every kind of response has to have occurred. */
+/** After this many cases, every kind of response must have occurred. */
 const ENOUGH_CASES = 10;
 /** Methods, paths and statuses. */
 const KINDS = [

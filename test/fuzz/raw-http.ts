@@ -1,27 +1,27 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gunzipSync } from 'node:zlib';
-import type { Answer as RawResponse } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 
 /**
- * Sends a request that fetch would refuse or repair, and reads until the service closes the connection.
+ * Sends a request that fetch would refuse or correct, and reads until the service closes the connection.
  *
- * @param method of the request: it decides whether the response has a body
+ * @param method of the request, which decides whether the response has a body
  * @throws Error when the response is incomplete or is not HTTP
  */
-export async function sendRaw(service: URL, bytes: Buffer, method: string): Promise<RawResponse> {
+export async function sendRaw(service: URL, bytes: Buffer, method: string): Promise<ApiResponse> {
   const socket = connect(Number(service.port), service.hostname, () => socket.write(bytes));
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
   socket.setTimeout(10_000, () => socket.destroy(new Error('no response within 10 seconds')));
-  // When workerd refuses a request it may leave bytes unread, which resets the connection after the response.
+  // If workerd refuses a request, it may leave bytes unread, which resets the connection after the response.
   await once(socket, 'close').catch((error: unknown) => {
     if (chunks.length === 0) throw error;
   });
   return parse(Buffer.concat(chunks), method);
 }
 
-function parse(bytes: Buffer, method: string): RawResponse {
+function parse(bytes: Buffer, method: string): ApiResponse {
   const end = bytes.indexOf('\r\n\r\n');
   const [first = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
   const status = /^HTTP\/1\.[01] (\d{3}) [\w -]+$/.exec(first)?.[1];

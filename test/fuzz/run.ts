@@ -1,4 +1,4 @@
-// npm run fuzz: the properties in test/fuzz/*.fuzz.ts, each for as long as you like.
+// npm run fuzz: checks the properties in test/fuzz/*.fuzz.ts.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -9,15 +9,15 @@ import { runCommand } from '../../tools/command.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 function wholeNumber(text: string): number {
-  if (!/^-?\d{1,10}$/.test(text)) throw new InvalidArgumentError('It takes a whole number.');
+  if (!/^-?\d{1,10}$/.test(text)) throw new InvalidArgumentError('use a whole number.');
   return Number(text);
 }
 
 const program = new Command('npm run fuzz --')
-  .description('Sends hostile requests, and compares what accounts get with a model of what they may see.')
-  .option('--seconds <number>', 'how long each of the three properties runs', wholeNumber, 60)
-  .option('--seed <number>', 'sends the same requests again', wholeNumber, Date.now() % 1_000_000)
-  .option('--only <word>', 'runs the files whose names begin with it: hostile or isolation', '')
+  .description('Sends hostile requests, and compares the responses to random accounts with a model.')
+  .option('--seconds <number>', 'how long to run each of the three properties', wholeNumber, 60)
+  .option('--seed <number>', 'seed of the random choices, to repeat a run', wholeNumber, Date.now() % 1_000_000)
+  .option('--only <word>', 'run only the files whose names start with this: hostile or isolation', '')
   .allowExcessArguments(false);
 
 await runCommand(async () => {

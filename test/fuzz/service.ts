@@ -5,7 +5,7 @@ import { type Stack, startStack } from '../support/stack.ts';
 /**
  * Starts the service for a test file, with rate limits that are never reached.
  *
- * @param options.entry the Worker's module, if it is not the service's own
+ * @param options.entry the Worker's module; by default the service's
  */
 export function withService({ entry }: { entry?: string } = {}): { readonly stack: Stack } {
   let stack: Stack | undefined;

@@ -71,7 +71,7 @@ const scansOf = (nodes: readonly Plan[]) => nodes.filter((node) => node['Relatio
 describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when) => {
   beforeAll(async () => {
     if (!when.startsWith('after')) return;
-    await client.query('checkpoint'); // commits are asynchronous here, and no page is all-visible before they are on disk
+    await client.query('checkpoint'); // commits are asynchronous here, and no page is all-visible until they are on disk
     await client.query('vacuum analyze');
   });
 
@@ -93,7 +93,7 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
         expect(read).toBeLessThanOrEqual((nodes[0]?.['Actual Rows'] ?? 0) + scans.length + 1);
       });
 
-      test('page boundaries and counts read an index alone', async () => {
+      test('page boundaries and counts need only an index', async () => {
         const range = { after, limit: 4 * LIMIT };
         for (const query of [
           boundaryQuery(selection(filter()), range, LIMIT),
@@ -102,7 +102,7 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
           const nodes = await explain(client, query);
           expect(new Set(scansOf(nodes).map((node) => node['Node Type']))).toEqual(new Set(['Index Only Scan']));
           const read = scansOf(nodes).reduce((sum, node) => sum + node['Actual Rows'] * node['Actual Loops'], 0);
-          // With many participants, their few keys are sorted.
+          // For several participants, Postgres sorts their few keys.
           const sorted = nodes.filter((node) => node['Node Type'] === 'Sort').map((node) => node['Actual Rows']);
           const few = (filter().userids?.length ?? 0) * 6 * forms;
           for (const rows of sorted) expect(rows).toBeLessThanOrEqual(few);

@@ -40,12 +40,12 @@ const later = { timestamp: '2026-03-01T03:30:00.000Z', userid: 'x', questionRef:
 
 const ranges: [string, Range][] = [
   ['from the start', { limit: LIMIT }],
-  ['after a cursor of the older form', { limit: LIMIT, after: middle }],
+  ['after a cursor of the older format', { limit: LIMIT, after: middle }],
   ['after a cursor', { limit: LIMIT, after: { ...middle, surveyid } }],
   ['between two page boundaries', { limit: LIMIT, after: { ...middle, surveyid }, upTo: later }],
 ];
 
-/** A table must be fast even before Postgres has its statistics. */
+/** Queries must be fast even before Postgres has statistics. */
 describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when) => {
   beforeAll(async () => {
     if (when.startsWith('after')) await client.query('vacuum analyze');
@@ -69,7 +69,7 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
       }
     });
 
-    test.each(ranges)('page boundaries %s read the index alone', async (_, range) => {
+    test.each(ranges)('page boundaries %s need only the index', async (_, range) => {
       const nodes = await nodesOf(boundaryQuery(selection(), { ...range, limit: 4 * LIMIT }, LIMIT));
       const scans = nodes.filter((node) => node['Relation Name'] === 'responses');
       expect(new Set(scans.map((node) => node['Node Type']))).toEqual(new Set(['Index Only Scan']));

@@ -53,7 +53,7 @@ const ranges: [string, Range][] = [
   ['between two page boundaries', { limit: LIMIT, after: middle, upTo: later }],
 ];
 
-/** A table must be fast even before Postgres has its statistics. */
+/** Queries must be fast even before Postgres has statistics. */
 describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when) => {
   beforeAll(async () => {
     if (when.startsWith('after')) await client.query('vacuum analyze');
@@ -76,7 +76,7 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
       expect(read).toBeLessThanOrEqual(LIMIT + forms + 1);
     });
 
-    test.each(ranges)('page boundaries by participant %s read their index alone', async (_, range) => {
+    test.each(ranges)('page boundaries by participant %s need only their index', async (_, range) => {
       const wanted = { ...range, limit: 4 * LIMIT };
       const nodes = await nodesOf(boundaryQuery(selection(), wanted, LIMIT, BY_PARTICIPANT));
       const scans = nodes.filter((node) => node['Relation Name'] === 'responses');
@@ -86,7 +86,7 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
       expect(nodes[0]?.['Actual Rows']).toBe(4);
     });
 
-    test('a page of some participants, since a time, reads their part of the index alone', async () => {
+    test('a page of some participants since a time reads only their part of the index', async () => {
       const userids = ['2000000000000001', '2000000000000002'];
       const some = { ...selection(), userids, since: parseInstant('2026-03-01') };
       const nodes = await nodesOf(pageQuery(some, { limit: LIMIT }, RECORD_COLUMNS, { order: BY_PARTICIPANT }));
@@ -96,7 +96,7 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
       expect(scans.reduce((sum, node) => sum + node['Actual Rows'] * node['Actual Loops'], 0)).toBe(12);
     });
 
-    // Without statistics, Postgres expects about as many groups as responses, and may sort all of them.
+    // Without statistics, Postgres expects about as many groups as responses and may sort all responses.
     const mostSorted = when.startsWith('after') ? 6 * forms : ROWS;
     test(`the questions are found in one scan that sorts at most ${mostSorted} rows`, async () => {
       const nodes = await nodesOf(questionsQuery(selection(), 5001));

@@ -22,7 +22,7 @@ for (let i = 0; i < statements.count; i++) {
 /**
  * Installs DuckDB from npm.
  *
- * @returns a command that runs the SQL on its stdin, or why there is none
+ * @returns a command that runs the SQL on its stdin, or why it cannot be installed
  */
 export async function duckdbFromNpm(): Promise<
   { command: [string, ...string[]]; version: string } | { missing: string }

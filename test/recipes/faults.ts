@@ -12,7 +12,7 @@ export function shortenTo(bytes: number): Fault {
   return (exchange) => exchange.change((body) => body.subarray(0, bytes));
 }
 
-/** Responds that the service is busy. */
+/** Responds as a busy service does. */
 export function busy(status: 429 | 503, retryAfterSeconds: number): Fault {
   const headers = { 'Retry-After': String(retryAfterSeconds) };
   return (exchange) => exchange.reply(status, '{"error":{"message":"busy"}}', headers);

@@ -39,7 +39,7 @@ const METADATA =
   '{"page": 123456789012345678, "note": "a\\n\\"b\\"", "ratio": 0.10, "token": "x\\"}]}", "platform": "web"}';
 
 /**
- * A responses file to import, with one response for each hard answer. Some have the same timestamp, some have microseconds.
+ * A responses file to import, with a response for each hard answer. Some share a timestamp, some have microseconds.
  *
  * @param surveyid of a form version of the account
  * @param start hour of the first response, such as `2026-02-10T10`

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 
 /** How a program finished, and what it printed. */
 export interface Finished {
-  /** null if it could not be started or was ended by a signal. */
+  /** null if it could not be started or was killed by a signal. */
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;

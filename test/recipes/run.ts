@@ -29,7 +29,7 @@ await runCommand(async () => {
   const { require: required } = program.parse().opts<{ require: Language[] }>();
   const found = new Map<Language, Interpreter | Missing>();
   for (const language of LANGUAGES) found.set(language, await findInterpreter[language]());
-  for (const [language, one] of found) say(`${language.padEnd(6)}  ${'missing' in one ? one.missing : one.version}`);
+  for (const [language, one] of found) print(`${language.padEnd(6)}  ${'missing' in one ? one.missing : one.version}`);
 
   const missing = required.filter((language) => 'missing' in (found.get(language) ?? { missing: '' }));
   if (missing.length > 0) throw new UserError(`not installed: ${missing.join(', ')}`);
@@ -45,7 +45,7 @@ await runCommand(async () => {
     await trials.stop();
   }
   const counted = (outcome: Outcome) => outcomes.filter((one) => one === outcome).length;
-  say(`${counted('ran')} ran, ${counted('not run')} not run, ${counted('FAILED')} failed`);
+  print(`${counted('ran')} ran, ${counted('not run')} not run, ${counted('FAILED')} failed`);
   process.exit(counted('FAILED') > 0 ? 1 : 0);
 });
 
@@ -55,7 +55,7 @@ async function runRecipe(
   trials: Trials,
 ): Promise<Outcome> {
   const report = (outcome: Outcome, details: string): Outcome => {
-    say(`${outcome.padEnd(7)}  ${path.padEnd(28)}  ${details}`);
+    print(`${outcome.padEnd(7)}  ${path.padEnd(28)}  ${details}`);
     return outcome;
   };
   const interpreter = language && found.get(language);
@@ -72,6 +72,6 @@ async function runRecipe(
   }
 }
 
-function say(line: string): void {
+function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }

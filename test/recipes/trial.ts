@@ -8,7 +8,7 @@ import type { Interpreter } from './interpreters.ts';
 import type { Finished } from './programs.ts';
 import { type DemoService, startDemoService } from './service.ts';
 
-/** The service with hard data, for trying recipes on it. */
+/** The service with hard data, to run recipes against. */
 export interface Trials {
   /** Name of the demo survey. */
   readonly survey: string;

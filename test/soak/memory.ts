@@ -5,7 +5,7 @@ import type { World } from './world.ts';
 
 /** The memory of workerd after a garbage collection, in MiB. */
 export interface Measurement {
-  /** Objects and buffers of the Worker. */
+  /** The Worker's objects and buffers. */
   readonly held: number;
   /** Resident memory of the process; known on Linux only. */
   readonly resident: number | undefined;
@@ -16,16 +16,16 @@ export interface Measurement {
 /** Allowed growth of held memory, in MiB: caches of keys and of compiled code. One page of a file would be 4. */
 const MAX_HELD_GROWTH = 3;
 /**
- * Allowed growth of resident memory from one part of the load to the next, in MiB. It is not compared with the start: the
- * simulation of KV and rate limits in the same process grows with each request and levels off at some 900 MiB, whatever the
- * Worker does (docs/trust.md). In ten runs of 30 and 120 seconds it grew by 19 to 120, and by more on faster machines.
+ * Allowed growth of resident memory from one part of the load to the next, in MiB. It is not compared with the start, because the
+ * simulation of KV and rate limits in the same process grows with each request, up to about 900 MiB, whatever the Worker does
+ * (docs/trust.md). In ten runs of 30 and 120 seconds, it grew by 19 to 120 MiB, and by more on faster machines.
  */
 const MAX_RESIDENT_GROWTH = 256;
 const COLLECTION_INTERVAL_MS = 10_000;
 
 /**
- * Measures the memory of workerd, and collects its garbage every 10 seconds: V8 does not count buffers outside of its heap,
- * so that 200 MiB of them gather before it collects by itself.
+ * Measures the memory of workerd, and collects its garbage every 10 seconds: V8 does not count buffers outside its heap, and
+ * collects them only after they reach about 200 MiB.
  */
 export class MemoryWatch implements AsyncDisposable {
   readonly #inspector: Inspector;
@@ -46,7 +46,7 @@ export class MemoryWatch implements AsyncDisposable {
     return new MemoryWatch(await Inspector.open(inspectorUrl), workerd);
   }
 
-  /** @param idle memory held before the load: the pages of disconnected readers may take some seconds to go */
+  /** @param idle memory held before the load. Waits a few seconds for it: pages of disconnected readers are freed late */
   async measure(idle = Infinity): Promise<Measurement> {
     let held = await this.#inspector.heldMemory();
     for (let tries = 0; held > idle + MAX_HELD_GROWTH && tries < 5; tries++) {
@@ -72,7 +72,7 @@ export class MemoryWatch implements AsyncDisposable {
   }
 }
 
-/** Compares the last measurement with the idle one (held) and with the one before (resident). */
+/** Compares the last measurement with the idle one (held memory) and with the one before (resident memory). */
 export function memoryProblems(idle: Measurement, parts: readonly Measurement[]): string[] {
   const [before, last] = parts.slice(-2);
   if (!before || !last) throw new Error('at least two parts are needed');

@@ -20,7 +20,7 @@ export const exports: Readonly<Record<string, Export>> = {
   'wide, read slowly': { path: '/responses/csv', layout: 'wide', slowMs: 3000 },
 };
 
-/** Reads a file and checks it against what was stored. @param name a key of {@link exports} */
+/** Reads a file and compares it with the stored responses. @param name a key of {@link exports} */
 export async function readFile(world: World, tenant: Tenant, name: string): Promise<void> {
   const { path, layout, gzip, slowMs } = exports[name] as Export;
   const known = snapshot(tenant);

@@ -23,7 +23,7 @@ export async function send(
   return response;
 }
 
-/** Reads a body to its end. @param slowMs how long to read slowly @throws Error when the transfer breaks */
+/** Reads a body to its end. @param slowMs how long to read slowly @throws Error if the transfer breaks off */
 export async function read(response: IncomingMessage, slowMs = 0): Promise<string> {
   const chunks: Buffer[] = [];
   const slowUntil = Date.now() + slowMs;

@@ -1,8 +1,8 @@
 import { type TestSurvey, sql } from '../support/data.ts';
 
 /*
- * The text of a response holds its account's letter and its number, and its other values follow from the number. A file can
- * therefore be checked without querying the database again.
+ * The text of a response contains its account's letter and its number, and its other values follow from the number. So a file
+ * can be checked without querying the database again.
  */
 
 const QUESTIONS = 6;
@@ -29,7 +29,7 @@ const timeOf = (n: number) => (n * 7919) % SPREAD;
 const isBefore = (one: number, other: number) =>
   timeOf(one) < timeOf(other) || (timeOf(one) === timeOf(other) && one < other);
 
-/** What a file of an account has to contain. */
+/** The responses that a file of an account must contain. */
 export interface Known {
   readonly letter: string;
   /** All responses with a smaller number were stored before the request. */

@@ -1,13 +1,15 @@
-// npm run soak: all kinds of load at the same time, for as long as you like.
+// npm run soak: all kinds of load at the same time.
 import { Command } from 'commander';
 import { runCommand } from '../../tools/command.ts';
 import { soak, type SoakOptions } from './soak.ts';
 
 const program = new Command('npm run soak --')
-  .description('Starts the service, uses all of it at once while rows and keys change, and checks every response.')
+  .description(
+    'Starts the service, uses all its features at once while rows and keys change, and checks every response.',
+  )
   .option('--seconds <number>', 'how long to run', Number, 120)
-  .option('--rows <number>', 'responses of each of the two accounts', Number, 20_000)
-  .option('--seed <number>', 'makes the same random choices again', Number, Date.now() % 1_000_000)
+  .option('--rows <number>', 'responses in each of the two accounts', Number, 20_000)
+  .option('--seed <number>', 'seed of the random choices, to repeat a run', Number, Date.now() % 1_000_000)
   .allowExcessArguments(false);
 
 await runCommand(async () => {
@@ -18,6 +20,6 @@ await runCommand(async () => {
   lines.forEach(print);
   for (const problem of problems) print(`FAILED: ${problem}`);
   print(`soak: ${passed} checks passed, ${problems.length} failed`);
-  // A natural exit hangs: Node 24.21 spins in Environment::CleanupHandles when sockets have been reset.
+  // Without process.exit, Node 24.21 spins in Environment::CleanupHandles after sockets have been reset.
   process.exit(problems.length > 0 ? 1 : 0);
 });

@@ -22,10 +22,10 @@ export interface Report {
   readonly problems: readonly string[];
 }
 
-/** During the first part workerd compiles the code and its memory grows. The other parts show whether it keeps growing. */
+/** During the first part, workerd compiles the code and its memory grows. The other parts show whether it keeps growing. */
 const PARTS = 3;
 
-/** Puts load on the service in three parts, then checks what is left. @param print gets a line of progress every 10 seconds */
+/** Runs the load in three parts, then checks files, memory and the log. @param print gets a line of progress every 10 seconds */
 export async function soak(options: SoakOptions, print: (line: string) => void): Promise<Report> {
   const world = await createWorld(options);
   const progress = setInterval(() => print(progressOf(world)), 10_000);
@@ -71,7 +71,7 @@ function load(world: World, end: number): Promise<void>[] {
   ]);
 }
 
-/** No query may be running after the last reader has finished or disconnected. */
+/** Checks that no query keeps running after the last reader has finished or disconnected. */
 async function untilIdle(world: World): Promise<void> {
   for (let tries = 0; ; tries++) {
     const [{ running } = { running: 0 }] = await sql<{ running: number }>(
@@ -84,7 +84,7 @@ async function untilIdle(world: World): Promise<void> {
   }
 }
 
-/** After the load, files are what Postgres has stored. */
+/** Checks that files after the load equal the stored responses. */
 async function checkFiles(world: World): Promise<void> {
   for (const tenant of world.tenants) {
     const response = await send('/responses/csv', { survey: tenant.survey.name, count: 'true' }, tenant.account.key);

@@ -17,7 +17,7 @@ export interface Tenant {
   storing: number;
 }
 
-/** State that all actions of a soak share. */
+/** State that all actions share. */
 export interface World {
   readonly stack: Stack;
   /** The process id of workerd; undefined where there is no /proc. */
@@ -50,7 +50,7 @@ export async function createWorld({ rows, seed }: { rows: number; seed: number }
   return { stack, workerd, random: randomFrom(seed), tenants, passed: new Map(), problems: [], rows: 0, lost: 0 };
 }
 
-/** Notes before a request what is stored; the returned function is to be called after the response. */
+/** Records before a request which responses are stored. Call the returned function after the response. */
 export function snapshot(tenant: Tenant): () => Known {
   const atLeast = tenant.stored;
   return () => ({ letter: tenant.letter, atLeast, below: tenant.storing });

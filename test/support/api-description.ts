@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI document that the tests look at, its references followed. */
+/** The parts of an OpenAPI document that the tests use, with all references resolved. */
 export interface Description {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -39,7 +39,7 @@ export interface DescribedBody {
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Follows every reference, so that each part can be looked at alone. */
+/** Resolves every reference. */
 export function resolve(document: unknown): Description {
   const follow = (node: unknown): unknown => {
     if (typeof node !== 'object' || node === null) return node;
@@ -50,7 +50,7 @@ export function resolve(document: unknown): Description {
   return follow(document) as Description;
 }
 
-/** What a JSON pointer (RFC 6901) in a fragment points to. */
+/** The node at a JSON pointer (RFC 6901), written as a URL fragment. */
 function at(document: unknown, reference: string): unknown {
   const names = reference.replace(/^#\//, '').split('/');
   let node = document;

@@ -1,54 +1,57 @@
-import { expectAsDescribed } from './conformance.ts';
+import { expectConformance } from './conformance.ts';
 import { stackAddress } from './stack-address.ts';
 
-/** An answer of the service, read to its end. */
-export interface Answer {
+/** A complete response of the service. */
+export interface ApiResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly bytes: Buffer;
   readonly text: string;
 }
 
-export interface Ask {
+export interface RequestOptions {
   readonly key?: string | undefined;
   readonly method?: string;
   readonly headers?: Record<string, string>;
 }
 
-/** Where the service is, without a slash at the end. */
+/** The service's origin, without a trailing slash. */
 export const origin = () => stackAddress().origin;
 
-/** @param path from the API's base path on, such as `/surveys`; see {@link askAnywhere} */
-export function ask(path: string, options: Ask = {}): Promise<Answer> {
-  return askAnywhere(`/api/v1${path}`, options);
+/** Sends a request to the API. @param path after the base path, such as `/surveys`; see {@link fetchService} */
+export function fetchApi(path: string, options: RequestOptions = {}): Promise<ApiResponse> {
+  return fetchService(`/api/v1${path}`, options);
 }
 
 /**
- * Asks, and holds the answer against /openapi.json, whatever else the test wants of it.
+ * Sends a request and checks that the response conforms to /openapi.json.
  *
- * @param path from the origin on, sent as it is
+ * @param path after the origin, sent unchanged
  */
-export async function askAnywhere(path: string, { key, method = 'GET', headers = {} }: Ask = {}): Promise<Answer> {
-  const response = await fetch(origin() + path, {
+export async function fetchService(
+  path: string,
+  { key, method = 'GET', headers = {} }: RequestOptions = {},
+): Promise<ApiResponse> {
+  const received = await fetch(origin() + path, {
     method,
     headers: { ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }), ...headers },
   });
-  const bytes = Buffer.from(await response.arrayBuffer());
-  const answer = { status: response.status, headers: response.headers, bytes, text: bytes.toString('utf8') };
-  await expectAsDescribed(origin(), { method, path }, answer);
-  return answer;
+  const bytes = Buffer.from(await received.arrayBuffer());
+  const response = { status: received.status, headers: received.headers, bytes, text: bytes.toString('utf8') };
+  await expectConformance(origin(), { method, path }, response);
+  return response;
 }
 
-/** A query string out of parameters, each encoded; undefined ones left out. */
+/** A query string with encoded parameters, without those that are undefined. */
 export function query(parameters: Record<string, string | number | undefined>): string {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
   return `?${given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')}`;
 }
 
-/** An error's body, exactly. */
+/** The exact body of an error. */
 export const errorBody = (message: string) => JSON.stringify({ error: { message } });
 
-/** A response row as `/responses` gives it. */
+/** A row of `/responses`. */
 export type ResponseRow = Record<string, unknown> & { token: string };
 
 export interface Page {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** What breaks encoders: separators, quotes, line ends, escapes, and text from outside the first plane. */
+/** Text that breaks encoders: separators, quotes, line breaks, escapes, and characters outside the Basic Multilingual Plane. */
 const AWKWARD = [
   '"',
   '""',
@@ -31,10 +31,10 @@ const AWKWARD = [
   '\u{10ffff}',
 ];
 
-/** Text that Postgres can hold: no NUL, no half of a surrogate pair; rich in what breaks encoders. */
+/** Text that Postgres can store (no NUL, no lone surrogates), with much that breaks encoders. */
 export const pgText = fc
   .array(fc.oneof(fc.constantFrom(...AWKWARD), fc.string({ unit: 'binary', maxLength: 8 })), { maxLength: 6 })
   .map((parts) => parts.join('').replaceAll('\0', ''));
 
-/** A cell of such text, or null. */
+/** Such text, or null. */
 export const pgCell = fc.option(pgText, { freq: 5 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { inflate } from '@sparticuz/chromium';
 import { type Browser, chromium } from 'playwright-core';
 
-/** A browser's program, and the environment it needs. */
+/** A browser's executable, and the environment it needs. */
 interface Program extends AsyncDisposable {
   readonly path: string;
   readonly env?: Record<string, string>;
@@ -21,16 +21,16 @@ const ARGS = [
 ];
 
 /**
- * Starts a headless Chromium: the one at `CHROMIUM_PATH`, or else the pinned one from npm, which exists for Linux on x64.
+ * Starts a headless Chromium: the one at `CHROMIUM_PATH`, or else the pinned one from npm, which exists for Linux on x64 only.
  *
- * @throws Error that says what to do where npm has none
+ * @throws Error on other platforms without `CHROMIUM_PATH`
  */
 export async function startChromium(): Promise<RunningBrowser> {
   await using stack = new AsyncDisposableStack();
   const { path, env } = stack.use(await findChromium());
   const launch = (chromiumSandbox: boolean) =>
     chromium.launch({ executablePath: path, args: ARGS, env: { ...process.env, ...env }, chromiumSandbox });
-  // The sandbox does not work for root, nor where user namespaces are disabled.
+  // The sandbox does not work for root, or where user namespaces are disabled.
   const browser = process.getuid?.() === 0 ? await launch(false) : await launch(true).catch(() => launch(false));
   stack.defer(() => browser.close());
   const running = stack.move();
@@ -47,8 +47,8 @@ async function findChromium(): Promise<Program> {
 }
 
 /**
- * Unpacks the Chromium from npm with the libraries and fonts that it needs, so that nothing else has to be installed.
- * `inflate` writes into the folder for temporary files under fixed names; it gets a new folder instead.
+ * Unpacks the Chromium from npm, with the libraries and fonts it needs. `inflate` writes files with fixed names to `TMPDIR`,
+ * so it gets a new folder.
  */
 async function unpackChromium(): Promise<Program> {
   const folder = await mkdtemp(join(tmpdir(), 'survey-export-chromium-'));

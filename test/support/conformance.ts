@@ -1,4 +1,4 @@
-import type { Answer } from './api.ts';
+import type { ApiResponse } from './api.ts';
 import {
   type DescribedHeader,
   type DescribedResponse,
@@ -10,36 +10,35 @@ import { faults } from './schema-check.ts';
 
 const descriptions = new Map<string, Promise<Description>>();
 
-/** What the service at an origin says of itself. Asked once. */
+/** The /openapi.json of the service at an origin, requested once. */
 export function description(origin: string): Promise<Description> {
-  let asked = descriptions.get(origin);
-  if (!asked) {
-    asked = fetch(`${origin}/openapi.json`).then(async (answer) => resolve(await answer.json()));
-    descriptions.set(origin, asked);
+  let pending = descriptions.get(origin);
+  if (!pending) {
+    pending = fetch(`${origin}/openapi.json`).then(async (response) => resolve(await response.json()));
+    descriptions.set(origin, pending);
   }
-  return asked;
+  return pending;
 }
 
 /**
- * Holds an answer against /openapi.json: its status, headers, type and body have to be what is said there of its path and
- * method.
+ * Checks a response against /openapi.json: its status, headers, type and body must be those described for its path and method.
  *
- * @throws Error that says in what it differs
+ * @throws Error that lists the differences
  */
-export async function expectAsDescribed(
+export async function expectConformance(
   origin: string,
   { method, path }: { method: string; path: string },
-  answer: Answer,
+  response: ApiResponse,
 ): Promise<void> {
   const pathname = path.replace(/[?#].*$/s, '').replace(/\/{2,}/g, '/');
-  // The reference page is for people, and a preflight for browsers.
-  if (pathname.startsWith('/docs') || (method === 'OPTIONS' && answer.status === 204)) return;
+  // The document describes neither the reference page nor CORS preflights.
+  if (pathname.startsWith('/docs') || (method === 'OPTIONS' && response.status === 204)) return;
 
-  const described = responsesFor(await description(origin), method, pathname)[answer.status];
-  const wrong = described ? differences(described, method, answer) : ['no such status is described'];
+  const described = responsesFor(await description(origin), method, pathname)[response.status];
+  const wrong = described ? differences(described, method, response) : ['the status is not described'];
   if (wrong.length > 0) {
     throw new Error(
-      `${method} ${pathname} was answered with ${answer.status}, and not as /openapi.json says: ${wrong.join('; ')}`,
+      `the ${response.status} response to ${method} ${pathname} does not conform to /openapi.json: ${wrong.join('; ')}`,
     );
   }
 }
@@ -52,22 +51,26 @@ function responsesFor(
   const operation = paths[pathname]?.[method.toLowerCase()];
   if (operation) return operation.responses;
   const { DatabaseUnavailable, InvalidToken, MethodNotAllowed, NotFound, TooManyRequests } = responses;
-  // The key is checked first, whatever is asked.
+  // The key is checked first, whatever the path.
   const refused = pathname in paths ? { 405: MethodNotAllowed } : { 404: NotFound };
   return pathname.startsWith('/api/v1')
     ? { ...refused, 401: InvalidToken, 429: TooManyRequests, 503: DatabaseUnavailable }
     : refused;
 }
 
-function differences({ headers = {}, content = {} }: DescribedResponse, method: string, answer: Answer): string[] {
-  const type = answer.headers.get('Content-Type')?.replace(/;.*$/s, '') ?? '';
+function differences(
+  { headers = {}, content = {} }: DescribedResponse,
+  method: string,
+  response: ApiResponse,
+): string[] {
+  const type = response.headers.get('Content-Type')?.replace(/;.*$/s, '') ?? '';
   const body = content[type];
-  const differing = Object.entries(headers).flatMap(([name, header]) => headerFaults(name, header, answer.headers));
-  if (method === 'HEAD' || answer.status === 304) {
-    return answer.bytes.length === 0 ? differing : [...differing, 'it has a body'];
+  const differing = Object.entries(headers).flatMap(([name, header]) => headerFaults(name, header, response.headers));
+  if (method === 'HEAD' || response.status === 304) {
+    return response.bytes.length === 0 ? differing : [...differing, 'it has a body'];
   }
   if (!body) return [...differing, `a body of type ${type} is not described`];
-  return [...differing, ...bodyFaults(type, body.schema, answer.text).map((fault) => `body: ${fault}`)];
+  return [...differing, ...bodyFaults(type, body.schema, response.text).map((fault) => `body: ${fault}`)];
 }
 
 function headerFaults(name: string, { required, schema }: DescribedHeader, headers: Headers): string[] {

@@ -22,9 +22,9 @@ export interface TestForm {
   readonly shortcode: string;
 }
 
-/** A response's columns; those left out have a plain value. */
+/** A response's columns. Those left out get a default. */
 export interface TestResponse {
-  /** Which of the survey's forms it answers. */
+  /** Index of its form version in {@link TestSurvey.forms}. */
   readonly form?: number;
   readonly timestamp?: string;
   readonly userid?: string;
@@ -56,7 +56,7 @@ export async function sql<T extends pg.QueryResultRow>(text: string, params: unk
   return withClient(async (client) => (await client.query<T>(text, params)).rows);
 }
 
-/** An account of its own with a key, so that tests in the same database do not meet. */
+/** Creates an account with a key. Tests share a database but not accounts. */
 export async function createAccount(): Promise<TestAccount> {
   const key = generateApiKey();
   const email = `${randomUUID()}@example.org`;
@@ -81,7 +81,7 @@ export async function storeKey(
   ]);
 }
 
-/** A survey of several form versions: shortcodes f0, f0, f1, f1, … created a day apart. */
+/** Creates a survey. @param forms number of form versions: their shortcodes are f0, f0, f1, f1, …, created a day apart */
 export async function createSurvey(account: TestAccount, name: string = randomUUID(), forms = 1): Promise<TestSurvey> {
   const rows = await sql<TestForm>(
     `insert into surveys (userid, survey_name, shortcode, title, formid, created, metadata)
@@ -126,11 +126,11 @@ export async function addResponses(survey: TestSurvey, responses: readonly TestR
   );
 }
 
-/** The API's timestamps, put together in another way than the service does it. */
+/** SQL for the API's timestamps, written differently from the service's. */
 const iso = (column: string) =>
   String.raw`regexp_replace(to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '(\.\d{3})000$', '\1') || 'Z'`;
 
-/** What the CSV export of a survey has to be, byte for byte: Postgres's own COPY. */
+/** The expected CSV export of a survey, byte for byte: the output of COPY. */
 export function copyResponses(survey: TestSurvey): Promise<Buffer> {
   return copy(`
     select parent_surveyid, parent_shortcode, surveyid, flowid, userid, question_ref, question_idx, question_text,
@@ -139,7 +139,7 @@ export function copyResponses(survey: TestSurvey): Promise<Buffer> {
     order by r.timestamp, userid, question_ref, surveyid`);
 }
 
-/** What the form-version CSV of a survey has to be, byte for byte. */
+/** The expected form-version CSV of a survey, byte for byte. */
 export function copyFormVersions(survey: TestSurvey): Promise<Buffer> {
   return copy(`
     select id as surveyid, shortcode, survey_name,

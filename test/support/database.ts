@@ -1,9 +1,9 @@
 import { Client, type QueryResultRow } from 'pg';
 import { startPostgres } from './postgres.ts';
 
-/** An empty database on its own server. */
+/** A database on its own server, empty at first. */
 export interface RunningDatabase {
-  /** The superuser's. */
+  /** The superuser's URL. */
   readonly url: string;
   stop(): Promise<void>;
 }
@@ -24,13 +24,13 @@ export async function query<R extends QueryResultRow>(url: string, sql: string, 
   }
 }
 
-/** Makes the database as empty as a new one. */
+/** Empties the database. */
 export async function empty(url: string): Promise<void> {
   await query(url, 'drop schema public cascade');
   await query(url, 'create schema public');
 }
 
-/** Everything that is stored, as text in a fixed order: nothing in two equal dumps is different. */
+/** All rows by table, as text in a fixed order: equal databases have equal dumps. */
 export async function dump(url: string): Promise<Record<string, string[]>> {
   const tables: Record<string, string[]> = {};
   for (const table of ['users', 'surveys', 'survey_settings', 'responses', 'api_keys']) {

@@ -1,2 +1,2 @@
-// Stands for the reference page's files where a test loads the app on Node, which has no text modules.
+// Replaces the reference page's files when a test loads the app on Node, which has no text modules.
 export default '';

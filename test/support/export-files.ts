@@ -1,4 +1,4 @@
-/** A row of a test's export file: by column, null for what is empty without quotes. */
+/** A row of an export file, by column. An unquoted empty cell is null. */
 export type FileRow = Record<string, string | null>;
 
 export const formId = '3f1c6c5e-0000-4000-8000-000000000001';
@@ -38,7 +38,7 @@ export function responseRow(values: FileRow = {}): FileRow {
   };
 }
 
-/** The CSV of rows as Postgres writes it; every row has the columns of the first. */
+/** Writes rows as CSV as Postgres does. All rows have the columns of the first. */
 export function csvOf(rows: FileRow[], lineEnd = '\n', delimiter = ','): string {
   const names = Object.keys(rows[0] ?? {});
   const records = rows.map((row) => names.map((name) => csvField(row[name] ?? null, delimiter)));

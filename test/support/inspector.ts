@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 
 /**
- * What the inspector says of a heap, in bytes.
+ * Heap sizes as the inspector reports them, in bytes.
  * https://chromedevtools.github.io/devtools-protocol/v8/Runtime/#method-getHeapUsage
  */
 interface HeapUsage {
@@ -15,7 +15,7 @@ interface Reply {
   readonly error?: unknown;
 }
 
-/** A look into a Worker's memory: one at a time. */
+/** Measures a Worker's memory through its inspector. Measurements must not overlap. */
 export class Inspector implements Disposable {
   readonly #socket: WebSocket;
   readonly #waiting = new Map<number, (reply: Reply) => void>();
@@ -28,7 +28,7 @@ export class Inspector implements Disposable {
       if (reply.id !== undefined) this.#waiting.get(reply.id)?.(reply);
     });
     socket.addEventListener('close', () => {
-      for (const end of this.#waiting.values()) end({ error: 'the connection has ended' });
+      for (const resolve of this.#waiting.values()) resolve({ error: 'the connection was closed' });
     });
   }
 
@@ -37,7 +37,7 @@ export class Inspector implements Disposable {
     const socket = new WebSocket(url);
     await Promise.race([
       once(socket, 'open'),
-      once(socket, 'close').then(() => Promise.reject(new Error('no inspector'))),
+      once(socket, 'close').then(() => Promise.reject(new Error('cannot connect to the inspector'))),
     ]);
     const inspector = new Inspector(socket);
     await inspector.#call('Runtime.enable');
@@ -46,8 +46,8 @@ export class Inspector implements Disposable {
   }
 
   /**
-   * What a Worker holds: its objects and the bytes of its buffers, without garbage. A heap snapshot collects that first
-   * (`HeapProfiler.collectGarbage` does nothing in workerd).
+   * The size of a Worker's live objects and buffers. Takes a heap snapshot, because that collects garbage first;
+   * `HeapProfiler.collectGarbage` does nothing in workerd.
    *
    * @returns MiB
    */
@@ -62,7 +62,7 @@ export class Inspector implements Disposable {
   }
 
   async #call(method: string): Promise<unknown> {
-    if (this.#socket.readyState !== WebSocket.OPEN) throw new Error(`${method}: the connection has ended`);
+    if (this.#socket.readyState !== WebSocket.OPEN) throw new Error(`${method}: the connection was closed`);
     const id = ++this.#calls;
     const replied = new Promise<Reply>((resolve) => this.#waiting.set(id, resolve));
     this.#socket.send(JSON.stringify({ id, method }));

@@ -15,7 +15,7 @@ export const UNKNOWN_ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 /** `npm run keys` on its own database, with the account you@example.org; nobody is logged in to Cloudflare. */
 export interface KeysCommand {
   readonly url: string;
-  /** Temporary: the home and temporary folder of the command, with `data` for DATA_DIR. */
+  /** The command's HOME and TMPDIR, itself temporary. DATA_DIR is `data` in it. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
   run(...args: string[]): Promise<Outcome>;
@@ -32,7 +32,7 @@ export async function startKeysCommand(): Promise<KeysCommand> {
     DATABASE_URL: database.url,
     DATA_DIR: join(folder, 'data'),
     TMPDIR: folder,
-    // A developer may be logged in: nothing may reach their account.
+    // A developer may be logged in to Cloudflare: nothing may reach their account.
     HOME: folder,
     XDG_CONFIG_HOME: folder,
     CLOUDFLARE_API_TOKEN: '',

@@ -5,12 +5,12 @@ import { csvOf, formRow, responseRow } from './export-files.ts';
 
 type Content = string | Uint8Array;
 
-/** What a test imports; what it leaves out is plain. */
+/** Files to import. Those left out get a default. */
 export interface Files {
   forms?: Content;
   responses?: Content;
   email?: string;
-  /** What both files' names end in. */
+  /** End of both file names. */
   suffix?: string;
 }
 

@@ -6,35 +6,35 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { canReach, serverAccount } from '../../tools/postgres/account.ts';
 
-/** The environment variable that names the folder which the processes of a test run share. */
+/** The environment variable that names the folder that the processes of a test run share. */
 const RUN_FOLDER = 'SURVEY_EXPORT_TEST_RUN';
 const POLL_MS = 20;
-/** Longer than anything here takes to make: the process that was making it has died. */
-const PATIENCE_MS = 120_000;
+/** Longer than anything here takes to create. After it, the process that was creating it must have died. */
+const TIMEOUT_MS = 120_000;
 
 let own: Promise<string> | undefined;
 
 /**
- * Makes a folder of what all services in a test run share, such as the Worker's bundle. The first process that needs it
- * makes it, and all others wait for that. It is removed after the run, since its sources may change.
+ * Creates a folder that all processes of a test run share, such as the Worker's bundle. The first process that needs it
+ * creates it, and the others wait. It is removed after the run, because its sources may change.
  *
- * @param make fills the folder, which is empty
- * @returns the folder's path, which is read-only by convention
+ * @param make fills the empty folder
+ * @returns the folder's path; do not write to the folder
  */
 export async function oncePerRun(name: string, make: (folder: string) => Promise<void>): Promise<string> {
   const made = join(await runFolder(), name);
   const draft = `${made}.draft`;
-  const deadline = Date.now() + PATIENCE_MS;
+  const deadline = Date.now() + TIMEOUT_MS;
   while (!existsSync(made)) {
-    if (await isOurs(draft)) await fill(draft, made, make);
+    if (await claim(draft)) await fill(draft, made, make);
     else if (Date.now() < deadline) await sleep(POLL_MS);
-    else throw new Error(`${draft} has not been finished for ${PATIENCE_MS / 1000} s`);
+    else throw new Error(`${draft} has not been finished for ${TIMEOUT_MS / 1000} s`);
   }
   return made;
 }
 
 /** Creates `draft`. @returns false if it exists, because another process is filling it */
-async function isOurs(draft: string): Promise<boolean> {
+async function claim(draft: string): Promise<boolean> {
   try {
     await mkdir(draft);
     return true;
@@ -57,7 +57,7 @@ async function fill(draft: string, made: string, make: (folder: string) => Promi
   }
 }
 
-/** The folder of the run that this process is a part of: vitest's, or else the process is its own run. */
+/** The folder of vitest's run, or else of this process. */
 export async function runFolder(): Promise<string> {
   return process.env[RUN_FOLDER] ?? (own ??= createRunFolder());
 }
@@ -71,7 +71,7 @@ async function createRunFolder(): Promise<string> {
   return folder;
 }
 
-/** Removes `folder` when this process has ended, however it ends; the servers in it have a moment to end first. */
+/** Removes `folder` a second after this process ends, however it ends, so that the servers in it can stop first. */
 function removeWhenOver(folder: string): void {
   const script = 'read -r line; sleep 1; rm -rf -- "$0"';
   const shell = spawn('/bin/sh', ['-c', script, folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
@@ -79,10 +79,10 @@ function removeWhenOver(folder: string): void {
   if (shell.stdin && 'unref' in shell.stdin && typeof shell.stdin.unref === 'function') shell.stdin.unref();
 }
 
-/** Begins a run that the processes started from now on are a part of. @returns its folder */
+/** Starts a run, which all processes started later belong to. @returns its folder */
 export async function beginRun(): Promise<string> {
   const folder = await createRunFolder();
   process.env[RUN_FOLDER] = folder;
-  process.env['NODE_COMPILE_CACHE'] ??= join(folder, 'compiled'); // wrangler's code above all, for each time it is started
+  process.env['NODE_COMPILE_CACHE'] ??= join(folder, 'compiled'); // speeds up each start of wrangler
   return folder;
 }

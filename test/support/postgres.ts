@@ -9,7 +9,7 @@ import { findPrograms } from '../../tools/postgres/programs.ts';
 import { startServer } from '../../tools/postgres/server.ts';
 import { oncePerRun, runFolder } from './once-per-run.ts';
 
-/** A running Postgres server whose data goes when it stops. */
+/** A running Postgres server. Its data is removed when it stops. */
 export interface TestPostgres {
   /** Superuser URL of the database `postgres`. */
   readonly url: string;
@@ -17,37 +17,37 @@ export interface TestPostgres {
   readonly pid: number;
   /** Creates an empty database and returns its superuser URL. */
   createDatabase(): Promise<string>;
-  /** Stops the server, breaking open connections, and starts it again: same data, same port. */
+  /** Stops the server, breaking open connections, and starts it again with the same data and port. */
   restart(): Promise<void>;
   /** Stops the server at once, breaking open connections, and removes its files. May be called twice. */
   stop(): Promise<void>;
 }
 
 /**
- * Text sorts by ICU's root collation, on purpose neither the order of bytes nor the one of JavaScript strings, so that
- * code which mixes up its own order with the database's fails the tests.
+ * Text sorts by ICU's root collation, which is deliberately neither byte order nor the order of JavaScript strings: code that
+ * confuses its own order with the database's fails.
  */
 const INITDB_ARGS = ['--locale=C', '--locale-provider=icu', '--icu-locale=und', '--no-sync'];
 
-/** Durability is given up: nothing here outlives the run. */
+/** Without durability, since no data outlives the run. */
 const SETTINGS = { max_connections: '50', fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
 /**
- * Starts a Postgres server on a free port of 127.0.0.1. It ends when the process that started it does, however that ends.
+ * Starts a Postgres server on a free port of 127.0.0.1. It stops when this process ends, however it ends.
  *
- * @param options.settings settings of postgresql.conf, in addition to or instead of the ones for tests
+ * @param options.settings settings of postgresql.conf, which override those for tests
  */
 export async function startPostgres(options: { settings?: Record<string, string> } = {}): Promise<TestPostgres> {
   const account = await serverAccount();
   const { initdb, postgres } = await findPrograms(account);
-  // initdb takes longer than all else that a server needs to start
+  // initdb takes longer than starting the server
   const template = await oncePerRun('postgres', async (draft) => {
     await chownTree(draft, account);
     await createCluster(join(draft, 'data'), { initdb, account, args: INITDB_ARGS });
   });
   const data = await mkdtemp(join(await runFolder(), 'postgres-'));
   cpSync(join(template, 'data'), data, { recursive: true }); // twice as fast as the asynchronous one
-  await chmod(data, 0o700); // Postgres insists, and a copy has other permissions
+  await chmod(data, 0o700); // Postgres requires it, and a copy has other permissions
   await chownTree(data, account);
   const password = await readFile(join(data, PASSWORD_FILE), 'utf8');
 
@@ -70,7 +70,7 @@ export async function startPostgres(options: { settings?: Record<string, string>
     },
     createDatabase: () => createDatabase(url),
     async restart() {
-      await server.stop('SIGINT'); // an immediate shutdown may lose what was committed last
+      await server.stop('SIGINT'); // an immediate shutdown may lose the last commits
       server = await start(server.port);
     },
     stop: () => (stopped ??= server.stop('SIGQUIT').then(() => rm(data, { recursive: true, force: true }))),

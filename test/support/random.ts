@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 (exclusive) that a seed repeats: mulberry32, https://gist.github.com/tommyettinger/46a874533244883189143505d203312c */
+/** A seeded generator of numbers from 0 to 1 (exclusive): mulberry32, https://gist.github.com/tommyettinger/46a874533244883189143505d203312c */
 export function randomFrom(seed: number): () => number {
   let state = Math.trunc(seed);
   return () => {
@@ -9,7 +9,7 @@ export function randomFrom(seed: number): () => number {
   };
 }
 
-/** @returns one of several */
+/** @returns a random element */
 export function pick<T>(random: () => number, from: readonly T[]): T {
   return from[Math.floor(random() * from.length)] as T;
 }

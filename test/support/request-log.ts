@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { RunningWorker } from './worker.ts';
 
-/** A request's line in the log. */
+/** The log line of a request. */
 export interface RequestLine {
   readonly event: 'request';
   readonly requestId: string;
@@ -20,7 +20,7 @@ export interface RequestLine {
   readonly reason?: string;
 }
 
-/** All lines of one event that a Worker has logged. */
+/** All log lines of one event. */
 export function eventsIn(worker: RunningWorker, event: string): Record<string, unknown>[] {
   return worker
     .log()
@@ -30,19 +30,19 @@ export function eventsIn(worker: RunningWorker, event: string): Record<string, u
     .filter((line) => line['event'] === event);
 }
 
-/** The lines of requests. */
+/** The log lines of all requests. */
 export const linesIn = (worker: RunningWorker) => eventsIn(worker, 'request') as unknown as RequestLine[];
 
 /**
- * The one line of the one request that work sends. It is waited for, and then a little longer for a second one.
+ * Runs `work`, which sends one request, and returns the log line of that request. Waits until no more lines arrive.
  *
- * @throws when there is none, or more than one
+ * @throws if there is no line, or more than one
  */
 export async function lineOf<T>(
   worker: RunningWorker,
   work: () => Promise<T>,
 ): Promise<{ line: RequestLine; result: T }> {
-  const before = await countWhenQuiet(worker); // a line of a request before may still be on its way
+  const before = await countWhenQuiet(worker); // the line of an earlier request may still arrive
   const result = await work();
   await expect.poll(() => linesIn(worker).length, { timeout: 10_000 }).toBeGreaterThan(before);
   await countWhenQuiet(worker);

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
-/** How a command-line tool ended, and what it wrote. */
+/** The exit status and output of a command-line tool. */
 export interface Outcome {
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Starts `tools/<name>` as npm would, on request as another OS account. It is killed after a minute. */
+/** Starts `tools/<name>` as npm would, as another OS account if one is given. Kills it after a minute. */
 export function startTool(
   name: string,
   args: readonly string[],

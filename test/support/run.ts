@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { beginRun } from './once-per-run.ts';
 
-/** What is built from watched files; running services use the rest of a run's folder. */
+/** Folders built from watched files. Running services use the other folders of a run. */
 const BUILT = /^bundle of /;
 
 /**
- * Vitest's global setup of all projects. After a watched file has changed, services that a test file starts use the new
- * version; the one that all files of the API suite share keeps the old one.
+ * Vitest's global setup for all projects. After a watched file changes, a service that a test file starts uses the new version;
+ * the service that all files of the API suite share keeps the old one.
  */
 export default async function setUp(project: TestProject): Promise<void> {
   const folder = await beginRun();

@@ -7,7 +7,7 @@ ajvFormats.default(ajv);
 
 const compiled = new WeakMap<Schema, ValidateFunction>();
 
-/** What is wrong with a value by a JSON Schema (2020-12); nothing when it conforms. A field that is not described is wrong too. */
+/** Validates a value against a JSON Schema (2020-12). Undescribed fields are faults. @returns the faults, if any */
 export function faults(schema: Schema, value: unknown): string[] {
   let validate = compiled.get(schema);
   if (!validate) compiled.set(schema, (validate = ajv.compile(closed(schema) as Schema)));
@@ -15,7 +15,7 @@ export function faults(schema: Schema, value: unknown): string[] {
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || 'it'} ${message}`);
 }
 
-/** The document leaves room for fields to come, as clients must; the tests do not. */
+/** Forbids additional properties. The document allows them, so that fields can be added later. */
 function closed(node: unknown): unknown {
   if (typeof node !== 'object' || node === null) return node;
   if (Array.isArray(node)) return node.map(closed);

@@ -3,12 +3,12 @@ import type { StackAddress } from './stack.ts';
 
 let own: StackAddress | undefined;
 
-/** For a test file that starts a service of its own instead of sharing its project's. */
+/** Sets the service for a test file that starts one instead of sharing its project's. */
 export function useStack(address: StackAddress): void {
   own = address;
 }
 
-/** Where the service under test is. */
+/** The address of the service under test. */
 export function stackAddress(): StackAddress {
   return own ?? inject('stack');
 }

@@ -4,12 +4,12 @@ import { startSqlGateway } from '../../tools/sql-gateway.ts';
 import { startPostgres } from './postgres.ts';
 import { type RunningWorker, startWorker } from './worker.ts';
 
-/** The service as a whole: the Worker in workerd, the SQL-over-HTTP endpoint, a database. */
+/** The complete service: the Worker in workerd, the SQL-over-HTTP endpoint, and a database. */
 export interface Stack {
-  /** What is needed to use it, as plain data: tests get it from their global set-up. */
+  /** Plain data, which vitest's global setup can pass to tests. */
   readonly address: StackAddress;
   readonly worker: RunningWorker;
-  /** Stops the database alone, at once and for good. */
+  /** Stops only the database, for good. */
   stopDatabase(): Promise<void>;
   /** Stops the database and starts it again, with the same data on the same port. */
   restartDatabase(): Promise<void>;
@@ -17,7 +17,7 @@ export interface Stack {
 }
 
 export interface StackAddress {
-  /** The Worker's origin, without a slash at the end. */
+  /** The Worker's origin, without a trailing slash. */
   readonly origin: string;
   /** Superuser URL of the database. */
   readonly databaseUrl: string;
@@ -29,19 +29,18 @@ declare module 'vitest' {
   }
 }
 
-/** What the tests change about the service to reach its limits sooner. */
 export interface StackOptions {
-  /** The endpoint's limit for an answer. */
+  /** The SQL-over-HTTP endpoint's limit for a response. */
   readonly maxResponseBytes?: number;
-  /** Puts something between the Worker and the endpoint: gets the endpoint's address, returns its own. */
-  readonly behind?: (endpoint: string) => Promise<string>;
-  /** Variables of the Worker, beside those it always has. */
+  /** Starts a proxy between the Worker and the SQL-over-HTTP endpoint. @returns the proxy's URL */
+  readonly startProxy?: (endpoint: string) => Promise<string>;
+  /** Additional variables of the Worker. */
   readonly vars?: Record<string, string>;
-  /** Requests per period, by the name of a rate limit's binding. */
+  /** Requests per period, by the binding's name of a rate limit. */
   readonly limits?: Record<string, number>;
-  /** Whether what is in the Worker's memory can be looked at. */
+  /** Whether to start the Worker's inspector. */
   readonly inspector?: boolean;
-  /** The Worker's module, if not the service's own. */
+  /** The Worker's module; by default the service's. */
   readonly entry?: string;
 }
 
@@ -54,7 +53,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 
   const password = randomBytes(24).toString('hex');
   const {
-    behind = async (endpoint: string) => endpoint,
+    startProxy = async (endpoint: string) => endpoint,
     entry = 'src/worker.ts',
     vars,
     limits,
@@ -69,7 +68,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     inspector,
     vars: {
       ...vars,
-      SQL_ENDPOINT: await behind(gateway.url),
+      SQL_ENDPOINT: await startProxy(gateway.url),
       DATABASE_URL: `postgresql://survey_export_worker:${password}@localhost${new URL(databaseUrl).pathname}`,
     },
   });

@@ -1,4 +1,4 @@
-// Run as a worker thread with little memory: one participant's responses, of which few are held and many replaced.
+// Runs in a worker thread with little memory: folds one participant's responses, most of which replace an earlier one.
 import { questionColumns } from '../../src/wide/columns.ts';
 import { Fold } from '../../src/wide/fold.ts';
 
@@ -11,7 +11,7 @@ const questions = ['replaced', ...Array(QUESTIONS).keys()].map((name) => ({
 }));
 const fold = new Fold(questionColumns(questions, [{ id: 'v', shortcode: 'f' }]));
 for (let i = 0; i < QUESTIONS; i++) {
-  // One part, which the held response is a slice of.
+  // The response that is kept is a slice of this part.
   const part = row(String(i), `an answer of some length, ${i}`) + row('replaced', 'x'.repeat(60_000) + i);
   for (const chunk of fold.add(part)) throw new Error(`${chunk.length} bytes before the participant's end`);
 }

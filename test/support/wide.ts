@@ -3,12 +3,12 @@ import { type TestSurvey, sql } from './data.ts';
 
 const FIXED = ['userid', 'parent_surveyid', 'parent_shortcode', 'flowid', 'started', 'ended', 'metadata'];
 
-/** The API's timestamps. */
+/** SQL for the API's timestamps. */
 const iso = (column: string) =>
   String.raw`regexp_replace(to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '(\.\d{3})000$', '\1') || 'Z'`;
 
 /**
- * What the wide file of a survey has to be, byte for byte: put together by Postgres out of groups.
+ * The expected wide file of a survey, byte for byte: grouped by Postgres.
  *
  * @param where condition on the responses `r` and their form versions `s`
  */

@@ -1,32 +1,32 @@
-// The service's Worker, whose requests can say what goes wrong with them:
-// `Test-Key-Cache: <name>` makes the cache of keys do what `caches` says; `Test-Trial: <name>` marks what the request asks
-// the database, for the fault proxy (its `watch`).
+// The service's Worker, with faults that request headers choose:
+// `Test-Key-Cache: <name>` applies a fault of `cacheFaults` to the key cache; `Test-Trial: <name>` marks the request's SQL
+// requests for the fault proxy's `watch`.
 import type { Env } from '../../src/env.ts';
 import worker from '../../src/worker.ts';
 
 const SLOW_MS = 300;
 
-/** With an entry as if it had been checked now. */
-const says = (entry: object | string) => () =>
+/** Returns an entry. An object is marked as checked now. */
+const returns = (entry: object | string) => () =>
   Promise.resolve(typeof entry === 'string' ? entry : { ...entry, checked: Date.now() });
 
 const NOBODY = { keyId: 'nobody’s', accountId: 'nobody’s' };
 
-/** What the cache of keys does instead of its work, or before it. Entries are described in src/auth/key-cache.ts. */
-const caches: Record<string, (work: () => Promise<unknown>) => Promise<unknown>> = {
+/** What the key cache does instead of its work, or before it. Entries are described in src/auth/key-cache.ts. */
+const cacheFaults: Record<string, (work: () => Promise<unknown>) => Promise<unknown>> = {
   rejects: () => Promise.reject(new Error('KV is having a bad day')),
   hangs: () => new Promise(() => {}),
   'is slow': async (work) => {
     await new Promise((resolve) => setTimeout(resolve, SLOW_MS));
     return await work();
   },
-  'holds another form of entry': says({ v: 1, ...NOBODY, email: 'nobody@example.org', expires: null }),
-  'holds half an entry': says({ v: 2, keyId: NOBODY.keyId }),
-  'holds a text': says('nobody’s'),
+  'holds another form of entry': returns({ v: 1, ...NOBODY, email: 'nobody@example.org', expires: null }),
+  'holds half an entry': returns({ v: 2, keyId: NOBODY.keyId }),
+  'holds a text': returns('nobody’s'),
 };
 
 function faulty(keys: KVNamespace, name: string | null): KVNamespace {
-  const fault = caches[name ?? ''];
+  const fault = cacheFaults[name ?? ''];
   if (!fault) return keys;
   const get = (hash: string, options: { type: 'json' }) => fault(() => keys.get(hash, options));
   const put = (hash: string, value: string, options: KVNamespacePutOptions) =>

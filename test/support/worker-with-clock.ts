@@ -1,5 +1,5 @@
-// The service's Worker with a clock that a request can set, for itself and all later requests: `Test-Clock-Ahead` to so many
-// milliseconds ahead of the real time, `Test-Clock` to a time in milliseconds since 1970. The clock runs on from there.
+// The service's Worker, with a clock that a request can set for itself and all later requests: `Test-Clock-Ahead` in milliseconds
+// ahead of the real time, `Test-Clock` in milliseconds since 1970. The clock keeps running.
 import type { Env } from '../../src/env.ts';
 import worker from '../../src/worker.ts';
 

@@ -6,22 +6,22 @@ import { unstable_readConfig as readConfig } from 'wrangler';
 import { bundle } from './bundle.ts';
 
 /**
- * A Worker in workerd, bundled as for a deployment. workerd listens and fetches by itself: wrangler's own servers put
- * proxies on both sides, which neither pass on that a client has left nor that an answer broke off.
+ * A Worker in workerd, bundled as for a deployment. Not started with `wrangler dev`, whose proxies forward neither a
+ * client's disconnect nor a broken transfer.
  */
 export interface RunningWorker extends AsyncDisposable {
   readonly url: URL;
-  /** The Worker without what miniflare puts before it, which answers some requests by itself. */
+  /** Bypasses miniflare's entry Worker, which responds to some requests itself. */
   readonly directUrl: URL;
-  /** Chrome DevTools protocol, where it was asked for. */
+  /** Chrome DevTools protocol, if `inspector` was set. */
   readonly inspectorUrl: URL | undefined;
-  /** Its KV namespace of keys. */
+  /** The KV namespace of keys. */
   readonly keys: Awaited<ReturnType<Miniflare['getKVNamespace']>>;
-  /** All that it has logged. */
+  /** Everything it has logged. */
   readonly log: () => string;
 }
 
-/** The part of wrangler.toml that the local runtime needs. (wrangler's own types are in a package that it does not bring.) */
+/** The parts of wrangler.toml that the local runtime needs. (wrangler's types for it are in a package that is not installed.) */
 interface WorkerConfig {
   readonly compatibility_date: string;
   readonly compatibility_flags: string[];
@@ -33,13 +33,13 @@ interface WorkerConfig {
   }[];
 }
 
-/** What the tests change about wrangler.toml. */
+/** Changes to wrangler.toml. */
 export interface WorkerOptions {
   /** Variables and secrets. */
   readonly vars?: Readonly<Record<string, string>>;
-  /** Requests per period, by the name of a rate limit's binding. */
+  /** Requests per period, by the binding's name of a rate limit. */
   readonly limits?: Readonly<Record<string, number>> | undefined;
-  /** Whether what is in its memory can be looked at. */
+  /** Whether to start the inspector. */
   readonly inspector?: boolean | undefined;
 }
 
@@ -80,12 +80,12 @@ export async function startWorker(
   const url = await miniflare.ready;
   const keys = await miniflare.getKVNamespace('API_KEYS');
   const directUrl = await miniflare.unsafeGetDirectURL();
-  // miniflare names the service that it makes of the only Worker
+  // miniflare's name for the only Worker
   const inspectorUrl = inspector ? new URL('./core:user:', await miniflare.getInspectorURL()) : undefined;
   return { url, directUrl, inspectorUrl, keys, log: () => log, [Symbol.asyncDispose]: () => miniflare.dispose() };
 }
 
-/** What a dry run has written: the Worker, and the files that its code imports as text (`rules` in wrangler.toml). */
+/** The files that a dry run has written: the Worker, and those that it imports as text (`rules` in wrangler.toml). */
 async function modulesIn(folder: string, worker: string) {
   const names = await readdir(folder);
   const texts = names.filter((name) => /\.(?:html|css|svg|mjs)$/.test(name));

@@ -37,7 +37,7 @@ describe('demo data', () => {
     expect(new Set(rows.map((row) => row.survey_name))).toEqual(new Set(loaded.surveys));
   });
 
-  test('has three forms in two versions each, which are answered during the same weeks', async () => {
+  test('has three forms in two versions each, with responses to both in the same weeks', async () => {
     const versions = await query<{ shortcode: string; first: string; last: string }>(
       running.url,
       `select surveys.shortcode, min(timestamp)::text as first, max(timestamp)::text as last, count(*) > 0
@@ -90,7 +90,7 @@ describe('demo data', () => {
     expect(pilot).toEqual({ forms: 1, responses: 0 });
   });
 
-  test('has a second account with a survey and forms of the same names', async () => {
+  test('has a second account whose survey and forms have the same names', async () => {
     const others = await query<{ shortcode: string; responses: number }>(
       running.url,
       `select surveys.shortcode, count(*)::integer as responses
@@ -116,7 +116,7 @@ describe('demo data', () => {
     expect(await dump(running.url)).toEqual(before);
   });
 
-  test('is the same every time', async () => {
+  test('is the same each time it is loaded', async () => {
     const before = await dump(running.url);
     await loadInto(running.url);
     expect(await dump(running.url)).toEqual(before);

@@ -20,8 +20,9 @@ const ACCOUNT = '0123456789abcdef0123456789abcdef';
 const NAMESPACE = 'fedcba9876543210fedcba9876543210';
 
 let folder: string;
-/** The project's wrangler.toml with an id for its KV namespaces, and with the placeholder that it comes with. */
+/** The project's wrangler.toml with an id for its KV namespaces. */
 let config: string;
+/** The project's wrangler.toml with its placeholder for the id. */
 let unfinished: string;
 
 beforeAll(async () => {
@@ -34,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A stand-in for Cloudflare's API, with a Worker that has these secrets; undefined: no such Worker yet. */
+/** Starts a fake of Cloudflare's API. @param secrets of the Worker; undefined if the Worker does not exist yet */
 async function startCloudflare(secrets: readonly string[] | undefined) {
   const calls: string[] = [];
   const server = createServer((request, response) => {
@@ -47,7 +48,7 @@ async function startCloudflare(secrets: readonly string[] | undefined) {
       if (secrets) respond(200, succeed(secrets.map((name) => ({ name, type: 'secret_text' }))));
       else respond(404, fail(10_007, 'This Worker does not exist on your account.'));
     } else if (path.includes('/scripts/') || path.includes('/services/'))
-      respond(500, fail(1, 'the stand-in deploys nothing'));
+      respond(500, fail(1, 'the fake deploys nothing'));
     else respond(200, succeed(/\/accounts|\/memberships/.test(path) ? [] : { email: 'you@example.org' }));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -79,7 +80,7 @@ const LOGGED_OUT = { CLOUDFLARE_API_TOKEN: '', CLOUDFLARE_API_KEY: '', HOME: '/n
 const deploy = (env: NodeJS.ProcessEnv, ...args: string[]) => startTool('deploy.ts', args, env).outcome;
 
 describe('npm run deploy', () => {
-  test('lists everything that is missing, without a network, and deploys nothing', async () => {
+  test('lists everything that is missing, even without a network, and deploys nothing', async () => {
     const { status, stderr } = await deploy(
       { ...LOGGED_OUT, DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/db' },
       ...['--env', 'production', '--config', unfinished],
@@ -98,7 +99,7 @@ describe('npm run deploy', () => {
   test.each([
     ['no secrets', []],
     ['no Worker yet', undefined],
-  ])('with %s tells how to set DATABASE_URL, and uploads nothing', async (_, secrets) => {
+  ])('with %s explains how to set DATABASE_URL, and uploads nothing', async (_, secrets) => {
     using cloudflare = await startCloudflare(secrets);
     const { status, stderr } = await deploy(cloudflare.env, '--env', 'production', '--config', config);
     expect(stderr).toBe(
@@ -121,10 +122,10 @@ describe('npm run deploy', () => {
     expect(cloudflare.calls.join()).not.toContain('/scripts/survey-response-export-production');
   });
 
-  test('deploys when nothing is missing, and fails when the deployment does', async () => {
+  test('deploys if nothing is missing, and fails if the deployment fails', async () => {
     using cloudflare = await startCloudflare(['DATABASE_URL']);
     const { status, stderr } = await deploy(cloudflare.env, '--env', 'staging', '--config', config);
-    expect(stderr).toContain('the stand-in deploys nothing');
+    expect(stderr).toContain('the fake deploys nothing');
     expect(status).toBe(1);
   });
 
@@ -150,7 +151,7 @@ describe('an environment of wrangler.toml', () => {
     expect(new Set(ids).size).toBe(4);
   });
 
-  test('without any binding lacks every one', () => {
+  test('without bindings lacks every one', () => {
     expect(configProblems({})).toEqual([
       expect.stringContaining('API_KEYS'),
       expect.stringContaining('KEY_LIMIT'),

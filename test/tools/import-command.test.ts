@@ -36,7 +36,7 @@ describe('npm run db:import', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Without the progress that slow machines see. */
+  /** Removes progress lines, which only slow machines print. */
   const run = async (args: string[]): Promise<Outcome> => {
     const outcome = await start(args, { DATABASE_URL: running.url }).outcome;
     return { ...outcome, stderr: withoutProgress(outcome.stderr) };
@@ -113,7 +113,7 @@ describe('npm run db:import', () => {
     expect(await dump(running.url)).toEqual(before);
   });
 
-  test('finds files from the folder in which npm was called', async () => {
+  test('resolves paths relative to the folder in which npm was called', async () => {
     const names = { forms: basename(paths.forms), responses: basename(paths.responses) };
     const env = { DATABASE_URL: running.url, npm_lifecycle_event: 'db:import', INIT_CWD: folder };
     expect(await start(options(names), env).outcome).toMatchObject({ status: 0 });
@@ -132,7 +132,7 @@ describe('npm run db:import refuses', () => {
       ['--email', 'ann', '--forms', 'f', '--responses', 'r'],
       '--email: "ann" is not an e-mail address',
     ],
-    ['an argument too many', ['--email', 'a@b', '--forms', 'f', '--responses', 'r', 'x'], 'error: too many arguments'],
+    ['an extra argument', ['--email', 'a@b', '--forms', 'f', '--responses', 'r', 'x'], 'error: too many arguments'],
   ])('%s', async (_, args, message) => {
     const { status, stdout, stderr } = await start(args, env).outcome;
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });

@@ -12,7 +12,7 @@ import { type RunningDatabase, dump, startDatabase } from '../support/database.t
 
 const unknownId = '3f1c6c5e-0000-4000-8000-00000000dead';
 
-/** A responses file whose record on line 5, after one on lines 2 to 4, has these values. */
+/** A responses file whose record on line 5 has these values. The record before it is on lines 2 to 4. */
 function onLine5(values: FileRow): string {
   const first = responseRow({ userid: '1', response: 'one\ntwo\r\nthree' });
   return csvOf([first, responseRow(values), responseRow({ userid: '3' })]);
@@ -34,7 +34,7 @@ const gzipped = gzipSync(csvOf(Array.from({ length: 2000 }, (_, index) => respon
 const damaged = Buffer.from(gzipped);
 damaged.fill(0xff, 5000, 5008);
 
-/** [what, the files, the message] */
+/** Title, files and message. */
 type Refusal = [string, Files, string];
 
 const fields: Refusal[] = (
@@ -115,7 +115,7 @@ const formFields: Refusal[] = (
 
 const many = Array.from({ length: 4500 }, (_, index) => responseRow({ userid: `${index}` }));
 
-/** Many good rows around a bad one on line 3002, which only Postgres finds. */
+/** Many valid rows, and one on line 3002 that only Postgres finds to be invalid. */
 function onLine3002(values: FileRow): string {
   return csvOf(many.map((row, index) => (index === 3000 ? { ...row, ...values } : row)));
 }
@@ -221,7 +221,7 @@ const refusals: Refusal[] = [
     'responses.csv line 5: is not valid UTF-8',
   ],
   [
-    'a character cut off at the end',
+    'a truncated character at the end',
     { responses: Buffer.concat([Buffer.from(onLine5({})), Buffer.from([0xf0, 0x9f])]) },
     'responses.csv line 7: is not valid UTF-8',
   ],
@@ -246,7 +246,7 @@ const refusals: Refusal[] = [
     'responses.csv line 4502: has the same surveyid, timestamp, userid, question_ref as line 9',
   ],
   [
-    'a response twice that is stored',
+    'a stored response twice',
     { responses: csvOf([...many, responseRow({ userid: 'stored' }), responseRow({ userid: 'stored' })]) },
     'responses.csv line 4503: has the same surveyid, timestamp, userid, question_ref as line 4502',
   ],
@@ -287,18 +287,18 @@ const refusals: Refusal[] = [
   ],
   ['an empty file named .gz', { suffix: '.csv.gz', forms: '' }, 'forms.csv.gz: is named .gz, but is not a gzip file'],
   [
-    'a gzip file cut off',
+    'a truncated gzip file',
     { responses: gzipped.subarray(0, gzipped.length - 9) },
     'responses.csv: the gzip file is cut off',
   ],
   [
-    'a gzip file cut off after its first bytes',
+    'a gzip file truncated to its first bytes',
     { responses: gzipped.subarray(0, 2) },
     'responses.csv: the gzip file is cut off',
   ],
   ['a damaged gzip file', { responses: damaged }, 'responses.csv: the gzip file is damaged'],
   [
-    'a gzip file with something after it',
+    'a gzip file with trailing bytes',
     { responses: Buffer.concat([gzipped, Buffer.from('more')]) },
     'responses.csv: the gzip file is damaged',
   ],
@@ -312,7 +312,7 @@ describe('import refuses', () => {
   beforeAll(async () => {
     running = await startDatabase();
     folder = await mkdtemp(join(tmpdir(), 'test-import-'));
-    // Someone else's data, with ids that the files do not have.
+    // Another account's data, with ids that the files do not contain.
     const forms = csvOf([formRow({ surveyid: unknownId })]);
     await loadFiles(running.url, folder, {
       email: 'other@example.org',
@@ -338,7 +338,7 @@ describe('import refuses', () => {
     expect(await dump(running.url)).toEqual(before);
   });
 
-  test('versions that contradict the times of creation', async () => {
+  test('versions that contradict the creation times', async () => {
     const forms = csvOf([
       formRow({ survey_created: '2026-02-02T00:00:00Z', version: '1' }),
       formRow({ surveyid: secondFormId, survey_created: '2026-02-01T00:00:00Z', version: '2' }),

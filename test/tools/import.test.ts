@@ -98,7 +98,7 @@ describe('import', () => {
       );
     });
 
-    test('the same moment written in either form as the same response', async () => {
+    test('one time in different formats as the same response', async () => {
       await load({ responses: csvOf([responseRow({ timestamp: '2026-03-01T00:03:43.770Z' })]) });
       const summary = await load({ responses: csvOf([responseRow({ timestamp: '2026-03-01 00:03:43.77+00' })]) });
       expect(summary.responses).toEqual({ new: 0, changed: 0, unchanged: 1 });
@@ -134,7 +134,7 @@ describe('import', () => {
       expect((await stored())[0]?.['metadata']).toBe('{"n": 1.00}');
     });
 
-    test('changed form versions, keeping what the file does not have', async () => {
+    test('changed form versions, keeping columns that the file does not have', async () => {
       await load();
       await query(running.url, `update surveys set title = 'T', formid = 'F', translation_conf = '{"self": true}'`);
       const change = {
@@ -185,7 +185,7 @@ describe('import', () => {
       });
     });
 
-    test('CRLF line ends, a byte order mark, a last line without its end', async () => {
+    test('CRLF line breaks, a byte order mark, and a last line without a line break', async () => {
       const responses = csvOf(
         [responseRow({ response: 'a\nb' }), responseRow({ question_idx: '1', userid: '2' })],
         '\r\n',
@@ -194,7 +194,7 @@ describe('import', () => {
       expect((await stored()).map((row) => row['response'])).toEqual(['a\nb', 'Good']);
     });
 
-    test('LF and CRLF line ends in one file', async () => {
+    test('LF and CRLF line breaks in one file', async () => {
       const [header, ...records] = csvOf([responseRow(), responseRow({ question_idx: '1', userid: '2' })]).split('\n');
       await load({ responses: `${header}\r\n${records[0]}\n${records[1]}\r\n` });
       expect(await stored()).toHaveLength(2);
@@ -279,7 +279,7 @@ describe('import', () => {
       ';drop table users',
     ];
 
-    test('every text exactly as it stands in the file', async () => {
+    test('every text unchanged', async () => {
       const rows = nasty.map((text, index) =>
         responseRow({
           parent_shortcode: text,
@@ -313,7 +313,7 @@ describe('import', () => {
       expect(again.responses).toEqual({ new: 0, changed: 0, unchanged: nasty.length });
     });
 
-    test('survey names and shortcodes exactly as they stand in the file', async () => {
+    test('survey names and shortcodes unchanged', async () => {
       const rows = nasty.map((text, index) => {
         const surveyid = `3f1c6c5e-0000-4000-8000-${String(index + 1).padStart(12, '0')}`;
         return formRow({ surveyid, shortcode: text, survey_name: text });
@@ -323,7 +323,7 @@ describe('import', () => {
       expect(found).toEqual(nasty.map((text) => ({ shortcode: text, survey_name: text })));
     });
 
-    test('every number in JSON digit for digit', async () => {
+    test('every digit of the numbers in JSON', async () => {
       const metadata =
         '{"a":1E+400,"b":123456789012345678901234567890.10,"c":-0.0,"d":9007199254740993,"e":1e-7,"f":[1.50]}';
       await load({ responses: csvOf([responseRow({ metadata, ad_id: null })]) });
@@ -337,14 +337,14 @@ describe('import', () => {
       expect((await stored())[0]?.['ad_id']).toBe('23848585167320457123.50');
     });
 
-    test('answers of a megabyte', async () => {
-      const answers = ['x'.repeat(1_048_576), '",\n'.repeat(350_000), '👩‍👩‍👧é'.repeat(100_000)];
-      const rows = answers.map((response, index) =>
+    test('responses of a megabyte', async () => {
+      const texts = ['x'.repeat(1_048_576), '",\n'.repeat(350_000), '👩‍👩‍👧é'.repeat(100_000)];
+      const rows = texts.map((response, index) =>
         responseRow({ response, question_idx: String(index), question_ref: `${index}` }),
       );
       await load({ responses: csvOf(rows) });
       const found = await stored();
-      expect(found.map((row, index) => row['response'] === answers[index])).toEqual([true, true, true]);
+      expect(found.map((row, index) => row['response'] === texts[index])).toEqual([true, true, true]);
     });
 
     test('new, changed and unchanged responses of one file', async () => {
@@ -387,13 +387,13 @@ describe('import', () => {
       expect(notices).toEqual(names.map((name) => `${name}: columns are separated by ${words}, not commas`));
     });
 
-    test('into the account whose address differs in case only', async () => {
+    test('into the account whose e-mail address differs only in case', async () => {
       await load();
       expect(await load({ email: 'ANN@Example.org' })).toMatchObject({ email, isNewAccount: false });
       expect(await query(running.url, 'select email from users')).toEqual([{ email }]);
     });
 
-    test('nothing where two accounts match the address, naming both', async () => {
+    test('nothing if two accounts match the e-mail address, naming both', async () => {
       await load();
       await query(running.url, `insert into users (email) values ('Ann@example.org')`);
       await expect(load()).rejects.toThrow('--email: two accounts match, "Ann@example.org" and "ann@example.org"');

@@ -9,7 +9,7 @@ import { CACHE_NOTE, type KeysCommand, startKeysCommand } from '../support/keys.
 import { commandLines } from '../support/processes.ts';
 import { startTool } from '../support/run-tool.ts';
 
-/** What the tests use of a KV namespace. */
+/** The part of a KV namespace that the tests use. */
 interface Cache {
   put(name: string, value: string): Promise<void>;
   list(): Promise<{ readonly keys: readonly { readonly name: string }[] }>;
@@ -22,7 +22,7 @@ describe('the local key cache', () => {
 
   beforeAll(async () => {
     keys = await startKeysCommand();
-    vi.stubEnv('WRANGLER_LOG', 'error'); // otherwise it warns that DATABASE_URL is missing, which the cache does not need
+    vi.stubEnv('WRANGLER_LOG', 'error'); // hides a warning about DATABASE_URL, which the cache does not need
   });
   afterEach(() => rm(join(keys.folder, 'data'), { recursive: true, force: true }));
   afterAll(async () => {
@@ -30,7 +30,7 @@ describe('the local key cache', () => {
     await keys?.stop();
   });
 
-  /** Opens the cache in this process, as wrangler does for a service: each of its commands would take more than a second. */
+  /** Opens the cache in this process as wrangler does for a service. wrangler's commands would take more than a second each. */
   async function withCache<T>(use: (cache: Cache) => Promise<T>): Promise<T> {
     const persist = { path: join(keys.folder, 'data/kv/v3') }; // where wrangler stores data with --persist-to data/kv
     const { env, dispose } = await getPlatformProxy<{ API_KEYS: Cache }>({ configPath, persist, envFiles: [] });
@@ -40,7 +40,7 @@ describe('the local key cache', () => {
     withCache((cache) => Promise.all(hashes.map((hash) => cache.put(hash, '{}'))));
   const cached = () => withCache(async (cache) => (await cache.list()).keys.map(({ name }) => name));
 
-  test('loses a revoked key, again when that is repeated, and no other key', async () => {
+  test('loses only a revoked key, and loses it again when the command is repeated', async () => {
     const [key, other] = [await keys.issue(), await keys.issue()];
     const [hash, otherHash] = [await hashApiKey(key.key), await hashApiKey(other.key)];
     for (let run = 0; run < 2; run++) {
@@ -57,7 +57,7 @@ describe('the local key cache', () => {
     expect(await cached()).toEqual([]);
   });
 
-  test('is not created', async () => {
+  test('is not created by revoking a key', async () => {
     await keys.run('revoke', (await keys.issue()).id);
     await expect(stat(join(keys.folder, 'data'))).rejects.toThrow('ENOENT');
   });
@@ -96,7 +96,7 @@ describe('the local key cache', () => {
       const folder = join(keys.folder, name);
       return `${await mode(folder)} ${await mode(join(folder, 'entries.json'))}`;
     };
-    const found = await Promise.allSettled(folders.map(read)); // a folder may be removed meanwhile
+    const found = await Promise.allSettled(folders.map(read)); // a folder may be removed in the meantime
     return found.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   }
 
@@ -107,7 +107,7 @@ describe('the local key cache', () => {
     return files.filter((_, index) => contents[index]?.includes(text));
   }
 
-  test('that cannot be cleared: the key is revoked, and the error says how long it may work', async () => {
+  test('that cannot be cleared: the key is revoked, and the error states how long it may work', async () => {
     const { key, id } = await keys.issue();
     await breakCache();
     const { status, stdout, stderr } = await keys.run('revoke', id);

@@ -15,7 +15,7 @@ describe('npm run keys -- list', () => {
     keys = await startKeysCommand();
     none = { text: await keys.run('list'), json: await keys.run('list', '--json') };
 
-    // Stored in neither the order of accounts nor that of age.
+    // Stored neither by account nor by age.
     await query(keys.url, `insert into users (email) values ('Zoe@example.org'), ('none@example.org')`);
     for (const name of ['new', 'gone', 'old', 'other']) issued.push(await keys.issue('--name', name));
     await query(

@@ -13,7 +13,7 @@ interface Call {
   readonly body: string;
 }
 
-/** Stands in for Cloudflare's API. `result` gets the body of a request and returns that of the response. */
+/** Starts a fake of Cloudflare's API. @param result computes a response's body from the request's */
 async function startCloudflare(status: number, result: (body: string) => object) {
   const calls: Call[] = [];
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
@@ -79,7 +79,7 @@ describe('npm run keys, with --remote', () => {
     expect(await isRevoked(id)).toBe(true);
   });
 
-  test('without a login, revokes the key and says what to do', async () => {
+  test('without a login, revokes the key and explains what to do', async () => {
     const { key, id } = await keys.issue();
     const { status, stdout, stderr } = await keys.run('revoke', id, '--remote');
     expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringMatching(/^revoked /) });
@@ -99,7 +99,7 @@ describe('npm run keys, with --remote', () => {
     expect(stderr).toContain('The key is rotated, but the old one could not be removed from the cache');
   });
 
-  test('refuses an environment that wrangler.toml does not have, for which wrangler takes another namespace', async () => {
+  test('refuses an environment that wrangler.toml does not have, for which wrangler would use another namespace', async () => {
     using cloudflare = await startCloudflare(200, succeed);
     const { id } = await keys.issue();
     const { status, stderr } = await keys.runWith(cloudflare.env, 'revoke', id, '--remote', '--env', 'nowhere');

@@ -26,7 +26,7 @@ describe('npm run keys -- revoke', () => {
     expect(await revokedAt(other.id)).toBeNull();
   });
 
-  test('keeps and shows the time at which a key was revoked first', async () => {
+  test('keeps and shows the time at which a key was first revoked', async () => {
     const key = await keys.issue('--name', 'Pull');
     const before = new Date('2026-01-02T03:04:59.123Z');
     await query(keys.url, 'update api_keys set revoked = $2 where id = $1', [key.id, before]);

@@ -14,7 +14,7 @@ describe('npm run keys -- rotate', () => {
 
   beforeAll(async () => {
     keys = await startKeysCommand();
-    // Berlin's clocks change within most of the spans below: a day must be 24 hours all the same.
+    // Berlin's clocks change within most of the spans below, but a day must still have 24 hours.
     const [{ name } = { name: '' }] = await query<{ name: string }>(keys.url, 'select current_database() as name');
     await query(keys.url, `alter database "${name}" set timezone to 'Europe/Berlin'`);
   });
@@ -68,7 +68,7 @@ describe('npm run keys -- rotate', () => {
     expect(await listed(result.id)).toMatchObject({ state: 'active', prefix: result.prefix });
   });
 
-  test('issues the new key for as long as the old one was issued for', async () => {
+  test('gives the new key the lifetime of the old one', async () => {
     const old = await keys.issue('--expires', '300d');
     await query(
       keys.url,
@@ -87,14 +87,14 @@ describe('npm run keys -- rotate', () => {
     expect(span(created, replaces.expires)).toBe(1.5 * HOUR);
   });
 
-  test('never extends the old key', async () => {
+  test('never extends the lifetime of the old key', async () => {
     const old = await keys.issue('--expires', '1h');
     const before = (await listed(old.id))?.expires;
     expect((await rotated(old.id)).replaces.expires).toBe(before);
     expect((await listed(old.id))?.expires).toBe(before);
   });
 
-  test('ends the old key at once with a grace of 0, and then refuses to rotate it', async () => {
+  test('expires the old key at once with a grace period of 0, and then refuses to rotate it', async () => {
     const old = await keys.issue();
     const { status, stderr } = await keys.run('rotate', old.id, '--grace', '0', '--expires', '1d');
     expect(status).toBe(0);
@@ -117,8 +117,12 @@ describe('npm run keys -- rotate', () => {
 
   test.each([
     ['an unknown id', [UNKNOWN_ID], `<id>: there is no key ${UNKNOWN_ID}. "npm run keys -- list" shows all keys.`],
-    ['a bad grace', [UNKNOWN_ID, '--grace', 'soon'], '--grace: "soon" is not a duration such as 90d, 12h, 30m or 0'],
-    ['no lifetime', [UNKNOWN_ID, '--expires', '0'], '--expires: "0" is not a duration'],
+    [
+      'a bad grace period',
+      [UNKNOWN_ID, '--grace', 'soon'],
+      '--grace: "soon" is not a duration such as 90d, 12h, 30m or 0',
+    ],
+    ['a lifetime of 0', [UNKNOWN_ID, '--expires', '0'], '--expires: "0" is not a duration'],
     ['an environment without --remote', [UNKNOWN_ID, '--env', 'x'], '--env: only valid with --remote'],
   ])('refuses %s', (_, args, message) => expectRefusal(args, message));
 
@@ -132,7 +136,7 @@ describe('npm run keys -- rotate', () => {
   }
 });
 
-test('rotate refuses a key that another rotation ends while this one waits for it', async () => {
+test('rotate refuses a key that another rotation expires while this one waits for its lock', async () => {
   const keys = await startKeysCommand();
   onTestFinished(() => keys.stop());
   const old = await keys.issue('--name', 'twice');

@@ -30,13 +30,13 @@ describe('a wrangler that gets no response', () => {
 
   const processes = () => commandLines().filter((line) => line.includes(folder));
 
-  test('is ended after the timeout, with its child processes', async () => {
+  test('is killed after the timeout, with its child processes', async () => {
     const running = runWrangler(args, { logFolder: folder, timeoutMs: 5_000 });
     await expect(running).rejects.toThrow('wrangler took longer than 5 s');
     expect(processes()).toEqual([]);
   });
 
-  test('is ended by an interruption', async () => {
+  test('is killed when the command is interrupted', async () => {
     const interruption = new AbortController();
     const running = runWrangler(args, { logFolder: folder, signal: interruption.signal });
     await once(server, 'connection');

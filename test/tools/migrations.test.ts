@@ -24,7 +24,7 @@ describe('migrate', () => {
     expect(recorded.map(({ name }) => name)).toEqual(applied);
   });
 
-  test('creates a role that can read, and update when a key was last used, but nothing else', async () => {
+  test('creates a role that can only read, and update when a key was last used', async () => {
     await migrate(url);
     const asWorker = (sql: string) => query(url, `begin; set local role survey_export_worker; ${sql}; rollback`);
     await asWorker('select from users, surveys, survey_settings, responses, api_keys');
@@ -40,7 +40,7 @@ describe('migrate', () => {
     }
   });
 
-  test('works for a second database of a server that has the role already', async () => {
+  test('works for a second database on a server that already has the role', async () => {
     const urls = [await postgres.createDatabase(), await postgres.createDatabase()];
     const applied = await Promise.all(urls.map(migrate));
     expect(applied[0]).toEqual(applied[1]);

@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-async function makeDatabase(): Promise<void> {
+async function createDatabase(): Promise<void> {
   mkdirSync(dataDir);
   await putEmptyDatabase(dataDir);
 }
@@ -37,7 +37,7 @@ const open = (role?: Role) => openDatabase({ DATA_DIR: dataDir }, undefined, rol
 const postmasterPid = () => Number.parseInt(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10);
 const isRunning = () => existsSync(join(dataDir, 'postgres/postmaster.pid'));
 
-/** Another process that has the database open. It closes it when `close` is called. */
+/** Opens the database in another process, which closes it when `close` is called. */
 async function openElsewhere(role: Role = 'command') {
   const module = new URL('../../tools/database.ts', import.meta.url).href;
   const script = `
@@ -68,7 +68,7 @@ async function ended(child: ChildProcess): Promise<void> {
 }
 
 describe('the embedded database', () => {
-  test('is durable, sorts UTF-8 text by code point, needs its password, and is readable by its owner only', async () => {
+  test('is durable, sorts UTF-8 text by code point, requires its password, and is readable only by its owner', async () => {
     await using database = await open();
     const [settings] = await query(
       database.url,
@@ -81,15 +81,15 @@ describe('the embedded database', () => {
     expect(execFileSync('find', [dataDir, '-perm', '/077'], { encoding: 'utf8' })).toBe('');
   });
 
-  test('has one server when many processes open it at once, which ends when the last of them is done', async () => {
+  test('has one server when many processes open it at once, which stops after the last of them', async () => {
     const all = await Promise.all([1, 2, 3].map(() => openElsewhere()));
     expect(new Set(all.map(({ url }) => url)).size).toBe(1);
     await Promise.all(all.map((each) => each.close()));
     expect(isRunning()).toBe(false);
   });
 
-  test('stays open for a second command when the first one, which started the server, is done', async () => {
-    await makeDatabase();
+  test('stays open for a second command when the first one, which started the server, finishes', async () => {
+    await createDatabase();
     const first = await openElsewhere();
     const second = await openElsewhere();
     const closed = first.close();
@@ -101,8 +101,8 @@ describe('the embedded database', () => {
     expect(isRunning()).toBe(false);
   });
 
-  test('lets other clients finish after the command that started the server, and the next command waits', async () => {
-    await makeDatabase();
+  test('lets other clients finish after the command that started the server; the next command waits for them', async () => {
+    await createDatabase();
     const first = await openElsewhere();
     const client = new Client({ connectionString: first.url });
     await client.connect();
@@ -116,8 +116,8 @@ describe('the embedded database', () => {
     expect(database.url).not.toBe(first.url);
   });
 
-  test('has all that was committed when the process that started the server was killed', async () => {
-    await makeDatabase();
+  test('keeps all commits when the process that started the server is killed', async () => {
+    await createDatabase();
     const first = await openElsewhere();
     await query(first.url, 'create table survivors as select generate_series(1, 1000) as n');
     await first.kill();
@@ -125,29 +125,32 @@ describe('the embedded database', () => {
     expect(await query(database.url, 'select count(*)::int from survivors')).toEqual([{ count: 1000 }]);
   });
 
-  test.each(['command', 'service'] as const)('is taken over by a %s from a server without a starter', async (role) => {
-    await makeDatabase();
-    const first = await openElsewhere('service');
-    const pid = postmasterPid();
-    expect(killTetherOf(pid)).toBe(1);
-    await first.kill();
-    expect(postmasterPid()).toBe(pid);
-    await using database = await open(role);
-    expect(postmasterPid()).not.toBe(pid);
-    expect(await query(database.url, 'select 1 as one')).toEqual([{ one: 1 }]);
-  });
+  test.each(['command', 'service'] as const)(
+    'is taken over by a %s from a server whose starting process is gone',
+    async (role) => {
+      await createDatabase();
+      const first = await openElsewhere('service');
+      const pid = postmasterPid();
+      expect(killWatchdogOf(pid)).toBe(1);
+      await first.kill();
+      expect(postmasterPid()).toBe(pid);
+      await using database = await open(role);
+      expect(postmasterPid()).not.toBe(pid);
+      expect(await query(database.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+    },
+  );
 
-  /** Kills the process that would end the server, as if it had been killed with the starter. @returns how many it found */
-  function killTetherOf(postmaster: number): number {
+  /** Kills the process that stops the server when its starting process ends. @returns how many such processes it found */
+  function killWatchdogOf(postmaster: number): number {
     const lines = execFileSync('ps', ['-eo', 'pid=,pgid=,args='], { encoding: 'utf8' }).split('\n');
     const fields = lines.map((line) => line.trim().split(/\s+/));
-    const tethers = fields.filter(([, group, ...args]) => Number(group) === postmaster && args.includes('read'));
-    for (const [pid] of tethers) process.kill(Number(pid), 'SIGKILL');
-    return tethers.length;
+    const watchdogs = fields.filter(([, group, ...args]) => Number(group) === postmaster && args.includes('read'));
+    for (const [pid] of watchdogs) process.kill(Number(pid), 'SIGKILL');
+    return watchdogs.length;
   }
 
-  test('opens after a crash, although another program has the process id of the server by now', async () => {
-    await makeDatabase();
+  test('opens after a crash, even if another program now has the server’s process id', async () => {
+    await createDatabase();
     const file = join(dataDir, 'postgres/postmaster.pid');
     // Postgres itself ignores a process of another account.
     const other = spawn('sleep', ['600'], { ...(await serverAccount()), stdio: 'ignore' });
@@ -157,8 +160,8 @@ describe('the embedded database', () => {
     expect(await query(database.url, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  test('of a running npm start is refused to another one, which names the process', async () => {
-    await makeDatabase();
+  test('is refused to npm start while another npm start uses it, and the error names that process', async () => {
+    await createDatabase();
     const first = await openElsewhere('service');
     await expect(open('service')).rejects.toMatchObject({
       name: 'UserError',
@@ -168,8 +171,8 @@ describe('the embedded database', () => {
     expect(isRunning()).toBe(false);
   });
 
-  test('is not taken by npm start before the command that started its server has ended', async () => {
-    await makeDatabase();
+  test('is not opened by npm start until the command that started its server has finished', async () => {
+    await createDatabase();
     const command = await openElsewhere();
     let isOpen = false;
     const opened = open('service').finally(() => (isOpen = true));
@@ -182,8 +185,8 @@ describe('the embedded database', () => {
     expect(database.url).not.toBe(command.url);
   });
 
-  test('tells npm start when its server has ended unexpectedly', async () => {
-    await makeDatabase();
+  test('reports to npm start that its server has ended unexpectedly', async () => {
+    await createDatabase();
     await using database = await open('service');
     process.kill(postmasterPid(), 'SIGQUIT');
     await expect(database.ended).rejects.toThrow('Postgres has ended unexpectedly');
@@ -211,7 +214,7 @@ describe('DATA_DIR', () => {
     ['that is a file', () => writeFileSync(dataDir, ''), /data is a file: set DATA_DIR/],
     ['in a folder that does not exist', () => (dataDir = join(folder, 'no', 'data')), /does not exist: create it/],
     ['in a file', () => (writeFileSync(join(folder, 'f'), ''), (dataDir = join(folder, 'f/data'))), /does not exist/],
-  ])('%s is refused in one sentence', async (_, prepare, message) => {
+  ])('%s is refused with one sentence', async (_, prepare, message) => {
     prepare();
     await expect(open()).rejects.toMatchObject({ name: 'UserError', message: expect.stringMatching(message) });
   });
@@ -223,7 +226,7 @@ describe('DATA_DIR', () => {
     expect(statSync(dataDir).mode & 0o777).toBe(0o755);
   });
 
-  test.runIf(isRoot)('that only root can enter links to a folder of the server’s account', async () => {
+  test.runIf(isRoot)('that only root can enter gets a link to a folder of the server’s account', async () => {
     mkdirSync(dataDir, { mode: 0o700 });
     chmodSync(folder, 0o700);
     await using _ = await open();
@@ -259,7 +262,7 @@ describe('DATA_DIR', () => {
   });
 });
 
-test('a platform without Postgres binaries is named, with what to do instead', () => {
+test('the error for a platform without Postgres binaries names it and what to do', () => {
   expect(() => installed('sunos-x64')).toThrow(
     'there is no Postgres from npm for sunos-x64: set DATABASE_URL to a Postgres server',
   );

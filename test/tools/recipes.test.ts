@@ -52,7 +52,7 @@ describe('npm run recipes', () => {
   });
 });
 
-// "npm run recipes" also runs those in other languages, where they are installed.
+// "npm run recipes" also runs the recipes in other installed languages.
 describe('the curl recipes', () => {
   let trials: Trials;
   beforeAll(async () => {

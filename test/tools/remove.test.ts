@@ -65,7 +65,7 @@ describe('npm run db:remove', () => {
     expect(await dump(running.url)).toEqual(before);
   });
 
-  test('deletes a survey with --yes, and nothing of other surveys and accounts', async () => {
+  test('deletes a survey with --yes, and nothing from other surveys and accounts', async () => {
     expect(await run(...surveyA, '--yes')).toEqual({
       status: 0,
       stdout:

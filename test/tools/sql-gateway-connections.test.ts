@@ -25,7 +25,7 @@ describe('connections of the SQL gateway', () => {
     await server?.stop();
   });
 
-  /** Starts a long statement and returns its request when it is running. */
+  /** Starts a long statement, and waits until it is running. @returns its request */
   async function startLong(url: string) {
     const { hostname, port, pathname: path } = new URL(url);
     const headers = {
@@ -45,9 +45,9 @@ describe('connections of the SQL gateway', () => {
     return (await gateway.directly(query, [LONG, 'active'])).length;
   }
 
-  test('are closed, and their statement is cancelled, when the client is gone', async () => {
-    const leaving = await startLong(gateway.url);
-    leaving.destroy();
+  test('are closed, and their statement is cancelled, when the client disconnects', async () => {
+    const running = await startLong(gateway.url);
+    running.destroy();
     await expect.poll(countLong, { timeout: 5000 }).toBe(0);
     expect(await gateway.rowsOf('select 1')).toEqual([['1']]);
   });

@@ -21,7 +21,7 @@ describe('the SQL gateway', () => {
       grant select on notes to reader;
       alter role reader set enable_bitmapscan = off;
       alter role reader set search_path = "$user", public, "a b";
-      alter role reader set log_min_duration_statement = 12345; -- only a superuser may set it
+      alter role reader set log_min_duration_statement = 12345; -- requires a superuser
     `);
   });
 
@@ -67,7 +67,7 @@ describe('the SQL gateway', () => {
       expect(await gateway.rowsOf('select $1::text, $2::text, $3::text', [text, '', null])).toEqual([[text, '', null]]);
     });
 
-    test.each([10_000, 200_000])('values of %d characters that all have to be escaped', async (length) => {
+    test.each([10_000, 200_000])('values of %d characters that must all be escaped', async (length) => {
       const columns = Array.from({ length: 12 }, () => `repeat(E'\\x01', ${length})`);
       expect(await gateway.rowsOf(`select ${columns.join()}`)).toEqual([columns.map(() => '\u0001'.repeat(length))]);
     });
@@ -106,7 +106,7 @@ describe('the SQL gateway', () => {
     const settings = names.map((name) => `current_setting('${name}')`).join(', ');
     const values = ['"$user", public, "a b"', '12345ms'];
 
-    test('with the settings of the role, at every request', async () => {
+    test('with the settings of the role, for every request', async () => {
       const reader = { 'Neon-Connection-String': gateway.connectionString({ user: 'reader' }) };
       for (let i = 0; i < 3; i++) {
         const query = `select set_config('enable_bitmapscan', 'on', false), ${settings}`;

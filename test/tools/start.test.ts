@@ -29,7 +29,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address ? address.port : 0;
 }
 
-/** Starts the service and waits until it says that it is ready. */
+/** Starts the service and waits until it is ready. */
 async function startService(env: NodeJS.ProcessEnv = {}) {
   const { child, outcome } = startTool('start.ts', [], { PORT: String(port), DATA_DIR: dataDir, ...env });
   let printed = '';
@@ -52,14 +52,14 @@ async function startService(env: NodeJS.ProcessEnv = {}) {
   };
 }
 
-/** Command lines of running processes that have to do with this test's service. */
+/** Command lines of the running processes of this test's service. */
 function processes(): string[] {
   const all = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).split('\n');
   return all.filter((line) => line.includes(dataDir) || line.includes(`--port ${port}`));
 }
 
 describe('npm start', () => {
-  test('prints where it is, a key and a curl line that fetches a CSV, and stops at once with all it started', async () => {
+  test('prints its URL, a key and a curl command that downloads a CSV, and stops at once with all it started', async () => {
     const service = await startService();
     expect(service.printed).toContain(`\nAPI   http://127.0.0.1:${port}/api/v1\n`);
     expect(service.key).toMatch(/^sres_\w{49}$/);
@@ -79,13 +79,13 @@ describe('npm start', () => {
     expect(processes()).toEqual([]);
   });
 
-  test.each(['SIGTERM', 'SIGKILL'] as const)('stops with all it started when npm gets a %s', async (signal) => {
+  test.each(['SIGTERM', 'SIGKILL'] as const)('stops with all it started when npm gets %s', async (signal) => {
     await putEmptyDatabase(dataDir);
     const npm = spawn('npm', ['start'], {
       env: { ...process.env, DATABASE_URL: '', PORT: String(port), DATA_DIR: dataDir },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const ended = once(npm, 'close'); // of the pipe that all of them write to: when the last one has ended
+    const ended = once(npm, 'close'); // all of them write to the same pipe, which closes after the last one has ended
     let printed = '';
     npm.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
     await expect.poll(() => printed, { timeout: 60_000 }).toContain('Ctrl-C');
@@ -96,7 +96,7 @@ describe('npm start', () => {
     await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow('fetch failed');
   });
 
-  test('leaves no process when it is killed, and starts again', async () => {
+  test('leaves no process when it is killed, and can be started again', async () => {
     await putEmptyDatabase(dataDir);
     const killed = await startService();
     await killed.stop('SIGKILL');
@@ -106,7 +106,7 @@ describe('npm start', () => {
     await next.stop('SIGTERM');
   });
 
-  test('refuses a DATA_DIR that another one is using, and names its process', async () => {
+  test('refuses a DATA_DIR that another npm start is using, and names its process', async () => {
     await putEmptyDatabase(dataDir);
     const service = await startService();
     const env = { PORT: String(await freePort()), DATA_DIR: dataDir };
@@ -116,7 +116,7 @@ describe('npm start', () => {
     await service.stop('SIGTERM');
   });
 
-  test('stops while it waits for a database that does not answer', async () => {
+  test('stops while it waits for a database that does not respond', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port: databasePort } = silent.address() as AddressInfo;
@@ -133,13 +133,13 @@ describe('npm start', () => {
     expect(Date.now() - start).toBeLessThan(5_000);
   });
 
-  test('stops at once while its database is being made, and makes it the next time', async () => {
+  test('stops at once while its database is being created, and creates it the next time', async () => {
     const { child, outcome } = startTool('start.ts', [], { PORT: String(port), DATA_DIR: dataDir });
-    const isBeingMade = () => readdirSync(dataDir).some((name) => name.startsWith('postgres.new'));
-    await expect.poll(isBeingMade, { timeout: 30_000 }).toBe(true);
+    const isBeingCreated = () => readdirSync(dataDir).some((name) => name.startsWith('postgres.new'));
+    await expect.poll(isBeingCreated, { timeout: 30_000 }).toBe(true);
     child.kill('SIGTERM');
-    expect(await outcome).toMatchObject({ status: 0, stdout: '', stderr: '' }); // 1 when it was not done by its deadline
-    expect(existsSync(join(dataDir, 'postgres'))).toBe(false); // nor did it go on until the database was made
+    expect(await outcome).toMatchObject({ status: 0, stdout: '', stderr: '' }); // status 1 if it missed its deadline
+    expect(existsSync(join(dataDir, 'postgres'))).toBe(false); // it did not wait until the database was created
     expect(processes()).toEqual([]);
 
     const database = await openDatabase({ DATA_DIR: dataDir });
@@ -159,7 +159,7 @@ describe('npm start', () => {
     await second.stop('SIGINT');
   });
 
-  test('lets other commands work on its database while it runs', async () => {
+  test('lets other commands use its database while it runs', async () => {
     await putEmptyDatabase(dataDir);
     const service = await startService();
     const issued = await startTool('keys.ts', ['issue', '--email', 'demo@example.org'], { DATA_DIR: dataDir }).outcome;
@@ -171,7 +171,7 @@ describe('npm start', () => {
     await service.stop('SIGTERM');
   });
 
-  test('refuses a key from the moment it is revoked or rotated away, although it was used just before', async () => {
+  test('refuses a key as soon as it is revoked or rotated with no grace period, even if it was just used', async () => {
     await putEmptyDatabase(dataDir);
     const service = await startService();
     const keys = async (...args: string[]) => {
@@ -200,7 +200,7 @@ describe('npm start', () => {
     await service.stop('SIGTERM');
   });
 
-  test('serves DATABASE_URL instead, without demo data', async () => {
+  test('uses DATABASE_URL instead, without demo data', async () => {
     await using server = Object.assign(await startPostgres(), {
       async [Symbol.asyncDispose]() {
         await server.stop();
@@ -212,7 +212,7 @@ describe('npm start', () => {
     expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
     await service.stop('SIGTERM');
 
-    // The Worker's role is the server's: it is there, but made by another user.
+    // Roles belong to the server: the Worker's exists, but was created by another user.
     await withConnection(url, async (client) => {
       await client.query(`create role tenant login createrole password 'p'`);
       await client.query('create database tenants owner tenant');

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the lock file', () => {
-  test("of the project has hashes, and no other origin than npm's registry", async () => {
+  test("of the project has hashes, and no origin but npm's registry", async () => {
     expect(await lockFileProblems(root)).toEqual([]);
   });
 
@@ -88,7 +88,7 @@ describe('advisories', () => {
   test.each([
     ['none', 200, {}, { found: [] }],
     ['one', 200, { hono: [advisory] }, { found: ['hono: It leaks (high), https://github.com/advisories/GHSA-1'] }],
-    ['a refusal', 405, {}, { unavailable: expect.stringContaining('405') }],
+    ['an error', 405, {}, { unavailable: expect.stringContaining('405') }],
   ])('of a registry that returns %s', async (_, status, body, expected) => {
     await writeFile(join(folder, 'package.json'), '{"name":"test","dependencies":{"hono":"4.0.0"}}');
     const packages = { '': { dependencies: { hono: '4.0.0' } }, 'node_modules/hono': { version: '4.0.0' } };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { connect } from '../../src/db/client.ts';
 
-/** Runs a query of a client that has left, so that nothing is sent. */
+/** Runs a query whose client has disconnected, so that nothing is sent. */
 function queryWith(seconds: string | undefined): Promise<unknown> {
   const given = seconds === undefined ? {} : { EXPORT_RETRY_SECONDS: seconds };
   const db = connect({ DATABASE_URL: 'postgresql://user:secret@host/database', ...given });

@@ -33,7 +33,7 @@ describe('a token', () => {
   });
 });
 
-describe('a token of the older form', () => {
+describe('a token of the older format', () => {
   test('is split at its first two commas only', () => {
     fc.assert(
       fc.property(
@@ -100,7 +100,7 @@ describe('a token of the older form', () => {
 
 test.each([
   ['an empty text', ''],
-  ['words', 'not a token'],
+  ['plain text', 'not a token'],
   ['other characters', 'a.b.c'],
   ['an impossible length', 'abcde'],
   ['bytes that are not UTF-8', Buffer.from('2026-09-30 00:00:00+00,\xff,b', 'latin1').toString('base64')],

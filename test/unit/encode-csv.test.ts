@@ -28,7 +28,7 @@ describe('the dialect', () => {
     ['quotes a line feed', 'a\nb', '"a\nb"'],
     ['quotes a lone carriage return', 'a\rb', '"a\rb"'],
     ['leaves a tab alone', 'a\tb', 'a\tb'],
-    ['leaves spaces at the ends alone', ' a ', ' a '],
+    ['leaves leading and trailing spaces alone', ' a ', ' a '],
     ['leaves backslashes alone', 'a\\b\\.', 'a\\b\\.'],
     ['leaves control characters alone', 'a\u0001\b\fb', 'a\u0001\b\fb'],
     ['keeps a byte order mark', '\ufeffa', '\ufeffa'],
@@ -72,7 +72,7 @@ describe('a page', () => {
     expect(page.data).toHaveLength(0);
   });
 
-  test('is rejected with another number of columns, with and without rows', () => {
+  test('is rejected if it has another number of columns, with and without rows', () => {
     const read = (rows: Rows, columns: number) => encode(sqlResult(rows), columns);
     expect(() => read([], 1)).not.toThrow();
     expect(() => read([], 2)).toThrow(MalformedPageError);

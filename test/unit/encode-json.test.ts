@@ -16,7 +16,7 @@ const NAMES = new Map([
   ['Aa', ''],
   ['BB', 'like Aa'],
 ]);
-/** The columns: any text, JSON, a key of the table, and the four values of a token. */
+/** Members from these columns: any text, JSON, a key of `NAMES`, and the four values of a token. */
 const MEMBERS: ObjectLayout['members'] = [
   ['text', new StringValue(0)],
   ['json', new JsonValue(1)],
@@ -29,7 +29,7 @@ const COLUMNS = { columns: 7, keyColumns: [3, 0, 4] };
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array) => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
 const lines = new ObjectEncoder({ members: MEMBERS, after: '\n' });
-/** Escaped text cannot be a key of a table. */
+/** For escaped results, whose text cannot be a key of `NAMES`. */
 const withoutNames = new ObjectEncoder({ members: MEMBERS.filter(([name]) => name !== 'name'), after: '\n' });
 const encode = (body: string) => lines.encode(bytesOf(body), COLUMNS);
 const linesOf = (body: string) => textOf(encode(body).data);

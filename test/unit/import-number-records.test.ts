@@ -20,7 +20,7 @@ function quoted(value: string | null): string {
   return value === null ? '' : `"${value.replaceAll('"', '""')}"`;
 }
 
-test('puts in front of each record the line on which it begins, however the file is split', () => {
+test('prefixes each record with the line on which it starts, however the file is split', () => {
   fc.assert(
     fc.property(table, fc.constantFrom('\n', '\r\n'), fc.integer({ min: 1, max: 9 }), (rows, end, pieceSize) => {
       const records = rows.map((row) => row.map(quoted).join(','));
@@ -38,7 +38,7 @@ test('separates the number with the delimiter of the file', () => {
   expect(number('a;"b;c"\n', 100, ';')).toBe('2;a;"b;c"\n');
 });
 
-test('numbers a last record without a line end', () => {
+test('numbers a last record without a line break', () => {
   expect(number('a,b\n"c",', 1)).toBe('2,a,b\n3,"c",');
 });
 
@@ -58,7 +58,7 @@ test.each([
     expect(() => number(csv, pieceSize)).toThrow(message);
 });
 
-test('refuses a record longer than 64 MiB, without keeping it', () => {
+test('refuses a record longer than 64 MiB without buffering it', () => {
   const numberer = new RecordNumberer(',');
   const piece = Buffer.alloc(1024 * 1024, 'x');
   numberer.push(Buffer.from('a,b\n"'));

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { KeyCache, type KeyNamespace, type KeyRequest } from '../../src/auth/key-cache.ts';
 import type { Database, Row } from '../../src/db/client.ts';
 
-// What workerd and its KV cannot be made to do on purpose: copies at other locations, lost requests, an order of events.
+// Tests of what cannot be provoked in workerd and its KV: copies at other locations, lost requests, a certain order of events.
 
 beforeEach(() => vi.useFakeTimers({ now: Date.parse('2026-03-01T00:00:00Z') }));
 afterEach(() => {
@@ -31,7 +31,7 @@ test('a location keeps its copy of a KV entry for 30 seconds', async () => {
   expect(get).toHaveBeenCalledWith('hash', { type: 'json', cacheTtl: 30 });
 });
 
-test('a lookup whose request has ended fails the others after 20 seconds, and the next request begins a new one', async () => {
+test('a lookup whose request has ended fails for waiting requests after 20 seconds, and the next request starts a new one', async () => {
   const cache = new KeyCache();
   const never = () => new Promise<Row[]>(() => {});
   const waiting = Promise.allSettled([cache.find('hash', requestWith(never))]);
@@ -41,7 +41,7 @@ test('a lookup whose request has ended fails the others after 20 seconds, and th
 });
 
 test.each(['before', 'after'])(
-  'a request that reads KV shares a lookup that began %s it and has ended',
+  'a request that is still reading KV shares the result of a lookup that started %s it',
   async (order) => {
     const cache = new KeyCache();
     const entry = Promise.withResolvers<null>();
@@ -67,7 +67,7 @@ test.each(['before', 'after'])(
 );
 
 describe('a KV write', () => {
-  test('is deferred: it may outlive the response', async () => {
+  test('is deferred, and may outlive the response', async () => {
     const writing = Promise.withResolvers<void>();
     const deferred: Promise<unknown>[] = [];
     let isOver = false;
@@ -79,7 +79,7 @@ describe('a KV write', () => {
     await over;
   });
 
-  test('that hangs keeps the result of its lookup alive for no more than a second', async () => {
+  test('that hangs keeps the result of its lookup for at most a second', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {});
     const cache = new KeyCache();
     await cache.find('hash', requestWith(found, { put: () => new Promise(() => {}) }));

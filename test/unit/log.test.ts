@@ -10,7 +10,7 @@ test('writes a line of JSON', () => {
   expect(JSON.parse(String(written.mock.calls[0]?.[0]))).toEqual({ event: 'it failed', error: 'why\n"how"', n: 1 });
 });
 
-test('blanks keys, hashes and connection strings, wherever they stand', async () => {
+test('redacts keys, hashes and connection strings anywhere in a line', async () => {
   const key = generateApiKey();
   const hash = await hashApiKey(key);
   const url = 'postgresql://user:pass%22word@host/db?sslmode=require';
@@ -20,7 +20,7 @@ test('blanks keys, hashes and connection strings, wherever they stand', async ()
   expect(JSON.parse(text)).toEqual({ event: 'it failed', error: 'for …, {"…"} at …', stack: '\n…\n…\n…\n' });
 });
 
-test('blanks them in the lines of requests as well, and leaves ids', () => {
+test('redacts them in request lines too, and keeps ids', () => {
   const log = vi.spyOn(console, 'log').mockImplementation(() => {});
   const requestId = crypto.randomUUID();
   logRequest({ requestId, method: generateApiKey(), rows: 12_345_678 });

@@ -7,7 +7,7 @@ const LIMITS = { totalMs: 8_000, attemptMs: 1_000 };
 
 type Read = (signal: AbortSignal) => Promise<string>;
 const transient: Read = () => Promise.reject(new DatabaseError('transient', 'lost'));
-/** Ends only when it is aborted. */
+/** Settles only when it is aborted. */
 const endless: Read = (signal) =>
   new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(new Error('aborted')));
@@ -16,7 +16,7 @@ const endless: Read = (signal) =>
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-/** Runs a read to its end. It must leave no timer, and no listener on the signal, which may live as long as the isolate. */
+/** Runs a read to its end. @returns `left`: timers and listeners on the signal, which may live as long as the isolate */
 async function run(read: Read, client = new AbortController()) {
   const start = Date.now();
   const reading = withRetry(LIMITS, client.signal, read).then(
@@ -68,7 +68,7 @@ test('fails if every attempt takes too long', async () => {
 test.each([
   ['during an attempt', endless],
   ['between attempts', transient],
-])('ends when the client leaves %s', async (_, read) => {
+])('ends when the client disconnects %s', async (_, read) => {
   const client = new AbortController();
   setTimeout(() => client.abort(new Error('left')), 10);
   const outcome = await run(read, client);

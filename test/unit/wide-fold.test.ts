@@ -22,7 +22,7 @@ const QUESTIONS = [
 ];
 const COLUMNS = questionColumns(QUESTIONS, FORM_VERSIONS);
 
-/** @param cuts the positions at which the CSV of the rows is cut */
+/** @param cuts offsets at which the rows' CSV is split into parts */
 function fold(rows: readonly Row[], cuts: readonly number[] = []): string {
   const csv = naiveCsv(rows);
   const at = [0, ...cuts.map((cut) => cut % (csv.length + 1)).toSorted((a, b) => a - b), csv.length];
@@ -35,7 +35,7 @@ function fold(rows: readonly Row[], cuts: readonly number[] = []): string {
   return Buffer.concat(file).toString('utf8');
 }
 
-/** The same, written naively. */
+/** A naive implementation to compare with. */
 function naiveFold(rows: readonly Row[]): string {
   const records = new Map<string, { fixed: Row; responses: Map<string, string | null> }>();
   for (const [userid, parent, code, surveyid, questionRef, flowid, timestamp, metadata, response] of rows) {
@@ -86,7 +86,7 @@ const row = (values: { userid?: string; response?: string; questionRef?: string;
 };
 
 describe('the records', () => {
-  test('equal those of a naive fold, for any rows and wherever their text is cut', () => {
+  test('equal those of a naive fold, for any rows, however their text is split', () => {
     fc.assert(
       fc.property(participants, fc.array(fc.nat(), { maxLength: 20 }), (rows, cuts) => {
         expect(fold(rows, cuts)).toBe(naiveFold(rows));
@@ -95,22 +95,22 @@ describe('the records', () => {
     );
   });
 
-  test('do not depend on the parts, even of one character', () => {
+  test('do not depend on the split, even into single characters', () => {
     const rows = [row({ response: 'x"y' }), row({ response: '' }), row({ userid: 'a,🎉' }), row({ userid: '"' })];
     const { length } = naiveCsv(rows);
     expect(fold(rows, [...Array(length).keys()])).toBe(naiveFold(rows));
   });
 
-  test('may be longer than many chunks, with characters of several bytes', () => {
+  test('may span many chunks, with characters of several bytes', () => {
     const rows = [row({ response: `x${'🎉é'.repeat(400_000)}` }), row({ userid: 'v' })];
     expect(fold(rows, [10, 500_000, 700_000]) === naiveFold(rows)).toBe(true);
   });
 
-  test('are none without rows', () => {
+  test('are empty without rows', () => {
     expect(fold([])).toBe('');
   });
 
-  test('need a last row that is complete', () => {
+  test('require a complete last row', () => {
     const folding = new Fold(COLUMNS);
     expect([...folding.add('u,,start,v1')]).toEqual([]);
     expect(() => [...folding.end()]).toThrow('no end');
@@ -139,7 +139,7 @@ describe('the size of one participant', () => {
     );
   });
 
-  test('counts what is held: neither what was replaced nor other participants', () => {
+  test('counts neither replaced responses nor other participants', () => {
     const rows = [row({ response: half }), row({ response: half }), row({ userid: 'v', response: half })];
     expect(fold(rows) === naiveFold(rows)).toBe(true);
   });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 
-test('of a participant’s 240 MB of responses, a wide file holds only those of the record', async () => {
+test('a wide export of 240 MB of responses of one participant keeps only those of the record in memory', async () => {
   const worker = new Worker(new URL('../support/wide-held.ts', import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: 60, maxYoungGenerationSizeMb: 8 },
   });

@@ -8,8 +8,8 @@ import type { World } from './world.ts';
 export const someRequest = ({ requests }: Kind, random: () => number): number => Math.floor(random() * requests);
 
 /**
- * Every fault, alone: for few rows at each request to the database, for many at one in the middle; and every fault of the key
- * cache. In random order.
+ * Every fault alone, in random order: for few rows at each request to the database, for many rows at one in the middle; and every
+ * fault of the key cache.
  */
 export function singleFaults({ small, inParts, large }: World, random: () => number): Trial[] {
   const all = (kind: Kind) => Array.from({ length: kind.requests }, (_, index) => index);

@@ -1,4 +1,4 @@
-/** Where a response breaks off, in bytes, by name. */
+/** The byte offsets at which a response breaks off, by name. */
 export const cuts: Readonly<Record<string, (body: Buffer, random: () => number) => number>> = {
   'at byte 0': () => 0,
   'at byte 1': () => 1,
@@ -11,7 +11,7 @@ function anywhere(body: Buffer, random: () => number): number {
   return Math.floor(random() * body.length);
 }
 
-/** A byte that continues a UTF-8 character, after a random position; undefined if all characters are ASCII. */
+/** The offset of a random UTF-8 continuation byte; undefined if all characters are ASCII. */
 function withinCharacter(body: Buffer, random: () => number): number | undefined {
   const start = anywhere(body, random);
   const at = body.findIndex((byte, i) => i >= start && isContinuation(byte));

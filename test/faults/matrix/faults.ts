@@ -4,11 +4,11 @@ import { pick } from '../../support/random.ts';
 import { killBackends } from './kill.ts';
 import { changeRows, cuts, endEarly } from './corrupt.ts';
 
-/** A fault of one request of the Worker to its database. */
+/** A fault of one request from the Worker to its database. */
 export interface MatrixFault {
   readonly name: string;
   readonly inject: (exchange: Exchange, random: () => number) => Promise<void> | void;
-  /** Statuses that the service may respond with. If there are none a retry helps, and the response has to be complete. */
+  /** Error statuses that the service may respond with. If there are none, a retry helps and the response must be complete. */
   readonly refusals: readonly number[];
 }
 
@@ -58,7 +58,7 @@ const transient: Record<string, MatrixFault['inject']> = {
   },
 };
 
-/** Faults that a retry overcomes. */
+/** Faults after which a retry succeeds. */
 export const passing: readonly MatrixFault[] = Object.entries(transient).map(([name, inject]) => ({
   name,
   inject,

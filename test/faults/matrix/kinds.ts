@@ -8,11 +8,11 @@ import { type Download, download } from './download.ts';
 export interface Kind {
   readonly name: string;
   readonly whole: Buffer;
-  /** The marks of the rows in it; some kinds have none. */
+  /** The marks of its rows; some kinds have none. */
   readonly rows: readonly string[];
-  /** Requests to the database that it takes. */
+  /** Number of requests to the database. */
   readonly requests: number;
-  /** The endpoint refuses longer results, in bytes. */
+  /** The SQL endpoint's limit for a result. */
   readonly maxResultBytes: number;
   /** @param trial identifies its requests to the database (`FaultProxy.watch`) */
   send(trial: string, headers?: Record<string, string>): Promise<Download>;
@@ -23,17 +23,17 @@ interface Recipe {
   readonly headers?: Record<string, string>;
 }
 
-/** In the text of every row: unique, also among accounts. */
+/** Part of the text of every row, unique across accounts. */
 const MARK = /#[\w-]+:\d+#/g;
 
 /** The marks of the rows in a file. */
 export const rowsIn = (file: Buffer): string[] => file.toString('utf8').match(MARK) ?? [];
 
 export interface KindOptions {
-  /** Only these. */
+  /** Only the kinds with these names. */
   readonly names?: readonly string[];
   readonly maxResultBytes?: number;
-  /** Part of their names. */
+  /** Appended to the names. */
   readonly suffix: string;
 }
 

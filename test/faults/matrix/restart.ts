@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MatrixFault } from './faults.ts';
 
-/** A restart of the database that several trials experience, each during one of its requests. */
+/** A restart of the database that several trials share, each during one of its requests. */
 export interface SharedRestart {
   /** Holds a request until all trials have one, then forwards it while the database stops. */
   readonly fault: MatrixFault;
@@ -9,7 +9,7 @@ export interface SharedRestart {
   done(): Promise<void>;
 }
 
-/** Longer than it takes until all trials are ready. */
+/** Longer than all trials take to become ready. */
 const READY_MS = 10_000;
 
 /** @param trials the number of trials */
@@ -25,7 +25,7 @@ export function sharedRestart(trials: number, restart: () => Promise<void>): Sha
         if (++arrived === trials) ready.resolve();
         await Promise.race([ready.promise, sleep(READY_MS)]);
         restarting ??= restart();
-        await sleep(20 * random()); // some while it stops, some after
+        await sleep(20 * random()); // some requests arrive while it stops, some after
       },
     },
     async done() {

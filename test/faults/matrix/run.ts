@@ -1,4 +1,4 @@
-// npm run faults: faults between the Worker and its database, for as long as you like.
+// npm run faults: injects faults between the Worker and its database.
 import { Command } from 'commander';
 import { runCommand } from '../../../tools/command.ts';
 import { copyResponses } from '../../support/data.ts';
@@ -17,7 +17,7 @@ const program = new Command('npm run faults --')
     'Injects faults between the Worker and its database, and compares every response with one without faults.',
   )
   .option('--seconds <number>', 'how long to run', Number, 60)
-  .option('--seed <number>', 'makes the same random choices again', Number, Date.now() % 1_000_000)
+  .option('--seed <number>', 'seed of the random choices, to repeat a run', Number, Date.now() % 1_000_000)
   .allowExcessArguments(false);
 
 const TRIALS_AT_A_TIME = 8;
@@ -34,7 +34,7 @@ await runCommand(async () => {
   const stack = await startStack({
     entry: 'test/support/worker-under-faults.ts',
     limits: { KEY_LIMIT: 1e9 },
-    behind: async (endpoint) => (proxy = await startFaultProxy(endpoint)).url,
+    startProxy: async (endpoint) => (proxy = await startFaultProxy(endpoint)).url,
   });
   const tally = new Tally();
   const progress = setInterval(() => print(tally.toString()), PROGRESS_MS);

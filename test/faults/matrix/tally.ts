@@ -1,4 +1,4 @@
-/** Counts of a run. */
+/** The counts of a run. */
 export class Tally {
   injected = 0;
   restarts = 0;

@@ -4,7 +4,7 @@ import { randomFrom } from '../../support/random.ts';
 import type { MatrixFault } from './faults.ts';
 import type { Kind } from './kinds.ts';
 import type { Tally } from './tally.ts';
-import { type Verdict, judge } from './verdict.ts';
+import { type Outcome, outcomeOf } from './outcome.ts';
 
 /** Faults by the index of the request to the database. */
 export type Plan = ReadonlyMap<number, MatrixFault>;
@@ -17,7 +17,7 @@ export interface Trial {
   readonly cache?: string | undefined;
 }
 
-/** What trials share. */
+/** Shared by all trials. */
 export interface Context {
   readonly proxy: FaultProxy;
   readonly random: () => number;
@@ -25,22 +25,22 @@ export interface Context {
 }
 
 /**
- * Runs trials, several at a time, each with its own faults.
+ * Runs trials concurrently.
  *
- * @param atATime trials at a time
- * @param context.random seeds each trial, in their order
+ * @param concurrency number of trials at a time
+ * @param context.random seeds each trial, in order
  */
 export async function runAll(
   trials: Iterable<Trial>,
-  atATime: number,
+  concurrency: number,
   { proxy, random, tally }: Context,
 ): Promise<void> {
   const seeded = seededTrials(trials, random);
-  const lane = async () => {
-    // Not for…of: the first lane to end would close the generator.
+  const worker = async () => {
+    // Not for…of: the first worker to finish would close the generator.
     for (let next = seeded.next(); !next.done; next = seeded.next()) await run(next.value, proxy, tally);
   };
-  await Promise.all(Array.from({ length: atATime }, lane));
+  await Promise.all(Array.from({ length: concurrency }, worker));
 }
 
 function* seededTrials(trials: Iterable<Trial>, random: () => number) {
@@ -60,31 +60,31 @@ async function run(trial: Trial & { random: () => number }, proxy: FaultProxy, t
     tally.injected++;
     return fault.inject(exchange, random);
   });
-  const isSingle = plan.size === 1; // a second fault may be planned for a request that the first one prevents
+  const isSingle = plan.size === 1; // with more faults, the first may prevent the request that a second one is planned for
   const refusals = new Set([...plan.values()].flatMap((fault) => fault.refusals));
-  let verdict: Verdict;
+  let outcome: Outcome;
   try {
-    verdict = judge(kind, await kind.send(name, cache ? { 'Test-Key-Cache': cache } : {}), refusals);
+    outcome = outcomeOf(kind, await kind.send(name, cache ? { 'Test-Key-Cache': cache } : {}), refusals);
   } catch (error) {
-    verdict = { is: 'wrong', what: String(error) };
+    outcome = { type: 'wrong', problem: String(error) };
   }
-  note(trial, verdict, tally);
+  count(trial, outcome, tally);
   if (isSingle && pending.size > 0)
-    tally.wrong.push(`${kind.name}: never made the request for ${describeTrial(trial)}`);
+    tally.wrong.push(`${kind.name}: never sent the request for ${describeTrial(trial)}`);
 }
 
-function note(trial: Trial, verdict: Verdict, tally: Tally): void {
+function count(trial: Trial, outcome: Outcome, tally: Tally): void {
   tally.requests++;
-  if (verdict.is === 'failure') tally.visible++;
-  if (verdict.is === 'same') tally.same++;
-  if (verdict.is === 'wrong') tally.wrong.push(`${trial.kind.name}, ${describeTrial(trial)}: ${verdict.what}`);
-  const lost = verdict.is === 'same' ? 0 : verdict.is === 'wrong' ? verdict.lost : undefined;
+  if (outcome.type === 'failure') tally.visible++;
+  if (outcome.type === 'same') tally.same++;
+  if (outcome.type === 'wrong') tally.wrong.push(`${trial.kind.name}, ${describeTrial(trial)}: ${outcome.problem}`);
+  const lost = outcome.type === 'same' ? 0 : outcome.type === 'wrong' ? outcome.lost : undefined;
   if (lost === undefined) return;
   tally.rowsCompared += trial.kind.rows.length;
   tally.rowsLost += lost;
 }
 
 function describeTrial({ plan, cache }: Trial): string {
-  const what = [...plan].map(([at, { name }]) => `${name} at request ${at}`);
-  return [...what, ...(cache ? [`a key cache that ${cache}`] : [])].join(' and ');
+  const faults = [...plan].map(([at, { name }]) => `${name} at request ${at}`);
+  return [...faults, ...(cache ? [`a key cache that ${cache}`] : [])].join(' and ');
 }

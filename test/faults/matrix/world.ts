@@ -1,12 +1,12 @@
 import type { TestSurvey } from '../../support/data.ts';
 import type { FaultProxy } from '../../support/fault-proxy.ts';
 import { type Kind, kindsOf } from './kinds.ts';
-import { LARGE, SMALL_RESULT_BYTES, SMALL, createTwins } from './twins.ts';
+import { LARGE, SMALL_RESULT_BYTES, SMALL, createSurveyPair } from './surveys.ts';
 
-/** Everything that is requested. */
+/** All kinds of requests. */
 export interface World {
   readonly survey: TestSurvey;
-  /** Every kind of request, for few rows: each takes up to five requests to the database. */
+  /** Every kind of request for few rows: each takes up to five requests to the database. */
   readonly small: readonly Kind[];
   /** The same with a low limit for results: many requests to the database, one after another. */
   readonly inParts: readonly Kind[];
@@ -18,8 +18,8 @@ const IN_PARTS = ['csv', 'csv resumed', 'csv under gzip', 'wide', 'ndjson', 'a p
 const PARALLEL = ['csv', 'csv under gzip', 'wide', 'ndjson'];
 
 export async function createWorld(proxy: FaultProxy): Promise<World> {
-  const survey = await createTwins(SMALL);
-  const large = await createTwins(LARGE);
+  const survey = await createSurveyPair(SMALL);
+  const large = await createSurveyPair(LARGE);
   return {
     survey,
     small: await kindsOf(survey, proxy, { suffix: 'of few rows' }),

@@ -1,6 +1,6 @@
 import { deepEqual } from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { type Answer as ApiResponse, ask } from '../../support/api.ts';
+import { type ApiResponse, fetchApi } from '../../support/api.ts';
 import { expectedResponse } from './model.ts';
 import { type Request, type Poll, type RequestPlan, addressOf, requestOf, surveysOf } from './requests.ts';
 import { type Account, type Clock, type Key, type World, pickOf } from './world.ts';
@@ -9,11 +9,11 @@ import { type Account, type Clock, type Key, type World, pickOf } from './world.
 const MIN_COMPRESSED_BYTES = 1024;
 const MARKER = /mk[0-9a-f]{32}km/g;
 
-/** What happened in all cases. */
+/** Observations over all cases. */
 export interface History {
   /** How often each kind of request got each status. */
   readonly seen: Map<string, number>;
-  /** The account and the body that each tag stands for. */
+  /** The account and body that each tag identifies. */
   readonly owners: Map<string, string>;
 }
 
@@ -23,7 +23,7 @@ interface SendOptions {
   readonly gzip: boolean;
   /** `If-None-Match`. */
   readonly tag?: string | undefined;
-  /** The current tag of the response: with it, the status has to be 304. */
+  /** The current tag of the response. If `tag` equals it, the status must be 304. */
   readonly current?: string | null;
 }
 
@@ -41,7 +41,7 @@ export class Audit {
     this.#history = history;
   }
 
-  /** Sends a request. If its response has a tag, and the plan asks for one, sends it again with a tag. */
+  /** Sends a request. If its response and the plan have a tag, sends it again with a tag. */
   async try({ head, gzip, tag, ...plan }: RequestPlan): Promise<void> {
     const request = requestOf(this.#world, plan);
     const any = tag === undefined ? undefined : pickOf([...this.#tags], tag >> 1);
@@ -74,7 +74,7 @@ export class Audit {
     const accepted = gzip ? 'gzip' : 'identity';
     const clock = { 'Test-Clock-Ahead': String(this.#clock.ahead), 'Accept-Encoding': accepted };
     const headers = tag === undefined ? clock : { ...clock, 'If-None-Match': tag };
-    const response = await ask(address, { key: key.token, method, headers });
+    const response = await fetchApi(address, { key: key.token, method, headers });
 
     const { status, body, total, tagged } = expectedResponse(request);
     const owner = `${account.id} ${hash('sha256', body)}`;
@@ -111,7 +111,7 @@ export class Audit {
     return response;
   }
 
-  /** The account and body that a tag stands for: always those of the first response that had it. */
+  /** The account and body that a tag identifies: those of the first response that had it. */
   #ownerOf(tag: string, now: string): string {
     const { owners } = this.#history;
     this.#tags.add(tag);
@@ -119,7 +119,7 @@ export class Audit {
     return owners.get(tag) ?? now;
   }
 
-  /** Ids and markers of other accounts in a response, whatever the model expects. */
+  /** Ids and markers of other accounts in a response, independent of the model. */
   #leaksIn({ account, key }: Request, { headers, text }: ApiResponse): string[] {
     const all = `${text}\n${[...headers].join('\n')}`;
     const others = this.#world.filter((other) => !key.valid || other !== account);

@@ -67,7 +67,7 @@ export async function change(
   return undefined;
 }
 
-/** Changes the shortcode, which is part of every response to the form. */
+/** Changes the shortcode, which is part of every response to the form version. */
 async function renameForm(db: pg.Client, form: FormVersion | undefined, shortcode: string): Promise<void> {
   if (!form) return;
   form.shortcode = shortcode;

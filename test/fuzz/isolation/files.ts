@@ -2,12 +2,12 @@ import { naiveCsv } from '../../support/csv.ts';
 import { type Account, type FormVersion, type Response, timestampOf } from './world.ts';
 
 /*
- * Bodies as docs/api.md describes them, made from the rows in them.
+ * The bodies that docs/api.md describes, written from their rows.
  */
 
 type Cells = (string | null)[];
 
-/** The page token of a response. @param older in the older form, without the form version */
+/** The page token of a response. @param older whether to use the older format, without the form version */
 export function tokenOf({ at, userid, question, form }: Response, older = false): string {
   const text = older
     ? `${timestampOf(at)},${userid},${question}`
@@ -84,7 +84,7 @@ export function longCsv(rows: readonly Response[], header: boolean, safe: boolea
 
 const guarded = (text: string) => (/^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text);
 
-/** @param rows in the order of the long file. @param forms of the survey */
+/** @param rows in the order of the long file @param forms all form versions of the survey */
 export function wideCsv(rows: readonly Response[], forms: readonly FormVersion[], safe: boolean): string {
   const named = ({ form, question }: Response) => `${form.shortcode}.${question}`;
   const firstOf = (row: Response) => forms.toSorted(byCreation).findIndex((f) => f.shortcode === row.form.shortcode);
@@ -121,7 +121,7 @@ export function wideCsv(rows: readonly Response[], forms: readonly FormVersion[]
   return naiveCsv([[...fixed, ...columns], ...records]);
 }
 
-/** @param forms of one survey */
+/** @param forms all form versions of one survey */
 export function formDataCsv(forms: readonly FormVersion[]): string {
   const ordered = forms.toSorted((a, b) => compareLists([a.shortcode], [b.shortcode]) || byCreation(a, b));
   const records = ordered.map((form): Cells => {
@@ -133,7 +133,7 @@ export function formDataCsv(forms: readonly FormVersion[]): string {
 
 export const byCreation = (a: FormVersion, b: FormVersion) => compareLists([a.created, a.id], [b.created, b.id]);
 
-/** Compares by the first values that differ. */
+/** Compares by the first elements that differ. */
 export function compareLists(a: readonly (string | number)[], b: readonly (string | number)[]): number {
   for (const [i, value] of a.entries()) {
     const other = b[i] ?? '';

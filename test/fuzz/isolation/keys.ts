@@ -5,11 +5,11 @@ import type { RunningWorker } from '../../support/worker.ts';
 import { storeKeys } from './store.ts';
 import { type Account, type Clock, type World, pickOf } from './world.ts';
 
-/** After this time the limit for unknown keys has no effect any more. */
+/** After this time, the limit for unknown keys has no effect. */
 const LIMIT_PERIOD_MS = 30_000;
-/** In the next quarter of an hour the service checks a key after a response, and may cache it after it was revoked. */
+/** In a new quarter of an hour, the service checks a key after a response, and may cache it after it was revoked. */
 const CHECK_PERIOD_MS = 900_000;
-/** Longer than a case takes, and shorter than the service trusts its cache. */
+/** Longer than a case takes, and shorter than the lifetime of a cached key. */
 const SHORT_LIFETIME_MS = 60_000;
 
 /** Moves the clock so that limits and checks of earlier cases do not affect the next one. */
@@ -50,7 +50,7 @@ export function expireKeys(world: World, clock: Clock): void {
   }
 }
 
-/** Ends a key as `keys -- revoke` and `rotate` do, and issues another. */
+/** Revokes or expires a key as `keys -- revoke` and `rotate` do, and issues another. */
 export async function replaceKey(
   account: Account,
   db: pg.Client,

@@ -3,7 +3,7 @@ import { compareLists, formDataCsv, longCsv, responseJson, surveyJson, wideCsv }
 import type { Request } from './requests.ts';
 import type { Response } from './world.ts';
 
-/** What a response has to be. */
+/** The expected properties of a response. */
 export interface Expected {
   readonly status: number;
   readonly body: string;
@@ -13,7 +13,7 @@ export interface Expected {
   readonly tagged: boolean;
 }
 
-/** The response that a request has to get, computed without SQL from the data of its account alone. */
+/** The expected response to a request, computed without SQL from the data of its account only. */
 export function expectedResponse(request: Request): Expected {
   const { account, key, path, survey, after, count, wide, bom, safe } = request;
   if (!key.valid) return refusal(401, 'Invalid Token.');
@@ -65,7 +65,7 @@ const byCursor = (a: Response, b: Response) =>
   compareLists([...orderKeyOf(a), a.form.id], [...orderKeyOf(b), b.form.id]);
 const orderKeyOf = ({ at, userid, question }: Response) => [at, userid, question];
 
-/** A token of the older form continues after all responses that tie in its three values. */
+/** A token of the older format resumes after all responses that tie in its three values. */
 const isAfter = (row: Response, { response, older }: { response: Response; older: boolean }) =>
   older ? compareLists(orderKeyOf(row), orderKeyOf(response)) > 0 : byCursor(row, response) > 0;
 

@@ -11,11 +11,11 @@ import {
 } from './world.ts';
 
 /*
- * Random accounts and their data. Everything a caller can name comes from a few values, so that accounts share them. Values
- * that decide an order first differ in a digit or in length, so that every collation sorts them in the same order.
+ * Random accounts and their data. Whatever a request can name has few values, so that accounts share them. The first difference
+ * between values that are sorted is a digit or their length, so that every collation sorts them in the same order.
  */
 
-/** Some are a prefix of another, or differ in case only. */
+/** Some are a prefix of another, or differ only in case. */
 export const SURVEYS = ['Health', 'health', 'Health & Habits', 'Heal', 'Health\r\n"2026", 100% a+b\\c'];
 export const SHORTCODES = ['f0', 'f1', 'f10', 'f2.x'];
 export const USERIDS = ['u0', 'u1', 'u10', 'u2, "A"\r\n', 'u3\\é'];
@@ -23,7 +23,7 @@ export const QUESTIONS = ['q0', 'q1', 'q10', 'q2,"B"\n', 'q3\\n'];
 export const DAY: Moment = 86_400_000_000;
 export const TIMES: readonly Moment[] = [0, 1, 1000, 43_770_047, DAY - 1, DAY, DAY + 1, 2 * DAY];
 
-/** Includes formulas and texts that look like null. */
+/** Includes formulas, and texts that look like null. */
 const text = fc.oneof(pgText, fc.constantFrom('', '=1+1', '-5', '\tx', '＠a', 'NULL', '\\N', 'a\r\nb', '"'));
 const time = fc.constantFrom(...TIMES);
 
@@ -126,7 +126,7 @@ export function responsesOf(account: Account, survey: string, plans: readonly Re
   });
 }
 
-/** Adds the account's marker. An empty text stays empty. */
+/** Appends the account's marker. An empty text stays empty. */
 export const marked = ({ marker }: Account, response: string) => (response === '' ? '' : response + marker);
 
 function metadataOf(marker: string, number: number): Metadata {

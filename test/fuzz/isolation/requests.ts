@@ -20,7 +20,7 @@ const INSTANTS: readonly Instant[] = [
 const often = <T>(arbitrary: fc.Arbitrary<T>, freq = 2) => fc.option(arbitrary, { nil: undefined, freq });
 const few = (...values: string[]) => fc.array(fc.constantFrom(...values), { minLength: 1, maxLength: 2 });
 const instant = fc.constantFrom(...INSTANTS);
-/** A response has to match all filters that are given. */
+/** A response must match all filters that are set. */
 export interface Filters {
   readonly since: Instant | undefined;
   readonly until: Instant | undefined;
@@ -48,7 +48,7 @@ const filters: fc.Arbitrary<Filters> = fc.oneof(
   }),
 );
 
-/** Some are repeated, to be chosen more often. */
+/** Some are repeated, so that they are chosen more often. */
 const PATHS = [
   '/surveys',
   ...(['/responses', '/responses', '/responses/csv', '/responses/csv', '/responses/csv'] as const),
@@ -56,10 +56,10 @@ const PATHS = [
   '/responses/form-data',
 ] as const;
 
-/** A request to be made. The numbers are indexes for {@link pickOf}, used when it is sent. */
+/** A request to be sent. The numbers are indexes for {@link pickOf}. */
 export const requestPlan = fc.record({
   account: fc.nat(1000),
-  /** Most often the account's first key. */
+  /** Usually the account's first key. */
   key: fc.oneof({ arbitrary: fc.constant(0), weight: 5 }, { arbitrary: fc.nat(1000), weight: 1 }),
   path: fc.constantFrom(...PATHS),
   survey: fc.oneof(
@@ -75,15 +75,15 @@ export const requestPlan = fc.record({
   safe: fc.boolean(),
   gzip: fc.boolean(),
   head: fc.nat(9).map((n) => n === 0),
-  /** For `If-None-Match`: even for the tag of this very response, odd for any tag of this case. */
+  /** For `If-None-Match`: even for the current tag of the same response, odd for any tag of this case. */
   tag: often(fc.nat(1000)),
 });
 export type RequestPlan = typeof requestPlan extends fc.Arbitrary<infer T> ? T : never;
 
-/** A request that all accounts make together in every round: one whose response has a tag, and is often empty. */
+/** A request that all accounts send together in every round. Its response has a tag, and is often empty. */
 export const pollPlan = fc.record({
   path: fc.constantFrom('/surveys' as const, ...(['/responses', '/responses', '/responses'] as const)),
-  /** The survey of this response, which may be another account's. */
+  /** Index of a response, possibly of another account, whose survey is requested. */
   named: fc.nat(10_000),
   filters: fc.oneof(filters, fc.constant<Filters>({ ...NO_FILTERS, shortcode: ['F1'] })),
   after: often(fc.record({ response: fc.nat(10_000), older: fc.boolean() }), 4),
@@ -135,14 +135,14 @@ export function requestOf(world: World, plan: Omit<RequestPlan, 'gzip' | 'tag' |
     account,
     key,
     survey,
-    // The older form cannot hold a comma in a userid.
+    // In the older format, a userid cannot contain a comma.
     after: response && { response, older: plan.after?.older === true && !response.userid.includes(',') },
     // A wide file refuses both, and most requests should succeed.
     ...(plan.wide && plan.path === '/responses/csv' && plan.pageSize !== 1 ? { after: undefined, count: false } : {}),
   };
 }
 
-/** Rarely a survey without responses. */
+/** One of the account's surveys, rarely one without responses. */
 function ownSurvey({ forms, responses }: Account, number: number): string {
   const form = number % 8 === 0 ? pickOf(forms, number >> 3) : pickOf(responses, number)?.form;
   return form?.survey ?? 'nobody’s';
@@ -163,7 +163,7 @@ export const surveysOf = (account: Account, key: Key): Request => ({
   safe: false,
 });
 
-/** Path and query. It has parameters that the endpoint ignores, too. */
+/** Path and query, including parameters that the endpoint ignores. */
 export function addressOf({ path, survey, filters: wanted, after, pageSize, count, wide, bom, safe }: Request): string {
   const given: [string, string | undefined][] = [
     ['survey', survey],

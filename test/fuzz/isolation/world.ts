@@ -1,7 +1,7 @@
 /** Microseconds since 2026-03-01T00:00:00Z: a number that keeps all digits of a timestamp. */
 export type Moment = number;
 
-/** A row of `surveys`. All with the same name are one survey of the account. */
+/** A row of `surveys`. Those of an account with the same name are one survey. */
 export interface FormVersion {
   readonly id: string;
   readonly survey: string;
@@ -38,15 +38,15 @@ export interface Metadata {
 
 export interface Key {
   readonly token: string;
-  /** Whether the service has to accept it. */
+  /** Whether the service must accept it. */
   valid: boolean;
-  /** When it expires by the service's clock, if it does during the test. */
+  /** Its expiry on the service's clock, if that is during the test. */
   readonly expires?: Date;
 }
 
 /** The service's clock (worker-with-clock.ts). */
 export interface Clock {
-  /** In milliseconds, compared with this process. */
+  /** Milliseconds ahead of this process's clock. */
   ahead: number;
 }
 
@@ -76,7 +76,7 @@ export function timestampOf(moment: Moment): string {
   return rest === 0 ? text : text.replace('Z', `${String(rest).padStart(3, '0')}Z`);
 }
 
-/** The element at an index that may be past the end: it wraps around. */
+/** The element at an index, which wraps around at the end. */
 export function pickOf<T>(from: readonly T[], index: number): T | undefined {
   return from[index % Math.max(1, from.length)];
 }

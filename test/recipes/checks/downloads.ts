@@ -4,7 +4,7 @@ import type { Trial } from '../trial.ts';
 import { expectAllOrNothing, expectFile, expectNothingComplete, expectSuccess } from './expect.ts';
 import { busy, cutAfter, shortenTo } from '../faults.ts';
 
-/** `responses.csv` equals a plain download, and exists only once it is complete. */
+/** Checks that `responses.csv` equals a plain download, and exists only once it is complete. */
 export async function checkDownload(trial: Trial): Promise<string> {
   const { body } = await trial.get('/responses/csv');
   const folder = await trial.folder();
@@ -25,7 +25,7 @@ export async function checkDownload(trial: Trial): Promise<string> {
   return `${sum}; no partial file when cut, shortened or refused; ${await checkWaiting(trial)}`;
 }
 
-/** The recipe retries after `Retry-After`, not sooner. */
+/** Checks that the recipe retries after `Retry-After`, not sooner. */
 export async function checkWaiting(trial: Trial): Promise<string> {
   const start = Date.now();
   const finished = await trial.run(await trial.folder(), {

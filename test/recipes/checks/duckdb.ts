@@ -32,7 +32,7 @@ export const duckdbChecks: Record<string, Check> = {
   },
 };
 
-/** A folder with the files that the recipes read. */
+/** Creates a folder with the files that the recipes read. */
 async function folderWithFiles(trial: Trial): Promise<string> {
   const folder = await trial.folder();
   await writeFile(join(folder, 'responses.csv'), (await trial.get('/responses/csv')).body);

@@ -22,14 +22,14 @@ export async function expectFile(path: string, expected: Buffer): Promise<string
   return `SHA-256 ${sum?.slice(0, 8)}…`;
 }
 
-/** A failed run leaves no file that looks complete, only `.part` files. */
+/** Checks that the run failed and left no file that looks complete, only `.part` files. */
 export async function expectNothingComplete(folder: string, finished: Finished): Promise<void> {
   assert.notEqual(finished.status, 0, 'it succeeded, but should have failed');
   const names = (await readdir(folder)).filter((name) => !name.endsWith('.part') && name !== 'responses.headers');
   assert.deepEqual(names, [], 'files that look complete');
 }
 
-/** After its connection broke, a recipe has either failed, or retried and produced the right result. */
+/** Checks that a recipe whose connection broke either failed, or retried and produced the right result. */
 export async function expectAllOrNothing(
   folder: string,
   finished: Finished,

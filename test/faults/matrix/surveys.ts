@@ -1,27 +1,26 @@
 import { type TestSurvey, addResponses, createAccount, createSurvey } from '../../support/data.ts';
 
-/** The size of a survey. */
-export interface TwinOptions {
+export interface SurveySize {
   readonly rows: number;
-  /** Characters of a response, by its row in the file. */
+  /** Characters of a response, by its row number in the file. */
   readonly length: (row: number) => number;
 }
 
-/** Fits two pages; needs many when the endpoint is limited to {@link SMALL_RESULT_BYTES}. */
-export const SMALL: TwinOptions = { rows: 900, length: (row) => row % 150 };
+/** Fits into two pages, or many when results are limited to {@link SMALL_RESULT_BYTES}. */
+export const SMALL: SurveySize = { rows: 900, length: (row) => row % 150 };
 export const SMALL_RESULT_BYTES = 100_000;
 
-/** The first page has large rows, so that the following pages are planned with few rows and are many. */
-export const LARGE: TwinOptions = { rows: 2600, length: (row) => (row < 500 ? 7_000 : 10) };
+/** The first page has large rows, so the service plans many following pages of few rows. */
+export const LARGE: SurveySize = { rows: 2600, length: (row) => (row < 500 ? 7_000 : 10) };
 
-/** Responses of a participant. Participants respond one after another, so that wide files have the same order. */
+/** Responses per participant. Participants respond one after another, so that long and wide files have the same order. */
 const RESPONSES = 25;
 
 /** Creates two accounts with surveys of the same name and size. @returns the survey to request */
-export async function createTwins({ rows, length }: TwinOptions): Promise<TestSurvey> {
+export async function createSurveyPair({ rows, length }: SurveySize): Promise<TestSurvey> {
   const create = async () => {
     const account = await createAccount();
-    const survey = await createSurvey(account, 'twins', 3);
+    const survey = await createSurvey(account, 'in both accounts', 3);
     await addResponses(
       survey,
       Array.from({ length: rows }, (_, i) => ({

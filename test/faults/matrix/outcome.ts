@@ -2,10 +2,10 @@ import type { Download } from './download.ts';
 import { type Kind, rowsIn } from './kinds.ts';
 
 /** The outcome of a request with faults: the same bytes as without them, a visible failure, or an error of the service. */
-export type Verdict =
-  | { readonly is: 'same' | 'failure' }
-  /** `lost`: rows that are missing in a response that looks complete. */
-  | { readonly is: 'wrong'; readonly what: string; readonly lost?: number | undefined };
+export type Outcome =
+  | { readonly type: 'same' | 'failure' }
+  /** `lost`: rows that are missing from a response that looks complete. */
+  | { readonly type: 'wrong'; readonly problem: string; readonly lost?: number | undefined };
 
 /** The messages of the documented errors. */
 const MESSAGES: Readonly<Record<number, RegExp>> = {
@@ -14,30 +14,30 @@ const MESSAGES: Readonly<Record<number, RegExp>> = {
   503: /^The database cannot be reached at the moment\. Please try again shortly\.$/,
 };
 
-/** @param refusals the error statuses that are allowed; if there are none, the request has to succeed */
-export function judge(kind: Kind, download: Download, refusals: ReadonlySet<number>): Verdict {
+/** @param refusals the allowed error statuses; if there are none, the request must succeed */
+export function outcomeOf(kind: Kind, download: Download, refusals: ReadonlySet<number>): Outcome {
   const { status, complete, bytes } = download;
   if (status === 200 && complete) {
-    if (bytes.equals(kind.whole)) return { is: 'same' };
+    if (bytes.equals(kind.whole)) return { type: 'same' };
     const received = new Set(rowsIn(bytes));
     const lost = kind.rows.filter((row) => !received.has(row)).length;
     return wrong(`complete, but with other bytes; ${lost} of ${kind.rows.length} rows lost`, lost);
   }
-  if (refusals.size === 0) return wrong(`status ${status}, complete: ${complete}, although a retry would have helped`);
+  if (refusals.size === 0) return wrong(`status ${status}, complete: ${complete}, but a retry would have succeeded`);
   if (status === 200) {
     const isPrefix = kind.whole.subarray(0, bytes.length).equals(bytes);
-    return isPrefix ? { is: 'failure' } : wrong('a broken transfer with other bytes');
+    return isPrefix ? { type: 'failure' } : wrong('a broken transfer with other bytes');
   }
   if (!refusals.has(status)) return wrong(`status ${status}, expected ${[...refusals].join(' or ')}`);
-  return judgeRefusal(download);
+  return outcomeOfRefusal(download);
 }
 
-function judgeRefusal({ status, complete, bytes, retryAfter }: Download): Verdict {
+function outcomeOfRefusal({ status, complete, bytes, retryAfter }: Download): Outcome {
   if (!complete) return wrong(`${status}, broken off`);
   const text = bytes.toString();
   if (status === 503 && !/^[1-9]\d*$/.test(retryAfter ?? '')) return wrong(`503, with Retry-After: ${retryAfter}`);
   return MESSAGES[status]?.test(messageOf(text))
-    ? { is: 'failure' }
+    ? { type: 'failure' }
     : wrong(`${status}, with the body ${text.slice(0, 300)}`);
 }
 
@@ -50,4 +50,4 @@ function messageOf(text: string): string {
   }
 }
 
-const wrong = (what: string, lost?: number): Verdict => ({ is: 'wrong', what, lost });
+const wrong = (problem: string, lost?: number): Outcome => ({ type: 'wrong', problem, lost });

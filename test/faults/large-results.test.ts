@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { type Page, ask, query } from '../support/api.ts';
+import { type Page, fetchApi, query } from '../support/api.ts';
 import { type TestSurvey, addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
 import { beginExport, readExport, withFaultyService } from './service.ts';
 
@@ -16,33 +16,32 @@ beforeAll(async () => {
 
 const limitOf = (params: unknown[]) => Number(params[0]);
 
-test.each([1, 3, 50, 499, 500])(
-  'an export is complete if no response of the database may have more than %i rows',
-  async (most) => {
-    let refused = 0;
-    service.proxy.inject((exchange) => {
-      if (exchange.query.includes('question_text') && limitOf(exchange.params) > most) {
-        refused++;
-        exchange.reply(507, 'response is too large (max is 67108864 bytes)');
-      }
-    });
-    const { complete, bytes } = await readExport(await beginExport(survey));
-    expect({ complete, same: bytes.equals(whole) }).toEqual({ complete: true, same: true });
-    expect(refused).toBeGreaterThan(0);
-  },
-);
+test.each([1, 3, 50, 499, 500])('an export is complete if SQL results are limited to %i rows', async (most) => {
+  let refused = 0;
+  service.proxy.inject((exchange) => {
+    if (exchange.query.includes('question_text') && limitOf(exchange.params) > most) {
+      refused++;
+      exchange.reply(507, 'response is too large (max is 67108864 bytes)');
+    }
+  });
+  const { complete, bytes } = await readExport(await beginExport(survey));
+  expect({ complete, same: bytes.equals(whole) }).toEqual({ complete: true, same: true });
+  expect(refused).toBeGreaterThan(0);
+});
 
-test('a page of JSON has its pageSize if no response of the database may have more than 3 rows', async () => {
+test('a page of JSON has pageSize rows if SQL results are limited to 3 rows', async () => {
   service.proxy.inject((exchange) => {
     if (limitOf(exchange.params) > 3) exchange.reply(507, 'response is too large (max is 67108864 bytes)');
   });
-  const answer = await ask(`/responses${query({ survey: survey.name, pageSize: 100 })}`, { key: survey.account.key });
-  const { responses } = JSON.parse(answer.text) as Page;
+  const response = await fetchApi(`/responses${query({ survey: survey.name, pageSize: 100 })}`, {
+    key: survey.account.key,
+  });
+  const { responses } = JSON.parse(response.text) as Page;
   expect(responses.map((row) => row['question_ref'])).toHaveLength(100);
   expect(new Set(responses.map((row) => row['question_ref'])).size).toBe(100);
 });
 
-test('a page of JSON needs few requests, even if its first row is as large as all others', async () => {
+test('a page of JSON takes few requests, even if its first row is as large as all others together', async () => {
   const mixed = await createSurvey(survey.account);
   const names = Array.from({ length: 2000 }, (_, i) => `q${1000 + i}`);
   await addResponses(
@@ -50,13 +49,15 @@ test('a page of JSON needs few requests, even if its first row is as large as al
     names.map((name, i) => ({ question_ref: name, response: 'x'.repeat(i === 0 ? 17_000_000 : 8000) })),
   );
   service.proxy.inject();
-  const answer = await ask(`/responses${query({ survey: mixed.name, pageSize: 2000 })}`, { key: survey.account.key });
-  const { responses } = JSON.parse(answer.text) as Page;
+  const response = await fetchApi(`/responses${query({ survey: mixed.name, pageSize: 2000 })}`, {
+    key: survey.account.key,
+  });
+  const { responses } = JSON.parse(response.text) as Page;
   expect(responses.map((row) => row['question_ref'])).toEqual(names);
   expect(service.proxy.requests).toBeLessThan(40);
 });
 
-test('a row that is too large breaks the transfer, and does not hang it', async () => {
+test('a row that is too large breaks off the transfer, and does not hang it', async () => {
   let pages = 0;
   service.proxy.inject((exchange) => {
     if (exchange.query.includes('question_text') && pages++ > 0)
