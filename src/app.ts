@@ -39,14 +39,14 @@ export function createApp(): Hono<AppEnv> {
     c.header('Timing-Allow-Origin', '*');
     c.header('X-Content-Type-Options', 'nosniff');
     c.header('Cache-Control', 'private, no-store');
-    // A body that a browser shows may load and run nothing, unless its page has a policy of its own.
+    // A body shown in a browser can neither load nor run anything, except on /docs, which sets another policy.
     if (!c.res.headers.has(POLICY)) c.header(POLICY, "default-src 'none'; frame-ancestors 'none'");
   });
   app.use(
     cors({
       origin: '*',
       allowMethods: ['GET', 'HEAD'],
-      // Without this, Hono repeats what the client wrote. `*` stands for all headers except Authorization:
+      // Without this, Hono echoes the requested headers. `*` means all headers except Authorization:
       // https://fetch.spec.whatwg.org/#cors-non-wildcard-request-header-name
       allowHeaders: ['Authorization', '*'],
       exposeHeaders: ['Content-Disposition', 'ETag', 'Retry-After', 'Server-Timing', 'X-Request-Id', 'X-Total-Count'],
@@ -62,7 +62,7 @@ export function createApp(): Hono<AppEnv> {
   app.use(
     methodNotAllowed({
       app,
-      onMethodNotAllowed: (c, methods) => errorResponse(methodNotAllowedError(methods.join(', ')), c),
+      onMethodNotAllowed: (c, methods) => errorResponse(methodNotAllowedError(methods), c),
     }),
   );
 

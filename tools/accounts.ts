@@ -4,12 +4,12 @@ import { printable } from './keys/printable.ts';
 
 export interface Account {
   readonly id: string;
-  /** As stored, which may differ from what was asked for in upper and lower case. */
+  /** As stored; its upper and lower case may differ from the address that was given. */
   readonly email: string;
 }
 
 /**
- * Finds an account by its e-mail address, in upper or lower case.
+ * Finds an account by its e-mail address, regardless of case.
  *
  * @throws UserError naming both when two accounts differ in case only
  */

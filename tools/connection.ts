@@ -1,9 +1,9 @@
 import { Client } from 'pg';
 
-/** Runs `work` on a connection of its own. */
+/** Runs `work` on a new connection. */
 export async function withConnection<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url });
-  client.on('error', () => {}); // a lost connection fails the query under way; unhandled, it would end the process first
+  client.on('error', () => {}); // a lost connection fails the running query; unhandled, it would end the process first
   await client.connect();
   try {
     return await work(client);
@@ -20,7 +20,7 @@ export async function inTransaction<T>(client: Client, work: () => Promise<T>): 
     await client.query('commit');
     return result;
   } catch (error) {
-    await client.query('rollback').catch(() => {}); // without a connection the server rolls back by itself
+    await client.query('rollback').catch(() => {}); // without a connection, the server has rolled back already
     throw error;
   }
 }

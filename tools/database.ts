@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { reasonOf, UserError } from './command.ts';
 import { openEmbedded, type Role } from './postgres/embedded.ts';
 
-/** The database that a command works on, with the right to create things in it. Disposing of it ends what it started. */
+/** The database that a command uses, as a user who may create tables. Disposing of it stops a server that it started. */
 export interface Database extends AsyncDisposable {
   /** `postgres://` URL, with the password. */
   readonly url: string;
@@ -18,11 +18,10 @@ const CONNECT_TIMEOUT_MS = 15_000;
 
 /**
  * Opens the database that the environment names: the Postgres at `DATABASE_URL`, or else the embedded one in `DATA_DIR`
- * (`.data` by default, relative to the current directory), whose server is started unless it runs.
+ * (`.data` by default, relative to the current directory), whose server is started if it is not running.
  *
- * @param signal gives up opening the embedded one
- * @throws UserError when `DATABASE_URL` is no Postgres URL or cannot be connected to, or when the embedded database
- * cannot be opened
+ * @param signal cancels opening the embedded one
+ * @throws UserError if `DATABASE_URL` is not a Postgres URL, or if the database cannot be connected to or opened
  */
 export async function openDatabase(
   env: NodeJS.ProcessEnv = process.env,

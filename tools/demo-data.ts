@@ -13,7 +13,7 @@ const EMAIL = 'demo@example.org';
 /**
  * Loads a made-up study into an empty database: three forms in two versions each, and some thousand answers in six languages.
  * The account also has a survey without responses. A second account has a survey of the same name, which the first must not
- * see. The rows are the same every time.
+ * see. Every run creates the same rows.
  *
  * @param url `postgres://` URL of a migrated database; one connection is used
  * @returns the account's e-mail address and the names of its surveys, the study first

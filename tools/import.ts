@@ -13,10 +13,10 @@ interface Options extends ImportInput {
 
 const program = new Command('npm run db:import --')
   .description(
-    "Loads survey responses from files in the service's own export formats: everything or, if there is an error in a " +
-      'file, nothing. The error message names the line.',
+    "Loads survey responses from files in the service's own export formats: everything, or nothing if a file has an " +
+      'error. The error message names the line.',
   )
-  .requiredOption('--email <address>', 'account to load the responses for; created if there is none')
+  .requiredOption('--email <address>', 'account to load the responses for; created if it does not exist')
   .requiredOption('--forms <file>', 'form versions, as exported by /responses/form-data')
   .requiredOption('--responses <file>', 'responses, as exported by /responses/csv')
   .option('--dry-run', 'check the files and report what would change, but store nothing')
@@ -24,15 +24,15 @@ const program = new Command('npm run db:import --')
   .addHelpText(
     'after',
     `
-Files: CSV in UTF-8, plain or gzip, with the export's columns in any order. Semicolons or tabs may stand in place of the
-commas. Timestamps look like 2026-03-01T00:03:43.770Z or 2026-03-01 00:03:43.770047+00. An empty field is null; an empty
-text is written "". Do not save the files in a spreadsheet: it rounds long ids.
+Files: CSV in UTF-8, plain or gzip, with the export's columns in any order, separated by commas, semicolons or tabs.
+Timestamps look like 2026-03-01T00:03:43.770Z or 2026-03-01 00:03:43.770047+00. An empty field is null; an empty text is
+written "". Do not save the files in a spreadsheet: it rounds long ids.
 
-You can load the same files again. Rows that are already stored stay as they are, or get the file's values where those
-differ. Nothing is deleted; "npm run db:remove" does that.
+You can load the same files again. Rows that are already stored take the file's values if these differ. Nothing is
+deleted; "npm run db:remove" does that.
 
-The e-mail address may be in upper or lower case. The database is that of DATABASE_URL, or else the local one in
-DATA_DIR (.data). It is migrated first, also with --dry-run.
+E-mail addresses match regardless of case. The database is DATABASE_URL, or else the embedded one in DATA_DIR (.data).
+It is migrated first, also with --dry-run.
 
 Examples:
   npm run db:import -- --email ann@example.org --forms form-data.csv --responses responses.csv.gz
@@ -72,7 +72,7 @@ async function importWithProgress(url: string, input: ImportInput, options: Impo
   });
 }
 
-/** npm runs scripts in the project's folder; relative paths are meant from the folder in which npm was called. */
+/** npm runs scripts in the project's folder; relative paths start from the folder where npm was called. */
 function fromCallersFolder(path: string): string {
   const { npm_lifecycle_event: script, INIT_CWD: folder } = process.env;
   if (isAbsolute(path) || script !== 'db:import' || folder === undefined) return path;

@@ -21,8 +21,8 @@ const program = new Command('npm run keys --')
     'after',
     `
 The database is DATABASE_URL, or else the embedded one in DATA_DIR (.data). It is migrated first.
-A service may accept a key that it has cached for up to 5 minutes after the key has ended. Therefore revoke and rotate
-clear the cache: that of npm start in DATA_DIR, or with --remote that of the deployed service.`,
+A service may accept a cached key for up to 5 minutes after the key has ended. Therefore revoke and rotate clear the
+cache: that of npm start in DATA_DIR, or with --remote that of the deployed service.`,
   );
 
 program
@@ -152,7 +152,7 @@ async function openMigrated(): Promise<Database> {
   }
 }
 
-/** The database is changed already, so an error must tell the consequence. */
+/** The database has been changed already, so an error must state the consequence. */
 async function clearCache(
   hash: string,
   options: CacheOptions,

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 
 const folder = new URL('../src/db/migrations/', import.meta.url);
 
-/** An arbitrary number that no other program uses: "SRES" in ASCII. */
+/** An arbitrary number that no other program should use: "SRES" in ASCII. */
 const ADVISORY_LOCK = 0x53524553;
 
 /**

@@ -23,8 +23,8 @@ const program = new Command('npm run db:remove --')
   .addHelpText(
     'after',
     `
-The account and its API keys stay. The database is that of DATABASE_URL, or else the local one in DATA_DIR (.data). It
-is migrated first.
+The account and its API keys are kept. The database is DATABASE_URL, or else the embedded one in DATA_DIR (.data). It is
+migrated first.
 
 Examples:
   npm run db:remove -- --email ann@example.org --survey "Health 2026"

@@ -10,11 +10,11 @@ import { Sessions } from './sql-gateway/sessions.ts';
 export interface SqlGatewayOptions {
   /** `postgres://` URL of the database that statements run in. Its user must be allowed to `SET ROLE` to the clients' roles. */
   database: string;
-  /** The password that clients have to send, whatever their role. */
+  /** The password that clients must send, whatever their role. */
   password: string;
   /** Concurrent connections to the database, 10 by default. Further requests wait. */
   maxConnections?: number;
-  /** In bytes, 64 MiB by default. No further row is added to a longer response. */
+  /** In bytes, 64 MiB by default. A longer response fails with 507. */
   maxResponseBytes?: number;
   /** In bytes, 64 MiB by default. Longer requests are refused. */
   maxRequestBytes?: number;
@@ -51,7 +51,7 @@ const MIB = 1024 * 1024;
  * - The statement is cancelled when the client closes the connection. Each request starts with a clean session
  *   (conn_pool_lib.rs discards the session's state when a connection returns to the pool).
  *
- * One thing differs: the password is the gateway's, not the role's. The user of the connection string is the role that
+ * One difference: the password is the gateway's, not the role's. The user of the connection string is the role that
  * statements run as, with the settings that `ALTER ROLE … SET` gave it.
  */
 export async function startSqlGateway(options: SqlGatewayOptions): Promise<SqlGateway> {
@@ -97,7 +97,7 @@ export async function startSqlGateway(options: SqlGatewayOptions): Promise<SqlGa
     close: async () => {
       const closed = once(server, 'close');
       server.close();
-      server.closeAllConnections(); // which cancels the statements
+      server.closeAllConnections(); // cancels the statements
       await Promise.all([closed, sessions.close()]);
     },
   };

@@ -21,7 +21,7 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 
 await runCommand(async () => {
   process.umask(0o077); // DATA_DIR holds keys and responses
-  await using cleanUp = new AsyncDisposableStack(); // in reverse order, whatever happens
+  await using cleanUp = new AsyncDisposableStack();
   const stop = untilStopped();
   const port = portFrom(process.env['PORT']);
   const dataDir = process.env['DATA_DIR'] || '.data';
@@ -66,7 +66,7 @@ function unlessRequested(stop: Stop): (error: unknown) => undefined {
   };
 }
 
-/** @throws UserError when the user at DATABASE_URL may not act as the Worker's role */
+/** @throws UserError if the user of DATABASE_URL may not act as the Worker's role */
 async function checkRole(url: string): Promise<void> {
   await withConnection(url, async (client) => {
     const { rows } = await client.query<{ name: string }>('select quote_ident(current_user) as name');

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process'
 
 export interface TetherOptions extends Omit<SpawnOptions, 'stdio'> {
   readonly stdio: readonly ['ignore', 'ignore' | 'inherit', 'pipe' | 'inherit'];
-  /** The signal that the program gets when this process has ended. */
+  /** The signal sent to the program when this process has ended. */
   readonly onParentExit: 'INT' | 'QUIT' | 'KILL';
-  /** Whether the program's whole process group gets it, which `detached` has made. */
+  /** Whether to send it to the program's whole process group, which requires `detached`. */
   readonly group?: boolean;
 }
 
@@ -16,7 +16,7 @@ const SCRIPT = `( ( read -r line || kill -s "$0" -- "$1$$" ) <&3 3<&- >/dev/null
 shift
 exec "$@" 3<&-`;
 
-/** Starts a program that does not outlive this process, even where this process is killed. Needs a POSIX shell. */
+/** Starts a program that does not outlive this process, even if this process is killed. Needs a POSIX shell. */
 export function spawnTethered(
   program: string,
   args: readonly string[],
@@ -29,7 +29,7 @@ export function spawnTethered(
   });
   const tether = child.stdio[3];
   if (tether && 'end' in tether) {
-    tether.on('error', () => {}); // the background process may be gone
+    tether.on('error', () => {}); // the background process may have ended
     child.once('exit', () => tether.end('\n'));
   }
   return child;

@@ -1,6 +1,6 @@
 # Wait when the service is busy
 #
-# 429 means too many requests, 503 that the database cannot be reached at the moment. `Retry-After` is the number of seconds to wait. The
+# 429 means too many requests, 503 that the database cannot be reached at the moment. `Retry-After` gives the number of seconds to wait. The
 # recipes above leave this to the `Retry` class of `requests`; this one does the same step by step.
 
 import os

@@ -4,7 +4,7 @@ import { sha256Hex } from '../encode/sha256.ts';
  * An API key is `sres_`, 43 characters for 32 random bytes, and a checksum of 6 characters: 54 in all. After the prefix there
  * are only letters and digits, so that a double click selects the whole key and secret scanners recognise it.
  *
- * The checksum is the CRC-32 (ISO 3309, as in gzip) of everything before it. It adds no security: it lets a typo be refused
+ * The checksum is the CRC-32 (ISO 3309, as in gzip) of everything before it. It adds no security, but a mistyped key is refused
  * without a KV read or a query.
  */
 
@@ -31,12 +31,12 @@ export function isWellFormedApiKey(text: string): boolean {
   return text.slice(-CHECKSUM_LENGTH) === base62(BigInt(crc32(body)), CHECKSUM_LENGTH);
 }
 
-/** The part of a key that is listed so that people recognise it: the fixed prefix and four more characters. */
+/** The part of a key that lists show, to recognise it by: the fixed prefix and four more characters. */
 export function apiKeyPrefix(key: string): string {
   return key.slice(0, PREFIX.length + 4);
 }
 
-/** What is stored of a key, in `api_keys.hash` and as its KV key: the SHA-256 of the whole key, lowercase hexadecimal. */
+/** The stored form of a key, in `api_keys.hash` and as KV key: the SHA-256 of the whole key, lowercase hexadecimal. */
 export const hashApiKey = (key: string): Promise<string> => sha256Hex(key);
 
 function base62(number: bigint, length: number): string {

@@ -13,7 +13,7 @@ const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
  * Requires a key that was issued, is not revoked and has not expired, and sets `account` to the account it belongs to.
  *
  * @throws ApiError 401, the same for every reason
- * @throws ApiError 429 if the key, or the address as a source of keys that are invalid or not cached, has reached its limit
+ * @throws ApiError 429 if the key has reached its limit, or the address its limit for keys that are invalid or not cached
  */
 export function authenticate(): MiddlewareHandler<AppEnv> {
   const cache = new KeyCache();

@@ -10,9 +10,9 @@ interface RateLimiter {
  * Counts a request with a rate limiting binding: per Cloudflare location, approximately, without a round trip.
  * https://developers.cloudflare.com/workers/runtime-apis/bindings/rate-limit/
  *
- * A binding that fails limits nobody.
+ * If the binding fails, the request is allowed.
  *
- * @param key what the request counts for
+ * @param key what the request is counted by: an API key's id, or an address
  * @throws error() if the limit is reached
  */
 export async function enforceLimit(
@@ -29,7 +29,7 @@ export async function enforceLimit(
 }
 
 /**
- * The client's IPv4 address or IPv6 /64, since whoever has one IPv6 address usually has the whole /64 (RFC 6177).
+ * The client's IPv4 address, or its IPv6 /64, because a client with one IPv6 address usually has the whole /64 (RFC 6177).
  * Cloudflare sets the header and overwrites what a client sends.
  */
 export function addressOf(headers: Headers): string {

@@ -9,13 +9,13 @@ export interface StoredApiKey {
   readonly expires: number | null;
 }
 
-/** A key as the database has it. */
+/** A key as stored in the database. */
 export interface FoundApiKey extends StoredApiKey {
   /** Milliseconds since 1970; null for never. */
   readonly lastUsed: number | null;
 }
 
-/** Several requests may wait for the same query: none of them can cancel it. */
+/** Several requests may wait for the same query, so none of them may cancel it. */
 const SHARED: QueryOptions = { signal: new AbortController().signal, retry: 'key' };
 
 const milliseconds = (column: string) => `floor(extract(epoch from ${column}) * 1000)`;
@@ -32,7 +32,7 @@ export async function findApiKey(db: Database, hash: string): Promise<FoundApiKe
     from api_keys k join users u on u.id = k.userid
     where k.hash = $1 and k.revoked is null and (k.expires is null or k.expires > now())`;
   const rows = await db.rows({ text, params: [hash], columns: 6 }, SHARED);
-  // The hash is compared again: the row of another key must not sign in as its account.
+  // Compares the hash again: with the row of another key, the caller would get another account.
   const row = (rows as [string, string, string, string, string | null, string | null][]).find(([of]) => of === hash);
   if (!row) return undefined;
   const [, keyId, accountId, email, expires, lastUsed] = row;

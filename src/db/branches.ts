@@ -41,14 +41,14 @@ function oneOf(column: string, values: readonly string[] | undefined, times: num
   return values.map((value) => [`${column} = ${add(value)}`]);
 }
 
-/** An index walk begins at one position: in the order of time, that is the later one of `since` and `after`. */
+/** An index walk starts at one position: ordered by time, at the later one of `since` and `after`. */
 function lowerBound(
   order: Order,
   since: Microseconds | undefined,
   after: Cursor | undefined,
   add: AddParam,
 ): FormCondition {
-  // In the order of time the later one implies the other; otherwise both have to hold.
+  // Ordered by time, the later one implies the other; otherwise both are needed.
   const time = after && isByTime(order) ? parseInstant(after.timestamp) : undefined;
   const sinceIsLater = since !== undefined && time !== undefined && since > time;
   const afterIsLater = since !== undefined && time !== undefined && since <= time;
@@ -56,13 +56,13 @@ function lowerBound(
   if (!after || sinceIsLater) return () => start;
 
   const cursor = cursorSql(order, after, add);
-  // The three columns are unique within a form version, so that a row which ties with the cursor comes after it if its form
-  // version does. Postgres and JavaScript agree on the order of UUIDs in lower-case hexadecimal.
+  // The three columns are unique within a form version, so a row that ties with the cursor follows it if its form version
+  // does. Postgres and JavaScript agree on the order of UUIDs in lower-case hexadecimal.
   const { surveyid } = after;
   return (id) => [...start, `(${orderSql(order)}) ${surveyid === undefined || id <= surveyid ? '>' : '>='} ${cursor}`];
 }
 
-/** In the order of time, a page boundary is before `until` already: it was found among the responses before it. */
+/** Ordered by time, a page boundary is always before `until`: it was found among the responses before it. */
 function upperBound(
   order: Order,
   until: Microseconds | undefined,

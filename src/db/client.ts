@@ -56,7 +56,7 @@ const asText = { getTypeParser: () => (value: string) => value };
 
 neonConfig.fetchFunction = fetchResult;
 
-/** Does not connect: the first query finds out whether DATABASE_URL is usable. */
+/** Does not connect: the first query shows whether DATABASE_URL is usable. */
 export function connect(env: DatabaseEnv, stats = new QueryStats()): Database {
   if (env.SQL_ENDPOINT) neonConfig.fetchEndpoint = env.SQL_ENDPOINT;
   const driver = () => neon(checkedUrl(env.DATABASE_URL), { disableWarningInBrowsers: true });
@@ -67,7 +67,7 @@ export function connect(env: DatabaseEnv, stats = new QueryStats()): Database {
     read: (attempt: AbortSignal) => Promise<T>,
   ): Promise<T> => {
     const work = async () => withRetry(retryLimits(env)[retry], signal, read, () => stats.retries++);
-    // Authentication is timed as a whole, with its queries.
+    // Authentication is timed as a whole, including its queries.
     return retry === 'key' ? work() : stats.time(work);
   };
 
@@ -88,7 +88,7 @@ export function connect(env: DatabaseEnv, stats = new QueryStats()): Database {
   };
 }
 
-/** The driver quotes an invalid connection string in its error, password included. */
+/** Checks the URL, because the driver's error for an invalid one quotes it, password included. */
 function checkedUrl(url: string | undefined): string {
   if (!url || !/^postgres(?:ql)?:\/\/[^@/]+@[^/]+\/./.test(url) || !URL.canParse(url)) {
     throw new DatabaseError('defect', 'DATABASE_URL is missing, or not postgresql://user:password@host/database');
@@ -97,8 +97,8 @@ function checkedUrl(url: string | undefined): string {
 }
 
 /**
- * The driver's fetch. Turns an error status into our error before the driver puts it into words. With `raw`, the result that
- * the driver parses has no rows, and the bytes as `body`: with `fullResults` the driver returns that very object.
+ * The driver's fetch. Turns an error status into a DatabaseError before the driver makes its own error of it. With `raw`, the
+ * driver gets a result without rows, with the bytes as `body`; with `fullResults` it returns that same object.
  */
 async function fetchResult(url: string, options: RequestInit & FetchOptions): Promise<unknown> {
   const { maxBytes = Infinity, raw, stats, ...init } = options;
@@ -126,7 +126,7 @@ interface FullResult {
 }
 
 /**
- * The rows of a complete result. A result can be valid JSON and still be corrupted, and a list that lost rows on its way would
+ * The rows of a complete result. A result can be valid JSON and still be corrupted, and a list that lost rows in transit would
  * look like the end of the data.
  *
  * @param columns the number of columns every row must have; that of the result's `fields` unless given
@@ -135,7 +135,7 @@ interface FullResult {
 export function checkedRows(result: unknown, columns?: number): Row[] {
   const { fields, rows, rowCount, command } = result as FullResult;
   const width = columns ?? fields.length;
-  // An UPDATE has a rowCount, and no rows.
+  // An UPDATE has a rowCount but no rows.
   if (command !== 'UPDATE' && rows.length !== rowCount) {
     throw corrupted(`${rows.length} rows whose rowCount is ${rowCount}`);
   }

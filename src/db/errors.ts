@@ -33,7 +33,7 @@ const NOT_WORTH_RETRYING = /quota|authenticat|password|not found/i;
  * Classifies a status of Neon's SQL endpoint other than 200 and 400. Neon's proxy sends 507 for a response beyond the size
  * limit, 413 for a request that is too large, and 500 for everything from a failed wake-up to an exceeded quota:
  * https://github.com/neondatabase/neon/blob/main/proxy/src/serverless/sql_over_http.rs
- * 520 to 530 are Cloudflare's, for an endpoint that it could not reach or did not understand:
+ * Cloudflare sends 520 to 530 for an endpoint that it cannot reach or whose response it cannot understand:
  * https://developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-5xx-errors/
  */
 export function failureOfStatus(status: number, body: string): DatabaseError {

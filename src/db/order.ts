@@ -16,7 +16,7 @@ export type Param = Query['params'][number];
 /** Adds a parameter to a query, and returns its `$n`. */
 export type AddParam = (value: Param) => string;
 
-/** The columns of an order as a list. @param alias of the rows, where `timestamp` would otherwise mean an output column */
+/** The columns of an order as a list. @param alias of the rows, if `timestamp` would otherwise mean an output column */
 export const orderSql = (order: Order, alias?: string): string =>
   order.map((column) => (alias && column === 'timestamp' ? `${alias}.timestamp` : column)).join(', ');
 

@@ -1,4 +1,4 @@
-/** Counts the queries of one request. Times are milliseconds; on Cloudflare the clock advances at I/O only. */
+/** Counts the queries of one request. Times are milliseconds; on Cloudflare the clock advances only at I/O. */
 export class QueryStats {
   /** HTTP requests to the database. */
   requests = 0;

@@ -11,10 +11,10 @@ export interface Question {
 
 /**
  * The questions that have responses in a selection. Forms are ordered by the creation of their first version, a form's
- * questions by their smallest `question_idx`, then by name. Shortcodes are those of the selection, even if they have changed
- * since.
+ * questions by their smallest `question_idx`, then by name. Shortcodes are those of the selection, even if they have since
+ * changed.
  *
- * It scans the whole selection: no index knows a form's questions.
+ * It scans the whole selection, because no index has a form's questions.
  *
  * @param limit the number of questions to return at most
  */

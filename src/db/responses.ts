@@ -31,7 +31,7 @@ export type Column = (typeof CSV_COLUMNS)[number];
 /** The column indexes of a {@link Cursor}'s values. */
 export const keyColumnsOf = (columns: readonly Column[]) => CURSOR_COLUMNS.map((name) => columns.indexOf(name));
 
-/** What spreadsheets run as a formula, or take for the start of one: https://owasp.org/www-community/attacks/CSV_Injection */
+/** The start of a text that spreadsheets may run as a formula: https://owasp.org/www-community/attacks/CSV_Injection */
 const FORMULA = String.raw`^[=+\-@\t\r\n＝＋－＠]`;
 /** The columns with text that people typed. The others are ids, times, numbers and JSON, which scripts need unchanged. */
 const TYPED_COLUMNS: ReadonlySet<Column> = new Set(['question_text', 'response', 'translated_response']);
@@ -46,11 +46,11 @@ export interface PageOptions {
 /**
  * The page query: the responses of a range, merged from all form versions of a selection.
  *
- * Its cost depends on the rows it returns alone, not on the size of the table, the page's position or the number of form
- * versions. Each branch walks the order's index from the cursor on; Postgres merges the branches (Merge Append) and stops at
- * the limit. For that, a branch has to be parenthesised in the set operation itself, with its own ORDER BY and its own LIMIT:
- * without that LIMIT the planner expects to read all of the branch, and sorts. The final sort by surveyid is an Incremental Sort
- * over the few rows that tie in the other columns.
+ * Its cost depends only on the rows it returns, not on the size of the table, the page's position or the number of form
+ * versions. Each branch walks the order's index from the cursor; Postgres merges the branches (Merge Append) and stops at the
+ * limit. For this, each branch must be parenthesised in the set operation itself, with its own ORDER BY and LIMIT: without the
+ * LIMIT, the planner expects to read the whole branch, and sorts. The final sort by surveyid is an Incremental Sort over the few
+ * rows that tie in the other columns.
  */
 export function pageQuery(
   selection: Selection,
@@ -65,8 +65,8 @@ export function pageQuery(
 }
 
 /**
- * The page boundaries of a range: the keys of every `pageRows`th row. The rows after the last boundary make a shorter page. It
- * walks the index alone, at a fraction of the cost of the rows.
+ * The page boundaries of a range: the key of every `pageRows`th row. The rows after the last boundary make a shorter page. The
+ * query reads only the index, at a fraction of the cost of the rows.
  */
 export function boundaryQuery(selection: Selection, range: Range, pageRows: number, order: Order = BY_TIME): Query {
   const { merged, params } = mergedRows(selection, range, 'surveyid, timestamp, userid, question_ref', order);
@@ -78,7 +78,7 @@ export function boundaryQuery(selection: Selection, range: Range, pageRows: numb
   return { text, params: [...params, pageRows], columns: CURSOR_COLUMNS.length };
 }
 
-/** What {@link boundaryQuery} finds. */
+/** Runs {@link boundaryQuery}. */
 export async function findBoundaries(
   db: Database,
   selection: Selection,
@@ -91,7 +91,7 @@ export async function findBoundaries(
   return rows.map((row) => cursorOf(row) as Required<Cursor>);
 }
 
-/** Counts the responses of a selection, those after a cursor or all. It walks the index alone. */
+/** Counts the responses of a selection, those after a cursor or all. The query reads only the index. */
 export function countQuery(selection: Selection, after: Cursor | undefined): Query {
   const params: Param[] = [];
   const branches = branchConditions(selection, { after }, params, BY_TIME).map(
@@ -100,7 +100,7 @@ export function countQuery(selection: Selection, after: Cursor | undefined): Que
   return { text: `select count(*) from (${branches.join('\nunion all\n')}) k`, params, columns: 1 };
 }
 
-/** What {@link countQuery} counts. */
+/** Runs {@link countQuery}. */
 export async function countResponses(
   db: Database,
   selection: Selection,

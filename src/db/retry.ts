@@ -3,9 +3,9 @@ import { DatabaseError, failureOf } from './errors.ts';
 /**
  * How long a query is retried:
  * - `request` while a client waits for a status;
- * - `scan` like that, for a query that reads the whole selection;
- * - `export` during a transfer, which a restart of the database should not break;
- * - `key` for authentication, on which many requests wait;
+ * - `scan` likewise, for a query that reads the whole selection;
+ * - `export` during a transfer, which a restart of the database should not abort;
+ * - `key` for authentication, which many requests may wait for;
  * - `probe` not at all.
  */
 export type RetryPolicy = 'request' | 'scan' | 'export' | 'key' | 'probe';
@@ -17,7 +17,7 @@ export interface RetryLimits {
 }
 
 export interface RetryEnv {
-  /** How long a page of a running export is retried before the transfer breaks: whole seconds, 60 unless given. */
+  /** How long a page of a running export is retried before the transfer is aborted: whole seconds, 60 unless given. */
   readonly EXPORT_RETRY_SECONDS?: string;
 }
 

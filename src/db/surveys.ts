@@ -49,14 +49,14 @@ export function formDataQuery(accountId: string, surveyName: string): Query {
   return { text, params: [accountId, surveyName], columns: FORM_DATA_COLUMNS.length };
 }
 
-/** Finds an account's survey. Without form versions there is none. */
+/** Finds an account's survey. @returns its form versions; empty if there is no such survey */
 export async function findSurvey(
   db: Database,
   accountId: string,
   surveyName: string,
   signal: AbortSignal,
 ): Promise<FormVersion[]> {
-  if (surveyName.includes('\0')) return []; // Postgres refuses a text with NUL
+  if (surveyName.includes('\0')) return []; // Postgres rejects text with NUL
   const text = `
     select id, shortcode
     from surveys
@@ -66,7 +66,7 @@ export async function findSurvey(
   return (rows as [string, string][]).map(([id, shortcode]) => ({ id, shortcode }));
 }
 
-/** Whether an account's survey has responses, to whatever form version. */
+/** Whether an account's survey has responses, to any form version. */
 export async function hasResponses(
   db: Database,
   accountId: string,

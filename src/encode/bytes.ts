@@ -1,4 +1,4 @@
-/** Bytes from which a native copy beats a loop, despite its call and the garbage of its view. Measured: flat from 32 to 512. */
+/** From this many bytes, a native copy is faster than a loop, despite its call and its view. Measured: flat from 32 to 512. */
 const LONG_RUN = 256;
 
 /** A growing buffer. Reserve room before you write: bytes beyond the end are lost. */
@@ -49,8 +49,8 @@ export function concat(...parts: readonly (string | Uint8Array)[]): Uint8Array<A
 }
 
 /**
- * Frees the memory of bytes that are no longer needed. Pages of megabytes pile up faster than the garbage collector notices
- * them; transferring a buffer and dropping the result frees it at once.
+ * Frees the memory of bytes that are no longer needed. Pages of megabytes accumulate faster than the garbage collector runs;
+ * transferring a buffer and dropping the result frees it at once.
  */
 export function free({ buffer }: Uint8Array<ArrayBuffer>): void {
   buffer.transfer(0);

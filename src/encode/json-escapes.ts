@@ -25,7 +25,7 @@ function hexUnit(bytes: Uint8Array, at: number): number {
   return Number.parseInt(text.slice(1), 16);
 }
 
-/** Writes a code point from U+0080 on as UTF-8 (RFC 3629). @returns the position after it */
+/** Writes a code point of at least U+0080 as UTF-8 (RFC 3629). @returns the position after it */
 export function writeUtf8(bytes: Uint8Array, at: number, codePoint: number): number {
   let write = at;
   if (codePoint < 0x800) {

@@ -16,7 +16,7 @@ const NULL = utf8.encode('null');
 
 /** A member's value, made from a row's cells. Columns are counted from 0. */
 export interface MemberValue {
-  /** The number of bytes that `write` writes at most. */
+  /** The most bytes that `write` may write. */
   room(row: RowCells): number;
   /** Writes the value. The caller has reserved the room. */
   write(row: RowCells, output: Output): void;
@@ -53,7 +53,7 @@ export class JsonValue extends ColumnValue {
   }
 }
 
-/** The string that a table holds for a column's text. A result of our query has no other texts. */
+/** The string that a table has for a column's text. The query returns no texts that are not in the table. */
 export class LookupValue implements MemberValue {
   readonly column: number;
   readonly table: ByteMap<Uint8Array>;
@@ -80,7 +80,7 @@ export class LookupValue implements MemberValue {
   }
 }
 
-/** base64url of a JSON array of a number and some columns' texts, none of them null: a token, see responses/cursor.ts. */
+/** A token (see responses/cursor.ts): base64url of a JSON array of a number and the texts of columns that are not null. */
 export class TokenValue implements MemberValue {
   readonly columns: readonly number[];
   readonly beginning: Uint8Array;
@@ -122,8 +122,8 @@ function cellLength({ starts, ends }: RowCells, column: number): number {
 }
 
 /**
- * Writes the JSON that a string holds: the text between its quotes, unescaped. Line ends become spaces, so that an object stays
- * on its line: Postgres prints jsonb without them, but a column of type json as it was written.
+ * Writes the JSON that a string contains: the text between its quotes, unescaped. Line breaks become spaces, so that an object
+ * stays on one line: Postgres prints jsonb without line breaks, but a column of type json as it was written.
  */
 function writeText(bytes: Uint8Array, start: number, end: number, output: Output): void {
   for (let read = start; ;) {

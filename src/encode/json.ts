@@ -5,7 +5,7 @@ import { RowCells } from './row-cells.ts';
 
 /*
  * The JSON encoder: from the bytes of a SQL-over-HTTP response straight to the bytes of JSON objects. Nothing is parsed: a
- * cell is a JSON string or null already, and is copied.
+ * cell is already a JSON string or null, and is copied.
  */
 
 /** The text around each object. */
@@ -22,7 +22,7 @@ export interface ObjectLayout extends ObjectFrame {
 const COMMA = 0x2c;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
-/** The growth from rows to objects, which have names, for which room is reserved at most; the buffer grows beyond it. */
+/** The most growth, from rows to objects with names, that room is reserved for. The buffer can grow further. */
 const MAX_GROWTH = 2;
 
 const utf8 = new TextEncoder();
@@ -47,7 +47,7 @@ export class ObjectEncoder {
    * Encodes the body of a SQL-over-HTTP response as objects.
    *
    * @param body compact JSON with rows as arrays of text
-   * @throws MalformedPageError if the body is truncated, or is anything else
+   * @throws MalformedPageError if the body is truncated or malformed
    */
   encode(body: Uint8Array<ArrayBuffer>, columns: PageColumns): EncodedPage {
     return encodePage(body, columns.columns, (start) => this.#encodeRows(body, start, columns));

@@ -20,7 +20,7 @@ export interface EncodedPage {
   readonly lastKey: readonly (string | null)[];
 }
 
-/** The body is truncated, or does not hold rows of text cells. */
+/** The body is truncated, or does not contain rows of text cells. */
 export class MalformedPageError extends Error {
   override name = 'MalformedPageError';
 }
@@ -36,7 +36,7 @@ export function malformed(at: number): MalformedPageError {
  *
  * @param body compact JSON with rows as arrays of text
  * @param columns the number of columns every row must have
- * @param encodeRows is given the position of the rows' `[` and returns the position after their `]` as `end`
+ * @param encodeRows takes the position of the rows' `[` and returns the position after their `]` as `end`
  * @throws MalformedPageError
  */
 export function encodePage(

@@ -8,7 +8,7 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const NULL = new TextEncoder().encode('null');
 
-/** Bytes of a JSON string with a meaning. Control characters are not allowed in it (RFC 8259 section 7). */
+/** Bytes of a JSON string that need attention. Control characters are not allowed there (RFC 8259 section 7). */
 const SPECIAL = new Uint8Array(256).fill(1, 0, 0x20);
 SPECIAL[QUOTE] = SPECIAL[BACKSLASH] = 1;
 

@@ -18,7 +18,7 @@ export interface PageFormat extends PageOptions {
   readonly maxRowBytes?: number;
 }
 
-/** Several pages of a file are in memory at a time. */
+/** Limits memory, because several pages of a file are held at a time. */
 const MAX_FILE_PAGE_BYTES = 8 * 1024 * 1024;
 
 /** Responses as CSV records. */

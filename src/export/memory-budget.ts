@@ -1,6 +1,6 @@
 /**
- * Pages, of about 4 MiB each, that all exports of an isolate may read ahead of their clients; every export may read one in any
- * case. An isolate has 128 MB for all its requests (https://developers.cloudflare.com/workers/platform/limits/#memory): ten
+ * Pages, of about 4 MiB each, that the exports of an isolate may together read ahead of their clients. Each export may always
+ * read one. An isolate has 128 MB for all its requests (https://developers.cloudflare.com/workers/platform/limits/#memory): ten
  * pages, and two more for each of eight exports, take 104 MB.
  */
 const MAX_PAGES = 10;
@@ -17,19 +17,19 @@ export class MemoryBudget {
     running.add(this.#self);
   }
 
-  /** Takes room for a page. @returns false if there is none for now */
+  /** Reserves room for a page. @returns false if there is none at the moment */
   take(): boolean {
     if (this.#pages > 0 && !this.#hasRoom()) return false;
     this.#pages++;
     return true;
   }
 
-  /** Returns the room of a page. */
+  /** Releases the room of a page. */
   give(): void {
     this.#pages--;
   }
 
-  /** Returns all. */
+  /** Releases everything, when the export ends. */
   end(): void {
     running.delete(this.#self);
   }

@@ -64,7 +64,7 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
       for (let { limit } = range; ; limit = Math.ceil(limit / SHRINK)) {
         try {
           const page = await read({ ...range, limit });
-          retry = 'export'; // a client waits for the first page's status; from then on a failure would cost its download
+          retry = 'export'; // until the first page the client waits for a status; after it, a failure aborts the download
           return page;
         } catch (error) {
           const isTooLarge = error instanceof DatabaseError && error.kind === 'too-large';

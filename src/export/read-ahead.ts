@@ -3,7 +3,7 @@ import type { Range } from '../responses/selection.ts';
 import { MemoryBudget } from './memory-budget.ts';
 import type { Page, PageReader } from './page-reader.ts';
 
-/** The first page is small: it decides the status, and brings the first byte soon. */
+/** The first page is small: it decides the status, and the client gets its first byte soon. */
 const FIRST_PAGE_ROWS = 500;
 /** Smaller pages cost round trips; larger ones cost memory, since several are held at a time. */
 const PAGE_BYTES = 4 * 1024 * 1024;
@@ -16,11 +16,11 @@ const BOUNDARIES = 16;
 /**
  * Reads a selection's responses in order, those after a cursor or all, several pages ahead of the consumer. After the first
  * page it finds the boundaries of the next pages, and reads the pages between them in parallel: an export waits for one round
- * trip to the database, not for one per page. A consumer that pauses stops the reading once the pages ahead are there. Exports
- * that run at the same time have fewer pages ahead (see {@link MemoryBudget}).
+ * trip to the database, not for one per page. If the consumer pauses, reading stops once the pages ahead have arrived. Concurrent
+ * exports read fewer pages ahead (see {@link MemoryBudget}).
  *
- * Every response stored before the start comes exactly once. Pages are ranges between two keys, not counts, so that responses
- * stored meanwhile move no boundary; they are read too if their position is still ahead.
+ * Every response stored before the start is returned exactly once. Pages are ranges between two keys, not row counts, so
+ * responses stored in the meantime move no boundary; they are returned if they sort after what has been read.
  *
  * The first `next()` reads one page and starts nothing else.
  */
@@ -80,12 +80,12 @@ export async function* readRange(reader: PageReader, range: Range, total = Infin
     left -= rowCount;
     yield page;
     if (!last || rowCount < requestedRows || left === 0) return;
-    // At most twice as many rows as fitted before: more have just been too large.
+    // At most twice as many rows as fit before: more were too large.
     rest = { ...range, after: last, limit: Math.min(rowsPerPage(page), 2 * requestedRows, left) };
   }
 }
 
-/** An iteration whose first step has been taken already. */
+/** An iteration whose first result has already been read. */
 export async function* withFirst<T>(
   first: IteratorResult<T, void>,
   rest: AsyncIterable<T>,
@@ -113,7 +113,8 @@ async function* planRanges(
     const last = boundaries.at(-1);
     if (last && boundaries.length === BOUNDARIES) next = findBoundaries(last); // while the pages before it are read
     for (const boundary of boundaries) {
-      yield { after, upTo: boundary, limit: rows + 1 }; // one more than there should be: a full page does not show its end
+      // One row more than expected, because only a page with fewer rows than requested ends its range.
+      yield { after, upTo: boundary, limit: rows + 1 };
       after = boundary;
     }
     if (boundaries.length < BOUNDARIES) break;
@@ -122,7 +123,7 @@ async function* planRanges(
   return undefined;
 }
 
-/** The number of rows like a page's that make a page of the usual size. */
+/** The number of rows, as large as those of a page, that make a page of the usual size. */
 function rowsPerPage({ bytes, rowCount }: Page): number {
   return Math.min(MAX_PAGE_ROWS, Math.max(1, Math.floor((PAGE_BYTES * rowCount) / bytes)));
 }

@@ -23,9 +23,9 @@ export interface ResponsesQuery extends Filters {
 export interface ResponsesBody {
   readonly headers: Readonly<Record<string, string>>;
   readonly format: PageFormat;
-  /** Makes the body from the data of the pages. The memory of a page's data is freed before the next one is read. */
+  /** Makes the body from the data of the pages. A page's data is freed before the next page is read. */
   readonly body: (pages: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
-  /** The number of responses to send, in the order of time; all unless given. */
+  /** The number of responses to send; all unless given. */
   readonly limit?: number;
   /** Whether a body that fits one page of the database gets an entity tag. */
   readonly tagged?: boolean;
@@ -74,7 +74,7 @@ export async function sendResponses(
   const allHeaders = { ...headers, ...(total === undefined ? {} : { 'X-Total-Count': String(total) }) };
   const isWhole = rowCount < requestedRows || rowCount === limit;
   if (!isWhole) return sendStream(c, chunks, allHeaders);
-  // The total can change while the page does not.
+  // With a total there is no entity tag, because the total can change while the page does not.
   const send = tagged && !query.count ? sendTagged : sendBody;
   return send(c, await readBody(chunks), allHeaders);
 }

@@ -2,7 +2,7 @@
 const ELEMENT = /^([\w!#$%&'*+.^`|~-]+)(?:;q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/;
 
 /**
- * Whether a client prefers gzip over an unencoded body (RFC 9110 section 12.5.3). Elements that cannot be parsed are ignored. A
+ * Whether a client prefers gzip to an unencoded body (RFC 9110 section 12.5.3). Elements that cannot be parsed are ignored. A
  * client without `Accept-Encoding` gets no gzip, although the RFC would allow it.
  */
 export function prefersGzip(acceptEncoding: string): boolean {

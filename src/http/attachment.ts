@@ -5,7 +5,7 @@ const TYPES = {
 
 /**
  * The headers of a file to save as `<name>_<time>.<extension>`. The time is in UTC, without colons, which Windows forbids. The
- * file name comes last: a known client takes it from `filename="` to the end of the header.
+ * file name comes last, because at least one client reads it from `filename="` to the end of the header.
  */
 export function attachment(name: string, extension: keyof typeof TYPES, now = new Date()): Record<string, string> {
   const time = now

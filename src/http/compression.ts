@@ -2,14 +2,14 @@ import type { MiddlewareHandler } from 'hono';
 import { prefersGzip } from './accept-encoding.ts';
 import type { AppEnv } from './context.ts';
 
-/** Bytes. A smaller body fits one network packet, compressed or not. */
+/** In bytes. A smaller body fits into one network packet, compressed or not. */
 const MIN_LENGTH = 1024;
 
 /**
- * Compresses successful responses that are not small, for clients that prefer gzip.
+ * Compresses successful responses, except small ones, for clients that prefer gzip.
  *
- * The runtime compresses because of the header. A `CompressionStream` would read on while its own reader pauses. A transfer
- * that breaks has no gzip trailer, so that decompressing it fails too.
+ * The header makes the runtime compress the body. A `CompressionStream` would keep reading while the client pauses. An aborted
+ * transfer has no gzip trailer, so decompressing it fails too.
  */
 export function compress(): MiddlewareHandler<AppEnv> {
   return async function compressBody(c, next) {
@@ -23,8 +23,8 @@ export function compress(): MiddlewareHandler<AppEnv> {
 }
 
 /**
- * The client's `Accept-Encoding`. Cloudflare overwrites the header with `br, gzip`, and puts the client's own, if any, into
- * `cf`. https://developers.cloudflare.com/fundamentals/reference/http-headers/#accept-encoding
+ * The client's `Accept-Encoding`. Cloudflare overwrites the header with `br, gzip`, and puts the original, if any, into `cf`.
+ * https://developers.cloudflare.com/fundamentals/reference/http-headers/#accept-encoding
  */
 function acceptEncodingOf(request: Request): string {
   const { cf } = request as Request<unknown, IncomingRequestCfProperties>;

@@ -16,11 +16,11 @@ export interface AppEnv {
     requestId: string;
     stats: RequestStats;
     db: Database;
-    /** Aborted when the client leaves, or by `ending`. Cancels all work for the request. */
+    /** Aborted when the client disconnects, or by `ending`. Cancels all work for the request. */
     signal: AbortSignal;
-    /** To be aborted when the work for the request is no longer needed. */
+    /** Abort this when the work for the request is no longer needed. */
     ending: AbortController;
-    /** Set by authentication, under the API's base path only. */
+    /** Set by authentication; only under the API's base path. */
     account: Account;
   };
 }

@@ -17,7 +17,7 @@ interface Description {
   readonly query: z.ZodObject;
   /** Empty if it needs no key. */
   readonly security?: [];
-  /** Its responses, without those that it shares with others. */
+  /** Its responses, without those that it shares with other endpoints. */
   readonly responses: Responses;
 }
 
@@ -38,7 +38,7 @@ export function endpoint<Q extends z.ZodObject>({
   return { ...description, respond: (c) => handle(c, parseQuery(description.query, c)) };
 }
 
-/** @param responses those that it shares with others */
+/** Adds an endpoint to the app and to its OpenAPI description. @param responses those shared with other endpoints */
 export function addEndpoint(
   app: OpenAPIHono<AppEnv>,
   { query, respond, ...description }: Endpoint,

@@ -5,15 +5,15 @@ import { ApiError, databaseUnavailable } from './errors.ts';
 import { logFailure } from './log.ts';
 import { sendBody } from './send.ts';
 
-/** The one place where an error becomes a response: `{"error":{"message":"…"}}`, with nothing else at the top level. */
+/** Turns any error into a response: `{"error":{"message":"…"}}`, with nothing else at the top level. */
 export function errorResponse(error: Error, c: Context<AppEnv>): Response {
-  c.var.ending.abort(); // cancels what the request has started besides what failed
+  c.var.ending.abort(); // cancels everything else that the request has started
   const known = toApiError(error);
   if (known && known.status !== 503) return respond(c, known.status, known.message, known.headers);
 
   const { requestId } = c.var;
   const { signal } = c.req.raw;
-  if (signal.aborted && error === signal.reason) return respond(c, 500, 'The client has left.', {}); // nobody reads it
+  if (signal.aborted && error === signal.reason) return respond(c, 500, 'The client disconnected.', {}); // nobody reads it
   logFailure('request failed', { requestId, error: error.message, stack: error.stack });
   if (known) return respond(c, known.status, known.message, known.headers);
   return respond(c, 500, `Something went wrong on our side. Please tell us this request id: ${requestId}`, {});

@@ -1,6 +1,6 @@
 /**
- * The catalogue of errors for callers (docs/api.md, "Errors"). Any other error is a defect: the caller gets a fixed text and the
- * request id, the log the details.
+ * The errors that clients can receive (docs/api.md, "Errors"). Any other error is a defect: the client gets a fixed message with
+ * the request id, and the log the details.
  */
 export class ApiError extends Error {
   override name = 'ApiError';
@@ -14,10 +14,10 @@ export class ApiError extends Error {
   }
 }
 
-/** Seconds; Neon's compute wakes in less. */
+/** Seconds. A suspended Neon compute wakes up in less. */
 const RETRY_AFTER_SECONDS = '5';
 
-/** For a key that is missing, malformed, unknown, revoked or expired. These look alike, so that nobody learns which it is. */
+/** The key is missing, malformed, unknown, revoked or expired. The response does not reveal which. */
 export const invalidToken = () => new ApiError(401, 'Invalid Token.', { 'WWW-Authenticate': 'Bearer' });
 
 /** Seconds: the period of both rate limits in wrangler.toml. */
@@ -26,48 +26,48 @@ const RATE_LIMIT_PERIOD = '10';
 export const tooManyFailures = () =>
   new ApiError(
     429,
-    'Too many requests with an invalid or not recently used key have come from your network. ' +
-      'Please check the key and try again in a few seconds.',
+    'Too many requests from your network have an invalid or not recently used key. ' +
+      'Check the key and try again in a few seconds.',
     { 'Retry-After': RATE_LIMIT_PERIOD },
   );
 
 export const tooManyRequests = () =>
-  new ApiError(429, 'Too many requests have been made with this key. Please try again in a few seconds.', {
+  new ApiError(429, 'Too many requests with this key. Try again in a few seconds.', {
     'Retry-After': RATE_LIMIT_PERIOD,
   });
 
 export const missingSurvey = () => new ApiError(400, 'No user, no responses!');
 
-/** @param takes the values it accepts, to complete the sentence "<name> must be …" */
+/** @param takes the accepted values, which complete the sentence "<name> must be …" */
 export const badParameter = (name: string, takes: string) => new ApiError(400, `${name} must be ${takes}.`);
 
 /** @param why the reason, as the end of a sentence */
 export const notInWide = (name: string, why: string) =>
-  new ApiError(400, `${name} cannot be given with layout=wide: ${why}.`);
+  new ApiError(400, `${name} cannot be used with layout=wide: ${why}.`);
 
-/** @param most the number of questions a wide file can have */
+/** @param most the largest number of questions in a wide file */
 export const tooManyQuestions = (most: number) =>
   new ApiError(
     400,
-    `This selection has more than ${most} questions, or longer names for them than a file with a column for each can have. ` +
-      'Please narrow it with shortcode or question_ref, or leave out layout=wide.',
+    `This selection has more than ${most} questions, or their names are too long for a wide file. ` +
+      'Narrow it with shortcode or question_ref, or leave out layout=wide.',
   );
 
 export const responseTooLarge = () =>
   new ApiError(
     400,
-    'This selection has an answer that is too large for a file with a column for each question. ' +
-      'Please narrow it with shortcode, question_ref or userid, or leave out layout=wide.',
+    'This selection has an answer that is too large for a wide file. ' +
+      'Narrow it with shortcode, question_ref or userid, or leave out layout=wide.',
   );
 
-/** For a survey that does not exist, belongs to another account, or has no responses yet. */
+/** The survey does not exist, belongs to another account, or has no responses yet. */
 export const noResponses = (surveyName: string, email: string) =>
   new ApiError(500, `No responses were found for survey: ${surveyName} for user: ${email}`);
 
-export const notFound = () => new ApiError(404, 'There is nothing at this address.');
+export const notFound = () => new ApiError(404, 'Not found: there is no such path.');
 
-export const methodNotAllowed = (allow: string) =>
-  new ApiError(405, `This address answers ${allow} only.`, { Allow: allow });
+export const methodNotAllowed = (allowed: readonly string[]) =>
+  new ApiError(405, `Method not allowed: use ${allowed.join(' or ')}.`, { Allow: allowed.join(', ') });
 
 export const databaseUnavailable = (cause: unknown) =>
   new ApiError(

@@ -1,6 +1,6 @@
 import { DatabaseError } from '../db/errors.ts';
 
-/** Keys, their hashes, even truncated, and connection strings. They must not be logged, not even if an error quotes them. */
+/** Keys, their hashes (also truncated) and connection strings. They must never be logged, even if an error quotes them. */
 const SECRETS = /sres_\w+|[0-9a-f]{32,}|postgres(?:ql)?:\/\/[^\s"\\]+/gi;
 
 type Details = Readonly<Record<string, unknown>>;
@@ -16,9 +16,9 @@ export function logRequest(details: Details): void {
 }
 
 /**
- * The kind of an error, in our words: its own may quote data.
+ * The kind of an error, without its message, which may quote data.
  *
- * @returns such as `database: transient` (see db/errors.ts), otherwise the error's name
+ * @returns for example `database: transient` (see db/errors.ts), otherwise the error's name
  */
 export function reasonOf(error: unknown): string {
   if (error instanceof DatabaseError) return `database: ${error.kind}`;

@@ -4,19 +4,19 @@ import { parseInstant } from '../responses/timestamp.ts';
 import { badParameter, missingSurvey } from './errors.ts';
 
 /*
- * The query parameters: their values, what they are parsed into, and their OpenAPI descriptions. The message for an invalid
- * value names the parameter: see errors.ts.
+ * The query parameters: how they are parsed, and their OpenAPI descriptions. The message for an invalid value names the
+ * parameter: see errors.ts.
  */
 
 const DEFAULT_PAGE_SIZE = 25;
 const MAX_PAGE_SIZE = 10_000;
-/** Values of a repeated parameter; a URL has room for some more. */
+/** Values of a repeated parameter; they fit into a URL. */
 const MAX_VALUES = 500;
 
 export const EXAMPLE_TOKEN =
   'WzEsIjIwMjYtMDEtMDZUMDY6MDA6MDAuMDAwWiIsIjkyNzI5MDgzMjcxNjg2NjAiLCJjb25zZW50IiwiYWY1MDIxZmUtMjI3OS00NGZlLThmOWUtMzk4MGVkZmMwZmU3Il0';
 
-/** @param takes the values it accepts, to complete the sentence "<name> must be …" */
+/** @param takes the accepted values, which complete the sentence "<name> must be …" */
 function parameter<T>(name: string, takes: string, parse: (text: string) => T | undefined) {
   const once = badParameter(name, 'given once').message;
   return z.string({ error: ({ input }) => (Array.isArray(input) ? once : undefined) }).transform((text, context): T => {
@@ -27,9 +27,9 @@ function parameter<T>(name: string, takes: string, parse: (text: string) => T | 
   });
 }
 
-/** A parameter that may be given several times. */
+/** A parameter that can be repeated. */
 function repeatable(name: string) {
-  const { message } = badParameter(name, `text, without NUL characters, given at most ${MAX_VALUES} times`);
+  const { message } = badParameter(name, `text without NUL characters, given at most ${MAX_VALUES} times`);
   return z
     .union([z.string(), z.array(z.string())])
     .transform((values) => [...new Set([values].flat())])
@@ -45,14 +45,14 @@ const flag = (name: string) =>
 const instant = (name: string, meaning: string, example: string) =>
   parameter(
     name,
-    'a time such as 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00, or a date such as 2026-03-01 (which begins in UTC)',
+    'a time such as 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00, or a date such as 2026-03-01 (midnight UTC)',
     parseInstant,
   )
     .optional()
     .openapi({
       type: 'string',
       anyOf: [{ format: 'date-time' }, { format: 'date' }],
-      description: `${meaning} RFC 3339 with an offset, or a date, which means its start in UTC.`,
+      description: `${meaning} RFC 3339 with an offset, or a date, which means midnight UTC.`,
       example,
     });
 
@@ -60,7 +60,7 @@ const list = (description: string, example: string) => ({
   type: 'array' as const,
   items: { type: 'string' as const },
   maxItems: MAX_VALUES,
-  description: `${description} Exact; may be given several times.`,
+  description: `${description} Exact match; repeatable.`,
   example: [example],
 });
 
@@ -71,29 +71,32 @@ export const survey = {
         Array.isArray(input) ? badParameter('survey', 'given once').message : missingSurvey().message,
     })
     .min(1, missingSurvey().message)
-    .openapi({ description: 'The name of a survey, as `/surveys` has it.', example: 'Health & Habits 2026 – Saúde' }),
+    .openapi({
+      description: 'The name of a survey, as listed by `/surveys`.',
+      example: 'Health & Habits 2026 – Saúde',
+    }),
 };
 
 export const filters = {
-  since: instant('since', 'Only responses of this moment or later.', '2026-03-01T09:30:00+02:00'),
-  until: instant('until', 'Only responses before this moment.', '2026-04-01'),
+  since: instant('since', 'Only responses at this time or later.', '2026-03-01T09:30:00+02:00'),
+  until: instant('until', 'Only responses before this time.', '2026-04-01'),
   question_ref: repeatable('question_ref').openapi(list('Only answers to this question.', 'consent')),
   shortcode: repeatable('shortcode').openapi(
-    list('Only responses to the form of this shortcode, in all its versions.', 'healthstart'),
+    list('Only responses to the form with this shortcode, in all its versions.', 'healthstart'),
   ),
   userid: repeatable('userid').openapi(list('Only responses of this participant.', '9272908327168660')),
 };
 
 export const after = {
-  after: parameter('after', 'the token of a response, as an earlier page gave it', decodeCursor).optional().openapi({
+  after: parameter('after', 'the token of a response', decodeCursor).optional().openapi({
     type: 'string',
-    description: 'Only responses after this one: the `token` of the last response that you have.',
+    description: 'Only responses after this one: pass the `token` of the last response that you have.',
     example: EXAMPLE_TOKEN,
   }),
 };
 
 export const pageSize = {
-  /** Never clamped: clients stop paging at a page shorter than they requested. */
+  /** Never clamped: clients stop at a page that is shorter than they requested. */
   pageSize: parameter('pageSize', `an integer from 1 to ${MAX_PAGE_SIZE}`, parsePageSize)
     .optional()
     .transform((size) => size ?? DEFAULT_PAGE_SIZE)
@@ -103,23 +106,24 @@ export const pageSize = {
       maximum: MAX_PAGE_SIZE,
       default: DEFAULT_PAGE_SIZE,
       example: 1000,
-      description: 'Responses on a page. A page with fewer is the last.',
+      description: 'The number of responses on a page. A page with fewer is the last.',
     }),
 };
 
 export const count = {
   count: flag('count').openapi({
-    description: 'Adds the header `X-Total-Count`: the number of responses in all, or of those after `after`.',
+    description:
+      'Adds the header `X-Total-Count`: the number of responses that pass the filters and, with `after`, follow it.',
   }),
 };
 
 export const csvOptions = {
   bom: flag('bom').openapi({
-    description: 'Begins the file with a byte order mark, without which Excel garbles UTF-8.',
+    description: 'Starts the file with a byte order mark, without which Excel garbles UTF-8.',
   }),
   safe: flag('safe').openapi({
     description:
-      'Changes the data: puts an apostrophe before answers and questions that a spreadsheet would run as a formula.',
+      'Puts an apostrophe before answers and question texts that a spreadsheet would run as a formula. This changes the data.',
   }),
 };
 
@@ -132,7 +136,7 @@ export const layout = {
       default: 'long',
       example: 'wide',
       description:
-        '`wide`: a record for each participant and chain of forms, a column for each question, with the last answer to it.',
+        '`long`: one record per response. `wide`: one record per participant and chain of forms, with one column per question, which has the last answer to it.',
     }),
 };
 

@@ -5,8 +5,8 @@ import { logRequest, reasonOf } from './log.ts';
 import { RequestStats, type TransferEnd } from './request-stats.ts';
 
 /**
- * Logs one line per request (docs/operations.md) when it ends; for a streamed body that is the end of the transfer, however it
- * ends. It has to be the outermost middleware.
+ * Logs one line per request (docs/operations.md) when it ends: for a streamed body, when the transfer has completed or failed.
+ * Must be the outermost middleware.
  */
 export function logRequests(): MiddlewareHandler<AppEnv> {
   return async function logRequestAtEnd(c, next) {
@@ -16,7 +16,7 @@ export function logRequests(): MiddlewareHandler<AppEnv> {
     c.set('ending', ending);
     c.set('signal', AbortSignal.any([c.req.raw.signal, ending.signal]));
     c.set('stats', stats);
-    // Once a client leaves, workerd runs only what `waitUntil` was given.
+    // After the client disconnects, workerd runs only what was passed to `waitUntil`.
     const logged = Promise.withResolvers<void>();
     c.executionCtx.waitUntil(logged.promise);
     const log = (status: number | null, end: TransferEnd) => {
@@ -59,9 +59,9 @@ function logLine(c: Context<AppEnv>, status: number | null, end: TransferEnd): v
   });
 }
 
-/** The path of the matched endpoint, which holds nothing that the client wrote; null if there is none. */
+/** The path of the matched endpoint, which contains nothing that the client wrote; null if there is none. */
 function routeOf(c: Context<AppEnv>): string | null {
   const route = matchedRoutes(c).findLast(({ path }) => !path.includes('*'));
   if (route) return route.path;
-  return c.res.status === 405 ? c.req.path : null; // another method for the path of an endpoint
+  return c.res.status === 405 ? c.req.path : null; // another method on an endpoint's path
 }

@@ -1,6 +1,6 @@
 import { QueryStats } from '../db/query-stats.ts';
 
-/** What the key cache had: a fresh entry, none, or a stale one that had to be checked. */
+/** What KV had for the key: a fresh entry (hit), none (miss), or a stale one that had to be checked. */
 export type KeyCacheOutcome = 'hit' | 'miss' | 'stale';
 
 /** How the transfer of a body ended. */
@@ -9,18 +9,18 @@ export type TransferEnd =
   /** `reason`: the kind of failure, never the error's message, which may quote data. */
   | { readonly end: 'failed'; readonly reason: string };
 
-/** What a request has used so far, for its log line and for `Server-Timing`. Exports update it once per page or query. */
+/** What a request has used so far, for its log line and `Server-Timing`. Exports update it once per page or query. */
 export class RequestStats {
   /** Responses, surveys or form versions sent. */
   rows = 0;
-  /** Bytes of the body, before compression, that were handed to the client. */
+  /** Bytes of the body, before compression, that were written to the client. */
   bytes = 0;
   readonly queries = new QueryStats();
   keyCache: KeyCacheOutcome | null = null;
   /** Null until authentication. */
   accountId: string | null = null;
   keyId: string | null = null;
-  /** Set if the body is streamed, and settled at its end; never rejects. */
+  /** Set if the body is streamed. Resolves at the end of the transfer; never rejects. */
   transfer: Promise<TransferEnd> | undefined;
 
   readonly #started = performance.now();
@@ -31,7 +31,7 @@ export class RequestStats {
     return Math.round(performance.now() - this.#started);
   }
 
-  /** Runs the authentication and measures its time. */
+  /** Runs authentication and measures how long it takes. */
   async timeAuth<T>(work: () => Promise<T>): Promise<T> {
     const started = performance.now();
     try {

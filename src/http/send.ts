@@ -23,7 +23,7 @@ export function sendBody(
   return c.body(bytes, status, { ...headers, 'Content-Length': String(bytes.length) });
 }
 
-/** Sends a complete body of an account with its entity tag, or 304 without a body if the client has it already. */
+/** Sends a complete body of an account with its entity tag, or 304 without a body if the client already has it. */
 export async function sendTagged(
   c: Context<AppEnv>,
   body: Uint8Array<ArrayBuffer>,
@@ -35,8 +35,8 @@ export async function sendTagged(
 }
 
 /**
- * Streams a body: see {@link streamChunks}. An error that breaks the transfer is logged, since the client sees a broken transfer
- * only. HEAD reads nothing of the body.
+ * Streams a body: see {@link streamChunks}. An error that aborts the transfer is logged, since the client sees only the aborted
+ * transfer. For HEAD, the body is not read.
  */
 export function sendStream(c: Context<AppEnv>, chunks: AsyncIterable<Uint8Array>, headers: Headers): Response {
   const { ending, requestId, signal, stats } = c.var;
@@ -58,7 +58,7 @@ export function sendStream(c: Context<AppEnv>, chunks: AsyncIterable<Uint8Array>
   return c.body(body, 200, headers);
 }
 
-/** Reads a body that is small enough to be held in memory. A chunk may reuse the memory of the one before. */
+/** Reads a body that fits in memory. A chunk may reuse the memory of the previous one. */
 export async function readBody(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
   const output = new Output();
   for await (const chunk of chunks) {

@@ -1,20 +1,20 @@
 /** Callbacks of a transfer. */
 export interface TransferWatch {
-  /** The client's side has taken this many more bytes. */
+  /** This many more bytes were written to the client. */
   readonly sent: (bytes: number) => void;
-  /** Called once. `left`: the client has left; `failed`: reading a chunk failed with `error`. */
+  /** Called once. `left`: the client disconnected; `failed`: reading a chunk failed with `error`. */
   readonly ended: (how: 'complete' | 'left' | 'failed', error?: unknown) => void;
 }
 
 /**
- * Streams chunks as they are read. If reading one fails, the transfer breaks: the client never sees a clean end, nor the text of
- * an error in the file.
+ * Streams chunks as they are read. If reading one fails, the transfer is aborted: the client sees neither a clean end nor error
+ * text in the file.
  *
- * The next chunk is read once the client's side has taken the one before, whose memory may then be reused. Of workerd's streams,
- * IdentityTransformStream guarantees that: a write resolves when its bytes have been read.
+ * The next chunk is read when the previous one has been consumed, whose memory may then be reused. Among workerd's streams,
+ * IdentityTransformStream guarantees this: a write resolves when its bytes have been read.
  *
  * @param chunks the body; empty ones are skipped
- * @param ending aborted when the client has left or a chunk failed
+ * @param ending aborted when the client disconnects or a chunk fails
  */
 export function streamChunks(
   chunks: AsyncIterable<Uint8Array>,
@@ -33,7 +33,7 @@ async function pump(
   watch: TransferWatch | undefined,
 ): Promise<void> {
   let hasLeft = false;
-  // Notices a client that leaves between writes, while the next chunk is being read.
+  // Notices a client that disconnects between writes, while the next chunk is being read.
   writer.closed.catch((error: unknown) => {
     hasLeft = true;
     ending.abort(error);
@@ -54,6 +54,6 @@ async function pump(
   } catch (error) {
     watch?.ended(hasLeft || isWriting ? 'left' : 'failed', error);
     ending.abort(error);
-    await writer.abort(error).catch(() => {}); // rejects if the client has broken it already
+    await writer.abort(error).catch(() => {}); // rejects if the client has already disconnected
   }
 }

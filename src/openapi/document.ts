@@ -15,11 +15,11 @@ import { schemas } from './schemas.ts';
 
 const DESCRIPTION = `Lists a research account’s surveys and exports their responses, as pages of JSON or as one streamed file of any size.
 
-The API is read-only: all endpoints take GET and HEAD. Send your key with every request: \`Authorization: Bearer sres_…\`. A key belongs to one account and returns only that account’s data.
+The API is read-only: all endpoints accept GET and HEAD. Send your key with every request: \`Authorization: Bearer sres_…\`. A key belongs to one account and returns only that account’s data.
 
 An unknown path returns 404. A method other than GET or HEAD returns 405 with \`Allow\`. Under \`/api/v1\` both need a key. The body of every error is \`{"error":{"message":"…"}}\`.
 
-A file is complete when its transfer is complete. A failure after the first byte breaks the connection; a file never contains an error message.`;
+A file is complete when its transfer is complete. A failure after the first byte aborts the transfer; a file never contains an error message.`;
 
 /**
  * Describes the app in OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1). The endpoints' descriptions come from the
@@ -66,13 +66,13 @@ export function describeApp(app: OpenAPIHono<AppEnv>): OpenAPIObject {
   };
 }
 
-/** The generator repeats a parameter's description in its schema, and puts its example there. */
+/** Moves the example out of the schema, and drops the description that the generator repeats there. */
 function tidy({ schema, ...parameter }: ParameterObject): ParameterObject {
   const { example, description: _, ...rest } = schema as SchemaObject;
   return { ...parameter, schema: rest, ...(example === undefined ? {} : { example }) };
 }
 
-/** Adds the parameter to the shared ones and returns a reference, or the parameter itself if another has its name. */
+/** Adds the parameter to the shared ones and returns a reference, or the parameter itself if a different one has its name. */
 function shared(parameter: ParameterObject, all: Record<string, ParameterObject>): ParameterObject | { $ref: string } {
   const { name } = parameter;
   all[name] ??= parameter;

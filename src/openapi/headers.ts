@@ -11,7 +11,7 @@ export const headers = {
   },
   'Server-Timing': {
     description:
-      'Milliseconds until the response started: `auth` for checking the key, `db` for database queries after that, and `total`.',
+      'Milliseconds until the response started: `auth` for checking the key, `db` for later database queries, and `total`.',
     required: true,
     schema: { type: 'string', pattern: String.raw`^(auth;dur=\d+, )?(db;dur=\d+, )?total;dur=\d+$` },
     example: 'auth;dur=3, db;dur=21, total;dur=25',
@@ -66,12 +66,12 @@ export const headers = {
     example: 'Accept-Encoding',
   },
   'X-Total-Count': {
-    description: 'The number of responses in the whole selection, if `count` is `true`.',
+    description: 'With `count=true`: the number of responses that pass the filters and, with `after`, follow it.',
     schema: { type: 'integer', minimum: 0 },
     example: 4368,
   },
   'Retry-After': {
-    description: 'Number of seconds to wait before the next attempt.',
+    description: 'The number of seconds to wait before you try again.',
     required: true,
     schema: { type: 'integer', minimum: 1 },
     example: 5,
@@ -102,6 +102,6 @@ const EVERYWHERE = [
   'Access-Control-Expose-Headers',
 ] as const;
 
-/** The headers of every response, and others. */
+/** References to the headers of every response, and to others. */
 export const withHeaders = (...names: HeaderName[]): HeadersObject =>
   Object.fromEntries([...names, ...EVERYWHERE].map((name) => [name, reference('headers', name)]));

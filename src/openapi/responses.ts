@@ -46,17 +46,17 @@ export const errorResponses = (): Record<string, ResponseObject> => {
       description: 'The content has not changed since the response whose `ETag` is in `If-None-Match`.',
       headers: withHeaders('ETag'),
     },
-    BadParameter: response('A parameter is missing or invalid. The message names it and says what it takes.', {
+    BadParameter: response('A parameter is missing, invalid, or given twice.', {
       missing: missingSurvey(),
       bad: badParameter('pageSize', 'an integer from 1 to 10000'),
     }),
     InvalidToken: response(
-      'The key is missing, malformed, unknown, revoked or expired. Checked before anything else.',
+      'The key is missing, malformed, unknown, revoked or expired. It is checked before anything else.',
       { invalid: invalidToken() },
       ['WWW-Authenticate'],
     ),
     NotFound: response('Unknown path.', { nothing: notFound() }),
-    MethodNotAllowed: response('A method other than GET or HEAD.', { method: methodNotAllowed('GET, HEAD') }, [
+    MethodNotAllowed: response('A method other than GET or HEAD.', { method: methodNotAllowed(['GET', 'HEAD']) }, [
       'Allow',
     ]),
     TooManyRequests: response(

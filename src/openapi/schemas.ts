@@ -38,7 +38,7 @@ const responseFields: Fields<(typeof JSON_COLUMNS)[number] | 'shortcode' | 'toke
     type: ['string', 'null'],
     description: 'The form version that the participant started with.',
   },
-  parent_shortcode: { type: 'string', description: 'The shortcode of that form.' },
+  parent_shortcode: { type: 'string', description: 'The shortcode of the form that the participant started with.' },
   shortcode: { type: 'string', description: 'The shortcode of the form that was answered.' },
   surveyid: { ...UUID, description: 'The form version that was answered.' },
   flowid: { ...INTEGER, description: 'An integer, as a string.' },
@@ -53,7 +53,7 @@ const responseFields: Fields<(typeof JSON_COLUMNS)[number] | 'shortcode' | 'toke
   },
   metadata: {
     type: ['object', 'null'],
-    description: 'Numbers have every stored digit. A parser that reads them as doubles can lose some.',
+    description: 'Numbers keep every stored digit. A parser that reads them as doubles can lose some.',
   },
   pageid: { type: ['string', 'null'] },
   translated_response: { type: ['string', 'null'] },
@@ -67,13 +67,13 @@ const responseFields: Fields<(typeof JSON_COLUMNS)[number] | 'shortcode' | 'toke
 export const schemas = {
   Survey: {
     type: 'object',
-    description: 'A form version of a survey. The fields have this order.',
+    description: 'A form version of a survey. The fields are in this order.',
     required: Object.keys(surveyFields),
     properties: surveyFields,
   },
   Response: {
     type: 'object',
-    description: 'An answer of a participant. The fields have this order.',
+    description: 'A participant’s answer to a question. The fields are in this order.',
     required: Object.keys(responseFields),
     properties: responseFields,
   },
@@ -90,7 +90,7 @@ export const schemas = {
         type: 'object',
         required: ['message'],
         properties: {
-          message: { type: 'string', minLength: 1, description: 'A description of the error for people.' },
+          message: { type: 'string', minLength: 1, description: 'Describes the error, for people to read.' },
         },
       },
     },

@@ -5,7 +5,7 @@ import { isDay } from './timestamp.ts';
  * and including the one with these values have been read.
  */
 export interface Cursor {
-  /** UTC, as Postgres reads it, with every stored digit: a `Date` would drop the microseconds. */
+  /** UTC, as Postgres accepts it, with every stored digit: a `Date` would drop the microseconds. */
   readonly timestamp: string;
   readonly userid: string;
   readonly questionRef: string;
@@ -13,7 +13,7 @@ export interface Cursor {
   readonly surveyid?: string;
 }
 
-/** The columns of `responses` that hold a cursor's values, in order. */
+/** The columns of `responses` that contain a cursor's values, in order. */
 export const CURSOR_COLUMNS = ['timestamp', 'userid', 'question_ref', 'surveyid'] as const;
 
 /**
@@ -66,7 +66,7 @@ function decodeOlder(text: string): Cursor | undefined {
   return { timestamp: inUtc(timestamp), userid, questionRef };
 }
 
-/** Spells the offset as `timestamp.ts` reads it. */
+/** Writes the offset as `Z`, which timestamp.ts can parse. */
 const inUtc = (timestamp: string) => timestamp.replace(/\+00(?::00)?$/, 'Z');
 
 /** Accepts only what Postgres accepts: 30 February would be a database error. */

@@ -8,7 +8,7 @@ export interface FormVersion {
   readonly shortcode: string;
 }
 
-/** The filters of a request, named as its parameters are. */
+/** The filters of a request, named like its parameters. */
 export interface Filters {
   readonly since?: Microseconds | undefined;
   readonly until?: Microseconds | undefined;
@@ -20,9 +20,9 @@ export interface Filters {
 /** The responses to these form versions that pass every filter. */
 export interface Selection {
   readonly formVersions: readonly FormVersion[];
-  /** At this moment or later. */
+  /** At this time or later. */
   readonly since?: Microseconds | undefined;
-  /** Before this moment. */
+  /** Before this time. */
   readonly until?: Microseconds | undefined;
   /** By one of these participants. */
   readonly userids?: readonly string[] | undefined;

@@ -14,7 +14,7 @@ const END: Microseconds = 253_402_300_800n * MICROSECONDS_PER_SECOND; // 10000-0
  * Parses an RFC 3339 timestamp (section 5.6), with `T` and `Z` in either case, or with a space between date and time. A date
  * alone is the start of that day in UTC. A space before the offset is read as the `+` that the client did not escape.
  *
- * @returns the moment, rounded up to a whole microsecond; undefined when the text is not a timestamp
+ * @returns the time, rounded up to a whole microsecond; undefined if the text is not a timestamp
  */
 export function parseInstant(text: string): Microseconds | undefined {
   const [date, year, month, day] = DAY.exec(text) ?? [];
@@ -36,7 +36,7 @@ export function parseInstant(text: string): Microseconds | undefined {
   );
 }
 
-/** @returns the moment as Postgres reads it, clamped to the range of `responses.timestamp` */
+/** @returns the time as Postgres accepts it, clamped to the range of `responses.timestamp` */
 export function formatInstant(microseconds: Microseconds): string {
   if (microseconds <= FIRST) return '0001-01-01T00:00:00Z';
   if (microseconds >= END) return '10000-01-01T00:00:00Z';
@@ -45,7 +45,7 @@ export function formatInstant(microseconds: Microseconds): string {
   return new Date(milliseconds).toISOString().replace('Z', `${String(rest).padStart(3, '0')}Z`);
 }
 
-/** Whether a day exists, in the years from 1 on. */
+/** Whether a date exists, from year 1. */
 export function isDay(year: number, month: number, day: number): boolean {
   if (year < 1 || month < 1 || month > 12 || day < 1) return false;
   const daysInMonth = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();

@@ -18,7 +18,7 @@ export const formData = endpoint({
   operationId: 'exportFormData',
   tags: ['Surveys'],
   summary: 'A survey’s form versions as a CSV file',
-  description: 'One row for each version of each form; joins with the responses on `surveyid`.',
+  description: 'Returns one row per form version. Join it with the responses on `surveyid`.',
   query: z.object(survey),
   responses: {
     ...surveyResponses,

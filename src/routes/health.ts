@@ -4,18 +4,18 @@ import { ping } from '../db/health.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { withHeaders } from '../openapi/headers.ts';
 
-/** GET /healthz: 200 if the database responds, otherwise 503. Needs no key; for load balancers and start scripts. */
+/** GET /healthz: 200 if the database responds, otherwise 503. For load balancers and start scripts; needs no key. */
 export const health = endpoint({
   path: '/healthz',
   operationId: 'getHealth',
   tags: ['Service'],
   security: [],
-  summary: 'Whether the service reaches its database',
-  description: '200 when it does, 503 when it does not.',
+  summary: 'Health check',
+  description: 'Returns 200 if the service reaches its database, otherwise 503.',
   query: z.object({}),
   responses: {
     200: {
-      description: 'It does.',
+      description: 'The service reaches its database.',
       headers: withHeaders(),
       content: {
         'application/json': {

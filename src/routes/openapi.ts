@@ -5,7 +5,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { describeApp } from '../openapi/document.ts';
 import { withHeaders } from '../openapi/headers.ts';
 
-/** GET /openapi.json: the description of an app, made on the first request for it. */
+/** GET /openapi.json: the description of an app, generated on the first request. */
 export function openApi(app: OpenAPIHono<AppEnv>) {
   let document: string | undefined;
   return endpoint({
@@ -13,8 +13,8 @@ export function openApi(app: OpenAPIHono<AppEnv>) {
     operationId: 'getDescription',
     tags: ['Service'],
     security: [],
-    summary: 'This description',
-    description: 'The API in OpenAPI 3.1, made from the definitions by which the service checks its parameters.',
+    summary: 'The OpenAPI description',
+    description: 'Returns this API in OpenAPI 3.1, generated from the definitions that validate its parameters.',
     query: z.object({}),
     responses: {
       200: {

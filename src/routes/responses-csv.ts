@@ -17,7 +17,7 @@ export const responsesCsv = endpoint({
   operationId: 'exportCsv',
   tags: ['Responses'],
   summary: 'All responses as a CSV file',
-  description: 'All of a survey’s responses, or those that pass the filters, as one file, streamed.',
+  description: 'Streams all of a survey’s responses, or those that pass the filters, as one file.',
   query: z.object({ ...survey, ...filters, ...after, ...count, ...csvOptions, ...layout }),
   responses: {
     ...surveyResponses,
@@ -40,7 +40,7 @@ export const responsesCsv = endpoint({
       headers,
       format: csvFormat({ safe: query.safe }),
       async *body(pages) {
-        if (!query.after) yield csvHeader(CSV_COLUMNS, query); // a client that resumes a file has its header already
+        if (!query.after) yield csvHeader(CSV_COLUMNS, query); // a client that resumes a download already has the header
         yield* pages;
       },
     });

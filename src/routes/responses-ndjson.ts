@@ -14,7 +14,8 @@ export const responsesNdjson = endpoint({
   operationId: 'exportNdjson',
   tags: ['Responses'],
   summary: 'All responses as newline-delimited JSON',
-  description: 'All of a survey’s responses, or those that pass the filters, as `/responses` has them, one on a line.',
+  description:
+    'Streams all of a survey’s responses, or those that pass the filters: the objects of `/responses`, one per line.',
   query: z.object({ ...survey, ...filters, ...after, ...count }),
   responses: {
     ...surveyResponses,

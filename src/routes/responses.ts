@@ -9,7 +9,7 @@ import { reference } from '../openapi/reference.ts';
 import { notModifiedResponse, surveyResponses } from '../openapi/responses.ts';
 
 const utf8 = new TextEncoder();
-/** A page is sent as a whole, with its ETag, unless it is larger: 10,000 responses of the usual size are far below. */
+/** A larger page is streamed, without an ETag. 10,000 responses of the usual size are much smaller. */
 const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 
 /** GET /responses: a page of a survey's responses, as JSON. */
@@ -18,7 +18,7 @@ export const responses = endpoint({
   operationId: 'listResponses',
   tags: ['Responses'],
   summary: 'A page of responses',
-  description: 'A page of a survey’s responses as JSON, in the order of time, participant, question and form version.',
+  description: 'Returns a page of a survey’s responses, ordered by time, participant, question and form version.',
   query: z.object({ ...survey, ...after, ...pageSize, ...filters, ...count }),
   responses: {
     ...notModifiedResponse,
@@ -42,7 +42,7 @@ export const responses = endpoint({
   },
 });
 
-/** @param pages objects, each after a comma; the first comma is dropped */
+/** @param pages objects, each preceded by a comma; the first comma is dropped */
 async function* pageBody(pages: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
   yield utf8.encode('{"responses":[');
   let commas = 1;

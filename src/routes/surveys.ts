@@ -22,7 +22,7 @@ export const surveys = endpoint({
   operationId: 'listSurveys',
   tags: ['Surveys'],
   summary: 'The account’s surveys',
-  description: 'Every version of every form of every survey, newest first.',
+  description: 'Lists all form versions of all surveys, newest first.',
   query: z.object({}),
   responses: {
     ...notModifiedResponse,

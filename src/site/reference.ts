@@ -12,7 +12,7 @@ const POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** GET /docs: the API reference, made from /openapi.json, with a form to try each endpoint. Needs no key. */
+/** GET /docs: the API reference, generated from /openapi.json, with a form to try each endpoint. Needs no key. */
 export function addReferencePage(app: Hono<AppEnv>): void {
   for (const [path, { type, text }] of Object.entries(FILES)) {
     app.get(path, (c) =>

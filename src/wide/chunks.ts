@@ -1,9 +1,9 @@
-/** Large enough that the cost of a write does not show, and small compared to a page. */
+/** Large enough that the overhead of a write is negligible, and small compared to a page. */
 const CHUNK_BYTES = 128 * 1024;
 
 const utf8 = new TextEncoder();
 
-/** Collects text and returns it as UTF-8 in chunks of 128 KiB. Each chunk reuses the memory of the one before. */
+/** Collects text and returns it as UTF-8 in chunks of 128 KiB. Each chunk reuses the memory of the previous one. */
 export class Chunks {
   readonly #chunk = new Uint8Array(CHUNK_BYTES);
   #text = '';

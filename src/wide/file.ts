@@ -11,18 +11,18 @@ import { FIXED_COLUMNS, questionColumns } from './columns.ts';
 import { Fold } from './fold.ts';
 import { RECORD_COLUMNS } from './record.ts';
 
-/** More would not fit in memory: the column names and the records of one participant are held. */
+/** Limits of memory, which holds the column names and the records of one participant. */
 const MAX_QUESTIONS = 5000;
 const MAX_QUESTION_BYTES = 2 * 1024 * 1024;
 const MAX_ROW_BYTES = 16 * 1024 * 1024;
 
-/** A page as text would take twice its memory, left to the garbage collector, so that it is decoded in parts. Bytes. */
+/** In bytes. A whole page as text would take twice its memory until garbage collection, so it is decoded in parts. */
 const TEXT_BYTES = 32 * 1024;
 
 /** @throws ApiError 400 for a parameter that a wide file does not support */
 export function checkWideQuery({ after, count }: ResponsesQuery): void {
-  if (after) throw notInWide('after', 'a wide file is not in the order of time, and cannot be resumed');
-  if (count) throw notInWide('count', 'how many records there are is not known before all have been made');
+  if (after) throw notInWide('after', 'a wide file is not ordered by time and cannot be resumed');
+  if (count) throw notInWide('count', 'the number of records is known only at the end');
 }
 
 /**

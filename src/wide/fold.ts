@@ -11,7 +11,7 @@ export class Fold {
   readonly #columns: QuestionColumns;
   readonly #chunks = new Chunks();
   #participant: Participant | undefined;
-  /** The text that has not been read yet, and the length from which it is. */
+  /** The text that has not been parsed yet, and the length at which to parse it. */
   #text = '';
   #wanted = 0;
 
@@ -20,14 +20,14 @@ export class Fold {
   }
 
   /**
-   * @param text the next part of the CSV of `RECORD_COLUMNS`, cut anywhere. Responses to a question without a column are
-   * skipped: they were stored after the columns were looked up
+   * @param text the next part of the CSV of `RECORD_COLUMNS`, split anywhere. Responses to a question without a column are
+   *   skipped: they were stored after the columns were determined
    * @returns the next bytes of the file; each chunk is valid until the next is requested
    * @throws ParticipantTooLargeError
    */
   *add(text: string): Generator<Uint8Array, void, void> {
     this.#text += text;
-    // A record can have many parts: an incomplete one is read again only when the text has doubled.
+    // A record can have many parts: an incomplete one is parsed again only when the text has doubled.
     if (this.#text.length < this.#wanted) return;
     yield* this.#read();
     this.#wanted = 2 * this.#text.length;
@@ -36,7 +36,7 @@ export class Fold {
   /** @returns the last bytes of the file */
   *end(): Generator<Uint8Array, void, void> {
     yield* this.#read();
-    if (this.#text !== '') throw new Error('the last record has no end');
+    if (this.#text !== '') throw new Error('the last record is incomplete');
     yield* this.#writeParticipant();
     yield* this.#chunks.rest();
   }
@@ -66,7 +66,7 @@ export class Fold {
     this.#participant = undefined;
   }
 
-  /** At the cost of the record's responses, not of the file's columns. */
+  /** Takes time in proportion to the record's responses, not to the file's columns. */
   #writeRecord(key: string, { flowid, started, ended, metadata, responses }: Readonly<Chain>): void {
     let record = `${key},${flowid},${started},${ended},${metadata}`;
     let previous = -1;

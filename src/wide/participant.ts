@@ -10,7 +10,7 @@ export interface Chain {
   readonly responses: Map<number, string>;
 }
 
-/** What one participant may hold, in characters, {@link CHAIN_SIZE}s and {@link RESPONSE_SIZE}s. */
+/** The limit for one participant: characters, plus {@link CHAIN_SIZE} per record and {@link RESPONSE_SIZE} per response. */
 export const MAX_PARTICIPANT_SIZE = 16 * 1024 * 1024;
 /** The approximate size of objects without their characters. */
 const CHAIN_SIZE = 500;
@@ -21,7 +21,7 @@ export class ParticipantTooLargeError extends Error {
   override name = 'ParticipantTooLargeError';
 }
 
-/** A copy. V8 makes a slice of a string a view of it, and so keeps the whole string in memory. */
+/** Copies a string. In V8, a slice is a view that keeps the whole string in memory. */
 export const copied = (text: string): string => ` ${text}`.slice(1);
 
 /** One participant's responses, folded into records. */
@@ -39,7 +39,7 @@ export class Participant {
     return this.#userid;
   }
 
-  /** Records by their first cells, in the order of their first responses. */
+  /** Records by their first cells, ordered by their first responses. */
   get chains(): ReadonlyMap<string, Readonly<Chain>> {
     return this.#chains;
   }
@@ -70,7 +70,7 @@ export class Participant {
     chain.responses.set(column, keep(record.response));
   }
 
-  /** Copies what is held out of the text it was read from, and, from now on, what is added. */
+  /** Copies everything held, and from now on everything added, so that the text it was parsed from can be freed. */
   detach(): void {
     if (this.#keep === copied) return;
     this.#keep = copied;

@@ -85,17 +85,17 @@ describe('500 for a survey', () => {
 
 describe('404 and 405', () => {
   test.each(['/nowhere', '/responses/csv/more', '/Surveys'])('an unknown path, %s', async (path) => {
-    expectError(await fetchApi(path, { key: account.key }), 404, 'There is nothing at this address.');
+    expectError(await fetchApi(path, { key: account.key }), 404, 'Not found: there is no such path.');
   });
 
   test('an unknown path outside the API, without a key', async () => {
-    expectError(await fetchService('/nowhere'), 404, 'There is nothing at this address.');
+    expectError(await fetchService('/nowhere'), 404, 'Not found: there is no such path.');
   });
 
   test.each(ENDPOINTS)('another method, for %s', async (path) => {
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
       const response = await fetchApi(path, { key: account.key, method });
-      expectError(response, 405, 'This address answers GET, HEAD only.');
+      expectError(response, 405, 'Method not allowed: use GET or HEAD.');
       expect(response.headers.get('Allow')).toBe('GET, HEAD');
     }
   });

@@ -199,8 +199,8 @@ test.each(['/responses', '/responses/csv', '/responses/ndjson'])(
 
 describe('an invalid value gets 400 with a message that names the parameter', () => {
   const time =
-    'must be a time such as 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00, or a date such as 2026-03-01 (which begins in UTC).';
-  const text = 'must be text, without NUL characters, given at most 500 times.';
+    'must be a time such as 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00, or a date such as 2026-03-01 (midnight UTC).';
+  const text = 'must be text without NUL characters, given at most 500 times.';
   test.each<[Parameters, string]>([
     [{ since: '' }, `since ${time}`],
     [{ since: 'yesterday' }, `since ${time}`],

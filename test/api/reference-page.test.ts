@@ -36,6 +36,6 @@ test.each(['/docs', '/docs/main.mjs', '/openapi.json', '/healthz'])('%s allows G
   expect([head.status, head.bytes.length]).toEqual([get.status, 0]);
   expect(head.headers.get('Content-Type')).toBe(get.headers.get('Content-Type'));
   const post = await fetchService(path, { method: 'POST' });
-  expect([post.status, post.text]).toEqual([405, errorBody('This address answers GET, HEAD only.')]);
+  expect([post.status, post.text]).toEqual([405, errorBody('Method not allowed: use GET or HEAD.')]);
   expect(post.headers.get('Allow')).toBe('GET, HEAD');
 });

@@ -261,12 +261,12 @@ describe('a wide file gets an error', () => {
     [
       'a token',
       { after: token },
-      'after cannot be given with layout=wide: a wide file is not in the order of time, and cannot be resumed.',
+      'after cannot be used with layout=wide: a wide file is not ordered by time and cannot be resumed.',
     ],
     [
       'a count',
       { count: 'true' },
-      'count cannot be given with layout=wide: how many records there are is not known before all have been made.',
+      'count cannot be used with layout=wide: the number of records is known only at the end.',
     ],
   ])('with %s', async (_, parameters, message) => {
     const survey = await createSurvey(account);
@@ -284,8 +284,8 @@ describe('a wide file gets an error', () => {
     expect([response.status, response.text]).toEqual([
       400,
       errorBody(
-        'This selection has more than 5000 questions, or longer names for them than a file with a column for each can have. ' +
-          'Please narrow it with shortcode or question_ref, or leave out layout=wide.',
+        'This selection has more than 5000 questions, or their names are too long for a wide file. ' +
+          'Narrow it with shortcode or question_ref, or leave out layout=wide.',
       ),
     ]);
     expect((await wide(survey, { shortcode: 'f0' })).text).toBe(await wideCsv(survey, `s.shortcode = 'f0'`));

@@ -29,7 +29,7 @@ describe('the limit per key', () => {
     const { status, text, headers } = await fetchApi('/surveys', { key: account.key });
     expect([status, text, headers.get('Retry-After')]).toEqual([
       429,
-      errorBody('Too many requests have been made with this key. Please try again in a few seconds.'),
+      errorBody('Too many requests with this key. Try again in a few seconds.'),
       '10',
     ]);
     expect((await fetchApi('/surveys', { key: second })).status).toBe(200);
@@ -60,7 +60,7 @@ describe('the limit per address', () => {
   const LIMITED = [
     429,
     errorBody(
-      'Too many requests with an invalid or not recently used key have come from your network. Please check the key and try again in a few seconds.',
+      'Too many requests from your network have an invalid or not recently used key. Check the key and try again in a few seconds.',
     ),
     '10',
   ];

@@ -130,8 +130,8 @@ test('a first response that is too large gets 400', async () => {
   expect([response.status, response.text]).toEqual([
     400,
     errorBody(
-      'This selection has an answer that is too large for a file with a column for each question. ' +
-        'Please narrow it with shortcode, question_ref or userid, or leave out layout=wide.',
+      'This selection has an answer that is too large for a wide file. ' +
+        'Narrow it with shortcode, question_ref or userid, or leave out layout=wide.',
     ),
   ]);
 });

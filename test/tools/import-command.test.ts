@@ -93,7 +93,7 @@ describe('npm run db:import', () => {
         'account ann@example.org\n' +
         '1 form version: 0 new, 0 changed, 1 unchanged\n' +
         '1,200 responses: 0 new, 0 changed, 1,200 unchanged\n' +
-        'nothing changed: all of it was there already\n',
+        'nothing changed: all rows were already stored\n',
       stderr: '',
     });
   });

@@ -2,14 +2,14 @@ import { type Question, languages, questions } from './questions.ts';
 import type { Random } from './random.ts';
 import type { FormVersion, Response } from './tables.ts';
 
-/** Most participants who start after this time get the second versions. For weeks, both versions are answered. */
+/** Most participants who start after this time get the second versions. For weeks, both versions get answers. */
 const SECOND_VERSION = Date.parse('2026-02-02T09:00:00Z');
 const FIRST_START = Date.parse('2026-01-06T06:00:00Z');
 const LAST_START = Date.parse('2026-03-01T21:00:00Z');
 const MINUTE = 60_000;
 
 const platforms = ['messenger', 'whatsapp', 'instagram'] as const;
-/** Ids of the pages that the chats run on, with more digits than a double can hold. */
+/** Ids of the pages that the chats run on, with more digits than a double has. */
 const pages = ['935593143497601123', '104882517369924467'] as const;
 
 /**

@@ -15,7 +15,7 @@ export interface Question {
 const yes: Answer = ['Yes', 'Sí', 'हाँ', 'نعم', 'Sim', 'Ndiyo'];
 const no: Answer = ['No', 'No', 'नहीं', 'لا', 'Não', 'Hapana'];
 
-/** The questions of each form, by shortcode. Some answers contain what is hard to export: quotes, line breaks, emoji. */
+/** The questions of each form, by shortcode. Some answers have text that is hard to export: quotes, line breaks, emoji. */
 export const questions: Record<string, readonly Question[]> = {
   healthstart: [
     {

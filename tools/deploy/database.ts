@@ -8,8 +8,8 @@ const TABLES = ['users', 'surveys', 'survey_settings', 'responses', 'api_keys'];
 const MIGRATE = 'run "npm run db:migrate" with the same DATABASE_URL';
 
 /**
- * Checks that a database is migrated and that the Worker's role can log in, read the tables, update when a key was last
- * used, and nothing else. Reads only.
+ * Checks that a database is migrated, and that the Worker's role can log in, read the tables, update when a key was last used,
+ * and do nothing else. Changes nothing.
  *
  * @param url `postgres://` URL of the tables' owner
  * @throws UserError if the database cannot be reached

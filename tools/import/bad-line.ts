@@ -1,4 +1,4 @@
-/** What is wrong with one line of a file. The caller that knows the file's name turns it into a message for the user. */
+/** An error in one line of a file. The caller adds the file's name. */
 export class BadLine extends Error {
   override name = 'BadLine';
 
@@ -11,7 +11,7 @@ export class BadLine extends Error {
   }
 }
 
-/** A value as messages show it: quoted, on one line, cut after 60 characters. */
+/** A value for messages: quoted, on one line, truncated after 60 characters. */
 export function shown(value: string): string {
   return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
 }

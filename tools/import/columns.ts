@@ -1,6 +1,6 @@
 import { shown } from './bad-line.ts';
 
-/** What a column may hold. */
+/** The kind of values in a column. */
 interface Kind {
   /** The Postgres type that it is converted to. */
   readonly type: string;
@@ -33,7 +33,7 @@ const uuid: Kind = {
   expected: 'a UUID',
 };
 
-/** In the form of the API or of Postgres, with an offset. Which days a month has is left to the cast. */
+/** As the API or Postgres prints it, with an offset. The cast checks whether the day exists. */
 const timestamp: Kind = {
   type: 'timestamptz',
   isValid: (column) =>
@@ -42,7 +42,7 @@ const timestamp: Kind = {
   expected: 'a timestamp such as 2026-03-01T00:03:43.770Z or 2026-03-01 00:03:43.770047+00',
 };
 
-/** Whether the rest is JSON is left to the cast. */
+/** The cast checks the rest. */
 const jsonObject: Kind = {
   type: 'jsonb',
   isValid: (column) => `${column} ~ '^[ \\t\\n\\r]*[{]'`,
@@ -52,7 +52,7 @@ const jsonObject: Kind = {
 function integer(type: 'integer' | 'bigint', min: bigint, max: bigint, expected: string): Kind {
   return {
     type,
-    // A case, because "and" may cast before it matches.
+    // CASE, because AND may cast before it matches.
     isValid: (column) =>
       `case when ${column} ~ '^-?[0-9]{1,19}$' then ${column}::numeric between ${min} and ${max} else false end`,
     expected,

@@ -4,10 +4,10 @@ import type { Counts } from './summary.ts';
 
 /**
  * Stores the form versions of `import_forms` for an account. The file lacks three columns: a new form version gets its
- * shortcode as its title, its own id as its `formid` and no translations; a stored one keeps what it has.
+ * shortcode as its title, its own id as its `formid` and no translations; a stored one keeps its values.
  *
- * `version` is not stored, since the service numbers versions itself. It only has to rise with the time of creation: a
- * file with some of a form's versions loads, one whose versions contradict its times does not.
+ * `version` is not stored, because the service numbers versions itself. It only has to increase with the time of creation:
+ * a file may have only some of a form's versions.
  *
  * @param total number of rows in the table
  * @throws BadLine for an id that belongs to another account, or a version out of order

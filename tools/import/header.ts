@@ -18,7 +18,7 @@ export interface Header {
  *
  * @param content the file's bytes, split anywhere
  * @returns the first line without a byte order mark and line end, and the rest
- * @throws BadLine when the file is empty or its first line is not UTF-8
+ * @throws BadLine if the file is empty or its first line is not UTF-8
  */
 export async function splitFirstLine(
   content: AsyncGenerator<Uint8Array, void>,
@@ -38,9 +38,9 @@ export async function splitFirstLine(
 }
 
 /**
- * Reads the names of the columns, which may come in any order, and finds what separates them.
+ * Reads the column names, which may be in any order, and detects the delimiter.
  *
- * @throws BadLine for missing, unknown or repeated columns, and for the other one of the two files
+ * @throws BadLine for missing, unknown or repeated columns, or if this is the other of the two files
  */
 export function parseHeader(firstLine: string, format: FileFormat): Header {
   const occurrences = (delimiter: string): number => firstLine.split(delimiter).length;

@@ -12,7 +12,7 @@ import { checkResponses, dropUnchanged, storeResponses } from './responses.ts';
 import type { Counts } from './summary.ts';
 
 export interface ImportInput {
-  /** The account to load the files for; created if there is none. */
+  /** The account to load the files for; created if it does not exist. */
   email: string;
   /** Paths of the two files, plain or gzip: exports of `/responses/form-data` and `/responses/csv`. */
   forms: string;
@@ -33,8 +33,8 @@ export interface ImportOptions extends Partial<LoadOptions> {
 }
 
 /**
- * Migrates a database, then loads two files into it in one transaction: everything or, on any error, nothing. Rows that
- * are stored with other values are changed; rows that are not in the files stay. A second run changes nothing.
+ * Migrates a database, then loads two files into it in one transaction: everything, or nothing on any error. Stored rows with
+ * other values are updated; rows that are not in the files stay. A second run changes nothing.
  *
  * @param url `postgres://` URL of a user who may migrate
  * @throws UserError for a file that cannot be read or a line that cannot be loaded, naming file and line
@@ -61,11 +61,11 @@ export async function importFiles(
       if (dryRun) await client.query('rollback'); // leaves nothing to commit
       return { email: account.email, isNewAccount, forms: formCounts, responses: responseCounts };
     }).catch((error: unknown) => {
-      signal.throwIfAborted(); // rather than Postgres' word for a statement that was cancelled
+      signal.throwIfAborted(); // instead of Postgres' error for a cancelled statement
       throw error;
     });
-    // The export reads keys from the index alone, which Postgres does only for pages that have been vacuumed, and
-    // autovacuum takes its time. Only speed depends on it, so it may fail.
+    // An index-only scan, as for page boundaries, needs vacuumed pages, and autovacuum may come late. Only speed depends
+    // on it, so it may fail.
     if (summary.responses.new + summary.responses.changed > 0) {
       await client.query('vacuum (analyze) responses').catch(() => {});
     }

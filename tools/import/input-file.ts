@@ -15,7 +15,7 @@ export class InputFile {
   #source: ReadStream | undefined;
   #isGzip = false;
 
-  /** @throws UserError naming the file when it is missing, a directory or not readable */
+  /** @throws UserError naming the file if it is missing, a directory or not readable */
   static async open(path: string): Promise<InputFile> {
     const info = await stat(path).catch((error: unknown) => {
       throw unreadable(path, error);
@@ -40,7 +40,7 @@ export class InputFile {
   /**
    * The file's bytes, decompressed if it is gzip.
    *
-   * @throws UserError naming the file when it is named `.gz` and is not gzip, is damaged, or is cut off
+   * @throws UserError naming the file if it is named `.gz` but is not gzip, or is damaged or truncated
    */
   async *content(): AsyncGenerator<Uint8Array, void> {
     const source = createReadStream(this.path);
@@ -66,8 +66,8 @@ export class InputFile {
   }
 
   /**
-   * Reads a gzip file again, up to the checksum at its end. A damaged file decompresses to nonsense first: call this before
-   * you report an error in its content.
+   * Reads a gzip file again, up to the checksum at its end. Call this before you report an error in the content, because a
+   * damaged file may first decompress to garbage.
    *
    * @throws UserError like {@link content}
    */

@@ -22,18 +22,17 @@ export interface ImportProgress {
 export interface LoadOptions {
   signal: AbortSignal;
   onProgress: (progress: ImportProgress) => void;
-  /** Called with what the user may want to know about a file that is loaded nevertheless. */
+  /** Called with remarks about a file that do not prevent loading it. */
   onNotice: (notice: string) => void;
 }
 
 /**
- * Loads a file into the temporary table `import_<name>`: the file's columns with their types, after `line`, the line on
- * which the record begins. The table is dropped at the end of the transaction.
+ * Loads a file into the temporary table `import_<name>`: `line`, the line on which the record begins, then the file's columns
+ * with their types. The table is dropped at the end of the transaction.
  *
  * @param client in a transaction
  * @returns the number of records
- * @throws BadLine for the first record that is malformed, holds a value that its column cannot have, or has another
- *   record's key
+ * @throws BadLine for the first record that is malformed, has an invalid value, or has the key of another record
  * @throws the signal's reason once it is aborted
  */
 export async function loadFile(
@@ -80,7 +79,7 @@ async function copy(
       onNotice(`${file.path}: columns are separated by ${delimiter === ';' ? 'semicolons' : 'tabs'}, not commas`);
     const numberer = new RecordNumberer(delimiter);
     const numbered = async function* (): AsyncGenerator<Uint8Array, void> {
-      // A header, though COPY skips it: it makes COPY's line numbers those of the file.
+      // COPY skips this header, but counts it, so that its line numbers are those of the file.
       yield Buffer.from('line\n');
       for await (const chunk of rest) {
         yield numberer.push(chunk);
@@ -103,7 +102,7 @@ async function copy(
   }
 }
 
-/** Turns COPY's complaint about a record into ours. */
+/** Turns an error of COPY about a record into a BadLine. */
 function malformedRecord(error: DatabaseError, { columns }: FileFormat): Error {
   // In any language: COPY import_forms_text, line 7: "5,the record after our line number
   const [, lastLine, firstLine, beginning] = /^COPY \w+\D+(\d+)(?:\D+(\d+)[,;\t](.*))?/s.exec(error.where ?? '') ?? [];
@@ -129,7 +128,7 @@ async function checkTexts(client: Client, format: FileFormat): Promise<void> {
   if (row) throw new BadLine(row.line, reasonForRefusal(format, row.invalid, row[row.invalid] as string | null));
 }
 
-/** Fills the typed table. A value that Postgres refuses is found by its line, which a sequence keeps over the rollback. */
+/** Fills the typed table. If Postgres rejects a value, a sequence has its line: sequences are not rolled back. */
 async function convert(client: Client, format: FileFormat): Promise<void> {
   const { name } = format;
   const values = Object.entries(format.columns).map(([column, { type }]) => `"${column}"::${type}`);
@@ -174,7 +173,7 @@ async function refusalByPostgres(
 
 async function earlierLine(client: Client, { name, columns, key }: FileFormat, line: number): Promise<number> {
   const values = key.map((column) => `"${column}"::${columns[column]?.type}`).join(', ');
-  // A case, because later lines may hold what cannot be converted.
+  // CASE, because later lines may have values that cannot be converted.
   const { rows } = await client.query<{ line: number }>(
     `select line from import_${name}_text
      where case when line < $1 then (${values}) = (select ${values} from import_${name}_text where line = $1) end`,

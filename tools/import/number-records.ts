@@ -5,17 +5,16 @@ const CR = 0x0d;
 const LF = 0x0a;
 
 /**
- * The service sends at most 64 MB per page, so no export has a longer record: this one has a quote that was never
- * closed. Postgres would collect the rest of the file in memory.
+ * The service sends at most 64 MB per page, so a longer record is no export: it has a quote that is never closed. Postgres
+ * would collect the rest of the file in memory.
  */
 const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
 /**
- * Inserts in front of each CSV record, as its first field, the line on which it begins, and ends every record in LF. The
- * fields are left to COPY.
+ * Inserts the line on which each CSV record begins as its first field, and ends every record with LF. COPY parses the fields.
  *
  * COPY alone is not enough: it reports the last line of a bad record, and it accepts `"a"b` and `a"b"` as `ab`. With the
- * number in front, no record is the end marker `\.` either, which COPY recognizes up to Postgres 17.
+ * line number, no record can be the end marker `\.` either, which COPY recognises up to Postgres 17.
  */
 export class RecordNumberer {
   /** Records seen so far. */
@@ -38,7 +37,7 @@ export class RecordNumberer {
    * @throws BadLine for a misplaced quote, or a carriage return outside quotes without a line feed
    */
   push(chunk: Uint8Array): Buffer {
-    // Locals, since this loop visits every byte of the file.
+    // Local variables, because this loop visits every byte of the file.
     const separator = this.#separator;
     let isRecordStart = this.#isRecordStart;
     let isQuoted = this.#isQuoted;

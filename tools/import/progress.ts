@@ -1,10 +1,10 @@
 import type { ImportProgress } from './load-file.ts';
 
-/** Milliseconds between two reports: on a terminal, and where the output is kept. */
+/** Milliseconds between two reports: on a terminal, and in a log. */
 const EVERY_ON_TERMINAL = 100;
 const EVERY_IN_LOG = 5_000;
 
-/** Reports an import's progress: in one line that is rewritten on a terminal, in a line every few seconds elsewhere. */
+/** Reports an import's progress: on a terminal in one line that is rewritten, elsewhere in a new line every few seconds. */
 export class ProgressReport implements Disposable {
   readonly #stream: NodeJS.WriteStream;
   readonly #timer: NodeJS.Timeout;
@@ -40,7 +40,7 @@ export class ProgressReport implements Disposable {
     this.#isShown = this.#stream.isTTY;
   }
 
-  /** Takes the line off the terminal. */
+  /** Removes the line from the terminal. */
   #clear(): void {
     if (this.#isShown) this.#stream.write('\r\u001B[K');
     this.#isShown = false;

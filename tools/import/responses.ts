@@ -3,7 +3,7 @@ import { BadLine, shown } from './bad-line.ts';
 import type { Counts } from './summary.ts';
 
 /**
- * Refuses responses of `import_responses` that can be converted but not stored.
+ * Refuses responses in `import_responses` that have valid types but cannot be stored.
  *
  * @throws BadLine for a form version that the account does not have, an `ad_id` that is not that of the metadata (it is
  *   not stored), or a time outside the years 1 to 9999, which RFC 3339 cannot express
@@ -37,7 +37,7 @@ export async function checkResponses(client: Client, account: string): Promise<v
 }
 
 /**
- * Removes from `import_responses` what is stored with the same values, so that neither disk nor log is written for it.
+ * Removes responses from `import_responses` that are already stored with the same values, to avoid writing them again.
  *
  * @returns the number of rows removed
  */
@@ -57,7 +57,7 @@ export async function dropUnchanged(client: Client): Promise<number> {
 
 /**
  * Stores the responses of `import_responses`. The file lacks two columns: a new response gets its form's shortcode and
- * no seed, a stored one keeps what it has.
+ * no seed, a stored one keeps its values.
  */
 export async function storeResponses(client: Client): Promise<Pick<Counts, 'new' | 'changed'>> {
   const { rows } = await client.query<{ new: string; changed: string }>(

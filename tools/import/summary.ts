@@ -1,9 +1,9 @@
 import type { ImportSummary } from './import-files.ts';
 
-/** What became of a file's rows. */
+/** Numbers of a file's rows. */
 export interface Counts {
   new: number;
-  /** Stored before with other values. */
+  /** Were stored with other values. */
   changed: number;
   unchanged: number;
 }
@@ -15,7 +15,7 @@ export function formatSummary({ email, isNewAccount, forms, responses }: ImportS
     `${isNewAccount ? 'new account' : 'account'} ${email}`,
     formatCounts('form version', forms),
     formatCounts('response', responses),
-    ...(isNothingNew ? ['nothing changed: all of it was there already'] : []),
+    ...(isNothingNew ? ['nothing changed: all rows were already stored'] : []),
     ...(isDryRun ? ['dry run: nothing was stored'] : []),
   ];
   return lines.map((line) => `${line}\n`).join('');

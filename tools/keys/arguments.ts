@@ -18,7 +18,7 @@ const MAX_NAME_LENGTH = 200;
 /**
  * @param text an argument `<id>`
  * @returns the id in lower case, as the database prints it
- * @throws UserError if it is not a UUID, without quoting it: it may be a key that somebody took for its id
+ * @throws UserError if it is not a UUID, without quoting it: it may be a key that was given instead of its id
  */
 export function parseKeyId(text: string): string {
   const id = text.toLowerCase();

@@ -9,7 +9,7 @@ export function isPrintable(text: string): boolean {
   return text.search(UNPRINTABLE) < 0;
 }
 
-/** The text with U+FFFD (�) for every character that a terminal interprets. */
+/** The text with U+FFFD (�) in place of every character that a terminal interprets. */
 export function printable(text: string): string {
   return text.replaceAll(UNPRINTABLE, '\u{fffd}');
 }
@@ -20,7 +20,7 @@ export function printableJson(value: unknown): string {
   return JSON.stringify(value).replaceAll(UNPRINTABLE, escape);
 }
 
-/** The text with `…` for whatever looks like a key or the hash of one. */
+/** The text with `…` in place of anything that looks like a key or its hash. */
 export function withoutSecrets(text: string): string {
   return text.replaceAll(/sres_\w{5,}|\b[0-9a-f]{64}\b/gi, '…');
 }

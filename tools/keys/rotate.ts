@@ -25,7 +25,7 @@ interface OldKey {
 const ms = (parameter: string) => `${parameter}::float8 * interval '1 millisecond'`;
 
 /**
- * Issues a new key with the account and name of an old one, which works for a grace period. All or nothing.
+ * Issues a new key with the account and name of an old one, which then works for a grace period. All or nothing.
  *
  * @param url `postgres://` URL of the migrated database
  * @param options.graceMs how long the old key still works, unless it expires earlier

@@ -10,7 +10,7 @@ export interface Account {
 }
 
 /**
- * Postgres refuses to run as root. Root therefore runs it as the owner of `folder`, or as `nobody` where that is root.
+ * Postgres refuses to run as root. Root therefore runs it as the owner of `folder`, or as `nobody` if that is root.
  *
  * @returns undefined for this process's own account
  */
@@ -34,7 +34,7 @@ export async function canReach(folder: string, account: Account | undefined): Pr
   return mayEnter && (dirname(folder) === folder || canReach(dirname(folder), account));
 }
 
-/** Gives a file, or a folder with everything in it, to `account`, if it is not this process's own. */
+/** Makes `account` the owner of a file, or of a folder with everything in it. Does nothing for this process's own account. */
 export async function chownTree(path: string, account: Account | undefined): Promise<void> {
   if (!account) return;
   const entry = await lstat(path);

@@ -12,7 +12,7 @@ export const PASSWORD_FILE = 'superuser-password';
  * Creates a data directory for UTF-8 text, with a random password in {@link PASSWORD_FILE}.
  *
  * @param data an absolute path; the folder must be empty, or absent from a folder that `account` can write to
- * @param options.args of `initdb`: locale and durability
+ * @param options.args further arguments of `initdb`
  * @throws Error with the reason that initdb gives
  */
 export async function createCluster(
@@ -40,7 +40,7 @@ export async function createCluster(
   }
 }
 
-/** @param log what a program of Postgres has logged before it failed */
+/** The reason for a failure. @param log what a program of Postgres logged before it failed */
 export function reasonIn(log: string): string {
   const [, reason] = /(?:FATAL|PANIC|initdb: error|initdb): +(.*)/.exec(log) ?? [];
   return reason ?? log.trim();

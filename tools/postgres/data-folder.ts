@@ -7,13 +7,13 @@ import { createCluster, PASSWORD_FILE } from './cluster.ts';
 import { isAlive } from './postmaster.ts';
 import { findPrograms, systemFolder } from './programs.ts';
 
-/** An embedded server's files, and what it takes to run it. */
+/** An embedded server's files and account. */
 export interface DataFolder {
   /** The server's program. */
   readonly postgres: string;
   /** The data directory: an absolute path without symbolic links. */
   readonly data: string;
-  /** The superuser's. */
+  /** Of the superuser. */
   readonly password: string;
   readonly account: Account | undefined;
 }
@@ -24,10 +24,10 @@ const DRAFT = 'postgres.new-';
 const CHOOSE = 'set DATA_DIR to another folder';
 
 /**
- * Opens `<dataDir>/postgres`, creating both folders, readable by their owner only, where they are missing. As root, where
- * the server's account cannot reach `dataDir`, `postgres` is a symbolic link to a folder that it can reach.
+ * Opens `<dataDir>/postgres`. Creates both folders, readable only by their owner, if they are missing. If the server's account
+ * cannot reach `dataDir`, which happens only as root, `postgres` is a symbolic link to a folder that it can reach.
  *
- * @throws UserError when there is a folder that this service cannot use, or when it cannot be created
+ * @throws UserError if this service cannot use the folder or cannot create it
  */
 export async function openDataFolder(dataDir: string, signal?: AbortSignal): Promise<DataFolder> {
   const link = join(resolve(dataDir), 'postgres');
@@ -44,7 +44,7 @@ export async function openDataFolder(dataDir: string, signal?: AbortSignal): Pro
   }
 }
 
-/** Creates `dataDir`, or makes an empty one private. Any other may be a shared folder: its permissions stay. */
+/** Creates `dataDir`, or makes an empty one private. Any other may be a shared folder and keeps its permissions. */
 async function createFolder(dataDir: string): Promise<void> {
   const made = await mkdir(dataDir, { mode: 0o700 }).then(
     () => true,
@@ -61,7 +61,7 @@ async function createFolder(dataDir: string): Promise<void> {
   }
 }
 
-/** Several processes may do this at once: the first one to rename or link its draft wins. */
+/** Several processes may do this at once: the first to rename or link its draft wins. */
 async function createData(
   dataDir: string,
   { initdb, account, signal }: { initdb: string; account: Account | undefined; signal: AbortSignal | undefined },
@@ -84,7 +84,7 @@ async function createData(
   }
 }
 
-/** Left by processes that were killed. In a container, the next one often has the same process id. */
+/** Removes drafts of processes that were killed. In a container, the next process often has the same id. */
 async function removeOldDrafts(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.startsWith(DRAFT)) continue;
@@ -118,7 +118,7 @@ const PROBLEMS: readonly (readonly [RegExp, (path: string) => string])[] = [
   [/ENOTDIR|EEXIST/, (path) => `${path} is a file: ${CHOOSE}`],
 ];
 
-/** Explains an error of the file system, or one that Postgres reports. @returns other errors as they are */
+/** Explains an error of the file system, or one that Postgres reports. @returns other errors unchanged */
 export function inPlainWords(error: unknown, dataDir: string): unknown {
   if (error instanceof UserError) return error;
   const explain = PROBLEMS.find(([pattern]) => pattern.test(reasonOf(error)))?.[1];

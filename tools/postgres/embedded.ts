@@ -7,28 +7,28 @@ import { type DataFolder, inPlainWords, openDataFolder } from './data-folder.ts'
 import { findPostmaster, isAlive, type Postmaster } from './postmaster.ts';
 import { type Server, StartError, startServer } from './server.ts';
 
-// Several processes may use a data directory at a time. Postgres' own lock, postmaster.pid, lets one server run on it.
+// Several processes may use a data directory at a time. Postgres' own lock, postmaster.pid, allows one server on it.
 //
-// - The process that starts the server ends it. If it is killed, its tether ends the server.
+// - The process that started the server stops it. If that process is killed, its tether stops the server.
 // - The server is started with the setting STARTED_BY, which names that process.
-// - A command that finds a server running uses it. While it does, one of its connections holds a shared advisory lock. A
-//   command that started the server first takes that lock exclusively, so that it waits for the others, and then ends
-//   the server by smart shutdown. It keeps the lock until postmaster.pid shows the shutdown: whoever gets the shared lock
-//   and then finds the server ready can rely on it.
-// - npm start needs a server that nobody else ends. It waits for those that commands have started, and fails where
-//   another npm start has one. When it ends, so does the server, by fast shutdown.
+// - A command uses a server that is already running. Meanwhile, one of its connections holds a shared advisory lock. A
+//   command that started the server takes that lock exclusively before it stops the server with a smart shutdown, so that
+//   it waits for the others. It keeps the lock until postmaster.pid shows the shutdown: a command that gets the shared
+//   lock and then finds the server ready can rely on it.
+// - npm start needs a server that no other process stops. It waits for a server that a command has started to stop, and
+//   fails if another npm start has one. When it ends, it stops the server with a fast shutdown.
 
-/** `npm start` runs the server for as long as it runs; a command uses one that runs already. */
+/** `npm start` runs a server for as long as it runs itself; a command also uses one that is already running. */
 export type Role = 'service' | 'command';
 
 export interface EmbeddedDatabase extends AsyncDisposable {
   /** `postgres://` URL of the superuser, with the password. */
   readonly url: string;
-  /** Rejects when the server has ended, if this process started it and has not ended it. */
+  /** Rejects if the server has ended unexpectedly and this process started it. */
   readonly ended: Promise<never>;
 }
 
-/** What became of an attempt: a database, or what to wait for. */
+/** The outcome of an attempt: a database, or what to wait for. */
 type Attempt = EmbeddedDatabase | { readonly waitFor: string };
 
 interface Starter {
@@ -38,19 +38,19 @@ interface Starter {
 }
 
 const STARTED_BY = 'survey_export.started_by';
-/** Any number, the same for all versions of this service: "SRED" in ASCII. */
+/** An arbitrary number, the same in all versions of this service: "SRED" in ASCII. */
 const ADVISORY_LOCK = 0x53524544;
 
 const POLL_MS = 100;
 const NOTICE_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 15_000;
-/** For a fast shutdown, which writes a checkpoint. After it, the next start recovers what is in the log. */
+/** Time for a fast shutdown, which writes a checkpoint. After that, the server is killed and the next start recovers. */
 const FAST_SHUTDOWN_MS = 2_000;
 
 /**
- * Opens the database in `<dataDir>/postgres`, creating it where it is missing, and starts its server unless one runs.
+ * Opens the database in `<dataDir>/postgres`. Creates it if it is missing, and starts its server if none is running.
  *
- * @param options.signal gives up
+ * @param options.signal cancels
  * @throws UserError
  */
 export async function openEmbedded(
@@ -78,7 +78,7 @@ async function start(folder: DataFolder, dataDir: string, role: Role): Promise<A
     return ownDatabase(server, folder, role);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    // Another process was first, or processes of a server that was killed have not ended yet.
+    // Another process was faster, or processes of a killed server have not ended yet.
     if (/lock file "postmaster.pid" already exists|pre-existing shared memory block/.test(error.message))
       return { waitFor: `the server in ${folder.data}` };
     const reason = reasonIn(error.message);
@@ -110,7 +110,7 @@ async function stopFast(server: Server): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Waits for the commands that use the server, then ends it. */
+/** Waits for the commands that use the server, then stops it. */
 async function stopWhenUnused(server: Server, url: string, folder: DataFolder): Promise<void> {
   const timer = setTimeout(notice, NOTICE_MS, 'the other programs that use the database');
   const client = clientFor(url);
@@ -118,7 +118,7 @@ async function stopWhenUnused(server: Server, url: string, folder: DataFolder): 
     await client.connect();
     await client.query('select pg_advisory_lock($1)', [ADVISORY_LOCK]);
   } catch {
-    // The server is ending already, or takes no more connections.
+    // The server is already stopping, or accepts no more connections.
   }
   const ended = server.stop('SIGTERM');
   while (await isReady(server, folder)) await sleep(POLL_MS);
@@ -188,7 +188,7 @@ function urlOf({ password }: DataFolder, { port }: { port: number }): string {
 
 function clientFor(url: string): Client {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
-  client.on('error', () => {}); // a lost connection fails the query under way
+  client.on('error', () => {}); // a lost connection fails the running query
   return client;
 }
 

@@ -14,9 +14,9 @@ export interface Postmaster {
 /**
  * Reads https://www.postgresql.org/docs/current/storage-file-layout.html, the lines as in src/include/utils/pidfile.h.
  *
- * After a crash, another program may have the process id by now. Postgres would then refuse to start, so the file is removed.
+ * After a crash, another program may have been given the process id. Postgres would then refuse to start, so the file is removed.
  *
- * @returns undefined when no server runs on `data`
+ * @returns undefined if no server runs on `data`
  */
 export async function findPostmaster(data: string): Promise<Postmaster | undefined> {
   const file = join(data, 'postmaster.pid');

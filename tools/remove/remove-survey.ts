@@ -28,7 +28,7 @@ export interface Removal {
  * Deletes a survey's responses, form versions and settings, or one participant's responses, in one transaction.
  *
  * @param url `postgres://` URL of the migrated database
- * @param options.isConfirmed without it nothing is deleted, only counted
+ * @param options.isConfirmed if false, the rows are only counted
  * @throws UserError for an account, a survey or a participant that does not exist
  */
 export async function removeSurvey(
@@ -47,7 +47,7 @@ export async function removeSurvey(
       if (options.isConfirmed) await deleteRows(client, forms, target.userid);
       return { ...counts, email: account.email, formVersions: target.userid === undefined ? forms.length : 0 };
     });
-    // Until a vacuum the deleted text stays in the files. Autovacuum comes later, so this may fail.
+    // Deleted text stays in the files until a vacuum. If this fails, autovacuum does it later.
     if (options.isConfirmed) await client.query('vacuum (analyze) responses').catch(() => {});
     return removal;
   });

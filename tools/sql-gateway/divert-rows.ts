@@ -1,6 +1,6 @@
 import type { Client, PoolClient } from 'pg';
 
-/** Takes the body of a DataRow message, from `start` to `end` of `buffer`. The bytes are valid during the call only. */
+/** Takes the body of a DataRow message, from `start` to `end` of `buffer`. The bytes are valid only during the call. */
 export type TakeRow = (buffer: Buffer, start: number, end: number) => void;
 
 /** Message type (1 byte) and length (4 bytes, which count themselves). */
@@ -8,11 +8,11 @@ const HEADER_BYTES = 5;
 const DATA_ROW = 'D'.charCodeAt(0);
 
 /**
- * Takes the rows of a connected client out of what its server sends and leaves the other messages to `pg`, which would turn
- * every value of every row into a string.
+ * Diverts the rows that the server sends to a connected client, and leaves other messages to `pg`, which would turn every value
+ * of every row into a string.
  */
 export function divertRows(client: PoolClient, takeRow: TakeRow): void {
-  const { stream } = (client as unknown as Client).connection; // which the type of a pool's client leaves out
+  const { stream } = (client as unknown as Client).connection; // missing from the type of a pool's client
   const parse = stream.listeners('data') as ((bytes: Buffer) => void)[]; // of `pg`
   let pending: Buffer[] = [];
   let pendingBytes = 0;

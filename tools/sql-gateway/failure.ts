@@ -4,7 +4,7 @@ import { reasonOf } from '../command.ts';
 /** Fields of a Postgres error, by the names that both `pg` and Neon's proxy use. */
 type ErrorFields = Partial<DatabaseError>;
 
-/** A failed request: its HTTP status and what the client gets to know. */
+/** A failed request: its HTTP status and the fields of the response. */
 export class Failure extends Error {
   override name = 'Failure';
   readonly status: number;
@@ -17,14 +17,14 @@ export class Failure extends Error {
   }
 }
 
-/** The failure that an error of a statement, or of the gateway itself, is reported as. */
+/** Converts an error of a statement, or of the gateway itself. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof DatabaseError) return new Failure(400, error.message, error);
   return new Failure(500, reasonOf(error));
 }
 
-/** The failure that an error while connecting to the database is reported as. */
+/** Converts an error of connecting to the database. */
 export function connectFailure(error: unknown): Failure {
   if (!(error instanceof DatabaseError)) return new Failure(500, `error connecting to server: ${reasonOf(error)}`);
   return new Failure(error.code === '3D000' ? 400 : 500, error.message, error);
@@ -36,7 +36,7 @@ const FIELD_NAMES = [
   ...(['table', 'column', 'schema', 'dataType', 'constraint', 'file', 'line', 'routine'] as const),
 ];
 
-/** The body of an error response: all fields, with empty texts or null for those that the error lacks. */
+/** The body of an error response: all fields, with an empty text or null for those that the error lacks. */
 export function failureJson({ message, fields }: Failure): string {
   const missing = (name: string) => (name === 'code' || name === 'severity' ? '' : null);
   return JSON.stringify({

@@ -8,7 +8,7 @@ export interface Statement {
   parameters: (string | null)[];
 }
 
-/** The parts of `Neon-Connection-String` that count. */
+/** The parts of `Neon-Connection-String` that are used. */
 export interface Login {
   user: string;
   password: string;
@@ -43,7 +43,7 @@ export function checkPassword({ user, password }: Login, expected: string): void
   throw new Failure(400, `password authentication failed for user '${user}'`);
 }
 
-/** @throws Failure 400 when the client expects rows in another form than arrays of text */
+/** @throws Failure 400 if the client does not expect rows as arrays of text */
 export function requireRawArrays(headers: IncomingHttpHeaders): void {
   for (const flag of ['Neon-Raw-Text-Output', 'Neon-Array-Mode']) {
     if (headers[flag.toLowerCase()] !== 'true') throw new Failure(400, `${flag} must be "true" here`);

@@ -4,8 +4,8 @@ import type { Statement } from './request.ts';
 import { RowWriter } from './row-writer.ts';
 
 /**
- * A statement and, as JSON, its result: submitted to a `pg` client with `client.query`. The client calls the methods
- * `handle…` for the server's messages, except that rows go to {@link row}.
+ * A statement and its result as JSON. Submit it to a `pg` client with `client.query`. The client calls the methods `handle…` for
+ * the server's messages, except that rows go to {@link row}.
  */
 export class Result implements Submittable {
   readonly #statement: Statement;
@@ -25,7 +25,7 @@ export class Result implements Submittable {
     return this.#done.promise;
   }
 
-  /** The JSON, when {@link done}. */
+  /** The JSON, once {@link done} has resolved. */
   chunks(): Buffer[] {
     const [command = '', ...numbers] = this.#tag.split(' ');
     const count = numbers[command === 'INSERT' ? 1 : 0] ?? ''; // INSERT has an OID before the count
@@ -37,7 +37,7 @@ export class Result implements Submittable {
     ];
   }
 
-  /** Ends waiting for the result. */
+  /** Rejects {@link done}. */
   fail(reason: Failure): void {
     this.#done.reject(reason);
   }
@@ -73,7 +73,7 @@ export class Result implements Submittable {
     this.#refuseCopy();
   }
 
-  /** The data of `COPY … TO STDOUT`, which is refused when it ends. */
+  /** The data of `COPY … TO STDOUT`, which is refused at its end. */
   handleCopyData(): void {}
 
   handleEmptyQuery(): void {}

@@ -13,8 +13,8 @@ const ESCAPES = Array.from({ length: BACKSLASH + 1 }, (_, byte) =>
 );
 
 /**
- * Writes rows as JSON arrays of text, from the bytes of Postgres to the bytes of the response. Most of the time of a large
- * result is spent here: with values as JavaScript strings in between it would take twice as long.
+ * Writes rows as JSON arrays of text, from the bytes of Postgres to the bytes of the response. A large result spends most of its
+ * time here; with values as JavaScript strings in between, it would take twice as long.
  */
 export class RowWriter {
   readonly #full: Buffer[] = [];
@@ -68,7 +68,7 @@ export class RowWriter {
     if (this.#position + bytes <= this.#chunk.length) return;
     this.#full.push(this.#chunk.subarray(0, this.#position));
     this.#fullLength += this.#position;
-    this.#chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, bytes)); // pages that stay unwritten take no memory
+    this.#chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, bytes)); // memory that is never written to is never allocated
     this.#position = 0;
   }
 }

@@ -9,22 +9,22 @@ import { Result } from './result.ts';
 export interface RunOptions {
   /** The role to run it as; undefined for the user who logged in. */
   role: string | undefined;
-  /** No row is added to a longer result. */
+  /** A longer result fails with 507. */
   maxBytes: number;
-  /** Aborted when nobody waits for the result any more. */
+  /** Aborted when the client has disconnected. */
   signal: AbortSignal;
 }
 
 /** A connection's state. */
 interface Session {
   role: string | undefined;
-  /** Where rows go. Those of the gateway's own statements go nowhere. */
+  /** Receives the rows. Those of the gateway's own statements are dropped. */
   result: Result | undefined;
 }
 
 /**
- * Gives a session the role $1 and what it would have after logging in as that role (`ALTER ROLE … SET`), which `SET ROLE`
- * does not apply. Settings for this database override those for all. The role comes last: the user may have more rights.
+ * Gives a session the role $1 and the settings of that role (`ALTER ROLE … SET`), which a login applies but `SET ROLE` does not.
+ * Settings for this database override those for all. The role comes last, because the user may have more rights.
  */
 const BECOME_ROLE = `
   (SELECT set_config(split_part(setting, '=', 1), substr(setting, strpos(setting, '=') + 1), false)
@@ -49,17 +49,17 @@ export class Sessions {
       idleTimeoutMillis: 0,
       stream: () => this.#newSocket(),
     });
-    this.#pool.on('error', () => {}); // an idle connection was lost: the pool opens another
+    this.#pool.on('error', () => {}); // an idle connection was lost: the pool opens a new one
     this.#pool.on('connect', (client) => {
       const session: Session = { role: undefined, result: undefined };
       this.#sessions.set(client, session);
-      client.on('error', () => {}); // the connection was lost: the statement fails, too
+      client.on('error', () => {}); // the connection was lost: the statement fails as well
       divertRows(client, (...row) => session.result?.row(...row));
     });
   }
 
   /**
-   * Runs a statement as soon as a connection is free and returns its result as JSON. A connection is used again only after
+   * Runs a statement as soon as a connection is free and returns its result as JSON. A connection is reused only after
    * success, as in Neon's proxy.
    *
    * @throws Failure or DatabaseError
@@ -111,7 +111,7 @@ async function reset(client: PoolClient, session: Session, role: string | undefi
   session.role = role;
 }
 
-/** Nobody reads it: the client is gone. */
+/** Nobody receives it, because the client has disconnected. */
 function clientGone(): Failure {
   return new Failure(400, 'Query cancelled, connection was terminated', { code: '08P01' });
 }
@@ -121,7 +121,7 @@ function clientGone(): Failure {
  * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS
  */
 function cancel(client: PoolClient): void {
-  // `pg` keeps the key of the connection in properties that its types leave out.
+  // `pg` keeps the connection's key in properties that are missing from its types.
   const { host, port, processID, secretKey } = client as unknown as Client & { processID: number; secretKey: number };
   const request = Buffer.alloc(16);
   for (const [index, value] of [16, 80877102, processID, secretKey].entries()) request.writeInt32BE(value, 4 * index);

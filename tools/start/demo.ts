@@ -4,7 +4,7 @@ import { withConnection } from '../connection.ts';
 import { loadDemoData } from '../demo-data.ts';
 import { issueKey } from '../keys/issue.ts';
 
-/** What a newcomer needs to try the service. */
+/** What you need to try the service. */
 export interface Demo {
   readonly key: string;
   readonly survey: string;

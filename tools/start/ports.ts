@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { UserError } from '../command.ts';
 import type { Stop } from './signals.ts';
 
-/** wrangler would silently take another port. @throws UserError if the port is in use */
+/** Checks the port, because wrangler would silently use another. @throws UserError if it is in use */
 export async function checkPortIsFree(port: number): Promise<void> {
   const server = createServer();
   try {
@@ -19,7 +19,7 @@ export async function checkPortIsFree(port: number): Promise<void> {
 }
 
 const HEALTHY_WITHIN_MS = 60_000;
-/** Short: somebody is waiting for the start. */
+/** Short, because somebody is waiting. */
 const MAX_PAUSE_MS = 250;
 
 /**

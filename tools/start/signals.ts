@@ -11,8 +11,8 @@ const PARENT_CHECK_MS = 250;
 const DEADLINE_MS = 4_500;
 
 /**
- * Listens for Ctrl-C, SIGTERM and a closed terminal. npm does not always forward a signal: under npm, its end counts as a
- * request too. After {@link DEADLINE_MS} the process exits, whatever it waits for.
+ * Listens for Ctrl-C, SIGTERM and a closed terminal. npm does not always forward a signal, so the end of a parent npm counts as a
+ * request too. After {@link DEADLINE_MS} the process exits, whatever it is waiting for.
  */
 export function untilStopped(): Stop {
   const request = new AbortController();

@@ -9,7 +9,7 @@ import { WRANGLER, WRANGLER_ENV } from '../wrangler.ts';
 
 /** The Worker in workerd. */
 export interface RunningWorker {
-  /** Rejects if the Worker ends without having been stopped. */
+  /** Rejects if the Worker ends unexpectedly. */
   readonly ended: Promise<never>;
   stop(): Promise<void>;
 }
@@ -45,10 +45,10 @@ export async function startWorker(options: {
   ];
   const child = spawnTethered(process.execPath, [WRANGLER, ...args], {
     cwd: root,
-    // The secrets again: wrangler prefers variables of its environment, such as DATABASE_URL, to those of the file.
+    // The secrets again, because wrangler prefers environment variables, such as DATABASE_URL, to the file.
     env: { ...process.env, ...WRANGLER_ENV, ...options.secrets, WRANGLER_LOG_PATH: join(dataDir, 'wrangler-logs') },
     stdio: ['ignore', 'inherit', 'inherit'],
-    detached: true, // makes a process group, so that all of it can be ended
+    detached: true, // a new process group, so that all of it can be killed
     onParentExit: 'KILL',
     group: true,
   });
@@ -70,7 +70,7 @@ export async function startWorker(options: {
       const timer = setTimeout(killGroup, STOP_MS);
       await exited;
       clearTimeout(timer);
-      killGroup(); // whatever wrangler left behind
+      killGroup(); // child processes that wrangler left running
     },
   };
 }

@@ -20,7 +20,7 @@ export function packagesIn(paths: Iterable<string>): string[] {
   return [...new Set(names)].toSorted();
 }
 
-/** @returns one message for each package that {@link BUNDLED} lacks, or lists without need */
+/** @returns one message for each package that is missing from {@link BUNDLED}, or is listed but not bundled */
 export function bundledProblems(found: readonly string[]): string[] {
   const list = 'tools/supply-chain/bundled.ts';
   const added = found.filter((name) => !BUNDLED.includes(name));

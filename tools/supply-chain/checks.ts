@@ -83,7 +83,7 @@ export async function readAdvisories(folder: string): Promise<Advisories> {
   } catch {
     // npm failed before it printed JSON
   }
-  // A failed audit prints JSON, too: only a list of vulnerabilities, even an empty one, is a result.
+  // A failed audit prints JSON as well: only a list of vulnerabilities, even an empty one, is a result.
   if (!report.vulnerabilities)
     return { unavailable: report.message ?? (report.error?.summary || 'npm audit printed no report') };
   const found = Object.entries(report.vulnerabilities).flatMap(([name, { severity, via }]) =>

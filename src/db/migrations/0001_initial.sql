@@ -1,5 +1,5 @@
--- The tables of the survey platform whose responses this service hands out, the keys of those who may have them, and the
--- database role the Worker connects as. Column names are the platform's, so that its data loads as it is.
+-- The tables of the survey platform whose responses this service exports, the API keys, and the database role of the Worker.
+-- Column names are the platform's, so that its data can be loaded unchanged.
 
 create table users (
   id    uuid primary key default gen_random_uuid(),
@@ -27,7 +27,7 @@ create table survey_settings (
   off_time timestamptz
 );
 
--- The primary key's index is the one the page query walks: per form in the order in which responses are handed out.
+-- The page query walks the primary key's index, which has each form version's responses in the order of pages.
 create table responses (
   parent_surveyid     uuid,
   parent_shortcode    text not null,
@@ -45,7 +45,7 @@ create table responses (
   metadata            jsonb,
   translated_response text,
   primary key (surveyid, timestamp, userid, question_ref),
-  -- RFC 3339 has four-digit years of the common era: any other time could be stored, but not handed out or resumed from.
+  -- RFC 3339 has four-digit years of the common era: any other time could be stored, but not exported or resumed from.
   constraint responses_timestamp_rfc3339 check (timestamp >= '0001-01-01Z' and timestamp < '10000-01-01Z')
 );
 
@@ -63,9 +63,9 @@ create table api_keys (
 
 create index api_keys_by_account on api_keys (userid);
 
--- Roles belong to the whole cluster: another database of it may have made this one already, or be making it right now.
--- Before a table was ever analysed, Postgres believes that a form has few responses, and would read and sort all of them for
--- every page, by way of a bitmap: of the plans that the role's queries can have, an index scan is never the worse one.
+-- Roles belong to the whole cluster: another of its databases may have created this one already, or be creating it now.
+-- Before a table is first analysed, Postgres expects few responses per form version, and would read all of them with a bitmap
+-- scan and sort them for every page. For the role's queries, an index scan is never slower.
 -- The role has no password, so nobody can log in as it until the operator sets one.
 do $$
 begin

@@ -1,6 +1,6 @@
--- A survey may be most of the table. To count its responses Postgres would then rather read the whole table than the
--- survey's stretch of an index, and wait for the disk where the index is in memory. Every query of the Worker has an index.
--- As with the role itself, another database of the cluster may have done this already, or be doing it right now.
+-- If a survey is most of the table, Postgres would count its responses by scanning the table, and wait for the disk although
+-- the index is in memory. Every query of the Worker has an index.
+-- As with the role itself, another database of the cluster may have done this already, or be doing it now.
 do $$
 begin
   if not exists (select from pg_roles where rolname = 'survey_export_worker' and 'enable_seqscan=off' = any (rolconfig)) then

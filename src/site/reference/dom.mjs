@@ -26,7 +26,7 @@ export function element(tag, properties = {}, ...children) {
 export const prose = (text) => text.split('`').map((part, i) => (i % 2 === 1 ? element('code', {}, part) : part));
 
 /**
- * A long text in a frame that can be scrolled, also by keyboard.
+ * A long text in a frame that scrolls, also with the keyboard.
  *
  * @param {string} text
  * @param {string} label
@@ -47,7 +47,7 @@ export function copyButton(text, what) {
       () => true,
       () => false,
     );
-    button.textContent = copied ? 'Copied' : 'Not allowed';
+    button.textContent = copied ? 'Copied' : 'Copy failed';
     setTimeout(() => (button.textContent = 'Copy'), 2000);
   });
   return button;

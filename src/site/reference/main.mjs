@@ -52,7 +52,7 @@ try {
     element(
       'p',
       { className: 'cut', role: 'alert' },
-      `The reference cannot be loaded: ${/** @type {Error} */ (error).message}`,
+      `Cannot load the API reference: ${/** @type {Error} */ (error).message}`,
     ),
   );
 }

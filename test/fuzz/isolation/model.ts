@@ -25,12 +25,12 @@ export function expectedResponse(request: Request): Expected {
   if (survey === '') return refusal(400, 'No user, no responses!');
   const isWide = path === '/responses/csv' && wide;
   if (isWide && after) {
-    const why = 'a wide file is not in the order of time, and cannot be resumed';
-    return refusal(400, `after cannot be given with layout=wide: ${why}.`);
+    const why = 'a wide file is not ordered by time and cannot be resumed';
+    return refusal(400, `after cannot be used with layout=wide: ${why}.`);
   }
   if (isWide && count) {
-    const why = 'how many records there are is not known before all have been made';
-    return refusal(400, `count cannot be given with layout=wide: ${why}.`);
+    const why = 'the number of records is known only at the end';
+    return refusal(400, `count cannot be used with layout=wide: ${why}.`);
   }
   const forms = account.forms.filter((form) => form.survey === survey);
   const all = account.responses.filter((response) => response.form.survey === survey);
