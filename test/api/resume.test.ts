@@ -113,7 +113,7 @@ describe('a resumed file', () => {
     const response = await csv({ after });
     expect([response.status, response.text]).toEqual([
       400,
-      errorBody('after must be the token of a response, as an earlier page gave it.'),
+      errorBody('after must be the token of a response.'),
     ]);
   });
 });
