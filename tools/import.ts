@@ -3,9 +3,9 @@ import { isAbsolute, join, relative } from 'node:path';
 import { Command } from 'commander';
 import { runCommand, UserError } from './command.ts';
 import { openDatabase } from './database.ts';
-import { type ImportInput, type ImportOptions, type ImportSummary, importFiles } from './import/import-files.ts';
+import { type ImportInput, type ImportOptions, importFiles } from './import/import-files.ts';
 import { ProgressReport } from './import/progress.ts';
-import { formatSummary } from './import/summary.ts';
+import { type ImportSummary, formatSummary } from './import/summary.ts';
 
 interface Options extends ImportInput {
   dryRun?: boolean;

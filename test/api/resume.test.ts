@@ -111,9 +111,6 @@ describe('a resumed file', () => {
 
   test.each(['', 'x', '2026-03-01'])('gets 400 for the token %j', async (after) => {
     const response = await csv({ after });
-    expect([response.status, response.text]).toEqual([
-      400,
-      errorBody('after must be the token of a response.'),
-    ]);
+    expect([response.status, response.text]).toEqual([400, errorBody('after must be the token of a response.')]);
   });
 });

@@ -1,4 +1,3 @@
-import type { ApiResponse } from './api.ts';
 import {
   type DescribedHeader,
   type DescribedResponse,
@@ -7,6 +6,13 @@ import {
   resolve,
 } from './api-description.ts';
 import { faults } from './schema-check.ts';
+
+interface ReceivedResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Buffer;
+  readonly text: string;
+}
 
 const descriptions = new Map<string, Promise<Description>>();
 
@@ -28,7 +34,7 @@ export function description(origin: string): Promise<Description> {
 export async function expectConformance(
   origin: string,
   { method, path }: { method: string; path: string },
-  response: ApiResponse,
+  response: ReceivedResponse,
 ): Promise<void> {
   const pathname = path.replace(/[?#].*$/s, '').replace(/\/{2,}/g, '/');
   // The document describes neither the reference page nor CORS preflights.
@@ -61,7 +67,7 @@ function responsesFor(
 function differences(
   { headers = {}, content = {} }: DescribedResponse,
   method: string,
-  response: ApiResponse,
+  response: ReceivedResponse,
 ): string[] {
   const type = response.headers.get('Content-Type')?.replace(/;.*$/s, '') ?? '';
   const body = content[type];

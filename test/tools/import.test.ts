@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ImportSummary } from '../../tools/import/import-files.ts';
+import type { ImportSummary } from '../../tools/import/summary.ts';
 import { type FileRow, csvOf, formId, formRow, responseRow, secondFormId } from '../support/export-files.ts';
 import { type Files, loadFiles } from '../support/load-files.ts';
 import { type RunningDatabase, dump, empty, query, startDatabase } from '../support/database.ts';

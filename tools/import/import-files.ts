@@ -9,7 +9,7 @@ import { storeForms } from './forms.ts';
 import { InputFile } from './input-file.ts';
 import { type LoadOptions, loadFile } from './load-file.ts';
 import { checkResponses, dropUnchanged, storeResponses } from './responses.ts';
-import type { Counts } from './summary.ts';
+import type { Counts, ImportSummary } from './summary.ts';
 
 export interface ImportInput {
   /** The account to load the files for; created if it does not exist. */
@@ -17,14 +17,6 @@ export interface ImportInput {
   /** Paths of the two files, plain or gzip: exports of `/responses/form-data` and `/responses/csv`. */
   forms: string;
   responses: string;
-}
-
-export interface ImportSummary {
-  /** The account's address as it is stored. */
-  email: string;
-  isNewAccount: boolean;
-  forms: Counts;
-  responses: Counts;
 }
 
 export interface ImportOptions extends Partial<LoadOptions> {

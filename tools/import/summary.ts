@@ -1,11 +1,17 @@
-import type { ImportSummary } from './import-files.ts';
-
 /** Numbers of a file's rows. */
 export interface Counts {
   new: number;
   /** Were stored with other values. */
   changed: number;
   unchanged: number;
+}
+
+export interface ImportSummary {
+  /** The account's address as it is stored. */
+  email: string;
+  isNewAccount: boolean;
+  forms: Counts;
+  responses: Counts;
 }
 
 /** The result of an import, in lines for the terminal. */
