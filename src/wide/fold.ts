@@ -36,7 +36,7 @@ export class Fold {
   /** @returns the last bytes of the file */
   *end(): Generator<Uint8Array, void, void> {
     yield* this.#read();
-    if (this.#text !== '') throw new Error('the last record is incomplete');
+    if (this.#text !== '') throw new Error('the last record has no end');
     yield* this.#writeParticipant();
     yield* this.#chunks.rest();
   }
