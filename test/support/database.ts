@@ -1,4 +1,5 @@
 import { Client, type QueryResultRow } from 'pg';
+import { withConnection } from '../../tools/connection.ts';
 import { startPostgres } from './postgres.ts';
 
 /** An empty database on its own server. */
@@ -33,12 +34,13 @@ export async function empty(url: string): Promise<void> {
 /** Everything that is stored, as text in a fixed order: nothing in two equal dumps is different. */
 export async function dump(url: string): Promise<Record<string, string[]>> {
   const tables: Record<string, string[]> = {};
-  for (const table of ['users', 'surveys', 'survey_settings', 'responses', 'api_keys']) {
-    const rows = await query<{ row: string }>(
-      url,
-      `select t::text as row from ${table} as t order by t::text collate "C"`,
-    );
-    tables[table] = rows.map(({ row }) => row);
-  }
+  await withConnection(url, async (client) => {
+    for (const table of ['users', 'surveys', 'survey_settings', 'responses', 'api_keys']) {
+      const { rows } = await client.query<{ row: string }>(
+        `select t::text as row from ${table} as t order by t::text collate "C"`,
+      );
+      tables[table] = rows.map(({ row }) => row);
+    }
+  });
   return tables;
 }
