@@ -1,4 +1,5 @@
 import { Client, type QueryResultRow } from 'pg';
+import { withConnection } from '../../tools/connection.ts';
 import { startPostgres } from './postgres.ts';
 
 /** A database on its own server, empty at first. */
@@ -33,12 +34,13 @@ export async function empty(url: string): Promise<void> {
 /** All rows by table, as text in a fixed order: equal databases have equal dumps. */
 export async function dump(url: string): Promise<Record<string, string[]>> {
   const tables: Record<string, string[]> = {};
-  for (const table of ['users', 'surveys', 'survey_settings', 'responses', 'api_keys']) {
-    const rows = await query<{ row: string }>(
-      url,
-      `select t::text as row from ${table} as t order by t::text collate "C"`,
-    );
-    tables[table] = rows.map(({ row }) => row);
-  }
+  await withConnection(url, async (client) => {
+    for (const table of ['users', 'surveys', 'survey_settings', 'responses', 'api_keys']) {
+      const { rows } = await client.query<{ row: string }>(
+        `select t::text as row from ${table} as t order by t::text collate "C"`,
+      );
+      tables[table] = rows.map(({ row }) => row);
+    }
+  });
   return tables;
 }

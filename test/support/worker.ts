@@ -1,9 +1,9 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Miniflare, convertV4MiniflareOptions } from 'miniflare';
-import { unstable_readConfig as readConfig } from 'wrangler';
 import { bundle } from './bundle.ts';
+import { oncePerRun } from './once-per-run.ts';
 
 /**
  * A Worker in workerd, bundled as for a deployment. Not started with `wrangler dev`, whose proxies forward neither a
@@ -51,7 +51,7 @@ export async function startWorker(
   { vars = {}, limits = {}, inspector = false }: WorkerOptions,
 ): Promise<RunningWorker> {
   const { folder, worker } = await bundle(entry);
-  const config = readConfig({ config: join(root, 'wrangler.toml') }) as WorkerConfig;
+  const config = await readConfig();
   let log = '';
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
@@ -93,4 +93,14 @@ async function modulesIn(folder: string, worker: string) {
     { type: 'ESModule' as const, path: join(folder, worker) },
     ...texts.map((name) => ({ type: 'Text' as const, path: join(folder, name) })),
   ];
+}
+
+/** Reads wrangler.toml once per run: importing wrangler takes more than a second. */
+async function readConfig(): Promise<WorkerConfig> {
+  const folder = await oncePerRun('wrangler configuration', async (draft) => {
+    const { unstable_readConfig } = await import('wrangler');
+    const config = unstable_readConfig({ config: join(root, 'wrangler.toml') });
+    await writeFile(join(draft, 'config.json'), JSON.stringify(config));
+  });
+  return JSON.parse(await readFile(join(folder, 'config.json'), 'utf8')) as WorkerConfig;
 }

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { BUDGET_KIB, sizeProblems } from '../../tools/deploy/build.ts';
-import { namesIn } from '../../tools/deploy/cloudflare.ts';
+import { cloudflareProblems, namesIn } from '../../tools/deploy/cloudflare.ts';
 import { configProblems, readEnvironment } from '../../tools/deploy/config.ts';
 import { databaseProblems } from '../../tools/deploy/database.ts';
 import { migrate } from '../../tools/migrations.ts';
@@ -76,6 +76,9 @@ const fail = (code: number, message: string) => ({
   result: null,
 });
 
+const MISSING_SECRET =
+  'The secret DATABASE_URL is not set; run "npx wrangler secret put DATABASE_URL --env production"';
+
 const LOGGED_OUT = { CLOUDFLARE_API_TOKEN: '', CLOUDFLARE_API_KEY: '', HOME: '/nowhere', XDG_CONFIG_HOME: '/nowhere' };
 const deploy = (env: NodeJS.ProcessEnv, ...args: string[]) => startTool('deploy.ts', args, env).outcome;
 
@@ -89,28 +92,29 @@ describe('npm run deploy', () => {
     expect(stderr.split('\n')).toEqual([
       'Nothing was deployed. 3 problems:',
       expect.stringMatching(/^- wrangler\.toml: the id of API_KEYS .*kv namespace create/),
-      expect.stringMatching(/^- wrangler is not logged in; run "npx wrangler login"/),
+      expect.stringMatching(/^- wrangler is not logged in: run "npx wrangler login"/),
       expect.stringMatching(/^- Cannot connect to Postgres 127\.0\.0\.1:1\/db \(DATABASE_URL\): .*ECONNREFUSED/),
       '',
     ]);
     expect(stderr).not.toContain('secret@');
   });
 
-  test.each([
-    ['no secrets', []],
-    ['no Worker yet', undefined],
-  ])('with %s explains how to set DATABASE_URL, and uploads nothing', async (_, secrets) => {
-    using cloudflare = await startCloudflare(secrets);
+  test('without its secret explains how to set it, and uploads nothing', async () => {
+    using cloudflare = await startCloudflare([]);
     const { status, stderr } = await deploy(cloudflare.env, '--env', 'production', '--config', config);
-    expect(stderr).toBe(
-      'Nothing was deployed. 1 problem:\n' +
-        '- The secret DATABASE_URL is not set; run "npx wrangler secret put DATABASE_URL --env production"\n',
-    );
+    expect(stderr).toBe(`Nothing was deployed. 1 problem:\n- ${MISSING_SECRET}\n`);
     expect(status).toBe(1);
     expect(cloudflare.calls).toContainEqual(
       expect.stringContaining(`/accounts/${ACCOUNT}/workers/scripts/survey-response-export-production/secrets`),
     );
     expect(cloudflare.uploads()).toEqual([]);
+  });
+
+  test('before the first deployment explains the same', async () => {
+    using cloudflare = await startCloudflare(undefined);
+    for (const [name, value] of Object.entries(cloudflare.env)) vi.stubEnv(name, value);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(await cloudflareProblems({ env: 'production', config }, ['DATABASE_URL'])).toEqual([MISSING_SECRET]);
   });
 
   test('only checks with --check', async () => {

@@ -17,7 +17,7 @@ describe('npm run keys -- list', () => {
 
     // Stored neither by account nor by age.
     await query(keys.url, `insert into users (email) values ('Zoe@example.org'), ('none@example.org')`);
-    for (const name of ['new', 'gone', 'old', 'other']) issued.push(await keys.issue('--name', name));
+    for (const name of ['new', 'gone', 'old', 'other']) issued.push(await keys.issue({ name }));
     await query(
       keys.url,
       `update api_keys set

@@ -92,13 +92,6 @@ describe('npm run keys, with --remote', () => {
     expect(await isRevoked(id)).toBe(true);
   });
 
-  test('without a login, prints the new key', async () => {
-    const { id } = await keys.issue();
-    const { status, stdout, stderr } = await keys.run('rotate', id, '--remote');
-    expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringMatching(/^sres_\w{49}\n$/) });
-    expect(stderr).toContain('The key is rotated, but the old one could not be removed from the cache');
-  });
-
   test('refuses an environment that wrangler.toml does not have, for which wrangler would use another namespace', async () => {
     using cloudflare = await startCloudflare(200, succeed);
     const { id } = await keys.issue();

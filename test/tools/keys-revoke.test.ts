@@ -14,7 +14,7 @@ describe('npm run keys -- revoke', () => {
     (await query<{ revoked: Date | null }>(keys.url, 'select revoked from api_keys where id = $1', [id]))[0]?.revoked;
 
   test('revokes one key and names it', async () => {
-    const [key, other] = [await keys.issue('--name', 'Pull'), await keys.issue()];
+    const [key, other] = [await keys.issue({ name: 'Pull' }), await keys.issue()];
     const before = Date.now();
     expect(await keys.run('revoke', key.id)).toEqual({
       status: 0,
@@ -27,7 +27,7 @@ describe('npm run keys -- revoke', () => {
   });
 
   test('keeps and shows the time at which a key was first revoked', async () => {
-    const key = await keys.issue('--name', 'Pull');
+    const key = await keys.issue({ name: 'Pull' });
     const before = new Date('2026-01-02T03:04:59.123Z');
     await query(keys.url, 'update api_keys set revoked = $2 where id = $1', [key.id, before]);
     const { status, stdout } = await keys.run('revoke', key.id);
@@ -37,7 +37,7 @@ describe('npm run keys -- revoke', () => {
   });
 
   test('prints JSON', async () => {
-    const { id, prefix } = await keys.issue('--name', 'Pull');
+    const { id, prefix } = await keys.issue({ name: 'Pull' });
     const { stdout } = await keys.run('revoke', id, '--json');
     const revoked = (await revokedAt(id))?.toISOString();
     expect(JSON.parse(stdout)).toEqual({ id, email: 'you@example.org', name: 'Pull', prefix, revoked });

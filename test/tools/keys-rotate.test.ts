@@ -34,7 +34,7 @@ describe('npm run keys -- rotate', () => {
     Date.parse(to ?? '') - Date.parse(from ?? '');
 
   test('prints only the new key on stdout; the old key works for a day', async () => {
-    const old = await keys.issue('--name', 'Pull');
+    const old = await keys.issue({ name: 'Pull' });
     const { status, stdout, stderr } = await keys.run('rotate', old.id);
     expect(status).toBe(0);
     const key = stdout.trimEnd();
@@ -54,7 +54,7 @@ describe('npm run keys -- rotate', () => {
   });
 
   test('prints JSON', async () => {
-    const old = await keys.issue('--name', 'JSON');
+    const old = await keys.issue({ name: 'JSON' });
     const result = await rotated(old.id);
     expect(result).toEqual({
       key: expect.stringMatching(/^sres_\w{49}$/),
@@ -69,7 +69,7 @@ describe('npm run keys -- rotate', () => {
   });
 
   test('gives the new key the lifetime of the old one', async () => {
-    const old = await keys.issue('--expires', '300d');
+    const old = await keys.issue({ expires: '300d' });
     await query(
       keys.url,
       `update api_keys set created = created - interval '2400 hours', expires = expires - interval '2400 hours' where id = $1`,
@@ -80,7 +80,7 @@ describe('npm run keys -- rotate', () => {
   });
 
   test('takes a lifetime and a grace period', async () => {
-    const old = await keys.issue('--expires', '300d');
+    const old = await keys.issue({ expires: '300d' });
     const { id, expires, replaces } = await rotated(old.id, '--expires', '200d', '--grace', '90m');
     const created = (await listed(id))?.created;
     expect(span(created, expires)).toBe(200 * DAY);
@@ -88,7 +88,7 @@ describe('npm run keys -- rotate', () => {
   });
 
   test('never extends the lifetime of the old key', async () => {
-    const old = await keys.issue('--expires', '1h');
+    const old = await keys.issue({ expires: '1h' });
     const before = (await listed(old.id))?.expires;
     expect((await rotated(old.id)).replaces.expires).toBe(before);
     expect((await listed(old.id))?.expires).toBe(before);
@@ -139,7 +139,7 @@ describe('npm run keys -- rotate', () => {
 test('rotate refuses a key that another rotation expires while this one waits for its lock', async () => {
   const keys = await startKeysCommand();
   onTestFinished(() => keys.stop());
-  const old = await keys.issue('--name', 'twice');
+  const old = await keys.issue({ name: 'twice' });
   const other = new Client({ connectionString: keys.url });
   await other.connect();
   await other.query('begin');

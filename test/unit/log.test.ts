@@ -1,9 +1,10 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { logFailure, logRequest } from '../../src/http/log.ts';
 
 const written = vi.spyOn(console, 'error').mockImplementation(() => {});
 afterEach(() => written.mockClear());
+afterAll(() => written.mockRestore());
 
 test('writes a line of JSON', () => {
   logFailure('it failed', { error: 'why\n"how"', n: 1 });
@@ -21,7 +22,7 @@ test('redacts keys, hashes and connection strings anywhere in a line', async () 
 });
 
 test('redacts them in request lines too, and keeps ids', () => {
-  const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+  using log = vi.spyOn(console, 'log').mockImplementation(() => {});
   const requestId = crypto.randomUUID();
   logRequest({ requestId, method: generateApiKey(), rows: 12_345_678 });
   expect(JSON.parse(String(log.mock.calls[0]?.[0]))).toEqual({

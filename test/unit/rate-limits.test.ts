@@ -18,7 +18,7 @@ test.each([
 test('counts requests without an address together', () => expect(addressOf(new Headers())).toBe('unknown'));
 
 test('a rate limiter that fails limits no requests', async () => {
-  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  using log = vi.spyOn(console, 'error').mockImplementation(() => {});
   const failing = { limit: () => Promise.reject(new Error('unavailable')) };
   await expect(enforceLimit(failing, 'key', 'r', tooManyRequests)).resolves.toBeUndefined();
   expect(log).toHaveBeenCalledWith(expect.stringContaining('rate limiter failed'));

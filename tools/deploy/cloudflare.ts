@@ -10,24 +10,13 @@ import { type Target, configPath } from './config.ts';
  */
 export async function cloudflareProblems(target: Target, secrets: readonly string[]): Promise<string[]> {
   return withTemporaryFolder(async (logFolder) => {
-    const options = { logFolder, logLevel: 'log' };
-    try {
-      await runWrangler(['whoami', '--json'], options);
-    } catch (error) {
-      const reason = reasonOf(error);
-      return [
-        reason === 'wrangler failed'
-          ? 'wrangler is not logged in; run "npx wrangler login" or set CLOUDFLARE_API_TOKEN'
-          : `Cannot log in to Cloudflare (${reason}); see "npx wrangler whoami"`,
-      ];
-    }
-
     const args = ['secret', 'list', '--format=json', `--env=${target.env}`, `--config=${configPath(target)}`];
     let found: string[] = [];
     try {
-      found = namesIn(await runWrangler(args, options));
+      found = namesIn(await runWrangler(args, { logFolder, logLevel: 'log' }));
     } catch (error) {
       const reason = reasonOf(error);
+      if (reason.startsWith('wrangler is not logged in')) return [reason];
       const hasNoWorker = reason.includes('10007') || /Worker .* not found/i.test(reason); // 10007: before its first deployment
       if (!hasNoWorker)
         return [
