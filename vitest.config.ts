@@ -12,7 +12,7 @@ export default defineConfig({
     maxWorkers: 3, // one more than a small machine's cores: many files spend half their time waiting for a timeout or a retry
     globalSetup: ['test/support/run.ts'],
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 60_000 } },
       { test: { name: 'tools', include: ['test/tools/**/*.test.ts'], ...timeouts } },
       {
         test: {
