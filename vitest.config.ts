@@ -12,7 +12,8 @@ export default defineConfig({
     maxWorkers: 3, // one more than a small machine's cores: many files spend half their time waiting for a timeout or a retry
     globalSetup: ['test/support/run.ts'],
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } }, // they share nothing but imports
+      // The files share nothing but imports.
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false, testTimeout: 60_000 } },
       { test: { name: 'tools', include: ['test/tools/**/*.test.ts'], ...timeouts } },
       {
         test: {

@@ -3,7 +3,7 @@ import { withFaultyService } from '../faults/service.ts';
 import { fetchApi } from '../support/api.ts';
 import { createAccount } from '../support/data.ts';
 
-const service = withFaultyService({ entry: 'test/support/worker-under-faults.ts', limits: { FAILURE_LIMIT: 2 } });
+const service = withFaultyService({ limits: { FAILURE_LIMIT: 2 } });
 
 test.each(['rejects', 'hangs'])(
   'if KV %s, an isolate relies on its own check: a key takes one query and counts once',

@@ -1,15 +1,32 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { generateApiKey } from '../../src/auth/api-key.ts';
+import { RETRIES_MS, endRetries } from '../faults/service.ts';
 import { fetchApi, fetchService, errorBody, query } from '../support/api.ts';
 import { createSurvey } from '../support/data.ts';
 import { eventsIn, lineOf } from '../support/request-log.ts';
-import { HOUR, MINUTE, authenticate, authenticateAt, revokeInDatabase, withKeyService } from './service.ts';
+import {
+  HOUR,
+  type KeyQueries,
+  MINUTE,
+  authenticate,
+  authenticateAt,
+  revokeInDatabase,
+  withKeyService,
+} from './service.ts';
 
 const service = withKeyService();
 const UNAVAILABLE = [503, errorBody('The database cannot be reached at the moment. Please try again shortly.'), '5'];
 
 describe('while lookups fail', () => {
   const fail = () => service.countKeyQueries((exchange) => exchange.reset());
+
+  /** Moves the clock past the end of a request's retries, once its lookup has been retried. */
+  async function untilRetriesEnd<T>(response: Promise<T>, queries: KeyQueries, earlier = 0): Promise<T> {
+    await expect.poll(() => queries.lookups, { timeout: 30_000 }).toBeGreaterThan(earlier + 1);
+    await endRetries();
+    return response;
+  }
 
   // A lookup that succeeds ends the outage for the isolate.
   afterEach(async () => {
@@ -21,7 +38,7 @@ describe('while lookups fail', () => {
     const { key, id, checked } = await service.createCachedAccount();
     const queries = fail();
     const later = { 'Test-Clock-Ahead': String(10 * MINUTE) };
-    const { line, result } = await lineOf(service.worker, () => authenticate(key, later));
+    const { line, result } = await lineOf(service.worker, () => untilRetriesEnd(authenticate(key, later), queries));
     expect(line).toMatchObject({ keyCache: 'stale', accountId: id, status: 404, end: 'complete' });
     expect(queries.lookups).toBeGreaterThan(1);
     expect([line.sqlRequests, line.retries]).toEqual([queries.lookups, queries.lookups - 1]);
@@ -29,7 +46,9 @@ describe('while lookups fail', () => {
     expect(eventsIn(service.worker, 'key lookup failed')).toEqual([expect.objectContaining({ requestId })]);
 
     const { lookups } = queries;
-    for (const { status } of await Promise.all([1, 2, 3].map(() => authenticate(key, later)))) expect(status).toBe(404);
+    const afterwards = { 'Test-Clock-Ahead': String(10 * MINUTE + RETRIES_MS) };
+    for (const { status } of await Promise.all([1, 2, 3].map(() => authenticate(key, afterwards))))
+      expect(status).toBe(404);
     expect(queries.lookups).toBe(lookups);
 
     service.endFaults();
@@ -39,9 +58,12 @@ describe('while lookups fail', () => {
 
   test('a cached key is accepted for a day', async () => {
     const { key, checked } = await service.createCachedAccount();
-    fail();
-    expect((await authenticateAt(checked + 24 * HOUR - MINUTE, key)).status).toBe(404);
-    const { status, text, headers } = await authenticateAt(checked + 24 * HOUR, key);
+    const queries = fail();
+    const last = authenticateAt(checked + 24 * HOUR - MINUTE, key);
+    expect((await untilRetriesEnd(last, queries)).status).toBe(404);
+    const { lookups } = queries;
+    const expired = authenticateAt(checked + 24 * HOUR, key);
+    const { status, text, headers } = await untilRetriesEnd(expired, queries, lookups);
     expect([status, text, headers.get('Retry-After')]).toEqual(UNAVAILABLE);
   });
 });
@@ -56,14 +78,16 @@ test('with the database stopped, a cached key is accepted, and requests that nee
   expect((await fetchApi('/surveys', { key: 'no key' })).status).toBe(401);
   expect((await fetchService('/healthz')).status).toBe(503);
   const parameters = query({ survey: survey.name });
-  const responses = await Promise.all([
+  const sent = Promise.all([
     fetchApi('/surveys', { key: account.key }),
     fetchApi(`/responses${parameters}`, { key: account.key }),
     fetchApi(`/responses/csv${parameters}`, { key: account.key }),
     fetchApi(`/responses/form-data${parameters}`, { key: account.key }),
     fetchApi('/surveys', { key: generateApiKey() }),
   ]);
-  for (const { status, text, headers } of responses) {
+  await sleep(1000);
+  await endRetries();
+  for (const { status, text, headers } of await sent) {
     expect([status, text, headers.get('Retry-After')]).toEqual(UNAVAILABLE);
   }
 });

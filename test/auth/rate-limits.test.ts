@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { generateApiKey } from '../../src/auth/api-key.ts';
-import { beginExport, readExport } from '../faults/service.ts';
-import { fetchApi, errorBody, query } from '../support/api.ts';
-import { addResponses, copyResponses, createAccount, createSurvey, storeKey } from '../support/data.ts';
+import { createPagedSurvey } from '../faults/service.ts';
+import { fetchApi, errorBody } from '../support/api.ts';
+import { copyResponses, createAccount, storeKey } from '../support/data.ts';
+import { beginExport, readExport } from '../support/export.ts';
 import { MINUTE, authenticate, unknownKeys, withKeyService } from './service.ts';
 
 const LIMIT = 5;
@@ -18,66 +19,69 @@ async function beginWindow({ next = false } = {}): Promise<void> {
 const count = (responses: readonly { status: number }[], status: number) =>
   responses.filter((response) => response.status === status).length;
 
-describe('the limit per key', () => {
+const from = (address: string, more: Record<string, string> = {}) => ({ 'CF-Connecting-IP': address, ...more });
+const LIMITED = [
+  429,
+  errorBody(
+    'Too many requests from your network have an invalid or not recently used key. Check the key and try again in a few seconds.',
+  ),
+  '10',
+];
+
+test('the limit per address counts unknown keys before they reach the database, and missing and malformed keys', async () => {
+  const flood = from('192.0.2.1');
+  await beginWindow();
+  const queries = service.countKeyQueries();
+  const responses = await Promise.all(unknownKeys(40).map((key) => authenticate(key, flood)));
+  expect([count(responses, 401), count(responses, 429)]).toEqual([LIMIT, 40 - LIMIT]);
+  expect(queries.lookups).toBe(LIMIT);
+  for (const key of [undefined, 'x', generateApiKey()]) {
+    const { status, text, headers } = await authenticate(key, flood);
+    expect([status, text, headers.get('Retry-After')]).toEqual(LIMITED);
+  }
+});
+
+// Their windows can be shared, because each test has its own keys or address.
+describe.concurrent('the limit per key', () => {
   test('does not affect other keys, of the same account or another, and ends after its period', async () => {
     const account = await createAccount();
     const second = generateApiKey();
     await storeKey(account.id, second);
     const other = await createAccount();
+    const headers = from('192.0.2.6');
     await beginWindow();
-    for (let i = 0; i < LIMIT; i++) expect((await fetchApi('/surveys', { key: account.key })).status).toBe(200);
-    const { status, text, headers } = await fetchApi('/surveys', { key: account.key });
-    expect([status, text, headers.get('Retry-After')]).toEqual([
+    for (let i = 0; i < LIMIT; i++)
+      expect((await fetchApi('/surveys', { key: account.key, headers })).status).toBe(200);
+    const refused = await fetchApi('/surveys', { key: account.key, headers });
+    expect([refused.status, refused.text, refused.headers.get('Retry-After')]).toEqual([
       429,
       errorBody('Too many requests with this key. Try again in a few seconds.'),
       '10',
     ]);
-    expect((await fetchApi('/surveys', { key: second })).status).toBe(200);
-    expect((await fetchApi('/surveys', { key: other.key })).status).toBe(200);
+    expect((await fetchApi('/surveys', { key: second, headers })).status).toBe(200);
+    expect((await fetchApi('/surveys', { key: other.key, headers })).status).toBe(200);
     await beginWindow({ next: true });
-    expect((await fetchApi('/surveys', { key: account.key })).status).toBe(200);
+    expect((await fetchApi('/surveys', { key: account.key, headers })).status).toBe(200);
   });
 
   test('does not cut a running export', async () => {
-    const survey = await createSurvey(await createAccount());
-    const response = 'x'.repeat(20_000);
-    await addResponses(
-      survey,
-      Array.from({ length: 2000 }, () => ({ response })),
-    );
+    const survey = await createPagedSurvey();
+    const released = Promise.withResolvers<void>();
+    const trial = 'limited';
+    using _ = service.proxy.watch(trial, ({ index }) => (index >= 6 ? released.promise : undefined));
     await beginWindow();
-    const download = await beginExport(survey);
-    const path = `/responses${query({ survey: survey.name })}`;
-    const pages = Array.from({ length: 2 * LIMIT }, () => fetchApi(path, { key: survey.account.key }));
+    const download = await beginExport(survey, { headers: from('192.0.2.7', { 'Test-Trial': trial }) });
+    const pages = Array.from({ length: 2 * LIMIT }, () =>
+      fetchApi('/surveys', { key: survey.account.key, headers: from('192.0.2.7') }),
+    );
     expect(count(await Promise.all(pages), 429)).toBeGreaterThan(0);
+    released.resolve();
     const { complete, bytes } = await readExport(download);
     expect({ complete, same: bytes.equals(await copyResponses(survey)) }).toEqual({ complete: true, same: true });
   });
 });
 
-describe('the limit per address', () => {
-  const from = (address: string, more: Record<string, string> = {}) => ({ 'CF-Connecting-IP': address, ...more });
-  const LIMITED = [
-    429,
-    errorBody(
-      'Too many requests from your network have an invalid or not recently used key. Check the key and try again in a few seconds.',
-    ),
-    '10',
-  ];
-
-  test('counts unknown keys before they reach the database, and missing and malformed keys', async () => {
-    const flood = from('192.0.2.1');
-    await beginWindow();
-    const queries = service.countKeyQueries();
-    const responses = await Promise.all(unknownKeys(40).map((key) => authenticate(key, flood)));
-    expect([count(responses, 401), count(responses, 429)]).toEqual([LIMIT, 40 - LIMIT]);
-    expect(queries.lookups).toBe(LIMIT);
-    for (const key of [undefined, 'x', generateApiKey()]) {
-      const { status, text, headers } = await authenticate(key, flood);
-      expect([status, text, headers.get('Retry-After')]).toEqual(LIMITED);
-    }
-  });
-
+describe.concurrent('the limit per address', () => {
   test('counts every refused request, even with a key already found to be unknown', async () => {
     const guesses = from('192.0.2.2');
     const [key] = unknownKeys(1);

@@ -19,8 +19,8 @@ export interface KeyQueries {
 }
 
 /** Starts a service for a test file, with a clock that tests can set and a count of its queries about keys. */
-export function withKeyService(options: Omit<StackOptions, 'startProxy' | 'entry'> = {}) {
-  const service = withFaultyService({ ...options, entry: 'test/support/worker-with-clock.ts' });
+export function withKeyService(options: Omit<StackOptions, 'startProxy'> = {}) {
+  const service = withFaultyService(options);
 
   async function cached(key: string): Promise<Record<string, unknown> | null> {
     return service.stack.worker.keys.get(await hashApiKey(key), 'json') as Promise<Record<string, unknown> | null>;
@@ -29,6 +29,9 @@ export function withKeyService(options: Omit<StackOptions, 'startProxy' | 'entry
   return {
     get worker(): RunningWorker {
       return service.stack.worker;
+    },
+    get proxy() {
+      return service.proxy;
     },
     stopDatabase: () => service.stack.stopDatabase(),
     /** Ends all faults. */

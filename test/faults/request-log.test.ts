@@ -1,10 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Page, fetchApi, fetchService, query } from '../support/api.ts';
-import { generateApiKey } from '../../src/auth/api-key.ts';
+import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { parseCsv } from '../support/csv.ts';
 import { type TestSurvey, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
+import type { Exchange } from '../support/fault-proxy.ts';
 import { lineOf, linesIn } from '../support/request-log.ts';
-import { withFaultyService } from './service.ts';
+import { endRetries, withFaultyService } from './service.ts';
 
 const service = withFaultyService({ limits: { FAILURE_LIMIT: 8 } });
 
@@ -173,3 +175,72 @@ test('logs each of many concurrent requests without a valid key, as 401 or 429',
   for (const { status, headers } of responses) expect(byId.get(headers.get('X-Request-Id') ?? '')).toBe(status);
   expect(responses.map(({ status }) => status)).toContain(429);
 });
+
+const ANSWER = 'Zitronengras';
+const USER = 'participant-4711';
+const SURVEY = 'Quittenumfrage';
+
+const PATHS = [
+  '/surveys',
+  '/responses',
+  '/responses/csv',
+  '/responses/csv?layout=wide',
+  '/responses/ndjson',
+  '/responses/form-data',
+  '/nowhere',
+].map((path) => `/api/v1${path}`);
+
+/** The faults. The database's error messages may be logged; its results must not be. */
+const FAULTS: [string, ((exchange: Exchange) => void) | undefined][] = [
+  ['nothing fails', undefined],
+  ['SQL results break off', (exchange) => exchange.cutAfter(300)],
+  ['SQL results are not JSON', (exchange) => exchange.reply(200, `[${ANSWER}]`)],
+  [
+    'the database returns an error',
+    (exchange) => exchange.reply(400, '{"message":"no such table","code":"42P01","severity":"ERROR"}'),
+  ],
+];
+
+let secretive: TestSurvey;
+beforeAll(async () => {
+  secretive = await createSurvey(await createAccount(), SURVEY, 2);
+  await addResponses(
+    secretive,
+    Array.from({ length: 60 }, (_, i) => ({ form: i % 2, userid: USER, response: `${ANSWER} ${'x'.repeat(100)}` })),
+  );
+});
+
+test.each(FAULTS)(
+  'no log line has a key, its hash, an e-mail address, a survey’s name or an answer when %s',
+  async (name, fault) => {
+    // An address of its own, whose limit no other test uses up.
+    const headers = { 'CF-Connecting-IP': `192.0.2.${1 + FAULTS.findIndex(([other]) => other === name)}` };
+    const { account } = secretive;
+    const { worker } = service.stack;
+    const unknown = generateApiKey();
+    await fetchService('/api/v1/nowhere', { key: account.key, headers }); // caches the key
+    const before = linesIn(worker).length;
+    service.proxy.inject(fault);
+    const authorised = PATHS.flatMap((path) => {
+      const address = `${path.replace(/\?.*/, '')}${query({ survey: SURVEY, userid: USER, layout: path.split('layout=')[1] })}`;
+      return [
+        ...['GET', 'HEAD', 'OPTIONS', 'POST'].map((method) =>
+          fetchService(address, { key: account.key, method, headers }),
+        ),
+        fetchService(address, { headers }),
+        fetchService(`${path.replace(/\?.*/, '')}${query({ survey: `no ${SURVEY}` })}`, { key: account.key, headers }),
+      ];
+    });
+    const unauthorised = fetchService(PATHS[0] ?? '', { key: unknown, headers });
+    const sent = Promise.all([...authorised, unauthorised]);
+    await sleep(2000); // every request has met the fault
+    await endRetries();
+    const responses = await sent;
+    expect(new Set(responses.map(({ status }) => status)).size).toBeGreaterThan(4);
+    await expect.poll(() => linesIn(worker).length, { timeout: 30_000 }).toBe(before + responses.length);
+
+    const log = worker.log();
+    const secrets = [account.key, await hashApiKey(account.key), unknown, await hashApiKey(unknown), account.email];
+    for (const secret of [...secrets, SURVEY, ANSWER, USER]) expect(log).not.toContain(secret);
+  },
+);

@@ -1,29 +1,19 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fetchApi, errorBody, query } from '../support/api.ts';
-import { type TestSurvey, addResponses, copyResponses, createAccount, createSurvey, sql } from '../support/data.ts';
+import { type TestSurvey, copyResponses, withClient } from '../support/data.ts';
+import { beginExport, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
-import { beginExport, readExport, withFaultyService } from './service.ts';
+import { FEW_RETRIES, createPagedSurvey, endRetries, withFaultyService } from './service.ts';
 
 const service = withFaultyService();
 
-/** Rows of about 5 kB, so that a few thousand make several pages. */
-const ROWS = 3000;
 let survey: TestSurvey;
 let whole: Buffer;
 /** SQL requests of an export without a fault. */
 let requests: number;
 
 beforeAll(async () => {
-  survey = await createSurvey(await createAccount(), undefined, 4);
-  await addResponses(
-    survey,
-    Array.from({ length: ROWS }, (_, i) => ({
-      form: i % 4,
-      timestamp: new Date(Date.UTC(2026, 2, 1) + Math.floor(i / 3)).toISOString(),
-      question_ref: `q${i}`,
-      response: `"${i}", ${'x'.repeat(5000)}`,
-    })),
-  );
+  survey = await createPagedSurvey();
   whole = await copyResponses(survey);
   await readExport(await beginExport(survey)); // caches the key
   service.proxy.inject();
@@ -34,7 +24,7 @@ beforeAll(async () => {
 const transientFaults: [string, (exchange: Exchange) => void][] = [
   ['is reset before its response', (exchange) => exchange.reset()],
   ['is cut off in its first bytes', (exchange) => exchange.cutAfter(10)],
-  ['is cut off in the middle', (exchange) => exchange.cutAfter(100_000)],
+  ['is cut off in the middle', (exchange) => exchange.cutAfter((body) => body.length / 2)],
   ['gets garbage', (exchange) => exchange.reply(200, '<html>')],
   ['gets 429', (exchange) => exchange.reply(429, 'slow down')],
   ['gets 500', (exchange) => exchange.reply(500, '{"message":"failed to wake up the compute"}')],
@@ -46,28 +36,40 @@ test('the export in this file takes enough requests for its faults to matter', (
   expect(requests).toBeGreaterThanOrEqual(7);
 });
 
-describe('an export has the same bytes if any one of its requests', () => {
-  test.each(transientFaults)('%s', async (_, fault) => {
-    for (let position = 0; position < requests; position++) {
-      service.proxy.inject((exchange) => {
-        if (exchange.index === position) fault(exchange);
-      });
-      const { complete, bytes } = await readExport(await beginExport(survey));
-      expect({ complete, same: bytes.equals(whole) }, `at request ${position}`).toEqual({ complete: true, same: true });
-      expect(service.proxy.requests).toBeGreaterThan(position);
-    }
-  });
+test('an export has the same bytes whichever of its requests fails, and however', async () => {
+  const trials = Array.from({ length: Math.max(requests, transientFaults.length) }, (_, i) => i);
+  for (const trial of trials) {
+    const position = trial % requests;
+    const [name, fault] = transientFaults[trial % transientFaults.length] as (typeof transientFaults)[number];
+    service.proxy.inject((exchange) => {
+      if (exchange.index === position) fault(exchange);
+    });
+    const { complete, bytes } = await readExport(await beginExport(survey));
+    const outcome = { complete, same: bytes.equals(whole), retried: service.proxy.requests > requests };
+    expect(outcome, `request ${position} ${name}`).toEqual({ complete: true, same: true, retried: true });
+  }
 });
 
 test('an export survives the termination of all its database connections', async () => {
-  const response = await beginExport(survey);
-  const [row] = await sql<{ killed: string }>(
-    `select count(pg_terminate_backend(pid)) as killed from pg_stat_activity
-     where datname = current_database() and pid <> pg_backend_pid()`,
-  );
-  expect(Number(row?.killed)).toBeGreaterThan(0);
-  const { complete, bytes } = await readExport(response);
-  expect({ complete, same: bytes.equals(whole) }).toEqual({ complete: true, same: true });
+  await withClient(async (client) => {
+    await client.query('begin');
+    // The pages from here on wait for the lock.
+    service.proxy.inject(async ({ index }) => {
+      if (index === 4) await client.query('lock table responses in access exclusive mode');
+    });
+    const response = await beginExport(survey);
+    const others = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
+    await expect
+      .poll(async () => (await client.query(`select ${others} and wait_event_type = 'Lock'`)).rowCount, {
+        timeout: 30_000,
+      })
+      .toBeGreaterThan(0);
+    await client.query(`select pg_terminate_backend(pid) ${others}`);
+    await client.query('rollback');
+    const { complete, bytes } = await readExport(response);
+    expect({ complete, same: bytes.equals(whole) }).toEqual({ complete: true, same: true });
+    expect(service.proxy.requests).toBeGreaterThan(requests);
+  });
 });
 
 describe('a permanent failure', () => {
@@ -85,7 +87,7 @@ describe('a permanent failure', () => {
     service.proxy.inject((exchange) => {
       if (exchange.index >= 5) fault(exchange);
     });
-    const response = await beginExport(survey);
+    const response = await beginExport(survey, { headers: FEW_RETRIES });
     expect(response.statusCode).toBe(200);
     const { complete, bytes } = await readExport(response);
     expect(complete).toBe(false);
@@ -103,7 +105,11 @@ describe('a permanent failure', () => {
       ]);
       expect(response.headers.get('Retry-After')).toBe('5');
     };
-    await Promise.all(['/surveys', '/responses', '/responses/csv', '/responses/form-data'].map(expect503));
+    const paths = ['/surveys', '/responses', '/responses/csv', '/responses/form-data'];
+    const responses = Promise.all(paths.map(expect503));
+    await expect.poll(() => service.proxy.requests, { timeout: 10_000 }).toBeGreaterThan(paths.length);
+    await endRetries();
+    await responses;
   });
 
   test('gets 500 with a fixed message if it is a defect, whatever the database’s message', async () => {

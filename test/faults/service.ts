@@ -1,14 +1,15 @@
-import { type IncomingMessage, get } from 'node:http';
-import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
-import { query } from '../support/api.ts';
-import type { TestSurvey } from '../support/data.ts';
-import { stackAddress, useStack } from '../support/stack-address.ts';
+import { origin } from '../support/api.ts';
+import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { useStack } from '../support/stack-address.ts';
 import { type Stack, type StackOptions, startStack } from '../support/stack.ts';
 
-/** Short, so that tests reach the end of retries. */
-const EXPORT_RETRY_SECONDS = 3;
+/** Longer than a slow machine needs to overcome a fault. */
+const EXPORT_RETRY_SECONDS = '20';
+
+/** For exports that fail: the end of their retries comes soon. */
+export const FEW_RETRIES = { 'Test-Retry-Seconds': '1' };
 
 /** Starts a service for a test file, with a fault proxy between its Worker and the database. */
 export function withFaultyService(options: Omit<StackOptions, 'startProxy'> = {}): {
@@ -19,8 +20,9 @@ export function withFaultyService(options: Omit<StackOptions, 'startProxy'> = {}
   let stack: Stack;
   beforeAll(async () => {
     stack = await startStack({
+      entry: 'test/support/worker-under-faults.ts',
       ...options,
-      vars: { EXPORT_RETRY_SECONDS: String(EXPORT_RETRY_SECONDS), ...options.vars },
+      vars: { EXPORT_RETRY_SECONDS: EXPORT_RETRY_SECONDS, ...options.vars },
       startProxy: async (endpoint) => {
         proxy = await startFaultProxy(endpoint);
         return proxy.url;
@@ -43,24 +45,33 @@ export function withFaultyService(options: Omit<StackOptions, 'startProxy'> = {}
   };
 }
 
-/** Starts the download of a survey's CSV. */
-export async function beginExport(
-  survey: TestSurvey,
-  { parameters = {}, headers = {} }: { parameters?: Record<string, string>; headers?: Record<string, string> } = {},
-): Promise<IncomingMessage> {
-  const url = `${stackAddress().origin}/api/v1/responses/csv${query({ survey: survey.name, ...parameters })}`;
-  const request = get(url, { agent: false, headers: { Authorization: `Bearer ${survey.account.key}`, ...headers } });
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  return response;
+/** More than the retries of a request take, those of an export excepted. */
+export const RETRIES_MS = 10_000;
+
+/** Moves the Worker's clock by {@link RETRIES_MS}. */
+export async function endRetries(): Promise<void> {
+  await fetch(origin(), { headers: { 'Test-Clock-Forward': String(RETRIES_MS) } });
 }
 
-/** Reads a download to its end. `complete` is false if the transfer broke off. */
-export async function readExport(response: IncomingMessage): Promise<{ complete: boolean; bytes: Buffer }> {
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of response) chunks.push(chunk as Buffer);
-  } catch {
-    return { complete: false, bytes: Buffer.concat(chunks) };
-  }
-  return { complete: response.complete, bytes: Buffer.concat(chunks) };
+/** Rows of {@link createPagedSurvey}. */
+export const PAGED_ROWS = 3000;
+
+/**
+ * Creates a survey whose export takes nine SQL requests, although it is small: the first response is as large as a page of the
+ * export, which therefore expects large rows and reads few at a time.
+ */
+export async function createPagedSurvey(): Promise<TestSurvey> {
+  const survey = await createSurvey(await createAccount(), undefined, 4);
+  await addResponses(
+    survey,
+    Array.from({ length: PAGED_ROWS }, (_, i) => ({
+      form: i % 4,
+      userid: `u${i % 130}`,
+      timestamp: new Date(Date.UTC(2026, 2, 1) + Math.floor(i / 3)).toISOString(),
+      question_ref: `q${i % 7}`,
+      question_idx: i % 7,
+      response: `"${i}", ${'x'.repeat(i === 0 ? 4_000_000 : 20)}`,
+    })),
+  );
+  return survey;
 }

@@ -1,7 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import { createSurvey as createBulkSurvey } from '../../bench/data.ts';
 import { type TestSurvey, addResponses, copyResponses, createAccount, withClient } from '../support/data.ts';
-import { beginExport, readExport, withFaultyService } from './service.ts';
+import { beginExport, readExport } from '../support/export.ts';
+import { withFaultyService } from './service.ts';
 
 withFaultyService();
 

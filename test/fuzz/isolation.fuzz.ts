@@ -22,7 +22,7 @@ const KINDS = [
 ].map((kind) => `GET ${kind}`);
 
 const clock = { ahead: 0 };
-const service = withService({ entry: 'test/support/worker-with-clock.ts' });
+const service = withService({ entry: 'test/support/worker-under-faults.ts' });
 
 const round = fc.record({
   changes: fc.array(changePlan, { maxLength: 2 }),

@@ -1,8 +1,16 @@
-// The service's Worker, with faults that request headers choose:
-// `Test-Key-Cache: <name>` applies a fault of `cacheFaults` to the key cache; `Test-Trial: <name>` marks the request's SQL
-// requests for the fault proxy's `watch`.
+// The service's Worker, controlled by request headers:
+// - `Test-Key-Cache: <name>` applies a fault of `cacheFaults` to the key cache;
+// - `Test-Trial: <name>` marks the request's SQL requests for the fault proxy's `watch`;
+// - `Test-Retry-Seconds: <n>` replaces EXPORT_RETRY_SECONDS;
+// - `Test-Clock-Ahead: <milliseconds>` sets the clock ahead of the real time, `Test-Clock: <milliseconds since 1970>` to a time,
+//   for this request and all others, those that are running included; the clock keeps running;
+// - `Test-Clock-Forward: <milliseconds>` only moves the clock: the request does not reach the service.
 import type { Env } from '../../src/env.ts';
 import worker from '../../src/worker.ts';
+
+let ahead = 0;
+const now = Date.now.bind(Date);
+Date.now = () => now() + ahead;
 
 const SLOW_MS = 300;
 
@@ -41,11 +49,19 @@ function marked(databaseUrl: string, trial: string | null): string {
 export default {
   fetch(request, env, context) {
     const { headers } = request;
+    const forward = headers.get('Test-Clock-Forward');
+    if (forward !== null) {
+      ahead += Number(forward);
+      return new Response();
+    }
+    const time = headers.get('Test-Clock');
+    ahead = time === null ? Number(headers.get('Test-Clock-Ahead') ?? ahead) : Number(time) - now();
     return worker.fetch(
       request,
       {
         ...env,
         API_KEYS: faulty(env.API_KEYS, headers.get('Test-Key-Cache')),
+        EXPORT_RETRY_SECONDS: headers.get('Test-Retry-Seconds') ?? env.EXPORT_RETRY_SECONDS ?? '',
         DATABASE_URL: marked(env.DATABASE_URL, headers.get('Test-Trial')),
       },
       context,

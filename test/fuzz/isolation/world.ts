@@ -44,7 +44,7 @@ export interface Key {
   readonly expires?: Date;
 }
 
-/** The service's clock (worker-with-clock.ts). */
+/** The service's clock (worker-under-faults.ts). */
 export interface Clock {
   /** Milliseconds ahead of this process's clock. */
   ahead: number;
