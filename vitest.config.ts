@@ -9,12 +9,13 @@ const timeouts = { testTimeout: 120_000, hookTimeout: 120_000 };
 export default defineConfig({
   test: {
     reporters: ['verbose'],
-    maxWorkers: 3, // one more than a small machine's cores: many files spend half their time waiting for a timeout or a retry
+    maxWorkers: 5, // many files spend half their time waiting for a timeout, a retry or another process
     globalSetup: ['test/support/run.ts'],
+    // Run in the order of their names. The longest files come in the middle, so that short ones fill the end.
     projects: [
       // The files share nothing but imports.
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false, testTimeout: 60_000 } },
-      { test: { name: 'tools', include: ['test/tools/**/*.test.ts'], ...timeouts } },
+      { test: { name: 'commands', include: ['test/tools/**/*.test.ts'], ...timeouts } },
       {
         test: {
           name: 'api',

@@ -60,7 +60,7 @@ async function readAll(pageSize: number, tokenOf: (row: ResponseRow) => string):
 }
 
 describe('paging', () => {
-  test.each([1, 2, 7, 25, 5000])('reads every row once and in order with pageSize=%i', async (pageSize) => {
+  test.each([1, 7, 5000])('reads every row once and in order with pageSize=%i', async (pageSize) => {
     expect(expected.length).toBe(rows.length);
     expect(await readAll(pageSize, ({ token }) => token)).toEqual(expected);
   });

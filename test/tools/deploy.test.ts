@@ -48,7 +48,7 @@ async function startCloudflare(secrets: readonly string[] | undefined) {
       if (secrets) respond(200, succeed(secrets.map((name) => ({ name, type: 'secret_text' }))));
       else respond(404, fail(10_007, 'This Worker does not exist on your account.'));
     } else if (path.includes('/scripts/') || path.includes('/services/'))
-      respond(500, fail(1, 'the fake deploys nothing'));
+      respond(400, fail(1, 'the fake deploys nothing')); // wrangler retries after a 500
     else respond(200, succeed(/\/accounts|\/memberships/.test(path) ? [] : { email: 'you@example.org' }));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -132,15 +132,14 @@ describe('npm run deploy', () => {
     expect(stderr).toContain('the fake deploys nothing');
     expect(status).toBe(1);
   });
-
-  test('rejects an environment that wrangler.toml does not have', async () => {
-    const { status, stderr } = await deploy(LOGGED_OUT, '--env', 'nowhere');
-    expect(status).toBe(1);
-    expect(stderr).toBe('--env: wrangler.toml has no environment "nowhere", only staging, production\n');
-  });
 });
 
 describe('an environment of wrangler.toml', () => {
+  test('that does not exist is rejected', () => {
+    const message = `--env: ${config} has no environment "nowhere", only staging, production`;
+    expect(() => readEnvironment({ env: 'nowhere', config })).toThrow(message);
+  });
+
   test.each(['staging', 'production'])('%s is complete except for the id of its KV namespace', (env) => {
     expect(configProblems(readEnvironment({ env, config: unfinished }))).toEqual([
       expect.stringContaining('the id of API_KEYS'),

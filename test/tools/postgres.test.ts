@@ -220,8 +220,8 @@ describe('DATA_DIR', () => {
   });
 
   test('that is not empty keeps its permissions', async () => {
-    mkdirSync(dataDir, { mode: 0o755 });
-    writeFileSync(join(dataDir, 'notes'), '');
+    await createDatabase();
+    chmodSync(dataDir, 0o755);
     await using _ = await open();
     expect(statSync(dataDir).mode & 0o777).toBe(0o755);
   });

@@ -1,13 +1,11 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { RECIPES, recipeFiles } from '../../tools/recipes/catalogue.ts';
 import { checks } from '../recipes/checks.ts';
-import { findInterpreter } from '../recipes/interpreters.ts';
 import { makePage } from '../../tools/recipes/page.ts';
 import { runProgram } from '../recipes/programs.ts';
-import { type Trials, prepareTrials } from '../recipes/trial.ts';
 
 describe('docs/recipes.md', () => {
   test('is up to date with the files that "npm run docs:recipes" reads', async () => {
@@ -50,22 +48,4 @@ describe('npm run recipes', () => {
     expect(status).toBe(1);
     expect(stderr).toContain(message);
   });
-});
-
-// "npm run recipes" also runs the recipes in other installed languages.
-describe('the curl recipes', () => {
-  let trials: Trials;
-  beforeAll(async () => {
-    trials = await prepareTrials();
-  });
-  afterAll(() => trials?.stop());
-
-  test.each(recipeFiles.filter(({ language }) => language === 'curl'))(
-    '$path produces the right result',
-    async ({ path }) => {
-      const curl = await findInterpreter.curl();
-      if ('missing' in curl) throw new Error(curl.missing);
-      expect(await checks[path]?.(trials.of(path, curl))).toMatch(/SHA-256|byte for byte/);
-    },
-  );
 });

@@ -2,9 +2,6 @@ import { beforeAll, expect, test } from 'vitest';
 import { createSurvey as createBulkSurvey } from '../../bench/data.ts';
 import { type TestSurvey, addResponses, copyResponses, createAccount, withClient } from '../support/data.ts';
 import { beginExport, readExport } from '../support/export.ts';
-import { withFaultyService } from './service.ts';
-
-withFaultyService();
 
 const ROWS = 150_000;
 const MARK = 'arrived meanwhile';

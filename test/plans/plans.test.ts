@@ -1,0 +1,211 @@
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type BenchSurvey, createAccount, createSurvey } from '../../bench/data.ts';
+import type { Query } from '../../src/db/client.ts';
+import { BY_PARTICIPANT } from '../../src/db/order.ts';
+import { questionsQuery } from '../../src/db/questions.ts';
+import { CSV_COLUMNS, JSON_COLUMNS, boundaryQuery, countQuery, pageQuery } from '../../src/db/responses.ts';
+import type { Range, Selection } from '../../src/responses/selection.ts';
+import { parseInstant } from '../../src/responses/timestamp.ts';
+import { RECORD_COLUMNS } from '../../src/wide/record.ts';
+import { migrate } from '../../tools/migrations.ts';
+import { type TestPostgres, startPostgres } from '../support/postgres.ts';
+import { type Plan, explain, useWorkerSettings } from './explain.ts';
+
+const ROWS = 50_000;
+const LIMIT = 1000;
+/** Fewer than the responses of 300 participants, which Postgres would sort. */
+const FILTERED_LIMIT = 500;
+
+let server: TestPostgres;
+let client: Client;
+let userids: string[];
+const surveys = new Map<number, BenchSurvey>();
+
+beforeAll(async () => {
+  server = await startPostgres();
+  const url = await server.createDatabase();
+  await migrate(url);
+  client = new Client({ connectionString: url });
+  await client.connect();
+  await useWorkerSettings(client);
+  const account = await createAccount(client);
+  for (const forms of [1, 20, 100]) {
+    surveys.set(forms, await createSurvey(client, account, { name: `of ${forms}`, rows: ROWS, forms }));
+  }
+  const { rows } = await client.query<{ userid: string }>(
+    `select userid from responses group by userid order by userid limit 300`,
+  );
+  userids = rows.map(({ userid }) => userid);
+});
+afterAll(async () => {
+  await client?.end();
+  await server?.stop();
+});
+
+const surveyid = '80000000-0000-4000-8000-000000000000';
+const middle = { timestamp: '2026-03-01T02:30:00.000Z', userid: '2000000000004054', questionRef: 'question_3' };
+const after = { ...middle, surveyid };
+
+const ranges: [string, Range][] = [
+  ['from the start', { limit: LIMIT }],
+  ['after a cursor of the older format', { limit: LIMIT, after: middle }],
+  ['after a cursor', { limit: LIMIT, after }],
+  [
+    'between two page boundaries',
+    { limit: LIMIT, after, upTo: { timestamp: '2026-03-01T03:30:00.000Z', userid: 'x', questionRef: '', surveyid } },
+  ],
+];
+const participantRanges: [string, Range][] = [
+  ['from the start', { limit: LIMIT }],
+  ['after a cursor', { limit: LIMIT, after }],
+  ['between two page boundaries', { limit: LIMIT, after, upTo: { ...after, userid: '2000000000007000' } }],
+];
+
+type Filter = Omit<Selection, 'formVersions'>;
+const since = parseInstant('2026-03-01T02:31:00Z');
+const until = parseInstant('2026-03-01T12:00:00Z');
+const filters: [string, () => Filter][] = [
+  ['since', () => ({ since })],
+  ['since and until', () => ({ since, until })],
+  ['until', () => ({ until })],
+  ['a question', () => ({ questionRefs: ['question_3'] })],
+  [
+    'two questions and since',
+    () => ({ questionRefs: ['question_3', 'question_5'], since: parseInstant('2026-03-01T01:00:00Z') }),
+  ],
+  ['a participant', () => ({ userids: userids.slice(0, 1) })],
+  ['five participants', () => ({ userids: userids.slice(0, 5) })],
+  ['three hundred participants', () => ({ userids })],
+  [
+    'a participant, a question and since',
+    () => ({ userids: userids.slice(7, 8), questionRefs: ['question_3'], since: parseInstant('2026-03-01') }),
+  ],
+];
+
+const nodesOf = (query: Query) => explain(client, query);
+const scansOf = (nodes: readonly Plan[]) => nodes.filter((node) => node['Relation Name'] === 'responses');
+const typesOf = (nodes: readonly Plan[]) => new Set(nodes.map((node) => node['Node Type']));
+const indexesOf = (nodes: readonly Plan[]) => new Set(scansOf(nodes).map((node) => node['Index Name']));
+/** Rows that the scans of the responses return. */
+const rowsRead = (nodes: readonly Plan[]) =>
+  scansOf(nodes).reduce((sum, node) => sum + node['Actual Rows'] * node['Actual Loops'], 0);
+
+/** Queries must be fast even before Postgres has statistics. */
+describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when) => {
+  beforeAll(async () => {
+    if (!when.startsWith('after')) return;
+    await client.query('checkpoint'); // commits are asynchronous here, and no page is all-visible until they are on disk
+    await client.query('vacuum analyze');
+  });
+
+  describe.each([1, 20, 100])('with %i form versions', (forms) => {
+    const selection = (filter: Filter = {}): Selection => ({
+      formVersions: surveys.get(forms)?.forms.map((id) => ({ id, shortcode: '' })) ?? [],
+      ...filter,
+    });
+
+    function expectPage(nodes: readonly Plan[]) {
+      expect(typesOf(scansOf(nodes))).toEqual(new Set(['Index Scan']));
+      expect(typesOf(nodes)).not.toContain('Sort'); // an Incremental Sort orders the ties
+      expect(typesOf(nodes).has('Merge Append')).toBe(forms > 1);
+      expect(nodes[0]?.['Actual Rows']).toBe(LIMIT);
+      expect(rowsRead(nodes)).toBeLessThanOrEqual(LIMIT + forms + 1);
+    }
+
+    function expectBoundaries(nodes: readonly Plan[]) {
+      expect(typesOf(scansOf(nodes))).toEqual(new Set(['Index Only Scan']));
+      expect(typesOf(nodes)).not.toContain('Sort');
+      expect(nodes[0]?.['Actual Rows']).toBe(4);
+    }
+
+    test.each(ranges)('a page %s reads no more of the index than its rows', async (_, range) => {
+      for (const columns of [CSV_COLUMNS, JSON_COLUMNS]) {
+        expectPage(await nodesOf(pageQuery(selection(), range, columns)));
+      }
+    });
+
+    test.each(ranges)('page boundaries %s need only the index', async (_, range) => {
+      expectBoundaries(await nodesOf(boundaryQuery(selection(), { ...range, limit: 4 * LIMIT }, LIMIT)));
+    });
+
+    describe('by participant', () => {
+      test.each(participantRanges)('a page %s reads no more of its index than its rows', async (_, range) => {
+        const nodes = await nodesOf(pageQuery(selection(), range, RECORD_COLUMNS, { order: BY_PARTICIPANT }));
+        expectPage(nodes);
+        expect(indexesOf(nodes)).toEqual(new Set(['responses_by_participant']));
+      });
+
+      test.each(participantRanges)('page boundaries %s need only their index', async (_, range) => {
+        const nodes = await nodesOf(boundaryQuery(selection(), { ...range, limit: 4 * LIMIT }, LIMIT, BY_PARTICIPANT));
+        expectBoundaries(nodes);
+        expect(indexesOf(nodes)).toEqual(new Set(['responses_by_participant']));
+      });
+
+      test('a page of some participants since a time reads only their part of the index', async () => {
+        const some = { userids: ['2000000000000001', '2000000000000002'], since: parseInstant('2026-03-01') };
+        const nodes = await nodesOf(
+          pageQuery(selection(some), { limit: LIMIT }, RECORD_COLUMNS, { order: BY_PARTICIPANT }),
+        );
+        expect(indexesOf(nodes)).toEqual(new Set(['responses_by_participant']));
+        expect(nodes[0]?.['Actual Rows']).toBe(12);
+        expect(rowsRead(nodes)).toBe(12);
+      });
+
+      // Without statistics, Postgres expects about as many groups as responses and may sort all responses.
+      const mostSorted = when.startsWith('after') ? 6 * forms : ROWS;
+      test(`the questions are found in one scan that sorts at most ${mostSorted} rows`, async () => {
+        const nodes = await nodesOf(questionsQuery(selection(), 5001));
+        expect(scansOf(nodes)).toHaveLength(1);
+        const sorted = nodes.filter((node) => node['Node Type'].endsWith('Sort')).map((node) => node['Actual Rows']);
+        expect(Math.max(...sorted)).toBeLessThanOrEqual(mostSorted);
+      });
+    });
+
+    if (forms > 20) return; // filters are tried with fewer form versions only
+
+    describe.each(filters)('filtered by %s', (_, filter) => {
+      test('a page reads no more of the index than its rows, wherever it is', async () => {
+        for (const range of [{ limit: FILTERED_LIMIT }, { limit: FILTERED_LIMIT, after }]) {
+          const nodes = await nodesOf(pageQuery(selection(filter()), range, CSV_COLUMNS));
+          expect(typesOf(scansOf(nodes))).toEqual(new Set(['Index Scan']));
+          expect(typesOf(nodes)).not.toContain('Sort');
+          // The filter is applied to index entries: no row is fetched to be discarded.
+          for (const scan of scansOf(nodes)) expect(scan['Rows Removed by Filter'] ?? 0).toBeLessThanOrEqual(1);
+          const most = (nodes[0]?.['Actual Rows'] ?? 0) + scansOf(nodes).length + 1;
+          expect(rowsRead(nodes)).toBeLessThanOrEqual(most);
+        }
+      });
+
+      test('page boundaries and counts need only an index', async () => {
+        const range = { after, limit: 4 * FILTERED_LIMIT };
+        for (const query of [
+          boundaryQuery(selection(filter()), range, FILTERED_LIMIT),
+          countQuery(selection(filter()), after),
+        ]) {
+          const nodes = await nodesOf(query);
+          expect(typesOf(scansOf(nodes))).toEqual(new Set(['Index Only Scan']));
+          // For several participants, Postgres sorts their few keys.
+          const sorted = nodes.filter((node) => node['Node Type'] === 'Sort').map((node) => node['Actual Rows']);
+          const few = (filter().userids?.length ?? 0) * 6 * forms;
+          for (const rows of sorted) expect(rows).toBeLessThanOrEqual(few);
+          expect(rowsRead(nodes)).toBeLessThanOrEqual(ROWS);
+        }
+      });
+    });
+
+    test.each(filters.slice(0, 3))(
+      'filtered by %s, the cost of a page does not depend on its position',
+      async (_, filter) => {
+        const blocks = async (range: Range) => {
+          const [root] = await nodesOf(pageQuery(selection(filter()), range, CSV_COLUMNS));
+          return (root?.['Shared Hit Blocks'] ?? 0) + (root?.['Shared Read Blocks'] ?? 0);
+        };
+        const first = await blocks({ limit: FILTERED_LIMIT });
+        const late = await blocks({ limit: FILTERED_LIMIT, after });
+        expect(late).toBeLessThan(1.5 * first + 5 * forms);
+        expect(first).toBeLessThan(2 * FILTERED_LIMIT);
+      },
+    );
+  });
+});
