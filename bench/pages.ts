@@ -1,11 +1,12 @@
 import type pg from 'pg';
 import type { Cursor } from '../src/responses/cursor.ts';
 import { CSV_COLUMNS, type Column, pageQuery } from '../src/db/responses.ts';
+import type { Range } from '../src/responses/selection.ts';
 import { isoTimestamp } from '../src/db/sql.ts';
 import type { BenchSurvey } from './data.ts';
 import { median } from './statistics.ts';
 
-const REPETITIONS = 9;
+const REPETITIONS = 25;
 
 const selectionOf = (survey: BenchSurvey) => ({
   formVersions: survey.forms.toSorted().map((id) => ({ id, shortcode: '' })),
@@ -23,24 +24,30 @@ export async function keyFromEnd(client: pg.Client, survey: BenchSurvey, before:
   return rows[0];
 }
 
-/** Milliseconds that Postgres takes to plan and execute a page query: the median of several runs. */
+/** Milliseconds that Postgres takes for the first page and for the page after a cursor: medians of alternating runs. */
 export async function pageMs(
   client: pg.Client,
   survey: BenchSurvey,
   limit: number,
-  after?: Required<Cursor>,
-): Promise<number> {
-  const { text, params } = pageQuery(selectionOf(survey), { after, limit }, CSV_COLUMNS);
-  const times: number[] = [];
+  after: Required<Cursor>,
+): Promise<{ first: number; later: number }> {
+  const times = { first: [] as number[], later: [] as number[] };
   for (let i = 0; i < REPETITIONS; i++) {
-    const { rows } = await client.query<{ 'QUERY PLAN': { 'Planning Time': number; 'Execution Time': number }[] }>(
-      `explain (analyze, timing off, format json) ${text}`,
-      [...params],
-    );
-    const plan = rows[0]?.['QUERY PLAN'][0];
-    times.push((plan?.['Planning Time'] ?? NaN) + (plan?.['Execution Time'] ?? NaN));
+    times.first.push(await timePage(client, survey, { limit }));
+    times.later.push(await timePage(client, survey, { limit, after }));
   }
-  return median(times);
+  return { first: median(times.first), later: median(times.later) };
+}
+
+/** Milliseconds to plan and execute a page query. */
+async function timePage(client: pg.Client, survey: BenchSurvey, range: Range): Promise<number> {
+  const { text, params } = pageQuery(selectionOf(survey), range, CSV_COLUMNS);
+  const { rows } = await client.query<{ 'QUERY PLAN': { 'Planning Time': number; 'Execution Time': number }[] }>(
+    `explain (analyze, timing off, format json) ${text}`,
+    [...params],
+  );
+  const plan = rows[0]?.['QUERY PLAN'][0];
+  return (plan?.['Planning Time'] ?? NaN) + (plan?.['Execution Time'] ?? NaN);
 }
 
 /** A page as the SQL-over-HTTP endpoint returns it. */
