@@ -77,7 +77,7 @@ describe.each([
       response.destroy();
     };
     await Promise.all([0, 1, 100_000, 10_000_000].map(leave));
-    await expect.poll(runningQueries, { timeout: 30_000 }).toEqual([]);
+    await expect.poll(runningQueries).toEqual([]);
     const { requests } = service.proxy;
     await sleep(500);
     expect(service.proxy.requests).toBe(requests);
@@ -92,9 +92,9 @@ test('a client that disconnects cancels the running query', async () => {
     // Every query after the first page waits for the lock. The page stays unread, so that the client disconnects with a TCP
     // reset: workerd notices a FIN only at its next write.
     await client.query('lock table responses in access exclusive mode');
-    await expect.poll(async () => (await runningQueries()).length, { timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(async () => (await runningQueries()).length).toBeGreaterThan(0);
     response.destroy();
-    await expect.poll(runningQueries, { timeout: 30_000 }).toEqual([]);
+    await expect.poll(runningQueries).toEqual([]);
     await client.query('rollback');
   });
 });
@@ -118,7 +118,7 @@ describe('concurrent exports', () => {
 
   async function expectFivePagesAhead() {
     const { responses, held, release } = await begin(1);
-    await expect.poll(() => held.length, { timeout: 30_000 }).toBe(5);
+    await expect.poll(() => held.length).toBe(5);
     for (const response of responses) response.destroy();
     release();
   }
@@ -127,7 +127,7 @@ describe('concurrent exports', () => {
     await expectFivePagesAhead();
 
     const { responses, held, release } = await begin(8);
-    await expect.poll(() => held.length, { timeout: 30_000 }).toBeGreaterThanOrEqual(10);
+    await expect.poll(() => held.length).toBeGreaterThanOrEqual(10);
     await sleep(1000);
     expect(held.length).toBeLessThanOrEqual(10 + 7);
     for (const response of responses.slice(1)) response.destroy();

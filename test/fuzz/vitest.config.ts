@@ -9,5 +9,6 @@ export default defineConfig({
     globalSetup: ['test/support/run.ts'],
     include: ['test/fuzz/*.fuzz.ts'],
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -44,7 +44,7 @@ export async function lineOf<T>(
 ): Promise<{ line: RequestLine; result: T }> {
   const before = await countWhenQuiet(worker); // the line of an earlier request may still arrive
   const result = await work();
-  await expect.poll(() => linesIn(worker).length, { timeout: 10_000 }).toBeGreaterThan(before);
+  await expect.poll(() => linesIn(worker).length).toBeGreaterThan(before);
   await countWhenQuiet(worker);
   const lines = linesIn(worker).slice(before);
   expect(lines).toHaveLength(1);

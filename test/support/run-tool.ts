@@ -10,7 +10,7 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** Starts `tools/<name>` as npm would, as another OS account if one is given. Kills it after a minute. */
+/** Starts `tools/<name>` as npm would, as another OS account if one is given. Kills it after 100 seconds. */
 export function startTool(
   name: string,
   args: readonly string[],
@@ -24,7 +24,7 @@ export function startTool(
     ...account,
     env: { ...process.env, DATABASE_URL: '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 60_000,
+    timeout: 100_000,
     killSignal: 'SIGKILL',
   });
   const outcome = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(

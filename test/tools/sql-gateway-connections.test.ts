@@ -48,7 +48,7 @@ describe('connections of the SQL gateway', () => {
   test('are closed, and their statement is cancelled, when the client disconnects', async () => {
     const running = await startLong(gateway.url);
     running.destroy();
-    await expect.poll(countLong, { timeout: 5000 }).toBe(0);
+    await expect.poll(countLong).toBe(0);
     expect(await gateway.rowsOf('select 1')).toEqual([['1']]);
   });
 
@@ -56,7 +56,7 @@ describe('connections of the SQL gateway', () => {
     const other = await startGateway(databaseUrl, MAX_CONNECTIONS);
     await startLong(other.url);
     await other.close();
-    await expect.poll(countLong, { timeout: 5000 }).toBe(0);
+    await expect.poll(countLong).toBe(0);
     await expect(fetch(other.url)).rejects.toThrow('fetch failed');
   });
 

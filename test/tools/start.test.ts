@@ -134,7 +134,7 @@ describe('npm start', () => {
       const ended = once(npm, 'close'); // all of them write to the same pipe, which closes after the last one has ended
       let printed = '';
       npm.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
-      await expect.poll(() => printed, { timeout: 60_000 }).toContain('Ctrl-C');
+      await expect.poll(() => printed, { timeout: 100_000 }).toContain('Ctrl-C');
       expect(keyIn(printed)).toBe(key);
       expect(await use(key)).toBe(200);
       npm.kill(signal);
@@ -175,7 +175,7 @@ describe('npm start on a new DATA_DIR', () => {
   test('stops at once while its database is being created, and creates it the next time', async () => {
     const { child, outcome } = startTool('start.ts', [], { PORT: String(port), DATA_DIR: dataDir });
     const isBeingCreated = () => readdirSync(dataDir).some((name) => name.startsWith('postgres.new'));
-    await expect.poll(isBeingCreated, { timeout: 30_000 }).toBe(true);
+    await expect.poll(isBeingCreated).toBe(true);
     child.kill('SIGTERM');
     expect(await outcome).toMatchObject({ status: 0, stdout: '', stderr: '' });
     expect(existsSync(join(dataDir, 'postgres'))).toBe(false); // it did not wait until the database was created
