@@ -25,6 +25,7 @@ describe('a token', () => {
     ['too many values', [1, '2026-03-01T00:00:00.000Z', '', '', SURVEYID, '']],
     ['a bad timestamp', [1, 'yesterday', '', '', SURVEYID]],
     ['a bad surveyid', [1, '2026-03-01T00:00:00.000Z', '', '', `${SURVEYID}'`]],
+    ['a surveyid in upper case', [1, '2026-03-01T00:00:00.000Z', '', '', SURVEYID.toUpperCase()]],
     ['a number for text', [1, '2026-03-01T00:00:00.000Z', 5, '', SURVEYID]],
     ['a NUL', [1, '2026-03-01T00:00:00.000Z', '\0', '', SURVEYID]],
     ['a lone surrogate', [1, '2026-03-01T00:00:00.000Z', '', '\ud800', SURVEYID]],
