@@ -1,9 +1,10 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import type { StoredApiKey } from '../db/accounts.ts';
+import { DatabaseError } from '../db/errors.ts';
 import type { AppEnv } from '../http/context.ts';
-import { invalidToken, tooManyFailures, tooManyRequests } from '../http/errors.ts';
+import { RevokedKeyError, invalidToken, tooManyFailures, tooManyRequests } from '../http/errors.ts';
 import { hashApiKey, isWellFormedApiKey } from './api-key.ts';
-import { KeyCache } from './key-cache.ts';
+import { KeyCache, type KeyRequest } from './key-cache.ts';
 import { addressOf, enforceLimit } from './rate-limits.ts';
 
 /** RFC 6750 section 2.1: the scheme, in any case (RFC 9110 section 11.1), one or more spaces, the token. */
@@ -11,6 +12,7 @@ const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 
 /**
  * Requires a key that was issued, is not revoked and has not expired, and sets `account` to the account it belongs to.
+ * `checkKey` repeats the check during a long transfer.
  *
  * @throws ApiError 401, the same for every reason
  * @throws ApiError 429 if the key has reached its limit, or the address its limit for keys that are invalid or not cached
@@ -20,6 +22,9 @@ export function authenticate(): MiddlewareHandler<AppEnv> {
   return async function authenticateByApiKey(c, next) {
     const key = await c.var.stats.timeAuth(() => admit(c, cache));
     c.set('account', { id: key.accountId, email: key.email });
+    c.set('checkKey', async () => {
+      if (!(await isStillValid(c, cache))) throw new RevokedKeyError('the key was revoked or has expired');
+    });
     await next();
   };
 }
@@ -30,7 +35,7 @@ async function admit(c: Context<AppEnv>, cache: KeyCache): Promise<StoredApiKey>
   let counted: Promise<void> | undefined;
   const countFailure = () => (counted ??= enforceLimit(c.env.FAILURE_LIMIT, address, requestId, tooManyFailures));
 
-  const key = await findKey(c, cache, countFailure);
+  const key = await findKey(c, cache, { stats, countFailure });
   if (!key) {
     await countFailure();
     throw invalidToken();
@@ -41,14 +46,24 @@ async function admit(c: Context<AppEnv>, cache: KeyCache): Promise<StoredApiKey>
   return key;
 }
 
+/** While the database cannot be reached, a key remains valid. */
+async function isStillValid(c: Context<AppEnv>, cache: KeyCache): Promise<boolean> {
+  try {
+    return (await findKey(c, cache, { stats: { keyCache: null }, countFailure: async () => {} })) !== undefined;
+  } catch (error) {
+    if (error instanceof DatabaseError) return true;
+    throw error;
+  }
+}
+
 async function findKey(
   c: Context<AppEnv>,
   cache: KeyCache,
-  countFailure: () => Promise<void>,
+  { stats, countFailure }: Pick<KeyRequest, 'stats' | 'countFailure'>,
 ): Promise<StoredApiKey | undefined> {
   const token = BEARER.exec(c.req.header('Authorization') ?? '')?.[1];
   if (!token || !isWellFormedApiKey(token)) return undefined;
-  const { db, requestId, stats } = c.var;
+  const { db, requestId } = c.var;
   const defer = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
   return cache.find(await hashApiKey(token), { kv: c.env.API_KEYS, db, requestId, stats, defer, countFailure });
 }

@@ -10,7 +10,10 @@ import { DatabaseError, failureOf } from './errors.ts';
  */
 export type RetryPolicy = 'request' | 'scan' | 'export' | 'key' | 'probe';
 
-/** How long a query may be retried, and how long one attempt may take; milliseconds. */
+/**
+ * How long a query may be retried, and how long one attempt may take; milliseconds. An attempt at a page takes far less than
+ * the limit, so that a response that is lost on the way is requested again.
+ */
 export interface RetryLimits {
   readonly totalMs: number;
   readonly attemptMs: number;
@@ -22,7 +25,8 @@ export interface RetryEnv {
 }
 
 /** A suspended compute may take seconds to wake. */
-const REQUEST_MS = 8_000;
+const REQUEST_MS = 20_000;
+const KEY_MS = 8_000;
 const EXPORT_SECONDS = '60';
 
 const FIRST_DELAY_MS = 100;
@@ -35,10 +39,10 @@ export function retryLimits(env: RetryEnv): Record<RetryPolicy, RetryLimits> {
     throw new DatabaseError('defect', `EXPORT_RETRY_SECONDS must be whole seconds, from 0 to 99999, not "${seconds}"`);
   }
   return {
-    request: { totalMs: REQUEST_MS, attemptMs: 20_000 },
+    request: { totalMs: REQUEST_MS, attemptMs: 8_000 },
     scan: { totalMs: REQUEST_MS, attemptMs: 60_000 },
-    export: { totalMs: 1000 * Number(seconds), attemptMs: 60_000 },
-    key: { totalMs: REQUEST_MS, attemptMs: 5_000 },
+    export: { totalMs: 1000 * Number(seconds), attemptMs: 15_000 },
+    key: { totalMs: KEY_MS, attemptMs: 5_000 },
     probe: { totalMs: 0, attemptMs: 3_000 },
   };
 }

@@ -5,12 +5,14 @@ import { findSurvey, hasResponses } from '../db/surveys.ts';
 import type { AppEnv } from '../http/context.ts';
 import { type ApiError, noResponses } from '../http/errors.ts';
 import { readBody, sendBody, sendStream, sendTagged } from '../http/send.ts';
-import type { RequestStats } from '../http/request-stats.ts';
 import type { Cursor } from '../responses/cursor.ts';
 import { type Filters, type Selection, select } from '../responses/selection.ts';
 import type { PageFormat } from './formats.ts';
 import { type Page, pageReader } from './page-reader.ts';
 import { readAhead, readRange, withFirst } from './read-ahead.ts';
+
+/** While a transfer runs, its key is checked again before a page if the last check is older than this. */
+const KEY_CHECK_MS = 10_000;
 
 /** The parameters that all endpoints under `/responses` share. */
 export interface ResponsesQuery extends Filters {
@@ -57,7 +59,7 @@ export async function sendResponses(
   selection: Selection,
   { headers, format, body, limit, tagged = false, rowTooLarge }: ResponsesBody,
 ): Promise<Response> {
-  const { db, signal, stats } = c.var;
+  const { db, signal } = c.var;
   const reader = pageReader(db, selection, format, signal);
   const pages =
     limit === undefined ? readAhead(reader, query.after) : readRange(reader, { after: query.after, limit }, limit);
@@ -70,7 +72,7 @@ export async function sendResponses(
   const { rowCount, requestedRows } = first.value as Page;
   if (rowCount === 0) await requireResponses(c, query.survey);
 
-  const chunks = body(dataOf(withFirst(first, pages), stats));
+  const chunks = body(dataOf(withFirst(first, pages), c.var));
   const allHeaders = { ...headers, ...(total === undefined ? {} : { 'X-Total-Count': String(total) }) };
   const isWhole = rowCount < requestedRows || rowCount === limit;
   if (!isWhole) return sendStream(c, chunks, allHeaders);
@@ -79,9 +81,17 @@ export async function sendResponses(
   return send(c, await readBody(chunks), allHeaders);
 }
 
-/** The data of pages. Counts their rows, and frees their memory. */
-async function* dataOf(pages: AsyncIterable<Page>, stats: RequestStats): AsyncGenerator<Uint8Array, void, void> {
+/** The data of pages. Counts their rows, frees their memory, and checks from time to time that the key is still valid. */
+async function* dataOf(
+  pages: AsyncIterable<Page>,
+  { stats, checkKey }: Pick<AppEnv['Variables'], 'stats' | 'checkKey'>,
+): AsyncGenerator<Uint8Array, void, void> {
+  let checked = Date.now();
   for await (const { data, release, rowCount } of pages) {
+    if (Date.now() - checked >= KEY_CHECK_MS) {
+      await checkKey();
+      checked = Date.now();
+    }
     yield data;
     release();
     stats.rows += rowCount;

@@ -22,5 +22,7 @@ export interface AppEnv {
     ending: AbortController;
     /** Set by authentication; only under the API's base path. */
     account: Account;
+    /** Likewise. Checks the request's key again. @throws RevokedKeyError if it was revoked or has expired */
+    checkKey: () => Promise<void>;
   };
 }

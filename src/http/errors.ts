@@ -76,3 +76,8 @@ export const databaseUnavailable = (cause: unknown) =>
     { 'Retry-After': RETRY_AFTER_SECONDS },
     cause,
   );
+
+/** Aborts a running transfer whose key is no longer valid. */
+export class RevokedKeyError extends Error {
+  override name = 'RevokedKeyError';
+}

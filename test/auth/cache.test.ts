@@ -4,6 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { fetchApi, errorBody } from '../support/api.ts';
 import { createAccount, sql, storeKey } from '../support/data.ts';
+import { beginExport, readExport } from '../support/export.ts';
+import { createPagedSurvey } from '../faults/service.ts';
 import { lineOf } from '../support/request-log.ts';
 import {
   HOUR,
@@ -173,6 +175,24 @@ describe('a revoked key', () => {
     await revokeInDatabase(key);
     await service.deleteEntry(key);
     expect((await authenticate(key)).status).toBe(401);
+  });
+
+  test('ends a running export, which a valid key does not', async () => {
+    const survey = await createPagedSurvey();
+    const { key } = survey.account;
+    for (const isRevoked of [false, true]) {
+      const held = Promise.withResolvers<void>();
+      service.proxy.inject(({ index }) => (index >= 6 ? held.promise : undefined));
+      const response = await beginExport(survey, { headers: { 'Test-Clock-Ahead': '0' } });
+      await expect.poll(() => service.proxy.requests).toBeGreaterThan(6);
+      if (isRevoked) {
+        await revokeInDatabase(key);
+        await service.deleteEntry(key);
+      }
+      await fetch(service.worker.url, { headers: { 'Test-Clock-Forward': String(MINUTE) } });
+      held.resolve();
+      expect((await readExport(response)).complete).toBe(!isRevoked);
+    }
   });
 
   test('stays refused even if its entry is still fresh', async () => {

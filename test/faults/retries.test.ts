@@ -70,6 +70,15 @@ test('an export survives the termination of all its database connections', async
   });
 });
 
+test('an export survives a response that never arrives, before its first byte and after it', async () => {
+  service.proxy.inject((exchange) => {
+    if ([1, 6].includes(exchange.index)) exchange.hang();
+  });
+  const { complete, bytes } = await readExport(await beginExport(survey));
+  expect({ complete, same: bytes.equals(whole) }).toEqual({ complete: true, same: true });
+  expect(service.proxy.requests).toBe(requests + 2);
+});
+
 describe('a permanent failure', () => {
   const permanentFaults: [string, (exchange: Exchange) => void][] = [
     ['resets', (exchange) => exchange.reset()],

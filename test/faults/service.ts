@@ -46,7 +46,7 @@ export function withFaultyService(options: Omit<StackOptions, 'startProxy'> = {}
 }
 
 /** More than the retries of a request take, those of an export excepted. */
-export const RETRIES_MS = 10_000;
+export const RETRIES_MS = 25_000;
 
 /** Moves the Worker's clock by {@link RETRIES_MS}. */
 export async function endRetries(): Promise<void> {
