@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withConnection } from '../../tools/connection.ts';
 import { openDatabase } from '../../tools/database.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
@@ -45,6 +46,14 @@ describe('migrate', () => {
     const applied = await Promise.all(urls.map(migrate));
     expect(applied[0]).toEqual(applied[1]);
     expect(applied[0]).toContain('0001_initial.sql');
+  });
+});
+
+test('migrate names the session that blocks it', async () => {
+  const database = await postgres.createDatabase();
+  await withConnection(database, async (other) => {
+    const { rows } = await other.query<{ pid: number }>('select pg_backend_pid() as pid, pg_advisory_lock(0x53524553)');
+    await expect(migrate(database)).rejects.toThrow(`by a lock of process ${rows[0]?.pid} (role postgres, since `);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { openDatabase } from '../database.ts';
 import { withConnection } from '../connection.ts';
-import { migrationNames } from '../migrations.ts';
+import { pendingMigrations } from '../migrations.ts';
 
 const ROLE = 'survey_export_worker';
 const TABLES = ['users', 'surveys', 'survey_settings', 'responses', 'api_keys'];
@@ -21,16 +21,6 @@ export async function databaseProblems(url: string): Promise<string[]> {
     const migration = pending.length > 0 ? [`The database lacks the migrations ${pending.join(', ')}; ${MIGRATE}`] : [];
     return [...migration, ...(await roleProblems(client))];
   });
-}
-
-/** @returns the migrations in src/db/migrations that have not been applied */
-async function pendingMigrations(client: Client): Promise<string[]> {
-  const names = await migrationNames();
-  const { rows: tables } = await client.query(`select where to_regclass('schema_migrations') is not null`);
-  if (tables.length === 0) return names;
-  const { rows } = await client.query<{ name: string }>('select name from schema_migrations');
-  const applied = new Set(rows.map(({ name }) => name));
-  return names.filter((name) => !applied.has(name));
 }
 
 /** Does not check for a password: Postgres shows only superusers whether a role has one. */

@@ -1,5 +1,5 @@
 import { findAccount } from '../accounts.ts';
-import { withConnection } from '../connection.ts';
+import { withLockTimeout } from '../connection.ts';
 import { noSuchAccount } from './not-found.ts';
 import { isoTime } from './times.ts';
 
@@ -31,7 +31,7 @@ export async function listKeys(url: string, email?: string): Promise<ListedKey[]
     from api_keys k join users u on u.id = k.userid
     where $1::uuid is null or u.id = $1
     order by u.email collate "C", k.created, k.id`;
-  return withConnection(url, async (client) => {
+  return withLockTimeout(url, async (client) => {
     const account = email === undefined ? undefined : await findAccount(client, email);
     if (email !== undefined && !account) throw noSuchAccount(email);
     return (await client.query<ListedKey>(select, [account?.id])).rows;

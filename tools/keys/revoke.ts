@@ -1,4 +1,4 @@
-import { withConnection } from '../connection.ts';
+import { withLockTimeout } from '../connection.ts';
 import { noSuchKey } from './not-found.ts';
 import { isoTime } from './times.ts';
 
@@ -34,7 +34,7 @@ export async function revokeKey(
     where k.id = old.id and u.id = k.userid
     returning k.id, u.email, k.name, k.prefix, k.hash, ${isoTime('k.revoked')} as revoked,
       old.revoked is not null as "wasRevoked"`;
-  const { rows } = await withConnection(url, (client) => client.query<Row>(update, [id]));
+  const { rows } = await withLockTimeout(url, (client) => client.query<Row>(update, [id]));
   if (!rows[0]) throw noSuchKey(id);
   const { hash, wasRevoked, ...revoked } = rows[0];
   return { revoked, wasRevoked, hash };

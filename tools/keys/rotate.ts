@@ -1,6 +1,6 @@
 import { apiKeyPrefix, generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { UserError } from '../command.ts';
-import { inTransaction, withConnection } from '../connection.ts';
+import { inTransaction, withLockTimeout } from '../connection.ts';
 import type { IssuedKey } from './issue.ts';
 import { noSuchKey } from './not-found.ts';
 import { isoTime, toTheMinute } from './times.ts';
@@ -56,7 +56,7 @@ export async function rotateKey(
     update api_keys set expires = least(expires, now() + ${ms('$2')}) where id = $1
     returning ${isoTime('expires')} as expires`;
 
-  return withConnection(url, (client) =>
+  return withLockTimeout(url, (client) =>
     inTransaction(client, async () => {
       const old = (await client.query<OldKey>(select, [id])).rows[0];
       if (!old) throw noSuchKey(id);
