@@ -4,7 +4,7 @@ import { withConnection } from '../connection.ts';
 import { pendingMigrations } from '../migrations.ts';
 
 const ROLE = 'survey_export_worker';
-const TABLES = ['users', 'surveys', 'survey_settings', 'responses', 'api_keys'];
+const TABLES = ['users', 'surveys', 'survey_settings', 'responses', 'api_keys', 'api_key_uses'];
 const MIGRATE = 'run "npm run db:migrate" with the same DATABASE_URL';
 
 /**
@@ -40,7 +40,8 @@ async function roleProblems(client: Client): Promise<string[]> {
 
   const { rows: tables } = await client.query<{ name: string; can_read: boolean; can_write: boolean }>(
     `select name, has_any_column_privilege($1, to_regclass(name), 'select') as can_read,
-       has_table_privilege($1, to_regclass(name), 'insert, update, delete, truncate') as can_write
+       has_table_privilege($1, to_regclass(name), 'insert, update, delete, truncate')
+         or name <> 'api_key_uses' and has_any_column_privilege($1, to_regclass(name), 'insert, update') as can_write
      from unnest($2::text[]) as name where to_regclass(name) is not null`,
     [ROLE, TABLES],
   );
@@ -50,13 +51,16 @@ async function roleProblems(client: Client): Promise<string[]> {
   if (unreadable)
     problems.push(`The role ${ROLE} cannot read ${unreadable}; run "grant select on ${unreadable} to ${ROLE}"`);
   const { rows: notUpdatable } = await client.query(
-    `select from pg_attribute where attrelid = to_regclass('api_keys') and attname = 'last_used'
-       and not has_column_privilege($1, attrelid, attnum, 'update')`,
+    `select from (select to_regclass('api_key_uses')) uses (name)
+     where not (has_column_privilege($1, name, 'keyid', 'insert')
+       and has_column_privilege($1, name, 'last_used', 'insert')
+       and has_column_privilege($1, name, 'last_used', 'update'))`,
     [ROLE],
   );
   if (notUpdatable.length > 0)
     problems.push(
-      `The role ${ROLE} cannot update when a key was last used; run "grant update (last_used) on api_keys to ${ROLE}"`,
+      `The role ${ROLE} cannot update when a key was last used; ` +
+        `run "grant insert (keyid, last_used), update (last_used) on api_key_uses to ${ROLE}"`,
     );
   if (writable)
     problems.push(

@@ -26,9 +26,9 @@ export interface ListedKey {
 export async function listKeys(url: string, email?: string): Promise<ListedKey[]> {
   const select = `
     select k.id, u.email, k.name, k.prefix, ${isoTime('k.created')} as created, ${isoTime('k.expires')} as expires,
-      ${isoTime('k.last_used')} as "lastUsed", ${isoTime('k.revoked')} as revoked,
+      ${isoTime('uses.last_used')} as "lastUsed", ${isoTime('k.revoked')} as revoked,
       case when k.revoked is not null then 'revoked' when k.expires <= now() then 'expired' else 'active' end as state
-    from api_keys k join users u on u.id = k.userid
+    from api_keys k join users u on u.id = k.userid left join api_key_uses uses on uses.keyid = k.id
     where $1::uuid is null or u.id = $1
     order by u.email collate "C", k.created, k.id`;
   return withLockTimeout(url, async (client) => {

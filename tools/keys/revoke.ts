@@ -28,9 +28,10 @@ export async function revokeKey(
   url: string,
   id: string,
 ): Promise<{ revoked: RevokedKey; wasRevoked: boolean; hash: string }> {
+  // Not FOR UPDATE, which would wait for a transaction that has added the first use of the key.
   const update = `
     update api_keys k set revoked = coalesce(old.revoked, now())
-    from (select id, revoked from api_keys where id = $1 for update) old, users u
+    from (select id, revoked from api_keys where id = $1 for no key update) old, users u
     where k.id = old.id and u.id = k.userid
     returning k.id, u.email, k.name, k.prefix, k.hash, ${isoTime('k.revoked')} as revoked,
       old.revoked is not null as "wasRevoked"`;

@@ -45,7 +45,7 @@ export async function rotateKey(
   const select = `
     select u.email, k.name, k.prefix, k.hash, ${isoTime('k.expires')} as expires, ${isoTime('k.revoked')} as revoked,
       coalesce(k.expires <= clock_timestamp(), false) as "hasExpired"
-    from api_keys k join users u on u.id = k.userid where k.id = $1 for update of k`;
+    from api_keys k join users u on u.id = k.userid where k.id = $1 for no key update of k`;
   const insert = `
     insert into api_keys (userid, name, prefix, hash, expires)
     select userid, name, $2, $3,
