@@ -58,6 +58,29 @@ test('safe=true puts an apostrophe before formulas, in questions and responses o
   expect(guarded.filter((row) => row['response']?.startsWith("'="))).toHaveLength(3);
 });
 
+test('a streamed body is refused over HTTP/1.0, a short one is not', async () => {
+  const large = await createSurvey(survey.account);
+  await addResponses(
+    large,
+    Array.from({ length: 600 }, () => ({})),
+  );
+  // How miniflare passes `request.cf`.
+  const over = (version: string) => ({ 'MF-CF-Blob': JSON.stringify({ httpProtocol: version }) });
+  for (const path of ['/responses/csv', '/responses/csv?layout=wide', '/responses/ndjson']) {
+    const fetchOver = (version: string, { name }: TestSurvey, method = 'GET') =>
+      fetchApi(`${path}${path.includes('?') ? '&' : '?'}survey=${name}`, {
+        key: survey.account.key,
+        method,
+        headers: over(version),
+      });
+    const refused = await fetchOver('HTTP/1.0', large);
+    expect([refused.status, refused.text]).toEqual([505, expect.stringContaining('proxy_http_version 1.1')]);
+    expect((await fetchOver('HTTP/1.0', large, 'HEAD')).status).toBe(505);
+    expect((await fetchOver('HTTP/1.1', large)).status).toBe(200);
+    expect((await fetchOver('HTTP/1.0', survey)).headers.get('Content-Length')).not.toBeNull();
+  }
+});
+
 test.each(['bom', 'safe'])('%s must be true or false, given once', async (name) => {
   for (const value of ['1', 'TRUE', '', 'yes']) {
     const response = await get('/responses/csv', { [name]: value });
