@@ -1,4 +1,6 @@
-import { Client } from 'pg';
+import { Client, type DatabaseError } from 'pg';
+import { UserError } from './command.ts';
+import { isoTime } from './keys/times.ts';
 
 /** Runs `work` on a new connection. */
 export async function withConnection<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
@@ -10,6 +12,74 @@ export async function withConnection<T>(url: string, work: (client: Client) => P
   } finally {
     await client.end();
   }
+}
+
+/** How long a statement waits for a lock, and how often the sessions that hold it are looked up; milliseconds. */
+const LOCK_TIMEOUT_MS = 5_000;
+const LOOKUP_MS = 2_000;
+
+/** A session that holds a lock. */
+interface Blocker {
+  readonly pid: number;
+  readonly role: string;
+  /** When its transaction began, or else when it became idle; ISO 8601. Null if the user may not see it. */
+  readonly since: string | null;
+}
+
+/**
+ * Runs `work` on a new connection, whose statements wait at most 5 s for a lock.
+ *
+ * @throws UserError that names the sessions that hold the lock
+ */
+export async function withLockTimeout<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  return withConnection(url, async (client) => {
+    const { rows } = await client.query<{ pid: number }>(
+      `select pg_backend_pid() as pid, set_config('lock_timeout', $1, false)`,
+      [String(LOCK_TIMEOUT_MS)],
+    );
+    let blockers: Blocker[] = [];
+    // From another connection: Postgres knows them only while this one waits.
+    const lookup = setInterval(() => {
+      void findBlockers(url, rows[0]?.pid).then(
+        (found) => found.length > 0 && (blockers = found),
+        () => {},
+      );
+    }, LOOKUP_MS);
+    try {
+      return await work(client);
+    } catch (error) {
+      throw isLockTimeout(error) ? blockedBy(blockers, error) : error;
+    } finally {
+      clearInterval(lookup);
+    }
+  });
+}
+
+async function findBlockers(url: string, pid: number | undefined): Promise<Blocker[]> {
+  const select = `
+    select pid, usename as role, ${isoTime('coalesce(xact_start, state_change)')} as since
+    from pg_stat_activity where pid = any(pg_blocking_pids($1)) order by pid`;
+  return withConnection(url, async (client) => (await client.query<Blocker>(select, [pid])).rows);
+}
+
+/** Whether an error, or its cause, is the server's `lock_not_available`. */
+function isLockTimeout(error: unknown): boolean {
+  return error instanceof Error && ((error as DatabaseError).code === '55P03' || isLockTimeout(error.cause));
+}
+
+function blockedBy(blockers: readonly Blocker[], cause: unknown): UserError {
+  const names = blockers.map(
+    ({ pid, role, since }) => `process ${pid} (role ${role}${since === null ? '' : `, since ${since}`})`,
+  );
+  const ends = blockers.map(({ pid }) => `pg_terminate_backend(${pid})`);
+  const [who, remedy] =
+    blockers.length > 0
+      ? [names.join(' and '), `, or end it with "select ${ends.join(', ')}"`]
+      : ['another session', ''];
+  return new UserError(
+    `Blocked for ${LOCK_TIMEOUT_MS / 1000} s by a lock of ${who}: try again when it has ended${remedy}.`,
+    { cause },
+  );
 }
 
 /** Runs `work` in one transaction: on any error the database is as it was before. */

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { Client } from 'pg';
+import type { Client } from 'pg';
+import { inTransaction, withLockTimeout } from './connection.ts';
 
 const folder = new URL('../src/db/migrations/', import.meta.url);
 
@@ -11,32 +12,33 @@ const ADVISORY_LOCK = 0x53524553;
  *
  * @param url `postgres://` URL of a user who can create tables and roles
  * @returns the names of the migrations applied, in order
+ * @throws UserError that names a session that holds a lock for too long
  * @throws Error that names the failed migration, with the database's error as its cause
  */
 export async function migrate(url: string): Promise<string[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query('begin');
-    await client.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
-    await client.query(
-      `create table if not exists schema_migrations (name text primary key, applied timestamptz not null default now())`,
-    );
-    const { rows } = await client.query<{ name: string }>('select name from schema_migrations');
-    const done = new Set(rows.map((row) => row.name));
-    const pending = (await migrationNames()).filter((name) => !done.has(name));
-    for (const name of pending) await apply(client, name);
-    await client.query('commit');
-    return pending;
-  } finally {
-    await client.end();
-  }
+  return withLockTimeout(url, async (client) => {
+    // Every role can take the advisory lock, which therefore must not block commands that have nothing to migrate.
+    if ((await pendingMigrations(client)).length === 0) return [];
+    return inTransaction(client, async () => {
+      await client.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
+      await client.query(
+        `create table if not exists schema_migrations (name text primary key, applied timestamptz not null default now())`,
+      );
+      const pending = await pendingMigrations(client);
+      for (const name of pending) await apply(client, name);
+      return pending;
+    });
+  });
 }
 
-/** @returns the names of the files in src/db/migrations, in order */
-export async function migrationNames(): Promise<string[]> {
-  const files = await readdir(folder);
-  return files.filter((file) => file.endsWith('.sql')).toSorted();
+/** @returns the names of the migrations that have not been applied, in order */
+export async function pendingMigrations(client: Client): Promise<string[]> {
+  const names = (await readdir(folder)).filter((file) => file.endsWith('.sql')).toSorted();
+  const { rows: tables } = await client.query(`select where to_regclass('schema_migrations') is not null`);
+  if (tables.length === 0) return names;
+  const { rows } = await client.query<{ name: string }>('select name from schema_migrations');
+  const applied = new Set(rows.map(({ name }) => name));
+  return names.filter((name) => !applied.has(name));
 }
 
 async function apply(client: Client, name: string): Promise<void> {

@@ -5,8 +5,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The oldest version that runs wrangler, and TypeScript without a flag. */
-const NODE_NEEDED = [22, 18];
+/** The oldest version with `await using`. It also runs wrangler, and TypeScript without a flag. */
+const NODE_NEEDED = [24, 0];
 const LOCK_STALE_MS = 10 * 60_000;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));

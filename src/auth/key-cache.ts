@@ -51,7 +51,7 @@ const UNKNOWN_MS = 1 * MINUTE;
 const PROBE_MS = 5 * SECOND;
 /** A failure is forgotten after this long: an isolate that had no requests meanwhile must not accept a key revoked since. */
 const FAILING_MS = 30 * SECOND;
-/** `last_used` is written once in each of these periods, which are aligned to the clock. */
+/** The last use is written once in each of these periods, which are aligned to the clock. */
 const USE_PERIOD_MS = 15 * MINUTE;
 /** KV takes milliseconds; after this long, the database is faster. */
 const KV_TIMEOUT_MS = 1 * SECOND;

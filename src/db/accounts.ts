@@ -28,8 +28,8 @@ const numberOrNull = (text: string | null) => (text === null ? null : Number(tex
  */
 export async function findApiKey(db: Database, hash: string): Promise<FoundApiKey | undefined> {
   const text = `
-    select k.hash, k.id, u.id, u.email, ${milliseconds('k.expires')}, ${milliseconds('k.last_used')}
-    from api_keys k join users u on u.id = k.userid
+    select k.hash, k.id, u.id, u.email, ${milliseconds('k.expires')}, ${milliseconds('uses.last_used')}
+    from api_keys k join users u on u.id = k.userid left join api_key_uses uses on uses.keyid = k.id
     where k.hash = $1 and k.revoked is null and (k.expires is null or k.expires > now())`;
   const rows = await db.rows({ text, params: [hash], columns: 6 }, SHARED);
   // Compares the hash again: with the row of another key, the caller would get another account.
@@ -40,14 +40,15 @@ export async function findApiKey(db: Database, hash: string): Promise<FoundApiKe
 }
 
 /**
- * Sets `last_used`, unless it is already at or after `since`. Both times are milliseconds since 1970.
+ * Sets when a key was last used, unless that is already at or after `since`. Both times are milliseconds since 1970.
  *
  * @throws DatabaseError
  */
 export async function noteApiKeyUse(db: Database, keyId: string, at: number, since: number): Promise<void> {
   const text = `
-    update api_keys set last_used = $2::timestamptz
-    where id = $1 and (last_used is null or last_used < $3::timestamptz)`;
+    insert into api_key_uses as uses (keyid, last_used) values ($1, $2)
+    on conflict (keyid) do update set last_used = excluded.last_used where uses.last_used < $3::timestamptz
+    returning keyid`;
   const times = [at, since].map((ms) => new Date(ms).toISOString());
-  await db.rows({ text, params: [keyId, ...times] }, SHARED);
+  await db.rows({ text, params: [keyId, ...times], columns: 1 }, SHARED);
 }

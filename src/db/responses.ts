@@ -2,6 +2,7 @@ import { CURSOR_COLUMNS, type Cursor, cursorOf } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
 import { branchConditions } from './branches.ts';
 import type { Database, Query } from './client.ts';
+import { withoutFormulas } from './formulas.ts';
 import { BY_TIME, type Order, type Param, orderSql } from './order.ts';
 import { isoTimestamp } from './sql.ts';
 
@@ -31,13 +32,11 @@ export type Column = (typeof CSV_COLUMNS)[number];
 /** The column indexes of a {@link Cursor}'s values. */
 export const keyColumnsOf = (columns: readonly Column[]) => CURSOR_COLUMNS.map((name) => columns.indexOf(name));
 
-/** The start of a text that spreadsheets may run as a formula: https://owasp.org/www-community/attacks/CSV_Injection */
-const FORMULA = String.raw`^[=+\-@\t\r\n＝＋－＠]`;
 /** The columns with text that people typed. The others are ids, times, numbers and JSON, which scripts need unchanged. */
 const TYPED_COLUMNS: ReadonlySet<Column> = new Set(['question_text', 'response', 'translated_response']);
 
 export interface PageOptions {
-  /** Puts an apostrophe before text that a spreadsheet would run as a formula. */
+  /** Puts an apostrophe wherever a spreadsheet could run a text as a formula. */
   readonly safe?: boolean | undefined;
   /** {@link BY_TIME} unless given. */
   readonly order?: Order | undefined;
@@ -59,7 +58,7 @@ export function pageQuery(
   { safe = false, order = BY_TIME }: PageOptions = {},
 ): Query {
   const { merged, params } = mergedRows(selection, range, '*', order);
-  const list = columns.map((column) => (safe && TYPED_COLUMNS.has(column) ? safeSql(column) : columnSql(column)));
+  const list = columns.map((column) => columnSql(column, safe));
   const text = `select ${list.join(', ')} from (${merged}) r order by ${orderSql(order, 'r')}, surveyid`;
   return { text, params, columns: list.length };
 }
@@ -111,14 +110,11 @@ export async function countResponses(
   return Number(row?.[0]);
 }
 
-function columnSql(column: Column): string {
+function columnSql(column: Column, safe: boolean): string {
+  if (safe && TYPED_COLUMNS.has(column)) return `${withoutFormulas(column)} as ${column}`;
   if (column === 'timestamp') return `${isoTimestamp('r.timestamp')} as timestamp`;
   if (column === 'ad_id') return `metadata->>'ad_id' as ad_id`;
   return column;
-}
-
-function safeSql(column: Column): string {
-  return `case when ${column} ~ '${FORMULA}' then '''' || ${column} else ${column} end as ${column}`;
 }
 
 function mergedRows(selection: Selection, range: Range, columns: string, order: Order) {

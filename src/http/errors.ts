@@ -4,7 +4,7 @@
  */
 export class ApiError extends Error {
   override name = 'ApiError';
-  readonly status: 400 | 401 | 404 | 405 | 429 | 500 | 503;
+  readonly status: 400 | 401 | 404 | 405 | 429 | 500 | 503 | 505;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(status: ApiError['status'], message: string, headers: Record<string, string> = {}, cause?: unknown) {
@@ -81,3 +81,11 @@ export const databaseUnavailable = (cause: unknown) =>
 export class RevokedKeyError extends Error {
   override name = 'RevokedKeyError';
 }
+
+/** An aborted transfer over HTTP/1.0 looks complete, because the end of the connection is the end of the body. */
+export const httpVersionNotSupported = () =>
+  new ApiError(
+    505,
+    'This response would be streamed, and HTTP/1.0 cannot signal that a transfer was aborted. Use HTTP/1.1 or newer; ' +
+      'if there is an nginx proxy in between, configure it with "proxy_http_version 1.1".',
+  );

@@ -123,7 +123,7 @@ export const csvOptions = {
   }),
   safe: flag('safe').openapi({
     description:
-      'Puts an apostrophe before answers and question texts that a spreadsheet would run as a formula. This changes the data.',
+      'Puts an apostrophe wherever a spreadsheet could run an answer or a question text as a formula. This changes the data.',
   }),
 };
 

@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { Output } from '../encode/bytes.ts';
 import type { AppEnv } from './context.ts';
+import { httpVersionNotSupported } from './errors.ts';
 import { etagOf, ifNoneMatchNames } from './etag.ts';
 import { logFailure, reasonOf } from './log.ts';
 import type { TransferEnd } from './request-stats.ts';
@@ -37,9 +38,13 @@ export async function sendTagged(
 /**
  * Streams a body: see {@link streamChunks}. An error that aborts the transfer is logged, since the client sees only the aborted
  * transfer. For HEAD, the body is not read.
+ *
+ * @throws ApiError 505 over HTTP/1.0, which Cloudflare reports in `cf`
  */
 export function sendStream(c: Context<AppEnv>, chunks: AsyncIterable<Uint8Array>, headers: Headers): Response {
   const { ending, requestId, signal, stats } = c.var;
+  const { cf } = c.req.raw as Request<unknown, IncomingRequestCfProperties>;
+  if (cf?.httpProtocol === 'HTTP/1.0') throw httpVersionNotSupported();
   if (c.req.method === 'HEAD') return c.body(null, 200, headers);
   const end = Promise.withResolvers<TransferEnd>();
   stats.transfer = end.promise;

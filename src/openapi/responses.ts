@@ -3,6 +3,7 @@ import {
   type ApiError,
   badParameter,
   databaseUnavailable,
+  httpVersionNotSupported,
   invalidToken,
   methodNotAllowed,
   missingSurvey,
@@ -35,6 +36,9 @@ export const surveyResponses = {
 
 /** For endpoints with `If-None-Match`. */
 export const notModifiedResponse = { 304: reference('responses', 'NotModified') };
+
+/** For endpoints that stream a body that is too large for one page of the database. */
+export const streamedResponses = { 505: reference('responses', 'HttpVersionNotSupported') };
 
 /** All responses other than 200, by the names used above. */
 export const errorResponses = (): Record<string, ResponseObject> => {
@@ -75,6 +79,10 @@ export const errorResponses = (): Record<string, ResponseObject> => {
       'The database cannot be reached at the moment.',
       { unavailable: databaseUnavailable(undefined) },
       ['Retry-After'],
+    ),
+    HttpVersionNotSupported: response(
+      'The body would be streamed over HTTP/1.0, which cannot signal that a transfer was aborted.',
+      { version: httpVersionNotSupported() },
     ),
   };
 };

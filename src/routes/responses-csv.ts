@@ -8,7 +8,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { after, count, csvOptions, filters, layout, survey } from '../http/params.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
-import { surveyResponses } from '../openapi/responses.ts';
+import { streamedResponses, surveyResponses } from '../openapi/responses.ts';
 import { checkWideQuery, wideFile } from '../wide/file.ts';
 
 /** GET /responses/csv: a survey's responses, as one streamed CSV file. */
@@ -21,6 +21,7 @@ export const responsesCsv = endpoint({
   query: z.object({ ...survey, ...filters, ...after, ...count, ...csvOptions, ...layout }),
   responses: {
     ...surveyResponses,
+    ...streamedResponses,
     200: {
       description: 'The file.',
       headers: withHeaders('Content-Disposition', 'X-Total-Count'),

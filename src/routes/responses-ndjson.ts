@@ -6,7 +6,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { after, count, filters, survey } from '../http/params.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
-import { surveyResponses } from '../openapi/responses.ts';
+import { streamedResponses, surveyResponses } from '../openapi/responses.ts';
 
 /** GET /responses/ndjson: a survey's responses, as one streamed file with a JSON object on each line. */
 export const responsesNdjson = endpoint({
@@ -19,6 +19,7 @@ export const responsesNdjson = endpoint({
   query: z.object({ ...survey, ...filters, ...after, ...count }),
   responses: {
     ...surveyResponses,
+    ...streamedResponses,
     200: {
       description: 'The file.',
       headers: withHeaders('Content-Disposition', 'X-Total-Count'),

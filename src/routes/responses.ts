@@ -6,7 +6,7 @@ import { after, count, filters, pageSize, survey } from '../http/params.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { reference } from '../openapi/reference.ts';
-import { notModifiedResponse, surveyResponses } from '../openapi/responses.ts';
+import { notModifiedResponse, streamedResponses, surveyResponses } from '../openapi/responses.ts';
 
 const utf8 = new TextEncoder();
 /** A larger page is streamed, without an ETag. 10,000 responses of the usual size are much smaller. */
@@ -23,6 +23,7 @@ export const responses = endpoint({
   responses: {
     ...notModifiedResponse,
     ...surveyResponses,
+    ...streamedResponses,
     200: {
       description: 'The page; empty after the last response.',
       headers: withHeaders('ETag', 'X-Total-Count'),

@@ -81,12 +81,13 @@ describe('the description at /openapi.json', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test('has 401, 429, 500 and 503 wherever a key is required, and 400 wherever a survey is', () => {
+  test('has 401, 429, 500 and 503 wherever a key is required, 400 wherever a survey is, and 505 for streams', () => {
     for (const [name, { parameters = [], responses: described }] of operations()) {
       const needed = name.includes('/api/v1/') ? ['401', '429', '500', '503'] : ['500', '503'];
       const forSurvey = parameters.some((parameter) => parameter.name === 'survey') ? ['400'] : [];
       const polled = /\/(?:surveys|responses)$/.test(name) ? ['304'] : [];
-      expect(Object.keys(described)).toEqual(['200', ...polled, ...forSurvey, ...needed]);
+      const streamed = /\/(?:responses|csv|ndjson)$/.test(name) ? ['505'] : [];
+      expect(Object.keys(described)).toEqual(['200', ...polled, ...forSurvey, ...needed, ...streamed]);
     }
   });
 });

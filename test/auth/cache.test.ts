@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { fetchApi, errorBody } from '../support/api.ts';
 import { createAccount, sql, storeKey } from '../support/data.ts';
@@ -282,6 +282,15 @@ describe('last_used', () => {
     await expect.poll(() => queries.uses).toBe(1);
     expect(await lastUsed(key)).toBeNull();
   });
+});
+
+test('a key is accepted although its use cannot be written', async () => {
+  const role = 'survey_export_worker';
+  await sql(`revoke insert (keyid, last_used) on api_key_uses from ${role}`);
+  onTestFinished(async () => void (await sql(`grant insert (keyid, last_used) on api_key_uses to ${role}`)));
+  const { key } = await createAccount();
+  expect((await authenticate(key)).status).toBe(404);
+  await expect.poll(() => service.worker.log()).toMatch(/key use not noted.*42501/);
 });
 
 test('a key is refused if the database returns the row of another key', async () => {

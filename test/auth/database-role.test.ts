@@ -1,22 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { revokeKey } from '../../tools/keys/revoke.ts';
+import { rotateKey } from '../../tools/keys/rotate.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { type TestPostgres, startPostgres } from '../support/postgres.ts';
 
 const ROLE = 'survey_export_worker';
-const TABLES = ['users', 'surveys', 'survey_settings', 'responses', 'api_keys'];
+const TABLES = ['users', 'surveys', 'survey_settings', 'responses', 'api_keys', 'api_key_uses'];
 
 let server: TestPostgres;
+let ownerUrl: string;
 let owner: Client;
 /** Logged in as the role, like the Worker. */
 let worker: Client;
 
 beforeAll(async () => {
   server = await startPostgres();
-  const url = new URL(await server.createDatabase());
-  await migrate(url.href);
-  owner = new Client(url.href);
+  ownerUrl = await server.createDatabase();
+  const url = new URL(ownerUrl);
+  await migrate(ownerUrl);
+  owner = new Client(ownerUrl);
   await owner.connect();
   const password = randomBytes(8).toString('hex');
   await owner.query(`alter role ${ROLE} password '${password}'`);
@@ -43,8 +47,25 @@ const NOT_ALLOWED = '42501';
 describe('the Worker’s database role', () => {
   test.each(TABLES)('reads %s', async (table) => expect(await refusal(`select * from ${table}`)).toBeUndefined());
 
-  test('updates last_used of a key', async () => {
-    expect((await worker.query(`update api_keys set last_used = now() where hash = 'h'`)).rowCount).toBe(1);
+  test('writes when a key was last used', async () => {
+    const write = `insert into api_key_uses (keyid, last_used) select id, now() from api_keys where hash = 'h'
+      on conflict (keyid) do update set last_used = excluded.last_used`;
+    for (const _ of ['first', 'again']) expect((await worker.query(write)).rowCount).toBe(1);
+  });
+
+  test('cannot delay the revocation of a key', async () => {
+    const { rows } = await owner.query<{ id: string }>(
+      `insert into api_keys (userid, name, prefix, hash) select id, 'n', 'p', 'unused' from users returning id`,
+    );
+    const id = rows[0]?.id ?? '';
+    await worker.query('begin');
+    await worker.query('insert into api_key_uses values ($1, now())', [id]);
+    await worker.query(`lock table ${TABLES.join()} in access share mode`);
+    await worker.query('select pg_advisory_xact_lock(0x53524553)'); // that of the migrations
+    expect(await migrate(ownerUrl)).toEqual([]);
+    expect((await rotateKey(ownerUrl, id, { graceMs: 60_000 })).rotated.replaces.id).toBe(id);
+    expect((await revokeKey(ownerUrl, id)).revoked.id).toBe(id);
+    await worker.query('rollback');
   });
 
   test('has no other privileges on tables and columns', async () => {
@@ -58,7 +79,12 @@ describe('the Worker’s database role', () => {
        order by 1`,
     );
     expect(rows.map(({ privilege }) => privilege)).toEqual(
-      [...TABLES.map((table) => `SELECT on ${table}`), 'UPDATE of api_keys.last_used'].toSorted(),
+      [
+        ...TABLES.map((table) => `SELECT on ${table}`),
+        'INSERT of api_key_uses.keyid',
+        'INSERT of api_key_uses.last_used',
+        'UPDATE of api_key_uses.last_used',
+      ].toSorted(),
     );
   });
 
@@ -72,8 +98,8 @@ describe('the Worker’s database role', () => {
   });
 
   test.each([
+    ...TABLES.slice(0, -1).map((table) => `insert into ${table} default values`),
     ...TABLES.flatMap((table) => [
-      `insert into ${table} default values`,
       `delete from ${table}`,
       `truncate ${table}`,
       `do 'begin lock table ${table} in exclusive mode; end'`,
@@ -85,9 +111,11 @@ describe('the Worker’s database role', () => {
     `update surveys set survey_name = 'x'`,
     `update survey_settings set timeouts = null`,
     `update responses set response = 'x'`,
-    ...['id', 'userid', 'name', 'prefix', 'hash', 'created', 'expires', 'revoked'].map(
+    ...['id', 'userid', 'name', 'prefix', 'hash', 'created', 'expires', 'revoked', 'last_used'].map(
       (column) => `update api_keys set ${column} = default`,
     ),
+    ...['update', 'no key update', 'share', 'key share'].map((lock) => `select from api_keys for ${lock}`),
+    `update api_key_uses set keyid = default`,
     `select * from other`,
     `select * from schema_migrations`,
     `select * from pg_authid`,

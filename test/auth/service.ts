@@ -14,7 +14,7 @@ export const HOUR = 60 * MINUTE;
 /** Queries about keys since the count began. */
 export interface KeyQueries {
   readonly lookups: number;
-  /** Updates of `last_used`. */
+  /** Updates of when a key was last used. */
   readonly uses: number;
 }
 
@@ -41,7 +41,7 @@ export function withKeyService(options: Omit<StackOptions, 'startProxy'> = {}) {
     countKeyQueries(fault: (exchange: Exchange) => Promise<void> | void = () => {}): KeyQueries {
       const counts = { lookups: 0, uses: 0 };
       service.proxy.inject((exchange) => {
-        if (!exchange.query.includes('api_keys')) return undefined;
+        if (!exchange.query.includes('api_key')) return undefined;
         if (exchange.query.includes('update')) counts.uses++;
         else counts.lookups++;
         return fault(exchange);
@@ -89,12 +89,13 @@ export async function revokeInDatabase(key: string): Promise<void> {
   await sql('update api_keys set revoked = now() where hash = $1', [await hashApiKey(key)]);
 }
 
-/** @returns `last_used` in milliseconds since 1970, or null */
+/** @returns when a key was last used in milliseconds since 1970, or null */
 export async function lastUsed(key: string): Promise<number | null> {
-  const [row] = await sql<{ last_used: Date | null }>('select last_used from api_keys where hash = $1', [
-    await hashApiKey(key),
-  ]);
-  return row?.last_used?.getTime() ?? null;
+  const [row] = await sql<{ last_used: Date }>(
+    'select u.last_used from api_key_uses u join api_keys k on k.id = u.keyid where hash = $1',
+    [await hashApiKey(key)],
+  );
+  return row?.last_used.getTime() ?? null;
 }
 
 /** Well-formed keys that were never issued. */

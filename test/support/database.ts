@@ -35,7 +35,7 @@ export async function empty(url: string): Promise<void> {
 export async function dump(url: string): Promise<Record<string, string[]>> {
   const tables: Record<string, string[]> = {};
   await withConnection(url, async (client) => {
-    for (const table of ['users', 'surveys', 'survey_settings', 'responses', 'api_keys']) {
+    for (const table of ['users', 'surveys', 'survey_settings', 'responses', 'api_keys', 'api_key_uses']) {
       const { rows } = await client.query<{ row: string }>(
         `select t::text as row from ${table} as t order by t::text collate "C"`,
       );

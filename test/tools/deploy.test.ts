@@ -220,9 +220,14 @@ describe('the database', () => {
       'cannot read responses;',
     ],
     [
-      'revoke update (last_used) on api_keys from survey_export_worker',
-      'grant update (last_used) on api_keys to survey_export_worker',
+      'revoke update (last_used) on api_key_uses from survey_export_worker',
+      'grant update (last_used) on api_key_uses to survey_export_worker',
       'cannot update when a key was last used',
+    ],
+    [
+      'grant update (last_used) on api_keys to survey_export_worker',
+      'revoke update (last_used) on api_keys from survey_export_worker',
+      'can change api_keys;',
     ],
     [
       'grant delete on surveys to survey_export_worker',

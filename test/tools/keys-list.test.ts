@@ -24,8 +24,11 @@ describe('npm run keys -- list', () => {
          created = case name when 'new' then timestamptz '2026-11-20 10:15:59.999+01' when 'gone' then '2026-02-01Z'
                              when 'old' then '2026-01-01Z' else '2020-01-01Z' end,
          expires = case name when 'new' then timestamptz '9999-12-31 23:59:30Z' when 'old' then '2026-01-02Z' end,
-         last_used = case name when 'old' then timestamptz '2026-01-01 12:00Z' end,
          revoked = case name when 'gone' then timestamptz '2026-02-03 04:05:06.789Z' end`,
+    );
+    await query(
+      keys.url,
+      `insert into api_key_uses select id, timestamptz '2026-01-01 12:00Z' from api_keys where name = 'old'`,
     );
     await query(
       keys.url,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withConnection } from '../../tools/connection.ts';
 import { query } from '../support/database.ts';
 import { CACHE_NOTE, type KeysCommand, UNKNOWN_ID, startKeysCommand } from '../support/keys.ts';
 
@@ -54,6 +55,22 @@ describe('npm run keys -- revoke', () => {
     await query(keys.url, `update api_keys set expires = '2026-01-01Z' where id = $1`, [id]);
     expect((await keys.run('revoke', id)).status).toBe(0);
     expect(await revokedAt(id)).not.toBeNull();
+  });
+
+  test('names the session that blocks it, and how to end that', async () => {
+    const { id } = await keys.issue();
+    await withConnection(keys.url, async (other) => {
+      const { rows } = await other.query<{ pid: number }>('select pg_backend_pid() as pid');
+      const pid = String(rows[0]?.pid);
+      await other.query('begin');
+      await other.query('select from api_keys where id = $1 for update', [id]);
+      const { status, stdout, stderr } = await keys.run('revoke', id);
+      expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+      expect(stderr.replace(/since 2\d{3}-\d\d-\d\dT\S{12}Z/, 'since TIME')).toBe(
+        `Blocked for 5 s by a lock of process ${pid} (role postgres, since TIME): ` +
+          `try again when it has ended, or end it with "select pg_terminate_backend(${pid})".\n`,
+      );
+    });
   });
 
   test.each([

@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withConnection } from '../../tools/connection.ts';
 import { openDatabase } from '../../tools/database.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
@@ -24,13 +26,13 @@ describe('migrate', () => {
     expect(recorded.map(({ name }) => name)).toEqual(applied);
   });
 
-  test('creates a role that can only read, and update when a key was last used', async () => {
+  test('creates a role that can only read, and write when a key was last used', async () => {
     await migrate(url);
     const asWorker = (sql: string) => query(url, `begin; set local role survey_export_worker; ${sql}; rollback`);
-    await asWorker('select from users, surveys, survey_settings, responses, api_keys');
-    await asWorker('update api_keys set last_used = now()');
+    await asWorker('select from users, surveys, survey_settings, responses, api_keys, api_key_uses');
+    await asWorker('update api_key_uses set last_used = now()');
     for (const sql of [
-      'update api_keys set expires = now()',
+      'update api_keys set last_used = now()',
       `insert into users (email) values ('x')`,
       'delete from responses',
       'create table x ()',
@@ -45,6 +47,53 @@ describe('migrate', () => {
     const applied = await Promise.all(urls.map(migrate));
     expect(applied[0]).toEqual(applied[1]);
     expect(applied[0]).toContain('0001_initial.sql');
+  });
+});
+
+test('0004 copies the last uses, and a Worker of the version before finds its keys during and after it', async () => {
+  const database = await postgres.createDatabase();
+  const sqlOf = (name: string) => readFile(new URL(`../../src/db/migrations/${name}.sql`, import.meta.url), 'utf8');
+  await query(database, 'create table schema_migrations (name text primary key, applied timestamptz default now())');
+  for (const name of ['0001_initial', '0002_responses_by_participant', '0003_walk_indexes']) {
+    await query(database, await sqlOf(name));
+    await query(database, 'insert into schema_migrations (name) values ($1)', [`${name}.sql`]);
+  }
+  const used = new Date('2026-01-02T03:04:05.678Z');
+  await query(database, `insert into users (email) values ('a@example.org')`);
+  await query(
+    database,
+    `insert into api_keys (userid, name, prefix, hash, last_used)
+     select id, 'n', 'p', hash, last_used from users, (values ('used', $1::timestamptz), ('unused', null)) k (hash, last_used)`,
+    [used],
+  );
+
+  // The queries of that version.
+  const lookUp = `select k.hash, k.last_used from api_keys k join users u on u.id = k.userid where k.hash = 'used'`;
+  const noteUse = 'update api_keys set last_used = now()';
+  const asWorker = (sql: string) =>
+    withConnection(database, async (client) => {
+      await client.query(`set role survey_export_worker; set statement_timeout = '10s'`);
+      return (await client.query(sql)).rows;
+    });
+  const found = [{ hash: 'used', last_used: used }];
+  await withConnection(database, async (client) => {
+    await client.query('begin');
+    await client.query(await sqlOf('0004_api_key_uses'));
+    expect(await asWorker(lookUp)).toEqual(found);
+  });
+  expect(await migrate(database)).toEqual(['0004_api_key_uses.sql']);
+  expect(await asWorker(lookUp)).toEqual(found);
+  await expect(asWorker(noteUse)).rejects.toMatchObject({ code: '42501' }); // which is only logged
+  expect(await query(database, 'select hash, u.last_used from api_key_uses u join api_keys on id = keyid')).toEqual(
+    found,
+  );
+});
+
+test('migrate names the session that blocks it', async () => {
+  const database = await postgres.createDatabase();
+  await withConnection(database, async (other) => {
+    const { rows } = await other.query<{ pid: number }>('select pg_backend_pid() as pid, pg_advisory_lock(0x53524553)');
+    await expect(migrate(database)).rejects.toThrow(`by a lock of process ${rows[0]?.pid} (role postgres, since `);
   });
 });
 

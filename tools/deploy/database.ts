@@ -1,10 +1,10 @@
 import type { Client } from 'pg';
 import { openDatabase } from '../database.ts';
 import { withConnection } from '../connection.ts';
-import { migrationNames } from '../migrations.ts';
+import { pendingMigrations } from '../migrations.ts';
 
 const ROLE = 'survey_export_worker';
-const TABLES = ['users', 'surveys', 'survey_settings', 'responses', 'api_keys'];
+const TABLES = ['users', 'surveys', 'survey_settings', 'responses', 'api_keys', 'api_key_uses'];
 const MIGRATE = 'run "npm run db:migrate" with the same DATABASE_URL';
 
 /**
@@ -21,16 +21,6 @@ export async function databaseProblems(url: string): Promise<string[]> {
     const migration = pending.length > 0 ? [`The database lacks the migrations ${pending.join(', ')}; ${MIGRATE}`] : [];
     return [...migration, ...(await roleProblems(client))];
   });
-}
-
-/** @returns the migrations in src/db/migrations that have not been applied */
-async function pendingMigrations(client: Client): Promise<string[]> {
-  const names = await migrationNames();
-  const { rows: tables } = await client.query(`select where to_regclass('schema_migrations') is not null`);
-  if (tables.length === 0) return names;
-  const { rows } = await client.query<{ name: string }>('select name from schema_migrations');
-  const applied = new Set(rows.map(({ name }) => name));
-  return names.filter((name) => !applied.has(name));
 }
 
 /** Does not check for a password: Postgres shows only superusers whether a role has one. */
@@ -50,7 +40,8 @@ async function roleProblems(client: Client): Promise<string[]> {
 
   const { rows: tables } = await client.query<{ name: string; can_read: boolean; can_write: boolean }>(
     `select name, has_any_column_privilege($1, to_regclass(name), 'select') as can_read,
-       has_table_privilege($1, to_regclass(name), 'insert, update, delete, truncate') as can_write
+       has_table_privilege($1, to_regclass(name), 'insert, update, delete, truncate')
+         or name <> 'api_key_uses' and has_any_column_privilege($1, to_regclass(name), 'insert, update') as can_write
      from unnest($2::text[]) as name where to_regclass(name) is not null`,
     [ROLE, TABLES],
   );
@@ -60,13 +51,16 @@ async function roleProblems(client: Client): Promise<string[]> {
   if (unreadable)
     problems.push(`The role ${ROLE} cannot read ${unreadable}; run "grant select on ${unreadable} to ${ROLE}"`);
   const { rows: notUpdatable } = await client.query(
-    `select from pg_attribute where attrelid = to_regclass('api_keys') and attname = 'last_used'
-       and not has_column_privilege($1, attrelid, attnum, 'update')`,
+    `select from (select to_regclass('api_key_uses')) uses (name)
+     where not (has_column_privilege($1, name, 'keyid', 'insert')
+       and has_column_privilege($1, name, 'last_used', 'insert')
+       and has_column_privilege($1, name, 'last_used', 'update'))`,
     [ROLE],
   );
   if (notUpdatable.length > 0)
     problems.push(
-      `The role ${ROLE} cannot update when a key was last used; run "grant update (last_used) on api_keys to ${ROLE}"`,
+      `The role ${ROLE} cannot update when a key was last used; ` +
+        `run "grant insert (keyid, last_used), update (last_used) on api_key_uses to ${ROLE}"`,
     );
   if (writable)
     problems.push(

@@ -1,6 +1,6 @@
 import { apiKeyPrefix, generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { findAccount } from '../accounts.ts';
-import { withConnection } from '../connection.ts';
+import { withLockTimeout } from '../connection.ts';
 import { noSuchAccount } from './not-found.ts';
 
 /** A new key. `key` is not stored, so it cannot be shown again. */
@@ -29,7 +29,7 @@ export async function issueKey(
   const prefix = apiKeyPrefix(key);
   const expires = expiresInMs === undefined ? null : new Date(Date.now() + expiresInMs).toISOString();
   const hash = await hashApiKey(key);
-  return withConnection(url, async (client) => {
+  return withLockTimeout(url, async (client) => {
     const account = await findAccount(client, email);
     if (!account) throw noSuchAccount(email, '"npm run db:import" creates one.');
     const insert =

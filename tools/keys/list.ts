@@ -1,5 +1,5 @@
 import { findAccount } from '../accounts.ts';
-import { withConnection } from '../connection.ts';
+import { withLockTimeout } from '../connection.ts';
 import { noSuchAccount } from './not-found.ts';
 import { isoTime } from './times.ts';
 
@@ -26,12 +26,12 @@ export interface ListedKey {
 export async function listKeys(url: string, email?: string): Promise<ListedKey[]> {
   const select = `
     select k.id, u.email, k.name, k.prefix, ${isoTime('k.created')} as created, ${isoTime('k.expires')} as expires,
-      ${isoTime('k.last_used')} as "lastUsed", ${isoTime('k.revoked')} as revoked,
+      ${isoTime('uses.last_used')} as "lastUsed", ${isoTime('k.revoked')} as revoked,
       case when k.revoked is not null then 'revoked' when k.expires <= now() then 'expired' else 'active' end as state
-    from api_keys k join users u on u.id = k.userid
+    from api_keys k join users u on u.id = k.userid left join api_key_uses uses on uses.keyid = k.id
     where $1::uuid is null or u.id = $1
     order by u.email collate "C", k.created, k.id`;
-  return withConnection(url, async (client) => {
+  return withLockTimeout(url, async (client) => {
     const account = email === undefined ? undefined : await findAccount(client, email);
     if (email !== undefined && !account) throw noSuchAccount(email);
     return (await client.query<ListedKey>(select, [account?.id])).rows;

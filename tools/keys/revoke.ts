@@ -1,4 +1,4 @@
-import { withConnection } from '../connection.ts';
+import { withLockTimeout } from '../connection.ts';
 import { noSuchKey } from './not-found.ts';
 import { isoTime } from './times.ts';
 
@@ -28,13 +28,14 @@ export async function revokeKey(
   url: string,
   id: string,
 ): Promise<{ revoked: RevokedKey; wasRevoked: boolean; hash: string }> {
+  // Not FOR UPDATE, which would wait for a transaction that has added the first use of the key.
   const update = `
     update api_keys k set revoked = coalesce(old.revoked, now())
-    from (select id, revoked from api_keys where id = $1 for update) old, users u
+    from (select id, revoked from api_keys where id = $1 for no key update) old, users u
     where k.id = old.id and u.id = k.userid
     returning k.id, u.email, k.name, k.prefix, k.hash, ${isoTime('k.revoked')} as revoked,
       old.revoked is not null as "wasRevoked"`;
-  const { rows } = await withConnection(url, (client) => client.query<Row>(update, [id]));
+  const { rows } = await withLockTimeout(url, (client) => client.query<Row>(update, [id]));
   if (!rows[0]) throw noSuchKey(id);
   const { hash, wasRevoked, ...revoked } = rows[0];
   return { revoked, wasRevoked, hash };

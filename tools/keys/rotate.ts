@@ -1,6 +1,6 @@
 import { apiKeyPrefix, generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { UserError } from '../command.ts';
-import { inTransaction, withConnection } from '../connection.ts';
+import { inTransaction, withLockTimeout } from '../connection.ts';
 import type { IssuedKey } from './issue.ts';
 import { noSuchKey } from './not-found.ts';
 import { isoTime, toTheMinute } from './times.ts';
@@ -45,7 +45,7 @@ export async function rotateKey(
   const select = `
     select u.email, k.name, k.prefix, k.hash, ${isoTime('k.expires')} as expires, ${isoTime('k.revoked')} as revoked,
       coalesce(k.expires <= clock_timestamp(), false) as "hasExpired"
-    from api_keys k join users u on u.id = k.userid where k.id = $1 for update of k`;
+    from api_keys k join users u on u.id = k.userid where k.id = $1 for no key update of k`;
   const insert = `
     insert into api_keys (userid, name, prefix, hash, expires)
     select userid, name, $2, $3,
@@ -56,7 +56,7 @@ export async function rotateKey(
     update api_keys set expires = least(expires, now() + ${ms('$2')}) where id = $1
     returning ${isoTime('expires')} as expires`;
 
-  return withConnection(url, (client) =>
+  return withLockTimeout(url, (client) =>
     inTransaction(client, async () => {
       const old = (await client.query<OldKey>(select, [id])).rows[0];
       if (!old) throw noSuchKey(id);

@@ -82,7 +82,13 @@ export function longCsv(rows: readonly Response[], header: boolean, safe: boolea
   return (header ? LONG_HEADER : '') + naiveCsv(records);
 }
 
-const guarded = (text: string) => (/^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text);
+const INVISIBLE = String.raw`[[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}]--[\t\r\n]]`;
+const FORMULA = String.raw`[=+\-@\|%−＝＋－＠｜％﹦﹢﹣﹫﹪]`;
+const CELL_START = new RegExp(
+  String.raw`^(?=[\t\r\n]|${INVISIBLE}*${FORMULA})|(?<=[;\t\r\n])(?=["${INVISIBLE}]*${FORMULA})`,
+  'gv',
+);
+const guarded = (text: string) => text.replaceAll(CELL_START, "'");
 
 /** @param rows in the order of the long file @param forms all form versions of the survey */
 export function wideCsv(rows: readonly Response[], forms: readonly FormVersion[], safe: boolean): string {
