@@ -88,6 +88,13 @@ describe('the Worker’s database role', () => {
     );
   });
 
+  test('cannot run a statement or stay idle in a transaction for more than 65 s', async () => {
+    const { rows } = await worker.query(
+      `select current_setting('statement_timeout') as statement, current_setting('idle_in_transaction_session_timeout') as idle`,
+    );
+    expect(rows).toEqual([{ statement: '65s', idle: '65s' }]);
+  });
+
   test('has no attributes and no memberships', async () => {
     const { rows } = await owner.query(
       `select rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls,

@@ -16,10 +16,10 @@ export interface Plan {
 
 /** Applies the settings of the Worker's role. */
 export async function useWorkerSettings(client: Client): Promise<void> {
-  const { rows } = await client.query<{ rolconfig: string[] }>(
-    `select rolconfig from pg_roles where rolname = 'survey_export_worker'`,
+  await client.query(
+    `select set_config(split_part(setting, '=', 1), split_part(setting, '=', 2), false)
+     from pg_roles, unnest(rolconfig) setting where rolname = 'survey_export_worker'`,
   );
-  for (const setting of rows[0]?.rolconfig ?? []) await client.query(`set ${setting}`);
 }
 
 /** Runs a query and returns all nodes of its plan, the root first. */
