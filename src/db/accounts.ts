@@ -1,4 +1,5 @@
 import type { Database, QueryOptions } from './client.ts';
+import { RESULT_NAME } from './sql.ts';
 
 /** An issued API key and the account it belongs to. */
 export interface StoredApiKey {
@@ -28,7 +29,7 @@ const numberOrNull = (text: string | null) => (text === null ? null : Number(tex
  */
 export async function findApiKey(db: Database, hash: string): Promise<FoundApiKey | undefined> {
   const text = `
-    select k.hash, k.id, u.id, u.email, ${milliseconds('k.expires')}, ${milliseconds('uses.last_used')}
+    select k.hash as ${RESULT_NAME}, k.id, u.id, u.email, ${milliseconds('k.expires')}, ${milliseconds('uses.last_used')}
     from api_keys k join users u on u.id = k.userid left join api_key_uses uses on uses.keyid = k.id
     where k.hash = $1 and k.revoked is null and (k.expires is null or k.expires > now())`;
   const rows = await db.rows({ text, params: [hash], columns: 6 }, SHARED);
@@ -48,7 +49,7 @@ export async function noteApiKeyUse(db: Database, keyId: string, at: number, sin
   const text = `
     insert into api_key_uses as uses (keyid, last_used) values ($1, $2)
     on conflict (keyid) do update set last_used = excluded.last_used where uses.last_used < $3::timestamptz
-    returning keyid`;
+    returning keyid as ${RESULT_NAME}`;
   const times = [at, since].map((ms) => new Date(ms).toISOString());
   await db.rows({ text, params: [keyId, ...times], columns: 1 }, SHARED);
 }

@@ -1,6 +1,7 @@
 import { neon, neonConfig } from '@neondatabase/serverless';
 import { DatabaseError, failureOfStatus } from './errors.ts';
 import { QueryStats } from './query-stats.ts';
+import { RESULT_NAME } from './sql.ts';
 import { type RetryEnv, type RetryPolicy, retryLimits, withRetry } from './retry.ts';
 
 /** The settings of the database. */
@@ -15,11 +16,11 @@ export interface DatabaseEnv extends RetryEnv {
 export type Row = readonly (string | null)[];
 
 export interface Query {
-  /** SQL with the parameters `$1`, `$2`, … */
+  /** SQL with the parameters `$1`, `$2`, …, whose first column is called {@link RESULT_NAME}. */
   readonly text: string;
   readonly params: readonly (string | number | readonly string[])[];
   /** The number of columns of the result; a result with another number of columns is rejected. */
-  readonly columns?: number;
+  readonly columns: number;
 }
 
 export interface QueryOptions {
@@ -37,10 +38,10 @@ export interface Database {
   /**
    * Reads the response's bytes: JSON with rows as arrays of text.
    *
-   * @param use consumes the bytes; if it throws, the query is retried
+   * @param use consumes the bytes; if it throws, the query is retried. It has to check the name of the first column.
    * @throws DatabaseError, or the signal's reason
    */
-  bytes<T>(query: Query, options: QueryOptions, use: (body: Uint8Array<ArrayBuffer>) => T): Promise<T>;
+  bytes<T>(query: Query, options: QueryOptions, use: (body: Uint8Array<ArrayBuffer>, name: string) => T): Promise<T>;
 }
 
 /** What a query passes through the driver to {@link fetchResult}, besides fetch's own options. */
@@ -76,17 +77,24 @@ export function connect(env: DatabaseEnv, stats = new QueryStats()): Database {
       retried(retry, signal, async (attempt) => {
         const fetchOptions: FetchOptions = { signal: attempt, maxBytes, raw: false, stats };
         const options = { arrayMode: true, fullResults: true, types: asText, fetchOptions };
-        return checkedRows(await driver().query(text, [...params], options), columns);
+        const name = randomName();
+        const named = text.replace(RESULT_NAME, name);
+        return checkedRows(await driver().query(named, [...params], options), columns, name);
       }),
 
     bytes: ({ text, params }, { signal, retry = 'request', maxBytes }, use) =>
       retried(retry, signal, async (attempt) => {
         const fetchOptions: FetchOptions = { signal: attempt, maxBytes, raw: true, stats };
-        const result: unknown = await driver().query(text, [...params], { fullResults: true, fetchOptions });
-        return use((result as { body: Uint8Array<ArrayBuffer> }).body);
+        const name = randomName();
+        const named = text.replace(RESULT_NAME, name);
+        const result: unknown = await driver().query(named, [...params], { fullResults: true, fetchOptions });
+        return use((result as { body: Uint8Array<ArrayBuffer> }).body, name);
       }),
   };
 }
+
+/** The name of a result: an SQL identifier that needs no quotes. */
+const randomName = () => `r${crypto.randomUUID().replaceAll('-', '')}`;
 
 /** Checks the URL, because the driver's error for an invalid one quotes it, password included. */
 function checkedUrl(url: string | undefined): string {
@@ -119,28 +127,25 @@ async function fetchResult(url: string, options: RequestInit & FetchOptions): Pr
 
 /** A result as the driver returns it. */
 interface FullResult {
-  readonly fields: readonly unknown[];
+  readonly fields: readonly { readonly name: string }[];
   readonly rows: Row[];
   readonly rowCount: number | null;
-  readonly command: string;
 }
 
 /**
  * The rows of a complete result. A result can be valid JSON and still be corrupted, and a list that lost rows in transit would
  * look like the end of the data.
  *
- * @param columns the number of columns every row must have; that of the result's `fields` unless given
+ * @param columns the number of columns every row must have
+ * @param name the name of the first column
  * @throws DatabaseError `transient`
  */
-export function checkedRows(result: unknown, columns?: number): Row[] {
-  const { fields, rows, rowCount, command } = result as FullResult;
-  const width = columns ?? fields.length;
-  // An UPDATE has a rowCount but no rows.
-  if (command !== 'UPDATE' && rows.length !== rowCount) {
-    throw corrupted(`${rows.length} rows whose rowCount is ${rowCount}`);
-  }
-  if (columns !== undefined && fields.length !== columns) throw corrupted(`${fields.length} columns, not ${columns}`);
-  if (rows.some((row) => row.length !== width)) throw corrupted('rows of different lengths');
+export function checkedRows(result: unknown, columns: number, name: string): Row[] {
+  const { fields, rows, rowCount } = result as FullResult;
+  if (fields[0]?.name !== name) throw corrupted('the name of another request');
+  if (rows.length !== rowCount) throw corrupted(`${rows.length} rows whose rowCount is ${rowCount}`);
+  if (fields.length !== columns) throw corrupted(`${fields.length} columns, not ${columns}`);
+  if (rows.some((row) => row.length !== columns)) throw corrupted('rows of different lengths');
   return rows;
 }
 

@@ -2,6 +2,7 @@ import type { Selection } from '../responses/selection.ts';
 import { formatInstant } from '../responses/timestamp.ts';
 import type { Database, Query } from './client.ts';
 import type { AddParam, Param } from './order.ts';
+import { RESULT_NAME } from './sql.ts';
 
 /** A question of a form, in all its versions. */
 export interface Question {
@@ -23,7 +24,7 @@ export function questionsQuery(selection: Selection, limit: number): Query {
   const params: Param[] = [formVersions.map(({ id }) => id), formVersions.map(({ shortcode }) => shortcode), limit];
   const where = filterConditions(selection, (value) => `$${params.push(value)}`);
   const text = `
-    select form.shortcode, question_ref
+    select form.shortcode as ${RESULT_NAME}, question_ref
     from (
       select surveyid, question_ref, min(question_idx) as idx
       from responses

@@ -4,7 +4,7 @@ import { branchConditions } from './branches.ts';
 import type { Database, Query } from './client.ts';
 import { withoutFormulas } from './formulas.ts';
 import { BY_TIME, type Order, type Param, orderSql } from './order.ts';
-import { isoTimestamp } from './sql.ts';
+import { RESULT_NAME, isoTimestamp } from './sql.ts';
 
 /** The columns of a CSV export, in the order that scripts depend on. */
 export const CSV_COLUMNS = [
@@ -58,7 +58,8 @@ export function pageQuery(
   { safe = false, order = BY_TIME }: PageOptions = {},
 ): Query {
   const { merged, params } = mergedRows(selection, range, '*', order);
-  const list = columns.map((column) => columnSql(column, safe));
+  const [first, ...others] = columns.map((column) => columnSql(column, safe));
+  const list = [`${first} as ${RESULT_NAME}`, ...others];
   const text = `select ${list.join(', ')} from (${merged}) r order by ${orderSql(order, 'r')}, surveyid`;
   return { text, params, columns: list.length };
 }
@@ -70,7 +71,7 @@ export function pageQuery(
 export function boundaryQuery(selection: Selection, range: Range, pageRows: number, order: Order = BY_TIME): Query {
   const { merged, params } = mergedRows(selection, range, 'surveyid, timestamp, userid, question_ref', order);
   const text = `
-    select ${isoTimestamp('timestamp')}, userid, question_ref, surveyid
+    select ${isoTimestamp('timestamp')} as ${RESULT_NAME}, userid, question_ref, surveyid
     from (select *, row_number() over (order by ${orderSql(order)}, surveyid) as n from (${merged}) k) k
     where n % $${params.length + 1} = 0
     order by ${orderSql(order, 'k')}, surveyid`;
@@ -96,7 +97,7 @@ export function countQuery(selection: Selection, after: Cursor | undefined): Que
   const branches = branchConditions(selection, { after }, params, BY_TIME).map(
     (where) => `select from responses where ${where}`,
   );
-  return { text: `select count(*) from (${branches.join('\nunion all\n')}) k`, params, columns: 1 };
+  return { text: `select count(*) as ${RESULT_NAME} from (${branches.join('\nunion all\n')}) k`, params, columns: 1 };
 }
 
 /** Runs {@link countQuery}. */
@@ -111,9 +112,9 @@ export async function countResponses(
 }
 
 function columnSql(column: Column, safe: boolean): string {
-  if (safe && TYPED_COLUMNS.has(column)) return `${withoutFormulas(column)} as ${column}`;
-  if (column === 'timestamp') return `${isoTimestamp('r.timestamp')} as timestamp`;
-  if (column === 'ad_id') return `metadata->>'ad_id' as ad_id`;
+  if (safe && TYPED_COLUMNS.has(column)) return withoutFormulas(column);
+  if (column === 'timestamp') return isoTimestamp('r.timestamp');
+  if (column === 'ad_id') return `metadata->>'ad_id'`;
   return column;
 }
 

@@ -1,4 +1,10 @@
 /**
+ * The name of each query's first column. The client replaces it by a random name for every attempt and expects that name in
+ * the result, so the result of another request, or an earlier one of the same, is never used.
+ */
+export const RESULT_NAME = '"result name"';
+
+/**
  * SQL for a timestamp as the API prints it: UTC, RFC 3339, with three fraction digits, or six if the microseconds are not zero.
  *
  * @param column an expression of type timestamptz; never user input

@@ -1,6 +1,6 @@
 import type { FormVersion } from '../responses/selection.ts';
 import type { Database, Query } from './client.ts';
-import { isoTimestamp } from './sql.ts';
+import { RESULT_NAME, isoTimestamp } from './sql.ts';
 
 /** The columns of {@link surveysQuery}, in order. */
 export const SURVEY_COLUMNS = [
@@ -19,7 +19,7 @@ export const SURVEY_COLUMNS = [
 /** All form versions of an account, newest first. */
 export function surveysQuery(accountId: string): Query {
   const text = `
-    select s.id, s.survey_name, s.shortcode, s.title, s.formid, ${isoTimestamp('s.created')}, s.metadata,
+    select s.id as ${RESULT_NAME}, s.survey_name, s.shortcode, s.title, s.formid, ${isoTimestamp('s.created')}, s.metadata,
       s.translation_conf, ${isoTimestamp('t.off_time')}, t.timeouts
     from surveys s left join survey_settings t on t.surveyid = s.id
     where s.userid = $1
@@ -40,7 +40,7 @@ export const FORM_DATA_COLUMNS = [
 /** The form versions of an account's survey. Versions count from 1 within a shortcode. */
 export function formDataQuery(accountId: string, surveyName: string): Query {
   const text = `
-    select id as surveyid, shortcode, survey_name,
+    select id as ${RESULT_NAME}, shortcode, survey_name,
       row_number() over (partition by shortcode order by created, id) as version,
       ${isoTimestamp('created')} as survey_created, metadata
     from surveys
@@ -58,7 +58,7 @@ export async function findSurvey(
 ): Promise<FormVersion[]> {
   if (surveyName.includes('\0')) return []; // Postgres rejects text with NUL
   const text = `
-    select id, shortcode
+    select id as ${RESULT_NAME}, shortcode
     from surveys
     where userid = $1 and survey_name = $2
     order by id`;
@@ -74,7 +74,7 @@ export async function hasResponses(
   signal: AbortSignal,
 ): Promise<boolean> {
   const text = `
-    select 1
+    select 1 as ${RESULT_NAME}
     from surveys s cross join lateral (select from responses where surveyid = s.id limit 1) r
     where s.userid = $1 and s.survey_name = $2
     limit 1`;

@@ -33,10 +33,11 @@ SPECIAL[QUOTE] = SPECIAL[BACKSLASH] = SPECIAL[COMMA] = 1;
  * https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-FILE-FORMATS
  *
  * @param body compact JSON with rows as arrays of text
+ * @param name the name that the first column must have
  * @throws MalformedPageError if the body is truncated or malformed
  */
-export function encodeCsv(body: Uint8Array<ArrayBuffer>, columns: PageColumns): EncodedPage {
-  return encodePage(body, columns.columns, (start) => encodeRows(body, start, columns));
+export function encodeCsv(body: Uint8Array<ArrayBuffer>, columns: PageColumns, name: string): EncodedPage {
+  return encodePage(body, columns.columns, name, (start) => encodeRows(body, start, columns));
 }
 
 function encodeRows(

@@ -47,10 +47,11 @@ export class ObjectEncoder {
    * Encodes the body of a SQL-over-HTTP response as objects.
    *
    * @param body compact JSON with rows as arrays of text
+   * @param name the name that the first column must have
    * @throws MalformedPageError if the body is truncated or malformed
    */
-  encode(body: Uint8Array<ArrayBuffer>, columns: PageColumns): EncodedPage {
-    return encodePage(body, columns.columns, (start) => this.#encodeRows(body, start, columns));
+  encode(body: Uint8Array<ArrayBuffer>, columns: PageColumns, name: string): EncodedPage {
+    return encodePage(body, columns.columns, name, (start) => this.#encodeRows(body, start, columns));
   }
 
   #encodeRows(bytes: Uint8Array<ArrayBuffer>, start: number, { columns, keyColumns }: PageColumns) {

@@ -36,17 +36,19 @@ export function malformed(at: number): MalformedPageError {
  *
  * @param body compact JSON with rows as arrays of text
  * @param columns the number of columns every row must have
+ * @param name the name that the first column must have
  * @param encodeRows takes the position of the rows' `[` and returns the position after their `]` as `end`
  * @throws MalformedPageError
  */
 export function encodePage(
   body: Uint8Array<ArrayBuffer>,
   columns: number,
+  name: string,
   encodeRows: (start: number) => EncodedPage & { readonly end: number },
 ): EncodedPage {
   let page: EncodedPage | undefined;
   let rowCount: number | undefined;
-  let fields: readonly unknown[] | undefined;
+  let fields: readonly { readonly name: string }[] | undefined;
   let at = expectChar(body, 0, '{');
   for (;;) {
     const keyEnd = skipValue(body, at);
@@ -59,7 +61,7 @@ export function encodePage(
     } else {
       at = skipValue(body, value);
       if (key === '"rowCount"') rowCount = Number(textOf(body, value, at));
-      if (key === '"fields"') fields = JSON.parse(textOf(body, value, at)) as unknown[];
+      if (key === '"fields"') fields = JSON.parse(textOf(body, value, at)) as typeof fields;
     }
     if (body[at] !== 0x2c) break;
     at++;
@@ -67,6 +69,7 @@ export function encodePage(
   if (expectChar(body, at, '}') !== body.length)
     throw new MalformedPageError('unexpected bytes after the end of a page');
   if (!page) throw new MalformedPageError('a page without rows');
+  if (fields?.[0]?.name !== name) throw new MalformedPageError('a page of another request');
   if (page.rowCount !== rowCount) {
     throw new MalformedPageError(`a page of ${page.rowCount} rows whose rowCount is ${rowCount}`);
   }

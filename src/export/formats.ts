@@ -10,8 +10,13 @@ import type { FormVersion } from '../responses/selection.ts';
 export interface PageFormat extends PageOptions {
   /** The columns to read, a cursor's among them. */
   readonly columns: readonly Column[];
-  /** Encodes the body of a SQL-over-HTTP response, which it may overwrite. @throws MalformedPageError */
-  readonly encode: (body: Uint8Array<ArrayBuffer>) => EncodedPage;
+  /**
+   * Encodes the body of a SQL-over-HTTP response, which it may overwrite.
+   *
+   * @param name the name that the first column must have
+   * @throws MalformedPageError
+   */
+  readonly encode: (body: Uint8Array<ArrayBuffer>, name: string) => EncodedPage;
   /** A larger response is replaced by one of fewer rows, down to a single row. */
   readonly maxPageBytes: number;
   /** A larger row fails as `too-large`. */
@@ -27,7 +32,12 @@ export function csvFormat({
   ...options
 }: PageOptions & { readonly columns?: readonly Column[]; readonly maxRowBytes?: number } = {}): PageFormat {
   const pageColumns = { columns: columns.length, keyColumns: keyColumnsOf(columns) };
-  return { ...options, columns, maxPageBytes: MAX_FILE_PAGE_BYTES, encode: (body) => encodeCsv(body, pageColumns) };
+  return {
+    ...options,
+    columns,
+    maxPageBytes: MAX_FILE_PAGE_BYTES,
+    encode: (body, name) => encodeCsv(body, pageColumns, name),
+  };
 }
 
 /**
@@ -41,7 +51,7 @@ export function jsonFormat(
 ): PageFormat {
   const encoder = new ObjectEncoder({ members: responseMembers(formVersions), ...frame });
   const pageColumns = { columns: JSON_COLUMNS.length, keyColumns: KEY_COLUMNS };
-  return { columns: JSON_COLUMNS, maxPageBytes, encode: (body) => encoder.encode(body, pageColumns) };
+  return { columns: JSON_COLUMNS, maxPageBytes, encode: (body, name) => encoder.encode(body, pageColumns, name) };
 }
 
 const KEY_COLUMNS = keyColumnsOf(JSON_COLUMNS);

@@ -43,8 +43,8 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
   async function read(range: Range): Promise<Page> {
     const query = pageQuery(selection, range, columns, format);
     const maxBytes = range.limit === 1 ? maxRowBytes : maxPageBytes;
-    return db.bytes(query, { signal, maxBytes, retry }, (body): Page => {
-      const { data, rowCount, lastKey } = encode(body);
+    return db.bytes(query, { signal, maxBytes, retry }, (body, name): Page => {
+      const { data, rowCount, lastKey } = encode(body, name);
       const isInPlace = data.buffer === body.buffer;
       const bytes = body.length + (isInPlace ? 0 : data.buffer.byteLength);
       if (!isInPlace) free(body);

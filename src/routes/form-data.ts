@@ -34,8 +34,8 @@ export const formData = endpoint({
     await selectResponses(c, query);
     await requireResponses(c, query.survey);
     const columns = { columns: FORM_DATA_COLUMNS.length, keyColumns: [] };
-    const { data, rowCount } = await db.bytes(formDataQuery(account.id, query.survey), { signal }, (body) =>
-      encodeCsv(body, columns),
+    const { data, rowCount } = await db.bytes(formDataQuery(account.id, query.survey), { signal }, (body, name) =>
+      encodeCsv(body, columns, name),
     );
     stats.rows = rowCount;
     return sendBody(c, concat(csvHeader(FORM_DATA_COLUMNS), data), attachment('form-data', 'csv'));

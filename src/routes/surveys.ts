@@ -41,8 +41,8 @@ export const surveys = endpoint({
   async handle(c) {
     const { account, db, signal, stats } = c.var;
     const columns = { columns: SURVEY_COLUMNS.length, keyColumns: [] };
-    const { data, rowCount } = await db.bytes(surveysQuery(account.id), { signal }, (body) =>
-      encoder.encode(body, columns),
+    const { data, rowCount } = await db.bytes(surveysQuery(account.id), { signal }, (body, name) =>
+      encoder.encode(body, columns, name),
     );
     stats.rows = rowCount;
     return sendTagged(c, concat('[', data.subarray(1), ']'), { 'Content-Type': 'application/json' });

@@ -70,6 +70,34 @@ test('an export survives the termination of all its database connections', async
   });
 });
 
+test('an export has the same bytes if one of its requests gets the result of the request before it', async () => {
+  for (let position = 1; position < requests; position++) {
+    let previous: Buffer | undefined;
+    service.proxy.inject((exchange) => {
+      if (exchange.index === position - 1) exchange.change((body) => (previous = body));
+      if (exchange.index === position) exchange.change((body) => previous ?? body);
+    });
+    const { complete, bytes } = await readExport(await beginExport(survey));
+    expect({ complete, same: bytes.equals(whole) }, `request ${position}`).toEqual({ complete: true, same: true });
+  }
+});
+
+test('an export has the same bytes if one of its pages is exchanged for that of another account', async () => {
+  const other = await createPagedSurvey();
+  const results: Buffer[] = [];
+  service.proxy.inject((exchange) => {
+    exchange.change((body) => (results[exchange.index] = body));
+  });
+  await readExport(await beginExport(other));
+  for (let position = 0; position < requests; position++) {
+    service.proxy.inject((exchange) => {
+      if (exchange.index === position) exchange.change((body) => results[position] ?? body);
+    });
+    const { complete, bytes } = await readExport(await beginExport(survey));
+    expect({ complete, same: bytes.equals(whole) }, `request ${position}`).toEqual({ complete: true, same: true });
+  }
+});
+
 test('an export survives a response that never arrives, before its first byte and after it', async () => {
   service.proxy.inject((exchange) => {
     if ([1, 6].includes(exchange.index)) exchange.hang();

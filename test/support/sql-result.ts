@@ -1,3 +1,6 @@
+/** The name of the first column of these results. */
+export const FIRST_COLUMN = 'a "],{0';
+
 type Rows = readonly (readonly (string | null)[])[];
 
 /** The body of a SQL-over-HTTP response. @param columns their number if there are no rows */
@@ -17,7 +20,8 @@ export function escapedSqlResult(rows: Rows): string {
   return `{"fields":${fields},"rows":${escapeAll(JSON.stringify(rows))},"rowCount":${rows.length}}`;
 }
 
-const fieldsOf = (columns: number) => Array.from({ length: columns }, (_, i) => ({ name: `a "],{${i}` }));
+const fieldsOf = (columns: number) =>
+  Array.from({ length: columns }, (_, i) => ({ name: i === 0 ? FIRST_COLUMN : `a "],{${i}` }));
 
 function escapeAll(json: string): string {
   const short: Record<string, string> = { '/': '\\/', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t' };

@@ -5,7 +5,6 @@ const resultOf = (rows: unknown[], rowCount = rows.length) => ({
   fields: [{ name: 'a' }, { name: 'b' }],
   rows,
   rowCount,
-  command: 'SELECT',
 });
 
 test('accepts the rows of a complete result', () => {
@@ -13,17 +12,16 @@ test('accepts the rows of a complete result', () => {
     ['1', null],
     ['2', 'x'],
   ];
-  expect(checkedRows(resultOf(rows))).toBe(rows);
-  expect(checkedRows(resultOf(rows), 2)).toBe(rows);
-  expect(checkedRows({ fields: [], rows: [], rowCount: 3, command: 'UPDATE' })).toEqual([]);
+  expect(checkedRows(resultOf(rows), 2, 'a')).toBe(rows);
 });
 
 test.each([
-  ['fewer rows than its rowCount', resultOf([['1', '2']], 2), undefined],
-  ['no rows despite its rowCount', resultOf([], 2), undefined],
-  ['neither fields nor rows despite its rowCount', { ...resultOf([], 7), fields: [] }, undefined],
-  ['a row that is too short', resultOf([['1', '2'], ['3']]), undefined],
+  ['fewer rows than its rowCount', resultOf([['1', '2']], 2), 2],
+  ['no rows despite its rowCount', resultOf([], 2), 2],
+  ['neither fields nor rows despite its rowCount', { ...resultOf([], 7), fields: [] }, 2],
+  ['a row that is too short', resultOf([['1', '2'], ['3']]), 2],
   ['the columns of another query', resultOf([['1', '2']]), 3],
+  ['the name of another request', { ...resultOf([['1', '2']]), fields: [{ name: 'b' }, { name: 'b' }] }, 2],
 ])('treats %s as a transient failure', (_, corrupted, columns) => {
-  expect(() => checkedRows(corrupted, columns)).toThrow(expect.objectContaining({ kind: 'transient' }));
+  expect(() => checkedRows(corrupted, columns, 'a')).toThrow(expect.objectContaining({ kind: 'transient' }));
 });

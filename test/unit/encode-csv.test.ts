@@ -4,7 +4,7 @@ import { encodeCsv } from '../../src/encode/csv.ts';
 import { MalformedPageError } from '../../src/encode/page.ts';
 import { pgCell } from '../support/arbitraries.ts';
 import { naiveCsv } from '../support/csv.ts';
-import { escapedSqlResult, sqlResult } from '../support/sql-result.ts';
+import { FIRST_COLUMN, escapedSqlResult, sqlResult } from '../support/sql-result.ts';
 
 type Rows = (string | null)[][];
 
@@ -12,7 +12,7 @@ const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 
 const encode = (body: string | Uint8Array<ArrayBuffer>, columns: number, keyColumns: number[] = []) =>
-  encodeCsv(typeof body === 'string' ? bytesOf(body) : body, { columns, keyColumns });
+  encodeCsv(typeof body === 'string' ? bytesOf(body) : body, { columns, keyColumns }, FIRST_COLUMN);
 const csvOf = (rows: Rows) => textOf(encode(sqlResult(rows), rows[0]?.length ?? 1).data);
 
 const rowsOf = (columns: number) => fc.array(fc.array(pgCell, { minLength: columns, maxLength: columns }));
@@ -55,7 +55,8 @@ describe('the dialect', () => {
   });
 
   test('replaces a lone surrogate, which UTF-8 cannot encode', () => {
-    const body = String.raw`{"rows":[["a\ud83db","\udf89","\ud83d\ud83c\udf89"]],"rowCount":1}`;
+    const rows = String.raw`"rows":[["a\ud83db","\udf89","\ud83d\ud83c\udf89"]],"rowCount":1`;
+    const body = `{"fields":${JSON.stringify([{ name: FIRST_COLUMN }])},${rows}}`;
     expect(textOf(encode(body, 3).data)).toBe('a\ufffdb,\ufffd,\ufffd🎉\n');
   });
 
@@ -94,10 +95,11 @@ describe('a page', () => {
 
   test('may have its members in any order', () => {
     const rows = [['a', null]];
+    const name = FIRST_COLUMN;
     const orders = [
-      { rows, rowCount: 1, fields: [] },
-      { fields: [{ x: [1, { y: ']}"\\' }] }], rowCount: 1, rows },
-      { rowAsArray: true, rowCount: 1, rows, command: 'SELECT' },
+      { rows, rowCount: 1, fields: [{ name }] },
+      { fields: [{ x: [1, { y: ']}"\\' }], name }], rowCount: 1, rows },
+      { rowAsArray: true, rowCount: 1, rows, fields: [{ name }], command: 'SELECT' },
     ];
     for (const body of orders) expect(textOf(encode(JSON.stringify(body), 2).data)).toBe('a,\n');
   });
@@ -116,16 +118,24 @@ describe('a page', () => {
   });
 
   test.each([
-    ['fewer rows than its rowCount', '{"rows":[["a"]],"rowCount":2}'],
-    ['no rowCount', '{"rows":[["a"]]}'],
-    ['no rows', '{"rowCount":0}'],
-    ['a number for a cell', '{"rows":[[1]],"rowCount":1}'],
-    ['rows as objects', '{"rows":[{"a":"b"}],"rowCount":1}'],
-    ['a raw control character', '{"rows":[["a\nb"]],"rowCount":1}'],
-    ['a bad escape', String.raw`{"rows":[["\x41"]],"rowCount":1}`],
-    ['a bad \\u escape', String.raw`{"rows":[["\u00g0"]],"rowCount":1}`],
-    ['bytes after its end', '{"rows":[],"rowCount":0}{}'],
-    ['HTML', '<html>'],
+    ['fewer rows than its rowCount', '"rows":[["a"]],"rowCount":2}'],
+    ['no rowCount', '"rows":[["a"]]}'],
+    ['no rows', '"rowCount":0}'],
+    ['a number for a cell', '"rows":[[1]],"rowCount":1}'],
+    ['rows as objects', '"rows":[{"a":"b"}],"rowCount":1}'],
+    ['a raw control character', '"rows":[["a\nb"]],"rowCount":1}'],
+    ['a bad escape', String.raw`"rows":[["\x41"]],"rowCount":1}`],
+    ['a bad \\u escape', String.raw`"rows":[["\u00g0"]],"rowCount":1}`],
+    ['bytes after its end', '"rows":[],"rowCount":0}{}'],
+  ])('is rejected with %s', (_, members) => {
+    const fields = `"fields":${JSON.stringify([{ name: FIRST_COLUMN }])}`;
+    expect(() => encode(`{${fields},${members}`, 1)).toThrow(MalformedPageError);
+  });
+
+  test.each([
+    ['the name of another request', sqlResult([['a']]).replace('"name":"a', '"name":"b')],
+    ['no fields', '{"rows":[["a"]],"rowCount":1}'],
+    ['HTML in its place', '<html>'],
   ])('is rejected with %s', (_, body) => {
     expect(() => encode(body, 1)).toThrow(MalformedPageError);
   });

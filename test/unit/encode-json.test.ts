@@ -5,7 +5,7 @@ import { ObjectEncoder, type ObjectLayout } from '../../src/encode/json.ts';
 import { MalformedPageError } from '../../src/encode/page.ts';
 import { pgCell, pgText } from '../support/arbitraries.ts';
 import { encodeCursor } from '../support/cursor.ts';
-import { escapedSqlResult, sqlResult } from '../support/sql-result.ts';
+import { FIRST_COLUMN, escapedSqlResult, sqlResult } from '../support/sql-result.ts';
 
 type Row = (string | null)[];
 
@@ -31,7 +31,7 @@ const textOf = (bytes: Uint8Array) => new TextDecoder('utf-8', { fatal: true, ig
 const lines = new ObjectEncoder({ members: MEMBERS, after: '\n' });
 /** For escaped results, whose text cannot be a key of `NAMES`. */
 const withoutNames = new ObjectEncoder({ members: MEMBERS.filter(([name]) => name !== 'name'), after: '\n' });
-const encode = (body: string) => lines.encode(bytesOf(body), COLUMNS);
+const encode = (body: string) => lines.encode(bytesOf(body), COLUMNS, FIRST_COLUMN);
 const linesOf = (body: string) => textOf(encode(body).data);
 
 /** An object, written naively. */
@@ -63,7 +63,7 @@ describe('an object', () => {
   test('does not depend on how the JSON was escaped', () => {
     fc.assert(
       fc.property(fc.array(row, { minLength: 1 }), (some) => {
-        const { data: objects } = withoutNames.encode(bytesOf(escapedSqlResult(some)), COLUMNS);
+        const { data: objects } = withoutNames.encode(bytesOf(escapedSqlResult(some)), COLUMNS, FIRST_COLUMN);
         for (const [i, line] of textOf(objects).split('\n').slice(0, -1).entries()) {
           const [text, value = null, id, ...key] = some[i] as Row;
           const { token, ...members } = JSON.parse(line) as Record<string, unknown>;
@@ -83,7 +83,7 @@ describe('an object', () => {
     const rowOf = (text: string): Row => ['', text, 'a1', '', '', '', ''];
     const formatted = '{\r\n\t"a": [1,\n 2],\n"b": "\\n"\n}';
     for (const body of [sqlResult([rowOf(formatted)]), escapedSqlResult([rowOf(formatted)])]) {
-      const { data: object } = withoutNames.encode(bytesOf(body), COLUMNS);
+      const { data: object } = withoutNames.encode(bytesOf(body), COLUMNS, FIRST_COLUMN);
       expect(textOf(object)).toContain(`"json":${formatted.replace(/[\r\n\t]/g, ' ')},`);
     }
     const indented = fc.jsonValue({ stringUnit: 'binary' }).map((value) => JSON.stringify(value, null, '\t'));
@@ -98,7 +98,7 @@ describe('an object', () => {
 
   test('is framed by the text before and after it', () => {
     const between = new ObjectEncoder({ members: [['a', new StringValue(0)]], before: ',', after: ';' });
-    const page = between.encode(bytesOf(sqlResult([['1'], [null]])), { columns: 1, keyColumns: [] });
+    const page = between.encode(bytesOf(sqlResult([['1'], [null]])), { columns: 1, keyColumns: [] }, FIRST_COLUMN);
     expect(textOf(page.data)).toBe(',{"a":"1"};,{"a":null};');
   });
 
@@ -119,7 +119,7 @@ describe('a page', () => {
   test('returns the number of rows and the last row’s key', () => {
     fc.assert(
       fc.property(rows, (some) => {
-        const page = lines.encode(bytesOf(sqlResult(some, 7)), COLUMNS);
+        const page = lines.encode(bytesOf(sqlResult(some, 7)), COLUMNS, FIRST_COLUMN);
         const last = some.at(-1);
         expect(page.rowCount).toBe(some.length);
         expect(page.lastKey).toEqual(last ? [last[3], last[0], last[4]] : []);
@@ -133,7 +133,9 @@ describe('a page', () => {
     const whole = sqlResult([row7('a'), row7(null)]);
     const bytes = bytesOf(whole);
     for (let end = 0; end < bytes.length; end++) {
-      expect(() => lines.encode(bytes.slice(0, end), COLUMNS), `truncated at ${end}`).toThrow(MalformedPageError);
+      expect(() => lines.encode(bytes.slice(0, end), COLUMNS, FIRST_COLUMN), `truncated at ${end}`).toThrow(
+        MalformedPageError,
+      );
     }
     expect(() => encode(whole)).not.toThrow();
   });
