@@ -5,13 +5,12 @@ import { UserError, runCommand } from './command.ts';
 import { withConnection } from './connection.ts';
 import { openDatabase } from './database.ts';
 import { migrate } from './migrations.ts';
-import { inPlainWords } from './postgres/data-folder.ts';
 import { startSqlGateway } from './sql-gateway.ts';
 import { prepareDemo } from './start/demo.ts';
 import { checkPortIsFree, whenHealthy } from './start/ports.ts';
 import { printReady } from './start/ready.ts';
 import { type Stop, untilStopped } from './start/signals.ts';
-import { startWorker } from './start/worker.ts';
+import { startWorkerProcess } from './start/worker.ts';
 
 const DEFAULT_PORT = 8787;
 /** The role that migration 0001 creates. */
@@ -27,6 +26,8 @@ await runCommand(async () => {
   const dataDir = process.env['DATA_DIR'] || '.data';
   await checkPortIsFree(port);
 
+  const worker = await startWorkerProcess(); // bundles the Worker while the database starts
+  cleanUp.use(worker);
   const database = await openDatabase(process.env, stop.signal, 'service').catch(unlessRequested(stop));
   if (!database) return;
   cleanUp.use(database);
@@ -41,17 +42,15 @@ await runCommand(async () => {
   cleanUp.defer(() => gateway.close());
 
   const databaseName = new Client(database.url).database ?? ''; // never connected: it knows the default
-  const worker = await startWorker({
+  await worker.start({
     port,
     dataDir,
-    vars: { SQL_ENDPOINT: gateway.url },
-    secrets: {
+    vars: {
+      SQL_ENDPOINT: gateway.url,
       DATABASE_URL: `postgresql://${WORKER_ROLE}:${password}@localhost/${encodeURIComponent(databaseName)}`,
     },
-  }).catch((error: unknown) => {
-    throw inPlainWords(error, dataDir);
   });
-  cleanUp.defer(() => worker.stop());
+  cleanUp.use(worker); // has to stop before the endpoint and the database
 
   const failed = Promise.race([worker.ended, database.ended]);
   await Promise.race([whenHealthy(port, stop), failed]);

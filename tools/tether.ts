@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 
 export interface TetherOptions extends Omit<SpawnOptions, 'stdio'> {
-  readonly stdio: readonly ['ignore', 'ignore' | 'inherit', 'pipe' | 'inherit'];
+  readonly stdio: readonly ['ignore' | 'pipe', 'ignore' | 'inherit', 'pipe' | 'inherit'];
   /** The signal sent to the program when this process has ended. */
   readonly onParentExit: 'INT' | 'QUIT' | 'KILL';
   /** Whether to send it to the program's whole process group, which requires `detached`. */

@@ -9,6 +9,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { startPostgres } from '../support/postgres.ts';
 import { withConnection } from '../../tools/connection.ts';
 import { openDatabase } from '../../tools/database.ts';
+import { freePort, keyIn, startService } from '../support/npm-start.ts';
+import { commandLines, processTree } from '../support/processes.ts';
 import { startTool } from '../support/run-tool.ts';
 
 let dataDir: string;
@@ -21,43 +23,11 @@ async function prepareFolder(): Promise<void> {
 
 const removeFolder = () => rm(dataDir, { recursive: true, force: true });
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address ? address.port : 0;
-}
-
-/** Starts the service and waits until it is ready. */
-async function startService(env: NodeJS.ProcessEnv = {}) {
-  const { child, outcome } = startTool('start.ts', [], { PORT: String(port), DATA_DIR: dataDir, ...env });
-  let printed = '';
-  await new Promise<void>((ready, reject) => {
-    child.stdout?.on('data', (chunk: Buffer) => {
-      printed += chunk.toString();
-      if (printed.includes('Ctrl-C')) ready();
-    });
-    void outcome.then(({ stderr }) => reject(new Error(`it ended: ${stderr}`)));
-  });
-  return {
-    printed,
-    key: keyIn(printed),
-    async stop(signal: NodeJS.Signals) {
-      child.kill(signal);
-      const { status, stderr } = await outcome;
-      return { status, stderr };
-    },
-  };
-}
-
-const keyIn = (printed: string) => /^Key {3}(\S+)$/m.exec(printed)?.[1];
+const start = (env: NodeJS.ProcessEnv = {}) => startService({ PORT: String(port), DATA_DIR: dataDir, ...env });
 
 /** Command lines of the running processes of this test's service. */
-function processes(): string[] {
-  const all = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).split('\n');
-  return all.filter((line) => line.includes(dataDir) || line.includes(`--port ${port}`));
-}
+const processes = () =>
+  commandLines().filter((line) => line.includes(dataDir) || line.includes(`entry=127.0.0.1:${port}`));
 
 /** Requests a list of surveys. @returns the status */
 async function use(key: string | undefined): Promise<number> {
@@ -72,7 +42,7 @@ describe('npm start', () => {
 
   beforeAll(async () => {
     await prepareFolder();
-    service = await startService();
+    service = await start();
   });
   afterAll(removeFolder);
 
@@ -146,9 +116,19 @@ describe('npm start', () => {
   );
 
   test('stops at once, with all it started, on Ctrl-C', async () => {
-    const next = await startService();
+    const next = await start();
     expect(next.key).toBe(key);
     expect(await next.stop('SIGINT')).toEqual({ status: 0, stderr: '' }); // status 1 if it missed its deadline
+    expect(processes()).toEqual([]);
+  });
+
+  test('ends with an error, and with all it started, when workerd ends', async () => {
+    const next = await start();
+    const workerd = processTree(next.pid).find(({ name }) => name === 'workerd');
+    expect(await next.stop('SIGKILL', workerd?.pid)).toEqual({
+      status: 1,
+      stderr: 'workerd has ended: SIGKILL\nthe Worker has ended unexpectedly: see the messages above\n',
+    });
     expect(processes()).toEqual([]);
   });
 });
@@ -192,7 +172,7 @@ describe('npm start on a new DATA_DIR', () => {
       },
     });
     const url = await server.createDatabase();
-    const service = await startService({ DATABASE_URL: url });
+    const service = await start({ DATABASE_URL: url });
     expect(service.key).toBeUndefined();
     expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
     expect(await service.stop('SIGTERM')).toEqual({ status: 0, stderr: '' });

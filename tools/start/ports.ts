@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { UserError } from '../command.ts';
 import type { Stop } from './signals.ts';
 
-/** Checks the port, because wrangler would silently use another. @throws UserError if it is in use */
+/** Checks the port before anything is started. @throws UserError if it is in use */
 export async function checkPortIsFree(port: number): Promise<void> {
   const server = createServer();
   try {

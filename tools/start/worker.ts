@@ -1,83 +1,72 @@
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../command.ts';
 import { spawnTethered } from '../tether.ts';
-import { WRANGLER, WRANGLER_ENV } from '../wrangler.ts';
+import { inPlainWords } from '../postgres/data-folder.ts';
+import type { WorkerOptions } from '../worker.ts';
 
-/** The Worker in workerd. */
-export interface RunningWorker {
-  /** Rejects if the Worker ends unexpectedly. */
+/** The process that runs the Worker. Disposing of it stops it, with all that it has started; this can be done twice. */
+export interface WorkerProcess extends AsyncDisposable {
+  /**
+   * Starts the Worker. May be called once.
+   *
+   * @param options.dataDir where the local KV persists, in `kv`, as with wrangler's `--persist-to`
+   * @throws UserError if this service cannot use `dataDir`
+   */
+  start(options: { port: number; dataDir: string; vars: Readonly<Record<string, string>> }): Promise<void>;
+  /** Rejects if the Worker cannot be started or ends unexpectedly. */
   readonly ended: Promise<never>;
-  stop(): Promise<void>;
 }
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const STOP_MS = 2_000;
+const PROGRAM = fileURLToPath(new URL('worker-process.ts', import.meta.url));
 
-/**
- * Starts `wrangler dev` with the Worker's variables and secrets. Secrets go through a file that only its owner can read,
- * since process lists show command lines.
- *
- * @param options.dataDir where the local KV persists, in `kv`
- */
-export async function startWorker(options: {
-  port: number;
-  dataDir: string;
-  vars: Readonly<Record<string, string>>;
-  secrets: Readonly<Record<string, string>>;
-}): Promise<RunningWorker> {
-  const dataDir = resolve(options.dataDir);
-  await mkdir(dataDir, { recursive: true });
-  const envFile = join(dataDir, 'worker.env');
-  const lines = Object.entries(options.secrets).map(([name, value]) => `${name}="${value}"\n`);
-  await writeFile(envFile, lines.join(''), { mode: 0o600 });
-
-  const vars = Object.entries(options.vars).flatMap(([name, value]) => ['--var', `${name}:${value}`]);
-  const args = [
-    'dev',
-    ...['--ip', '127.0.0.1', '--port', String(options.port), '--inspector-port', '0'],
-    ...['--persist-to', join(dataDir, 'kv'), '--env-file', envFile],
-    ...vars,
-    ...['--show-interactive-dev-session=false', '--log-level', 'warn'],
-  ];
-  const child = spawnTethered(process.execPath, [WRANGLER, ...args], {
-    cwd: root,
-    // The secrets again, because wrangler prefers environment variables, such as DATABASE_URL, to the file.
-    env: { ...process.env, ...WRANGLER_ENV, ...options.secrets, WRANGLER_LOG_PATH: join(dataDir, 'wrangler-logs') },
-    stdio: ['ignore', 'inherit', 'inherit'],
+/** Starts a process that bundles the Worker, and starts it when told to. */
+export async function startWorkerProcess(): Promise<WorkerProcess> {
+  const folder = await mkdtemp(join(tmpdir(), 'survey-export-'));
+  const child = spawnTethered(process.execPath, [PROGRAM, folder], {
+    env: { ...process.env, TMPDIR: folder }, // for miniflare
+    stdio: ['pipe', 'inherit', 'inherit'],
     detached: true, // a new process group, so that all of it can be killed
     onParentExit: 'KILL',
     group: true,
   });
-
-  const killGroup = () => signalGroup(child, 'SIGKILL');
-  let stopping = false;
+  child.stdin?.on('error', () => {}); // the process has ended
   const exited = once(child, 'exit');
+  let stopped: Promise<void> | undefined;
   const ended = exited.then(() => {
-    if (stopping) return new Promise<never>(() => {});
+    if (stopped) return new Promise<never>(() => {});
     throw new UserError('the Worker has ended unexpectedly: see the messages above');
   });
   ended.catch(() => {});
+
+  async function stop(): Promise<void> {
+    killGroup(child.pid as number);
+    await exited;
+    await rm(folder, { recursive: true, force: true });
+  }
   return {
-    ended,
-    async stop() {
-      stopping = true;
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      signalGroup(child, 'SIGTERM');
-      const timer = setTimeout(killGroup, STOP_MS);
-      await exited;
-      clearTimeout(timer);
-      killGroup(); // child processes that wrangler left running
+    async start({ port, dataDir, vars }) {
+      const kv = join(resolve(dataDir), 'kv');
+      try {
+        await mkdir(kv, { recursive: true });
+        await chmod(kv, 0o700);
+      } catch (error) {
+        throw inPlainWords(error, dataDir);
+      }
+      const options: WorkerOptions = { port, vars, resourcePersistencePath: join(kv, 'v3') };
+      child.stdin?.end(JSON.stringify(options));
     },
+    ended,
+    [Symbol.asyncDispose]: () => (stopped ??= stop()),
   };
 }
 
-function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+function killGroup(leader: number): void {
   try {
-    process.kill(-(child.pid as number), signal);
+    process.kill(-leader, 'SIGKILL');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }

@@ -1,0 +1,104 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
+import { freePort, startService } from '../support/npm-start.ts';
+import { listeningPorts, openFiles, processTree } from '../support/processes.ts';
+
+const isLinux = process.platform === 'linux';
+const isRoot = process.getuid?.() === 0;
+/** Neither root nor the account that the database server runs as. */
+const STRANGER = { uid: 54_321, gid: 54_321 };
+/** The id of the KV namespace in wrangler.toml. */
+const NAMESPACE = '0'.repeat(32);
+
+describe('while npm start is running, another user of the machine', () => {
+  let dataDir: string;
+  let port: number;
+  let service: Awaited<ReturnType<typeof startService>>;
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'test-start-'));
+    // Others may read the folder, and what `wrangler dev` has left in it.
+    await chmod(dataDir, 0o755);
+    await mkdir(join(dataDir, 'kv/v3'), { recursive: true });
+    await writeFile(join(dataDir, 'kv/v3/traces'), '9272908327168660');
+    port = await freePort();
+    service = await startService({ PORT: String(port), DATA_DIR: dataDir });
+    await get('/api/v1/surveys', service.key); // now the key is in the cache
+  });
+  afterAll(async () => {
+    await service?.stop('SIGTERM');
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  const get = (path: string, key?: string, init: Omit<RequestInit, 'headers'> & { headers?: object } = {}) =>
+    fetch(`http://127.0.0.1:${port}${path}`, {
+      ...init,
+      // workerd closes the connection after a request whose body the Worker has not read
+      headers: { Connection: 'close', Authorization: `Bearer ${key}`, ...init.headers },
+    });
+
+  const portsOf = (name: string) =>
+    listeningPorts(processTree(service.pid).flatMap((found) => (found.name === name ? [found.pid] : [])));
+
+  test('finds no tools of wrangler on the API’s port', async () => {
+    const explorer = '/cdn-cgi/local/explorer';
+    const found = await Promise.all([
+      get(explorer),
+      get(`${explorer}/api/storage/kv/namespaces`),
+      get(`${explorer}/api/storage/kv/namespaces/${NAMESPACE}/keys`),
+      get(`${explorer}/api/local/observability/query`, '', { method: 'POST', body: '{"query":"select * from spans"}' }),
+      get('/cdn-cgi/local/scheduled'),
+      get('/cdn-cgi/local/email', '', { method: 'POST' }),
+    ]);
+    expect(found.map(({ status }) => status)).toEqual(found.map(() => 404));
+    // Through this, miniflare itself reaches the KV.
+    const headers = { 'MF-Op': 'GET', 'MF-Op-Target': '1', 'MF-Op-Secret': '0'.repeat(32) };
+    expect((await get('/cdn-cgi/local/platform-proxy', '', { headers })).status).toBe(401);
+  });
+
+  test('cannot make an invented key valid', async () => {
+    const key = generateApiKey();
+    const account = crypto.randomUUID();
+    const entry = { v: 2, keyId: account, accountId: account, email: 'x', expires: null, checked: Date.now() };
+    const body = new FormData();
+    body.set('value', JSON.stringify(entry));
+    body.set('metadata', '{}');
+    const path = `/cdn-cgi/local/explorer/api/storage/kv/namespaces/${NAMESPACE}/values/${await hashApiKey(key)}`;
+    await get(path, '', { method: 'PUT', body });
+    expect((await get('/api/v1/surveys', key)).status).toBe(401);
+    expect((await get('/api/v1/surveys', service.key)).status).toBe(200);
+  });
+
+  test.runIf(isLinux)('finds no inspector or other port that accepts anything without a password', async () => {
+    expect(portsOf('workerd')).toEqual([port]);
+    expect(portsOf('postgres')).toHaveLength(1);
+    const all = listeningPorts(processTree(service.pid).map(({ pid }) => pid));
+    const others = all.filter((found) => ![port, ...portsOf('postgres')].includes(found));
+    expect(others).toHaveLength(2); // the SQL gateway and miniflare's own
+    const headers = {
+      'MF-Loopback-Secret': '0'.repeat(64),
+      'Neon-Connection-String': 'postgres://postgres:postgres@h.i/postgres',
+    };
+    const requests = ['GET /', 'GET /json/list', 'GET /core/public-url', 'GET /cdn-cgi/local/explorer', 'POST /sql'];
+    for (const request of requests) {
+      const [method = '', path = ''] = request.split(' ');
+      const responses = others.map((other) => fetch(`http://127.0.0.1:${other}${path}`, { method, headers }));
+      const statuses = (await Promise.all(responses)).map(({ status }) => status);
+      expect({ request, statuses: statuses.toSorted((a, b) => a - b) }).toEqual({ request, statuses: [400, 403] });
+    }
+  });
+
+  test.runIf(isLinux && isRoot)('cannot read a file of the service', () => {
+    const open = processTree(service.pid).flatMap(({ pid }) => openFiles(pid));
+    const written = execFileSync('find', [dataDir, '-type', 'f'], { encoding: 'utf8' }).trim().split('\n');
+    const files = [...new Set([...written, ...open.filter((path) => path.startsWith(tmpdir()))])];
+    expect(files).toContain(join(dataDir, 'demo.json'));
+    expect(files.join()).toContain('/kv/v3/kv/');
+    const script = 'for path; do cat "$path" >/dev/null 2>&1 && echo "$path"; done; true';
+    expect(execFileSync('/bin/sh', ['-c', script, 'sh', ...files], { ...STRANGER, encoding: 'utf8' })).toBe('');
+  });
+});
