@@ -8,7 +8,10 @@ import { Sessions } from './sql-gateway/sessions.ts';
 
 /** Options of {@link startSqlGateway}. */
 export interface SqlGatewayOptions {
-  /** `postgres://` URL of the database that statements run in. Its user must be allowed to `SET ROLE` to the clients' roles. */
+  /**
+   * `postgres://` URL of the database that statements run in. Clients' roles other than its user are set with `SET ROLE`, which a
+   * statement can undo.
+   */
   database: string;
   /** The password that clients must send, whatever their role. */
   password: string;

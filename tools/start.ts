@@ -1,22 +1,18 @@
 // npm start: the whole service on this machine: database, SQL-over-HTTP endpoint, Worker.
 import { randomBytes } from 'node:crypto';
-import { Client, DatabaseError } from 'pg';
+import { Client } from 'pg';
 import { UserError, runCommand } from './command.ts';
-import { withConnection } from './connection.ts';
 import { openDatabase } from './database.ts';
 import { migrate } from './migrations.ts';
 import { startSqlGateway } from './sql-gateway.ts';
 import { prepareDemo } from './start/demo.ts';
+import { chooseLogin, WORKER_ROLE } from './start/login.ts';
 import { checkPortIsFree, whenHealthy } from './start/ports.ts';
 import { printReady } from './start/ready.ts';
 import { type Stop, untilStopped } from './start/signals.ts';
 import { startWorkerProcess } from './start/worker.ts';
 
 const DEFAULT_PORT = 8787;
-/** The role that migration 0001 creates. */
-const WORKER_ROLE = 'survey_export_worker';
-/** SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
-const INSUFFICIENT_PRIVILEGE = '42501';
 
 await runCommand(async () => {
   process.umask(0o077); // DATA_DIR holds keys and responses
@@ -33,12 +29,12 @@ await runCommand(async () => {
   cleanUp.use(database);
   if (stop.requested) return;
   await migrate(database.url);
-  if (database.kind === 'postgres') await checkRole(database.url);
   const demo = database.kind === 'embedded' && !stop.requested ? await prepareDemo(database.url, dataDir) : undefined;
   if (stop.requested) return;
 
   const password = randomBytes(24).toString('hex');
-  const gateway = await startSqlGateway({ database: database.url, password });
+  const login = await chooseLogin(database, password);
+  const gateway = await startSqlGateway({ database: login.url, password });
   cleanUp.defer(() => gateway.close());
 
   const databaseName = new Client(database.url).database ?? ''; // never connected: it knows the default
@@ -54,7 +50,7 @@ await runCommand(async () => {
 
   const failed = Promise.race([worker.ended, database.ended]);
   await Promise.race([whenHealthy(port, stop), failed]);
-  if (!stop.requested) printReady({ port, database: database.description, demo });
+  if (!stop.requested) printReady({ port, database: database.description, login, demo });
   await Promise.race([stop.promise, failed]);
 });
 
@@ -63,22 +59,6 @@ function unlessRequested(stop: Stop): (error: unknown) => undefined {
   return (error) => {
     if (!stop.requested) throw error;
   };
-}
-
-/** @throws UserError if the user of DATABASE_URL may not act as the Worker's role */
-async function checkRole(url: string): Promise<void> {
-  await withConnection(url, async (client) => {
-    const { rows } = await client.query<{ name: string }>('select quote_ident(current_user) as name');
-    const name = rows[0]?.name;
-    await client.query(`set role ${WORKER_ROLE}`).catch((cause: unknown) => {
-      if (!(cause instanceof DatabaseError && cause.code === INSUFFICIENT_PRIVILEGE)) throw cause;
-      throw new UserError(
-        `${name} may not act as the Worker's role, which another user of this server created. ` +
-          `As that user, or a superuser: GRANT ${WORKER_ROLE} TO ${name};`,
-        { cause },
-      );
-    });
-  });
 }
 
 function portFrom(text: string | undefined): number {

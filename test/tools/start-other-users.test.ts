@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { freePort, startService } from '../support/npm-start.ts';
-import { listeningPorts, openFiles, processTree } from '../support/processes.ts';
+import { commandLines, listeningPorts, openFiles, processTree } from '../support/processes.ts';
 
 const isLinux = process.platform === 'linux';
 const isRoot = process.getuid?.() === 0;
@@ -92,6 +93,33 @@ describe('while npm start is running, another user of the machine', () => {
     }
   });
 
+  test.runIf(isLinux)('gains nothing but the Worker’s role, even with the Worker’s DATABASE_URL', async () => {
+    const workerd = processTree(service.pid).find(({ name }) => name === 'workerd');
+    const databaseUrl = findInMemory(workerd?.pid, /postgresql:\/\/survey_export_worker:[0-9a-f]+@localhost\/\w+/);
+    const endpoint = findInMemory(workerd?.pid, /http:\/\/127\.0\.0\.1:\d+\/sql/);
+    expect(commandLines().join()).not.toContain(new URL(databaseUrl).password);
+    async function run(query: string) {
+      const headers = {
+        'Neon-Connection-String': databaseUrl,
+        'Neon-Raw-Text-Output': 'true',
+        'Neon-Array-Mode': 'true',
+      };
+      const response = await fetch(endpoint, { method: 'POST', headers, body: JSON.stringify({ query }) });
+      return (await response.json()) as { rows?: string[][]; code?: string };
+    }
+    expect((await run('select current_user')).rows).toEqual([['survey_export_worker']]);
+    const queries = [
+      'do $$ begin reset role; delete from responses; end $$',
+      'do $$ begin reset role; create role intruder superuser; end $$',
+      `do $$ begin reset role; perform pg_read_file('PG_VERSION'); end $$`,
+      `select set_config('role', 'postgres', false)`,
+      'set role postgres',
+      'set session authorization postgres',
+    ];
+    const codes = await Promise.all(queries.map(async (query) => (await run(query)).code));
+    expect(codes).toEqual(queries.map(() => '42501'));
+  });
+
   test.runIf(isLinux && isRoot)('cannot read a file of the service', () => {
     const open = processTree(service.pid).flatMap(({ pid }) => openFiles(pid));
     const written = execFileSync('find', [dataDir, '-type', 'f'], { encoding: 'utf8' }).trim().split('\n');
@@ -102,3 +130,30 @@ describe('while npm start is running, another user of the machine', () => {
     expect(execFileSync('/bin/sh', ['-c', script, 'sh', ...files], { ...STRANGER, encoding: 'utf8' })).toBe('');
   });
 });
+
+/** Finds a text of less than 1 KiB in a process's memory. */
+function findInMemory(pid: number | undefined, pattern: RegExp): string {
+  const bytes = Buffer.alloc(4 * 1024 * 1024);
+  const memory = openSync(`/proc/${pid}/mem`, 'r');
+  try {
+    for (const line of readFileSync(`/proc/${pid}/maps`, 'utf8').split('\n')) {
+      const [, start = '', end = ''] = /^(\w+)-(\w+) rw/.exec(line) ?? [];
+      for (let at = Number.parseInt(start, 16); at < Number.parseInt(end, 16); at += bytes.length - 1024) {
+        const found = pattern.exec(bytes.toString('latin1', 0, readMemory(memory, bytes, at)))?.[0];
+        if (found) return found;
+      }
+    }
+  } finally {
+    closeSync(memory);
+  }
+  throw new Error(`there is no ${pattern} in the memory of process ${pid}`);
+}
+
+/** @returns the number of bytes, 0 if there is nothing at this address */
+function readMemory(memory: number, bytes: Buffer, address: number): number {
+  try {
+    return readSync(memory, bytes, 0, bytes.length, address);
+  } catch {
+    return 0;
+  }
+}

@@ -174,6 +174,7 @@ describe('npm start on a new DATA_DIR', () => {
     const url = await server.createDatabase();
     const service = await start({ DATABASE_URL: url });
     expect(service.key).toBeUndefined();
+    expect(service.printed).toContain('\nRole  survey_export_worker, with SET ROLE in a login of postgres\n');
     expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
     expect(await service.stop('SIGTERM')).toEqual({ status: 0, stderr: '' });
 

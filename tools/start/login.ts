@@ -1,0 +1,43 @@
+import { DatabaseError } from 'pg';
+import { UserError } from '../command.ts';
+import { withConnection } from '../connection.ts';
+import type { Database } from '../database.ts';
+
+/** The role that migration 0001 creates. */
+export const WORKER_ROLE = 'survey_export_worker';
+/** SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+/** How the SQL gateway logs in to the database. */
+export interface Login {
+  /** `postgres://` URL, with the password. */
+  readonly url: string;
+  readonly user: string;
+}
+
+/**
+ * Chooses the login in which the Worker's statements run. To the embedded server it is the Worker's role itself, which gets
+ * `password`. A database of your own keeps its password: there, it is the user of DATABASE_URL, who has to use SET ROLE.
+ *
+ * @param password hexadecimal
+ * @throws UserError if the user of DATABASE_URL may not act as the Worker's role
+ */
+export async function chooseLogin({ kind, url }: Database, password: string): Promise<Login> {
+  return withConnection(url, async (client) => {
+    if (kind === 'embedded') {
+      await client.query(`alter role ${WORKER_ROLE} password '${password}'`);
+      return { url: Object.assign(new URL(url), { username: WORKER_ROLE, password }).href, user: WORKER_ROLE };
+    }
+    const { rows } = await client.query<{ name: string }>('select quote_ident(current_user) as name');
+    const user = rows[0]?.name ?? '';
+    await client.query(`set role ${WORKER_ROLE}`).catch((cause: unknown) => {
+      if (!(cause instanceof DatabaseError && cause.code === INSUFFICIENT_PRIVILEGE)) throw cause;
+      throw new UserError(
+        `${user} may not act as the Worker's role, which another user of this server created. ` +
+          `As that user, or a superuser: GRANT ${WORKER_ROLE} TO ${user};`,
+        { cause },
+      );
+    });
+    return { url, user };
+  });
+}
