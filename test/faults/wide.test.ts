@@ -128,6 +128,14 @@ test('a first response that is too large gets 400', async () => {
   ]);
 });
 
+test('a first response of more than 16 MiB gets the same error', async () => {
+  const large = await createSurvey(survey.account);
+  await addResponses(large, [{ response: 'x'.repeat(17_000_000) }]);
+  service.proxy.inject();
+  const path = `/responses/csv${query({ survey: large.name, layout: 'wide' })}`;
+  expect((await fetchApi(path, { key: large.account.key })).status).toBe(400);
+});
+
 test('responses stored during a wide export are included if they are still ahead and their question has a column', async () => {
   const small = await createSurvey(survey.account, undefined, 2);
   await addResponses(
