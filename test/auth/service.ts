@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { withFaultyService } from '../faults/service.ts';
 import { type ApiResponse, fetchApi } from '../support/api.ts';
@@ -54,7 +54,8 @@ export function withKeyService(options: Omit<StackOptions, 'startProxy'> = {}) {
 
     /** Waits until KV has an entry for a key. @returns the time in it, milliseconds since 1970 */
     async untilCached(key: string): Promise<number> {
-      await expect.poll(() => cached(key)).not.toBeNull();
+      // Not expect.poll, which fails in a test that runs concurrently with others.
+      await vi.waitUntil(async () => (await cached(key)) !== null, { timeout: 30_000 });
       return Number((await cached(key))?.['checked']);
     },
 
