@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 
 const emptyText = fileURLToPath(new URL('test/support/empty-text.ts', import.meta.url));
 
-/** Longer than anything takes on a machine under load. A test that measures time has a limit of its own. */
+/** Longer than anything takes on a machine under load. A test that measures time sets its own limit. */
 const timeouts = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 30_000 } } };
 
 export default defineConfig({

@@ -1,4 +1,4 @@
-// Runs the Worker for `npm start`, in a process of its own: miniflare ends its process on Ctrl-C, before the database is shut down.
+// Runs the Worker for `npm start`, in a separate process: miniflare ends its process on Ctrl-C, before the database is shut down.
 // Its argument is a folder for temporary files. The options are JSON on stdin, since everyone can see command lines.
 import type { ChildProcess } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';

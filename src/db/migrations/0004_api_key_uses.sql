@@ -1,4 +1,4 @@
--- When each key was last used, in a table of its own: a role that may update a column of api_keys may also lock its rows, and so
+-- When each key was last used, in a separate table: a role that may update a column of api_keys may also lock its rows, and so
 -- block the revocation of keys. The column api_keys.last_used stays for Workers of earlier versions, but is no longer written.
 -- Such a Worker continues to work: it only logs that its update is refused.
 create table api_key_uses (
