@@ -1,5 +1,6 @@
 import type { Client } from 'pg';
 import { UserError } from './command.ts';
+import { withLockTimeout } from './connection.ts';
 import { printable } from './keys/printable.ts';
 
 export interface Account {
@@ -26,4 +27,28 @@ export async function findAccount(client: Client, email: string): Promise<Accoun
     );
   }
   return account;
+}
+
+/** Finds an account as {@link findAccount} does, or creates it. */
+export async function findOrCreateAccount(
+  client: Client,
+  email: string,
+): Promise<{ account: Account; isNew: boolean }> {
+  const found = await findAccount(client, email);
+  if (found) return { account: found, isNew: false };
+  const { rows } = await client.query<Account>('insert into users (email) values ($1) returning id, email', [email]);
+  const [account] = rows;
+  if (!account) throw new Error('Postgres returned no id for the new account');
+  return { account, isNew: true };
+}
+
+/** @returns whether there was no such account */
+export async function createAccount(url: string, email: string): Promise<boolean> {
+  return withLockTimeout(url, async (client) => (await findOrCreateAccount(client, email)).isNew);
+}
+
+/** @throws UserError unless it can be the address of a new account */
+export function checkEmail(email: string): void {
+  if (!/^[^\s@]+@[^\s@]+$/.test(email))
+    throw new UserError(`--email: ${JSON.stringify(email)} is not an e-mail address`);
 }

@@ -1,3 +1,5 @@
+import type { Command } from 'commander';
+
 /** An error for the user: its message is printed without a stack trace. */
 export class UserError extends Error {
   override name = 'UserError';
@@ -26,4 +28,17 @@ export function reasonOf(error: unknown): string {
     return reasonOf(error.errors[0]);
   const text = error instanceof Error ? error.message || error.name : String(error);
   return text.replaceAll(/\s*\n\s*/g, ' ');
+}
+
+/**
+ * A `preAction` hook that makes options mandatory. Commander's `requiredOption` is checked before unknown options, so that it
+ * would report `--emial` as a missing `--email`.
+ */
+export function needs(...names: readonly string[]): (program: Command, command: Command) => void {
+  return (_, command) => {
+    const missing = command.options.find(
+      (option) => names.includes(option.long ?? '') && command.getOptionValue(option.attributeName()) === undefined,
+    );
+    if (missing) command.error(`error: required option '${missing.flags}' not specified`);
+  };
 }

@@ -1,7 +1,9 @@
 import { Socket } from 'node:net';
 import { Client } from 'pg';
 import { reasonOf, UserError } from './command.ts';
+import { directHost } from './neon-host.ts';
 import { openEmbedded, type Role } from './postgres/embedded.ts';
+import { WORKER_ROLE } from './worker-role.ts';
 
 /** The database that a command uses, as a user who may create tables. Disposing of it stops a server that it started. */
 export interface Database extends AsyncDisposable {
@@ -36,22 +38,54 @@ export async function openDatabase(
   return { ...embedded, kind: 'embedded', description: `embedded Postgres in ${dataDir}` };
 }
 
-async function openPostgres(url: string, signal: AbortSignal | undefined): Promise<Database> {
-  const { host, pathname } = URL.parse(url) ?? {};
-  if (!/^postgres(ql)?:\/\//.test(url) || host === undefined || pathname === undefined) {
-    throw new UserError('DATABASE_URL is not a Postgres URL: expected postgres://user:password@host/database');
-  }
+/** Opens the database for a command that runs on it, and names it on stderr, since stdout may be piped. */
+export async function openForCommand(env: NodeJS.ProcessEnv = process.env): Promise<Database> {
+  const database = await openDatabase(env);
+  const why = database.kind === 'embedded' ? ', because DATABASE_URL is not set' : '';
+  process.stderr.write(`Database: ${database.description}${why}\n`);
+  return database;
+}
+
+async function openPostgres(text: string, signal: AbortSignal | undefined): Promise<Database> {
+  const { href: url, host, pathname } = postgresUrl(text);
   const description = `Postgres ${host}${pathname}`;
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    stream: () => new Socket({ signal }),
+  });
+  if (client.user === WORKER_ROLE)
+    throw new UserError(`DATABASE_URL: ${WORKER_ROLE} is the Worker's role; use the owner's URL`);
   try {
-    const client = new Client({
-      connectionString: url,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      stream: () => new Socket({ signal }),
-    });
     await client.connect();
     await client.end();
   } catch (cause) {
     throw new UserError(`Cannot connect to ${description} (DATABASE_URL): ${reasonOf(cause)}`, { cause });
   }
   return { url, kind: 'postgres', description, ended: new Promise(() => {}), [Symbol.asyncDispose]: async () => {} };
+}
+
+/** Modes that `pg` treats as `verify-full`, with a warning of nine lines. */
+const ALIASES = new Set(['prefer', 'require', 'verify-ca']);
+
+/**
+ * The URL to connect to for a DATABASE_URL: of a host with sessions, and in words that `pg` does not warn of.
+ *
+ * @throws UserError, without the password
+ */
+export function postgresUrl(text: string): URL {
+  const url = /^postgres(ql)?:\/\//.test(text) ? URL.parse(text) : null;
+  // The password ends at its first / ? or #, so that the @ after it is in what follows the host.
+  const isMisread =
+    url === null ? /^postgres(ql)?:.*@/s.test(text) : `${url.pathname}${url.search}${url.hash}`.includes('@');
+  if (isMisread)
+    throw new UserError(
+      'DATABASE_URL: special characters in the user name or password must be escaped: / as %2F, # as %23, ? as %3F, @ as %40, % as %25',
+    );
+  if (url === null)
+    throw new UserError('DATABASE_URL is not a Postgres URL: expected postgres://user:password@host/database');
+  url.hostname = directHost(url.hostname);
+  if (ALIASES.has(url.searchParams.get('sslmode') ?? '') && !url.searchParams.has('uselibpqcompat'))
+    url.searchParams.set('sslmode', 'verify-full');
+  return url;
 }

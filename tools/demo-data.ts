@@ -8,7 +8,8 @@ import { inTransaction, withConnection } from './connection.ts';
 
 const STUDY = 'Health & Habits 2026 – Saúde';
 const PILOT = 'Pilot study (nobody asked yet)';
-const EMAIL = 'demo@example.org';
+/** The account of the demo data, and the name of its study. */
+export const DEMO = { email: 'demo@example.org', survey: STUDY };
 
 /**
  * Loads a made-up study into an empty database: three forms in two versions each, and some thousand answers in six languages.
@@ -21,7 +22,7 @@ const EMAIL = 'demo@example.org';
  */
 export async function loadDemoData(url: string): Promise<{ email: string; surveys: string[] }> {
   const random = randomFrom(2026);
-  const account = { id: random.uuid(), email: EMAIL };
+  const account = { id: random.uuid(), email: DEMO.email };
   const other = { id: random.uuid(), email: 'other-lab@example.org' };
   const study = makeForms(random, account.id, STUDY);
   const pilot = makeForms(random, account.id, PILOT).slice(0, 1);
@@ -48,5 +49,5 @@ export async function loadDemoData(url: string): Promise<{ email: string; survey
     });
     await client.query('vacuum (analyze) responses'); // rather than wait for autovacuum
   });
-  return { email: EMAIL, surveys: [STUDY, PILOT] };
+  return { email: DEMO.email, surveys: [STUDY, PILOT] };
 }

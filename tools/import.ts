@@ -1,8 +1,9 @@
 // npm run db:import: loads files in the service's own export formats for an account.
 import { isAbsolute, join, relative } from 'node:path';
 import { Command } from 'commander';
-import { runCommand, UserError } from './command.ts';
-import { openDatabase } from './database.ts';
+import { needs, runCommand, UserError } from './command.ts';
+import { checkEmail } from './accounts.ts';
+import { openForCommand } from './database.ts';
 import { type ImportInput, type ImportOptions, importFiles } from './import/import-files.ts';
 import { ProgressReport } from './import/progress.ts';
 import { type ImportSummary, formatSummary } from './import/summary.ts';
@@ -16,9 +17,9 @@ const program = new Command('npm run db:import --')
     "Loads survey responses from files in the service's own export formats: everything, or nothing if a file has an " +
       'error. The error message names the line.',
   )
-  .requiredOption('--email <address>', 'account to load the responses for; created if it does not exist')
-  .requiredOption('--forms <file>', 'form versions, as exported by /responses/form-data')
-  .requiredOption('--responses <file>', 'responses, as exported by /responses/csv')
+  .option('--email <address>', 'account to load the responses for; created if it does not exist')
+  .option('--forms <file>', 'form versions, as exported by /responses/form-data')
+  .option('--responses <file>', 'responses, as exported by /responses/csv')
   .option('--dry-run', 'check the files and report what would change, but store nothing')
   .allowExcessArguments(false)
   .addHelpText(
@@ -38,6 +39,7 @@ Examples:
   npm run db:import -- --email ann@example.org --forms form-data.csv --responses responses.csv.gz
   npm run db:import -- --email ann@example.org --forms form-data.csv --responses responses.csv.gz --dry-run`,
   )
+  .hook('preAction', needs('--email', '--forms', '--responses'))
   .action(importWithReports);
 
 await runCommand(async () => {
@@ -45,8 +47,7 @@ await runCommand(async () => {
 });
 
 async function importWithReports({ email, forms, responses, dryRun = false }: Options): Promise<void> {
-  if (!/^[^\s@]+@[^\s@]+$/.test(email))
-    throw new UserError(`--email: ${JSON.stringify(email)} is not an e-mail address`);
+  checkEmail(email);
   const input = { email, forms: fromCallersFolder(forms), responses: fromCallersFolder(responses) };
   const interruption = new AbortController();
   const interrupt = (): void => interruption.abort(new UserError('interrupted: nothing was loaded'));
@@ -54,7 +55,7 @@ async function importWithReports({ email, forms, responses, dryRun = false }: Op
   process.once('SIGINT', interrupt);
   process.once('SIGTERM', interrupt);
   try {
-    await using database = await openDatabase();
+    await using database = await openForCommand();
     const summary = await importWithProgress(database.url, input, { dryRun, signal: interruption.signal });
     process.stdout.write(formatSummary(summary, dryRun));
   } finally {

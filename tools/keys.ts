@@ -1,7 +1,8 @@
 // npm run keys: manages API keys, of the local service or of a deployed one.
 import { Command } from 'commander';
-import { reasonOf, runCommand, UserError } from './command.ts';
-import { type Database, openDatabase } from './database.ts';
+import { checkEmail, createAccount } from './accounts.ts';
+import { needs, reasonOf, runCommand, UserError } from './command.ts';
+import { type Database, openForCommand } from './database.ts';
 import { type CacheOptions, checkCacheOptions, removeFromCache } from './keys/cache.ts';
 import { parseDuration, parseKeyId, parseKeyName } from './keys/arguments.ts';
 import { issueKey } from './keys/issue.ts';
@@ -12,6 +13,14 @@ import { rotateKey } from './keys/rotate.ts';
 import { toTable } from './keys/table.ts';
 import { toTheMinute } from './keys/times.ts';
 import { migrate } from './migrations.ts';
+
+interface IssueOptions {
+  email: string;
+  createAccount?: boolean;
+  name: string;
+  expires?: string;
+  json?: boolean;
+}
 
 const program = new Command('npm run keys --')
   .description('Manages the API keys of accounts.')
@@ -28,7 +37,8 @@ cache: that of npm start in DATA_DIR, or with --remote that of the deployed serv
 program
   .command('issue')
   .description('Issues a key and prints it. Only its hash is stored, so it cannot be shown again.')
-  .requiredOption('--email <email>', 'the account, which must exist')
+  .option('--email <email>', 'the account')
+  .option('--create-account', 'create the account if it does not exist')
   .option('--name <name>', 'what the key is for', 'API key')
   .option('--expires <duration>', 'when it stops working, such as 90d, 12h or 30m (default: never)')
   .option('--json', 'print the key with its id, prefix and times, as JSON')
@@ -39,11 +49,16 @@ Examples:
   npm run --silent keys -- issue --email ann@example.org
   npm run --silent keys -- issue --email ann@example.org --name "Nightly pull" --expires 90d`,
   )
-  .action(async (options: { email: string; name: string; expires?: string; json?: boolean }) => {
+  .hook('preAction', needs('--email'))
+  .action(async (options: IssueOptions) => {
+    const { email } = options;
     const name = parseKeyName(options.name);
     const expiresInMs = parseExpiry(options.expires);
+    if (options.createAccount) checkEmail(email);
     await using database = await openMigrated();
-    const key = await issueKey(database.url, { email: options.email, name, expiresInMs });
+    if (options.createAccount && (await createAccount(database.url, email)))
+      note(printable(`Created the account "${email}".`));
+    const key = await issueKey(database.url, { email, name, expiresInMs });
     print(options.json ? printableJson(key) : key.key);
   });
 
@@ -142,7 +157,7 @@ function parseExpiry(text: string | undefined): number | undefined {
 }
 
 async function openMigrated(): Promise<Database> {
-  const database = await openDatabase();
+  const database = await openForCommand();
   try {
     await migrate(database.url);
     return database;

@@ -1,7 +1,7 @@
 // npm run db:remove: deletes a survey, or one participant's responses to it.
 import { Command } from 'commander';
-import { runCommand } from './command.ts';
-import { openDatabase } from './database.ts';
+import { needs, runCommand } from './command.ts';
+import { openForCommand } from './database.ts';
 import { printable } from './keys/printable.ts';
 import { migrate } from './migrations.ts';
 import { type Removal, type RemovalTarget, removeSurvey } from './remove/remove-survey.ts';
@@ -15,8 +15,8 @@ const program = new Command('npm run db:remove --')
     "Deletes a survey with its form versions, or one participant's responses to it. Without --yes it only shows what it " +
       'would delete.',
   )
-  .requiredOption('--email <address>', 'account that the survey belongs to')
-  .requiredOption('--survey <name>', 'name of the survey')
+  .option('--email <address>', 'account that the survey belongs to')
+  .option('--survey <name>', 'name of the survey')
   .option('--userid <id>', "delete only this participant's responses, and keep the form versions")
   .option('--yes', 'delete; this cannot be undone')
   .allowExcessArguments(false)
@@ -31,8 +31,9 @@ Examples:
   npm run db:remove -- --email ann@example.org --survey "Health 2026" --yes
   npm run db:remove -- --email ann@example.org --survey "Health 2026" --userid 2000921492222525 --yes`,
   )
+  .hook('preAction', needs('--email', '--survey'))
   .action(async ({ yes: isConfirmed = false, ...target }: Options) => {
-    await using database = await openDatabase();
+    await using database = await openForCommand();
     await migrate(database.url);
     const removal = await removeSurvey(database.url, target, { isConfirmed });
     process.stdout.write(format(removal, target, isConfirmed));

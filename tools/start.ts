@@ -6,11 +6,12 @@ import { openDatabase } from './database.ts';
 import { migrate } from './migrations.ts';
 import { startSqlGateway } from './sql-gateway.ts';
 import { prepareDemo } from './start/demo.ts';
-import { chooseLogin, WORKER_ROLE } from './start/login.ts';
+import { chooseLogin } from './start/login.ts';
 import { checkPortIsFree, whenHealthy } from './start/ports.ts';
 import { printReady } from './start/ready.ts';
 import { type Stop, untilStopped } from './start/signals.ts';
 import { startWorkerProcess } from './start/worker.ts';
+import { WORKER_ROLE } from './worker-role.ts';
 
 const DEFAULT_PORT = 8787;
 
@@ -32,8 +33,8 @@ await runCommand(async () => {
   const demo = database.kind === 'embedded' && !stop.requested ? await prepareDemo(database.url, dataDir) : undefined;
   if (stop.requested) return;
 
-  const password = randomBytes(24).toString('hex');
-  const login = await chooseLogin(database, password);
+  const login = await chooseLogin(database);
+  const password = randomBytes(24).toString('hex'); // of the gateway
   const gateway = await startSqlGateway({ database: login.url, password });
   cleanUp.defer(() => gateway.close());
 

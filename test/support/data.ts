@@ -130,11 +130,14 @@ export async function addResponses(survey: TestSurvey, responses: readonly TestR
 const iso = (column: string) =>
   String.raw`regexp_replace(to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '(\.\d{3})000$', '\1') || 'Z'`;
 
-/** The expected CSV export of a survey, byte for byte: the output of COPY. */
-export function copyResponses(survey: TestSurvey): Promise<Buffer> {
+const quoted = (text: string, mark: string) => mark + text.replaceAll(mark, mark + mark) + mark;
+
+/** The expected CSV export of a survey, byte for byte: the output of COPY. @param keys the metadata keys to add as columns */
+export function copyResponses(survey: TestSurvey, keys: readonly string[] = []): Promise<Buffer> {
+  const metadata = keys.map((key) => `, metadata->>${quoted(key, `'`)} as ${quoted(`metadata.${key}`, '"')}`);
   return copy(`
     select parent_surveyid, parent_shortcode, surveyid, flowid, userid, question_ref, question_idx, question_text,
-      response, ${iso('r.timestamp')} as timestamp, metadata, metadata->>'ad_id' as ad_id, pageid, translated_response
+      response, ${iso('r.timestamp')} as timestamp, metadata, metadata->>'ad_id' as ad_id, pageid, translated_response${metadata.join('')}
     from responses r where surveyid in (${survey.forms.map(({ id }) => `'${id}'`).join(', ')})
     order by r.timestamp, userid, question_ref, surveyid`);
 }

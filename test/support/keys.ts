@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '../../tools/migrations.ts';
-import { type Outcome, startTool } from './run-tool.ts';
+import { type Outcome, startTool, withoutDatabase } from './run-tool.ts';
 import { query, startDatabase } from './database.ts';
 import { parseDuration } from '../../tools/keys/arguments.ts';
 import { type IssuedKey, issueKey } from '../../tools/keys/issue.ts';
@@ -19,6 +19,7 @@ export interface KeysCommand {
   /** The command's HOME and TMPDIR, itself temporary. DATA_DIR is `data` in it. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
+  /** The outcome without the line that names the database. */
   run(...args: string[]): Promise<Outcome>;
   runWith(env: NodeJS.ProcessEnv, ...args: string[]): Promise<Outcome>;
   /** Issues a key for you@example.org in this process, which takes far less time than the command. */
@@ -39,8 +40,10 @@ export async function startKeysCommand(): Promise<KeysCommand> {
     CLOUDFLARE_API_TOKEN: '',
     CLOUDFLARE_API_BASE_URL: 'http://127.0.0.1:9/client/v4',
   };
-  const runWith = (more: NodeJS.ProcessEnv, ...args: string[]) =>
-    startTool('keys.ts', args, { ...env, ...more }).outcome;
+  const runWith = async (more: NodeJS.ProcessEnv, ...args: string[]): Promise<Outcome> => {
+    const outcome = await startTool('keys.ts', args, { ...env, ...more }).outcome;
+    return { ...outcome, stderr: withoutDatabase(outcome.stderr) };
+  };
   await migrate(database.url);
   await query(database.url, `insert into users (email) values ('you@example.org')`);
   return {

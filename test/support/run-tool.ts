@@ -10,6 +10,9 @@ export interface Outcome {
   readonly stderr: string;
 }
 
+/** Removes the line with which a command names its database. */
+export const withoutDatabase = (stderr: string): string => stderr.replace(/^Database: .*\n/m, '');
+
 /** Starts `tools/<name>` as npm would, as another OS account if one is given. Kills it after 100 seconds. */
 export function startTool(
   name: string,

@@ -34,6 +34,8 @@ export interface StackOptions {
   readonly maxResponseBytes?: number;
   /** Starts a proxy between the Worker and the SQL-over-HTTP endpoint. @returns the proxy's URL */
   readonly startProxy?: (endpoint: string) => Promise<string>;
+  /** Starts a connection pooler in front of the migrated database. @returns the URL of the Worker's role through it */
+  readonly startPooler?: (databaseUrl: string) => Promise<string>;
   /** Additional variables of the Worker. */
   readonly vars?: Record<string, string>;
   /** Requests per period, by the binding's name of a rate limit. */
@@ -54,13 +56,14 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const password = randomBytes(24).toString('hex');
   const {
     startProxy = async (endpoint: string) => endpoint,
+    startPooler = async (database: string) => database,
     entry = 'src/worker.ts',
     vars,
     limits,
     inspector,
     ...rest
   } = options;
-  const gateway = await startSqlGateway({ database: databaseUrl, password, ...rest });
+  const gateway = await startSqlGateway({ database: await startPooler(databaseUrl), password, ...rest });
   stack.defer(() => gateway.close());
 
   const worker = await startWorker(entry, {

@@ -134,6 +134,12 @@ describe('npm run deploy', () => {
   });
 });
 
+test('refuses the URL of the Worker', async () => {
+  await expect(databaseProblems('postgres://survey_export_worker:p@127.0.0.1:1/db')).rejects.toThrow(
+    "survey_export_worker is the Worker's role; use the owner's URL",
+  );
+});
+
 describe('an environment of wrangler.toml', () => {
   test('that does not exist is rejected', () => {
     const message = `--env: ${config} has no environment "nowhere", only staging, production`;
@@ -207,6 +213,29 @@ describe('the database', () => {
     await query(url, 'grant select on users to survey_export_worker');
   });
 
+  test('names what a migration was not allowed to set, because another user had created the role', async () => {
+    await query(url, `create role tenant login password 'p'`);
+    await query(url, 'create database tenants owner tenant');
+    const tenant = Object.assign(new URL(url), { username: 'tenant', password: 'p', pathname: '/tenants' }).href;
+    await query(url, 'alter role survey_export_worker reset all');
+    await migrate(tenant);
+    expect(await databaseProblems(tenant)).toEqual(
+      [
+        'enable_bitmapscan',
+        'enable_seqscan',
+        'statement_timeout',
+        'idle_in_transaction_session_timeout',
+        'max_parallel_workers_per_gather',
+      ].map((name) => expect.stringContaining(`has no setting ${name};`)),
+    );
+    await query(url, 'alter role survey_export_worker set enable_bitmapscan = off');
+    await query(url, 'drop database tenants');
+    for (const name of ['0003', '0005', '0006'])
+      await query(url, `delete from schema_migrations where name like '${name}%'`);
+    await migrate(url);
+    expect(await databaseProblems(url)).toEqual([]);
+  });
+
   test.each([
     ['alter role survey_export_worker nologin', 'alter role survey_export_worker login', 'cannot log in'],
     [
@@ -233,6 +262,31 @@ describe('the database', () => {
       'grant delete on surveys to survey_export_worker',
       'revoke delete on surveys from survey_export_worker',
       'can change surveys;',
+    ],
+    [
+      'revoke usage on schema public from survey_export_worker, public',
+      'grant usage on schema public to survey_export_worker, public',
+      'cannot use the schema public; run "grant usage on schema public to survey_export_worker"',
+    ],
+    [
+      `do $$ begin execute format('revoke connect on database %I from public', current_database()); end $$`,
+      `do $$ begin execute format('grant connect on database %I to public', current_database()); end $$`,
+      'cannot connect; run "grant connect on database test_',
+    ],
+    [
+      'alter role survey_export_worker createrole replication',
+      'alter role survey_export_worker nocreaterole noreplication',
+      'has more rights than it needs; run "alter role survey_export_worker nocreaterole noreplication"',
+    ],
+    [
+      'alter role survey_export_worker reset enable_seqscan',
+      'alter role survey_export_worker set enable_seqscan = off',
+      `has no setting enable_seqscan; run "alter role survey_export_worker set enable_seqscan = 'off'"`,
+    ],
+    [
+      `alter role survey_export_worker set statement_timeout = '5s'`,
+      `alter role survey_export_worker set statement_timeout = '65000'`, // the same as 65s
+      `has statement_timeout = '5s'; run "alter role survey_export_worker set statement_timeout = '65s'"`,
     ],
     [
       'alter role survey_export_worker superuser',

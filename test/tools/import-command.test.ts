@@ -9,11 +9,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { migrate } from '../../tools/migrations.ts';
 import { csvOf, responseRow } from '../support/export-files.ts';
 import { writeFiles } from '../support/load-files.ts';
-import { type Outcome, startTool } from '../support/run-tool.ts';
+import { type Outcome, startTool, withoutDatabase } from '../support/run-tool.ts';
 import { type RunningDatabase, dump, startDatabase } from '../support/database.ts';
 
 function withoutProgress(stderr: string): string {
-  return stderr.replaceAll(/^(reading|checking|comparing|writing) \w+: .* s\n/gm, '');
+  return withoutDatabase(stderr).replaceAll(/^(reading|checking|comparing|writing) \w+: .* s\n/gm, '');
 }
 
 function start(args: string[], env: NodeJS.ProcessEnv, cwd?: string): ReturnType<typeof startTool> {
@@ -127,6 +127,7 @@ describe('npm run db:import refuses', () => {
     ['no options', [], "error: required option '--email <address>' not specified"],
     ['no files', ['--email', 'a@example.org'], "error: required option '--forms <file>' not specified"],
     ['an unknown option', ['--email', 'a@b', '--forms', 'f', '--responses', 'r', '--x'], "error: unknown option '--x'"],
+    ['a misspelt option', ['--emial', 'a@b'], "error: unknown option '--emial'\n(Did you mean --email?)"],
     [
       'what is not an e-mail address',
       ['--email', 'ann', '--forms', 'f', '--responses', 'r'],

@@ -57,6 +57,7 @@ const fields: Refusal[] = (
     ['flowid', null, 'is empty'],
     ['userid', '2.00092E+15', '"2.00092E+15" is a long number that a spreadsheet has rounded: export the file again'],
     ['userid', '2,00092E+15', '"2,00092E+15" is a long number that a spreadsheet has rounded'],
+    ['question_ref', '1.2E+15', '"1.2E+15" is a long number that a spreadsheet has rounded'],
     ['pageid', '9e+14', '"9e+14" is a long number that a spreadsheet has rounded'],
     ['ad_id', '2.3848E+16', '"2.3848E+16" is a long number that a spreadsheet has rounded'],
     ['userid', null, 'is empty'],
@@ -273,6 +274,11 @@ const refusals: Refusal[] = [
   [
     'a time before the year 1 in UTC',
     { responses: onLine3002({ timestamp: '0001-01-01T00:00:00+05' }) },
+    'responses.csv line 3002: timestamp: is not in the years 1 to 9999 in UTC',
+  ],
+  [
+    'a time after the year 9999 in UTC',
+    { responses: onLine3002({ timestamp: '9999-12-31T23:59:59-05' }) },
     'responses.csv line 3002: timestamp: is not in the years 1 to 9999 in UTC',
   ],
   [

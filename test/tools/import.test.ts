@@ -128,9 +128,13 @@ describe('import', () => {
     });
 
     test('a number written with other digits as a change', async () => {
-      await load({ responses: csvOf([responseRow({ metadata: '{"n": 1.0}', ad_id: null })]) });
-      const summary = await load({ responses: csvOf([responseRow({ metadata: '{"n": 1.00}', ad_id: null })]) });
-      expect(summary.responses).toEqual({ new: 0, changed: 1, unchanged: 0 });
+      const files = (metadata: string): Files => ({
+        forms: csvOf([formRow({ metadata })]),
+        responses: csvOf([responseRow({ metadata, ad_id: null })]),
+      });
+      await load(files('{"n": 1.0}'));
+      const changed = { new: 0, changed: 1, unchanged: 0 };
+      expect(await load(files('{"n": 1.00}'))).toMatchObject({ forms: changed, responses: changed });
       expect((await stored())[0]?.['metadata']).toBe('{"n": 1.00}');
     });
 

@@ -16,9 +16,9 @@ describe('npm run keys -- issue', () => {
   afterAll(() => keys?.stop());
 
   const stored = async (key: string) =>
-    query<{ name: string; prefix: string; email: string; days: number | null }>(
+    query<{ id: string; email: string; name: string; prefix: string; expires: Date | null }>(
       keys.url,
-      `select k.name, k.prefix, u.email, extract(epoch from k.expires - k.created)::float / 86400 as days
+      `select k.id, u.email, k.name, k.prefix, k.expires
        from api_keys k join users u on u.id = k.userid where hash = $1`,
       [await hashApiKey(key)],
     );
@@ -29,8 +29,8 @@ describe('npm run keys -- issue', () => {
     const key = stdout.trimEnd();
     expect(stdout).toBe(`${key}\n`);
     expect(isWellFormedApiKey(key)).toBe(true);
-    expect(await stored(key)).toEqual([
-      { name: 'API key', prefix: key.slice(0, 9), email: 'you@example.org', days: null },
+    expect(await stored(key)).toMatchObject([
+      { email: 'you@example.org', name: 'API key', prefix: key.slice(0, 9), expires: null },
     ]);
     expect(JSON.stringify(await query(keys.url, 'select * from api_keys'))).not.toContain(key);
   });
@@ -38,15 +38,25 @@ describe('npm run keys -- issue', () => {
   test('takes a name and a lifetime, and prints JSON', async () => {
     const { stdout } = await keys.run(...ISSUE, '--name', 'Pull', '--expires', '90d', '--json');
     const issued = JSON.parse(stdout) as IssuedKey;
-    expect(issued).toMatchObject({ email: 'you@example.org', name: 'Pull', prefix: issued.key.slice(0, 9) });
     const [row] = await stored(issued.key);
-    expect(row?.name).toBe('Pull');
-    expect(row?.days).toBeCloseTo(90, 2);
+    expect(row).toMatchObject({ email: 'you@example.org', name: 'Pull', prefix: issued.key.slice(0, 9) });
+    expect((Number(row?.expires) - Date.now()) / 86_400_000).toBeCloseTo(90, 2);
+    expect(issued).toEqual({ ...row, key: issued.key, expires: row?.expires?.toISOString() });
   });
 
   test('finds the account by its e-mail address in any case', async () => {
     const { stdout } = await keys.run('issue', '--email', 'You@Example.ORG', '--json');
     expect(JSON.parse(stdout)).toMatchObject({ email: 'you@example.org' });
+  });
+
+  test('creates the account with --create-account, once', async () => {
+    const args = ['issue', '--email', 'new@example.org', '--create-account'];
+    const [first, second] = [await keys.run(...args), await keys.run(...args)];
+    expect(first).toMatchObject({ status: 0, stderr: 'Created the account "new@example.org".\n' });
+    expect(second).toMatchObject({ status: 0, stderr: '' });
+    expect([await stored(first.stdout.trim()), await stored(second.stdout.trim())]).toEqual(
+      [1, 2].map(() => [expect.objectContaining({ email: 'new@example.org' })]),
+    );
   });
 
   test('refuses an e-mail address that two accounts match', async () => {
@@ -64,6 +74,8 @@ describe('npm run keys -- issue', () => {
     ],
     ['a bad name', [...ISSUE, '--name', ' '], '--name: is empty'],
     ['a bad lifetime', [...ISSUE, '--expires', '3 weeks'], '--expires: "3 weeks" is not'],
+    ['a bad address of a new account', ['issue', '--create-account', '--email', 'new'], '--email: "new" is not'],
+    ['a misspelt option', ['issue', '--emial', 'a@b'], "error: unknown option '--emial'\n(Did you mean --email?)"],
     ['no account', ['issue'], "required option '--email <email>' not specified"],
   ])('refuses %s', async (_, args, message) => {
     const { status, stdout, stderr } = await keys.run(...args);

@@ -1,10 +1,13 @@
-import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
 import { openDatabase } from '../../tools/database.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { query } from '../support/database.ts';
+import { startTool } from '../support/run-tool.ts';
 
 let postgres: TestPostgres;
 let url: string;
@@ -101,10 +104,42 @@ describe('DATABASE_URL', () => {
   test.each([
     ['mysql://me:secret@host/db', /not a Postgres URL/],
     ['secret', /not a Postgres URL/],
+    ['postgres://me:a/secret@host/db', /special characters .* must be escaped: \/ as %2F/],
+    ['postgres://me:1/secret@host/db', /must be escaped/],
+    ['postgres://me:a#secret@host/db', /must be escaped/],
+    ['postgres://me:1?secret@host/db', /must be escaped/],
+    ['postgresql://survey_export_worker:secret@host/db', /is the Worker's role; use the owner's URL$/],
     ['postgres://me:secret@127.0.0.1:1/db', /Cannot connect to Postgres 127\.0\.0\.1:1\/db .*ECONNREFUSED/],
   ])('%s is refused with a reason, but without the password', async (invalid, reason) => {
     const error: unknown = await openDatabase({ DATABASE_URL: invalid }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ name: 'UserError', message: expect.stringMatching(reason) });
     expect(String(error)).not.toContain('secret');
   });
+
+  test.each(['@', '/', '#', '?', '%', '%2F', '@/:'])('may have a password with %s, escaped', async (characters) => {
+    await query(postgres.url, `drop role if exists odd`);
+    await query(postgres.url, `create role odd login password '${characters}'`);
+    const odd = Object.assign(new URL(url), { username: 'odd' }).href.replace(
+      /:[^:@]+@/,
+      `:${encodeURIComponent(characters)}@`,
+    );
+    await using database = await openDatabase({ DATABASE_URL: odd });
+    expect(await query(database.url, 'select current_user')).toEqual([{ current_user: 'odd' }]);
+  });
+
+  test.each(['prefer', 'require', 'verify-ca'])('with sslmode=%s requires TLS, without a warning', async (mode) => {
+    const { status, stderr } = await startTool('migrate.ts', [], { DATABASE_URL: `${url}?sslmode=${mode}` }).outcome;
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^Cannot connect to .*: The server does not support SSL connections\n$/);
+  });
+});
+
+test('npm run db:migrate without DATABASE_URL does not look like a migrated deployment', async () => {
+  const DATA_DIR = await mkdtemp(join(tmpdir(), 'test-migrate-'));
+  onTestFinished(() => rm(DATA_DIR, { recursive: true, force: true }));
+  for (const last of [/^applied /, `nothing to do: embedded Postgres in ${DATA_DIR} is up to date`]) {
+    const { stdout, stderr } = await startTool('migrate.ts', [], { DATA_DIR }).outcome;
+    expect(stderr).toContain(`Database: embedded Postgres in ${DATA_DIR}, because DATABASE_URL is not set\n`);
+    expect(stdout.trimEnd().split('\n').at(-1)).toMatch(last);
+  }
 });

@@ -1,6 +1,15 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdtemp, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -69,13 +78,14 @@ async function ended(child: ChildProcess): Promise<void> {
 
 describe('the embedded database', () => {
   test('is durable, sorts UTF-8 text by code point, requires its password, and is readable only by its owner', async () => {
-    await using database = await open();
+    await using database = await open('service');
     const [settings] = await query(
       database.url,
-      `select current_setting('fsync') as fsync, current_setting('server_encoding') as encoding,
+      `select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
+         current_setting('full_page_writes') as pages, current_setting('server_encoding') as encoding,
          (select string_agg(x, '' order by x) from unnest(array['ä', 'b', 'B', '🐘']) x) as sorted`,
     );
-    expect(settings).toEqual({ fsync: 'on', encoding: 'UTF8', sorted: 'Bbä🐘' });
+    expect(settings).toEqual({ fsync: 'on', commit: 'on', pages: 'on', encoding: 'UTF8', sorted: 'Bbä🐘' });
     const guess = Object.assign(new URL(database.url), { password: 'guess' });
     await expect(query(guess.href, 'select')).rejects.toMatchObject({ code: '28P01' });
     expect(execFileSync('find', [dataDir, '-perm', '/077'], { encoding: 'utf8' })).toBe('');
@@ -185,6 +195,22 @@ describe('the embedded database', () => {
     expect(database.url).not.toBe(command.url);
   });
 
+  test('is stopped without a checkpoint if it takes too long to stop', async () => {
+    await createDatabase();
+    const database = await open('service');
+    const client = new Client({ connectionString: database.url });
+    client.on('error', () => {});
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const pid = rows[0]?.pid ?? 0;
+    process.kill(pid, 'SIGSTOP'); // a fast shutdown waits for it, an immediate one for five seconds
+    const killing = setTimeout(() => process.kill(pid, 'SIGKILL'), 20_000);
+    const started = Date.now();
+    await database[Symbol.asyncDispose]();
+    clearTimeout(killing);
+    expect(Date.now() - started).toBeLessThan(15_000);
+  });
+
   test('reports to npm start that its server has ended unexpectedly', async () => {
     await createDatabase();
     await using database = await open('service');
@@ -219,6 +245,18 @@ describe('DATA_DIR', () => {
     await expect(open()).rejects.toMatchObject({ name: 'UserError', message: expect.stringMatching(message) });
   });
 
+  test('that is empty becomes readable only by its owner', async () => {
+    mkdirSync(dataDir, { mode: 0o755 });
+    await using _ = await open();
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+  });
+
+  test('loses the draft of a database whose creation was killed', async () => {
+    mkdirSync(join(dataDir, 'postgres.new-4194304'), { recursive: true }); // above every process id
+    await using _ = await open();
+    expect(readdirSync(dataDir)).toEqual(['postgres']);
+  });
+
   test('that is not empty keeps its permissions', async () => {
     await createDatabase();
     chmodSync(dataDir, 0o755);
@@ -247,7 +285,11 @@ describe('DATA_DIR', () => {
     if (account) chownSync(dataDir, account.uid, account.gid);
     const env = { DATA_DIR: dataDir, HOME: folder };
     const migrated = await startTool('migrate.ts', [], env, folder, account).outcome;
-    expect(migrated).toMatchObject({ status: 0, stderr: '' });
+    const { DATA_DIR } = env;
+    expect(migrated).toMatchObject({
+      status: 0,
+      stderr: `Database: embedded Postgres in ${DATA_DIR}, because DATABASE_URL is not set\n`,
+    });
     expect(statSync(join(dataDir, 'postgres'))).toMatchObject({ uid: account?.uid ?? process.getuid?.() });
 
     chmodSync(folder, 0o555);

@@ -2,10 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { withConnection } from '../../tools/connection.ts';
 import { type RunningDatabase, dump, empty, query, startDatabase } from '../support/database.ts';
 import { csvOf, formId, formRow, responseRow, secondFormId } from '../support/export-files.ts';
 import { loadFiles } from '../support/load-files.ts';
-import { type Outcome, startTool } from '../support/run-tool.ts';
+import { type Outcome, startTool, withoutDatabase } from '../support/run-tool.ts';
 
 const otherSurvey = '3f1c6c5e-0000-4000-8000-000000000003';
 const otherAccount = '3f1c6c5e-0000-4000-8000-000000000004';
@@ -47,8 +48,10 @@ describe('npm run db:remove', () => {
     await query(running.url, `insert into survey_settings (surveyid) values ('${formId}'), ('${otherSurvey}')`);
   });
 
-  const run = (...args: string[]): Promise<Outcome> =>
-    startTool('remove.ts', args, { DATABASE_URL: running.url }).outcome;
+  const run = async (...args: string[]): Promise<Outcome> => {
+    const outcome = await startTool('remove.ts', args, { DATABASE_URL: running.url }).outcome;
+    return { ...outcome, stderr: withoutDatabase(outcome.stderr) };
+  };
   const surveyA = ['--email', 'Ann@Example.org', '--survey', 'A'];
 
   test('shows what it would delete, and deletes nothing without --yes', async () => {
@@ -98,6 +101,19 @@ describe('npm run db:remove', () => {
     expect(await query(running.url, 'select from survey_settings')).toHaveLength(2);
   });
 
+  test('deletes responses that another session is adding', async () => {
+    await withConnection(running.url, async (other) => {
+      await other.query('begin');
+      await other.query(`insert into responses select (r).* from (
+        select jsonb_populate_record(r, '{"userid":"3"}') as r from responses r where surveyid = '${formId}' limit 1) s`);
+      const removed = run(...surveyA, '--yes');
+      const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+      await expect.poll(() => query(running.url, waiting)).toHaveLength(1);
+      await other.query('commit');
+      expect(await removed).toMatchObject({ status: 0, stdout: expect.stringContaining('deleted 4 responses of 3 ') });
+    });
+  });
+
   test.each([
     [
       'an unknown account',
@@ -110,6 +126,7 @@ describe('npm run db:remove', () => {
       '--survey: there is no survey "C": the account has "A", "B"',
     ],
     ['an unknown participant', [...surveyA, '--userid', '3'], '--userid: "3" has no responses in this survey'],
+    ['a misspelt option', ['--emial', 'a@b'], "error: unknown option '--emial'\n(Did you mean --email?)"],
     ['no survey', ['--email', 'ann@example.org'], "error: required option '--survey <name>' not specified"],
   ])('refuses %s', async (_, args, message) => {
     const before = await dump(running.url);

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { withConnection } from '../../tools/connection.ts';
 import { startSqlGateway } from '../../tools/sql-gateway.ts';
 import { type GatewayUnderTest, PASSWORD, startGateway } from '../support/gateway.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
@@ -25,17 +27,23 @@ describe('connections of the SQL gateway', () => {
     await server?.stop();
   });
 
-  /** Starts a long statement, and waits until it is running. @returns its request */
-  async function startLong(url: string) {
+  /** Sends a statement. @returns its request */
+  function send(url: string, query: string) {
     const { hostname, port, pathname: path } = new URL(url);
     const headers = {
       'Neon-Connection-String': gateway.connectionString(),
       'Neon-Raw-Text-Output': 'true',
       'Neon-Array-Mode': 'true',
     };
-    const running = request({ hostname, port, path, method: 'POST', headers });
-    running.on('error', () => {});
-    running.end(JSON.stringify({ query: LONG }));
+    const sent = request({ hostname, port, path, method: 'POST', headers });
+    sent.on('error', () => {});
+    sent.end(JSON.stringify({ query }));
+    return sent;
+  }
+
+  /** Starts a long statement, and waits until it is running. @returns its request */
+  async function startLong(url: string) {
+    const running = send(url, LONG);
     await expect.poll(countLong).toBe(1);
     return running;
   }
@@ -50,6 +58,23 @@ describe('connections of the SQL gateway', () => {
     running.destroy();
     await expect.poll(countLong).toBe(0);
     expect(await gateway.rowsOf('select 1')).toEqual([['1']]);
+  });
+
+  test('run no statement of a client that disconnected while it waited for one', async () => {
+    const other = await startGateway(databaseUrl, 1);
+    onTestFinished(() => other.close());
+    await withConnection(databaseUrl, async (holder) => {
+      await holder.query('select pg_advisory_lock(1)');
+      const first = other.rowsOf('select pg_advisory_xact_lock(1)::text');
+      await expect.poll(() => gateway.directly('select from pg_locks where not granted')).toHaveLength(1);
+      const waiting = send(other.url, 'create table unwanted ()');
+      await sleep(300);
+      waiting.destroy();
+      await sleep(300);
+      await holder.query('select pg_advisory_unlock(1)');
+      await first;
+    });
+    expect(await other.rowsOf(`select to_regclass('unwanted')::text`)).toEqual([[null]]);
   });
 
   test('close with the gateway, whatever they are running', async () => {
@@ -79,6 +104,15 @@ describe('connections of the SQL gateway', () => {
     await gateway.directly(`select pg_terminate_backend(pid) ${others}`);
     await expect.poll(() => gateway.directly(`select ${others}`)).toEqual([]);
     expect(await gateway.rowsOf('select 1')).toEqual([['1']]);
+  });
+
+  // Last, because the server then closes its other connections as well.
+  test('that are lost without an error of the server give 400', async () => {
+    const lost = gateway.failure({ query: LONG });
+    await expect.poll(countLong).toBe(1);
+    const [[pid] = []] = await gateway.directly('select pid from pg_stat_activity where query = $1', [LONG]);
+    process.kill(Number(pid), 'SIGKILL');
+    expect(await lost).toMatchObject({ status: 400, message: 'connection closed', code: '' });
   });
 });
 

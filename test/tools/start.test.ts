@@ -87,6 +87,14 @@ describe('npm start', () => {
     expect(await use(rotated.key)).toBe(200);
   });
 
+  test('serves the reference at the address that it prints', async () => {
+    const [, docs = ''] = /^Docs {2}(http.*)$/m.exec(service.printed) ?? [];
+    for (const url of [docs, `${docs}/`]) {
+      const response = await fetch(url);
+      expect([response.status, response.headers.get('Content-Type')]).toEqual([200, 'text/html; charset=utf-8']);
+    }
+  });
+
   test('leaves no process when it is killed', async () => {
     expect(processes()).not.toEqual([]);
     const { stderr } = await service.stop('SIGKILL');
@@ -120,6 +128,19 @@ describe('npm start', () => {
     expect(next.key).toBe(key);
     expect(await next.stop('SIGINT')).toEqual({ status: 0, stderr: '' }); // status 1 if it missed its deadline
     expect(processes()).toEqual([]);
+  });
+
+  test('issues a new demo key after the old one was revoked', async () => {
+    const keys = (...args: string[]) => startTool('keys.ts', args, { DATA_DIR: dataDir }).outcome;
+    const listed: { id: string; name: string }[] = JSON.parse((await keys('list', '--json')).stdout);
+    const demo = listed.find(({ name }) => name === 'demo');
+    expect((await keys('revoke', demo?.id ?? '')).status).toBe(0);
+    const next = await start();
+    expect(next.key).not.toBe(key);
+    expect(await use(key)).toBe(401);
+    key = next.key;
+    expect(await use(key)).toBe(200);
+    expect(await next.stop('SIGINT')).toEqual({ status: 0, stderr: '' });
   });
 
   test('ends with an error, and with all it started, when workerd ends', async () => {
@@ -176,6 +197,12 @@ describe('npm start on a new DATA_DIR', () => {
     expect(service.key).toBeUndefined();
     expect(service.printed).toContain('\nRole  survey_export_worker, with SET ROLE in a login of postgres\n');
     expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
+
+    const [, args = ''] = /^npm run --silent keys -- (.*)$/m.exec(service.printed) ?? [];
+    const { stdout } = await startTool('keys.ts', args.split(' '), { DATABASE_URL: url }).outcome;
+    const [, surveys = ''] = /^curl .*'(http:[^']+)'$/m.exec(service.printed) ?? [];
+    const response = await fetch(surveys, { headers: { Authorization: `Bearer ${stdout.trim()}` } });
+    expect([response.status, await response.text()]).toEqual([200, '[]']);
     expect(await service.stop('SIGTERM')).toEqual({ status: 0, stderr: '' });
 
     // Roles belong to the server: the Worker's exists, but was created by another user.

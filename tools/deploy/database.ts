@@ -1,10 +1,18 @@
 import type { Client } from 'pg';
-import { openDatabase } from '../database.ts';
 import { withConnection } from '../connection.ts';
+import { openForCommand } from '../database.ts';
 import { pendingMigrations } from '../migrations.ts';
+import { WORKER_ROLE as ROLE } from '../worker-role.ts';
 
-const ROLE = 'survey_export_worker';
 const TABLES = ['users', 'surveys', 'survey_settings', 'responses', 'api_keys', 'api_key_uses'];
+/** What the migrations set, if their user may: another user of the server may have created the role. */
+const SETTINGS = {
+  enable_bitmapscan: 'off',
+  enable_seqscan: 'off',
+  statement_timeout: '65s',
+  idle_in_transaction_session_timeout: '65s',
+  max_parallel_workers_per_gather: '0',
+};
 const MIGRATE = 'run "npm run db:migrate" with the same DATABASE_URL';
 
 /**
@@ -15,7 +23,7 @@ const MIGRATE = 'run "npm run db:migrate" with the same DATABASE_URL';
  * @throws UserError if the database cannot be reached
  */
 export async function databaseProblems(url: string): Promise<string[]> {
-  await using database = await openDatabase({ DATABASE_URL: url });
+  await using database = await openForCommand({ DATABASE_URL: url });
   return withConnection(database.url, async (client) => {
     const pending = await pendingMigrations(client);
     const migration = pending.length > 0 ? [`The database lacks the migrations ${pending.join(', ')}; ${MIGRATE}`] : [];
@@ -25,11 +33,25 @@ export async function databaseProblems(url: string): Promise<string[]> {
 
 /** Does not check for a password: Postgres shows only superusers whether a role has one. */
 async function roleProblems(client: Client): Promise<string[]> {
-  const { rows: roles } = await client.query<{ can_login: boolean; is_super: boolean; is_expired: boolean }>(
+  const { rows: roles } = await client.query<{
+    can_login: boolean;
+    is_super: boolean;
+    is_expired: boolean;
+    attributes: string[];
+    locked_database: string | null;
+    locked_schemas: string[];
+  }>(
     `select rolcanlogin as can_login, rolsuper or rolbypassrls as is_super,
-       coalesce(rolvaliduntil < now(), false) as is_expired
+       coalesce(rolvaliduntil < now(), false) as is_expired,
+       array_remove(array[case when rolcreaterole then 'createrole' end, case when rolcreatedb then 'createdb' end,
+         case when rolreplication then 'replication' end], null) as attributes,
+       case when not has_database_privilege(oid, current_database(), 'connect') then quote_ident(current_database()) end
+         as locked_database,
+       array(select distinct relnamespace::regnamespace::text from pg_class
+         where pg_class.oid in (select to_regclass(name) from unnest($2::text[]) as name)
+           and not has_schema_privilege($1, relnamespace, 'usage')) as locked_schemas
      from pg_roles where rolname = $1`,
-    [ROLE],
+    [ROLE, TABLES],
   );
   const role = roles[0];
   if (!role) return [`The database has no role ${ROLE}; ${MIGRATE}`];
@@ -37,6 +59,17 @@ async function roleProblems(client: Client): Promise<string[]> {
   if (!role.can_login) problems.push(`The role ${ROLE} cannot log in; run "alter role ${ROLE} login"`);
   if (role.is_expired)
     problems.push(`The password of the role ${ROLE} has expired; run "alter role ${ROLE} valid until 'infinity'"`);
+  if (role.attributes.length > 0)
+    problems.push(
+      `The role ${ROLE} has more rights than it needs; run "alter role ${ROLE} ${role.attributes.map((name) => `no${name}`).join(' ')}"`,
+    );
+  if (role.locked_database !== null)
+    problems.push(
+      `The role ${ROLE} cannot connect; run "grant connect on database ${role.locked_database} to ${ROLE}"`,
+    );
+  for (const schema of role.locked_schemas)
+    problems.push(`The role ${ROLE} cannot use the schema ${schema}; run "grant usage on schema ${schema} to ${ROLE}"`);
+  problems.push(...(await settingProblems(client)));
 
   const { rows: tables } = await client.query<{ name: string; can_read: boolean; can_write: boolean }>(
     `select name, has_any_column_privilege($1, to_regclass(name), 'select') as can_read,
@@ -67,4 +100,27 @@ async function roleProblems(client: Client): Promise<string[]> {
       `The role ${ROLE} can change ${writable}; revoke that privilege, and its membership in roles that grant it`,
     );
   return problems;
+}
+
+/** A setting for this database overrides that for all. `set_config` returns a value in the server's spelling: 65s for 65000. */
+async function settingProblems(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string; wanted: string; found: string | null }>(
+    `select name, wanted, found
+     from unnest($2::text[], $3::text[]) as needed (name, wanted)
+     left join lateral (
+       select substr(setting, strpos(setting, '=') + 1) as found
+       from pg_db_role_setting, unnest(setconfig) as setting
+       where setrole = (select oid from pg_roles where rolname = $1)
+         and setdatabase in (0, (select oid from pg_database where datname = current_database()))
+         and split_part(setting, '=', 1) = name
+       order by setdatabase desc limit 1
+     ) as current on true
+     where found is null or set_config(name, found, true) <> set_config(name, wanted, true)`,
+    [ROLE, Object.keys(SETTINGS), Object.values(SETTINGS)],
+  );
+  return rows.map(
+    ({ name, wanted, found }) =>
+      `The role ${ROLE} has ${found === null ? `no setting ${name}` : `${name} = '${found}'`}; ` +
+      `run "alter role ${ROLE} set ${name} = '${wanted}'"`,
+  );
 }

@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { type Account, findAccount } from '../accounts.ts';
+import { type Account, findOrCreateAccount } from '../accounts.ts';
 import { UserError } from '../command.ts';
 import { inTransaction, withConnection } from '../connection.ts';
 import { migrate } from '../migrations.ts';
@@ -73,15 +73,6 @@ async function cancelWhenAborted(url: string, client: Client, signal: AbortSigna
   };
   signal.addEventListener('abort', cancel);
   return { [Symbol.dispose]: () => signal.removeEventListener('abort', cancel) };
-}
-
-async function findOrCreateAccount(client: Client, email: string): Promise<{ account: Account; isNew: boolean }> {
-  const found = await findAccount(client, email);
-  if (found) return { account: found, isNew: false };
-  const { rows } = await client.query<Account>('insert into users (email) values ($1) returning id, email', [email]);
-  const [account] = rows;
-  if (!account) throw new Error('Postgres returned no id for the new account');
-  return { account, isNew: true };
 }
 
 async function importForms(client: Client, account: Account, file: InputFile, options: LoadOptions): Promise<Counts> {

@@ -31,7 +31,8 @@ export async function issueKey(
   const hash = await hashApiKey(key);
   return withLockTimeout(url, async (client) => {
     const account = await findAccount(client, email);
-    if (!account) throw noSuchAccount(email, '"npm run db:import" creates one.');
+    if (!account)
+      throw noSuchAccount(email, '"npm run db:import" creates one with its data, --create-account one without.');
     const insert =
       'insert into api_keys (userid, name, prefix, hash, expires) values ($1, $2, $3, $4, $5) returning id';
     const { rows } = await client.query<{ id: string }>(insert, [account.id, name, prefix, hash, expires]);

@@ -41,6 +41,7 @@ export async function rotateKey(
   const key = generateApiKey();
   const prefix = apiKeyPrefix(key);
   const hash = await hashApiKey(key);
+  // Times have whole milliseconds, which is what the Worker's cache of keys holds.
   // clock_timestamp(), not now(): while this waits for the lock, another rotation may end the key.
   const select = `
     select u.email, k.name, k.prefix, k.hash, ${isoTime('k.expires')} as expires, ${isoTime('k.revoked')} as revoked,
@@ -49,11 +50,11 @@ export async function rotateKey(
   const insert = `
     insert into api_keys (userid, name, prefix, hash, expires)
     select userid, name, $2, $3,
-      now() + coalesce(${ms('$4')}, interval '1 second' * extract(epoch from expires - created)::float8)
+      date_trunc('milliseconds', now() + coalesce(${ms('$4')}, interval '1 second' * extract(epoch from expires - created)::float8))
     from api_keys where id = $1
     returning id, ${isoTime('expires')} as expires`;
   const limit = `
-    update api_keys set expires = least(expires, now() + ${ms('$2')}) where id = $1
+    update api_keys set expires = least(expires, date_trunc('milliseconds', now() + ${ms('$2')})) where id = $1
     returning ${isoTime('expires')} as expires`;
 
   return withLockTimeout(url, (client) =>

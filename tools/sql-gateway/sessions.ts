@@ -78,7 +78,7 @@ export class Sessions {
         session.result = undefined;
       }
     } catch (error) {
-      if (!(error instanceof DatabaseError)) cancel(client);
+      if (!(error instanceof DatabaseError)) await cancel(client);
       client.release(true);
       throw error instanceof DatabaseError || error instanceof Failure ? error : new Failure(400, 'connection closed');
     }
@@ -116,16 +116,20 @@ function clientGone(): Failure {
   return new Failure(400, 'Query cancelled, connection was terminated', { code: '08P01' });
 }
 
+const CANCEL_TIMEOUT_MS = 1_000;
+
 /**
- * Sends a CancelRequest: a statement without rows would not notice that its connection is closed.
+ * Sends a CancelRequest, since a statement without rows would not notice that its connection is closed, and waits until the server
+ * has received it: a connection pooler forwards it only while the client that sent the statement is connected.
  * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS
  */
-function cancel(client: PoolClient): void {
+async function cancel(client: PoolClient): Promise<void> {
   // `pg` keeps the connection's key in properties that are missing from its types.
   const { host, port, processID, secretKey } = client as unknown as Client & { processID: number; secretKey: number };
   const request = Buffer.alloc(16);
   for (const [index, value] of [16, 80877102, processID, secretKey].entries()) request.writeInt32BE(value, 4 * index);
   const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
-  socket.on('error', () => {});
-  socket.end(request);
+  socket.on('error', () => {}).setTimeout(CANCEL_TIMEOUT_MS, () => socket.destroy());
+  socket.resume().write(request); // the server closes the connection; if the client does, PgBouncer may drop the request
+  await new Promise((resolve) => socket.once('close', resolve));
 }

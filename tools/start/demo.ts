@@ -1,7 +1,8 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hashApiKey } from '../../src/auth/api-key.ts';
 import { withConnection } from '../connection.ts';
-import { loadDemoData } from '../demo-data.ts';
+import { DEMO, loadDemoData } from '../demo-data.ts';
 import { issueKey } from '../keys/issue.ts';
 
 /** What you need to try the service. */
@@ -12,17 +13,22 @@ export interface Demo {
 
 /**
  * Loads the demo data into an empty database and issues a key for it. The key is kept in `dataDir`, readable by its owner
- * only, so that later starts can show it again.
+ * only, so that later starts can show it again. If it has been revoked, they issue another.
  *
  * @returns undefined if the database holds other data
  */
 export async function prepareDemo(url: string, dataDir: string): Promise<Demo | undefined> {
   const file = join(dataDir, 'demo.json');
-  if (!(await isEmpty(url))) return readDemo(file);
-  process.stderr.write('Loading demo data …\n');
-  const { email, surveys } = await loadDemoData(url);
-  const { key } = await issueKey(url, { email, name: 'demo' });
-  const demo: Demo = { key, survey: surveys[0] ?? '' };
+  const stored = await readDemo(file);
+  const { isEmpty, hasDemo, isActive } = await lookUp(url, stored?.key);
+  if (stored && isActive) return stored;
+  if (isEmpty) {
+    process.stderr.write('Loading demo data …\n');
+    await loadDemoData(url);
+  } else if (!hasDemo) return undefined;
+
+  const { key } = await issueKey(url, { email: DEMO.email, name: 'demo' });
+  const demo: Demo = { key, survey: DEMO.survey };
   await mkdir(dataDir, { recursive: true });
   await writeFile(file, `${JSON.stringify(demo)}\n`, { mode: 0o600 });
   return demo;
@@ -36,7 +42,20 @@ async function readDemo(file: string): Promise<Demo | undefined> {
   }
 }
 
-async function isEmpty(url: string): Promise<boolean> {
-  const { rowCount } = await withConnection(url, (client) => client.query('select 1 from users limit 1'));
-  return rowCount === 0;
+interface Found {
+  /** Whether there is no account. */
+  readonly isEmpty: boolean;
+  /** Whether there is the demo account. */
+  readonly hasDemo: boolean;
+  /** Whether the key is valid. */
+  readonly isActive: boolean;
+}
+
+async function lookUp(url: string, key: string | undefined): Promise<Found> {
+  const hash = key === undefined ? null : await hashApiKey(key);
+  const select = `
+    select not exists (select from users) as "isEmpty", exists (select from users where email = $1) as "hasDemo",
+      exists (select from api_keys where hash = $2 and revoked is null and coalesce(expires > now(), true)) as "isActive"`;
+  const { rows } = await withConnection(url, (client) => client.query<Found>(select, [DEMO.email, hash]));
+  return rows[0] as Found;
 }

@@ -2,9 +2,8 @@ import { DatabaseError } from 'pg';
 import { UserError } from '../command.ts';
 import { withConnection } from '../connection.ts';
 import type { Database } from '../database.ts';
+import { setWorkerPassword, WORKER_ROLE } from '../worker-role.ts';
 
-/** The role that migration 0001 creates. */
-export const WORKER_ROLE = 'survey_export_worker';
 /** SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const INSUFFICIENT_PRIVILEGE = '42501';
 
@@ -16,18 +15,14 @@ export interface Login {
 }
 
 /**
- * Chooses the login in which the Worker's statements run. To the embedded server it is the Worker's role itself, which gets
- * `password`. A database of your own keeps its password: there, it is the user of DATABASE_URL, who has to use SET ROLE.
+ * Chooses the login in which the Worker's statements run. To the embedded server it is the Worker's role itself, which gets a
+ * new password. A database of your own keeps its password: there, it is the user of DATABASE_URL, who has to use SET ROLE.
  *
- * @param password hexadecimal
  * @throws UserError if the user of DATABASE_URL may not act as the Worker's role
  */
-export async function chooseLogin({ kind, url }: Database, password: string): Promise<Login> {
+export async function chooseLogin({ kind, url }: Database): Promise<Login> {
   return withConnection(url, async (client) => {
-    if (kind === 'embedded') {
-      await client.query(`alter role ${WORKER_ROLE} password '${password}'`);
-      return { url: Object.assign(new URL(url), { username: WORKER_ROLE, password }).href, user: WORKER_ROLE };
-    }
+    if (kind === 'embedded') return { url: (await setWorkerPassword(client, url)).href, user: WORKER_ROLE };
     const { rows } = await client.query<{ name: string }>('select quote_ident(current_user) as name');
     const user = rows[0]?.name ?? '';
     await client.query(`set role ${WORKER_ROLE}`).catch((cause: unknown) => {

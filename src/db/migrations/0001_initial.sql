@@ -66,11 +66,12 @@ create index api_keys_by_account on api_keys (userid);
 -- Roles belong to the whole cluster: another of its databases may have created this one already, or be creating it now.
 -- Before a table is first analysed, Postgres expects few responses per form version, and would read all of them with a bitmap
 -- scan and sort them for every page. For the role's queries, an index scan is never slower.
--- The role has no password, so nobody can log in as it until the operator sets one.
+-- Nobody knows the role's random password: "npm run db:worker-url" sets another. Neon does not accept a role without one, or a
+-- hash in its place.
 do $$
 begin
   if not exists (select from pg_roles where rolname = 'survey_export_worker') then
-    create role survey_export_worker login;
+    execute format('create role survey_export_worker login password %L', gen_random_uuid()::text || gen_random_uuid());
     alter role survey_export_worker set enable_bitmapscan = off;
     execute format('grant survey_export_worker to %I', current_user); -- so that the migrating user may SET ROLE to it
   end if;

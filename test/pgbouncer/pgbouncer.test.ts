@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { migrate } from '../../tools/migrations.ts';
+import { WORKER_ROLE } from '../../tools/worker-role.ts';
+import { query } from '../support/database.ts';
+import { type GatewayUnderTest, startGateway } from '../support/gateway.ts';
+import { startPgBouncer } from '../support/pgbouncer.ts';
+import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+
+let postgres: TestPostgres;
+let pooler: Awaited<ReturnType<typeof startPgBouncer>>;
+let gateway: GatewayUnderTest;
+/** For a database in which the role's statements end after 1 s. */
+let hurried: GatewayUnderTest;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  const url = await postgres.createDatabase();
+  const { pathname } = new URL(await postgres.createDatabase());
+  await migrate(url);
+  await query(url, `alter role ${WORKER_ROLE} in database ${pathname.slice(1)} set statement_timeout = '1s'`);
+  pooler = await startPgBouncer(url);
+  gateway = await startGateway(pooler.url, 10);
+  hurried = await startGateway(Object.assign(new URL(pooler.url), { pathname }).href, 10);
+});
+afterAll(async () => {
+  await gateway?.close();
+  await hurried?.close();
+  await pooler?.stop();
+  await postgres?.stop();
+});
+
+test('every connection has the settings of the Worker’s role', async () => {
+  const settings = ['statement_timeout', 'idle_in_transaction_session_timeout', 'enable_seqscan', 'enable_bitmapscan'];
+  const values = settings.map((name) => `current_setting('${name}')`).join();
+  const select = `select current_user, ${values}, pg_backend_pid(), pg_sleep(0.1)`;
+  const rows = (await Promise.all(Array.from({ length: 50 }, () => gateway.rowsOf(select)))).flat();
+  for (const row of rows) expect(row.slice(0, 5)).toEqual([WORKER_ROLE, '65s', '65s', 'off', 'off']);
+  expect(new Set(rows.map((row) => row[5])).size).toBeGreaterThan(1);
+});
+
+test('a statement is cancelled after the role’s statement_timeout', async () => {
+  expect(await hurried.failure({ query: 'select pg_sleep(30)' })).toMatchObject({ status: 400, code: '57014' });
+});
+
+test('a statement is cancelled when the client disconnects', async () => {
+  const long = 'select pg_sleep(59)';
+  const running = async () =>
+    (await query(postgres.url, `select from pg_stat_activity where query = $1 and state = 'active'`, [long])).length;
+  const client = new AbortController();
+  const response = fetch(gateway.url, {
+    method: 'POST',
+    headers: {
+      'Neon-Connection-String': gateway.connectionString(),
+      'Neon-Raw-Text-Output': 'true',
+      'Neon-Array-Mode': 'true',
+    },
+    body: JSON.stringify({ query: long }),
+    signal: client.signal,
+  });
+  await expect.poll(running).toBe(1);
+  client.abort();
+  await expect(response).rejects.toThrow('aborted');
+  await expect.poll(running, { timeout: 5_000 }).toBe(0);
+});

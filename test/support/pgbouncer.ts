@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { Client } from 'pg';
+import { withConnection } from '../../tools/connection.ts';
+import { chownTree, serverAccount } from '../../tools/postgres/account.ts';
+import { spawnTethered } from '../../tools/tether.ts';
+import { setWorkerPassword, WORKER_ROLE } from '../../tools/worker-role.ts';
+import { freePort } from './npm-start.ts';
+import { runFolder } from './once-per-run.ts';
+
+/** Path of the program, which npm does not have; undefined if it is not installed. */
+export function findPgBouncer(): string | undefined {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin'];
+  return folders.map((folder) => join(folder, 'pgbouncer')).find((path) => existsSync(path));
+}
+
+export const versionOf = (program: string): string =>
+  execFileSync(program, ['--version'], { encoding: 'utf8' }).split('\n')[0] ?? '';
+
+/**
+ * Starts PgBouncer as Neon does, in transaction mode:
+ * https://github.com/neondatabase/neon/blob/main/compute/etc/pgbouncer.ini
+ *
+ * @param databaseUrl superuser URL of a migrated database
+ * @returns the URL of the Worker's role, which gets a new password, through PgBouncer
+ */
+export async function startPgBouncer(databaseUrl: string): Promise<{ url: string; stop: () => Promise<void> }> {
+  const program = findPgBouncer();
+  if (program === undefined) throw new Error('pgbouncer is not installed');
+  const direct = await withConnection(databaseUrl, (client) => setWorkerPassword(client, databaseUrl));
+  const account = await serverAccount(); // like Postgres, it refuses to run as root
+  const folder = await mkdtemp(join(await runFolder(), 'pgbouncer-'));
+  const port = await freePort();
+  await writeFile(join(folder, 'users'), `"${WORKER_ROLE}" "${direct.password}"\n`);
+  await writeFile(
+    join(folder, 'pgbouncer.ini'),
+    `[databases]
+* = host=${direct.hostname} port=${direct.port}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = scram-sha-256
+auth_file = ${join(folder, 'users')}
+pool_mode = transaction
+max_client_conn = 10000
+default_pool_size = 64
+${/ 1\.(?:1\d|20)\b/.test(versionOf(program)) ? '' : 'max_prepared_statements = 0'}
+ignore_startup_parameters = extra_float_digits
+log_connections = 0
+log_disconnections = 0
+`,
+  );
+  await chownTree(folder, account);
+  const child = spawnTethered(program, ['--quiet', join(folder, 'pgbouncer.ini')], {
+    ...account,
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    onParentExit: 'QUIT',
+  });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const url = Object.assign(direct, { port: String(port) }).href;
+  await untilReady(url, ended);
+  return {
+    url,
+    stop: async () => {
+      child.kill('SIGQUIT');
+      await ended;
+    },
+  };
+}
+
+async function untilReady(url: string, ended: Promise<void>): Promise<void> {
+  let hasEnded = false;
+  void ended.then(() => (hasEnded = true));
+  for (;;) {
+    const client = new Client({ connectionString: url });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      return await client.end();
+    } catch (error) {
+      if (hasEnded || (error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') throw error;
+    }
+  }
+}

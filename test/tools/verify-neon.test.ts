@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadDemoData } from '../../tools/demo-data.ts';
+import { migrate } from '../../tools/migrations.ts';
+import { type SqlGateway, startSqlGateway } from '../../tools/sql-gateway.ts';
+import { endpointOf } from '../../tools/verify-neon/endpoint.ts';
+import { PROTOCOL_CHECKS } from '../../tools/verify-neon/protocol.ts';
+import { verifyNeon } from '../../tools/verify-neon/verify-neon.ts';
+import { WORKER_CHECKS } from '../../tools/verify-neon/worker-checks.ts';
+import { dump, query } from '../support/database.ts';
+import { LIMIT } from '../support/gateway.ts';
+import { type TestPostgres, startPostgres } from '../support/postgres.ts';
+import { startTool } from '../support/run-tool.ts';
+import { type Exchange, type Fault, type Proxy, startProxy } from './verify-proxy.ts';
+
+let server: TestPostgres;
+let databaseUrl: string;
+let gateway: SqlGateway;
+let proxy: Proxy;
+let rolePassword: string;
+
+beforeAll(async () => {
+  server = await startPostgres();
+  databaseUrl = await server.createDatabase();
+  rolePassword = decodeURIComponent(new URL(databaseUrl).password); // the endpoint's, which the owner's has to be as well
+  const limits = { maxResponseBytes: LIMIT, maxRequestBytes: LIMIT };
+  gateway = await startSqlGateway({ database: databaseUrl, password: rolePassword, ...limits });
+  proxy = await startProxy(gateway.url);
+});
+afterAll(async () => {
+  await proxy?.close();
+  await gateway?.close();
+  await server?.stop();
+});
+
+/** The outcomes other than `holds`, by name. */
+async function verified(signal?: AbortSignal): Promise<Record<string, string>> {
+  const options = { endpoint: `${proxy.origin}/sql`, rolePassword, limit: LIMIT };
+  const results = await verifyNeon(databaseUrl, signal ? { ...options, signal } : options);
+  expect(results).toHaveLength(WORKER_CHECKS.length + PROTOCOL_CHECKS.length);
+  const other = results.filter(({ outcome }) => outcome !== 'holds');
+  return Object.fromEntries(other.map(({ name, outcome, details }) => [name, `${outcome}: ${details}`]));
+}
+
+/** What is left behind: schemas and roles. */
+const leftBehind = () =>
+  query(
+    databaseUrl,
+    `select nspname from pg_namespace where nspname ~ '^verify'
+    union all select rolname from pg_roles where rolname ~ '^verify'`,
+  );
+
+/** The stand-in has one password for all roles. */
+const OWN_PASSWORD = 'a new password holds at once, and the old one no longer';
+const NOT_TESTED = { [OWN_PASSWORD]: expect.stringMatching(/^not tested/) };
+
+test('everything holds for the local stand-in, and nothing is left behind', async () => {
+  proxy.inject({});
+  expect(await verified()).toEqual(NOT_TESTED);
+  expect(await leftBehind()).toEqual([]);
+});
+
+test('tables and the role of an installed service are not touched', async () => {
+  const installed = await server.createDatabase();
+  await migrate(installed);
+  await loadDemoData(installed);
+  const state = async () => ({
+    rows: await dump(installed),
+    roles: await query(installed, `select * from pg_roles where rolname = 'survey_export_worker'`),
+  });
+  const before = await state();
+  const own = await startSqlGateway({ database: installed, password: rolePassword });
+  try {
+    await verifyNeon(installed, { endpoint: own.url, rolePassword, limit: LIMIT });
+  } finally {
+    await own.close();
+  }
+  expect(await state()).toEqual(before);
+});
+
+test('an interrupted run leaves nothing behind', async () => {
+  proxy.inject({});
+  const interruption = new AbortController();
+  const run = verified(interruption.signal).catch(String);
+  await expect.poll(async () => (await leftBehind()).length).toBe(2);
+  await sleep(50);
+  interruption.abort(new Error('interrupted'));
+  expect(await run).toContain('interrupted');
+  expect(await leftBehind()).toEqual([]);
+});
+
+function edit(exchange: Exchange, pattern: string | RegExp, by: string): void {
+  exchange.body = Buffer.from(exchange.body.toString().replaceAll(pattern, by));
+}
+
+/** What is wrong, and the statements that fail because of it. All are injected at the same time. */
+const faults: readonly [string, Fault, string[]][] = [
+  [
+    'settings that survive a request',
+    {
+      answer: (exchange) => {
+        if (exchange.requestBody.includes("current_setting('statement_timeout'), to_regclass"))
+          edit(exchange, '"0"', '"12345ms"');
+      },
+    },
+    ['a request leaves no setting, temporary table or transaction behind'],
+  ],
+  [
+    'timestamps without microseconds',
+    { answer: (exchange) => edit(exchange, '43.770047', '43.77') },
+    ['values come as Postgres prints them'],
+  ],
+  [
+    'JSON with spaces',
+    {
+      answer: (exchange) => {
+        if (exchange.status === 200) edit(exchange, '],"command"', '], "command"');
+      },
+    },
+    [
+      'a result has fields, rows and rowCount, as JSON without spaces',
+      'a result’s members are in the order of Neon’s proxy, with neon-request-id',
+    ],
+  ],
+  [
+    'another status than 507',
+    {
+      answer: (exchange) => {
+        if (exchange.status === 507) exchange.status = 500;
+      },
+    },
+    ['a response above the limit is 507, and the next request is served'],
+  ],
+  [
+    'a statement that continues after its client has disconnected',
+    { hidesDisconnects: true },
+    ['a statement is cancelled when its client disconnects'],
+  ],
+  [
+    'a wrong password that is accepted',
+    {
+      ask: ({ headers }) => {
+        headers['neon-connection-string'] = String(headers['neon-connection-string']).replace(
+          ':wrong@',
+          `:${rolePassword}@`,
+        );
+      },
+    },
+    ['a wrong password is 400, without a code'],
+  ],
+  [
+    'errors without a message of Neon’s',
+    { answer: (exchange) => edit(exchange, 'missing username', 'who are you?') },
+    ['a connection string without a user is 400'],
+  ],
+];
+
+test(`names ${faults.map(([what]) => what).join('; ')}`, async () => {
+  proxy.inject({
+    ask: (request) => faults.forEach(([, { ask }]) => ask?.(request)),
+    answer: (exchange) => faults.forEach(([, { answer }]) => answer?.(exchange)),
+    hidesDisconnects: true,
+  });
+  const { [OWN_PASSWORD]: _untested, ...others } = await verified();
+  expect(Object.keys(others).toSorted()).toEqual(faults.flatMap(([, , names]) => names).toSorted());
+  expect(await leftBehind()).toEqual([]);
+});
+
+describe('npm run verify:neon', () => {
+  const run = (...args: string[]) => startTool('verify-neon.ts', args, {}).outcome;
+
+  test('prints a table, and exits with 1 when a statement fails', async () => {
+    proxy.inject({ answer: (exchange) => edit(exchange, '43.770047', '43.77') });
+    const args = ['--database', databaseUrl, '--endpoint', `${proxy.origin}/sql`, '--role-password', rolePassword];
+    const { status, stdout } = await run(...args);
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/^FAILS {7}values come as Postgres prints them/m);
+    expect(stdout).toMatch(/^differs {5}the limit for responses is that of the stand-in/m); // the stand-in has a lower one here
+    expect(stdout).not.toContain(`${rolePassword}@`);
+  });
+
+  test.each([
+    [[], /^--database: expected the URL of the database's owner\n$/],
+    [['--database', 'postgres://a:b@127.0.0.1:1/c'], /^Cannot connect to Postgres 127\.0\.0\.1:1\/c/],
+    [['--database', 'x', '--endpoint', 'y'], /^--endpoint: expected a URL/],
+  ])('%j fails in one line', async (args, message) => {
+    const { status, stderr } = await run(...args);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(message);
+  });
+});
+
+test('the endpoint is the one that the driver derives from the host', () => {
+  const url = 'postgresql://owner:secret@ep-a-b-123.eu-central-1.aws.neon.tech/neondb?sslmode=require';
+  expect(endpointOf(url)).toBe('https://api.eu-central-1.aws.neon.tech/sql');
+});

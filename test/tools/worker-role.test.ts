@@ -1,0 +1,143 @@
+import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withConnection } from '../../tools/connection.ts';
+import { postgresUrl } from '../../tools/database.ts';
+import { databaseProblems } from '../../tools/deploy/database.ts';
+import { migrate } from '../../tools/migrations.ts';
+import { directHost, pooledHost } from '../../tools/neon-host.ts';
+import { query } from '../support/database.ts';
+import { EMPTY_PASSWORD, HASHED_PASSWORD, startNeonRoles } from '../support/neon-roles.ts';
+import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { startTool } from '../support/run-tool.ts';
+
+const run = (name: string, url: string, ...args: string[]) => startTool(name, args, { DATABASE_URL: url }).outcome;
+const userOf = async (url: string) => (await query<{ user: string }>(url, 'select current_user as user'))[0]?.user;
+
+let postgres: TestPostgres;
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(() => postgres?.stop());
+
+describe('on a server that takes only roles with a plaintext password, as Neon does', () => {
+  let server: TestPostgres;
+  let neon: Awaited<ReturnType<typeof startNeonRoles>>;
+  beforeAll(async () => {
+    server = await startPostgres();
+    neon = await startNeonRoles(server);
+  });
+  afterAll(async () => {
+    await neon?.[Symbol.asyncDispose]();
+    await server?.stop();
+  });
+
+  test.each([
+    ['migration 0001 as it was', 'do $$ begin create role worker login; end $$', EMPTY_PASSWORD],
+    ['a password of null', `create role worker login password 'x'; alter role worker password null`, EMPTY_PASSWORD],
+    ['what psql sends for \\password', `create role worker password 'SCRAM-SHA-256$4096:a$b:c'`, HASHED_PASSWORD],
+  ])('%s fails, in a transaction as well', async (_, sql, message) => {
+    await expect(query(neon.url, sql)).rejects.toThrow(message);
+    await withConnection(neon.url, async (client) => {
+      await client.query('begin');
+      await expect(client.query(sql).then(() => client.query('commit'))).rejects.toThrow(message);
+    });
+    expect(await query(neon.url, `select from pg_roles where rolname = 'worker'`)).toEqual([]);
+  });
+
+  test('db:migrate, db:worker-url, deploy --check and a second db:worker-url work', async () => {
+    expect(await run('migrate.ts', neon.url)).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('applied 0001_initial.sql\n'),
+    });
+    const first = await run('worker-url.ts', neon.url);
+    expect(first).toMatchObject({ status: 0, stdout: expect.stringMatching(/^postgres:\S+\n$/) });
+    expect(await userOf(first.stdout.trim())).toBe('survey_export_worker');
+    expect(await databaseProblems(neon.url)).toEqual([]);
+
+    const second = await run('worker-url.ts', neon.url);
+    expect(await userOf(second.stdout.trim())).toBe('survey_export_worker');
+    await expect(query(first.stdout.trim(), 'select')).rejects.toThrow('password authentication failed');
+    expect(await databaseProblems(neon.url)).toEqual([]);
+  });
+});
+
+describe('npm run db:worker-url', () => {
+  test('names the databases that the password also holds for', async () => {
+    const url = await postgres.createDatabase();
+    const other = await postgres.createDatabase();
+    for (const database of [url, other]) await migrate(database);
+    const { stderr } = await run('worker-url.ts', url);
+    const name = new URL(other).pathname.slice(1);
+    expect(stderr).toContain(`holds for every database of this server, also for ${name}, which the role can read.`);
+  });
+
+  test('without DATABASE_URL is refused', async () => {
+    const { status, stdout, stderr } = await run('worker-url.ts', '');
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toContain('(The embedded database serves npm start only.)');
+  });
+
+  test('for a user who may not change the role prints no URL', async () => {
+    const url = await postgres.createDatabase();
+    await migrate(url);
+    await query(url, `create role tenant login password 'p'`);
+    const tenant = Object.assign(new URL(url), { username: 'tenant', password: 'p' }).href;
+    const { status, stdout, stderr } = await run('worker-url.ts', tenant);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toContain('The user of DATABASE_URL may not change the role survey_export_worker');
+  });
+
+  test('before the migrations asks for them', async () => {
+    const server = await startPostgres();
+    const { status, stdout, stderr } = await run('worker-url.ts', server.url);
+    await server.stop();
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toContain('There is no role survey_export_worker: run "npm run db:migrate" first.');
+  });
+});
+
+test.each([
+  ['ep-cool-bird-a1b2c3.us-east-2.aws.neon.tech', 'ep-cool-bird-a1b2c3-pooler.us-east-2.aws.neon.tech'],
+  ['ep-cool-bird-a1b2c3.c-2.eu-central-1.aws.neon.tech', 'ep-cool-bird-a1b2c3-pooler.c-2.eu-central-1.aws.neon.tech'],
+  ['ep-x.eastus2.azure.neon.tech', 'ep-x-pooler.eastus2.azure.neon.tech'],
+])('the Worker connects to the pooler of %s, and commands to the host itself', (direct, pooled) => {
+  for (const host of [direct, pooled]) expect([directHost(host), pooledHost(host)]).toEqual([direct, pooled]);
+});
+
+test('a command connects to Neon without the pooler, with TLS', () => {
+  const [pooled, direct] = ['ep-x-pooler', 'ep-x'].map(
+    (name) => `postgres://u:p%40@${name}.us-east-2.aws.neon.tech/db`,
+  );
+  expect(postgresUrl(`${pooled}?sslmode=require&channel_binding=require`).href).toBe(
+    `${direct}?sslmode=verify-full&channel_binding=require`,
+  );
+});
+
+test('hosts outside Neon have no pooler', () => {
+  for (const host of ['db.example.org', 'ep-x.example.org', 'ep-x-pooler.eu.aws.neon.tech.example.org'])
+    expect([directHost(host), pooledHost(host)]).toEqual([host, host]);
+});
+
+describe('names its database on stderr, without the password:', () => {
+  const remove = ['--email', 'a@b', '--survey', 'x'];
+  const load = ['--email', 'a@b', '--forms', '/nowhere', '--responses', '/nowhere'];
+  test.each([
+    ['db:migrate', 'migrate.ts', []],
+    ['db:import', 'import.ts', load],
+    ['db:remove', 'remove.ts', remove],
+    ['db:worker-url', 'worker-url.ts', []],
+    ['keys', 'keys.ts', ['list', '--json']],
+    ['deploy', 'deploy.ts', ['--check', '--env', 'staging']],
+  ])('npm run %s', async (_, name, args) => {
+    const url = await postgres.createDatabase();
+    const { host, pathname, password } = new URL(url);
+    await migrate(url);
+    const { stdout, stderr } = await startTool(name, args, {
+      DATABASE_URL: url,
+      CLOUDFLARE_API_TOKEN: '',
+      HOME: tmpdir(),
+    }).outcome;
+    expect(stderr).toContain(`Database: Postgres ${host}${pathname}\n`);
+    expect(stdout + stderr).not.toContain(password);
+  });
+});

@@ -1,0 +1,11 @@
+/**
+ * A Neon compute has two host names. Through the one with `-pooler`, clients share connections (PgBouncer, transaction mode):
+ * right for the Worker, wrong for commands, which need sessions. https://neon.com/docs/connect/connection-pooling
+ */
+const NEON_HOST = /^(ep-[\w-]+?)(?:-pooler)?(\.[\w.-]+\.neon\.tech)$/i;
+
+/** The host that shares connections; other hosts stay as they are. */
+export const pooledHost = (host: string): string => host.replace(NEON_HOST, '$1-pooler$2');
+
+/** The host whose connections are sessions; other hosts stay as they are. */
+export const directHost = (host: string): string => host.replace(NEON_HOST, '$1$2');

@@ -1,0 +1,110 @@
+import { Client } from 'pg';
+import { UserError } from '../command.ts';
+import { withConnection } from '../connection.ts';
+import { openDatabase } from '../database.ts';
+import { pooledHost } from '../neon-host.ts';
+import { type Result, type RunOptions, runChecks } from '../verify/run-checks.ts';
+import { SqlEndpoint, endpointOf } from './endpoint.ts';
+import { PROTOCOL_CHECKS } from './protocol.ts';
+import { type Sandbox, createSchema, newSandbox, removalOf, removeSandbox } from './sandbox.ts';
+import { WORKER_CHECKS } from './worker-checks.ts';
+
+/** Neon's limit, and the stand-in's, for a request and for a response. In bytes. */
+const LIMIT = 64 * 1024 * 1024;
+
+export interface VerifyNeonOptions {
+  /** URL of the endpoint; by default the one that the driver derives from the database's host. */
+  readonly endpoint?: string | undefined;
+  /** The only password that the endpoint accepts, whatever the role. */
+  readonly rolePassword?: string | undefined;
+  /** {@link LIMIT} unless given. */
+  readonly limit?: number;
+  /** Writes a line of the report. */
+  readonly log?: (line: string) => void;
+  /** Called with the name of each check when it begins. */
+  readonly begin?: (name: string) => void;
+  /** Cancels what is running. The schema and the role are removed all the same. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Tests a SQL-over-HTTP endpoint and its database, in a schema and with a role that are removed afterwards.
+ *
+ * @param databaseUrl `postgres://` URL of a user who can create schemas and roles
+ * @throws UserError if the database or the endpoint cannot be reached
+ */
+export async function verifyNeon(
+  databaseUrl: string,
+  { endpoint: url, rolePassword, limit = LIMIT, log = () => {}, begin = () => {}, signal }: VerifyNeonOptions = {},
+): Promise<Result[]> {
+  await using database = await openDatabase({ DATABASE_URL: databaseUrl }, signal);
+  const pooled = new URL(database.url);
+  pooled.hostname = pooledHost(pooled.hostname);
+  const viaHttp = pooled.href;
+  const endpoint = new SqlEndpoint(url ?? endpointOf(database.url), viaHttp, signal);
+  const sandbox = newSandbox(rolePassword);
+  return withConnection(database.url, async (owner) => {
+    const version = await reach(endpoint);
+    const { host, pathname } = new URL(viaHttp);
+    log(`Testing ${endpoint.url} for ${host}${pathname}, Postgres ${version}`);
+    log(`Creates the schema and the role ${sandbox.name}; if they are left behind: ${removalOf(sandbox)}`);
+    try {
+      await createSchema(owner, sandbox);
+      return await check({
+        owner,
+        endpoint,
+        sandbox,
+        limit,
+        hasOwnPassword: rolePassword === undefined,
+        options: { log, begin, signal },
+      });
+    } finally {
+      await removeSandbox(owner, sandbox);
+      log(`Removed the schema and the role ${sandbox.name}.`);
+    }
+  });
+}
+
+interface Setting {
+  readonly owner: Client;
+  readonly endpoint: SqlEndpoint;
+  readonly sandbox: Sandbox;
+  readonly limit: number;
+  readonly hasOwnPassword: boolean;
+  readonly options: RunOptions;
+}
+
+async function check({ limit, options, ...target }: Setting): Promise<Result[]> {
+  const { owner, endpoint, sandbox } = target;
+  const results = await runChecks(WORKER_CHECKS, target, options);
+  const directly = async (query: string, params: unknown[] = []) =>
+    (await owner.query<unknown[]>({ text: query, values: params, rowMode: 'array' })).rows;
+  const [[user]] = (await directly('select current_user')) as [[string]];
+  const role = { ...sandbox, settings: await settingsOf(owner, sandbox.name) };
+  const protocol = { endpoint, directly, schema: sandbox.name, owner: user, role, limit };
+  return [...results, ...(await runChecks(PROTOCOL_CHECKS, protocol, options))];
+}
+
+/** @returns Postgres's version. @throws UserError unless the endpoint serves the owner */
+async function reach(endpoint: SqlEndpoint): Promise<string> {
+  try {
+    const [row] = await endpoint.rowsOf('show server_version');
+    return row?.[0] ?? '';
+  } catch (cause) {
+    const { message, cause: reason } = cause as Error;
+    const why = reason instanceof Error ? `${message}: ${reason.message}` : message;
+    throw new UserError(`The SQL endpoint ${endpoint.url} does not serve the owner: ${why}`, { cause });
+  }
+}
+
+/** A role's settings, as `current_setting` shows them. */
+async function settingsOf(owner: Client, role: string): Promise<Record<string, string>> {
+  const { rows } = await owner.query<{ name: string; value: string }>(
+    `select name, set_config(name, value, true) as value
+     from pg_roles, unnest(rolconfig) as setting,
+       lateral (select split_part(setting, '=', 1), substr(setting, strpos(setting, '=') + 1)) as parts (name, value)
+     where rolname = $1`,
+    [role],
+  );
+  return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+}

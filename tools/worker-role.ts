@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import { type Client, DatabaseError } from 'pg';
+import { UserError } from './command.ts';
+
+/** The role that migration 0001 creates. */
+export const WORKER_ROLE = 'survey_export_worker';
+
+/** SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const INSUFFICIENT_PRIVILEGE = '42501';
+const UNDEFINED_OBJECT = '42704';
+
+/**
+ * Gives the Worker's role a new random password, in all databases of the server. It is sent as plain text, the only form that
+ * Neon accepts: https://neon.com/docs/manage/roles#manage-roles-with-sql
+ *
+ * @param url `postgres://` URL of a user who may change the role
+ * @returns the same URL with the role and its password, without parameters
+ * @throws UserError if there is no such role, or the user may not change it
+ */
+export async function setWorkerPassword(client: Client, url: string): Promise<URL> {
+  const password = randomBytes(24).toString('base64url');
+  try {
+    await client.query(`alter role ${WORKER_ROLE} password '${password}'`);
+  } catch (cause) {
+    const reason = cause instanceof DatabaseError ? REASONS[cause.code ?? ''] : undefined;
+    throw reason === undefined ? cause : new UserError(reason, { cause });
+  }
+  return Object.assign(new URL(url), { username: WORKER_ROLE, password, search: '' });
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  [INSUFFICIENT_PRIVILEGE]:
+    `The user of DATABASE_URL may not change the role ${WORKER_ROLE}, which another user of this server created. ` +
+    'Use the URL of that user, or of a superuser.',
+  [UNDEFINED_OBJECT]: `There is no role ${WORKER_ROLE}: run "npm run db:migrate" first.`,
+};
+
+/** The other databases of the server in which the Worker's role has privileges. */
+export async function otherWorkerDatabases(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select distinct datname as name from pg_shdepend join pg_database d on d.oid = dbid
+     where refclassid = 'pg_authid'::regclass and refobjid = (select oid from pg_roles where rolname = $1)
+       and datname <> current_database()
+     order by 1`,
+    [WORKER_ROLE],
+  );
+  return rows.map(({ name }) => name);
+}

@@ -1,0 +1,43 @@
+// npm run --silent db:worker-url: gives the Worker's role a new password and prints the Worker's DATABASE_URL.
+import { Command } from 'commander';
+import { runCommand, UserError } from './command.ts';
+import { withLockTimeout } from './connection.ts';
+import { openForCommand } from './database.ts';
+import { pooledHost } from './neon-host.ts';
+import { otherWorkerDatabases, setWorkerPassword, WORKER_ROLE } from './worker-role.ts';
+
+const program = new Command('npm run --silent db:worker-url')
+  .description(
+    `Sets a new random password for ${WORKER_ROLE}, and prints the Worker's DATABASE_URL, which contains it, on stdout.`,
+  )
+  .allowExcessArguments(false)
+  .addHelpText(
+    'after',
+    `
+Set DATABASE_URL to the URL of the owner, who ran "npm run db:migrate". The password holds for every database of the server,
+and the old one ends at once. For a Neon host, the printed URL has the host of the connection pooler.
+
+Example:
+  url=$(npm run --silent db:worker-url) && printf %s "$url" | npx wrangler secret put DATABASE_URL --env production`,
+  )
+  .action(async () => {
+    if (!process.env['DATABASE_URL'])
+      throw new UserError(
+        "Set DATABASE_URL to the owner's URL of the deployed service's database. (The embedded database serves npm start only.)",
+      );
+    await using database = await openForCommand();
+    const url = await withLockTimeout(database.url, async (client) => {
+      const others = await otherWorkerDatabases(client);
+      const also = others.length > 0 ? `, also for ${others.join(', ')}, which the role can read` : '';
+      process.stderr.write(
+        `The new password holds for every database of this server${also}. Whatever uses the old one can no longer log in.\n`,
+      );
+      return setWorkerPassword(client, database.url);
+    });
+    url.hostname = pooledHost(url.hostname);
+    process.stdout.write(`${url.href}\n`);
+  });
+
+await runCommand(async () => {
+  await program.parseAsync();
+});
