@@ -14,17 +14,21 @@ import { logRequests } from './http/request-log.ts';
 import { keyResponses, openResponses } from './openapi/responses.ts';
 import { formData } from './routes/form-data.ts';
 import { health } from './routes/health.ts';
+import { key } from './routes/key.ts';
 import { openApi } from './routes/openapi.ts';
+import { questions } from './routes/questions.ts';
 import { responsesCsv } from './routes/responses-csv.ts';
+import { responsesXlsx } from './routes/responses-xlsx.ts';
 import { responsesNdjson } from './routes/responses-ndjson.ts';
 import { responses } from './routes/responses.ts';
+import { summary } from './routes/summary.ts';
 import { surveys } from './routes/surveys.ts';
 import { addReferencePage } from './site/reference.ts';
 
 export const BASE_PATH = '/api/v1';
 const POLICY = 'Content-Security-Policy';
 
-const ENDPOINTS = [surveys, responses, responsesCsv, responsesNdjson, formData];
+const ENDPOINTS = [surveys, responses, responsesCsv, responsesXlsx, responsesNdjson, formData, questions, summary, key];
 
 /** The HTTP API that docs/api.md describes. */
 export function createApp(): Hono<AppEnv> {
@@ -49,7 +53,18 @@ export function createApp(): Hono<AppEnv> {
       // Without this, Hono echoes the requested headers. `*` means all headers except Authorization:
       // https://fetch.spec.whatwg.org/#cors-non-wildcard-request-header-name
       allowHeaders: ['Authorization', '*'],
-      exposeHeaders: ['Content-Disposition', 'ETag', 'Retry-After', 'Server-Timing', 'X-Request-Id', 'X-Total-Count'],
+      exposeHeaders: [
+        'Content-Disposition',
+        'ETag',
+        'Link',
+        'Preference-Applied',
+        'Retry-After',
+        'Server-Timing',
+        'X-Error-Code',
+        'X-Ignored-Parameters',
+        'X-Request-Id',
+        'X-Total-Count',
+      ],
       maxAge: 86_400,
     }),
   );
@@ -62,7 +77,10 @@ export function createApp(): Hono<AppEnv> {
   app.use(
     methodNotAllowed({
       app,
-      onMethodNotAllowed: (c, methods) => errorResponse(methodNotAllowedError(methods), c),
+      onMethodNotAllowed(c, methods) {
+        c.header('X-Error-Code', undefined); // that of the 404, which would remain
+        return errorResponse(methodNotAllowedError(methods), c);
+      },
     }),
   );
 

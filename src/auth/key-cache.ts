@@ -182,7 +182,8 @@ export class KeyCache {
       return check;
     } catch (error) {
       this.#failedAt = Date.now();
-      logFailure('key lookup failed', { requestId: request.requestId, error: String(error) });
+      // Without an entry, the request fails, and is logged as such.
+      if (isCached) logFailure('key lookup failed', { requestId: request.requestId, error: String(error) });
       throw error;
     }
   }

@@ -21,7 +21,7 @@ export function authenticate(): MiddlewareHandler<AppEnv> {
   const cache = new KeyCache();
   return async function authenticateByApiKey(c, next) {
     const key = await c.var.stats.timeAuth(() => admit(c, cache));
-    c.set('account', { id: key.accountId, email: key.email });
+    c.set('account', { id: key.accountId, email: key.email, expires: key.expires });
     c.set('checkKey', async () => {
       if (!(await isStillValid(c, cache))) throw new RevokedKeyError('the key was revoked or has expired');
     });

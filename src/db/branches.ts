@@ -1,7 +1,7 @@
 import type { Cursor } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
-import { type Microseconds, formatInstant, parseInstant } from '../responses/timestamp.ts';
-import { type AddParam, type Order, type Param, cursorSql, orderSql } from './order.ts';
+import { formatInstant, parseInstant } from '../responses/timestamp.ts';
+import { type AddParam, type Order, type Param, cursorSql } from './order.ts';
 
 /** With more branches, planning takes longer than walking the index past the other participants. */
 const MAX_BRANCHES = 200;
@@ -24,12 +24,11 @@ export function branchConditions(
   const { formVersions, userids, questionRefs } = selection;
   if (formVersions.length === 0) return ['false'];
   const add: AddParam = (value) => `$${params.push(value)}`;
-  const from = lowerBound(order, selection.since, range.after, add);
-  const to = upperBound(order, selection.until, range.upTo, add);
+  const bounds = rangeBounds(selection, range, order, add);
   const participants = oneOf('userid', userids, formVersions.length, add);
   const question = questionRefs ? [`question_ref = any(${add(questionRefs)})`] : [];
   return formVersions.flatMap(({ id }) => {
-    const form = [`surveyid = ${add(id)}`, ...from(id), ...to(id), ...question];
+    const form = [`surveyid = ${add(id)}`, ...bounds(id), ...question];
     return participants.map((participant) => [...form, ...participant].join(' and '));
   });
 }
@@ -41,39 +40,42 @@ function oneOf(column: string, values: readonly string[] | undefined, times: num
   return values.map((value) => [`${column} = ${add(value)}`]);
 }
 
-/** An index walk starts at one position: ordered by time, at the later one of `since` and `after`. */
-function lowerBound(
+/**
+ * The conditions of a range. Ordered by time, an index walk starts at one position: at the later one, in the order, of `after`
+ * and the time at which the selection starts, which is `since`, or descending, `until`. The later one implies the other. A page
+ * boundary implies the time at which the selection ends: it was found among the responses before it.
+ */
+function rangeBounds(
+  { since, until }: Selection,
+  { after, upTo }: Omit<Range, 'limit'>,
   order: Order,
-  since: Microseconds | undefined,
-  after: Cursor | undefined,
   add: AddParam,
 ): FormCondition {
-  // Ordered by time, the later one implies the other; otherwise both are needed.
-  const time = after && isByTime(order) ? parseInstant(after.timestamp) : undefined;
-  const sinceIsLater = since !== undefined && time !== undefined && since > time;
-  const afterIsLater = since !== undefined && time !== undefined && since <= time;
-  const start = since === undefined || afterIsLater ? [] : [`timestamp >= ${add(formatInstant(since))}::timestamptz`];
-  if (!after || sinceIsLater) return () => start;
+  const isDescending = order.direction === 'desc';
+  const isByTime = order.columns[0] === 'timestamp';
+  const start = isDescending ? until : since;
+  const time = after && isByTime ? parseInstant(after.timestamp) : undefined;
+  const hasBoth = start !== undefined && time !== undefined;
+  const startIsLater = hasBoth && (isDescending ? start <= time : start > time);
+  const impliesStart = hasBoth && !startIsLater;
+  const impliesEnd = isByTime && upTo !== undefined;
+  const [impliesSince, impliesUntil] = isDescending ? [impliesEnd, impliesStart] : [impliesStart, impliesEnd];
 
-  const cursor = cursorSql(order, after, add);
-  // The three columns are unique within a form version, so a row that ties with the cursor follows it if its form version
-  // does. Postgres and JavaScript agree on the order of UUIDs in lower-case hexadecimal.
-  const { surveyid } = after;
-  return (id) => [...start, `(${orderSql(order)}) ${surveyid === undefined || id <= surveyid ? '>' : '>='} ${cursor}`];
+  const times = [
+    ...(since === undefined || impliesSince ? [] : [`timestamp >= ${add(formatInstant(since))}::timestamptz`]),
+    ...(until === undefined || impliesUntil ? [] : [`timestamp < ${add(formatInstant(until))}::timestamptz`]),
+  ];
+  // The three columns are unique within a form version, so a row that ties with a cursor follows it if its form version does.
+  // Postgres and JavaScript agree on the order of UUIDs in lower-case hexadecimal.
+  const tieFollows = (id: string, { surveyid = id }: Cursor) => (isDescending ? id < surveyid : id > surveyid);
+  const beside = (cursor: Cursor, rowsFollow: boolean): FormCondition => {
+    const operator = rowsFollow === isDescending ? '<' : '>';
+    const values = cursorSql(order, cursor, add);
+    return (id) => [
+      `(${order.columns.join(', ')}) ${operator}${tieFollows(id, cursor) === rowsFollow ? '=' : ''} ${values}`,
+    ];
+  };
+  const from = after && !startIsLater ? beside(after, true) : undefined;
+  const to = upTo && beside(upTo, false);
+  return (id) => [...times, ...(from?.(id) ?? []), ...(to?.(id) ?? [])];
 }
-
-/** Ordered by time, a page boundary is always before `until`: it was found among the responses before it. */
-function upperBound(
-  order: Order,
-  until: Microseconds | undefined,
-  upTo: Required<Cursor> | undefined,
-  add: AddParam,
-): FormCondition {
-  const end =
-    until === undefined || (isByTime(order) && upTo) ? [] : [`timestamp < ${add(formatInstant(until))}::timestamptz`];
-  if (!upTo) return () => end;
-  const cursor = cursorSql(order, upTo, add);
-  return (id) => [...end, `(${orderSql(order)}) ${id <= upTo.surveyid ? '<=' : '<'} ${cursor}`];
-}
-
-const isByTime = (order: Order) => order[0] === 'timestamp';

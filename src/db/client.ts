@@ -1,7 +1,7 @@
 import { neon, neonConfig } from '@neondatabase/serverless';
 import { DatabaseError, failureOfStatus } from './errors.ts';
 import { QueryStats } from './query-stats.ts';
-import { RESULT_NAME } from './sql.ts';
+import { RESULT_NAME, checkText } from './sql.ts';
 import { type RetryEnv, type RetryPolicy, retryLimits, withRetry } from './retry.ts';
 
 /** The settings of the database. */
@@ -16,7 +16,7 @@ export interface DatabaseEnv extends RetryEnv {
 export type Row = readonly (string | null)[];
 
 export interface Query {
-  /** SQL with the parameters `$1`, `$2`, …, whose first column is called {@link RESULT_NAME}. */
+  /** SQL with the parameters `$1`, `$2`, …, whose last column is called {@link RESULT_NAME}. */
   readonly text: string;
   readonly params: readonly (string | number | readonly string[])[];
   /** The number of columns of the result; a result with another number of columns is rejected. */
@@ -33,12 +33,16 @@ export interface QueryOptions {
 
 /** The database over HTTP. Every query is a request of its own, and is retried after a transient failure. */
 export interface Database {
-  /** @throws DatabaseError, or the signal's reason */
+  /**
+   * Reads the rows of a query whose last column is a `checkColumn`.
+   *
+   * @throws DatabaseError, or the signal's reason
+   */
   rows(query: Query, options: QueryOptions): Promise<Row[]>;
   /**
    * Reads the response's bytes: JSON with rows as arrays of text.
    *
-   * @param use consumes the bytes; if it throws, the query is retried. It has to check the name of the first column.
+   * @param use consumes the bytes; if it throws, the query is retried. It has to check the name of the last column.
    * @throws DatabaseError, or the signal's reason
    */
   bytes<T>(query: Query, options: QueryOptions, use: (body: Uint8Array<ArrayBuffer>, name: string) => T): Promise<T>;
@@ -78,7 +82,7 @@ export function connect(env: DatabaseEnv, stats = new QueryStats()): Database {
         const fetchOptions: FetchOptions = { signal: attempt, maxBytes, raw: false, stats };
         const options = { arrayMode: true, fullResults: true, types: asText, fetchOptions };
         const name = randomName();
-        const named = text.replace(RESULT_NAME, name);
+        const named = text.replaceAll(RESULT_NAME, name);
         return checkedRows(await driver().query(named, [...params], options), columns, name);
       }),
 
@@ -86,7 +90,7 @@ export function connect(env: DatabaseEnv, stats = new QueryStats()): Database {
       retried(retry, signal, async (attempt) => {
         const fetchOptions: FetchOptions = { signal: attempt, maxBytes, raw: true, stats };
         const name = randomName();
-        const named = text.replace(RESULT_NAME, name);
+        const named = text.replaceAll(RESULT_NAME, name);
         const result: unknown = await driver().query(named, [...params], { fullResults: true, fetchOptions });
         return use((result as { body: Uint8Array<ArrayBuffer> }).body, name);
       }),
@@ -137,16 +141,26 @@ interface FullResult {
  * look like the end of the data.
  *
  * @param columns the number of columns every row must have
- * @param name the name of the first column
+ * @param name the name of the last column
  * @throws DatabaseError `transient`
  */
 export function checkedRows(result: unknown, columns: number, name: string): Row[] {
   const { fields, rows, rowCount } = result as FullResult;
-  if (fields[0]?.name !== name) throw corrupted('the name of another request');
+  if (fields.at(-1)?.name !== name) throw corrupted('the name of another request');
   if (rows.length !== rowCount) throw corrupted(`${rows.length} rows whose rowCount is ${rowCount}`);
   if (fields.length !== columns) throw corrupted(`${fields.length} columns, not ${columns}`);
   if (rows.some((row) => row.length !== columns)) throw corrupted('rows of different lengths');
+  if (rows.some((row) => row.at(-1) !== checkText(name, rowCount))) throw corrupted('rows of another result');
   return rows;
 }
 
 const corrupted = (what: string) => new DatabaseError('transient', `a result with ${what}`);
+
+/** Reads the rows of a query that always has some. A result without rows has lost them, and is read again. */
+export async function someRows(db: Database, query: Query, options: QueryOptions): Promise<[Row, ...Row[]]> {
+  let rows = await db.rows(query, options);
+  if (rows.length === 0) rows = await db.rows(query, options);
+  const [first, ...others] = rows;
+  if (first) return [first, ...others];
+  throw new DatabaseError('transient', 'a result that has lost all its rows');
+}

@@ -27,7 +27,9 @@ const QUERY_CANCELED = '57014';
 const TRANSIENT_WITHOUT_CODE = /connection closed|error communicating|timeout/i;
 /** workerd's error for a request that has used up the subrequests its plan allows. */
 const OUT_OF_SUBREQUESTS = /too many subrequests/i;
-const NOT_WORTH_RETRYING = /quota|authenticat|password|not found/i;
+/** Neon's words for an exceeded quota, and for a compute that was deleted or disabled. */
+const NOT_AVAILABLE = /quota|endpoint (?:cannot be found|is disabled)/i;
+const NOT_WORTH_RETRYING = /authenticat|password/i;
 
 /**
  * Classifies a status of Neon's SQL endpoint other than 200 and 400. Neon's proxy sends 507 for a response beyond the size
@@ -42,7 +44,7 @@ export function failureOfStatus(status: number, body: string): DatabaseError {
   if (status === 429 || (status >= 502 && status <= 504)) return new DatabaseError('transient', message);
   if (status >= 520 && status <= 530) return new DatabaseError('transient', message);
   if (status === 500) {
-    if (/quota/i.test(body)) return new DatabaseError('unavailable', message);
+    if (NOT_AVAILABLE.test(body)) return new DatabaseError('unavailable', message);
     if (!NOT_WORTH_RETRYING.test(body)) return new DatabaseError('transient', message);
   }
   return new DatabaseError('defect', message);

@@ -2,13 +2,24 @@ import type { Selection } from '../responses/selection.ts';
 import { formatInstant } from '../responses/timestamp.ts';
 import type { Database, Query } from './client.ts';
 import type { AddParam, Param } from './order.ts';
-import { RESULT_NAME } from './sql.ts';
+import { checkColumn } from './sql.ts';
 
 /** A question of a form, in all its versions. */
 export interface Question {
   readonly shortcode: string;
   readonly questionRef: string;
 }
+
+/**
+ * SQL for the form versions of a selection, given as the parameters `$1` (ids) and `$2` (shortcodes). The versions of a form
+ * share a position, that of the first to be created.
+ */
+export const FORM_POSITIONS = `
+      select id, shortcode, min(position) over (partition by shortcode) as position
+      from (
+        select id, version.shortcode, row_number() over (order by created, id) as position
+        from unnest($1::uuid[], $2::text[]) version (id, shortcode) left join surveys using (id)
+      ) version`;
 
 /**
  * The questions that have responses in a selection. Forms are ordered by the creation of their first version, a form's
@@ -21,26 +32,21 @@ export interface Question {
  */
 export function questionsQuery(selection: Selection, limit: number): Query {
   const { formVersions } = selection;
-  const params: Param[] = [formVersions.map(({ id }) => id), formVersions.map(({ shortcode }) => shortcode), limit];
+  const params: Param[] = [formVersions.map(({ id }) => id), formVersions.map(({ shortcode }) => shortcode)];
   const where = filterConditions(selection, (value) => `$${params.push(value)}`);
   const text = `
-    select form.shortcode as ${RESULT_NAME}, question_ref
+    select form.shortcode, question_ref, ${checkColumn(`least(count(*) over (), ${limit})`)}
     from (
       select surveyid, question_ref, min(question_idx) as idx
       from responses
       where ${['surveyid = any($1::uuid[])', ...where].join(' and ')}
       group by surveyid, question_ref
-    ) question join (
-      select id, shortcode, min(position) over (partition by shortcode) as position
-      from (
-        select id, version.shortcode, row_number() over (order by created, id) as position
-        from unnest($1::uuid[], $2::text[]) version (id, shortcode) left join surveys using (id)
-      ) version
+    ) question join (${FORM_POSITIONS}
     ) form on form.id = question.surveyid
     group by form.position, form.shortcode, question_ref
     order by form.position, min(idx), question_ref collate "C"
-    limit $3`;
-  return { text, params, columns: 2 };
+    limit ${limit}`;
+  return { text, params, columns: 3 };
 }
 
 /** @throws DatabaseError `too-large` if the questions' names exceed `maxBytes` */
@@ -50,11 +56,14 @@ export async function findQuestions(
   { limit, maxBytes }: { limit: number; maxBytes: number },
   signal: AbortSignal,
 ): Promise<Question[]> {
-  const rows = await db.rows(questionsQuery(selection, limit), { signal, maxBytes, retry: 'scan' });
+  const read = () => db.rows(questionsQuery(selection, limit), { signal, maxBytes, retry: 'scan' });
+  let rows = await read();
+  if (rows.length === 0) rows = await read(); // a result that lost all its rows would make a file without questions
   return (rows as [string, string][]).map(([shortcode, questionRef]) => ({ shortcode, questionRef }));
 }
 
-function filterConditions({ since, until, userids, questionRefs }: Selection, add: AddParam): string[] {
+/** SQL for the filters of a selection, other than by form version. */
+export function filterConditions({ since, until, userids, questionRefs }: Selection, add: AddParam): string[] {
   return [
     since === undefined ? '' : `timestamp >= ${add(formatInstant(since))}::timestamptz`,
     until === undefined ? '' : `timestamp < ${add(formatInstant(until))}::timestamptz`,

@@ -1,10 +1,10 @@
 import { CURSOR_COLUMNS, type Cursor, cursorOf } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
 import { branchConditions } from './branches.ts';
-import type { Database, Query } from './client.ts';
+import { type Database, type Query, someRows } from './client.ts';
 import { withoutFormulas } from './formulas.ts';
-import { BY_TIME, type Order, type Param, orderSql } from './order.ts';
-import { RESULT_NAME, isoTimestamp } from './sql.ts';
+import { type AddParam, BY_TIME, type Order, type Param, branchOrderSql, orderSql } from './order.ts';
+import { RESULT_NAME, checkColumn, isoTimestamp } from './sql.ts';
 
 /** The columns of a CSV export, in the order that scripts depend on. */
 export const CSV_COLUMNS = [
@@ -27,7 +27,29 @@ export const CSV_COLUMNS = [
 /** The columns of an object of `/responses`, without `shortcode` and `token`, which the Worker adds. */
 export const JSON_COLUMNS = CSV_COLUMNS.filter((name) => name !== 'ad_id');
 
-export type Column = (typeof CSV_COLUMNS)[number];
+/** A column of a page: one of the table, or SQL. */
+export type Column = (typeof CSV_COLUMNS)[number] | ComputedColumn;
+type ComputedColumn = (add: AddParam, safe: boolean) => string;
+
+/** The text of a key of the metadata; null if it is not there. A participant can choose it where it comes from a URL. */
+export const metadataValue =
+  (key: string): ComputedColumn =>
+  (add, safe) => {
+    const value = `metadata->>${add(key)}::text`;
+    return safe ? withoutFormulas(`(${value})`) : value;
+  };
+
+/** `t` if the metadata lack one of these keys, otherwise `f`. */
+export const lacksMetadata =
+  (keys: readonly string[]): ComputedColumn =>
+  (add) =>
+    keys.map((key) => `metadata->>${add(key)}::text is null`).join(' or ');
+
+/** The translated answer, or the answer where there is none. */
+export const translatedAnswer: ComputedColumn = (_, safe) => {
+  const answer = 'coalesce(translated_response, response)';
+  return safe ? withoutFormulas(answer) : answer;
+};
 
 /** The column indexes of a {@link Cursor}'s values. */
 export const keyColumnsOf = (columns: readonly Column[]) => CURSOR_COLUMNS.map((name) => columns.indexOf(name));
@@ -40,6 +62,12 @@ export interface PageOptions {
   readonly safe?: boolean | undefined;
   /** {@link BY_TIME} unless given. */
   readonly order?: Order | undefined;
+}
+
+/** How one page is read. */
+export interface PageQueryOptions extends PageOptions {
+  /** Adds a {@link checkColumn}, which costs about 8 % of the query. */
+  readonly checked?: boolean | undefined;
 }
 
 /**
@@ -55,12 +83,13 @@ export function pageQuery(
   selection: Selection,
   range: Range,
   columns: readonly Column[],
-  { safe = false, order = BY_TIME }: PageOptions = {},
+  { safe = false, order = BY_TIME, checked = false }: PageQueryOptions = {},
 ): Query {
   const { merged, params } = mergedRows(selection, range, '*', order);
-  const [first, ...others] = columns.map((column) => columnSql(column, safe));
-  const list = [`${first} as ${RESULT_NAME}`, ...others];
-  const text = `select ${list.join(', ')} from (${merged}) r order by ${orderSql(order, 'r')}, surveyid`;
+  const add: AddParam = (value) => `$${params.push(value)}`;
+  const list = columns.map((column) => columnSql(column, safe, add));
+  list.push(checked ? checkColumn() : `${list.pop()} as ${RESULT_NAME}`);
+  const text = `select ${list.join(', ')} from (${merged}) r order by ${orderSql(order, 'r')}`;
   return { text, params, columns: list.length };
 }
 
@@ -71,11 +100,11 @@ export function pageQuery(
 export function boundaryQuery(selection: Selection, range: Range, pageRows: number, order: Order = BY_TIME): Query {
   const { merged, params } = mergedRows(selection, range, 'surveyid, timestamp, userid, question_ref', order);
   const text = `
-    select ${isoTimestamp('timestamp')} as ${RESULT_NAME}, userid, question_ref, surveyid
-    from (select *, row_number() over (order by ${orderSql(order)}, surveyid) as n from (${merged}) k) k
+    select ${isoTimestamp('timestamp')}, userid, question_ref, surveyid, ${checkColumn()}
+    from (select *, row_number() over (order by ${orderSql(order)}) as n from (${merged}) k) k
     where n % $${params.length + 1} = 0
-    order by ${orderSql(order, 'k')}, surveyid`;
-  return { text, params: [...params, pageRows], columns: CURSOR_COLUMNS.length };
+    order by ${orderSql(order, 'k')}`;
+  return { text, params: [...params, pageRows], columns: CURSOR_COLUMNS.length + 1 };
 }
 
 /** Runs {@link boundaryQuery}. */
@@ -91,13 +120,13 @@ export async function findBoundaries(
   return rows.map((row) => cursorOf(row) as Required<Cursor>);
 }
 
-/** Counts the responses of a selection, those after a cursor or all. The query reads only the index. */
-export function countQuery(selection: Selection, after: Cursor | undefined): Query {
+/** Counts the responses of a selection, all, or those after a cursor in the given order. The query reads only the index. */
+export function countQuery(selection: Selection, after: Cursor | undefined, order: Order = BY_TIME): Query {
   const params: Param[] = [];
-  const branches = branchConditions(selection, { after }, params, BY_TIME).map(
+  const branches = branchConditions(selection, { after }, params, order).map(
     (where) => `select from responses where ${where}`,
   );
-  return { text: `select count(*) as ${RESULT_NAME} from (${branches.join('\nunion all\n')}) k`, params, columns: 1 };
+  return { text: `select count(*), ${checkColumn()} from (${branches.join('\nunion all\n')}) k`, params, columns: 2 };
 }
 
 /** Runs {@link countQuery}. */
@@ -106,12 +135,14 @@ export async function countResponses(
   selection: Selection,
   after: Cursor | undefined,
   signal: AbortSignal,
+  order?: Order,
 ): Promise<number> {
-  const [row] = await db.rows(countQuery(selection, after), { signal, retry: 'scan' });
-  return Number(row?.[0]);
+  const [[count]] = await someRows(db, countQuery(selection, after, order), { signal, retry: 'scan' });
+  return Number(count);
 }
 
-function columnSql(column: Column, safe: boolean): string {
+function columnSql(column: Column, safe: boolean, add: AddParam): string {
+  if (typeof column === 'function') return column(add, safe);
   if (safe && TYPED_COLUMNS.has(column)) return withoutFormulas(column);
   if (column === 'timestamp') return isoTimestamp('r.timestamp');
   if (column === 'ad_id') return `metadata->>'ad_id'`;
@@ -121,8 +152,8 @@ function columnSql(column: Column, safe: boolean): string {
 function mergedRows(selection: Selection, range: Range, columns: string, order: Order) {
   const params: Param[] = [range.limit];
   const branches = branchConditions(selection, range, params, order).map(
-    (where) => `(select ${columns} from responses where ${where} order by ${orderSql(order)} limit $1)`,
+    (where) => `(select ${columns} from responses where ${where} order by ${branchOrderSql(order)} limit $1)`,
   );
-  const merging = branches.length > 1 ? ` order by ${orderSql(order)}, surveyid limit $1` : '';
+  const merging = branches.length > 1 ? ` order by ${orderSql(order)} limit $1` : '';
   return { merged: branches.join('\nunion all\n') + merging, params };
 }

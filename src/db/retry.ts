@@ -43,7 +43,7 @@ export function retryLimits(env: RetryEnv): Record<RetryPolicy, RetryLimits> {
     scan: { totalMs: REQUEST_MS, attemptMs: 60_000 },
     export: { totalMs: 1000 * Number(seconds), attemptMs: 15_000 },
     key: { totalMs: KEY_MS, attemptMs: 5_000 },
-    probe: { totalMs: 0, attemptMs: 3_000 },
+    probe: { totalMs: 0, attemptMs: 8_000 },
   };
 }
 

@@ -1,5 +1,5 @@
 import { ESCAPES, codePointAt, writeUtf8 } from './json-escapes.ts';
-import { type EncodedPage, type PageColumns, encodePage, malformed } from './page.ts';
+import { type EncodedPage, type EncodedRows, type PageColumns, encodePage, malformed } from './page.ts';
 
 /*
  * The CSV encoder: from the bytes of a SQL-over-HTTP response straight to the bytes of CSV records.
@@ -17,7 +17,8 @@ const BACKSLASH = 0x5c;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const LOWER_N = 0x6e;
-const MAX_COLUMNS = 64;
+/** Those of a file, 50 for keys of the metadata, and the check column. */
+const MAX_COLUMNS = 80;
 /** From this many bytes, a native copy is faster than a loop, despite its call. Measured: flat from 16 to 96. */
 const LONG_RUN = 32;
 
@@ -33,44 +34,63 @@ SPECIAL[QUOTE] = SPECIAL[BACKSLASH] = SPECIAL[COMMA] = 1;
  * https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-FILE-FORMATS
  *
  * @param body compact JSON with rows as arrays of text
- * @param name the name that the first column must have
+ * @param name the name that the last column must have
  * @throws MalformedPageError if the body is truncated or malformed
  */
 export function encodeCsv(body: Uint8Array<ArrayBuffer>, columns: PageColumns, name: string): EncodedPage {
-  return encodePage(body, columns.columns, name, (start) => encodeRows(body, start, columns));
+  return encodePage(body, columns, name, (start) => encodeRows(body, start, columns));
 }
 
 function encodeRows(
   bytes: Uint8Array<ArrayBuffer>,
   start: number,
-  { columns, keyColumns }: PageColumns,
-): EncodedPage & { readonly end: number } {
+  { columns, keyColumns, checked = false, cells: withCells = false }: PageColumns,
+): EncodedRows {
+  const offset = start + 1;
+  let found = new Int32Array(0);
   const cellStarts = new Int32Array(MAX_COLUMNS + 1);
   const position = { read: start + 1, write: start + 1 };
   let rowCount = 0;
 
   if (bytes[start] !== OPEN_BRACKET) throw malformed(start);
   if (bytes[start + 1] === CLOSE_BRACKET) {
-    return { data: bytes.subarray(0, 0), rowCount, lastKey: [], end: start + 2 };
+    return { data: bytes.subarray(0, 0), cells: found, rowCount, lastKey: [], end: start + 2, check: undefined };
   }
 
   // With a sentinel, the search for the end of a string need not compare with the length. In a truncated page the search ends
   // here, and what follows is malformed.
   const lastByte = bytes[bytes.length - 1] as number;
   bytes[bytes.length - 1] = QUOTE;
+  const rowCells = columns + Number(checked);
+  let checkEnd = 0;
   for (let next = COMMA; next === COMMA; next = bytes[position.read++] as number) {
-    if (encodeRow(bytes, position, cellStarts) !== columns) throw malformed(position.read - 1);
+    if (encodeRow(bytes, position, cellStarts) !== rowCells) throw malformed(position.read - 1);
+    if (checked) {
+      // The record ends before the check column, whose text stays in the buffer until the next record.
+      checkEnd = position.write - 1;
+      position.write = cellStarts[columns] as number;
+      bytes[position.write - 1] = LF;
+    }
+    if (withCells) {
+      const at = rowCount * columns;
+      if (at + columns >= found.length) found = new Int32Array(found.buffer.transfer(8 * (at + columns + 1)));
+      for (let i = 0; i < columns; i++) found[at + i] = (cellStarts[i] as number) - offset;
+    }
     rowCount++;
   }
   bytes[bytes.length - 1] = lastByte;
 
   const { read, write } = position;
   if (bytes[read - 1] !== CLOSE_BRACKET) throw malformed(read - 1);
+  const check = checked ? readCell(bytes, write, checkEnd) : undefined;
   cellStarts[columns] = write;
   const lastKey = keyColumns.map((key) =>
     readCell(bytes, cellStarts[key] as number, (cellStarts[key + 1] as number) - 1),
   );
-  return { data: bytes.subarray(start + 1, write), rowCount, lastKey, end: read };
+  const data = bytes.subarray(offset, write);
+  if (withCells) found[rowCount * columns] = data.length;
+  const cells = found.subarray(0, withCells ? rowCount * columns + 1 : 0);
+  return { data, cells, rowCount, lastKey, end: read, check };
 }
 
 /**

@@ -2,6 +2,7 @@ import { base64UrlLength, writeBase64Url } from './base64url.ts';
 import { Output } from './bytes.ts';
 import { ByteMap } from './byte-map.ts';
 import { ESCAPES, codePointAt, writeUtf8 } from './json-escapes.ts';
+import { withoutLineSeparators } from './line-separators.ts';
 import { malformed } from './page.ts';
 import type { RowCells } from './row-cells.ts';
 
@@ -61,7 +62,10 @@ export class LookupValue implements MemberValue {
 
   /** @param table by keys without characters that JSON escapes */
   constructor(column: number, table: ReadonlyMap<string, string>) {
-    const texts = Array.from(table, ([key, text]) => [key, utf8.encode(JSON.stringify(text))] as const);
+    const texts = Array.from(
+      table,
+      ([key, text]) => [key, utf8.encode(withoutLineSeparators(JSON.stringify(text)))] as const,
+    );
     this.column = column;
     this.table = new ByteMap(texts);
     this.longest = Math.max(0, ...texts.map(([, { length }]) => length));

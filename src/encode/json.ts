@@ -1,11 +1,12 @@
 import type { MemberValue } from './json-values.ts';
 import { Output } from './bytes.ts';
-import { type EncodedPage, type PageColumns, encodePage, malformed } from './page.ts';
+import { ESCAPE_GROWTH, escapeLineSeparators } from './line-separators.ts';
+import { type EncodedPage, type EncodedRows, type PageColumns, encodePage, malformed } from './page.ts';
 import { RowCells } from './row-cells.ts';
 
 /*
  * The JSON encoder: from the bytes of a SQL-over-HTTP response straight to the bytes of JSON objects. Nothing is parsed: a
- * cell is already a JSON string or null, and is copied.
+ * cell is already a JSON string or null, and is copied. Only line separators are escaped, so that no line splitter cuts an object.
  */
 
 /** The text around each object. */
@@ -47,22 +48,33 @@ export class ObjectEncoder {
    * Encodes the body of a SQL-over-HTTP response as objects.
    *
    * @param body compact JSON with rows as arrays of text
-   * @param name the name that the first column must have
+   * @param name the name that the last column must have
    * @throws MalformedPageError if the body is truncated or malformed
    */
   encode(body: Uint8Array<ArrayBuffer>, columns: PageColumns, name: string): EncodedPage {
-    return encodePage(body, columns.columns, name, (start) => this.#encodeRows(body, start, columns));
+    return encodePage(body, columns, name, (start) => this.#encodeRows(body, start, columns));
   }
 
-  #encodeRows(bytes: Uint8Array<ArrayBuffer>, start: number, { columns, keyColumns }: PageColumns) {
+  #encodeRows(
+    bytes: Uint8Array<ArrayBuffer>,
+    start: number,
+    { columns, keyColumns, checked = false }: PageColumns,
+  ): EncodedRows {
     let read = start + 1;
     let rowCount = 0;
     if (bytes[start] !== OPEN_BRACKET) throw malformed(start);
     if (bytes[read] === CLOSE_BRACKET) {
-      return { data: new Uint8Array(0), rowCount, lastKey: [], end: read + 1 };
+      return {
+        data: new Uint8Array(0),
+        cells: new Int32Array(0),
+        rowCount,
+        lastKey: [],
+        end: read + 1,
+        check: undefined,
+      };
     }
 
-    const row = new RowCells(bytes, columns);
+    const row = new RowCells(bytes, columns + Number(checked));
     const output = new Output();
     for (let next = COMMA; next === COMMA; next = bytes[read++] as number) {
       const rowStart = read;
@@ -77,17 +89,21 @@ export class ObjectEncoder {
 
     if (bytes[read - 1] !== CLOSE_BRACKET) throw malformed(read - 1);
     const lastKey = keyColumns.map((column) => row.text(column));
-    return { data: output.written, rowCount, lastKey, end: read };
+    const check = checked ? row.text(columns) : undefined;
+    return { data: output.written, cells: new Int32Array(0), rowCount, lastKey, end: read, check };
   }
 
   #writeObject(row: RowCells, output: Output): void {
-    let room = this.#frameLength;
+    const { lineSeparators } = row;
+    let room = this.#frameLength + lineSeparators * ESCAPE_GROWTH;
     for (const { value } of this.#members) room += value.room(row);
     output.reserve(room);
+    const start = output.length;
     for (const { name, value } of this.#members) {
       output.write(name);
       value.write(row, output);
     }
     output.write(this.#end);
+    if (lineSeparators > 0) escapeLineSeparators(output, start, lineSeparators);
   }
 }

@@ -1,4 +1,5 @@
 import { ESCAPES, codePointAt } from './json-escapes.ts';
+import { isLineSeparator, lineSeparatorAt } from './line-separators.ts';
 import { malformed } from './page.ts';
 
 const QUOTE = 0x22;
@@ -8,9 +9,13 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const NULL = new TextEncoder().encode('null');
 
+/** The first byte of U+0085 in UTF-8, and of U+2028 and U+2029. */
+const C2 = 0xc2;
+const E2 = 0xe2;
+
 /** Bytes of a JSON string that need attention. Control characters are not allowed there (RFC 8259 section 7). */
 const SPECIAL = new Uint8Array(256).fill(1, 0, 0x20);
-SPECIAL[QUOTE] = SPECIAL[BACKSLASH] = 1;
+for (const byte of [QUOTE, BACKSLASH, C2, E2]) SPECIAL[byte] = 1;
 
 /** The positions of a row's cells in the bytes of a page. Each cell is a JSON string, with its quotes, or null. */
 export class RowCells {
@@ -19,6 +24,8 @@ export class RowCells {
   readonly starts: Int32Array;
   /** The position after each cell. */
   readonly ends: Int32Array;
+  /** The number of line separators (see line-separators.ts) in the row, escaped or not. */
+  lineSeparators = 0;
 
   /**
    * @param bytes compact JSON
@@ -41,10 +48,11 @@ export class RowCells {
     const { bytes, starts, ends } = this;
     const columns = starts.length;
     let read = at;
+    this.lineSeparators = 0;
     if (bytes[read++] !== OPEN_BRACKET) throw malformed(at);
     for (let column = 0; column < columns; column++) {
       starts[column] = read;
-      read = bytes[read] === QUOTE ? endOfString(bytes, read + 1) : endOfNull(bytes, read);
+      read = bytes[read] === QUOTE ? endOfString(this, bytes, read + 1) : endOfNull(bytes, read);
       ends[column] = read;
       if (bytes[read++] !== (column < columns - 1 ? COMMA : CLOSE_BRACKET)) throw malformed(read - 1);
     }
@@ -58,20 +66,29 @@ export class RowCells {
   }
 }
 
-/** @param at a position inside a string. @returns the position after its closing quote */
-function endOfString(bytes: Uint8Array, at: number): number {
+/** @param at a position inside a string of the row. @returns the position after its closing quote */
+function endOfString(row: RowCells, bytes: Uint8Array, at: number): number {
   let read = at;
   for (;;) {
     while (SPECIAL[bytes[read] as number] === 0) read++; // stops at the end, where there is no byte
     const special = bytes[read++];
     if (special === QUOTE) return read;
-    if (special !== BACKSLASH) throw malformed(read - 1);
+    if (special !== BACKSLASH) {
+      noteSeparator(row, bytes, read - 1);
+      continue;
+    }
     const escape = bytes[read++] as number;
     if (escape !== QUOTE && ESCAPES[escape] === 0) {
-      codePointAt(bytes, read - 2); // throws if it is not an escape
+      if (isLineSeparator(codePointAt(bytes, read - 2))) row.lineSeparators++; // throws if it is not an escape
       read += 4;
     }
   }
+}
+
+/** @throws MalformedPageError unless a line separator may start here */
+function noteSeparator(row: RowCells, bytes: Uint8Array, at: number): void {
+  if (lineSeparatorAt(bytes, at) !== 0) row.lineSeparators++;
+  else if (bytes[at] !== C2 && bytes[at] !== E2) throw malformed(at);
 }
 
 /** @returns the position after the null that begins at `at` */

@@ -2,7 +2,7 @@ import { CSV_COLUMNS, type Column, JSON_COLUMNS, type PageOptions, keyColumnsOf 
 import { encodeCsv } from '../encode/csv.ts';
 import { JsonValue, LookupValue, type MemberValue, StringValue, TokenValue } from '../encode/json-values.ts';
 import { type ObjectFrame, type ObjectLayout, ObjectEncoder } from '../encode/json.ts';
-import type { EncodedPage } from '../encode/page.ts';
+import type { EncodedPage, PageColumns } from '../encode/page.ts';
 import { TOKEN_VERSION } from '../responses/cursor.ts';
 import type { FormVersion } from '../responses/selection.ts';
 
@@ -13,10 +13,11 @@ export interface PageFormat extends PageOptions {
   /**
    * Encodes the body of a SQL-over-HTTP response, which it may overwrite.
    *
-   * @param name the name that the first column must have
+   * @param name the name that the last column must have
+   * @param checked whether there is a check column
    * @throws MalformedPageError
    */
-  readonly encode: (body: Uint8Array<ArrayBuffer>, name: string) => EncodedPage;
+  readonly encode: (body: Uint8Array<ArrayBuffer>, name: string, checked: boolean) => EncodedPage;
   /** A larger response is replaced by one of fewer rows, down to a single row. */
   readonly maxPageBytes: number;
   /** A larger row fails as `too-large`. */
@@ -26,17 +27,22 @@ export interface PageFormat extends PageOptions {
 /** Limits memory, because several pages of a file are held at a time. */
 const MAX_FILE_PAGE_BYTES = 8 * 1024 * 1024;
 
-/** Responses as CSV records. */
+/** Responses as CSV records, with the positions of their cells if requested. */
 export function csvFormat({
   columns = CSV_COLUMNS,
+  cells,
   ...options
-}: PageOptions & { readonly columns?: readonly Column[]; readonly maxRowBytes?: number } = {}): PageFormat {
-  const pageColumns = { columns: columns.length, keyColumns: keyColumnsOf(columns) };
+}: PageOptions &
+  Pick<PageColumns, 'cells'> & {
+    readonly columns?: readonly Column[];
+    readonly maxRowBytes?: number;
+  } = {}): PageFormat {
+  const pageColumns = { columns: columns.length, keyColumns: keyColumnsOf(columns), cells };
   return {
     ...options,
     columns,
     maxPageBytes: MAX_FILE_PAGE_BYTES,
-    encode: (body, name) => encodeCsv(body, pageColumns, name),
+    encode: (body, name, checked) => encodeCsv(body, { ...pageColumns, checked }, name),
   };
 }
 
@@ -47,11 +53,20 @@ export function csvFormat({
  */
 export function jsonFormat(
   formVersions: readonly FormVersion[],
-  { maxPageBytes = MAX_FILE_PAGE_BYTES, ...frame }: ObjectFrame & { readonly maxPageBytes?: number },
+  {
+    maxPageBytes = MAX_FILE_PAGE_BYTES,
+    order,
+    ...frame
+  }: ObjectFrame & Pick<PageOptions, 'order'> & { readonly maxPageBytes?: number },
 ): PageFormat {
   const encoder = new ObjectEncoder({ members: responseMembers(formVersions), ...frame });
   const pageColumns = { columns: JSON_COLUMNS.length, keyColumns: KEY_COLUMNS };
-  return { columns: JSON_COLUMNS, maxPageBytes, encode: (body, name) => encoder.encode(body, pageColumns, name) };
+  return {
+    columns: JSON_COLUMNS,
+    maxPageBytes,
+    order,
+    encode: (body, name, checked) => encoder.encode(body, { ...pageColumns, checked }, name),
+  };
 }
 
 const KEY_COLUMNS = keyColumnsOf(JSON_COLUMNS);

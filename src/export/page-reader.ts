@@ -3,28 +3,32 @@ import { DatabaseError } from '../db/errors.ts';
 import { findBoundaries, pageQuery } from '../db/responses.ts';
 import type { RetryPolicy } from '../db/retry.ts';
 import { free } from '../encode/bytes.ts';
-import { type Cursor, cursorOf } from '../responses/cursor.ts';
+import type { PageData } from '../encode/page.ts';
+import { type Cursor, cursorOf, isSamePosition } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
 import type { PageFormat } from './formats.ts';
 
 /** The first responses of a range, encoded. */
-export interface Page {
-  readonly data: Uint8Array;
+export interface Page extends PageData {
   readonly rowCount: number;
-  /** The number of rows requested. A page with fewer rows is the end of its range. */
+  /** The number of rows requested. */
   readonly requestedRows: number;
   /** The position of the last row; undefined on an empty page. */
   readonly last: Required<Cursor> | undefined;
   /** The memory, in bytes, that the page took while it was made. */
   readonly bytes: number;
-  /** Frees the memory of `data`. */
+  /** Frees the page's memory. */
   readonly release: () => void;
 }
+
+/** Whether a page has fewer rows than requested, as at the end of its range. */
+export const isShort = ({ rowCount, requestedRows }: Page) => rowCount < requestedRows;
 
 /** Reads a selection of responses from the database. */
 export interface PageReader {
   /**
-   * Reads the first rows of a range: as many of `range.limit` as fit one response of the database.
+   * Reads the first rows of a range: as many of `range.limit` as fit one response of the database. A page that ends at
+   * `range.upTo` after `range.rows` rows is complete. Any other is read with its number of rows, which the query counts.
    *
    * @throws DatabaseError; `too-large` if a single row does not fit
    */
@@ -40,31 +44,46 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
   const { columns, encode, maxPageBytes, maxRowBytes = Infinity, order } = format;
   let retry: RetryPolicy = 'request';
 
-  async function read(range: Range): Promise<Page> {
-    const query = pageQuery(selection, range, columns, format);
+  async function read(range: Range, checked: boolean): Promise<Page> {
+    const query = pageQuery(selection, range, columns, { ...format, checked });
     const maxBytes = range.limit === 1 ? maxRowBytes : maxPageBytes;
     return db.bytes(query, { signal, maxBytes, retry }, (body, name): Page => {
-      const { data, rowCount, lastKey } = encode(body, name);
+      const { data, cells, rowCount, lastKey } = encode(body, name, checked);
       const isInPlace = data.buffer === body.buffer;
-      const bytes = body.length + (isInPlace ? 0 : data.buffer.byteLength);
+      const bytes = body.length + (isInPlace ? 0 : data.buffer.byteLength) + cells.buffer.byteLength;
       if (!isInPlace) free(body);
       return {
         data,
+        cells,
         rowCount,
         requestedRows: range.limit,
         last: cursorOf(lastKey),
         bytes,
-        release: () => free(data),
+        release: () => {
+          free(data);
+          free(cells);
+        },
       };
     });
   }
 
+  /** Reads a range between two boundaries. @returns undefined if rows are missing, or were stored or deleted since */
+  async function readWhole(range: Range): Promise<Page | undefined> {
+    const page = await read(range, false);
+    if (page.rowCount === range.rows && isSamePosition(page.last, range.upTo)) return page;
+    page.release();
+    return undefined;
+  }
+
   return {
     async page(range) {
-      for (let { limit } = range; ; limit = Math.ceil(limit / SHRINK)) {
+      let isWhole = range.rows !== undefined;
+      for (let { limit } = range; ; limit = Math.ceil(limit / SHRINK), isWhole = false) {
         try {
-          const page = await read({ ...range, limit });
-          retry = 'export'; // until the first page the client waits for a status; after it, a failure aborts the download
+          const whole = isWhole ? await readWhole(range) : undefined;
+          const page = whole ?? (await read({ ...range, limit }, true));
+          // Until the first full page the client waits for a status. After it, a failure aborts the transfer.
+          if (!isShort(page)) retry = 'export';
           return page;
         } catch (error) {
           const isTooLarge = error instanceof DatabaseError && error.kind === 'too-large';

@@ -1,12 +1,10 @@
-import type { Cursor } from '../responses/cursor.ts';
+import { type Cursor, isSamePosition } from '../responses/cursor.ts';
 import type { Range } from '../responses/selection.ts';
-import { MemoryBudget } from './memory-budget.ts';
-import type { Page, PageReader } from './page-reader.ts';
+import { EXPORT_PAGE_BYTES, type ExportLease } from './limits.ts';
+import { type Page, type PageReader, isShort } from './page-reader.ts';
 
 /** The first page is small: it decides the status, and the client gets its first byte soon. */
 const FIRST_PAGE_ROWS = 500;
-/** Smaller pages cost round trips; larger ones cost memory, since several are held at a time. */
-const PAGE_BYTES = 4 * 1024 * 1024;
 const MAX_PAGE_ROWS = 20_000;
 /** With the boundary query, these are the six requests that a Worker may have waiting for headers at a time. */
 const PAGES_AHEAD = 5;
@@ -17,52 +15,55 @@ const BOUNDARIES = 16;
  * Reads a selection's responses in order, those after a cursor or all, several pages ahead of the consumer. After the first
  * page it finds the boundaries of the next pages, and reads the pages between them in parallel: an export waits for one round
  * trip to the database, not for one per page. If the consumer pauses, reading stops once the pages ahead have arrived. Concurrent
- * exports read fewer pages ahead (see {@link MemoryBudget}).
+ * exports read fewer pages ahead (see limits.ts).
  *
  * Every response stored before the start is returned exactly once. Pages are ranges between two keys, not row counts, so
  * responses stored in the meantime move no boundary; they are returned if they sort after what has been read.
  *
  * The first `next()` reads one page and starts nothing else.
  */
-export async function* readAhead(reader: PageReader, after?: Cursor): AsyncGenerator<Page, void, void> {
-  const first = await reader.page({ after, limit: FIRST_PAGE_ROWS });
+export async function* readAhead(
+  reader: PageReader,
+  lease: ExportLease,
+  after?: Cursor,
+): AsyncGenerator<Page, void, void> {
+  const start = readRange(reader, { after, limit: FIRST_PAGE_ROWS });
+  const first = (await start.next()).value as Page;
   const { last } = first;
   yield first;
-  if (!last || first.rowCount < first.requestedRows) return;
+  if (!last || isShort(first)) {
+    yield* start;
+    return;
+  }
 
-  let pageRows = rowsPerPage(first);
+  let pageRows = rowsPerPage(first, lease.pageBytes);
   const ranges = planRanges(reader, last, () => pageRows);
-  const budget = new MemoryBudget();
   let isPlanned = false;
   const readNext = async () => {
     const { value: range } = await ranges.next();
     if (range) {
       const pages = readRange(reader, range);
-      return { first: await pages.next(), rest: pages };
+      return { first: await lease.read(() => pages.next()), rest: pages };
     }
     isPlanned = true;
-    budget.give();
+    lease.givePage();
     return undefined;
   };
   const ahead: ReturnType<typeof readNext>[] = [];
-  const hasRoom = () => !isPlanned && ahead.length < PAGES_AHEAD && budget.take();
+  const hasRoom = () => !isPlanned && ahead.length < PAGES_AHEAD && lease.takePage();
   const fill = () => {
     while (hasRoom()) ahead.push(handled(readNext()));
   };
-  try {
+  for (;;) {
     fill();
-    for (;;) {
-      const range = await ahead.shift();
-      if (!range) return;
-      budget.give();
-      fill();
-      for await (const page of withFirst(range.first, range.rest)) {
-        if (page.rowCount > 0) pageRows = rowsPerPage(page);
-        yield page;
-      }
+    const range = await ahead.shift();
+    if (!range) return;
+    fill();
+    for await (const page of withFirst([range.first], range.rest)) {
+      if (page.rowCount > 0) pageRows = rowsPerPage(page, lease.pageBytes);
+      yield page;
     }
-  } finally {
-    budget.end();
+    lease.givePage(); // it has been sent
   }
 }
 
@@ -70,28 +71,38 @@ export async function* readAhead(reader: PageReader, after?: Cursor): AsyncGener
  * Reads a range page by page. The first page requests `range.limit` rows, and the following ones as many as make a page of the
  * usual size.
  *
+ * A result that lost its last rows would look like the end of the range. So only the row at `range.upTo` ends it, or an empty
+ * page after a page with fewer rows than requested. With a `total`, such a page suffices unless it is empty.
+ *
  * @param total the number of rows after which to stop
+ * @returns the pages; only the first one can be empty
  */
 export async function* readRange(reader: PageReader, range: Range, total = Infinity): AsyncGenerator<Page, void, void> {
   let left = total;
+  let wasShort = false;
   for (let rest = range; ;) {
     const page = await reader.page(rest);
-    const { last, rowCount, requestedRows } = page;
+    const { last = rest.after, rowCount, requestedRows } = page;
     left -= rowCount;
-    yield page;
-    if (!last || rowCount < requestedRows || left === 0) return;
+    if (rowCount > 0 || rest === range) yield page;
+    const isEnd = rowCount === 0 ? wasShort : isShort(page) && total < Infinity;
+    if (isEnd || left === 0 || isSamePosition(last, range.upTo)) return;
+    wasShort = isShort(page);
     // At most twice as many rows as fit before: more were too large.
-    rest = { ...range, after: last, limit: Math.min(rowsPerPage(page), 2 * requestedRows, left) };
+    const limit = wasShort ? requestedRows : Math.min(rowsPerPage(page), 2 * requestedRows);
+    rest = { after: last, upTo: range.upTo, limit: Math.min(limit, left) };
   }
 }
 
-/** An iteration whose first result has already been read. */
+/** An iteration whose first results have already been read. */
 export async function* withFirst<T>(
-  first: IteratorResult<T, void>,
+  first: readonly IteratorResult<T, void>[],
   rest: AsyncIterable<T>,
 ): AsyncGenerator<T, void, void> {
-  if (first.done) return;
-  yield first.value;
+  for (const result of first) {
+    if (result.done) return;
+    yield result.value;
+  }
   yield* rest;
 }
 
@@ -113,8 +124,7 @@ async function* planRanges(
     const last = boundaries.at(-1);
     if (last && boundaries.length === BOUNDARIES) next = findBoundaries(last); // while the pages before it are read
     for (const boundary of boundaries) {
-      // One row more than expected, because only a page with fewer rows than requested ends its range.
-      yield { after, upTo: boundary, limit: rows + 1 };
+      yield { after, upTo: boundary, limit: rows, rows };
       after = boundary;
     }
     if (boundaries.length < BOUNDARIES) break;
@@ -124,12 +134,12 @@ async function* planRanges(
 }
 
 /** The number of rows, as large as those of a page, that make a page of the usual size. */
-function rowsPerPage({ bytes, rowCount }: Page): number {
-  return Math.min(MAX_PAGE_ROWS, Math.max(1, Math.floor((PAGE_BYTES * rowCount) / bytes)));
+function rowsPerPage({ bytes, rowCount }: Page, pageBytes = EXPORT_PAGE_BYTES): number {
+  return Math.min(MAX_PAGE_ROWS, Math.max(1, Math.floor((pageBytes * rowCount) / bytes)));
 }
 
 /** Reports a failure when the promise is awaited, not as an unhandled rejection before. */
-function handled<T>(promise: Promise<T>): Promise<T> {
+export function handled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;
 }

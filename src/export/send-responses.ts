@@ -4,11 +4,15 @@ import { DatabaseError } from '../db/errors.ts';
 import { findSurvey, hasResponses } from '../db/surveys.ts';
 import type { AppEnv } from '../http/context.ts';
 import { type ApiError, noResponses } from '../http/errors.ts';
+import type { PageData } from '../encode/page.ts';
+import type { RecordWriter } from '../encode/records.ts';
+import { linkToNext } from '../http/link.ts';
 import { readBody, sendBody, sendStream, sendTagged } from '../http/send.ts';
-import type { Cursor } from '../responses/cursor.ts';
+import { type Cursor, isSamePosition } from '../responses/cursor.ts';
 import { type Filters, type Selection, select } from '../responses/selection.ts';
 import type { PageFormat } from './formats.ts';
-import { type Page, pageReader } from './page-reader.ts';
+import { ExportLease, type Lease, leaseExport, leaseJsonPage, runScan } from './limits.ts';
+import { type Page, type PageReader, isShort, pageReader } from './page-reader.ts';
 import { readAhead, readRange, withFirst } from './read-ahead.ts';
 
 /** While a transfer runs, its key is checked again before a page if the last check is older than this. */
@@ -21,18 +25,34 @@ export interface ResponsesQuery extends Filters {
   readonly count?: boolean | undefined;
 }
 
+/** Reports the memory, in bytes, that a body takes besides its pages. @returns false if there is no room for it */
+export type Hold = (bytes: number) => boolean;
+
 /** A body of responses. */
 export interface ResponsesBody {
   readonly headers: Readonly<Record<string, string>>;
   readonly format: PageFormat;
-  /** Makes the body from the data of the pages. A page's data is freed before the next page is read. */
-  readonly body: (pages: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
-  /** The number of responses to send; all unless given. */
-  readonly limit?: number;
+  /**
+   * Makes the body from the pages. A page's memory is freed before the next page is read.
+   */
+  readonly body: (pages: AsyncIterable<PageData>, hold: Hold) => AsyncIterable<Uint8Array>;
+  /** The number of responses, if it is known. */
+  readonly total?: number | undefined;
   /** Whether a body that fits one page of the database gets an entity tag. */
   readonly tagged?: boolean;
   /** The error for a first row that is larger than the format allows. */
   readonly rowTooLarge?: () => ApiError;
+}
+
+/** A table of responses: how its pages are read, and how its records are made of them. */
+export interface Table extends Pick<ResponsesBody, 'format' | 'rowTooLarge'> {
+  /** The names of its columns. */
+  readonly names: readonly string[];
+  /** Writes the header and the records. The bytes of each chunk are valid until the next is requested. */
+  readonly records: (
+    writer: RecordWriter,
+    ...from: Parameters<ResponsesBody['body']>
+  ) => AsyncGenerator<Uint8Array, void, void>;
 }
 
 /** @throws ApiError `no responses` unless the caller's account has the survey */
@@ -50,50 +70,119 @@ export async function requireResponses(c: Context<AppEnv>, surveyName: string): 
 }
 
 /**
- * Sends a selection of responses. The first page decides the status. If it is also the last, the body is sent as a whole, with
- * its length; otherwise it is streamed.
+ * Sends the responses that a query selects. The first page decides the status. If no other follows, the body is sent as a whole,
+ * with its length; otherwise it is streamed.
+ *
+ * @param limit the number of responses to send; all if undefined
+ * @param bodyOf describes the body
+ * @throws ApiError 429 or 503 if too many exports are running, or too many pages being sent
  */
 export async function sendResponses(
   c: Context<AppEnv>,
   query: ResponsesQuery,
+  limit: number | undefined,
+  bodyOf: (selection: Selection) => ResponsesBody | Promise<ResponsesBody>,
+): Promise<Response> {
+  const { signal, stats } = c.var;
+  const keyId = stats.keyId as string;
+  const lease = await (limit === undefined ? leaseExport(keyId, signal) : leaseJsonPage(keyId, limit, signal));
+  try {
+    const selection = await selectResponses(c, query);
+    return await sendLeased(c, query, limit, selection, await bodyOf(selection), lease);
+  } finally {
+    void Promise.resolve(stats.transfer).then(() => lease.end());
+  }
+}
+
+async function sendLeased(
+  c: Context<AppEnv>,
+  query: ResponsesQuery,
+  limit: number | undefined,
   selection: Selection,
-  { headers, format, body, limit, tagged = false, rowTooLarge }: ResponsesBody,
+  { headers, format, body, total: known, tagged = false, rowTooLarge }: ResponsesBody,
+  lease: Lease,
 ): Promise<Response> {
   const { db, signal } = c.var;
   const reader = pageReader(db, selection, format, signal);
-  const pages =
-    limit === undefined ? readAhead(reader, query.after) : readRange(reader, { after: query.after, limit }, limit);
-  const [first, total] = await Promise.all([
+  const exportLease = lease instanceof ExportLease ? lease : undefined;
+  const pages = exportLease
+    ? readAhead(reader, exportLease, query.after)
+    : readRange(reader, { after: query.after, limit: limit as number }, limit);
+  const nextPage = async () =>
     pages.next().catch((error: unknown) => {
       throw rowTooLarge && error instanceof DatabaseError && error.kind === 'too-large' ? rowTooLarge() : error;
-    }),
-    query.count ? countResponses(db, selection, query.after, signal) : undefined,
-  ]);
-  const { rowCount, requestedRows } = first.value as Page;
-  if (rowCount === 0) await requireResponses(c, query.survey);
+    });
+  const count = () => countResponses(db, selection, query.after, signal, format.order);
+  const counting = query.count ? (known ?? runScan(lease.keyId, signal, count)) : undefined;
+  const [first, total] = await Promise.all([nextPage(), counting]);
+  const page = first.value as Page;
+  const head = [first];
+  if (isShort(page) || page.rowCount === limit) head.push(await nextPage());
+  const isWhole = head.at(-1)?.done;
+  if (isWhole && page.rowCount === 0) await requireResponses(c, query.survey);
 
-  const chunks = body(dataOf(withFirst(first, pages), c.var));
-  const allHeaders = { ...headers, ...(total === undefined ? {} : { 'X-Total-Count': String(total) }) };
-  const isWhole = rowCount < requestedRows || rowCount === limit;
+  const hold: Hold = (bytes) => exportLease?.holdForFormat(bytes) ?? true;
+  const last = limit === undefined ? undefined : await lastOf(page, limit, query.after, isWhole ? undefined : reader);
+  const chunks = body(checkedPages(endingAt(last, withFirst(head, pages)), c.var), hold);
+  const allHeaders = {
+    ...headers,
+    ...(total === undefined ? {} : { 'X-Total-Count': String(total) }),
+    ...(last && linkToNext(c, last)),
+  };
   if (!isWhole) return sendStream(c, chunks, allHeaders);
   // With a total there is no entity tag, because the total can change while the page does not.
   const send = tagged && !query.count ? sendTagged : sendBody;
   return send(c, await readBody(chunks), allHeaders);
 }
 
-/** The data of pages. Counts their rows, frees their memory, and checks from time to time that the key is still valid. */
-async function* dataOf(
+/** The data of pages, joined. */
+export async function* dataOf(pages: AsyncIterable<PageData>): AsyncGenerator<Uint8Array, void, void> {
+  for await (const { data } of pages) yield data;
+}
+
+/**
+ * The position of the last of `limit` responses; undefined if there are fewer.
+ *
+ * @param after the position before the first page of the database
+ * @param reader for the responses after that page, if there are any
+ */
+async function lastOf(
+  { rowCount, last }: Page,
+  limit: number,
+  after: Cursor | undefined,
+  reader: PageReader | undefined,
+): Promise<Required<Cursor> | undefined> {
+  const rest = limit - rowCount;
+  if (rest === 0) return last;
+  return reader && (await reader.boundaries({ after: last ?? after, limit: rest }, rest))[0];
+}
+
+/**
+ * @param end the position that the header `Link` names, if there is one
+ * @throws DatabaseError if the pages end elsewhere, because responses were stored or deleted since it was found
+ */
+async function* endingAt(end: Cursor | undefined, pages: AsyncIterable<Page>): AsyncGenerator<Page, void, void> {
+  let last: Cursor | undefined;
+  for await (const page of pages) {
+    last = page.last ?? last;
+    yield page;
+  }
+  if (end && !isSamePosition(last, end)) throw new DatabaseError('transient', 'a page that changed while it was sent');
+}
+
+/** The pages that have rows. Counts the rows, frees their memory, and checks from time to time that the key is still valid. */
+async function* checkedPages(
   pages: AsyncIterable<Page>,
   { stats, checkKey }: Pick<AppEnv['Variables'], 'stats' | 'checkKey'>,
-): AsyncGenerator<Uint8Array, void, void> {
+): AsyncGenerator<PageData, void, void> {
   let checked = Date.now();
-  for await (const { data, release, rowCount } of pages) {
+  for await (const page of pages) {
     if (Date.now() - checked >= KEY_CHECK_MS) {
       await checkKey();
       checked = Date.now();
     }
-    yield data;
-    release();
-    stats.rows += rowCount;
+    if (page.rowCount > 0) yield page;
+    page.release();
+    stats.rows += page.rowCount;
   }
 }

@@ -1,6 +1,11 @@
+/** https://www.iana.org/assignments/media-types/application/vnd.openxmlformats-officedocument.spreadsheetml.sheet */
+export const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+
+/** Without a charset, some clients guess one, slowly and wrongly. */
 const TYPES = {
   csv: 'text/csv; charset=utf-8',
-  ndjson: 'application/x-ndjson', // https://github.com/ndjson/ndjson-spec
+  ndjson: 'application/x-ndjson; charset=utf-8', // https://github.com/ndjson/ndjson-spec
+  xlsx: XLSX,
 };
 
 /**

@@ -1,12 +1,13 @@
 import type { MiddlewareHandler } from 'hono';
 import { prefersGzip } from './accept-encoding.ts';
+import { XLSX } from './attachment.ts';
 import type { AppEnv } from './context.ts';
 
 /** In bytes. A smaller body fits into one network packet, compressed or not. */
 const MIN_LENGTH = 1024;
 
 /**
- * Compresses successful responses, except small ones, for clients that prefer gzip.
+ * Compresses successful responses, except small ones and workbooks, which are compressed already, for clients that prefer gzip.
  *
  * The header makes the runtime compress the body. A `CompressionStream` would keep reading while the client pauses. An aborted
  * transfer has no gzip trailer, so decompressing it fails too.
@@ -16,7 +17,8 @@ export function compress(): MiddlewareHandler<AppEnv> {
     await next();
     c.header('Vary', 'Accept-Encoding', { append: true });
     const length = Number(c.res.headers.get('Content-Length') ?? Infinity);
-    if (c.res.status !== 200 || length < MIN_LENGTH || !prefersGzip(acceptEncodingOf(c.req.raw))) return;
+    if (c.res.status !== 200 || length < MIN_LENGTH || c.res.headers.get('Content-Type') === XLSX) return;
+    if (!prefersGzip(acceptEncodingOf(c.req.raw))) return;
     c.header('Content-Length', undefined);
     c.header('Content-Encoding', 'gzip');
   };

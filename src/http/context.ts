@@ -7,6 +7,8 @@ export interface Account {
   /** `users.id` */
   readonly id: string;
   readonly email: string;
+  /** When the request's key expires: milliseconds since 1970; null for a key that does not expire. */
+  readonly expires: number | null;
 }
 
 /** The types of Hono's context. */
@@ -24,5 +26,7 @@ export interface AppEnv {
     account: Account;
     /** Likewise. Checks the request's key again. @throws RevokedKeyError if it was revoked or has expired */
     checkKey: () => Promise<void>;
+    /** The names of the query parameters that the endpoint does not know. Set by endpoints that need a key. */
+    ignored: readonly string[];
   };
 }

@@ -1,22 +1,24 @@
 import type { Context } from 'hono';
 import { DatabaseError } from '../db/errors.ts';
 import type { AppEnv } from './context.ts';
-import { ApiError, databaseUnavailable } from './errors.ts';
-import { logFailure } from './log.ts';
+import { ApiError, databaseUnavailable, internalError } from './errors.ts';
+import { detailsOf, logFailure } from './log.ts';
 import { sendBody } from './send.ts';
 
 /** Turns any error into a response: `{"error":{"message":"…"}}`, with nothing else at the top level. */
 export function errorResponse(error: Error, c: Context<AppEnv>): Response {
   c.var.ending.abort(); // cancels everything else that the request has started
   const known = toApiError(error);
-  if (known && known.status !== 503) return respond(c, known.status, known.message, known.headers);
+  if (known && known.code !== 'database_unavailable') return respond(c, known);
 
   const { requestId } = c.var;
   const { signal } = c.req.raw;
-  if (signal.aborted && error === signal.reason) return respond(c, 500, 'The client disconnected.', {}); // nobody reads it
-  logFailure('request failed', { requestId, error: error.message, stack: error.stack });
-  if (known) return respond(c, known.status, known.message, known.headers);
-  return respond(c, 500, `Something went wrong on our side. Please tell us this request id: ${requestId}`, {});
+  if (signal.aborted && error === signal.reason) return respond(c, internalError('The client disconnected.')); // nobody reads it
+  logFailure('request failed', { requestId, ...detailsOf(error) });
+  return respond(
+    c,
+    known ?? internalError(`Something went wrong on our side. Please tell us this request id: ${requestId}`),
+  );
 }
 
 function toApiError(error: Error): ApiError | undefined {
@@ -25,16 +27,7 @@ function toApiError(error: Error): ApiError | undefined {
   return undefined;
 }
 
-function respond(
-  c: Context<AppEnv>,
-  status: ApiError['status'],
-  message: string,
-  headers: ApiError['headers'],
-): Response {
-  return sendBody(
-    c,
-    JSON.stringify({ error: { message } }),
-    { ...headers, 'Content-Type': 'application/json' },
-    status,
-  );
+function respond(c: Context<AppEnv>, { status, code, message, headers }: ApiError): Response {
+  const body = JSON.stringify({ error: { message } });
+  return sendBody(c, body, { ...headers, 'Content-Type': 'application/json', 'X-Error-Code': code }, status);
 }

@@ -25,4 +25,14 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.name : typeof error;
 }
 
+/**
+ * What to log of an error: its message, and the stack of a defect. If the database cannot be reached, every request fails, and no
+ * stack explains why.
+ */
+export function detailsOf(error: unknown): Details {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  const isOutage = error instanceof DatabaseError && (error.kind === 'transient' || error.kind === 'unavailable');
+  return isOutage ? { error: message } : { error: message, stack };
+}
+
 const line = (event: string, details: Details) => JSON.stringify({ event, ...details }).replaceAll(SECRETS, '…');

@@ -10,8 +10,11 @@ import { badParameter, missingSurvey } from './errors.ts';
 
 const DEFAULT_PAGE_SIZE = 25;
 const MAX_PAGE_SIZE = 10_000;
+/** What `timezone` takes. */
+export const TIME_ZONE = 'the name of a time zone such as Africa/Nairobi, in its exact case';
 /** Values of a repeated parameter; they fit into a URL. */
 const MAX_VALUES = 500;
+const MAX_KEYS = 50;
 
 export const EXAMPLE_TOKEN =
   'WzEsIjIwMjYtMDEtMDZUMDY6MDA6MDAuMDAwWiIsIjkyNzI5MDgzMjcxNjg2NjAiLCJjb25zZW50IiwiYWY1MDIxZmUtMjI3OS00NGZlLThmOWUtMzk4MGVkZmMwZmU3Il0';
@@ -27,14 +30,22 @@ function parameter<T>(name: string, takes: string, parse: (text: string) => T | 
   });
 }
 
-/** A parameter that can be repeated. */
-function repeatable(name: string) {
-  const { message } = badParameter(name, `text without NUL characters, given at most ${MAX_VALUES} times`);
+/** A parameter that can be repeated. Equal values count once. */
+function repeatable(name: string, most: number) {
+  const { message } = badParameter(name, `text without NUL characters, given at most ${most} times`);
   return z
     .union([z.string(), z.array(z.string())])
     .transform((values) => [...new Set([values].flat())])
-    .refine((values) => values.length <= MAX_VALUES && values.every(isStorable), { message })
+    .refine((values) => values.length <= most && values.every(isStorable), { message })
     .optional();
+}
+
+/** A parameter with one of a few values, the first of which is the default. */
+function choice<const T extends string>(name: string, values: readonly [T, ...T[]], description: string) {
+  const takes = new Intl.ListFormat('en', { type: 'disjunction' }).format(values);
+  return parameter(name, takes, (text) => values.find((value) => value === text))
+    .optional()
+    .openapi({ type: 'string', enum: [...values], default: values[0], example: values[1] ?? values[0], description });
 }
 
 const flag = (name: string) =>
@@ -56,13 +67,21 @@ const instant = (name: string, meaning: string, example: string) =>
       example,
     });
 
-const list = (description: string, example: string) => ({
+const list = (description: string, example: string, most: number) => ({
   type: 'array' as const,
   items: { type: 'string' as const },
-  maxItems: MAX_VALUES,
-  description: `${description} Exact match; repeatable.`,
+  maxItems: most,
+  description,
   example: [example],
 });
+
+/** A filter by exact values. */
+const exact = (name: string, description: string, example: string) =>
+  repeatable(name, MAX_VALUES).openapi(list(`${description} Exact match; repeatable.`, example, MAX_VALUES));
+
+/** Keys of the metadata. */
+const keys = (name: string, description: string, example: string) =>
+  repeatable(name, MAX_KEYS).openapi(list(`${description} Repeatable.`, example, MAX_KEYS));
 
 export const survey = {
   survey: z
@@ -80,11 +99,9 @@ export const survey = {
 export const filters = {
   since: instant('since', 'Only responses at this time or later.', '2026-03-01T09:30:00+02:00'),
   until: instant('until', 'Only responses before this time.', '2026-04-01'),
-  question_ref: repeatable('question_ref').openapi(list('Only answers to this question.', 'consent')),
-  shortcode: repeatable('shortcode').openapi(
-    list('Only responses to the form with this shortcode, in all its versions.', 'healthstart'),
-  ),
-  userid: repeatable('userid').openapi(list('Only responses of this participant.', '9272908327168660')),
+  question_ref: exact('question_ref', 'Only answers to this question.', 'consent'),
+  shortcode: exact('shortcode', 'Only responses to the form with this shortcode, in all its versions.', 'healthstart'),
+  userid: exact('userid', 'Only responses of this participant.', '9272908327168660'),
 };
 
 export const after = {
@@ -110,10 +127,38 @@ export const pageSize = {
     }),
 };
 
+export const order = {
+  order: parameter('order', 'asc or desc', (text) => (text === 'asc' || text === 'desc' ? text : undefined))
+    .optional()
+    .transform((direction) => direction ?? 'asc')
+    .openapi({
+      type: 'string',
+      enum: ['asc', 'desc'],
+      default: 'asc',
+      example: 'desc',
+      description:
+        '`asc`: oldest first. `desc`: the same order backwards, newest first; with `after`, the page contains, and `count` counts, the responses before the cursor.',
+    }),
+};
+
+/** Not among a file's parameters, so that `order=asc` is ignored there like any other name. */
+export const refusedByFiles = {
+  'order=desc':
+    'order=desc is supported only by /responses: leave order out, and sort the file after the download, or page through /responses.',
+};
+
+/** A workbook has no use for the options of CSV, and cannot be continued. */
+export const refusedByXlsx = {
+  ...refusedByFiles,
+  bom: 'bom cannot be used with a workbook: leave it out.',
+  safe: 'safe cannot be used with a workbook, in which nothing runs as a formula: leave it out.',
+  after: 'after cannot be used with a workbook, which cannot be resumed: use since, or /responses/csv.',
+};
+
 export const count = {
   count: flag('count').openapi({
     description:
-      'Adds the header `X-Total-Count`: the number of responses that pass the filters and, with `after`, follow it.',
+      'Adds the header `X-Total-Count`: the number of responses that pass the filters and, with `after`, come after the cursor (with `order=desc`, before it).',
   }),
 };
 
@@ -127,16 +172,56 @@ export const csvOptions = {
   }),
 };
 
+export const metadata = {
+  metadata: keys('metadata', 'Adds a column `metadata.<key>` with the value of this metadata key.', 'cluster'),
+};
+
 export const layout = {
-  layout: parameter('layout', 'long or wide', (text) => (text === 'long' || text === 'wide' ? text : undefined))
+  layout: choice(
+    'layout',
+    ['long', 'wide'],
+    '`long`: one record per response. `wide`: one record per participant and chain of forms, with one column per question.',
+  ),
+};
+
+/** The parameters of the wide layout. Without a default, since they are refused in the long one. */
+export const wide = {
+  value: choice(
+    'value',
+    ['response', 'translated'],
+    'The text of each answer in the wide layout. `translated`: the translated answer, or the response if there is none.',
+  ),
+  repeats: choice(
+    'repeats',
+    ['last', 'first', 'drop'],
+    'Which answers the wide layout keeps if a participant took a form more than once. `last`: the last answer to each question. `first`: only those of the first attempt. `drop`: none; the participant is left out.',
+  ),
+  require_metadata: keys(
+    'require_metadata',
+    'Leaves out of the wide layout every participant with a response whose metadata lacks this key.',
+    'cluster',
+  ),
+};
+
+export const columns = {
+  columns: choice(
+    'columns',
+    ['form_question', 'question'],
+    'The columns of questions. `form_question`: one per form and question, named `<shortcode>.<question_ref>`. `question`: one per `question_ref`, named by it, with the last answer in any form.',
+  ),
+};
+
+export const format = { format: choice('format', ['json', 'csv'], 'The format of the body.') };
+
+export const timezone = {
+  timezone: parameter('timezone', TIME_ZONE, (text) => (text !== '' && isStorable(text) ? text : undefined))
     .optional()
+    .transform((name) => name ?? 'UTC')
     .openapi({
       type: 'string',
-      enum: ['long', 'wide'],
-      default: 'long',
-      example: 'wide',
-      description:
-        '`long`: one record per response. `wide`: one record per participant and chain of forms, with one column per question, which has the last answer to it.',
+      default: 'UTC',
+      example: 'Africa/Nairobi',
+      description: 'The time zone in which days begin and end: a case-sensitive name from the IANA time zone database.',
     }),
 };
 

@@ -11,7 +11,7 @@ export type TransferEnd =
 
 /** What a request has used so far, for its log line and `Server-Timing`. Exports update it once per page or query. */
 export class RequestStats {
-  /** Responses, surveys or form versions sent. */
+  /** Responses, surveys, form versions, questions or days sent. */
   rows = 0;
   /** Bytes of the body, before compression, that were written to the client. */
   bytes = 0;

@@ -2,15 +2,18 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { Output } from '../encode/bytes.ts';
 import type { AppEnv } from './context.ts';
-import { httpVersionNotSupported } from './errors.ts';
+import { StalledClientError, httpVersionNotSupported } from './errors.ts';
 import { etagOf, ifNoneMatchNames } from './etag.ts';
-import { logFailure, reasonOf } from './log.ts';
+import { detailsOf, logFailure, reasonOf } from './log.ts';
 import type { TransferEnd } from './request-stats.ts';
 import { streamChunks } from './stream.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
 const utf8 = new TextEncoder();
+
+/** In bytes. A larger body is streamed, so that its end is noticed: until then it takes memory. */
+const MAX_UNNOTICED_BYTES = 256 * 1024;
 
 /** Sends a complete body, with its length. */
 export function sendBody(
@@ -20,8 +23,11 @@ export function sendBody(
   status: ContentfulStatusCode = 200,
 ): Response {
   const bytes = (typeof body === 'string' ? utf8.encode(body) : body) as Uint8Array<ArrayBuffer>;
+  const allHeaders = { ...headers, 'Content-Length': String(bytes.length) };
+  if (bytes.length > MAX_UNNOTICED_BYTES && c.req.method !== 'HEAD')
+    return stream(c, [bytes], allHeaders, bytes.length);
   c.var.stats.bytes = bytes.length;
-  return c.body(bytes, status, { ...headers, 'Content-Length': String(bytes.length) });
+  return c.body(bytes, status, allHeaders);
 }
 
 /** Sends a complete body of an account with its entity tag, or 304 without a body if the client already has it. */
@@ -42,21 +48,31 @@ export async function sendTagged(
  * @throws ApiError 505 over HTTP/1.0, which Cloudflare reports in `cf`
  */
 export function sendStream(c: Context<AppEnv>, chunks: AsyncIterable<Uint8Array>, headers: Headers): Response {
-  const { ending, requestId, signal, stats } = c.var;
   const { cf } = c.req.raw as Request<unknown, IncomingRequestCfProperties>;
   if (cf?.httpProtocol === 'HTTP/1.0') throw httpVersionNotSupported();
   if (c.req.method === 'HEAD') return c.body(null, 200, headers);
+  return stream(c, chunks, headers);
+}
+
+function stream(
+  c: Context<AppEnv>,
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  headers: Headers,
+  length?: number,
+): Response {
+  const { ending, requestId, signal, stats } = c.var;
   const end = Promise.withResolvers<TransferEnd>();
   stats.transfer = end.promise;
   const body = streamChunks(chunks, ending, {
+    length,
     sent: (bytes) => (stats.bytes += bytes),
     ended: (how, error) => {
       if (how === 'complete') end.resolve({ end: how });
-      else if (how === 'left' || signal.aborted) end.resolve({ end: 'client left' });
+      else if (how === 'left' || (signal.aborted && !(error instanceof StalledClientError)))
+        end.resolve({ end: 'client left' });
       else {
         end.resolve({ end: 'failed', reason: reasonOf(error) });
-        const { message, stack } = error instanceof Error ? error : new Error(String(error));
-        logFailure('export failed', { requestId, error: message, stack });
+        logFailure('export failed', { requestId, ...detailsOf(error) });
       }
     },
   });

@@ -17,7 +17,7 @@ const DESCRIPTION = `Lists a research account’s surveys and exports their resp
 
 The API is read-only: all endpoints accept GET and HEAD. Send your key with every request: \`Authorization: Bearer sres_…\`. A key belongs to one account and returns only that account’s data.
 
-An unknown path returns 404. A method other than GET or HEAD returns 405 with \`Allow\`. Under \`/api/v1\` both need a key. The body of every error is \`{"error":{"message":"…"}}\`.
+An unknown path returns 404. A method other than GET or HEAD returns 405 with \`Allow\`. Under \`/api/v1\` both need a key. Unknown query parameters are ignored and listed in \`X-Ignored-Parameters\`; with the request header \`Prefer: handling=strict\` they are errors (400). The body of every error is \`{"error":{"message":"…"}}\`.
 
 A file is complete when its transfer is complete. A failure after the first byte aborts the transfer; a file never contains an error message.`;
 
@@ -42,6 +42,7 @@ export function describeApp(app: OpenAPIHono<AppEnv>): OpenAPIObject {
     tags: [
       { name: 'Surveys', description: 'The account’s surveys.' },
       { name: 'Responses', description: 'The participants’ responses.' },
+      { name: 'Key', description: 'The key of the request.' },
       { name: 'Service', description: 'The service itself. No key needed.' },
     ],
     security: [{ key: [] }],

@@ -41,10 +41,37 @@ const FORM_DATA = `surveyid,shortcode,survey_name,version,survey_created,metadat
 7fd35bd3-9e08-42a9-8352-e5065edab537,healthfood,Health & Habits 2026 – Saúde,1,2026-01-05T09:00:00.123456Z,"{""wave"": 1}"
 `;
 
+const QUESTION = {
+  column: 'healthstart.consent',
+  shortcode: 'healthstart',
+  question_ref: 'consent',
+  question_idx: '0',
+  question_text: 'Do you want to take part? You can stop at any time.',
+  responses: 400,
+  participants: 400,
+  first: '2026-01-06T06:00:00.000Z',
+  last: '2026-03-01T19:15:00.000Z',
+};
+
 export const examples = {
   surveys: [SURVEY],
   page: { responses: [RESPONSE] },
   ndjson: `${JSON.stringify(RESPONSE)}\n`,
   csv: CSV,
+  xlsx: 'PK\u0003\u0004…',
   formData: FORM_DATA,
+  codebook: { questions: [QUESTION] },
+  codebookCsv: `${Object.keys(QUESTION).join()}\n${Object.values(QUESTION).join()}\n`,
+  summary: {
+    responses: 68,
+    participants: 16,
+    first: '2026-01-06T06:00:00.000Z',
+    last: '2026-01-07T23:46:26.704204Z',
+    days: [
+      { day: '2026-01-06', responses: 28, participants: 7 },
+      { day: '2026-01-07', responses: 24, participants: 6 },
+      { day: '2026-01-08', responses: 16, participants: 4 },
+    ],
+  },
+  key: { email: 'you@example.org', expires: '2027-01-06T06:00:00.000Z' },
 };

@@ -1,4 +1,5 @@
 import type { HeaderObject, HeadersObject } from 'openapi3-ts/oas31';
+import { ERROR_CODES } from '../http/errors.ts';
 import { reference } from './reference.ts';
 
 /** The headers of responses, by name. Those with `required` are always present in the responses that list them. */
@@ -46,7 +47,8 @@ export const headers = {
     description: 'The headers that such pages can read.',
     required: true,
     schema: { type: 'string' },
-    example: 'Content-Disposition,ETag,Retry-After,Server-Timing,X-Request-Id,X-Total-Count',
+    example:
+      'Content-Disposition,ETag,Link,Preference-Applied,Retry-After,Server-Timing,X-Error-Code,X-Ignored-Parameters,X-Request-Id,X-Total-Count',
   },
   'Content-Disposition': {
     description: 'The file name, which contains the time of the request.',
@@ -65,6 +67,22 @@ export const headers = {
     schema: { type: 'string' },
     example: 'Accept-Encoding',
   },
+  Link: {
+    description: 'On a full page: the URL of the next page (RFC 8288).',
+    schema: { type: 'string', pattern: '^<[^<>"]+>; rel="next"$' },
+    example: '<https://export.example.org/api/v1/responses?survey=Food&pageSize=1&after=WzEsIjIw…>; rel="next"',
+  },
+  'X-Ignored-Parameters': {
+    description:
+      'Under `/api/v1`: the query parameters that the endpoint does not know and has ignored, percent-encoded and separated by commas.',
+    schema: { type: 'string', pattern: "^[\\w.!~*'()%-]+(,[\\w.!~*'()%-]+)*$", maxLength: 2048 },
+    example: 'pagesize,metadata',
+  },
+  'Preference-Applied': {
+    description:
+      'Under `/api/v1`, if the request has the header `Prefer: handling=strict`: unknown query parameters are errors.',
+    schema: { type: 'string', const: 'handling=strict' },
+  },
   'X-Total-Count': {
     description: 'With `count=true`: the number of responses that pass the filters and, with `after`, follow it.',
     schema: { type: 'integer', minimum: 0 },
@@ -75,6 +93,12 @@ export const headers = {
     required: true,
     schema: { type: 'integer', minimum: 1 },
     example: 5,
+  },
+  'X-Error-Code': {
+    description: 'Tells errors apart, also those of one status. The values never change.',
+    required: true,
+    schema: { type: 'string', enum: [...ERROR_CODES] },
+    example: 'invalid_parameter',
   },
   'WWW-Authenticate': {
     description: 'How to authenticate (RFC 6750).',
@@ -100,6 +124,8 @@ const EVERYWHERE = [
   'Vary',
   'Access-Control-Allow-Origin',
   'Access-Control-Expose-Headers',
+  'X-Ignored-Parameters',
+  'Preference-Applied',
 ] as const;
 
 /** References to the headers of every response, and to others. */

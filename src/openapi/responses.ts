@@ -9,8 +9,12 @@ import {
   missingSurvey,
   noResponses,
   notFound,
+  overloaded,
+  tooManyExports,
   tooManyFailures,
   tooManyRequests,
+  tooManyScans,
+  unknownParameters,
 } from '../http/errors.ts';
 import { type HeaderName, withHeaders } from './headers.ts';
 import { reference } from './reference.ts';
@@ -24,13 +28,13 @@ export const openResponses = {
 /** Errors of endpoints that need a key. */
 export const keyResponses = {
   ...openResponses,
+  400: reference('responses', 'BadParameter'),
   401: reference('responses', 'InvalidToken'),
   429: reference('responses', 'TooManyRequests'),
 };
 
 /** Further errors of endpoints with the parameter `survey`. */
 export const surveyResponses = {
-  400: reference('responses', 'BadParameter'),
   500: reference('responses', 'NoResponses'),
 };
 
@@ -50,10 +54,14 @@ export const errorResponses = (): Record<string, ResponseObject> => {
       description: 'The content has not changed since the response whose `ETag` is in `If-None-Match`.',
       headers: withHeaders('ETag'),
     },
-    BadParameter: response('A parameter is missing, invalid, or given twice.', {
-      missing: missingSurvey(),
-      bad: badParameter('pageSize', 'an integer from 1 to 10000'),
-    }),
+    BadParameter: response(
+      'A parameter is missing, invalid, or given twice; or unknown, with `Prefer: handling=strict`.',
+      {
+        missing: missingSurvey(),
+        bad: badParameter('pageSize', 'an integer from 1 to 10000'),
+        unknown: unknownParameters('pagesize'),
+      },
+    ),
     InvalidToken: response(
       'The key is missing, malformed, unknown, revoked or expired. It is checked before anything else.',
       { invalid: invalidToken() },
@@ -64,8 +72,8 @@ export const errorResponses = (): Record<string, ResponseObject> => {
       'Allow',
     ]),
     TooManyRequests: response(
-      'Too many requests with this key, or too many without a valid key from this IP address.',
-      { key: tooManyRequests(), address: tooManyFailures() },
+      'Too many requests with this key, or too many without a valid key from this IP address; or too many exports or counts with this key at a time.',
+      { key: tooManyRequests(), address: tooManyFailures(), exports: tooManyExports(4), counts: tooManyScans(2) },
       ['Retry-After'],
     ),
     Defect: response('An internal error. The message contains the request id to report.', {
@@ -76,8 +84,8 @@ export const errorResponses = (): Record<string, ResponseObject> => {
       { none: { message: none }, defect: { message: defect } },
     ),
     DatabaseUnavailable: response(
-      'The database cannot be reached at the moment.',
-      { unavailable: databaseUnavailable(undefined) },
+      'The database cannot be reached at the moment, or the service has too many exports running.',
+      { unavailable: databaseUnavailable(undefined), overloaded: overloaded() },
       ['Retry-After'],
     ),
     HttpVersionNotSupported: response(
@@ -96,7 +104,7 @@ function response(
   const values = Object.entries(examples).map(([name, { message }]) => [name, { value: { error: { message } } }]);
   return {
     description,
-    headers: withHeaders(...headers),
+    headers: withHeaders('X-Error-Code', ...headers),
     content: { 'application/json': { schema: reference('schemas', 'Error'), examples: Object.fromEntries(values) } },
   };
 }

@@ -1,4 +1,5 @@
 import type { SchemaObject } from 'openapi3-ts/oas31';
+import { CODEBOOK_COLUMNS } from '../db/codebook.ts';
 import { JSON_COLUMNS } from '../db/responses.ts';
 import { SURVEY_COLUMNS } from '../db/surveys.ts';
 
@@ -14,6 +15,7 @@ const TIMESTAMP = {
   pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(\d{3})?Z$`,
 } as const;
 const INTEGER = { type: 'string', pattern: String.raw`^-?\d+$` } as const;
+const COUNT = { type: 'integer', minimum: 0 } as const;
 const UUID = { type: 'string', format: 'uuid' } as const;
 
 const surveyFields: Fields<(typeof SURVEY_COLUMNS)[number]> = {
@@ -64,6 +66,36 @@ const responseFields: Fields<(typeof JSON_COLUMNS)[number] | 'shortcode' | 'toke
   },
 };
 
+const questionFields: Fields<(typeof CODEBOOK_COLUMNS)[number]> = {
+  column: { type: 'string', description: 'Name of the question’s column in a wide file.' },
+  shortcode: responseFields.shortcode,
+  question_ref: responseFields.question_ref,
+  question_idx: { ...INTEGER, description: 'The smallest index of the question in the form: an integer, as a string.' },
+  question_text: { type: 'string', description: 'Text of the question in the latest response.' },
+  responses: { ...COUNT, description: 'Number of responses.' },
+  participants: { ...COUNT, description: 'Number of distinct participants.' },
+  first: { ...TIMESTAMP, description: 'Time of the first response.' },
+  last: { ...TIMESTAMP, description: 'Time of the latest response.' },
+};
+
+const dayFields: Fields<'day' | 'responses' | 'participants'> = {
+  day: { type: 'string', format: 'date', description: 'A day in the time zone.' },
+  responses: questionFields.responses,
+  participants: questionFields.participants,
+};
+
+const summaryFields: Fields<'responses' | 'participants' | 'first' | 'last' | 'days'> = {
+  responses: questionFields.responses,
+  participants: questionFields.participants,
+  first: { ...TIMESTAMP, type: ['string', 'null'], description: 'Time of the first response; null if there is none.' },
+  last: { ...TIMESTAMP, type: ['string', 'null'], description: 'Time of the latest response; null if there is none.' },
+  days: {
+    type: 'array',
+    description: 'Days with responses, ascending.',
+    items: { type: 'object', required: Object.keys(dayFields), properties: dayFields },
+  },
+};
+
 export const schemas = {
   Survey: {
     type: 'object',
@@ -81,6 +113,35 @@ export const schemas = {
     type: 'object',
     required: ['responses'],
     properties: { responses: { type: 'array', items: { $ref: '#/components/schemas/Response' } } },
+  },
+  Question: {
+    type: 'object',
+    description: 'A question of a form, in all its versions. The fields are in this order.',
+    required: Object.keys(questionFields),
+    properties: questionFields,
+  },
+  Codebook: {
+    type: 'object',
+    required: ['questions'],
+    properties: { questions: { type: 'array', items: { $ref: '#/components/schemas/Question' } } },
+  },
+  Summary: {
+    type: 'object',
+    description: 'The fields are in this order.',
+    required: Object.keys(summaryFields),
+    properties: summaryFields,
+  },
+  Key: {
+    type: 'object',
+    required: ['email', 'expires'],
+    properties: {
+      email: { type: 'string', description: 'The account that the key belongs to.' },
+      expires: {
+        ...TIMESTAMP,
+        type: ['string', 'null'],
+        description: 'When the key expires, in UTC; null if it does not.',
+      },
+    },
   },
   Error: {
     type: 'object',

@@ -1,3 +1,4 @@
+import { base64UrlLength, writeBase64Url } from '../encode/base64url.ts';
 import { isDay } from './timestamp.ts';
 
 /**
@@ -18,7 +19,7 @@ export const CURSOR_COLUMNS = ['timestamp', 'userid', 'question_ref', 'surveyid'
 
 /**
  * The first element of a token. A token is opaque, URL-safe text: base64url without padding (RFC 4648 section 5) of the JSON
- * array `[1,timestamp,userid,question_ref,surveyid]`. encode/json-values.ts writes it.
+ * array `[1,timestamp,userid,question_ref,surveyid]`. encode/json-values.ts writes those of rows.
  */
 export const TOKEN_VERSION = 1;
 
@@ -30,6 +31,22 @@ export function cursorOf(values: readonly (string | null)[]): Required<Cursor> |
   if (values.length === 0) return undefined;
   const [timestamp, userid, questionRef, surveyid] = values as [string, string, string, string];
   return { timestamp, userid, questionRef, surveyid };
+}
+
+export function isSamePosition(one: Cursor | undefined, other: Cursor | undefined): boolean {
+  if (!one || !other) return false;
+  const { timestamp, userid, questionRef, surveyid } = other;
+  return (
+    one.timestamp === timestamp && one.userid === userid && one.questionRef === questionRef && one.surveyid === surveyid
+  );
+}
+
+/** Writes a token in the current format. */
+export function encodeCursor({ timestamp, userid, questionRef, surveyid }: Required<Cursor>): string {
+  const json = new TextEncoder().encode(JSON.stringify([TOKEN_VERSION, timestamp, userid, questionRef, surveyid]));
+  const token = new Uint8Array(base64UrlLength(json.length));
+  writeBase64Url(json, json.length, token, 0); // the characters to cut off are beyond its end
+  return new TextDecoder().decode(token);
 }
 
 /**

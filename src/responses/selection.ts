@@ -35,6 +35,8 @@ export interface Range {
   readonly after?: Cursor | undefined;
   readonly upTo?: Required<Cursor> | undefined;
   readonly limit: number;
+  /** The number of responses up to `upTo` when that position was found. */
+  readonly rows?: number | undefined;
 }
 
 /** Applies a request's filters to a survey. */

@@ -33,7 +33,7 @@ export const formData = endpoint({
     const { account, db, signal, stats } = c.var;
     await selectResponses(c, query);
     await requireResponses(c, query.survey);
-    const columns = { columns: FORM_DATA_COLUMNS.length, keyColumns: [] };
+    const columns = { columns: FORM_DATA_COLUMNS.length, keyColumns: [], checked: true };
     const { data, rowCount } = await db.bytes(formDataQuery(account.id, query.survey), { signal }, (body, name) =>
       encodeCsv(body, columns, name),
     );

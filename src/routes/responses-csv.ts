@@ -1,15 +1,27 @@
 import { z } from '@hono/zod-openapi';
-import { CSV_COLUMNS } from '../db/responses.ts';
-import { csvHeader } from '../encode/csv-cell.ts';
+import { CSV_COLUMNS, metadataValue } from '../db/responses.ts';
+import { BOM, csvCell, csvHeader } from '../encode/csv-cell.ts';
+import { CsvRecords } from '../encode/records.ts';
 import { csvFormat } from '../export/formats.ts';
-import { selectResponses, sendResponses } from '../export/send-responses.ts';
+import { dataOf, sendResponses } from '../export/send-responses.ts';
 import { attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { after, count, csvOptions, filters, layout, survey } from '../http/params.ts';
+import {
+  after,
+  columns,
+  count,
+  csvOptions,
+  filters,
+  layout,
+  metadata,
+  refusedByFiles,
+  survey,
+  wide,
+} from '../http/params.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { streamedResponses, surveyResponses } from '../openapi/responses.ts';
-import { checkWideQuery, wideFile } from '../wide/file.ts';
+import { checkLayout, wideTable } from '../wide/file.ts';
 
 /** GET /responses/csv: a survey's responses, as one streamed CSV file. */
 export const responsesCsv = endpoint({
@@ -18,7 +30,18 @@ export const responsesCsv = endpoint({
   tags: ['Responses'],
   summary: 'All responses as a CSV file',
   description: 'Streams all of a survey’s responses, or those that pass the filters, as one file.',
-  query: z.object({ ...survey, ...filters, ...after, ...count, ...csvOptions, ...layout }),
+  query: z.object({
+    ...survey,
+    ...filters,
+    ...after,
+    ...count,
+    ...csvOptions,
+    ...metadata,
+    ...layout,
+    ...wide,
+    ...columns,
+  }),
+  refused: refusedByFiles,
   responses: {
     ...surveyResponses,
     ...streamedResponses,
@@ -30,20 +53,30 @@ export const responsesCsv = endpoint({
   },
 
   async handle(c, query) {
-    const { db, signal } = c.var;
+    checkLayout(query);
     const headers = attachment('responses', 'csv');
     if (query.layout === 'wide') {
-      checkWideQuery(query);
-      const selection = await selectResponses(c, query);
-      return sendResponses(c, query, selection, { headers, ...(await wideFile(db, selection, query, signal)) });
+      return sendResponses(c, query, undefined, async (selection) => {
+        const { records, ...table } = await wideTable(c.var, selection, query);
+        return {
+          headers,
+          ...table,
+          async *body(...from) {
+            if (query.bom) yield BOM;
+            yield* records(new CsvRecords(), ...from);
+          },
+        };
+      });
     }
-    return sendResponses(c, query, await selectResponses(c, query), {
+    const keys = query.metadata ?? [];
+    return sendResponses(c, query, undefined, () => ({
       headers,
-      format: csvFormat({ safe: query.safe }),
+      format: csvFormat({ columns: [...CSV_COLUMNS, ...keys.map(metadataValue)], safe: query.safe }),
       async *body(pages) {
-        if (!query.after) yield csvHeader(CSV_COLUMNS, query); // a client that resumes a download already has the header
-        yield* pages;
+        // A client that resumes a download already has the header.
+        if (!query.after) yield csvHeader([...CSV_COLUMNS, ...keys.map((key) => csvCell(`metadata.${key}`))], query);
+        yield* dataOf(pages);
       },
-    });
+    }));
   },
 });

@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { jsonFormat } from '../export/formats.ts';
-import { selectResponses, sendResponses } from '../export/send-responses.ts';
+import { dataOf, sendResponses } from '../export/send-responses.ts';
 import { attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { after, count, filters, survey } from '../http/params.ts';
+import { after, count, filters, refusedByFiles, survey } from '../http/params.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { streamedResponses, surveyResponses } from '../openapi/responses.ts';
@@ -17,6 +17,7 @@ export const responsesNdjson = endpoint({
   description:
     'Streams all of a survey’s responses, or those that pass the filters: the objects of `/responses`, one per line.',
   query: z.object({ ...survey, ...filters, ...after, ...count }),
+  refused: refusedByFiles,
   responses: {
     ...surveyResponses,
     ...streamedResponses,
@@ -28,11 +29,10 @@ export const responsesNdjson = endpoint({
   },
 
   async handle(c, query) {
-    const selection = await selectResponses(c, query);
-    return sendResponses(c, query, selection, {
+    return sendResponses(c, query, undefined, ({ formVersions }) => ({
       headers: attachment('responses', 'ndjson'),
-      format: jsonFormat(selection.formVersions, { after: '\n' }),
-      body: (pages) => pages,
-    });
+      format: jsonFormat(formVersions, { after: '\n' }),
+      body: dataOf,
+    }));
   },
 });

@@ -1,8 +1,10 @@
 import { z } from '@hono/zod-openapi';
+import type { PageData } from '../encode/page.ts';
+import { BY_TIME } from '../db/order.ts';
 import { jsonFormat } from '../export/formats.ts';
-import { selectResponses, sendResponses } from '../export/send-responses.ts';
+import { sendResponses } from '../export/send-responses.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { after, count, filters, pageSize, survey } from '../http/params.ts';
+import { after, count, filters, order, pageSize, survey } from '../http/params.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { reference } from '../openapi/reference.ts';
@@ -18,37 +20,40 @@ export const responses = endpoint({
   operationId: 'listResponses',
   tags: ['Responses'],
   summary: 'A page of responses',
-  description: 'Returns a page of a survey’s responses, ordered by time, participant, question and form version.',
-  query: z.object({ ...survey, ...after, ...pageSize, ...filters, ...count }),
+  description:
+    'Returns a page of a survey’s responses, ordered by time, participant, question and form version, or backwards.',
+  query: z.object({ ...survey, ...after, ...pageSize, ...filters, ...count, ...order }),
   responses: {
     ...notModifiedResponse,
     ...surveyResponses,
     ...streamedResponses,
     200: {
       description: 'The page; empty after the last response.',
-      headers: withHeaders('ETag', 'X-Total-Count'),
+      headers: withHeaders('ETag', 'Link', 'X-Total-Count'),
       content: { 'application/json': { schema: reference('schemas', 'Page'), example: examples.page } },
     },
   },
 
   async handle(c, query) {
-    const selection = await selectResponses(c, query);
-    return sendResponses(c, query, selection, {
+    return sendResponses(c, query, query.pageSize, ({ formVersions }) => ({
       headers: { 'Content-Type': 'application/json' },
-      format: jsonFormat(selection.formVersions, { before: ',', maxPageBytes: MAX_PAGE_BYTES }),
-      limit: query.pageSize,
+      format: jsonFormat(formVersions, {
+        before: ',',
+        maxPageBytes: MAX_PAGE_BYTES,
+        order: { ...BY_TIME, direction: query.order },
+      }),
       tagged: true,
       body: pageBody,
-    });
+    }));
   },
 });
 
-/** @param pages objects, each preceded by a comma; the first comma is dropped */
-async function* pageBody(pages: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
+/** @param pages of objects, each preceded by a comma; the first comma is dropped */
+async function* pageBody(pages: AsyncIterable<PageData>): AsyncGenerator<Uint8Array, void, void> {
   yield utf8.encode('{"responses":[');
   let commas = 1;
-  for await (const objects of pages) {
-    yield objects.subarray(commas);
+  for await (const { data } of pages) {
+    yield data.subarray(commas);
     commas = 0;
   }
   yield utf8.encode(']}');

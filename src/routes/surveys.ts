@@ -40,10 +40,12 @@ export const surveys = endpoint({
 
   async handle(c) {
     const { account, db, signal, stats } = c.var;
-    const columns = { columns: SURVEY_COLUMNS.length, keyColumns: [] };
-    const { data, rowCount } = await db.bytes(surveysQuery(account.id), { signal }, (body, name) =>
-      encoder.encode(body, columns, name),
-    );
+    const columns = { columns: SURVEY_COLUMNS.length, keyColumns: [], checked: true };
+    const read = () =>
+      db.bytes(surveysQuery(account.id), { signal }, (body, name) => encoder.encode(body, columns, name));
+    let page = await read();
+    if (page.rowCount === 0) page = await read(); // a result that lost all its rows would look like an empty account
+    const { data, rowCount } = page;
     stats.rows = rowCount;
     return sendTagged(c, concat('[', data.subarray(1), ']'), { 'Content-Type': 'application/json' });
   },

@@ -20,9 +20,12 @@ export interface PageFile {
 
 const script = (text: string): PageFile => ({ type: 'text/javascript; charset=utf-8', text });
 
+const reference: PageFile = { type: 'text/html; charset=utf-8', text: page };
+
 /** The reference page and everything it loads, by path. */
 export const FILES: Readonly<Record<string, PageFile>> = {
-  '/docs': { type: 'text/html; charset=utf-8', text: page },
+  '/docs': reference,
+  '/docs/': reference,
   '/docs/page.css': { type: 'text/css; charset=utf-8', text: style },
   '/docs/icon.svg': { type: 'image/svg+xml', text: icon },
   '/docs/main.mjs': script(main),

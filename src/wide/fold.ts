@@ -1,79 +1,92 @@
-import { Chunks } from './chunks.ts';
-import type { QuestionColumns } from './columns.ts';
-import { type Chain, Participant, copied } from './participant.ts';
-import { readRecord } from './record.ts';
+import type { PageData } from '../encode/page.ts';
+import type { RecordWriter } from '../encode/records.ts';
+import type { Form, QuestionColumns } from './columns.ts';
+import { Participant, type Repeats } from './participant.ts';
+import { KEY, QUESTION_REF, type RowColumns, SURVEYID, haveSameCells } from './rows.ts';
+
+const NO_PAGE: PageData = { data: new Uint8Array(0), cells: new Int32Array(0) };
 
 /**
  * Folds responses, in the order of participants and then of time, into the records of a wide file. It holds the records of one
  * participant, and one chunk of the file.
  */
 export class Fold {
-  readonly #columns: QuestionColumns;
-  readonly #chunks = new Chunks();
+  readonly #questions: QuestionColumns;
+  readonly #rowColumns: RowColumns;
+  readonly #repeats: Repeats;
+  readonly #writer: RecordWriter;
+  /** The participant whose responses are being read, and the one before, whose records have to be written. */
   #participant: Participant | undefined;
-  /** The text that has not been parsed yet, and the length at which to parse it. */
-  #text = '';
-  #wanted = 0;
+  #finished: Participant | undefined;
+  /** The first row of the page with the current record, form version and flow; -1 if there is none. */
+  #entered = -1;
+  #form: Form | undefined;
 
-  constructor(columns: QuestionColumns) {
-    this.#columns = columns;
+  constructor(questions: QuestionColumns, rowColumns: RowColumns, repeats: Repeats, writer: RecordWriter) {
+    this.#questions = questions;
+    this.#rowColumns = rowColumns;
+    this.#repeats = repeats;
+    this.#writer = writer;
   }
 
   /**
-   * @param text the next part of the CSV of `RECORD_COLUMNS`, split anywhere. Responses to a question without a column are
-   *   skipped: they were stored after the columns were determined
+   * @param page the next responses, as CSV of the row columns. Responses to a question without a column are skipped: they were
+   *   stored after the columns were determined
    * @returns the next bytes of the file; each chunk is valid until the next is requested
    * @throws ParticipantTooLargeError
    */
-  *add(text: string): Generator<Uint8Array, void, void> {
-    this.#text += text;
-    // A record can have many parts: an incomplete one is parsed again only when the text has doubled.
-    if (this.#text.length < this.#wanted) return;
-    yield* this.#read();
-    this.#wanted = 2 * this.#text.length;
+  *add(page: PageData): Generator<Uint8Array, void, void> {
+    const width = this.#rowColumns.columns.length;
+    this.#entered = -1;
+    for (let row = 0; row + width < page.cells.length; row += width) {
+      this.#addRow(page, row);
+      if (this.#finished) yield* this.#writeFinished(page);
+    }
+    this.#participant?.detach(page);
+  }
+
+  /** The memory that the participant's records take: see {@link Participant.size}. */
+  get size(): number {
+    return this.#participant?.size ?? 0;
   }
 
   /** @returns the last bytes of the file */
   *end(): Generator<Uint8Array, void, void> {
-    yield* this.#read();
-    if (this.#text !== '') throw new Error('the last record has no end');
-    yield* this.#writeParticipant();
-    yield* this.#chunks.rest();
+    this.#finished = this.#participant;
+    yield* this.#writeFinished(NO_PAGE);
+    if (this.#writer.length > 0) yield this.#writer.take();
   }
 
-  *#read(): Generator<Uint8Array, void, void> {
-    const text = this.#text;
-    let at = 0;
-    for (let record = readRecord(text, at); record; record = readRecord(text, at)) {
-      at = record.end;
-      const column = this.#columns.indexes.get(record.surveyid)?.get(record.questionRef);
-      if (column === undefined) continue;
-      if (record.userid !== this.#participant?.userid) {
-        yield* this.#writeParticipant();
-        this.#participant = new Participant(record.userid);
-      }
-      this.#participant.add(record, column);
+  /** Called once per row, for the reason that encode/csv.ts gives. */
+  #addRow(page: PageData, row: number): void {
+    const { data, cells } = page;
+    const isSame = this.#entered >= 0 && haveSameCells(page, row, page, this.#entered, KEY, QUESTION_REF);
+    const form = isSame
+      ? this.#form
+      : this.#questions.forms.get(data, cells[row + SURVEYID] as number, (cells[row + SURVEYID + 1] as number) - 1);
+    const question = row + QUESTION_REF;
+    const column = form?.questions.get(data, cells[question] as number, (cells[question + 1] as number) - 1);
+    if (!form || column === undefined) return;
+    if (!isSame) {
+      this.#enter(page, row, form);
+      this.#entered = row;
+      this.#form = form;
     }
-    this.#participant?.detach();
-    this.#text = copied(text.slice(at));
+    this.#participant?.add(page, row, column);
   }
 
-  *#writeParticipant(): Generator<Uint8Array, void, void> {
-    for (const [key, chain] of this.#participant?.chains ?? []) {
-      this.#writeRecord(key, chain);
-      if (this.#chunks.isFull) yield* this.#chunks.full();
+  #enter(page: PageData, row: number, form: Form): void {
+    if (!this.#participant?.has(page, row)) {
+      this.#finished = this.#participant;
+      this.#participant = new Participant(row, this.#rowColumns, this.#repeats);
     }
-    this.#participant = undefined;
+    this.#participant.enter(page, row, form);
   }
 
-  /** Takes time in proportion to the record's responses, not to the file's columns. */
-  #writeRecord(key: string, { flowid, started, ended, metadata, responses }: Readonly<Chain>): void {
-    let record = `${key},${flowid},${started},${ended},${metadata}`;
-    let previous = -1;
-    for (const column of [...responses.keys()].toSorted((a, b) => a - b)) {
-      record += ','.repeat(column - previous) + responses.get(column);
-      previous = column;
+  *#writeFinished(page: PageData): Generator<Uint8Array, void, void> {
+    for (const _ of this.#finished?.write(this.#writer, page, this.#questions.names.length) ?? []) {
+      yield this.#writer.take();
     }
-    this.#chunks.add(`${record}${','.repeat(this.#columns.names.length - 1 - previous)}\n`);
+    this.#finished = undefined;
   }
 }

@@ -1,91 +1,220 @@
-import type { ResponseRecord } from './record.ts';
+import { hashOf } from '../encode/byte-map.ts';
+import type { PageData } from '../encode/page.ts';
+import { type RecordWriter, cellOf } from '../encode/records.ts';
+import type { Form } from './columns.ts';
+import {
+  FLOWID,
+  KEY,
+  METADATA,
+  PARENT,
+  type RowColumns,
+  SURVEYID,
+  TIMESTAMP,
+  copyOf,
+  flowOf,
+  haveSameCells,
+} from './rows.ts';
 
-/** A record of a wide file: a participant's responses along one chain of forms. */
-export interface Chain {
-  flowid: string;
-  started: string;
-  ended: string;
-  metadata: string;
-  /** The last response to each question, by column index. */
-  readonly responses: Map<number, string>;
-}
+/** Which responses of a participant who took a form several times count. */
+export type Repeats = 'last' | 'first' | 'drop';
 
-/** The limit for one participant: characters, plus {@link CHAIN_SIZE} per record and {@link RESPONSE_SIZE} per response. */
+/** The limit for one participant: bytes, plus {@link CHAIN_SIZE} per record and {@link ENTRY_SIZE} per answer and flow. */
 export const MAX_PARTICIPANT_SIZE = 16 * 1024 * 1024;
-/** The approximate size of objects without their characters. */
-const CHAIN_SIZE = 500;
-const RESPONSE_SIZE = 60;
+/** The approximate size of objects without their bytes. */
+const CHAIN_SIZE = 1000;
+const ENTRY_SIZE = 60;
+
+/** In bytes. Large enough that the overhead of a write is negligible, and small compared to a page. */
+const CHUNK_BYTES = 128 * 1024;
 
 /** The responses of one participant do not fit in memory. */
 export class ParticipantTooLargeError extends Error {
   override name = 'ParticipantTooLargeError';
 }
 
-/** Copies a string. In V8, a slice is a view that keeps the whole string in memory. */
-export const copied = (text: string): string => ` ${text}`.slice(1);
+/** A row of the current page, or a copy of one of an earlier page. */
+type Row = number | PageData;
+
+/** The flows in which a participant took a form. */
+interface Flows {
+  readonly form: Form;
+  readonly first: number | string;
+  /** All of them, if there are several. */
+  all: Set<number | string> | undefined;
+}
+
+/** A record of a wide file: a participant's responses along one chain of forms. */
+interface Chain {
+  first: Row;
+  last: Row;
+  /** The size of `last` without its answer. */
+  lastSize: number;
+  readonly flows: Flows[];
+  /** The last answer to each question, by column; of an earlier page, only the cell. */
+  readonly answers: Map<number, Row>;
+  /** Another record whose key has the same hash. */
+  readonly next: Chain | undefined;
+}
 
 /** One participant's responses, folded into records. */
 export class Participant {
-  #userid: string;
-  #chains = new Map<string, Chain>();
+  readonly #columns: RowColumns;
+  readonly #repeats: Repeats;
+  /** The first row. */
+  #first: Row;
+  /** Records, ordered by their first responses, and by the hashes of their keys. */
+  #chains: Chain[] = [];
+  readonly #byHash = new Map<number, Chain>();
+  /** With `drop`, the only flow of each form. */
+  readonly #flows = new Map<Form, number | string>();
+  #isLeftOut = false;
   #size = 0;
-  #keep = (text: string) => text;
+  /** The record of the current row, and whether the current flow counts. */
+  #chain: Chain | undefined;
+  #counts = true;
 
-  constructor(userid: string) {
-    this.#userid = userid;
+  constructor(row: number, columns: RowColumns, repeats: Repeats) {
+    this.#first = row;
+    this.#columns = columns;
+    this.#repeats = repeats;
   }
 
-  get userid(): string {
-    return this.#userid;
+  /** Bytes, approximately: see {@link MAX_PARTICIPANT_SIZE}. */
+  get size(): number {
+    return this.#size;
   }
 
-  /** Records by their first cells, ordered by their first responses. */
-  get chains(): ReadonlyMap<string, Readonly<Chain>> {
-    return this.#chains;
+  /** Whether a row is this participant's. */
+  has(page: PageData, row: number): boolean {
+    return isSame(page, row, this.#first, KEY, PARENT);
+  }
+
+  /** Begins a record, a form version or a flow. @param row its first row */
+  enter(page: PageData, row: number, form: Form): void {
+    if (this.#isLeftOut) return;
+    const chain = this.#chainOf(page, row);
+    const flow = flowOf(page, row);
+    let flows = chain.flows.find((of) => of.form === form);
+    if (!flows) {
+      flows = { form, first: flow, all: undefined };
+      chain.flows.push(flows);
+    }
+    if (flow !== flows.first) {
+      flows.all ??= new Set<number | string>().add(flows.first);
+      if (!flows.all.has(flow)) this.#size += ENTRY_SIZE;
+      flows.all.add(flow);
+    }
+    this.#chain = chain;
+    this.#counts = this.#repeats !== 'first' || flow === flows.first;
+    if (this.#repeats !== 'drop') return;
+    if (!this.#flows.has(form)) this.#flows.set(form, flow);
+    else if (this.#flows.get(form) !== flow) this.#leaveOut();
   }
 
   /**
-   * Adds the next response in order; it replaces an earlier one to the same question.
+   * Adds the next response in order, of the record and flow entered last; it replaces an earlier one to the same question.
    *
    * @throws ParticipantTooLargeError
    */
-  add(record: ResponseRecord, column: number): void {
-    const keep = this.#keep;
-    let chain = this.#chains.get(record.chain);
-    if (!chain) {
-      const time = keep(record.timestamp);
-      chain = { flowid: '', started: time, ended: time, metadata: '', responses: new Map() };
-      this.#chains.set(keep(record.chain), chain);
-      this.#size += CHAIN_SIZE + record.chain.length;
-    }
-    const previous = chain.responses.get(column);
-    this.#size += record.response.length + record.metadata.length - chain.metadata.length;
-    this.#size += previous === undefined ? RESPONSE_SIZE : -previous.length;
+  add({ data, cells }: PageData, row: number, column: number): void {
+    const { answer, hasLacks } = this.#columns;
+    if (this.#isLeftOut) return;
+    if (hasLacks && data[cells[row + answer + 1] as number] === TRUE) return this.#leaveOut();
+    if (!this.#counts) return;
+    const chain = this.#chain as Chain;
+    const lastSize = (cells[row + answer] as number) - (cells[row] as number);
+    const previous = chain.answers.get(column);
+    this.#size += lastSize - chain.lastSize + answerSize(cells, row, answer);
+    if (previous === undefined) this.#size += ENTRY_SIZE;
+    else this.#size -= typeof previous === 'number' ? answerSize(cells, previous, answer) : previous.data.length;
     if (this.#size > MAX_PARTICIPANT_SIZE) {
       throw new ParticipantTooLargeError('the responses of one participant do not fit in memory');
     }
-    chain.flowid = keep(record.flowid);
-    chain.ended = keep(record.timestamp);
-    chain.metadata = keep(record.metadata);
-    chain.responses.set(column, keep(record.response));
+    chain.last = row;
+    chain.lastSize = lastSize;
+    chain.answers.set(column, row);
   }
 
-  /** Copies everything held, and from now on everything added, so that the text it was parsed from can be freed. */
-  detach(): void {
-    if (this.#keep === copied) return;
-    this.#keep = copied;
-    this.#userid = copied(this.#userid);
-    this.#chains = new Map(
-      [...this.#chains].map(([key, { flowid, started, ended, metadata, responses }]) => [
-        copied(key),
-        {
-          flowid: copied(flowid),
-          started: copied(started),
-          ended: copied(ended),
-          metadata: copied(metadata),
-          responses: new Map([...responses].map(([column, text]) => [column, copied(text)])),
-        },
-      ]),
-    );
+  /** Copies what is held of a page, so that its memory can be freed. */
+  detach(page: PageData): void {
+    const { answer } = this.#columns;
+    if (typeof this.#first === 'number') this.#first = copyOf(page, this.#first, KEY, answer);
+    for (const chain of this.#chains) {
+      if (typeof chain.first === 'number') chain.first = copyOf(page, chain.first, KEY, answer);
+      if (typeof chain.last === 'number') chain.last = copyOf(page, chain.last, KEY, answer);
+      for (const [column, row] of chain.answers) {
+        if (typeof row === 'number') chain.answers.set(column, copyOf(page, row, answer, answer + 1));
+      }
+    }
   }
+
+  /**
+   * Writes the records. Yields whenever the writer has a chunk to take.
+   *
+   * @param page the current one
+   * @param questions the number of question columns
+   */
+  *write(writer: RecordWriter, page: PageData, questions: number): Generator<void, void, void> {
+    const { answer } = this.#columns;
+    for (const { first, last, flows, answers } of this.#chains) {
+      writeCells(writer, page, first, KEY, SURVEYID);
+      writeCells(writer, page, last, FLOWID, FLOWID + 1);
+      writeCells(writer, page, first, TIMESTAMP, TIMESTAMP + 1);
+      writeCells(writer, page, last, TIMESTAMP, TIMESTAMP + 1);
+      const attempts = flows.some(({ all }) => all) ? Math.max(...flows.map(({ all }) => all?.size ?? 1)) : 1;
+      writer.cells(attempts === 1 ? ONCE : cellOf(String(attempts)), 0, 1);
+      writeCells(writer, page, last, METADATA, answer);
+      const columns = [...answers.keys()];
+      if (columns.length > 1) columns.sort((a, b) => a - b);
+      let previous = -1;
+      for (const column of columns) {
+        if (writer.length >= CHUNK_BYTES) yield;
+        writer.skip(column - previous - 1);
+        const row = answers.get(column) as Row;
+        if (typeof row === 'number') writer.cells(page, row + answer, row + answer + 1);
+        else writer.cells(row, 0, 1);
+        previous = column;
+      }
+      writer.skip(questions - previous - 1);
+      writer.endRecord();
+      if (writer.length >= CHUNK_BYTES) yield;
+    }
+  }
+
+  #chainOf(page: PageData, row: number): Chain {
+    const { data, cells } = page;
+    const hash = hashOf(data, cells[row + PARENT] as number, cells[row + SURVEYID] as number);
+    const next = this.#byHash.get(hash);
+    let chain = next;
+    while (chain && !isSame(page, row, chain.first, PARENT, SURVEYID)) chain = chain.next;
+    if (chain) return chain;
+    const added: Chain = { first: row, last: row, lastSize: 0, flows: [], answers: new Map(), next };
+    this.#byHash.set(hash, added);
+    this.#chains.push(added);
+    this.#size += CHAIN_SIZE + (cells[row + this.#columns.answer] as number) - (cells[row] as number);
+    return added;
+  }
+
+  #leaveOut(): void {
+    this.#isLeftOut = true;
+    this.#chains = [];
+    this.#byHash.clear();
+    this.#size = 0;
+  }
+}
+
+const TRUE = 't'.charCodeAt(0);
+const ONCE = cellOf('1');
+
+const answerSize = (cells: Int32Array, row: number, answer: number) =>
+  (cells[row + answer + 1] as number) - (cells[row + answer] as number) - 1;
+
+function isSame(page: PageData, row: number, other: Row, from: number, to: number): boolean {
+  const isInPage = typeof other === 'number';
+  return haveSameCells(page, row, isInPage ? page : other, isInPage ? other : 0, from, to);
+}
+
+function writeCells(writer: RecordWriter, page: PageData, row: Row, from: number, to: number): void {
+  if (typeof row === 'number') writer.cells(page, row + from, row + to);
+  else writer.cells(row, from, to);
 }

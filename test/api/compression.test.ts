@@ -103,3 +103,8 @@ describe.each(PATHS)('%s', (path) => {
 test('a small export equals the output of COPY', async () => {
   expect((await fetchRaw('/responses/csv', small, {})).bytes.toString()).toBe((await copyResponses(small)).toString());
 });
+
+test('a workbook is not compressed again', async () => {
+  const { status, headers } = await fetchRaw('/responses/xlsx', large, GZIP);
+  expect([status, headers['content-encoding']]).toEqual([200, undefined]);
+});

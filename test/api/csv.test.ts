@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { pgText } from '../support/arbitraries.ts';
-import { fetchApi, query } from '../support/api.ts';
+import { type Page, errorBody, fetchApi, query } from '../support/api.ts';
 import {
   type TestResponse,
   type TestSurvey,
@@ -15,8 +15,8 @@ const HEADER =
   'parent_surveyid,parent_shortcode,surveyid,flowid,userid,question_ref,question_idx,question_text,response,timestamp,' +
   'metadata,ad_id,pageid,translated_response\n';
 
-const csvOf = (survey: TestSurvey) =>
-  fetchApi(`/responses/csv${query({ survey: survey.name })}`, { key: survey.account.key });
+const csvOf = (survey: TestSurvey, parameters: Parameters<typeof query>[0] = {}) =>
+  fetchApi(`/responses/csv${query({ survey: survey.name, ...parameters })}`, { key: survey.account.key });
 
 /** JSON, some with numbers that JavaScript cannot represent. */
 const metadata = fc.option(
@@ -57,17 +57,20 @@ const anyResponses = fc.uniqueArray(anyResponse, {
   selector: ({ form, timestamp, userid, question_ref }) => JSON.stringify([form, timestamp, userid, question_ref]),
 });
 
+const anyKeys = fc.uniqueArray(fc.constantFrom('ad_id', 'n', 'm', '', 'a,"b"', "it's", '🎉'), { maxLength: 5 });
+
 describe('the CSV export', () => {
-  test('equals the output of COPY byte for byte, for any rows', async () => {
+  test('equals the output of COPY byte for byte, for any rows and keys of the metadata', async () => {
     const account = await createAccount();
     await fc.assert(
-      fc.asyncProperty(anyResponses, async (rows) => {
+      fc.asyncProperty(anyResponses, anyKeys, async (rows, keys) => {
         const survey = await createSurvey(account, undefined, 3);
         await addResponses(survey, rows);
-        const response = await csvOf(survey);
+        // A key given twice counts once.
+        const response = await csvOf(survey, { metadata: keys.concat(keys.slice(0, 1)) });
         expect(response.status).toBe(200);
-        expect(response.text).toBe((await copyResponses(survey)).toString('utf8'));
-        expect(response.bytes.equals(await copyResponses(survey))).toBe(true);
+        expect(response.text).toBe((await copyResponses(survey, keys)).toString('utf8'));
+        expect(response.bytes.equals(await copyResponses(survey, keys))).toBe(true);
       }),
       { numRuns: 25 },
     );
@@ -124,6 +127,29 @@ describe('the CSV export', () => {
     const response = await csvOf(survey);
     expect(response.status).toBe(200);
     expect(response.bytes.equals(await copyResponses(survey))).toBe(true);
+  });
+});
+
+describe('metadata', () => {
+  test('can be up to 50 keys, which a resumed download has as well', async () => {
+    const survey = await createSurvey(await createAccount());
+    await addResponses(
+      survey,
+      Array.from({ length: 3 }, (_, i) => ({ timestamp: `2026-03-01T00:00:0${i}Z`, metadata: `{"k7": "seven ${i}"}` })),
+    );
+    const keys = Array.from({ length: 50 }, (_, i) => `k${i}`);
+    const whole = await copyResponses(survey, keys);
+    expect((await csvOf(survey, { metadata: keys })).bytes.equals(whole)).toBe(true);
+    const first = await fetchApi(`/responses${query({ survey: survey.name, pageSize: 1 })}`, {
+      key: survey.account.key,
+    });
+    const after = (JSON.parse(first.text) as Page).responses[0]?.token;
+    const lines = whole.toString().split('\n');
+    expect((await csvOf(survey, { metadata: keys, after })).text).toBe(lines.slice(2).join('\n'));
+
+    const more = await csvOf(survey, { metadata: [...keys, 'k50'] });
+    const message = 'metadata must be text without NUL characters, given at most 50 times.';
+    expect([more.status, more.text]).toEqual([400, errorBody(message)]);
   });
 });
 

@@ -3,7 +3,7 @@ import { generateApiKey } from '../../src/auth/api-key.ts';
 import { type ApiResponse, fetchApi, fetchService, errorBody, query } from '../support/api.ts';
 import { type TestAccount, type TestSurvey, createAccount, createSurvey, storeKey } from '../support/data.ts';
 
-const ENDPOINTS = ['/surveys', '/responses', '/responses/csv', '/responses/form-data'];
+const ENDPOINTS = ['/surveys', '/responses', '/responses/csv', '/responses/xlsx', '/responses/form-data'];
 const SURVEY_ENDPOINTS = ENDPOINTS.slice(1);
 
 let account: TestAccount;
@@ -17,6 +17,12 @@ beforeAll(async () => {
 function expectError(response: ApiResponse, status: number, message: string): void {
   expect([response.status, response.text]).toEqual([status, errorBody(message)]);
   expect(response.headers.get('Content-Type')).toBe('application/json');
+  expect(response.headers.get('X-Error-Code')).toBe(codeOf(status, message));
+}
+
+function codeOf(status: number, message: string): string | undefined {
+  if (message === 'No user, no responses!') return 'missing_survey';
+  return { 401: 'invalid_token', 404: 'not_found', 405: 'method_not_allowed', 500: 'no_responses' }[status];
 }
 
 describe('401, before any other error', () => {

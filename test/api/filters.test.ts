@@ -56,7 +56,7 @@ const fetchFiltered = (path: string, parameters: Parameters) =>
   fetchApi(path + filterQuery(parameters), { key: survey.account.key });
 
 async function rows(parameters: Parameters): Promise<ResponseRow[]> {
-  const response = await fetchFiltered('/responses', { pageSize: '10000', ...parameters });
+  const response = await fetchFiltered('/responses', { pageSize: '1000', ...parameters });
   expect(response.status).toBe(200);
   return (JSON.parse(response.text) as Page).responses;
 }

@@ -54,14 +54,18 @@ test('false is the default of bom and safe', async () => {
   expect(bytes.equals(whole)).toBe(true);
 });
 
-test('safe=true puts an apostrophe wherever a formula could begin, in questions and responses only', async () => {
-  const guarded = parseCsv((await get('/responses/csv', { safe: 'true' })).bytes);
+test('safe=true puts an apostrophe wherever a formula could begin, in texts that people typed or chose', async () => {
+  const guarded = parseCsv((await get('/responses/csv', { safe: 'true', metadata: 'ad_id' })).bytes);
   const plain = parseCsv(whole);
   const guards = new Map(FORMULAS.map((text) => [text.replaceAll('`', ''), text.replaceAll('`', "'")]));
   const guard = (text: string | null | undefined) => guards.get(text ?? '') ?? text;
   const guarding = new Set(['question_text', 'response', 'translated_response']);
   const expected = plain.map((row) =>
-    Object.fromEntries(Object.entries(row).map(([name, text]) => [name, guarding.has(name) ? guard(text) : text])),
+    Object.fromEntries(
+      Object.entries(row)
+        .map(([name, text]) => [name, guarding.has(name) ? guard(text) : text])
+        .concat([['metadata.ad_id', "'=1"]]),
+    ),
   );
   expect(guarded).toEqual(expected);
   expect(guarded.filter((row) => row['response']?.startsWith("'="))).toHaveLength(4);
@@ -86,7 +90,7 @@ test('a streamed body is refused over HTTP/1.0, a short one is not', async () =>
   );
   // How miniflare passes `request.cf`.
   const over = (version: string) => ({ 'MF-CF-Blob': JSON.stringify({ httpProtocol: version }) });
-  for (const path of ['/responses/csv', '/responses/csv?layout=wide', '/responses/ndjson']) {
+  for (const path of ['/responses/csv', '/responses/csv?layout=wide', '/responses/xlsx', '/responses/ndjson']) {
     const fetchOver = (version: string, { name }: TestSurvey, method = 'GET') =>
       fetchApi(`${path}${path.includes('?') ? '&' : '?'}survey=${name}`, {
         key: survey.account.key,
@@ -112,10 +116,10 @@ test.each(['bom', 'safe'])('%s must be true or false, given once', async (name) 
 
 describe('/responses/ndjson', () => {
   test('has the objects of /responses, byte for byte, one per line', async () => {
-    const page = await get('/responses', { pageSize: '10000' });
+    const page = await get('/responses', { pageSize: '1000' });
     const { status, headers, text } = await get('/responses/ndjson');
     expect(status).toBe(200);
-    expect(headers.get('Content-Type')).toBe('application/x-ndjson');
+    expect(headers.get('Content-Type')).toBe('application/x-ndjson; charset=utf-8');
     expect(headers.get('Content-Disposition')).toMatch(
       /^attachment; filename="responses_\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.ndjson"$/,
     );

@@ -11,7 +11,15 @@ beforeAll(async () => {
   ({ key } = survey.account);
 });
 
-const PATHS = ['/surveys', '/responses', '/responses/csv', '/responses/form-data'];
+const PATHS = [
+  '/surveys',
+  '/responses',
+  '/responses/csv',
+  '/responses/xlsx',
+  '/responses/form-data',
+  '/responses/questions',
+  '/responses/summary',
+];
 const PUBLIC = ['/openapi.json', '/docs', '/docs/main.mjs', '/docs/page.css'];
 const pathOf = (path: string) => path + query({ survey: survey.name });
 
@@ -37,7 +45,7 @@ describe('every response', () => {
       expect(headers.get('X-Request-Id')).toMatch(/^[\da-f-]{36}$/);
       expect(headers.get('Access-Control-Allow-Origin')).toBe('*');
       expect(headers.get('Access-Control-Expose-Headers')).toBe(
-        'Content-Disposition,ETag,Retry-After,Server-Timing,X-Request-Id,X-Total-Count',
+        'Content-Disposition,ETag,Link,Preference-Applied,Retry-After,Server-Timing,X-Error-Code,X-Ignored-Parameters,X-Request-Id,X-Total-Count',
       );
     }
   });
@@ -59,6 +67,12 @@ describe('every response', () => {
     expect(auth + db).toBeLessThanOrEqual(total + 1); // each is rounded
     expect(total).toBeLessThanOrEqual(Math.ceil(performance.now() - started));
     expect(headers.get('Timing-Allow-Origin')).toBe('*');
+  });
+
+  test('counts a key lookup as authentication, not as database time', async () => {
+    const { key: uncached } = await createAccount();
+    const { headers } = await fetchService('/api/v1/nowhere', { key: uncached });
+    expect(Object.keys(timesIn(headers))).toEqual(['auth', 'total']);
   });
 
   test('has a unique request id', async () => {

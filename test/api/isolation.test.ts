@@ -25,7 +25,7 @@ beforeAll(async () => {
     const forms = survey.forms.map((_, form) => form);
     await addResponses(
       survey,
-      [...forms, ...forms].map((form, i) => ({ form, response, question_ref: `q${i}` })),
+      [...forms, ...forms].map((form, i) => ({ form, response, question_text: response, question_ref: `q${i}` })),
     );
   }
 });
@@ -35,7 +35,8 @@ test('accounts with a survey of the same name read only their own rows', async (
     const { key } = survey.account;
     const parameters = query({ survey: survey.name });
     const { responses } = JSON.parse((await fetchApi(`/responses${parameters}`, { key })).text) as Page;
-    expect(new Set(responses.map((row) => row['response']))).toEqual(new Set([survey === mine ? 'mine' : 'theirs']));
+    const owner = survey === mine ? 'mine' : 'theirs';
+    expect(new Set(responses.map((row) => row['response']))).toEqual(new Set([owner]));
     expect(responses).toHaveLength(4);
     expect((await fetchApi(`/responses/csv${parameters}`, { key })).bytes.equals(await copyResponses(survey))).toBe(
       true,
@@ -43,6 +44,12 @@ test('accounts with a survey of the same name read only their own rows', async (
     expect(
       (await fetchApi(`/responses/form-data${parameters}`, { key })).bytes.equals(await copyFormVersions(survey)),
     ).toBe(true);
+    const { questions } = JSON.parse((await fetchApi(`/responses/questions${parameters}`, { key })).text) as {
+      questions: unknown[];
+    };
+    expect(questions).toMatchObject([0, 1, 2, 3].map(() => ({ responses: 1, question_text: owner })));
+    const { text } = await fetchApi(`/responses/summary${parameters}`, { key });
+    expect(JSON.parse(text)).toMatchObject({ responses: 4, participants: 1, days: [{ responses: 4 }] });
     const surveys = JSON.parse((await fetchApi('/surveys', { key })).text) as { id: string }[];
     for (const { id } of survey.forms) expect(surveys.map((form) => form.id)).toContain(id);
     const others = (survey === mine ? theirs : mine).forms.map(({ id }) => id);
@@ -60,16 +67,20 @@ test('a token of another account returns none of its rows', async () => {
   for (const row of (JSON.parse(foreign.text) as Page).responses) expect(row['response']).toBe('mine');
 });
 
-test.each(['/responses', '/responses/csv', '/responses/form-data'])(
-  'a survey of another account is indistinguishable from one that does not exist: %s',
-  async (path) => {
-    const { key, email } = mine.account;
-    for (const name of ['Theirs only', 'Nobody’s', 'Empty here']) {
-      const response = await fetchApi(path + query({ survey: name }), { key });
-      expect(response.status).toBe(500);
-      expect(JSON.parse(response.text)).toEqual({
-        error: { message: `No responses were found for survey: ${name} for user: ${email}` },
-      });
-    }
-  },
-);
+test.each([
+  '/responses',
+  '/responses/csv',
+  '/responses/xlsx',
+  '/responses/form-data',
+  '/responses/questions',
+  '/responses/summary',
+])('a survey of another account is indistinguishable from one that does not exist: %s', async (path) => {
+  const { key, email } = mine.account;
+  for (const name of ['Theirs only', 'Nobody’s', 'Empty here']) {
+    const response = await fetchApi(path + query({ survey: name }), { key });
+    expect(response.status).toBe(500);
+    expect(JSON.parse(response.text)).toEqual({
+      error: { message: `No responses were found for survey: ${name} for user: ${email}` },
+    });
+  }
+});

@@ -81,13 +81,12 @@ describe('the description at /openapi.json', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test('has 401, 429, 500 and 503 wherever a key is required, 400 wherever a survey is, and 505 for streams', () => {
-    for (const [name, { parameters = [], responses: described }] of operations()) {
-      const needed = name.includes('/api/v1/') ? ['401', '429', '500', '503'] : ['500', '503'];
-      const forSurvey = parameters.some((parameter) => parameter.name === 'survey') ? ['400'] : [];
+  test('has 400, 401, 429, 500 and 503 wherever a key is required, and 505 for streams', () => {
+    for (const [name, { responses: described }] of operations()) {
+      const needed = name.includes('/api/v1/') ? ['400', '401', '429', '500', '503'] : ['500', '503'];
       const polled = /\/(?:surveys|responses)$/.test(name) ? ['304'] : [];
-      const streamed = /\/(?:responses|csv|ndjson)$/.test(name) ? ['505'] : [];
-      expect(Object.keys(described)).toEqual(['200', ...polled, ...forSurvey, ...needed, ...streamed]);
+      const streamed = /\/(?:responses|csv|xlsx|ndjson)$/.test(name) ? ['505'] : [];
+      expect(Object.keys(described)).toEqual(['200', ...polled, ...needed, ...streamed]);
     }
   });
 });
@@ -121,8 +120,9 @@ describe('its examples', () => {
   test('of CSV files have the columns of the files', async () => {
     const survey = await createSurvey(await createAccount());
     await addResponses(survey, [{}]);
-    for (const path of ['/responses/csv', '/responses/form-data']) {
-      const { text } = await fetchApi(`${path}${query({ survey: survey.name })}`, { key: survey.account.key });
+    for (const path of ['/responses/csv', '/responses/form-data', '/responses/questions']) {
+      const parameters = query({ survey: survey.name, format: 'csv' });
+      const { text } = await fetchApi(`${path}${parameters}`, { key: survey.account.key });
       const example = String(
         description.paths[`/api/v1${path}`]?.['get']?.responses['200']?.content?.['text/csv']?.example,
       );
@@ -142,4 +142,15 @@ test('describes the fields of rows in their order', async () => {
   const page = JSON.parse((await fetchApi(`/responses${query({ survey: survey.name })}`, { key })).text) as Page;
   const required = Object.keys(page.responses[0] ?? {});
   expect(schemaOf('/responses')).toMatchObject({ properties: { responses: { items: { required } } } });
+  const get = async (path: string) =>
+    JSON.parse((await fetchApi(`${path}${query({ survey: survey.name })}`, { key })).text) as Record<string, object[]>;
+  const { questions = [] } = await get('/responses/questions');
+  expect(schemaOf('/responses/questions')).toMatchObject({
+    properties: { questions: { items: { required: Object.keys(questions[0] ?? {}) } } },
+  });
+  const summary = await get('/responses/summary');
+  expect(schemaOf('/responses/summary')).toMatchObject({
+    required: Object.keys(summary),
+    properties: { days: { items: { required: Object.keys(summary['days']?.[0] ?? {}) } } },
+  });
 });

@@ -31,6 +31,12 @@ test('the content security policy allows the page its own files only, and other 
   }
 });
 
+test('/docs/ is the same page', async () => {
+  const [page, other] = [await fetchService('/docs'), await fetchService('/docs/')];
+  expect([other.status, other.text]).toEqual([200, page.text]);
+  expect(other.headers.get('Content-Security-Policy')).toBe(page.headers.get('Content-Security-Policy'));
+});
+
 test.each(['/docs', '/docs/main.mjs', '/openapi.json', '/healthz'])('%s allows GET and HEAD only', async (path) => {
   const [get, head] = [await fetchService(path), await fetchService(path, { method: 'HEAD' })];
   expect([head.status, head.bytes.length]).toEqual([get.status, 0]);

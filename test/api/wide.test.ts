@@ -13,9 +13,9 @@ import {
   createSurvey,
   sql,
 } from '../support/data.ts';
-import { wideCsv } from '../support/wide.ts';
+import { type WideParameters, wideCsv } from '../support/wide.ts';
 
-type Parameters = Record<string, string | undefined>;
+type Parameters = Record<string, string | readonly string[] | undefined>;
 
 const wide = (survey: TestSurvey, parameters: Parameters = {}, method = 'GET') =>
   fetchApi(`/responses/csv${query({ survey: survey.name, layout: 'wide', ...parameters })}`, {
@@ -23,28 +23,66 @@ const wide = (survey: TestSurvey, parameters: Parameters = {}, method = 'GET') =
     method,
   });
 
-const FIXED = 'userid,parent_surveyid,parent_shortcode,flowid,started,ended,metadata';
+const FIXED = 'userid,parent_surveyid,parent_shortcode,flowid,started,ended,attempts,metadata';
 const PARENTS = [null, randomUUID(), randomUUID()];
+
+/** Mostly one of these, rarely any text. */
+const mostly = (...values: string[]) =>
+  fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...values) }, { weight: 1, arbitrary: pgText });
 
 /** Few values, some of which need quotes, so that responses repeat, tie and share chains. */
 const anyResponse: fc.Arbitrary<TestResponse> = fc.record({
   form: fc.nat(4),
-  timestamp: fc.constantFrom('2026-03-01T00:00:00Z', '2026-03-01T00:00:00.000001Z', '2025-12-31T23:59:59.123Z'),
-  userid: fc.oneof(pgText, fc.constantFrom('a', 'b', 'B', 'ä')),
-  question_ref: fc.oneof(pgText, fc.constantFrom('q1', 'q2', 'q,3', '')),
+  timestamp: fc.constantFrom(
+    '2026-03-01T00:00:00Z',
+    '2026-03-01T00:00:00.000001Z',
+    '2025-12-31T23:59:59.123Z',
+    '2026-03-02T00:00:00Z',
+  ),
+  userid: mostly('a', 'b', 'B', 'ä'),
+  question_ref: mostly('q1', 'q2', 'q,3', ''),
   question_idx: fc.integer({ min: -3, max: 3 }),
   response: pgText,
-  flowid: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String),
-  metadata: fc.option(fc.constantFrom('{}', '{"a": "b,c\\n"}', '{"n": 1.10}'), { nil: null }),
-  parent: fc.constantFrom(...PARENTS),
-  parent_shortcode: fc.oneof(pgText, fc.constantFrom('p', '', 'p,"')),
+  flowid: fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom('1', '1', '1', '2', '9223372036854775806', '9223372036854775807') },
+    fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String),
+  ),
+  translated_response: fc.option(pgText, { nil: null }),
+  metadata: fc.option(fc.constantFrom('{}', '{"a": "b,c\\n"}', '{"a": "", "n": 1.10}', '{"a": {"b": null}}'), {
+    nil: null,
+    freq: 20,
+  }),
+  parent: fc.constantFrom(...PARENTS.slice(0, 2)),
+  parent_shortcode: mostly('p', 'p', 'p', 'p,"'),
 });
 
 const anyResponses = fc.uniqueArray(anyResponse, {
   minLength: 1,
   maxLength: 60,
+  size: 'max',
   selector: ({ form, timestamp, userid, question_ref }) => JSON.stringify([form, timestamp, userid, question_ref]),
 });
+
+/** Any parameters of the layout. */
+const anyParameters: fc.Arbitrary<WideParameters> = fc.record(
+  {
+    value: fc.constantFrom('response', 'translated'),
+    repeats: fc.constantFrom('last', 'first', 'drop'),
+    columns: fc.constantFrom('form_question', 'question'),
+    metadata: fc.uniqueArray(fc.constantFrom('a', 'n', '', 'x,"y'), { minLength: 1 }),
+    require_metadata: fc.constantFrom(['a'], ['a', 'n']),
+  },
+  { requiredKeys: [] },
+);
+
+/** Any filter, and the same in SQL. */
+const anyFilter: fc.Arbitrary<[Parameters, string]> = fc.constantFrom(
+  [{}, 'true'],
+  [{ since: '2026-03-01' }, `r.timestamp >= '2026-03-01Z'`],
+  [{ until: '2026-03-01T00:00:00.000001Z' }, `r.timestamp < '2026-03-01 00:00:00.000001Z'`],
+  [{ shortcode: ['f0', 'f2'] }, `s.shortcode in ('f0', 'f2')`],
+  [{ userid: ['a', 'ä'], question_ref: 'q1' }, `r.userid in ('a', 'ä') and r.question_ref = 'q1'`],
+);
 
 let account: TestAccount;
 beforeAll(async () => {
@@ -52,23 +90,29 @@ beforeAll(async () => {
 });
 
 describe('a wide file', () => {
-  test('has a record for each participant and chain, for any rows', async () => {
+  test('has a record for each participant and chain, for any rows, parameters and filters', async () => {
     const creations = fc.array(fc.constantFrom('2026-01-01', '2026-01-02', '2026-01-03'), {
       minLength: 5,
       maxLength: 5,
     });
     await fc.assert(
-      fc.asyncProperty(anyResponses, creations, async (rows, created) => {
-        const survey = await createSurvey(account, undefined, 5);
-        await sql(
-          `update surveys set created = d::timestamptz from unnest($1::uuid[], $2::text[]) v (v, d) where id = v`,
-          [survey.forms.map(({ id }) => id), created],
-        );
-        await addResponses(survey, rows);
-        const response = await wide(survey);
-        expect([response.status, response.text]).toEqual([200, await wideCsv(survey)]);
-      }),
-      { numRuns: 40 },
+      fc.asyncProperty(
+        anyResponses,
+        creations,
+        anyParameters,
+        anyFilter,
+        async (rows, created, parameters, [filter, where]) => {
+          const survey = await createSurvey(account, undefined, 5);
+          await sql(
+            `update surveys set created = d::timestamptz from unnest($1::uuid[], $2::text[]) v (v, d) where id = v`,
+            [survey.forms.map(({ id }) => id), created],
+          );
+          await addResponses(survey, rows);
+          const response = await wide(survey, { ...parameters, ...filter });
+          expect([response.status, response.text]).toEqual([200, await wideCsv(survey, where, parameters)]);
+        },
+      ),
+      { numRuns: 100 },
     );
   });
 
@@ -112,9 +156,9 @@ describe('a wide file', () => {
     const response = await wide(survey);
     expect(response.text).toBe(
       `${FIXED},f0.ok,f0.age,f1.name\n` +
-        'a,,start,8,2026-03-01T00:00:02.000Z,2026-03-01T00:00:05.000Z,{},yes,"","x, ""y"""\n' +
-        'a,,z,7,2026-03-01T00:00:06.000Z,2026-03-01T00:00:06.000Z,{},,9,\n' +
-        'b,,start,7,2026-03-01T00:00:01.000Z,2026-03-01T00:00:01.000Z,"{""a"": 1}",,5,\n',
+        'a,,start,8,2026-03-01T00:00:02.000Z,2026-03-01T00:00:05.000Z,2,{},yes,"","x, ""y"""\n' +
+        'a,,z,7,2026-03-01T00:00:06.000Z,2026-03-01T00:00:06.000Z,1,{},,9,\n' +
+        'b,,start,7,2026-03-01T00:00:01.000Z,2026-03-01T00:00:01.000Z,1,"{""a"": 1}",,5,\n',
     );
     expect(response.headers.get('Content-Type')).toBe('text/csv; charset=utf-8');
     expect(response.headers.get('Content-Disposition')).toMatch(/^attachment; filename="responses_[^"]+\.csv"$/);
@@ -277,6 +321,19 @@ describe('a wide file gets an error', () => {
     const response = await wide(survey, parameters);
     expect([response.status, response.text]).toEqual([400, errorBody(message)]);
     expect((await wide(survey, { ...parameters, after: undefined, count: 'false', layout: 'wide' })).status).toBe(200);
+  });
+
+  test.each<[string, Parameters, string]>([
+    ['a value', { value: 'translated' }, 'value can only be used with layout=wide.'],
+    ['repeats', { layout: 'long', repeats: 'last' }, 'repeats can only be used with layout=wide.'],
+    ['required metadata', { require_metadata: ['a', 'b'] }, 'require_metadata can only be used with layout=wide.'],
+    ['columns', { columns: 'question' }, 'columns can only be used with layout=wide.'],
+    ['another value', { layout: 'wide', value: 'raw' }, 'value must be response or translated.'],
+    ['other repeats', { layout: 'wide', repeats: 'all' }, 'repeats must be last, first, or drop.'],
+    ['other columns', { layout: 'wide', columns: 'form' }, 'columns must be form_question or question.'],
+  ])('in the long layout, or with an unknown value: %s', async (_, parameters, message) => {
+    const response = await wide(await createSurvey(account), { layout: undefined, ...parameters });
+    expect([response.status, response.text]).toEqual([400, errorBody(message)]);
   });
 
   test('with more than 5000 questions, but not with 5000', async () => {

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { type Page, fetchApi, query } from '../support/api.ts';
+import { type ApiResponse, type Page, fetchApi, origin, query } from '../support/api.ts';
 import {
   type TestAccount,
   type TestSurvey,
@@ -51,16 +51,43 @@ test.each([
   expect(refused).toBeGreaterThan(0);
 });
 
-test('a page of JSON has pageSize rows if SQL results are limited to 3 rows', async () => {
-  service.proxy.inject((exchange) => {
+const isPage = ({ query: text }: { query: string }) => text.includes('question_text');
+/** A page of JSON that takes several SQL results is streamed. */
+const fetchStreamed = (pageSize: number, order: string, method = 'GET') =>
+  fetchApi(`/responses${query({ survey: survey.name, pageSize, order })}`, { key: survey.account.key, method });
+const linkedCursor = ({ headers }: ApiResponse) => /[?&]after=([\w-]+)>/.exec(headers.get('Link') ?? '')?.[1];
+
+test.each(['asc', 'desc'])(
+  'a page of JSON has pageSize rows if SQL results are limited to 3 rows, and links to the next: order=%s',
+  async (order) => {
+    service.proxy.inject((exchange) => {
+      if (isPage(exchange) && limitOf(exchange.params) > 3)
+        exchange.reply(507, 'response is too large (max is 67108864 bytes)');
+    });
+    const response = await fetchStreamed(100, order);
+    const { responses } = JSON.parse(response.text) as Page;
+    expect(responses.map((row) => row['question_ref'])).toHaveLength(100);
+    expect(new Set(responses.map((row) => row['question_ref'])).size).toBe(100);
+    expect(linkedCursor(response)).toBe(responses.at(-1)?.token);
+    expect(linkedCursor(await fetchStreamed(100, order, 'HEAD'))).toBe(responses.at(-1)?.token);
+    expect(linkedCursor(await fetchStreamed(701, order, 'HEAD'))).toBeUndefined();
+  },
+);
+
+test('a page of JSON is aborted if it does not end where its link begins', async () => {
+  const changing = await createRows(survey.account, 20);
+  let pages = 0;
+  service.proxy.inject(async (exchange) => {
+    if (!isPage(exchange)) return;
     if (limitOf(exchange.params) > 3) exchange.reply(507, 'response is too large (max is 67108864 bytes)');
+    else if (++pages === 3) await addResponses(changing, [{ question_ref: 'q3, stored late' }]);
   });
-  const response = await fetchApi(`/responses${query({ survey: survey.name, pageSize: 100 })}`, {
-    key: survey.account.key,
+  const response = await fetch(`${origin()}/api/v1/responses${query({ survey: changing.name, pageSize: 15 })}`, {
+    headers: { Authorization: `Bearer ${changing.account.key}` },
   });
-  const { responses } = JSON.parse(response.text) as Page;
-  expect(responses.map((row) => row['question_ref'])).toHaveLength(100);
-  expect(new Set(responses.map((row) => row['question_ref'])).size).toBe(100);
+  expect(response.headers.get('Link')).not.toBeNull();
+  await expect(response.text()).rejects.toThrow('terminated');
+  expect(pages).toBeGreaterThan(3);
 });
 
 test('a page of JSON takes few requests, even if its first row is larger than all others together', async () => {

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createGunzip, gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -96,46 +95,6 @@ test('a client that disconnects cancels the running query', async () => {
     response.destroy();
     await expect.poll(runningQueries).toEqual([]);
     await client.query('rollback');
-  });
-});
-
-describe('concurrent exports', () => {
-  /** Starts exports, and holds all pages after the first of each, which has 500 rows, until `release`. */
-  async function begin(readers: number) {
-    const held: (() => void)[] = [];
-    let isHolding = true;
-    service.proxy.inject(({ query: text, params }) => {
-      if (!isHolding || !text.includes('question_text') || Number(params[0]) <= 500) return undefined;
-      return new Promise<void>((resolve) => held.push(resolve));
-    });
-    const responses = await Promise.all(Array.from({ length: readers }, () => beginExport(survey)));
-    const release = () => {
-      isHolding = false;
-      for (const resolve of held) resolve();
-    };
-    return { responses, held, release };
-  }
-
-  async function expectFivePagesAhead() {
-    const { responses, held, release } = await begin(1);
-    await expect.poll(() => held.length).toBe(5);
-    for (const response of responses) response.destroy();
-    release();
-  }
-
-  test('read at most ten pages ahead together, and each at least one; a single export reads five', async () => {
-    await expectFivePagesAhead();
-
-    const { responses, held, release } = await begin(8);
-    await expect.poll(() => held.length).toBeGreaterThanOrEqual(10);
-    await sleep(1000);
-    expect(held.length).toBeLessThanOrEqual(10 + 7);
-    for (const response of responses.slice(1)) response.destroy();
-    release();
-    const { complete, bytes } = await readExport(responses[0] as IncomingMessage);
-    expect({ complete, same: bytes.equals(whole) }).toEqual({ complete: true, same: true });
-
-    await expectFivePagesAhead(); // clients that have disconnected no longer count
   });
 });
 

@@ -164,9 +164,18 @@ describe('an export that fails', () => {
         ({ requestId }) => requestId === line.requestId,
       );
       expect(details).toHaveLength(1);
-      expect(details[0]?.['stack']).toContain('DatabaseError');
+      expect(details[0]?.['stack'] !== undefined).toBe(reason === 'database: defect');
     },
   );
+
+  test('has retried its first page as any request, but a later one only for EXPORT_RETRY_SECONDS', async () => {
+    let pages = 0;
+    service.proxy.inject((exchange) => {
+      if (exchange.query.includes('question_text') && [0, 2].includes(pages++)) exchange.reset();
+    });
+    const { line } = await logged(() => read({}, { 'Test-Retry-Seconds': '0' }));
+    expect(line).toMatchObject({ status: 200, retries: 1, end: 'failed' });
+  });
 
   test('is logged with the rows and bytes that the client received', async () => {
     service.proxy.inject((exchange) => {
@@ -177,7 +186,7 @@ describe('an export that fails', () => {
     expect(line.rows).toBe(parseCsv(result.bytes).length);
   });
 
-  test('before the first byte gets 503, and is logged with its retries', async () => {
+  test('before the first byte gets 503, and is logged with its retries, without a stack', async () => {
     service.proxy.inject((exchange) => exchange.reset());
     const { line, result } = await logged(async () => {
       const response = fetchApi(`/responses/csv${query({ survey: survey.name })}`, { key: survey.account.key });
@@ -190,6 +199,10 @@ describe('an export that fails', () => {
     expect(line).toMatchObject({ status: 503, sqlRequests: requests, retries: requests - 1, rows: 0, end: 'complete' });
     expect(line.bytes).toBe(result.bytes.length);
     expect(requests).toBeGreaterThan(2);
+    const details = eventsIn(service.stack.worker, 'request failed').filter(
+      ({ requestId }) => requestId === line.requestId,
+    );
+    expect(details).toEqual([{ event: 'request failed', requestId: line.requestId, error: expect.any(String) }]);
   });
 
   test('by a defect before the first byte gets 500, and is logged once with its stack', async () => {

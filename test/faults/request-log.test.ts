@@ -52,6 +52,8 @@ test.each([
   ['/responses/csv', { layout: 'wide' }, () => ROWS],
   ['/responses/ndjson', {}, (text: string) => text.split('\n').length - 1],
   ['/responses/form-data', {}, countRecords],
+  ['/responses/questions', { format: 'csv' }, countRecords],
+  ['/responses/summary', {}, (text: string) => (JSON.parse(text) as { days: unknown[] }).days.length],
 ])('a request for %s %j is logged with its rows, bytes and SQL requests', async (path, parameters, rows) => {
   const { line, response, requests } = await logged(api(path, parameters));
   expect(response.status).toBe(200);
@@ -88,7 +90,14 @@ test('bytes are counted before compression', async () => {
 });
 
 describe('logs without rows:', () => {
-  test.each(['/responses', '/responses/csv', '/responses/ndjson', '/responses/form-data'])('HEAD %s', async (path) => {
+  test.each([
+    '/responses',
+    '/responses/csv',
+    '/responses/ndjson',
+    '/responses/form-data',
+    '/responses/questions',
+    '/responses/summary',
+  ])('HEAD %s', async (path) => {
     const { line, requests } = await logged(api(path), { key: survey.account.key, method: 'HEAD' });
     expect(line).toMatchObject({
       method: 'HEAD',
@@ -187,6 +196,8 @@ const PATHS = [
   '/responses/csv?layout=wide',
   '/responses/ndjson',
   '/responses/form-data',
+  '/responses/questions',
+  '/responses/summary',
   '/nowhere',
 ].map((path) => `/api/v1${path}`);
 

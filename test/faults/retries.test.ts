@@ -98,6 +98,77 @@ test('an export has the same bytes if one of its pages is exchanged for that of 
   }
 });
 
+describe('results that lost rows, or have other rows, and agree with themselves', () => {
+  const lies: [string, (rows: unknown[]) => unknown[]][] = [
+    ['without its first row', (rows) => rows.slice(1)],
+    ['without a row in the middle', (rows) => rows.filter((_, i) => i !== rows.length >> 1)],
+    ['without its last row', (rows) => rows.slice(0, -1)],
+    ['without any row', () => []],
+    ['with each row twice', (rows) => rows.flatMap((row) => [row, row])],
+  ];
+
+  /** Downloads with a lie at each request in turn, except the first, which finds the survey. */
+  async function expectSameBytes(
+    parameters: Record<string, string>,
+    lie: (rows: unknown[], position: number) => unknown[],
+  ): Promise<void> {
+    const download = async () => readExport(await beginExport(survey, { parameters }));
+    service.proxy.inject();
+    const honest = await download();
+    const count = service.proxy.requests;
+    for (let position = 1; position < count; position++) {
+      service.proxy.inject((exchange) => {
+        if (exchange.index === position) exchange.change((body) => changeRows(body, (rows) => lie(rows, position)));
+      });
+      const { complete, bytes } = await download();
+      expect({ complete, same: bytes.equals(honest.bytes) }, `request ${position}`).toEqual({
+        complete: true,
+        same: true,
+      });
+    }
+  }
+
+  test.each(lies)('a CSV export has the same bytes if one of its results arrives %s', async (_, lie) => {
+    await expectSameBytes({}, lie);
+  });
+
+  test('a wide export has the same bytes if one of its results arrives without its last row, or without any', async () => {
+    await expectSameBytes({ layout: 'wide' }, (rows) => rows.slice(0, -1));
+    await expectSameBytes({ layout: 'wide' }, () => []);
+  });
+
+  test('an export has the same bytes if one of its results arrives with the rows of another account', async () => {
+    const results: Buffer[] = [];
+    service.proxy.inject((exchange) => exchange.change((body) => (results[exchange.index] = body)));
+    await readExport(await beginExport(await createPagedSurvey()));
+    await expectSameBytes({}, (rows, position) => {
+      const foreign = results[position];
+      return foreign ? (JSON.parse(foreign.toString()) as { rows: unknown[] }).rows : rows;
+    });
+  });
+
+  test.each(lies)('a page and the list of surveys are the same if a result arrives %s', async (_, lie) => {
+    const { key } = survey.account;
+    for (const path of ['/surveys', `/responses${query({ survey: survey.name, pageSize: 3 })}`]) {
+      service.proxy.inject();
+      const honest = await fetchApi(path, { key });
+      const last = service.proxy.requests - 1;
+      service.proxy.inject((exchange) => {
+        if (exchange.index === last) exchange.change((body) => changeRows(body, lie));
+      });
+      const { text } = await fetchApi(path, { key });
+      expect({ path, text }).toEqual({ path, text: honest.text });
+    }
+  });
+});
+
+/** Changes the rows of a result, and its rowCount accordingly. */
+function changeRows(body: Buffer, change: (rows: unknown[]) => unknown[]): string {
+  const result = JSON.parse(body.toString()) as { rows: unknown[] };
+  const rows = change(result.rows);
+  return JSON.stringify({ ...result, rows, rowCount: rows.length });
+}
+
 test('an export survives a response that never arrives, before its first byte and after it', async () => {
   service.proxy.inject((exchange) => {
     if ([1, 6].includes(exchange.index)) exchange.hang();
@@ -140,7 +211,14 @@ describe('a permanent failure', () => {
       ]);
       expect(response.headers.get('Retry-After')).toBe('5');
     };
-    const paths = ['/surveys', '/responses', '/responses/csv', '/responses/form-data'];
+    const paths = [
+      '/surveys',
+      '/responses',
+      '/responses/csv',
+      '/responses/form-data',
+      '/responses/questions',
+      '/responses/summary',
+    ];
     const responses = Promise.all(paths.map(expect503));
     await expect.poll(() => service.proxy.requests).toBeGreaterThan(paths.length);
     await endRetries();

@@ -18,8 +18,9 @@ const HEADERS = new Set([
   ...['access-control-allow-headers', 'access-control-allow-methods', 'access-control-allow-origin'],
   ...['access-control-expose-headers', 'access-control-max-age', 'allow', 'cache-control', 'connection'],
   ...['content-disposition', 'content-encoding', 'content-length', 'content-security-policy', 'content-type', 'etag'],
-  ...['location', 'referrer-policy', 'server-timing', 'timing-allow-origin', 'transfer-encoding', 'vary'],
-  ...['www-authenticate', 'x-content-type-options', 'x-request-id', 'x-total-count'],
+  ...['link', 'location', 'preference-applied', 'referrer-policy', 'server-timing', 'timing-allow-origin'],
+  ...['transfer-encoding', 'vary', 'www-authenticate', 'x-content-type-options', 'x-error-code'],
+  ...['x-ignored-parameters', 'x-request-id', 'x-total-count'],
 ]);
 
 /**

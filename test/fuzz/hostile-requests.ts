@@ -24,8 +24,21 @@ const VALID = {
   layout: 'wide',
   bom: 'true',
   safe: 'true',
+  format: 'csv',
+  columns: 'question',
+  order: 'desc',
+  timezone: 'Africa/Nairobi',
 };
-const ENDPOINTS = ['surveys', 'responses', 'responses/csv', 'responses/ndjson', 'responses/form-data'];
+const ENDPOINTS = [
+  'surveys',
+  'responses',
+  'responses/csv',
+  'responses/ndjson',
+  'responses/form-data',
+  'responses/questions',
+  'responses/summary',
+  'key',
+];
 
 const path = fc.oneof(
   { weight: 12, arbitrary: fc.constantFrom(...ENDPOINTS.map((name) => `/api/v1/${name}`)) },

@@ -19,6 +19,7 @@ const KINDS = [
   ...['/surveys 200', '/surveys 304', '/surveys 401', '/responses 200', '/responses 304', '/responses 500'],
   ...['/responses/csv 200', '/responses/csv 500', '/responses/csv wide 200', '/responses/csv wide 500'],
   ...['/responses/ndjson 200', '/responses/ndjson 500', '/responses/form-data 200', '/responses/form-data 500'],
+  ...['/responses/questions 200', '/responses/questions 500', '/responses/summary 200', '/responses/summary 500'],
 ].map((kind) => `GET ${kind}`);
 
 const clock = { ahead: 0 };

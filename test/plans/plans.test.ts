@@ -2,12 +2,14 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BenchSurvey, createAccount, createSurvey } from '../../bench/data.ts';
 import type { Query } from '../../src/db/client.ts';
-import { BY_PARTICIPANT } from '../../src/db/order.ts';
+import { codebookQuery } from '../../src/db/codebook.ts';
+import { BY_PARTICIPANT, BY_TIME, type Order } from '../../src/db/order.ts';
 import { questionsQuery } from '../../src/db/questions.ts';
 import { CSV_COLUMNS, JSON_COLUMNS, boundaryQuery, countQuery, pageQuery } from '../../src/db/responses.ts';
+import { summaryQuery } from '../../src/db/summary.ts';
 import type { Range, Selection } from '../../src/responses/selection.ts';
 import { parseInstant } from '../../src/responses/timestamp.ts';
-import { RECORD_COLUMNS } from '../../src/wide/record.ts';
+import { rowColumns } from '../../src/wide/rows.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { type TestPostgres, startPostgres } from '../support/postgres.ts';
 import { type Plan, explain, useWorkerSettings } from './explain.ts';
@@ -56,6 +58,7 @@ const ranges: [string, Range][] = [
     { limit: LIMIT, after, upTo: { timestamp: '2026-03-01T03:30:00.000Z', userid: 'x', questionRef: '', surveyid } },
   ],
 ];
+const newestFirst: Order = { ...BY_TIME, direction: 'desc' };
 const participantRanges: [string, Range][] = [
   ['from the start', { limit: LIMIT }],
   ['after a cursor', { limit: LIMIT, after }],
@@ -125,13 +128,24 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
       }
     });
 
+    test.each(ranges.slice(0, 3))(
+      'a page %s, newest first, reads no more of the index than its rows, and its boundaries',
+      async (_, range) => {
+        const nodes = await nodesOf(pageQuery(selection(), range, JSON_COLUMNS, { order: newestFirst }));
+        expectPage(nodes);
+        expect(indexesOf(nodes)).toEqual(new Set(['responses_pkey']));
+        const boundaries = boundaryQuery(selection(), { ...range, limit: 4 * LIMIT }, LIMIT, newestFirst);
+        expectBoundaries(await nodesOf(boundaries));
+      },
+    );
+
     test.each(ranges)('page boundaries %s need only the index', async (_, range) => {
       expectBoundaries(await nodesOf(boundaryQuery(selection(), { ...range, limit: 4 * LIMIT }, LIMIT)));
     });
 
     describe('by participant', () => {
       test.each(participantRanges)('a page %s reads no more of its index than its rows', async (_, range) => {
-        const nodes = await nodesOf(pageQuery(selection(), range, RECORD_COLUMNS, { order: BY_PARTICIPANT }));
+        const nodes = await nodesOf(pageQuery(selection(), range, rowColumns({}).columns, { order: BY_PARTICIPANT }));
         expectPage(nodes);
         expect(indexesOf(nodes)).toEqual(new Set(['responses_by_participant']));
       });
@@ -145,7 +159,7 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
       test('a page of some participants since a time reads only their part of the index', async () => {
         const some = { userids: ['2000000000000001', '2000000000000002'], since: parseInstant('2026-03-01') };
         const nodes = await nodesOf(
-          pageQuery(selection(some), { limit: LIMIT }, RECORD_COLUMNS, { order: BY_PARTICIPANT }),
+          pageQuery(selection(some), { limit: LIMIT }, rowColumns({}).columns, { order: BY_PARTICIPANT }),
         );
         expect(indexesOf(nodes)).toEqual(new Set(['responses_by_participant']));
         expect(nodes[0]?.['Actual Rows']).toBe(12);
@@ -162,12 +176,32 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
       });
     });
 
+    test('a codebook reads each response once, and one more for the text of each question', async () => {
+      const nodes = await nodesOf(codebookQuery(selection()));
+      expect(scansOf(nodes).map((node) => node['Node Type'])).toEqual(['Index Scan', 'Index Scan']);
+      expect(rowsRead(nodes)).toBeGreaterThan(ROWS);
+      expect(rowsRead(nodes)).toBeLessThanOrEqual(ROWS + 6 * forms);
+    });
+
+    test('a summary reads only an index, once', async () => {
+      const nodes = await nodesOf(summaryQuery(selection(), 'Asia/Kolkata'));
+      expect(scansOf(nodes).map((node) => node['Node Type'])).toEqual(['Index Only Scan']);
+      expect(rowsRead(nodes)).toBe(ROWS);
+    });
+
     if (forms > 20) return; // filters are tried with fewer form versions only
 
     describe.each(filters)('filtered by %s', (_, filter) => {
       test('a page reads no more of the index than its rows, wherever it is', async () => {
-        for (const range of [{ limit: FILTERED_LIMIT }, { limit: FILTERED_LIMIT, after }]) {
-          const nodes = await nodesOf(pageQuery(selection(filter()), range, CSV_COLUMNS));
+        const first = { limit: FILTERED_LIMIT };
+        const late = { limit: FILTERED_LIMIT, after };
+        for (const [range, order] of [
+          [first, BY_TIME],
+          [first, newestFirst],
+          [late, BY_TIME],
+          [late, newestFirst],
+        ] as const) {
+          const nodes = await nodesOf(pageQuery(selection(filter()), range, CSV_COLUMNS, { order }));
           expect(typesOf(scansOf(nodes))).toEqual(new Set(['Index Scan']));
           expect(typesOf(nodes)).not.toContain('Sort');
           // The filter is applied to index entries: no row is fetched to be discarded.
@@ -182,6 +216,7 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
         for (const query of [
           boundaryQuery(selection(filter()), range, FILTERED_LIMIT),
           countQuery(selection(filter()), after),
+          countQuery(selection(filter()), after, newestFirst),
         ]) {
           const nodes = await nodesOf(query);
           expect(typesOf(scansOf(nodes))).toEqual(new Set(['Index Only Scan']));

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { type IncomingMessage, get } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { query } from '../support/api.ts';
-import { stackAddress } from '../support/stack-address.ts';
+import { openWhenFree } from '../support/export.ts';
 
 export type Parameters = Record<string, string | number | undefined>;
 
@@ -14,13 +13,7 @@ export async function send(
   key: string,
   headers: Record<string, string> = {},
 ): Promise<IncomingMessage> {
-  const request = get(`${stackAddress().origin}/api/v1${path}${query(parameters)}`, {
-    agent: false,
-    headers: { Authorization: `Bearer ${key}`, ...headers },
-  });
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  request.on('error', () => {}); // caused by disconnecting
-  return response;
+  return openWhenFree(path + query(parameters), { headers: { Authorization: `Bearer ${key}`, ...headers } });
 }
 
 /** Reads a body to its end. @param slowMs how long to read slowly @throws Error if the transfer breaks off */

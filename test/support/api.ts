@@ -43,8 +43,10 @@ export async function fetchService(
 }
 
 /** A query string with encoded parameters, without those that are undefined. */
-export function query(parameters: Record<string, string | number | undefined>): string {
-  const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
+export function query(parameters: Record<string, string | number | readonly string[] | undefined>): string {
+  const given = Object.entries(parameters).flatMap(([name, value]) =>
+    value === undefined ? [] : [value].flat().map((one) => [name, one] as const),
+  );
   return `?${given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&')}`;
 }
 

@@ -24,16 +24,22 @@ export interface Exchange {
   /** Breaks the connection after so many bytes of the response's body. @param bytes the number, or computes it from the body */
   cutAfter(bytes: number | ((body: Buffer) => number)): void;
   /** Replaces the body of a response with status 200; it still ends as if it were complete. */
-  change(how: (body: Buffer) => Buffer | string): void;
+  change(how: Change): void;
+  /** Replaces the parameters of the SQL on its way to the target. */
+  replaceParams(params: readonly unknown[]): void;
   /** Responds 507 in place of a longer response, as the SQL endpoint does above its limit. */
   refuseLonger(bytes: number): void;
 }
 
-/** Changes to a response. */
+/** Computes the body to send instead. The response waits for it. */
+export type Change = (body: Buffer) => Buffer | string | Promise<Buffer | string>;
+
+/** Changes to a request and its response. */
 interface Changes {
   maxBytes: number;
   cut?: number | ((body: Buffer) => number);
-  change?: (body: Buffer) => Buffer | string;
+  change?: Change;
+  params?: readonly unknown[];
 }
 
 /** Requests that are counted together. */
@@ -92,13 +98,17 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       hang: () => instead(() => {}),
       cutAfter: (bytes) => (changes.cut = bytes),
       change: (how) => (changes.change = how),
+      replaceParams: (params) => (changes.params = params),
       refuseLonger: (bytes) => (changes.maxBytes = bytes),
     });
-    if (isForwarded) forwardRequest(request, body, response, changes);
+    const { params } = changes;
+    const sent = params ? Buffer.from(JSON.stringify({ ...sql, params })) : body;
+    if (isForwarded) forwardRequest(request, sent, response, changes);
   }
 
   function forwardRequest(request: IncomingMessage, body: Buffer, response: ServerResponse, changes: Changes): void {
     const headers = { ...request.headers };
+    if (changes.params) headers['content-length'] = String(body.length);
     if (changes.cut !== undefined || changes.change) delete headers['accept-encoding']; // changes are made to plain bodies
     const url = new URL(request.url ?? '', target);
     const onward = forward(url, { method: request.method, headers }, (upstream) => {
@@ -166,7 +176,7 @@ async function passBack(upstream: IncomingMessage, response: ServerResponse, cha
   const body = await buffer(upstream);
   if (change) {
     const { 'content-length': _, ...headers } = upstream.headers;
-    response.writeHead(status, headers).end(change(body));
+    response.writeHead(status, headers).end(await change(body));
     return;
   }
   const bytes = typeof cut === 'function' ? cut(body) : (cut ?? Infinity);

@@ -1,5 +1,8 @@
-/** The name of the first column of these results. */
-export const FIRST_COLUMN = 'a "],{0';
+import { encodeCsv } from '../../src/encode/csv.ts';
+import type { PageData } from '../../src/encode/page.ts';
+
+/** The name of the last column of these results. */
+export const LAST_COLUMN = 'a "],{';
 
 type Rows = readonly (readonly (string | null)[])[];
 
@@ -20,8 +23,14 @@ export function escapedSqlResult(rows: Rows): string {
   return `{"fields":${fields},"rows":${escapeAll(JSON.stringify(rows))},"rowCount":${rows.length}}`;
 }
 
+/** Rows as a page of CSV, with the positions of its cells. */
+export function pageOf(rows: Rows): PageData {
+  const columns = rows[0]?.length ?? 1;
+  return encodeCsv(new TextEncoder().encode(sqlResult(rows)), { columns, keyColumns: [], cells: true }, LAST_COLUMN);
+}
+
 const fieldsOf = (columns: number) =>
-  Array.from({ length: columns }, (_, i) => ({ name: i === 0 ? FIRST_COLUMN : `a "],{${i}` }));
+  Array.from({ length: columns }, (_, i) => ({ name: i === columns - 1 ? LAST_COLUMN : `a "],{${i}` }));
 
 function escapeAll(json: string): string {
   const short: Record<string, string> = { '/': '\\/', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t' };

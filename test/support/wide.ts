@@ -1,43 +1,90 @@
 import { naiveCsv } from './csv.ts';
 import { type TestSurvey, sql } from './data.ts';
 
-const FIXED = ['userid', 'parent_surveyid', 'parent_shortcode', 'flowid', 'started', 'ended', 'metadata'];
+const FIXED = ['userid', 'parent_surveyid', 'parent_shortcode', 'flowid', 'started', 'ended', 'attempts', 'metadata'];
+
+/** The parameters of the wide layout. */
+export interface WideParameters {
+  readonly value?: 'response' | 'translated' | undefined;
+  readonly repeats?: 'last' | 'first' | 'drop' | undefined;
+  readonly columns?: 'form_question' | 'question' | undefined;
+  readonly metadata?: readonly string[] | undefined;
+  readonly require_metadata?: readonly string[] | undefined;
+}
 
 /** SQL for the API's timestamps. */
 const iso = (column: string) =>
   String.raw`regexp_replace(to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '(\.\d{3})000$', '\1') || 'Z'`;
+
+/** SQL for the last of a record's values. */
+const last = (value: string) => `(array_agg(${value} order by n))[count(*)]`;
+
+const RECORD = 'userid, parent_surveyid, parent_shortcode';
 
 /**
  * The expected wide file of a survey, byte for byte: grouped by Postgres.
  *
  * @param where condition on the responses `r` and their form versions `s`
  */
-export async function wideCsv(survey: TestSurvey, where = 'true'): Promise<string> {
-  const ids = [survey.forms.map(({ id }) => id)];
-  const answers = `
-    select r.userid, r.parent_surveyid, r.parent_shortcode, r.surveyid, r.flowid, r.metadata, r.timestamp as time,
-      r.question_ref, r.question_idx, r.response, s.shortcode,
-      s.shortcode || ':' || encode(convert_to(r.question_ref, 'UTF8'), 'hex') as question
+export async function wideCsv(survey: TestSurvey, where = 'true', parameters: WideParameters = {}): Promise<string> {
+  const { value, repeats = 'last', columns: by, metadata = [], require_metadata: required = [] } = parameters;
+  const ids = survey.forms.map(({ id }) => id);
+  const selected = `
+    select r.*, r.timestamp as time, ${value === 'translated' ? 'coalesce(r.translated_response, r.response)' : 'r.response'} as answer,
+      s.shortcode as form,
+      ${by === 'question' ? `''` : `s.shortcode || ':'`} || encode(convert_to(r.question_ref, 'UTF8'), 'hex') as question,
+      row_number() over (order by r.timestamp, r.question_ref, r.surveyid) as n
     from responses r join surveys s on s.id = r.surveyid where r.surveyid = any($1::uuid[]) and (${where})`;
   const columns = await sql<{ question: string; name: string }>(
-    `select question, shortcode || '.' || question_ref as name from (${answers}) a
-     group by question, shortcode, question_ref
-     order by (select min(to_char(v.created at time zone 'UTC', 'YYYYMMDDHH24MISSUS') || v.id::text collate "C")
-         from surveys v where v.id = any($1::uuid[]) and v.shortcode = a.shortcode),
-       min(question_idx), question_ref collate "C"`,
-    ids,
+    `select question, ${by === 'question' ? 'question_ref' : `form || '.' || question_ref`} as name
+     from (
+       select distinct on (question) * from (
+         select question, form, question_ref, row_number() over (
+           order by (select min(to_char(v.created at time zone 'UTC', 'YYYYMMDDHH24MISSUS') || v.id::text collate "C")
+               from surveys v where v.id = any($1::uuid[]) and v.shortcode = form),
+             min(question_idx), question_ref collate "C") as position
+         from (${selected}) r group by question, form, question_ref
+       ) q order by question, position
+     ) q order by position`,
+    [ids],
   );
-  const records = await sql<{ fixed: (string | null)[]; answers: Record<string, string> }>(
-    `select array[userid, parent_surveyid::text, parent_shortcode, (array_agg(flowid::text order by n))[count(*)],
-         ${iso('min(time)')}, ${iso('max(time)')}, (array_agg(metadata::text order by n))[count(*)]] as fixed,
-       jsonb_object_agg(question, response order by n) as answers
-     from (select *, row_number() over (order by time, question_ref, surveyid) as n from (${answers}) a) a
-     group by userid, parent_surveyid, parent_shortcode
+  const leftOut = [`select userid from selected, unnest($2::text[]) key where metadata->>key is null`];
+  if (repeats === 'drop') {
+    leftOut.push('select userid from selected group by userid, form having count(distinct flowid) > 1');
+  }
+  const records = await sql<{
+    before: (string | null)[];
+    attempts: string;
+    after: (string | null)[];
+    answers: Record<string, string>;
+  }>(
+    `with selected as (${selected}),
+     counted as (
+       select *, first_value(flowid) over (partition by ${RECORD}, form order by n) as first_flow from selected
+       where userid not in (${leftOut.join(' union all ')})
+     )
+     select array[userid, parent_surveyid::text, parent_shortcode, ${last('flowid::text')},
+         ${iso('min(time)')}, ${iso('max(time)')}] as before,
+       (select max(flows) from (
+         select count(distinct flowid) as flows from counted c
+         where (c.userid, c.parent_shortcode) = (k.userid, k.parent_shortcode) and c.parent_surveyid is not distinct from k.parent_surveyid
+         group by form
+       ) f)::text as attempts,
+       array[${[`metadata`, ...metadata.map((_, i) => `metadata->>($3::text[])[${i + 1}]`)].map((m) => last(`(${m})::text`)).join(', ')}] as after,
+       jsonb_object_agg(question, answer order by n) as answers
+     from counted k ${repeats === 'first' ? 'where flowid = first_flow' : ''}
+     group by ${RECORD}
      order by userid, min(n)`,
-    ids,
+    metadata.length > 0 ? [ids, required, metadata] : [ids, required],
   );
   return naiveCsv([
-    [...FIXED, ...columns.map(({ name }) => name)],
-    ...records.map((record) => record.fixed.concat(columns.map(({ question }) => record.answers[question] ?? null))),
+    [...FIXED, ...metadata.map((key) => `metadata.${key}`), ...columns.map(({ name }) => name)],
+    ...records.map(({ before, attempts, after, answers }) =>
+      before.concat(
+        attempts,
+        after,
+        columns.map(({ question }) => answers[question] ?? null),
+      ),
+    ),
   ]);
 }

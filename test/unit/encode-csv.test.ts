@@ -4,15 +4,15 @@ import { encodeCsv } from '../../src/encode/csv.ts';
 import { MalformedPageError } from '../../src/encode/page.ts';
 import { pgCell } from '../support/arbitraries.ts';
 import { naiveCsv } from '../support/csv.ts';
-import { FIRST_COLUMN, escapedSqlResult, sqlResult } from '../support/sql-result.ts';
+import { LAST_COLUMN, escapedSqlResult, sqlResult } from '../support/sql-result.ts';
 
 type Rows = (string | null)[][];
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 
-const encode = (body: string | Uint8Array<ArrayBuffer>, columns: number, keyColumns: number[] = []) =>
-  encodeCsv(typeof body === 'string' ? bytesOf(body) : body, { columns, keyColumns }, FIRST_COLUMN);
+const encode = (body: string | Uint8Array<ArrayBuffer>, columns: number, keyColumns: number[] = [], checked = false) =>
+  encodeCsv(typeof body === 'string' ? bytesOf(body) : body, { columns, keyColumns, checked }, LAST_COLUMN);
 const csvOf = (rows: Rows) => textOf(encode(sqlResult(rows), rows[0]?.length ?? 1).data);
 
 const rowsOf = (columns: number) => fc.array(fc.array(pgCell, { minLength: columns, maxLength: columns }));
@@ -56,7 +56,7 @@ describe('the dialect', () => {
 
   test('replaces a lone surrogate, which UTF-8 cannot encode', () => {
     const rows = String.raw`"rows":[["a\ud83db","\udf89","\ud83d\ud83c\udf89"]],"rowCount":1`;
-    const body = `{"fields":${JSON.stringify([{ name: FIRST_COLUMN }])},${rows}}`;
+    const body = `{"fields":${JSON.stringify([{ name: LAST_COLUMN }])},${rows}}`;
     expect(textOf(encode(body, 3).data)).toBe('a\ufffdb,\ufffd,\ufffd🎉\n');
   });
 
@@ -93,9 +93,33 @@ describe('a page', () => {
     );
   });
 
+  test('has a check column, which is not encoded, if its query has one', () => {
+    fc.assert(
+      fc.property(rowsOf(3), (rows) => {
+        const checkedRows = rows.map((row) => [...row, `${LAST_COLUMN} ${rows.length}`]);
+        const page = encode(sqlResult(checkedRows, 4), 3, [2, 0], true);
+        const last = rows.at(-1);
+        expect(textOf(page.data)).toBe(naiveCsv(rows));
+        expect(page.lastKey).toEqual(last ? [last[2], last[0]] : []);
+      }),
+    );
+  });
+
+  test.each([
+    ['another name', 'other 2'],
+    ['another number of rows', `${LAST_COLUMN} 3`],
+    ['null', null],
+  ])('is rejected if its check column holds %s', (_, check) => {
+    const rows = [
+      ['a', check],
+      ['b', check],
+    ];
+    expect(() => encode(sqlResult(rows), 1, [], true)).toThrow(MalformedPageError);
+  });
+
   test('may have its members in any order', () => {
     const rows = [['a', null]];
-    const name = FIRST_COLUMN;
+    const name = LAST_COLUMN;
     const orders = [
       { rows, rowCount: 1, fields: [{ name }] },
       { fields: [{ x: [1, { y: ']}"\\' }], name }], rowCount: 1, rows },
@@ -128,7 +152,7 @@ describe('a page', () => {
     ['a bad \\u escape', String.raw`"rows":[["\u00g0"]],"rowCount":1}`],
     ['bytes after its end', '"rows":[],"rowCount":0}{}'],
   ])('is rejected with %s', (_, members) => {
-    const fields = `"fields":${JSON.stringify([{ name: FIRST_COLUMN }])}`;
+    const fields = `"fields":${JSON.stringify([{ name: LAST_COLUMN }])}`;
     expect(() => encode(`{${fields},${members}`, 1)).toThrow(MalformedPageError);
   });
 

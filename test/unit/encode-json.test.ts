@@ -5,7 +5,7 @@ import { ObjectEncoder, type ObjectLayout } from '../../src/encode/json.ts';
 import { MalformedPageError } from '../../src/encode/page.ts';
 import { pgCell, pgText } from '../support/arbitraries.ts';
 import { encodeCursor } from '../support/cursor.ts';
-import { FIRST_COLUMN, escapedSqlResult, sqlResult } from '../support/sql-result.ts';
+import { LAST_COLUMN, escapedSqlResult, sqlResult } from '../support/sql-result.ts';
 
 type Row = (string | null)[];
 
@@ -15,6 +15,7 @@ const NAMES = new Map([
   ['b2', 'with "quotes"'],
   ['Aa', ''],
   ['BB', 'like Aa'],
+  ['c3', 'line\u0085separators\u2028\u2029'],
 ]);
 /** Members from these columns: any text, JSON, a key of `NAMES`, and the four values of a token. */
 const MEMBERS: ObjectLayout['members'] = [
@@ -31,7 +32,7 @@ const textOf = (bytes: Uint8Array) => new TextDecoder('utf-8', { fatal: true, ig
 const lines = new ObjectEncoder({ members: MEMBERS, after: '\n' });
 /** For escaped results, whose text cannot be a key of `NAMES`. */
 const withoutNames = new ObjectEncoder({ members: MEMBERS.filter(([name]) => name !== 'name'), after: '\n' });
-const encode = (body: string) => lines.encode(bytesOf(body), COLUMNS, FIRST_COLUMN);
+const encode = (body: string) => lines.encode(bytesOf(body), COLUMNS, LAST_COLUMN);
 const linesOf = (body: string) => textOf(encode(body).data);
 
 /** An object, written naively. */
@@ -41,8 +42,12 @@ function naiveObject([text, json, id, timestamp, userid, questionRef, surveyid]:
   const [first, , ...rest] = Object.entries({ text, json: 0, name, id, token }).map(
     ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`,
   );
-  return `{${[first, `"json":${json}`, ...rest].join(',')}}`;
+  return escaped(`{${[first, `"json":${json}`, ...rest].join(',')}}`);
 }
+
+/** With the characters escaped that line splitters may take for the end of a line. */
+const escaped = (object: string) =>
+  object.replaceAll('\u0085', '\\u0085').replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 
 const json = fc.option(
   fc.jsonValue({ stringUnit: 'binary' }).map((value) => JSON.stringify(value)),
@@ -63,7 +68,7 @@ describe('an object', () => {
   test('does not depend on how the JSON was escaped', () => {
     fc.assert(
       fc.property(fc.array(row, { minLength: 1 }), (some) => {
-        const { data: objects } = withoutNames.encode(bytesOf(escapedSqlResult(some)), COLUMNS, FIRST_COLUMN);
+        const { data: objects } = withoutNames.encode(bytesOf(escapedSqlResult(some)), COLUMNS, LAST_COLUMN);
         for (const [i, line] of textOf(objects).split('\n').slice(0, -1).entries()) {
           const [text, value = null, id, ...key] = some[i] as Row;
           const { token, ...members } = JSON.parse(line) as Record<string, unknown>;
@@ -83,7 +88,7 @@ describe('an object', () => {
     const rowOf = (text: string): Row => ['', text, 'a1', '', '', '', ''];
     const formatted = '{\r\n\t"a": [1,\n 2],\n"b": "\\n"\n}';
     for (const body of [sqlResult([rowOf(formatted)]), escapedSqlResult([rowOf(formatted)])]) {
-      const { data: object } = withoutNames.encode(bytesOf(body), COLUMNS, FIRST_COLUMN);
+      const { data: object } = withoutNames.encode(bytesOf(body), COLUMNS, LAST_COLUMN);
       expect(textOf(object)).toContain(`"json":${formatted.replace(/[\r\n\t]/g, ' ')},`);
     }
     const indented = fc.jsonValue({ stringUnit: 'binary' }).map((value) => JSON.stringify(value, null, '\t'));
@@ -96,9 +101,25 @@ describe('an object', () => {
     );
   });
 
+  test('has no character that a line splitter takes for the end of a line, in any member, and is otherwise unchanged', () => {
+    const hard = '\u0085\u2028\u2029 \u0084\u0086\u2027\u202a\u2068¡\u00c2â "\u2028"';
+    const some: Row[] = [
+      [hard, JSON.stringify({ [hard]: hard }), 'c3', hard, hard, hard, hard],
+      ['plain', '{}', 'c3', '', '', '', ''],
+    ];
+    for (const [encoder, body] of [
+      [lines, sqlResult(some)],
+      [withoutNames, escapedSqlResult(some)],
+    ] as const) {
+      const text = textOf(encoder.encode(bytesOf(body), COLUMNS, LAST_COLUMN).data);
+      expect(text).not.toMatch(/[\u0085\u2028\u2029]/);
+      expect(JSON.parse(text.split('\n')[0] ?? '')).toMatchObject({ text: hard, json: { [hard]: hard } });
+    }
+  });
+
   test('is framed by the text before and after it', () => {
     const between = new ObjectEncoder({ members: [['a', new StringValue(0)]], before: ',', after: ';' });
-    const page = between.encode(bytesOf(sqlResult([['1'], [null]])), { columns: 1, keyColumns: [] }, FIRST_COLUMN);
+    const page = between.encode(bytesOf(sqlResult([['1'], [null]])), { columns: 1, keyColumns: [] }, LAST_COLUMN);
     expect(textOf(page.data)).toBe(',{"a":"1"};,{"a":null};');
   });
 
@@ -119,12 +140,22 @@ describe('a page', () => {
   test('returns the number of rows and the last row’s key', () => {
     fc.assert(
       fc.property(rows, (some) => {
-        const page = lines.encode(bytesOf(sqlResult(some, 7)), COLUMNS, FIRST_COLUMN);
+        const page = lines.encode(bytesOf(sqlResult(some, 7)), COLUMNS, LAST_COLUMN);
         const last = some.at(-1);
         expect(page.rowCount).toBe(some.length);
         expect(page.lastKey).toEqual(last ? [last[3], last[0], last[4]] : []);
       }),
     );
+  });
+
+  test('has a check column if its query has one', () => {
+    const columns = { columns: 1, keyColumns: [0], checked: true };
+    const encoder = new ObjectEncoder({ members: [['a', new StringValue(0)]] });
+    const read = (check: string) => encoder.encode(bytesOf(sqlResult([['x', check]])), columns, LAST_COLUMN);
+    const { data, lastKey } = read(`${LAST_COLUMN} 1`);
+    expect(textOf(data)).toBe('{"a":"x"}');
+    expect(lastKey).toEqual(['x']);
+    expect(() => read(`${LAST_COLUMN} 2`)).toThrow(MalformedPageError);
   });
 
   const row7 = (text: string | null) => [text, null, 'a1', '', '🎉', 'é"\n\u0001', 'y'];
@@ -133,7 +164,7 @@ describe('a page', () => {
     const whole = sqlResult([row7('a'), row7(null)]);
     const bytes = bytesOf(whole);
     for (let end = 0; end < bytes.length; end++) {
-      expect(() => lines.encode(bytes.slice(0, end), COLUMNS, FIRST_COLUMN), `truncated at ${end}`).toThrow(
+      expect(() => lines.encode(bytes.slice(0, end), COLUMNS, LAST_COLUMN), `truncated at ${end}`).toThrow(
         MalformedPageError,
       );
     }

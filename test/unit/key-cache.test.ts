@@ -10,7 +10,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const found = async (): Promise<Row[]> => [['hash', 'key id', 'account id', 'a@example.org', null, null]];
+const found = async (): Promise<Row[]> => [['key id', 'account id', 'a@example.org', null, null]];
 const notFound = async (): Promise<Row[]> => [];
 
 function requestWith(rows: () => Promise<Row[]>, kv: Partial<KeyNamespace> = {}, deferred: Promise<unknown>[] = []) {
@@ -62,7 +62,9 @@ test.each(['before', 'after'])(
     await vi.advanceTimersByTimeAsync(100);
     entry.resolve(null);
     expect(await Promise.all(requests)).toMatchObject([{ keyId: 'key id' }, { keyId: 'key id' }]);
-    expect(rows.mock.calls.filter(([query]: unknown[]) => JSON.stringify(query).includes('select'))).toHaveLength(1);
+    expect(
+      rows.mock.calls.filter(([query]: unknown[]) => JSON.stringify(query).includes('from api_keys')),
+    ).toHaveLength(1);
   },
 );
 

@@ -14,7 +14,10 @@ const endless: Read = (signal) =>
   });
 
 beforeEach(() => vi.useFakeTimers());
-afterEach(() => vi.useRealTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 /** Runs a read to its end. @returns `left`: timers and listeners on the signal, which may live as long as the isolate */
 async function run(read: Read, client = new AbortController()) {
@@ -47,12 +50,22 @@ test('does not retry after other failures', async () => {
   expect(attempts).toBe(1);
 });
 
-test('retries until the limit and fails with the last error', async () => {
-  const { ms, ...outcome } = await run(transient);
-  expect(outcome).toMatchObject({ error: { message: 'lost' }, left: 0 });
-  expect(ms).toBeGreaterThan(LIMITS.totalMs - 2_000);
-  expect(ms).toBeLessThanOrEqual(LIMITS.totalMs);
-});
+test.each([
+  ['shortest', 0, [50, 100, 200, 400, 800, 1000, 1000, 1000, 1000, 1000]],
+  ['longest', 1, [100, 200, 400, 800, 1600, 2000, 2000]],
+])(
+  'retries with growing delays until the limit, and fails with the last error: the %s delays',
+  async (_, random, delays) => {
+    vi.spyOn(Math, 'random').mockReturnValue(random);
+    const times: number[] = [];
+    const outcome = await run((signal) => {
+      times.push(Date.now());
+      return transient(signal);
+    });
+    expect(outcome).toMatchObject({ error: { message: 'lost' }, left: 0 });
+    expect(times.slice(1).map((time, i) => time - (times[i] ?? 0))).toEqual(delays);
+  },
+);
 
 test('aborts and retries an attempt that takes too long', async () => {
   let attempts = 0;

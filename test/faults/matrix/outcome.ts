@@ -16,18 +16,19 @@ const MESSAGES: Readonly<Record<number, RegExp>> = {
 
 /** @param refusals the allowed error statuses; if there are none, the request must succeed */
 export function outcomeOf(kind: Kind, download: Download, refusals: ReadonlySet<number>): Outcome {
-  const { status, complete, bytes } = download;
+  const { status, complete, bytes, before } = download;
   if (status === 200 && complete) {
     if (bytes.equals(kind.whole)) return { type: 'same' };
-    const received = new Set(rowsIn(bytes));
+    const [whole, received] = [new Set(kind.rows), new Set(rowsIn(bytes))];
     const lost = kind.rows.filter((row) => !received.has(row)).length;
-    return wrong(`complete, but with other bytes; ${lost} of ${kind.rows.length} rows lost`, lost);
+    const foreign = [...received].filter((row) => !whole.has(row)).length;
+    const problem = `complete, but with other bytes; ${lost} of ${kind.rows.length} rows lost, ${foreign} foreign`;
+    return wrong(problem, lost);
   }
   if (refusals.size === 0) return wrong(`status ${status}, complete: ${complete}, but a retry would have succeeded`);
-  if (status === 200) {
-    const isPrefix = kind.whole.subarray(0, bytes.length).equals(bytes);
-    return isPrefix ? { type: 'failure' } : wrong('a broken transfer with other bytes');
-  }
+  const received = status === 200 ? Buffer.concat([before, bytes]) : before;
+  if (!kind.whole.subarray(0, received.length).equals(received)) return wrong('other bytes before a failure');
+  if (status === 200) return { type: 'failure' };
   if (!refusals.has(status)) return wrong(`status ${status}, expected ${[...refusals].join(' or ')}`);
   return outcomeOfRefusal(download);
 }

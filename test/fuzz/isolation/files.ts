@@ -52,9 +52,12 @@ export function responseJson(row: Response): string {
   ]);
 }
 
-const quoted = (text: string | null) => JSON.stringify(text);
-const jsonOf = (members: readonly (readonly [string, string])[]) =>
-  `{${members.map(([name, value]) => `${quoted(name)}:${value}`).join(',')}}`;
+export const quoted = (text: string | null) => JSON.stringify(text);
+export const jsonOf = (members: readonly (readonly [string, string])[]) =>
+  `{${members.map(([name, value]) => `${quoted(name)}:${value}`).join(',')}}`.replace(
+    /[\u0085\u2028\u2029]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 const LONG_HEADER =
   'parent_surveyid,parent_shortcode,surveyid,flowid,userid,question_ref,question_idx,question_text,response,timestamp,' +
@@ -103,6 +106,8 @@ export function wideCsv(rows: readonly Response[], forms: readonly FormVersion[]
       .map(({ name }) => name),
   );
 
+  const flows = (chain: readonly Response[], { form }: Response) =>
+    new Set(chain.filter((row) => row.form.shortcode === form.shortcode).map(({ flowid }) => flowid)).size;
   const chainOf = (row: Response) => JSON.stringify([row.userid, row.parentId, row.parentShortcode]);
   const chains = Object.values(Object.groupBy(rows, chainOf)).map((chain = []) => chain);
   const records = chains
@@ -118,12 +123,13 @@ export function wideCsv(rows: readonly Response[], forms: readonly FormVersion[]
         last.flowid,
         timestampOf(first.at),
         timestampOf(last.at),
+        String(Math.max(...chain.map((row) => flows(chain, row)))),
         last.metadata.json,
       ];
       const values = [...columns].map((name) => chain.findLast((row) => named(row) === name)?.text ?? null);
       return fixed.concat(values.map((text) => (safe && text !== null ? guarded(text) : text)));
     });
-  const fixed = ['userid', 'parent_surveyid', 'parent_shortcode', 'flowid', 'started', 'ended', 'metadata'];
+  const fixed = ['userid', 'parent_surveyid', 'parent_shortcode', 'flowid', 'started', 'ended', 'attempts', 'metadata'];
   return naiveCsv([[...fixed, ...columns], ...records]);
 }
 

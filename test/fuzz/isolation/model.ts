@@ -1,4 +1,5 @@
 import { errorBody } from '../../support/api.ts';
+import { codebookJson, summaryJson } from './aggregates.ts';
 import { compareLists, formDataCsv, longCsv, responseJson, surveyJson, wideCsv } from './files.ts';
 import type { Request } from './requests.ts';
 import type { Response } from './world.ts';
@@ -39,6 +40,8 @@ export function expectedResponse(request: Request): Expected {
   }
 
   if (path === '/responses/form-data') return success(formDataCsv(forms));
+  if (path === '/responses/questions') return success(codebookJson(selected(all, { filters: request.filters }), forms));
+  if (path === '/responses/summary') return success(summaryJson(selected(all, { filters: request.filters })));
   const rows = selected(all, request);
   const total = count ? String(rows.length) : null;
   const start = bom && !after ? '\uFEFF' : '';
@@ -49,7 +52,10 @@ export function expectedResponse(request: Request): Expected {
   return success(`{"responses":[${page.map(responseJson).join(',')}]}`, { total, tagged: !count });
 }
 
-function selected(responses: readonly Response[], { filters, after }: Request): Response[] {
+function selected(
+  responses: readonly Response[],
+  { filters, after }: Pick<Request, 'filters'> & Partial<Request>,
+): Response[] {
   const { since, until, userid, shortcode, question_ref } = filters;
   return responses
     .filter((row) => !since || row.at >= since.at)

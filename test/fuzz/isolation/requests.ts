@@ -54,6 +54,8 @@ const PATHS = [
   ...(['/responses', '/responses', '/responses/csv', '/responses/csv', '/responses/csv'] as const),
   '/responses/ndjson',
   '/responses/form-data',
+  '/responses/questions',
+  '/responses/summary',
 ] as const;
 
 /** A request to be sent. The numbers are indexes for {@link pickOf}. */

@@ -1,0 +1,64 @@
+import type { Selection } from '../responses/selection.ts';
+import type { Query } from './client.ts';
+import type { Param } from './order.ts';
+import { FORM_POSITIONS, filterConditions } from './questions.ts';
+import { checkColumn, isoTimestamp } from './sql.ts';
+
+/** The columns of {@link codebookQuery}, in order. */
+export const CODEBOOK_COLUMNS = [
+  'column',
+  'shortcode',
+  'question_ref',
+  'question_idx',
+  'question_text',
+  'responses',
+  'participants',
+  'first',
+  'last',
+] as const;
+
+/**
+ * The questions that have responses in a selection, with their texts and numbers of responses, in the order of
+ * `questionsQuery`.
+ *
+ * One scan groups the responses by question and participant, since a sort of all of them would take longer. The text is that of
+ * the latest response, which the primary key finds.
+ *
+ * @param columns how a wide file names its columns: by form and question, or by question
+ */
+export function codebookQuery(selection: Selection, columns: 'form_question' | 'question' = 'form_question'): Query {
+  const { formVersions } = selection;
+  const params: Param[] = [formVersions.map(({ id }) => id), formVersions.map(({ shortcode }) => shortcode)];
+  const where = ['true', ...filterConditions(selection, (value) => `$${params.push(value)}`)];
+  const text = `
+    with form as materialized (${FORM_POSITIONS}
+    ), answered as materialized (
+      select position, question_ref, userid, min(question_idx) as idx, count(*) as responses,
+        min(timestamp) as first, max(timestamp) as last
+      from form join responses on surveyid = form.id
+      where ${where.join(' and ')}
+      group by position, question_ref, userid
+    ), question as materialized (
+      select position, question_ref, min(idx) as idx, sum(responses) as responses, count(*) as participants,
+        min(first) as first, max(last) as last
+      from answered
+      group by position, question_ref
+    ), latest as (
+      select position, question_ref, max(userid) as userid
+      from answered join question using (position, question_ref)
+      where answered.last = question.last
+      group by position, question_ref
+    )
+    select ${columns === 'question' ? '' : `shortcode || '.' || `}question_ref, shortcode, question_ref, idx, question_text, responses, participants,
+      ${isoTimestamp('first')}, ${isoTimestamp('last')}, ${checkColumn()}
+    from question join latest using (position, question_ref), lateral (
+      select form.shortcode, question_text
+      from form join responses r on surveyid = form.id
+      where position = question.position and timestamp = question.last and r.userid = latest.userid
+        and r.question_ref = question.question_ref
+      order by surveyid desc
+      limit 1
+    ) response
+    order by position, idx, question_ref collate "C"`;
+  return { text, params, columns: CODEBOOK_COLUMNS.length + 1 };
+}

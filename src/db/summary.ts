@@ -1,0 +1,82 @@
+import type { Selection } from '../responses/selection.ts';
+import { type Database, type Query, someRows } from './client.ts';
+import type { Param } from './order.ts';
+import { filterConditions } from './questions.ts';
+import { checkColumn, isoTimestamp } from './sql.ts';
+
+export interface Summary {
+  readonly responses: number;
+  /** Distinct ones. */
+  readonly participants: number;
+  /** Timestamps; null if the selection is empty. */
+  readonly first: string | null;
+  readonly last: string | null;
+  /** Ascending, without days that have no responses. */
+  readonly days: readonly { readonly day: string; readonly responses: number; readonly participants: number }[];
+}
+
+/**
+ * Counts the responses and participants of a selection, in the first row, and of each of its days, in the others. The query
+ * reads only the index, once: a participant counts once a day, and those of all days are far fewer than the responses.
+ *
+ * The time zone is set for this statement, in a condition that Postgres evaluates before the scan. `at time zone` would read
+ * some names, such as `CET`, as abbreviations without daylight-saving time.
+ *
+ * @param timeZone a name in `pg_timezone_names`
+ */
+export function summaryQuery(selection: Selection, timeZone: string): Query {
+  const params: Param[] = [selection.formVersions.map(({ id }) => id), timeZone];
+  const where = filterConditions(selection, (value) => `$${params.push(value)}`);
+  const text = `
+    with answered as materialized (
+      select timestamp::date as day, userid, count(*) as responses, min(timestamp) as first, max(timestamp) as last
+      from responses
+      where ${[`(select set_config('timezone', $2, true)) is not null`, 'surveyid = any($1::uuid[])', ...where].join(' and ')}
+      group by 1, 2
+    )
+    select to_char(day, 'YYYY-MM-DD'), responses, participants, ${isoTimestamp('first')}, ${isoTimestamp('last')}, ${checkColumn()}
+    from (
+      select null::date as day, coalesce(sum(responses), 0) as responses,
+        (select count(*) from (select from answered group by userid) participant) as participants,
+        min(first) as first, max(last) as last
+      from answered
+      union all
+      select day, sum(responses), count(*), null, null from answered group by day
+    ) counts
+    order by day nulls first`;
+  return { text, params, columns: 6 };
+}
+
+/**
+ * Runs {@link summaryQuery}.
+ *
+ * @throws DatabaseError `too-large` if the result exceeds `maxBytes`
+ */
+export async function summarize(
+  db: Database,
+  selection: Selection,
+  timeZone: string,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Summary> {
+  const [total, ...days] = await someRows(db, summaryQuery(selection, timeZone), { signal, maxBytes, retry: 'scan' });
+  const [, responses, participants, first, last] = total as [null, string, string, string | null, string | null];
+  return {
+    responses: Number(responses),
+    participants: Number(participants),
+    first,
+    last,
+    days: (days as [string, string, string][]).map(([day, ofDay, participantsOfDay]) => ({
+      day,
+      responses: Number(ofDay),
+      participants: Number(participantsOfDay),
+    })),
+  };
+}
+
+/** Whether the database has a time zone of exactly this name. Reads all its zones, which takes some 10 ms. */
+export async function isTimeZone(db: Database, name: string, signal: AbortSignal): Promise<boolean> {
+  const text = `select count(*), ${checkColumn('1')} from pg_timezone_names where name = $1`;
+  const [[count]] = await someRows(db, { text, params: [name], columns: 2 }, { signal });
+  return count === '1';
+}

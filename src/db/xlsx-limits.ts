@@ -1,0 +1,91 @@
+import type { Selection } from '../responses/selection.ts';
+import { type Database, type Query, someRows } from './client.ts';
+import type { AddParam, Param } from './order.ts';
+import { filterConditions } from './questions.ts';
+import { type Column, lacksMetadata, translatedAnswer } from './responses.ts';
+import { checkColumn } from './sql.ts';
+
+/** The columns whose text can have any length. The value of a metadata key is never longer than `metadata`, so it needs no check of its own. */
+const TEXTS: ReadonlySet<Column> = new Set<Column>([
+  'parent_shortcode',
+  'userid',
+  'question_ref',
+  'question_text',
+  'response',
+  'metadata',
+  'pageid',
+  'translated_response',
+  translatedAnswer,
+]);
+
+/**
+ * Whether a response of a selection has a text of more than `most` UTF-16 code units in one of these columns. A text has at
+ * least as many bytes as code units, and Postgres counts the bytes without reading a stored text.
+ */
+export function longTextQuery(selection: Selection, columns: readonly Column[], most: number): Query {
+  const params: Param[] = [selection.formVersions.map(({ id }) => id)];
+  const add: AddParam = (value) => `$${params.push(value)}`;
+  const limit = `${add(most)}::int`;
+  const where = ['surveyid = any($1::uuid[])', ...filterConditions(selection, add)];
+  const isLong = columns
+    .filter((column) => TEXTS.has(column))
+    .map((column) => {
+      const text = `(${typeof column === 'function' ? column(add, false) : column})::text`;
+      const pairs = String.raw`length(regexp_replace(${text}, '[^\U00010000-\U0010FFFF]', '', 'g'))`;
+      return `octet_length(${text}) > ${limit} and length(${text}) + ${pairs} > ${limit}`;
+    });
+  where.push(`(${isLong.join(' or ')})`);
+  const text = `select exists (select from responses where ${where.join(' and ')}), ${checkColumn()}`;
+  return { text, params, columns: 2 };
+}
+
+/** Runs {@link longTextQuery}. */
+export async function hasLongText(
+  db: Database,
+  selection: Selection,
+  columns: readonly Column[],
+  most: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const [[isLong]] = await someRows(db, longTextQuery(selection, columns, most), { signal, retry: 'scan' });
+  return isLong === 't';
+}
+
+/** Which participants a wide table leaves out. */
+export interface LeftOut {
+  readonly repeats?: 'last' | 'first' | 'drop' | undefined;
+  readonly require_metadata?: readonly string[] | undefined;
+}
+
+/** Counts the records of a wide table. Scans the whole selection. */
+export function recordsQuery(selection: Selection, { repeats, require_metadata: required = [] }: LeftOut): Query {
+  const { formVersions } = selection;
+  const params: Param[] = [formVersions.map(({ id }) => id), formVersions.map(({ shortcode }) => shortcode)];
+  const add: AddParam = (value) => `$${params.push(value)}`;
+  const where = ['true', ...filterConditions(selection, add)];
+  const isKept = [
+    repeats === 'drop' ? 'count(distinct (form.shortcode, flowid)) = count(distinct form.shortcode)' : 'true',
+    required.length > 0 ? `not bool_or(${lacksMetadata(required)(add, false)})` : 'true',
+  ];
+  const text = `
+    select coalesce(sum(records), 0), ${checkColumn()}
+    from (
+      select count(distinct (parent_surveyid, parent_shortcode)) as records
+      from responses join unnest($1::uuid[], $2::text[]) form (id, shortcode) on form.id = surveyid
+      where ${where.join(' and ')}
+      group by userid
+      having ${isKept.join(' and ')}
+    ) participant`;
+  return { text, params, columns: 2 };
+}
+
+/** Runs {@link recordsQuery}. */
+export async function countRecords(
+  db: Database,
+  selection: Selection,
+  leftOut: LeftOut,
+  signal: AbortSignal,
+): Promise<number> {
+  const [[records]] = await someRows(db, recordsQuery(selection, leftOut), { signal, retry: 'scan' });
+  return Number(records);
+}

@@ -1,0 +1,63 @@
+import { Output } from './bytes.ts';
+import { csvCell } from './csv-cell.ts';
+import type { PageData } from './page.ts';
+
+const COMMA = 0x2c;
+const LF = 0x0a;
+
+const utf8 = new TextEncoder();
+
+/** Writes the records of a table cell by cell. Cells are CSV, quoted where necessary: see csv.ts. */
+export interface RecordWriter {
+  /** Writes cells `from` to `to` of a page, `to` excluded, as the next cells of the record. They are in one row. */
+  cells(page: PageData, from: number, to: number): void;
+  /** Leaves the next cells of the record empty. */
+  skip(count: number): void;
+  endRecord(): void;
+  /** The number of bytes that `take` returns. */
+  readonly length: number;
+  /** @returns the bytes written since the last call, valid until the next write */
+  take(): Uint8Array;
+}
+
+/** Writes records as CSV. */
+export class CsvRecords implements RecordWriter {
+  readonly #output = new Output();
+
+  cells({ data, cells }: PageData, from: number, to: number): void {
+    const start = cells[from] as number;
+    const end = (cells[to] as number) - 1;
+    this.#output.reserve(end - start + 1);
+    this.#output.write(data, start, end);
+    this.#output.writeByte(COMMA);
+  }
+
+  skip(count: number): void {
+    this.#output.reserve(count);
+    for (let i = 0; i < count; i++) this.#output.writeByte(COMMA);
+  }
+
+  endRecord(): void {
+    this.#output.bytes[this.#output.length - 1] = LF;
+  }
+
+  get length(): number {
+    return this.#output.length;
+  }
+
+  take(): Uint8Array {
+    return this.#output.take();
+  }
+}
+
+/** A text as a page of one cell. */
+export function cellOf(text: string): PageData {
+  const data = utf8.encode(csvCell(text)) as Uint8Array<ArrayBuffer>;
+  return { data, cells: Int32Array.of(0, data.length + 1) };
+}
+
+/** Writes the header record of a table. */
+export function writeHeader(writer: RecordWriter, names: readonly string[]): void {
+  for (const name of names) writer.cells(cellOf(name), 0, 1);
+  writer.endRecord();
+}

@@ -1,0 +1,22 @@
+import type { Context } from 'hono';
+import { type Cursor, encodeCursor } from '../responses/cursor.ts';
+import type { AppEnv } from './context.ts';
+
+/** In bytes. Clients and proxies limit the length of URLs and of headers. */
+const MAX_URL_LENGTH = 8 * 1024;
+
+/**
+ * The header `Link` (RFC 8288) of a page: the same request after its last response, without `count` and the parameters that the
+ * endpoint does not know.
+ *
+ * @returns no header if the URL would be too long, or the client's `Host` makes it invalid
+ */
+export function linkToNext(c: Context<AppEnv>, last: Required<Cursor>): Record<string, string> {
+  if (!URL.canParse(c.req.url)) return {};
+  const url = new URL(c.req.url);
+  const left = new Set(['after', 'count', ...c.var.ignored]);
+  const given = Object.entries(c.req.queries()).filter(([name]) => !left.has(name));
+  const parameters = given.flatMap(([name, values]) => values.map((value) => [name, value]));
+  url.search = new URLSearchParams([...parameters, ['after', encodeCursor(last)]]).toString();
+  return url.href.length > MAX_URL_LENGTH ? {} : { Link: `<${url.href}>; rel="next"` };
+}

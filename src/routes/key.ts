@@ -1,0 +1,29 @@
+import { z } from '@hono/zod-openapi';
+import { endpoint } from '../http/endpoint.ts';
+import { sendBody } from '../http/send.ts';
+import { examples } from '../openapi/examples.ts';
+import { withHeaders } from '../openapi/headers.ts';
+import { reference } from '../openapi/reference.ts';
+
+/** GET /key: whose key the request has, and when it expires. */
+export const key = endpoint({
+  path: '/key',
+  operationId: 'getKey',
+  tags: ['Key'],
+  summary: 'Whose key this is',
+  description: 'Returns the account that the key belongs to, and when the key expires.',
+  query: z.object({}),
+  responses: {
+    200: {
+      description: 'The key’s account.',
+      headers: withHeaders(),
+      content: { 'application/json': { schema: reference('schemas', 'Key'), example: examples.key } },
+    },
+  },
+
+  async handle(c) {
+    const { email, expires } = c.var.account;
+    const body = { email, expires: expires === null ? null : new Date(expires) };
+    return sendBody(c, JSON.stringify(body), { 'Content-Type': 'application/json' });
+  },
+});

@@ -1,0 +1,49 @@
+import { z } from '@hono/zod-openapi';
+import { isTimeZone, summarize } from '../db/summary.ts';
+import { runScan } from '../export/limits.ts';
+import { requireResponses, selectResponses } from '../export/send-responses.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { badParameter, tooManyRows } from '../http/errors.ts';
+import { TIME_ZONE, filters, survey, timezone } from '../http/params.ts';
+import { sendBody } from '../http/send.ts';
+import { examples } from '../openapi/examples.ts';
+import { withHeaders } from '../openapi/headers.ts';
+import { reference } from '../openapi/reference.ts';
+import { surveyResponses } from '../openapi/responses.ts';
+
+/** Of the database's result, which is held in memory: some 25,000 days. */
+const MAX_BYTES = 2 * 1024 * 1024;
+const tooLarge = () => tooManyRows('days', 'since and until');
+
+/** GET /responses/summary: the numbers of responses and participants, in total and per day. */
+export const summary = endpoint({
+  path: '/responses/summary',
+  operationId: 'summarizeResponses',
+  tags: ['Responses'],
+  summary: 'The number of responses and participants',
+  description: 'Counts a survey’s responses and participants, or those that pass the filters, in total and per day.',
+  query: z.object({ ...survey, ...filters, ...timezone }),
+  responses: {
+    ...surveyResponses,
+    200: {
+      description: 'The numbers.',
+      headers: withHeaders(),
+      content: {
+        'application/json': { schema: reference('schemas', 'Summary'), example: examples.summary },
+      },
+    },
+  },
+
+  async handle(c, query) {
+    const { db, signal, stats } = c.var;
+    if (query.timezone !== 'UTC' && !(await isTimeZone(db, query.timezone, signal))) {
+      throw badParameter('timezone', TIME_ZONE);
+    }
+    const selection = await selectResponses(c, query);
+    const scan = () => summarize(db, selection, query.timezone, MAX_BYTES, signal);
+    const counts = await runScan(stats.keyId as string, signal, scan, tooLarge);
+    if (counts.responses === 0) await requireResponses(c, query.survey);
+    stats.rows = counts.days.length;
+    return sendBody(c, JSON.stringify(counts), { 'Content-Type': 'application/json' });
+  },
+});

@@ -1,0 +1,28 @@
+import { CSV_COLUMNS, metadataValue } from '../db/responses.ts';
+import { writeHeader } from '../encode/records.ts';
+import { csvFormat } from '../export/formats.ts';
+import type { Table } from '../export/send-responses.ts';
+
+/** As large as a write to the ZIP file: see zip.ts. */
+const CHUNK_BYTES = 512 * 1024;
+
+/** A table with a record for each response, as in a CSV file. @param keys of the metadata, each of which becomes a column */
+export function longTable(keys: readonly string[] = []): Table {
+  const columns = [...CSV_COLUMNS, ...keys.map(metadataValue)];
+  const names = [...CSV_COLUMNS, ...keys.map((key) => `metadata.${key}`)];
+  return {
+    names,
+    format: csvFormat({ columns, cells: true }),
+    async *records(writer, pages) {
+      writeHeader(writer, names);
+      for await (const page of pages) {
+        for (let row = 0; row + names.length < page.cells.length; row += names.length) {
+          writer.cells(page, row, row + names.length);
+          writer.endRecord();
+          if (writer.length >= CHUNK_BYTES) yield writer.take();
+        }
+      }
+      yield writer.take();
+    },
+  };
+}

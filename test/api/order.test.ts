@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Page, type ResponseRow, errorBody, fetchApi, query } from '../support/api.ts';
+import { type TestSurvey, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
+
+const TIMES = [
+  '2026-03-01T00:03:43.770000Z',
+  '2026-03-01T00:03:43.770001Z',
+  '2026-03-01T00:03:43.770999Z',
+  '2026-03-01T00:03:44.000000Z',
+  '2026-03-02T00:00:00.000000Z',
+];
+const TEXTS = ['', 'a', 'a,b', 'Ω', '"quoted"', 'B'];
+const FORMS = 4;
+
+/** A response, as Postgres compares and prints it. */
+type StoredRow = Record<'timestamp' | 'userid' | 'question_ref' | 'surveyid', string>;
+
+let survey: TestSurvey;
+
+/** Most responses tie with one of another form version, and share their milliseconds with others. */
+beforeAll(async () => {
+  survey = await createSurvey(await createAccount(), 'newest first', FORMS);
+  await addResponses(
+    survey,
+    TIMES.flatMap((timestamp, t) =>
+      TEXTS.flatMap((userid, u) =>
+        TEXTS.flatMap((question_ref, q) =>
+          Array.from({ length: FORMS }, (_, form) => ({ timestamp, userid, question_ref, form })).filter(
+            ({ form }) => (t + u * q + form) % 3 !== 0,
+          ),
+        ),
+      ),
+    ),
+  );
+});
+
+type Parameters = Record<string, string | number | undefined>;
+
+const fetchPage = (parameters: Parameters) =>
+  fetchApi(`/responses${query({ survey: survey.name, ...parameters })}`, { key: survey.account.key });
+
+async function rowsOf(parameters: Parameters): Promise<ResponseRow[]> {
+  const response = await fetchPage(parameters);
+  expect(response.status).toBe(200);
+  return (JSON.parse(response.text) as Page).responses;
+}
+
+const nameOf = ({ timestamp, userid, question_ref, surveyid }: Record<string, unknown>) =>
+  JSON.stringify([String(timestamp).replace(/(\.\d{3})Z$/, '$1000Z'), userid, question_ref, surveyid]);
+
+interface Filter {
+  readonly since: string | undefined;
+  readonly until: string | undefined;
+  readonly userid: string | undefined;
+  readonly shortcode: string | undefined;
+}
+
+/** The responses that pass a filter, in Postgres's own order, newest first. @param where a further condition */
+const stored = ({ since, until, userid, shortcode }: Filter, where = 'true', params: unknown[] = []) =>
+  sql<StoredRow>(
+    `select to_char(r.timestamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as timestamp, userid, question_ref, surveyid
+     from responses r
+     where surveyid = any($1) and ($2::timestamptz is null or r.timestamp >= $2) and ($3::timestamptz is null or r.timestamp < $3)
+       and ($4::text is null or userid = $4) and ($5::text is null or shortcode = $5) and ${where}
+     order by r.timestamp desc, userid desc, question_ref desc, surveyid desc`,
+    [survey.forms.map(({ id }) => id), since ?? null, until ?? null, userid ?? null, shortcode ?? null, ...params],
+  );
+
+const maybe = <T>(values: readonly T[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
+const filter: fc.Arbitrary<Filter> = fc.record({
+  since: maybe(TIMES),
+  until: maybe(TIMES),
+  userid: maybe(TEXTS),
+  shortcode: maybe(['f0', 'f1']),
+});
+const olderToken = ({ timestamp, userid, question_ref }: StoredRow) =>
+  Buffer.from(`${timestamp.replace('T', ' ').replace('Z', '+00')},${userid},${question_ref}`).toString('base64');
+
+describe('order=desc', () => {
+  test('returns the rows of SQL’s own descending order, on any pages, with any filter', async () => {
+    await fc.assert(
+      fc.asyncProperty(filter, fc.integer({ min: 7, max: 200 }), async (filters, pageSize) => {
+        const read: string[] = [];
+        for (let after: string | undefined; ;) {
+          const page = await rowsOf({ ...filters, order: 'desc', pageSize, after });
+          read.push(...page.map(nameOf));
+          if (page.length < pageSize) break;
+          after = page.at(-1)?.token;
+        }
+        expect(read).toEqual((await stored(filters)).map(nameOf));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('resumes and counts before any cursor; one of the older format skips the rows that tie with it', async () => {
+    const tokens = new Map((await rowsOf({ pageSize: 1_000 })).map((row) => [nameOf(row), row.token]));
+    const everything = await stored({ since: undefined, until: undefined, userid: undefined, shortcode: undefined });
+    await fc.assert(
+      fc.asyncProperty(filter, fc.constantFrom(...everything), fc.boolean(), async (filters, row, isOlder) => {
+        const isSplitDifferently = row.userid.includes(','); // the older format ends it at its first comma
+        if (isOlder && isSplitDifferently) return;
+        const { timestamp, userid, question_ref, surveyid } = row;
+        const expected = isOlder
+          ? await stored(filters, '(r.timestamp, userid, question_ref) < ($6, $7, $8)', [
+              timestamp,
+              userid,
+              question_ref,
+            ])
+          : await stored(filters, '(r.timestamp, userid, question_ref, surveyid) < ($6, $7, $8, $9)', [
+              timestamp,
+              userid,
+              question_ref,
+              surveyid,
+            ]);
+        const after = isOlder ? olderToken(row) : tokens.get(nameOf(row));
+        const response = await fetchPage({ ...filters, order: 'desc', after, pageSize: 1_000, count: 'true' });
+        expect((JSON.parse(response.text) as Page).responses.map(nameOf)).toEqual(expected.map(nameOf));
+        expect(response.headers.get('X-Total-Count')).toBe(String(expected.length));
+      }),
+      { numRuns: 80 },
+    );
+  });
+
+  test('returns the objects of order=asc, which is the default', async () => {
+    const [byDefault, ascending, descending] = await Promise.all(
+      [undefined, 'asc', 'desc'].map((order) => rowsOf({ order, pageSize: 1_000 })),
+    );
+    expect(ascending).toEqual(byDefault);
+    expect(descending?.toReversed()).toEqual(byDefault);
+  });
+
+  test.each(['/responses/csv', '/responses/csv?layout=wide', '/responses/ndjson'])(
+    'is refused, and order=asc ignored: %s',
+    async (path) => {
+      const { key } = survey.account;
+      const url = `${path}${path.includes('?') ? '&' : '?'}${query({ survey: survey.name }).slice(1)}`;
+      const refused = await fetchApi(`${url}&order=desc`, { key });
+      expect([refused.status, refused.headers.get('X-Error-Code')]).toEqual([400, 'invalid_parameter']);
+      expect(refused.text).toMatch(/^\{"error":\{"message":"order=desc .*leave order out/);
+      const ignored = await fetchApi(`${url}&order=asc`, { key });
+      expect([ignored.status, ignored.headers.get('X-Ignored-Parameters')]).toEqual([200, 'order']);
+      expect(ignored.bytes).toEqual((await fetchApi(url, { key })).bytes);
+    },
+  );
+
+  test.each(['', 'DESC', 'newest'])('order=%j gets 400', async (order) => {
+    const response = await fetchPage({ order });
+    expect([response.status, response.text]).toEqual([400, errorBody('order must be asc or desc.')]);
+  });
+});

@@ -1,0 +1,240 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { pgText } from '../support/arbitraries.ts';
+import { errorBody, fetchApi, query } from '../support/api.ts';
+import { naiveCsv } from '../support/csv.ts';
+import {
+  type TestAccount,
+  type TestResponse,
+  type TestSurvey,
+  addResponses,
+  createAccount,
+  createSurvey,
+  sql,
+} from '../support/data.ts';
+
+type Parameters = Record<string, string | undefined>;
+
+const questions = (survey: TestSurvey, parameters: Parameters = {}, method = 'GET') =>
+  fetchApi(`/responses/questions${query({ survey: survey.name, ...parameters })}`, { key: survey.account.key, method });
+
+const HEADER = 'column,shortcode,question_ref,question_idx,question_text,responses,participants,first,last\n';
+
+/** The entries of a survey's codebook in their order, each read by Postgres from the rows of its question. */
+async function codebook(survey: TestSurvey, where = 'true'): Promise<Record<string, string | number>[]> {
+  const iso = (time: string) =>
+    String.raw`regexp_replace(to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '(\.\d{3})000$', '\1') || 'Z'`;
+  const rows = await sql<{ entry: Record<string, string | number> }>(
+    `with r as (
+       select r.*, s.shortcode as form, s.created from responses r join surveys s on s.id = r.surveyid
+       where r.surveyid = any($1::uuid[]) and (${where})
+     )
+     select json_build_object(
+       'column', concat(form, '.', question_ref), 'shortcode', form, 'question_ref', question_ref,
+       'question_idx', (select r.question_idx::text from r where (form, question_ref) = (q.form, q.question_ref)
+         order by r.question_idx limit 1),
+       'question_text', (select question_text from r where (form, question_ref) = (q.form, q.question_ref)
+         order by timestamp desc, userid desc, surveyid desc limit 1),
+       'responses', (select count(*) from r where (form, question_ref) = (q.form, q.question_ref)),
+       'participants', (select count(*) from (select distinct userid from r
+         where (form, question_ref) = (q.form, q.question_ref)) u),
+       'first', (select ${iso('timestamp')} from r where (form, question_ref) = (q.form, q.question_ref)
+         order by timestamp limit 1),
+       'last', (select ${iso('timestamp')} from r where (form, question_ref) = (q.form, q.question_ref)
+         order by timestamp desc limit 1)) as entry
+     from (select distinct form, question_ref from r) q
+     order by
+       (select (created, id) from surveys v where id = any($1::uuid[]) and shortcode = q.form order by 1 limit 1),
+       (select min(question_idx) from r where (form, question_ref) = (q.form, q.question_ref)),
+       question_ref collate "C"`,
+    [survey.forms.map(({ id }) => id)],
+  );
+  return rows.map(({ entry }) => entry);
+}
+
+/** @param entries of the codebook */
+const csvOf = (entries: readonly Record<string, string | number>[]) =>
+  HEADER + naiveCsv(entries.map((entry) => Object.values(entry).map(String)));
+
+const anyResponses = fc.uniqueArray(
+  fc.record<TestResponse>({
+    form: fc.nat(4),
+    timestamp: fc.constantFrom('2026-03-01T00:00:00Z', '2026-03-01T00:00:00.000001Z', '2025-12-31T23:59:59.123Z'),
+    userid: fc.oneof(pgText, fc.constantFrom('a', 'b', 'B', 'ä')),
+    question_ref: fc.oneof(pgText, fc.constantFrom('q1', 'q2', 'q,3', '')),
+    question_idx: fc.integer({ min: -3, max: 3 }),
+    question_text: fc.oneof(pgText, fc.constantFrom('What?', 'Why?', '')),
+  }),
+  {
+    minLength: 1,
+    maxLength: 60,
+    selector: ({ form, timestamp, userid, question_ref }) => JSON.stringify([form, timestamp, userid, question_ref]),
+  },
+);
+
+let account: TestAccount;
+beforeAll(async () => {
+  account = await createAccount();
+});
+
+test('the codebook has what Postgres finds for each question, in the order of the wide columns, for any rows', async () => {
+  const creations = fc.array(fc.constantFrom('2026-01-01', '2026-01-02', '2026-01-03'), { minLength: 5, maxLength: 5 });
+  await fc.assert(
+    fc.asyncProperty(anyResponses, creations, async (rows, created) => {
+      const survey = await createSurvey(account, undefined, 5); // f0, f0, f1, f1, f2
+      await sql(
+        `update surveys set created = d::timestamptz from unnest($1::uuid[], $2::text[]) v (v, d) where id = v`,
+        [survey.forms.map(({ id }) => id), created],
+      );
+      await addResponses(survey, rows);
+      const expected = await codebook(survey);
+      expect((await questions(survey)).text).toBe(jsonOf(expected));
+      expect((await questions(survey, { format: 'csv' })).text).toBe(csvOf(expected));
+      const wide = await fetchApi(`/responses/csv${query({ survey: survey.name, layout: 'wide' })}`, account);
+      expect(wide.text).toContain(`,${naiveCsv([expected.map(({ column }) => String(column))])}`);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+/** The fields are in this order, and line separators are escaped. */
+const jsonOf = (entries: readonly Record<string, string | number>[]) =>
+  JSON.stringify({ questions: entries }).replace(
+    /[\u0085\u2028\u2029]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+describe('a codebook', () => {
+  let survey: TestSurvey;
+  beforeAll(async () => {
+    survey = await createSurvey(account, undefined, 5);
+    await addResponses(
+      survey,
+      Array.from({ length: 600 }, (_, i) => ({
+        form: (i * 7) % 5,
+        timestamp: new Date(Date.UTC(2026, 2, 1) + i * 600_000).toISOString(),
+        userid: `u${(i * 31) % 40}`,
+        question_ref: `q${i % 11}`,
+        question_idx: i % 13,
+        question_text: `asked for the ${i}th time`,
+      })),
+    );
+  });
+
+  test.each<[string, Parameters, string]>([
+    ['since', { since: '2026-03-02' }, `r.timestamp >= '2026-03-02Z'`],
+    ['until', { until: '2026-03-02T06:00:00+02:00' }, `r.timestamp < '2026-03-02 04:00Z'`],
+    ['shortcode', { shortcode: 'f1' }, `s.shortcode = 'f1'`],
+    ['question_ref', { question_ref: 'q3' }, `r.question_ref = 'q3'`],
+    ['userid', { userid: 'u7' }, `r.userid = 'u7'`],
+    [
+      'all of them',
+      { since: '2026-03-01T12:00:00Z', until: '2026-03-05', shortcode: 'f0', question_ref: 'q7', userid: 'u23' },
+      `r.timestamp >= '2026-03-01 12:00Z' and r.timestamp < '2026-03-05Z' and s.shortcode = 'f0'
+       and r.question_ref = 'q7' and r.userid = 'u23'`,
+    ],
+  ])('can be narrowed by %s', async (_, parameters, where) => {
+    const expected = await codebook(survey, where);
+    expect(expected).not.toEqual([]);
+    expect((await questions(survey, parameters)).text).toBe(jsonOf(expected));
+  });
+
+  test('names columns by question with columns=question, still one entry per form and question', async () => {
+    const expected = (await codebook(survey)).map((entry) => Object.assign(entry, { column: entry['question_ref'] }));
+    expect((await questions(survey, { columns: 'question' })).text).toBe(jsonOf(expected));
+    expect((await questions(survey, { columns: 'question', format: 'csv' })).text).toBe(csvOf(expected));
+    const byForm = await questions(survey, { columns: 'form_question', format: 'json' });
+    expect(byForm.text).toBe(jsonOf(await codebook(survey)));
+  });
+
+  test('has the text of the form version that comes last, if the latest responses tie in all else', async () => {
+    const tied = await createSurvey(account, undefined, 2);
+    await addResponses(
+      tied,
+      tied.forms.map(({ id }, form) => ({ form, question_ref: 'q', question_text: id })),
+    );
+    const { text } = await questions(tied);
+    const last = tied.forms
+      .map(({ id }) => id)
+      .toSorted()
+      .at(-1);
+    expect(JSON.parse(text)).toMatchObject({ questions: [{ question_text: last, responses: 2, participants: 1 }] });
+  });
+
+  test('is empty if nothing matches', async () => {
+    for (const parameters of [{ since: '2030-01-01' }, { shortcode: 'none' }, { userid: 'nobody' }]) {
+      const json = await questions(survey, parameters);
+      expect([json.status, json.text]).toEqual([200, '{"questions":[]}']);
+      const csv = await questions(survey, { ...parameters, format: 'csv' });
+      expect([csv.status, csv.text]).toEqual([200, HEADER]);
+    }
+  });
+
+  test.each(['GET', 'HEAD'])('is a file to save with format=csv, for %s', async (method) => {
+    const json = await questions(survey, {}, method);
+    expect(json.headers.get('Content-Type')).toBe('application/json');
+    expect(json.headers.get('Content-Disposition')).toBeNull();
+    const csv = await questions(survey, { format: 'csv' }, method);
+    expect(csv.headers.get('Content-Type')).toBe('text/csv; charset=utf-8');
+    expect(csv.headers.get('Content-Disposition')).toMatch(
+      /^attachment; filename="codebook_\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.csv"$/,
+    );
+  });
+
+  test.each<[Parameters, string]>([
+    [{ format: 'xlsx' }, 'format must be json or csv.'],
+    [{ format: '' }, 'format must be json or csv.'],
+    [{ columns: 'form' }, 'columns must be form_question or question.'],
+    [{ since: 'yesterday', format: 'csv' }, 'since must be a time'],
+  ])('refuses %j', async (parameters, message) => {
+    const response = await questions(survey, parameters);
+    expect([response.status, response.headers.get('X-Error-Code')]).toEqual([400, 'invalid_parameter']);
+    expect(response.text).toContain(message);
+  });
+
+  test('of an unknown survey, or of one without responses, is an error', async () => {
+    const { name } = await createSurvey(account);
+    for (const format of ['json', 'csv']) {
+      for (const unknown of [name, 'none']) {
+        const response = await questions({ ...survey, name: unknown }, { format, userid: 'nobody' });
+        expect([response.status, response.text]).toEqual([
+          500,
+          errorBody(`No responses were found for survey: ${unknown} for user: ${account.email}`),
+        ]);
+      }
+    }
+  });
+});
+
+test('a codebook can have more questions than a wide file, of the same time and participant, until it is too large', async () => {
+  const survey = await createSurvey(account, undefined, 2);
+  const add = async (from: number, to: number) =>
+    sql(
+      `insert into responses (parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx,
+         question_text, response, timestamp)
+       select 'p', ($1::uuid[])[1 + i % 2], 'f0', 1, 'u', 'q' || i, i, repeat('x', 300), 'yes', '2026-03-01Z'
+       from generate_series($2::int, $3) i`,
+      [survey.forms.map(({ id }) => id), from, to],
+    );
+  await add(1, 6_000);
+  const response = await questions(survey, { format: 'csv' });
+  const expected = Array.from({ length: 6_000 }, (_, i) => {
+    const name = `q${i + 1}`;
+    const time = '2026-03-01T00:00:00.000Z';
+    return [`f0.${name}`, 'f0', name, String(i + 1), 'x'.repeat(300), '1', '1', time, time];
+  });
+  expect(response.text === HEADER + naiveCsv(expected)).toBe(true);
+
+  await add(6_001, 20_000);
+  for (const format of ['json', 'csv']) {
+    const refused = await questions(survey, { format });
+    expect([refused.status, refused.headers.get('X-Error-Code'), refused.text]).toEqual([
+      400,
+      'export_too_large',
+      errorBody('This selection has too many questions to return at once. Narrow it with shortcode or question_ref.'),
+    ]);
+  }
+  expect(JSON.parse((await questions(survey, { question_ref: 'q20000' })).text)).toMatchObject({
+    questions: [{ question_ref: 'q20000', question_idx: '20000' }],
+  });
+});

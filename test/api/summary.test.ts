@@ -1,0 +1,202 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { pgText } from '../support/arbitraries.ts';
+import { errorBody, fetchApi, query } from '../support/api.ts';
+import {
+  type TestAccount,
+  type TestResponse,
+  type TestSurvey,
+  addResponses,
+  createAccount,
+  createSurvey,
+  withClient,
+} from '../support/data.ts';
+
+type Parameters = Record<string, string | undefined>;
+
+const summary = (survey: TestSurvey, parameters: Parameters = {}) =>
+  fetchApi(`/responses/summary${query({ survey: survey.name, ...parameters })}`, { key: survey.account.key });
+
+/** The summary of a survey: its responses and participants listed by Postgres in a session of the time zone, and counted here. */
+async function summaryOf(survey: TestSurvey, { zone = 'UTC', where = 'true' } = {}): Promise<string> {
+  const rows = await withClient(async (client) => {
+    await client.query(`set timezone = '${zone}'`);
+    const result = await client.query<{ day: string; userid: string; iso: string }>(
+      `select left(r.timestamp::text, 10) as day, r.userid,
+         regexp_replace(to_char(r.timestamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '(\\.\\d{3})000$', '\\1') || 'Z' as iso
+       from responses r join surveys s on s.id = r.surveyid where s.id = any($1::uuid[]) and (${where})
+       order by r.timestamp`,
+      [survey.forms.map(({ id }) => id)],
+    );
+    return result.rows;
+  });
+  const countsOf = (some: typeof rows) => ({
+    responses: some.length,
+    participants: new Set(some.map(({ userid }) => userid)).size,
+  });
+  const days = Object.entries(Object.groupBy(rows, ({ day }) => day)).map(([day, some = []]) =>
+    Object.assign({ day }, countsOf(some)),
+  );
+  return JSON.stringify({ ...countsOf(rows), first: rows[0]?.iso ?? null, last: rows.at(-1)?.iso ?? null, days });
+}
+
+/** Zones with whole, half and odd hours, with and without daylight-saving time, and one that skipped a day. */
+const ZONES = [
+  ...['UTC', 'Africa/Nairobi', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Asia/Kathmandu', 'CET', 'EET'],
+  ...['Australia/Lord_Howe', 'America/St_Johns', 'Pacific/Apia', 'Pacific/Kiritimati', 'Etc/GMT+12', 'GB-Eire'],
+];
+/** Around which days begin, years begin, or clocks change, in some of the zones. */
+const MOMENTS = [
+  ...['2026-03-29T01:00:00Z', '2026-03-28T23:00:00Z', '2026-03-29T22:00:00Z', '2026-10-25T01:00:00Z'],
+  ...['2026-10-24T22:00:00Z', '2026-10-25T23:00:00Z', '2026-03-08T05:00:00Z', '2026-03-09T04:00:00Z'],
+  ...['2026-04-04T15:00:00Z', '2026-10-03T15:30:00Z', '2011-12-30T10:00:00Z', '2011-12-29T11:00:00Z'],
+  ...['2026-01-01T00:00:00Z', '2025-12-31T18:30:00Z', '2025-12-31T10:00:00Z', '2026-06-30T22:00:00Z'],
+];
+const anyResponses = fc.uniqueArray(
+  fc.record<TestResponse>({
+    form: fc.nat(2),
+    timestamp: fc
+      .tuple(fc.constantFrom(...MOMENTS), fc.constantFrom(-1, 0, 1, 1_800_000_000))
+      .map(([moment, microseconds]) => {
+        const at = BigInt(Date.parse(moment)) * 1000n + BigInt(microseconds);
+        return new Date(Number(at / 1000n)).toISOString().replace('Z', `${String(at % 1000n).padStart(3, '0')}Z`);
+      }),
+    userid: fc.oneof(pgText, fc.constantFrom('a', 'b', 'B', 'ä')),
+    question_ref: fc.constantFrom('q1', 'q2'),
+  }),
+  {
+    minLength: 1,
+    maxLength: 60,
+    selector: ({ form, timestamp, userid, question_ref }) => JSON.stringify([form, timestamp, userid, question_ref]),
+  },
+);
+
+let account: TestAccount;
+beforeAll(async () => {
+  account = await createAccount();
+});
+
+test('a summary counts responses and participants, in all and by day, in any time zone', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyResponses, fc.subarray(ZONES, { minLength: 4, maxLength: 4 }), async (rows, zones) => {
+      const survey = await createSurvey(account, undefined, 3);
+      await addResponses(survey, rows);
+      for (const zone of zones) {
+        const response = await summary(survey, { timezone: zone });
+        expect([zone, response.status, response.text]).toEqual([zone, 200, await summaryOf(survey, { zone })]);
+      }
+    }),
+    { numRuns: 30 },
+  );
+});
+
+describe('a summary', () => {
+  let survey: TestSurvey;
+  beforeAll(async () => {
+    survey = await createSurvey(account, undefined, 3);
+    await addResponses(
+      survey,
+      Array.from({ length: 600 }, (_, i) => ({
+        form: i % 3,
+        timestamp: new Date(Date.UTC(2026, 5, 29) + i * 600_000).toISOString(),
+        userid: `u${(i * 31) % 40}`,
+        question_ref: `q${i % 11}`,
+      })),
+    );
+  });
+
+  test('has days in UTC unless another time zone is given', async () => {
+    const { text, headers } = await summary(survey);
+    expect(text).toBe(await summaryOf(survey));
+    expect((await summary(survey, { timezone: 'UTC' })).text).toBe(text);
+    expect(headers.get('Content-Type')).toBe('application/json');
+  });
+
+  test('takes a name that is also an abbreviation as the zone, with its daylight-saving time', async () => {
+    const { text } = await summary(survey, {
+      timezone: 'CET',
+      since: '2026-06-29T22:00:00Z',
+      until: '2026-06-30T22:00:00Z',
+    });
+    expect(JSON.parse(text)).toMatchObject({ responses: 144, days: [{ day: '2026-06-30', responses: 144 }] });
+  });
+
+  test.each<[string, Parameters, string]>([
+    ['since', { since: '2026-06-30' }, `r.timestamp >= '2026-06-30Z'`],
+    ['until', { until: '2026-06-30T06:00:00+02:00' }, `r.timestamp < '2026-06-30 04:00Z'`],
+    ['shortcode', { shortcode: 'f1' }, `s.shortcode = 'f1'`],
+    ['question_ref', { question_ref: 'q3' }, `r.question_ref = 'q3'`],
+    ['userid', { userid: 'u7' }, `r.userid = 'u7'`],
+    [
+      'all of them',
+      { since: '2026-06-29T12:00:00Z', until: '2026-07-02', shortcode: 'f0', question_ref: 'q7', userid: 'u23' },
+      `r.timestamp >= '2026-06-29 12:00Z' and r.timestamp < '2026-07-02Z' and s.shortcode = 'f0'
+       and r.question_ref = 'q7' and r.userid = 'u23'`,
+    ],
+  ])('can be narrowed by %s', async (_, parameters, where) => {
+    const expected = await summaryOf(survey, { zone: 'Asia/Kolkata', where });
+    expect(expected).toContain('"day"');
+    expect((await summary(survey, { timezone: 'Asia/Kolkata', ...parameters })).text).toBe(expected);
+  });
+
+  test('has zeros, nulls and no days if nothing matches', async () => {
+    for (const parameters of [{ since: '2030-01-01' }, { shortcode: 'none' }, { userid: 'nobody', timezone: 'CET' }]) {
+      const { status, text } = await summary(survey, parameters);
+      expect([status, text]).toEqual([200, '{"responses":0,"participants":0,"first":null,"last":null,"days":[]}']);
+    }
+  });
+
+  test.each([
+    ...['', 'utc', 'africa/nairobi', 'Mars/Phobos', 'UTC+3', '<+03>-3', 'EST5EDT4', 'PST', 'CEST', '+03:00', '3'],
+    ...['Africa/Nairobi ', 'Africa', '../UTC', `UTC'`, 'UTC\0', 'UTC\n', 'x'.repeat(5000), '%'],
+  ])('refuses the time zone %j, whatever the survey', async (zone) => {
+    for (const name of [survey.name, 'none']) {
+      const response = await summary({ ...survey, name }, { timezone: zone });
+      expect([response.status, response.text]).toEqual([
+        400,
+        errorBody('timezone must be the name of a time zone such as Africa/Nairobi, in its exact case.'),
+      ]);
+    }
+  });
+
+  test('refuses two time zones, and bytes that are not UTF-8', async () => {
+    for (const zones of ['timezone=UTC&timezone=UTC', 'timezone=%ED%A0%80', 'timezone=%ff']) {
+      const response = await fetchApi(`/responses/summary${query({ survey: survey.name })}&${zones}`, account);
+      expect([response.status, response.headers.get('X-Error-Code')]).toEqual([400, 'invalid_parameter']);
+    }
+  });
+
+  test('of an unknown survey, or of one without responses, is an error', async () => {
+    const { name } = await createSurvey(account);
+    for (const timezone of ['UTC', 'CET']) {
+      for (const unknown of [name, 'none']) {
+        const response = await summary({ ...survey, name: unknown }, { timezone, userid: 'nobody' });
+        expect([response.status, response.text]).toEqual([
+          500,
+          errorBody(`No responses were found for survey: ${unknown} for user: ${account.email}`),
+        ]);
+      }
+    }
+  });
+});
+
+test('a summary of too many days is refused', async () => {
+  const survey = await createSurvey(account);
+  await withClient((client) =>
+    client.query(
+      `insert into responses (parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx,
+         question_text, response, timestamp)
+       select 'p', $1::uuid, 'f0', 1, 'u', 'q', 1, 'q?', 'yes', '1900-01-01Z'::timestamptz + i * interval '1 day'
+       from generate_series(1, 40000) i`,
+      [survey.forms[0]?.id],
+    ),
+  );
+  const { status, text } = await summary(survey);
+  expect([status, text]).toEqual([
+    400,
+    errorBody('This selection has too many days to return at once. Narrow it with since and until.'),
+  ]);
+  expect((await summary(survey, { until: '1950-01-01' })).text).toBe(
+    await summaryOf(survey, { where: `r.timestamp < '1950-01-01Z'` }),
+  );
+});

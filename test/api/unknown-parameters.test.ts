@@ -1,0 +1,101 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { fetchApi, fetchService, query } from '../support/api.ts';
+import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
+
+let survey: TestSurvey;
+let key: string;
+
+beforeAll(async () => {
+  survey = await createSurvey(await createAccount());
+  await addResponses(survey, [{}]);
+  ({ key } = survey.account);
+});
+
+const PATHS = ['/responses', '/responses/csv', '/responses/ndjson', '/responses/form-data'];
+const pathOf = (path: string, more = '') => `${path}${query({ survey: survey.name })}${more}`;
+const IGNORED = 'X-Ignored-Parameters';
+const strict = { Prefer: 'return=minimal, handling=strict' };
+
+describe('parameters that an endpoint does not know', () => {
+  test.each([...PATHS.map((path) => [path, 0] as const), ['/surveys', 1], ['/key', 1]] as const)(
+    'are ignored and named: %s',
+    async (path, own) => {
+      const plain = await fetchApi(own ? path : pathOf(path), { key });
+      const url = own ? `${path}?x=1&survey=y` : pathOf(path, '&x=1');
+      const response = await fetchApi(url, { key });
+      expect([response.status, response.text]).toEqual([200, plain.text]);
+      expect(response.headers.get(IGNORED)).toBe(own ? 'x,survey' : 'x');
+      expect(plain.headers.get(IGNORED)).toBeNull();
+    },
+  );
+
+  test('are named once, percent-encoded, also those named like parts of an object', async () => {
+    const names = ['pagesize', 'toString', '__proto__', 'a,b', 'é\r\nX-Injected: 1', '💥', 'pagesize'];
+    const { status, headers } = await fetchApi(
+      pathOf('/responses', `&${names.map((name) => `${encodeURIComponent(name)}=1`).join('&')}&a%00&=x&%FF=1`),
+      { key },
+    );
+    expect(status).toBe(200);
+    expect(headers.get('X-Injected')).toBeNull();
+    expect(headers.get(IGNORED)?.split(',').map(decodeURIComponent)).toEqual([...names.slice(0, -1), 'a\0', '%FF']);
+  });
+
+  test('are named in at most 2 KB, without the rest', async () => {
+    const names = Array.from({ length: 400 }, (_, i) => `é${i}`);
+    const { headers } = await fetchApi(pathOf('/responses', `&${names.join('&')}`), { key });
+    const ignored = headers.get(IGNORED) ?? '';
+    expect(ignored.length).toBeLessThanOrEqual(2048);
+    expect(ignored.length).toBeGreaterThan(2030);
+    const shown = ignored.split(',').map(decodeURIComponent);
+    expect(shown).toEqual(names.slice(0, shown.length));
+    const long = await fetchApi(pathOf('/responses', `&${'x'.repeat(2049)}&pagesize=1`), { key });
+    expect([long.status, long.headers.get(IGNORED)]).toEqual([200, 'pagesize']);
+  });
+
+  test('are named on errors and on 304', async () => {
+    const { headers } = await fetchApi(pathOf('/responses'), { key });
+    for (const [status, path] of [
+      [400, '/responses?x=1'],
+      [400, pathOf('/responses', '&x=1&pageSize=0')],
+      [500, '/responses/csv?survey=none&x=1'],
+      [304, pathOf('/responses', '&x=1')],
+    ] as const) {
+      const response = await fetchApi(path, { key, headers: { 'If-None-Match': headers.get('ETag') ?? '' } });
+      expect([path, response.status, response.headers.get(IGNORED)]).toEqual([path, status, 'x']);
+    }
+  });
+
+  test('are not checked outside the base path', async () => {
+    const { status, headers } = await fetchService('/healthz?x=1', { headers: strict });
+    expect([status, headers.get(IGNORED), headers.get('Preference-Applied')]).toEqual([200, null, null]);
+  });
+});
+
+describe('with Prefer: handling=strict', () => {
+  test.each([...PATHS, '/surveys', '/key'])('they get 400: %s', async (path) => {
+    const response = await fetchApi(`${path}?x=1&b%22%0d%0a=`, { key, headers: strict });
+    expect([response.status, response.headers.get('X-Error-Code')]).toEqual([400, 'invalid_parameter']);
+    expect(response.text).toBe('{"error":{"message":"Unknown parameters: x,b%22%0D%0A."}}');
+    expect(response.headers.get(IGNORED)).toBeNull();
+    expect(response.headers.get('Preference-Applied')).toBe('handling=strict');
+  });
+
+  test('every other response has Preference-Applied, including errors', async () => {
+    for (const [status, path] of [
+      [200, pathOf('/responses')],
+      [200, '/key'],
+      [400, '/responses'],
+      [400, pathOf('/responses/csv', '&order=desc')],
+      [500, '/responses?survey=none'],
+    ] as const) {
+      const response = await fetchApi(path, { key, headers: strict });
+      expect([path, response.status, response.headers.get('Preference-Applied')]).toEqual([
+        path,
+        status,
+        'handling=strict',
+      ]);
+    }
+    const { headers } = await fetchApi('/key', { key, headers: { Prefer: 'handling=lenient' } });
+    expect(headers.get('Preference-Applied')).toBeNull();
+  });
+});

@@ -1,0 +1,256 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { RESULT_NAME } from '../../src/db/sql.ts';
+import { recordsQuery } from '../../src/db/xlsx-limits.ts';
+import { errorBody, fetchApi, query } from '../support/api.ts';
+import { pgText } from '../support/arbitraries.ts';
+import { csvRecords } from '../support/csv.ts';
+import {
+  type TestAccount,
+  type TestResponse,
+  type TestSurvey,
+  addResponses,
+  copyResponses,
+  createAccount,
+  createSurvey,
+  withClient,
+} from '../support/data.ts';
+import { readWorkbook, readZip } from '../support/xlsx.ts';
+
+type Parameters = Record<string, string | readonly string[] | undefined>;
+
+const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+const LONGEST = 32_767;
+
+const get = (survey: TestSurvey, parameters: Parameters = {}, path = '/responses/xlsx', method = 'GET') =>
+  fetchApi(`${path}${query({ survey: survey.name, ...parameters })}`, { key: survey.account.key, method });
+
+/** The rows that a workbook must have for a CSV file. A null and an empty text are both an empty cell. */
+const rowsOf = (csv: Buffer) =>
+  csvRecords(csv).map((record) => {
+    const cells = record.map((cell) => cell || null);
+    return cells.slice(0, cells.findLastIndex((cell) => cell !== null) + 1);
+  });
+
+/** Adds responses at different times. */
+const addAll = (survey: TestSurvey, rows: readonly TestResponse[]) =>
+  addResponses(
+    survey,
+    rows.map((row, i) => ({ ...row, timestamp: `2026-03-01T00:00:00.${100 + i}Z` })),
+  );
+
+const text = fc
+  .array(
+    fc.oneof(pgText, fc.constantFrom('_x0041_', '_x005F_', '\u0001', '\ufffe\uffff', '\u2028', '<&>', '=1+1', ' ')),
+    {
+      maxLength: 4,
+    },
+  )
+  .map((parts) => parts.join(''));
+const anyResponses = fc.array(
+  fc.record({
+    form: fc.integer({ min: 0, max: 2 }),
+    userid: fc.oneof(fc.constantFrom('0012', 'b'), text),
+    flowid: fc.constantFrom('1', '2', '9007199254740993'),
+    parent_shortcode: fc.constantFrom('p', '', ' q'),
+    question_ref: fc.oneof(fc.constantFrom('q1', 'q2'), text),
+    question_text: text,
+    response: text,
+    translated_response: fc.option(text),
+    pageid: fc.option(text),
+    metadata: fc.constantFrom(null, '{}', '{"a": "=1", "n": 1.0}', '{"a": " x_x0041_\\r"}'),
+  }),
+  { minLength: 1, maxLength: 12 },
+);
+
+let account: TestAccount;
+beforeAll(async () => {
+  account = await createAccount();
+});
+
+describe('a workbook', () => {
+  test('has the cells of the CSV file, for any rows and parameters', async () => {
+    const anyParameters: fc.Arbitrary<Parameters> = fc.oneof(
+      fc.record({ metadata: fc.constantFrom(['a', 'n'], ['x y']) }, { requiredKeys: [] }),
+      fc.record(
+        {
+          layout: fc.constant('wide'),
+          metadata: fc.constant(['a']),
+          value: fc.constant('translated'),
+          repeats: fc.constantFrom('first', 'drop'),
+          require_metadata: fc.constant(['a']),
+        },
+        { requiredKeys: ['layout'] },
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(anyResponses, anyParameters, async (rows, parameters) => {
+        const survey = await createSurvey(account, undefined, 3);
+        await addAll(survey, rows);
+        const file = await get(survey, parameters);
+        expect(file.status).toBe(200);
+        expect(readWorkbook(file.bytes)).toEqual(rowsOf((await get(survey, parameters, '/responses/csv')).bytes));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('has every response once, over many pages, and a frozen first row', async () => {
+    const survey = await createSurvey(account, undefined, 3);
+    await addResponses(
+      survey,
+      Array.from({ length: 6000 }, (_, i) => ({
+        form: i % 3,
+        question_ref: `q${i}`,
+        response: `${i}, "é🎉"\r\n`.repeat(i % 200),
+      })),
+    );
+    const { status, headers, bytes } = await get(survey, { count: 'true' });
+    expect([status, headers.get('X-Total-Count')]).toEqual([200, '6000']);
+    expect(headers.get('Content-Type')).toBe(TYPE);
+    expect(headers.get('Content-Disposition')).toMatch(/^attachment; filename="responses_[^"]+\.xlsx"$/);
+    expect(headers.get('Content-Encoding')).toBeNull();
+    expect(readWorkbook(bytes)).toEqual(rowsOf(await copyResponses(survey)));
+    const parts = readZip(bytes);
+    expect(parts.get('xl/worksheets/sheet1.xml')?.toString()).toContain('<pane ySplit="1" topLeftCell="A2"');
+    expect(parts.get('xl/workbook.xml')?.toString()).toContain('<sheet name="responses" sheetId="1" r:id="rId1"/>');
+  });
+
+  test('is only the header if nothing matches, and has no body for HEAD', async () => {
+    const survey = await createSurvey(account);
+    await addResponses(survey, [{}]);
+    const since = { since: '2030-01-01' };
+    expect(readWorkbook((await get(survey, since)).bytes)).toEqual(
+      rowsOf((await get(survey, since, '/responses/csv')).bytes),
+    );
+    expect((await get(survey, {}, '/responses/xlsx', 'HEAD')).status).toBe(200);
+  });
+});
+
+describe('a workbook gets an error', () => {
+  let survey: TestSurvey;
+  beforeAll(async () => {
+    survey = await createSurvey(account);
+    await addResponses(survey, [{}]);
+  });
+
+  test.each<[string, Parameters, string]>([
+    ['a byte order mark', { bom: 'false' }, 'bom cannot be used with a workbook: leave it out.'],
+    [
+      'apostrophes',
+      { safe: 'true' },
+      'safe cannot be used with a workbook, in which nothing runs as a formula: leave it out.',
+    ],
+    [
+      'a token',
+      { after: 'any' },
+      'after cannot be used with a workbook, which cannot be resumed: use since, or /responses/csv.',
+    ],
+    [
+      'another order',
+      { order: 'desc' },
+      expect.stringContaining('order=desc is supported only by /responses') as string,
+    ],
+    ['parameters of the wide layout', { value: 'translated' }, 'value can only be used with layout=wide.'],
+    [
+      'a count of wide records',
+      { layout: 'wide', count: 'true' },
+      'count cannot be used with layout=wide: the number of records is known only at the end.',
+    ],
+  ])('with %s', async (_, parameters, message) => {
+    const { status, headers, text: body } = await get(survey, parameters);
+    expect([status, headers.get('X-Error-Code')]).toEqual([400, 'invalid_parameter']);
+    expect(JSON.parse(body)).toEqual({ error: { message } });
+    expect(headers.get('X-Ignored-Parameters')).toBeNull();
+  });
+
+  test('for a survey without responses', async () => {
+    const empty = await createSurvey(account);
+    expect((await get(empty)).headers.get('X-Error-Code')).toBe('no_responses');
+  });
+});
+
+describe('a cell of a workbook', () => {
+  const withOne = async (row: TestResponse) => {
+    const survey = await createSurvey(account);
+    await addResponses(survey, [{}, row]);
+    return survey;
+  };
+
+  test.each<[string, string, string]>([
+    ['of one byte', 'a'.repeat(LONGEST), 'a'],
+    ['of three bytes', '漢'.repeat(LONGEST), 'a'],
+    ['outside the Basic Multilingual Plane', `${'🎉'.repeat((LONGEST - 1) / 2)}a`, 'a'],
+  ])('can have 32,767 UTF-16 code units %s, and no more', async (_, longest, more) => {
+    const fits = await withOne({ response: longest });
+    expect(readWorkbook((await get(fits)).bytes).flat()).toContain(longest);
+    const { status, headers, text: body } = await get(await withOne({ response: longest + more }));
+    expect([status, headers.get('X-Error-Code'), body]).toEqual([
+      400,
+      'export_too_large',
+      errorBody(
+        'This selection has a cell of more than 32767 characters, which an Excel worksheet cannot hold. ' +
+          'Narrow it with since, until, shortcode, question_ref or userid, or download it as CSV.',
+      ),
+    ]);
+  });
+
+  const long = 'a'.repeat(LONGEST + 1);
+  test.each<[string, TestResponse, number[]]>([
+    ['userid', { userid: long }, [400, 400, 400]],
+    ['parent_shortcode', { parent_shortcode: long }, [400, 400, 400]],
+    ['question_ref', { question_ref: long }, [400, 400, 400]],
+    ['question_text', { question_text: long }, [400, 200, 200]],
+    ['response', { response: long }, [400, 400, 400]],
+    ['response, but translated', { response: long, translated_response: '' }, [400, 400, 200]],
+    ['translated_response', { translated_response: long }, [400, 200, 400]],
+    ['metadata', { metadata: `{"a": "${long}"}` }, [400, 400, 400]],
+    ['pageid', { pageid: long }, [400, 200, 200]],
+  ])('can be too long in %s, if the table has it', async (_, row, statuses) => {
+    const survey = await withOne(row);
+    const layouts: Parameters[] = [{}, { layout: 'wide' }, { layout: 'wide', value: 'translated' }];
+    const responses = await Promise.all(layouts.map(async (parameters) => get(survey, parameters)));
+    expect(responses.map(({ status }) => status)).toEqual(statuses);
+  });
+
+  test.each<[string, Parameters]>([
+    ['since', { since: '2026-03-02' }],
+    ['userid', { userid: 'other' }],
+    ['shortcode', { shortcode: 'f1' }],
+  ])('can be too long outside a selection by %s', async (_, filter) => {
+    const survey = await createSurvey(account, undefined, 3);
+    await addResponses(survey, [{ response: long }, { form: 2, userid: 'other', timestamp: '2026-03-02T00:00:00Z' }]);
+    expect((await get(survey, filter)).status).toBe(200);
+  });
+
+  test('can be too long as the name of a column', async () => {
+    const survey = await withOne({ question_ref: 'a'.repeat(LONGEST - 1) });
+    expect((await get(survey)).status).toBe(200);
+    expect((await get(survey, { layout: 'wide', columns: 'question' })).status).toBe(200);
+    expect((await get(survey, { layout: 'wide' })).status).toBe(400);
+  });
+});
+
+test('the records of a wide table are counted as it has them', async () => {
+  const parameters = fc.record(
+    {
+      repeats: fc.constantFrom('last', 'first', 'drop'),
+      require_metadata: fc.constant(['a']),
+      shortcode: fc.constant('f0'),
+    },
+    { requiredKeys: [] },
+  );
+  await fc.assert(
+    fc.asyncProperty(anyResponses, parameters, async (rows, options) => {
+      const survey = await createSurvey(account, undefined, 3);
+      await addAll(survey, rows);
+      const records = csvRecords((await get(survey, { layout: 'wide', ...options }, '/responses/csv')).bytes);
+      const formVersions = survey.forms.filter(({ shortcode }) => (options.shortcode ?? shortcode) === shortcode);
+      const { text: count, params } = recordsQuery({ formVersions }, options);
+      const found = await withClient(async (client) =>
+        client.query({ text: count.replaceAll(RESULT_NAME, 'r'), values: [...params], rowMode: 'array' }),
+      );
+      expect(Number((found.rows as [string][])[0]?.[0])).toBe(records.length - 1);
+    }),
+  );
+});

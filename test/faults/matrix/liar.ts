@@ -1,0 +1,119 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Exchange } from '../../support/fault-proxy.ts';
+import type { Kind } from './kinds.ts';
+import { type About, type LiePlan, SEVERAL } from './lies.ts';
+import { QueryCounts, type SqlResult, parseResult } from './results.ts';
+
+/** How long a result waits for another one to be swapped with. */
+const SWAP_MS = 500;
+
+/** A result that waits to be swapped. */
+interface Waiting {
+  readonly kind: Kind;
+  readonly result: SqlResult;
+  readonly resolve: (result: SqlResult | undefined) => void;
+}
+
+/** Tells the lies of one trial. */
+export class Liar {
+  /** The number of altered results. */
+  told = 0;
+  readonly #plan: LiePlan;
+  readonly #random: () => number;
+  #chosen = 0;
+  #waiting: Waiting | undefined;
+  /** The queries whose rows were all removed. Removed twice in a row, they do not exist for the service. */
+  readonly #emptied = new Set<string>();
+
+  constructor(plan: LiePlan, random: () => number) {
+    this.#plan = plan;
+    this.#random = random;
+  }
+
+  /** @returns the fault for one of the trial's requests, to be set before it is sent */
+  faultFor(kind: Kind, other: Kind): (exchange: Exchange) => void {
+    const { type, lie } = this.#plan;
+    const counts = new QueryCounts();
+    const earlier: SqlResult[] = [];
+    return (exchange) => {
+      exchange.refuseLonger(kind.maxResultBytes);
+      const query = counts.next(exchange);
+      if (query?.type !== type) return;
+      const { tell } = lie;
+      if ('lowersLimit' in tell) {
+        this.#lowerLimit(kind, query, exchange);
+        return;
+      }
+      exchange.change(async (body) => {
+        const own = parseResult(body);
+        const about: About = {
+          query,
+          other,
+          earlier: [...earlier],
+          swap: () => this.#swap(kind, own),
+          random: this.#random,
+        };
+        const result = this.#isChosen(query.at, kind) ? await tell.alter(own, about) : undefined;
+        earlier.push(own);
+        if (!result || isDeepStrictEqual(result, own) || !this.#mayEmpty(own, result, exchange)) return body;
+        this.told++;
+        return JSON.stringify(result);
+      });
+    };
+  }
+
+  #isChosen(at: number, kind: Kind): boolean {
+    const { dose, place } = this.#plan;
+    if (this.#isAwaited(kind)) return true;
+    if (dose === 'several' ? this.#random() >= SEVERAL : at < place) return false;
+    return this.#chosen++ === 0 || dose !== 'one';
+  }
+
+  #isAwaited(kind: Kind): boolean {
+    return this.#waiting !== undefined && (this.#waiting.kind !== kind || !this.#plan.lie.withOther);
+  }
+
+  #swap(kind: Kind, result: SqlResult): Promise<SqlResult | undefined> {
+    const { promise, resolve } = Promise.withResolvers<SqlResult | undefined>();
+    if (this.#isAwaited(kind)) {
+      this.#waiting?.resolve(result);
+      resolve(this.#waiting?.result);
+      this.#waiting = undefined;
+    } else if (this.#waiting) {
+      resolve(undefined);
+    } else {
+      const waiting = { kind, result, resolve };
+      this.#waiting = waiting;
+      setTimeout(() => {
+        if (this.#waiting === waiting) this.#waiting = undefined;
+        resolve(undefined);
+      }, SWAP_MS);
+    }
+    return promise;
+  }
+
+  #mayEmpty(own: SqlResult, result: SqlResult, { params, query }: Exchange): boolean {
+    if (result.rows.length > 0 || own.rows.length === 0) return true;
+    const limit = limitIndex(query);
+    const place = JSON.stringify(params.filter((_, index) => index !== limit));
+    if (this.#emptied.has(place)) return false;
+    this.#emptied.add(place);
+    return true;
+  }
+
+  #lowerLimit(kind: Kind, { type, at }: About['query'], exchange: Exchange): void {
+    const index = limitIndex(exchange.query);
+    if (!this.#isChosen(at, kind) || index < 0) return;
+    const lowered = Math.floor(Number(exchange.params[index]) ** this.#random()); // low ones as often as high ones
+    const usual = kind.results.find((r) => r.type === type && r.at === at)?.result.rows.length ?? 0;
+    exchange.replaceParams(exchange.params.with(index, String(lowered)));
+    exchange.change((body) => {
+      const { length } = parseResult(body).rows;
+      if (length === lowered || length < usual) this.told++;
+      return body;
+    });
+  }
+}
+
+/** The index of the parameter with a query's limit; -1 if there is none. */
+const limitIndex = (query: string): number => Number(/\blimit \$(\d+)/.exec(query)?.[1] ?? 0) - 1;

@@ -1,0 +1,49 @@
+import type { Exchange } from '../../support/fault-proxy.ts';
+
+/** Types of queries whose results are altered. */
+export const QUERY_TYPES = ['pages', 'page boundaries', 'questions', 'form versions'] as const;
+export type QueryType = (typeof QUERY_TYPES)[number];
+
+/** The result of a query, as the SQL-over-HTTP endpoint sends it. */
+export interface SqlResult {
+  readonly fields: readonly unknown[];
+  readonly rows: readonly unknown[];
+  readonly rowCount: number;
+}
+
+/** A result of an undisturbed request. */
+export interface Recorded {
+  readonly type: QueryType;
+  /** The number of queries of this type before it. */
+  readonly at: number;
+  readonly result: SqlResult;
+}
+
+/** By what only the type's SQL contains; undefined for a query whose result is left alone. The first match counts. */
+const SIGNS: readonly [RegExp, QueryType | undefined][] = [
+  [/\bapi_keys?\b/, undefined],
+  [/^\s*select count\(\*\) as/, undefined],
+  [/\blateral\b/, undefined], // whether there are responses
+  [/min\(question_idx\)/, 'questions'],
+  [/row_number\(\) over \(order by/, 'page boundaries'],
+  [/from responses\b/, 'pages'],
+  [/from surveys\b/, 'form versions'],
+];
+
+const typeOf = (query: string): QueryType | undefined => SIGNS.find(([sign]) => sign.test(query))?.[1];
+
+/** Numbers the queries of each type. */
+export class QueryCounts {
+  readonly #counts = new Map<QueryType, number>();
+
+  /** @returns undefined for a query whose result is left alone */
+  next({ query }: Exchange): Pick<Recorded, 'type' | 'at'> | undefined {
+    const type = typeOf(query);
+    if (!type) return undefined;
+    const at = this.#counts.get(type) ?? 0;
+    this.#counts.set(type, at + 1);
+    return { type, at };
+  }
+}
+
+export const parseResult = (body: Buffer): SqlResult => JSON.parse(body.toString()) as SqlResult;

@@ -1,0 +1,71 @@
+import { beforeAll, expect, test } from 'vitest';
+import { type TestSurvey, addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
+import { beginExport, readExport } from '../support/export.ts';
+import type { Exchange } from '../support/fault-proxy.ts';
+import { csvRecords } from '../support/csv.ts';
+import { readWorkbook } from '../support/xlsx.ts';
+import { FEW_RETRIES, withFaultyService } from './service.ts';
+
+const service = withFaultyService();
+
+let survey: TestSurvey;
+/** SQL requests of an export without a fault. */
+let requests: number;
+
+const begin = (headers = {}) => beginExport(survey, { file: 'xlsx', headers });
+
+beforeAll(async () => {
+  survey = await createSurvey(await createAccount(), undefined, 4);
+  const long = 'x'.repeat(32_000);
+  // The first rows are large, so that the others are read in several pages.
+  await addResponses(
+    survey,
+    Array.from({ length: 3000 }, (_, i) => ({
+      form: i % 4,
+      timestamp: new Date(Date.UTC(2026, 2, 1) + i).toISOString(),
+      response: `"${i}"`,
+      ...(i < 25 ? { question_text: long, pageid: long, translated_response: long, metadata: `"${long}"` } : {}),
+    })),
+  );
+  await readExport(await begin()); // caches the key
+  service.proxy.inject();
+  await readExport(await begin());
+  ({ requests } = service.proxy);
+});
+
+test('the workbook in this test takes enough requests for its faults to matter', () => {
+  expect(requests).toBeGreaterThanOrEqual(9);
+});
+
+test('a workbook is whole whichever of its requests fails', async () => {
+  const expected = csvRecords(await copyResponses(survey)).map((record) => record[8]);
+  for (let position = 0; position < requests; position++) {
+    service.proxy.inject((exchange) => {
+      if (exchange.index === position) exchange.cutAfter((body) => body.length / 2);
+    });
+    const { complete, bytes } = await readExport(await begin());
+    expect(complete, `at request ${position}`).toBe(true);
+    expect(readWorkbook(bytes).map((row) => row[8])).toEqual(expected);
+  }
+});
+
+test('a permanent failure breaks off the transfer', async () => {
+  service.proxy.inject((exchange) => {
+    if (exchange.index >= requests - 2) exchange.reset();
+  });
+  const response = await begin(FEW_RETRIES);
+  expect(response.statusCode).toBe(200);
+  expect((await readExport(response)).complete).toBe(false);
+});
+
+test('so does a response with a text that is too long, stored after the texts were measured', async () => {
+  let isStored = false;
+  service.proxy.inject(async ({ query }: Exchange) => {
+    if (isStored || !query.startsWith('select parent_surveyid')) return;
+    isStored = true;
+    await addResponses(survey, [{ timestamp: '2030-01-01T00:00:00Z', response: 'a'.repeat(32_768) }]);
+  });
+  const response = await begin();
+  expect(response.statusCode).toBe(200);
+  expect((await readExport(response)).complete).toBe(false);
+});

@@ -1,0 +1,109 @@
+import { crc32, inflateRawSync } from 'node:zlib';
+
+/** An entry of a ZIP file, according to its central directory. */
+export interface ZippedEntry {
+  readonly name: string;
+  readonly size: number;
+  readonly compressedSize: number;
+  readonly crc: number;
+  /** The position of its local header. */
+  readonly offset: number;
+  /** The version needed to extract it, times 10. */
+  readonly version: number;
+}
+
+/** Reads the central directory of a ZIP file: https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT sections 4.3.12 to 4.3.16 */
+export function listZip(file: Buffer): ZippedEntry[] {
+  const end = file.length - 22; // it has no comment
+  check(file.readUInt32LE(end) === 0x06054b50, 'no end of central directory');
+  const count = file.readUInt16LE(end + 10);
+  const entries: ZippedEntry[] = [];
+  let at = file.readUInt32LE(end + 16);
+  for (let i = 0; i < count; i++) {
+    check(file.readUInt32LE(at) === 0x02014b50, 'no central directory header');
+    const nameEnd = at + 46 + file.readUInt16LE(at + 28);
+    const extraLength = file.readUInt16LE(at + 30);
+    const isZip64 = extraLength > 0;
+    if (isZip64) check(file.readUInt32LE(nameEnd) === ((24 << 16) | 1), 'no ZIP64 extra field');
+    const number = (position: number, index: number) =>
+      isZip64 ? Number(file.readBigUInt64LE(nameEnd + 4 + 8 * index)) : file.readUInt32LE(position);
+    entries.push({
+      name: file.toString('latin1', at + 46, nameEnd),
+      size: number(at + 24, 0),
+      compressedSize: number(at + 20, 1),
+      crc: file.readUInt32LE(at + 16),
+      offset: number(at + 42, 2),
+      version: file.readUInt16LE(at + 6),
+    });
+    at = nameEnd + extraLength;
+  }
+  check(
+    at === end && file.readUInt32LE(end + 12) === end - file.readUInt32LE(end + 16),
+    'a central directory of another size',
+  );
+  return entries;
+}
+
+/** The contents of a ZIP file by name, checked against everything the file repeats about them. */
+export function readZip(file: Buffer): Map<string, Buffer> {
+  return new Map(
+    listZip(file).map(({ name, size, compressedSize, crc, offset }) => {
+      check(file.readUInt32LE(offset) === 0x04034b50 && file.readUInt16LE(offset + 6) === 8, 'no local header');
+      const nameEnd = offset + 30 + file.readUInt16LE(offset + 26);
+      check(file.toString('latin1', offset + 30, nameEnd) === name, 'another name in the local header');
+      const end = nameEnd + file.readUInt16LE(offset + 28) + compressedSize;
+      const descriptor = [0x08074b50, crc, compressedSize, size].map((_, i) => file.readUInt32LE(end + 4 * i));
+      check(String(descriptor) === String([0x08074b50, crc, compressedSize, size]), 'another data descriptor');
+      const data = inflateRawSync(file.subarray(end - compressedSize, end));
+      check(data.length === size && crc32(data) === crc, 'other data');
+      return [name, data];
+    }),
+  );
+}
+
+/** The texts of a workbook's cells by row, as Excel reads them. Empty cells are null, those at the end of a row left out. */
+export function readWorkbook(file: Buffer): (string | null)[][] {
+  return readRows(readZip(file).get('xl/worksheets/sheet1.xml')?.toString('utf8') ?? '');
+}
+
+const CELL =
+  /<c\/>|<c t="str"><v>([^<]+)<\/v><\/c>|<c t="inlineStr"><is><t xml:space="preserve">([^<]+)<\/t><\/is><\/c>/gy;
+/** https://www.w3.org/TR/xml/#charsets */
+const NOT_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&#13;': '\r' };
+
+/** The rows of a worksheet's XML. Takes the markup that the service writes, and no other. */
+export function readRows(xml: string): (string | null)[][] {
+  check(!NOT_XML.test(xml), 'a character that XML cannot hold');
+  const rows = xml.replace(/^.*<sheetData>/s, '').replace(/<\/sheetData><\/worksheet>$/, '');
+  const found = Array.from(rows.matchAll(/<row>(.*?)<\/row>|<row\/>/gsy));
+  check(found.map(([row]) => row).join('') === rows, 'markup that is not a row');
+  return found.map(([, cells = '']) => {
+    const texts = Array.from(cells.matchAll(CELL));
+    check(texts.map(([cell]) => cell).join('') === cells, `markup that is not a cell: ${cells}`);
+    return texts.map(([, text, inline]) => {
+      // LibreOffice trims other cells, and only Excel decodes escapes in them.
+      check(
+        text === undefined ||
+          !/^[\t\n\r \u2000-\u200b\u2028\u2029]|[\t\n\r \u2000-\u200b\u2028\u2029]$|_x[\da-f]{4}_/i.test(text),
+        `not a plain text: ${text}`,
+      );
+      const content = text ?? inline;
+      return content === undefined ? null : decoded(content);
+    });
+  });
+}
+
+function decoded(content: string): string {
+  return content
+    .replaceAll(/\r\n?/g, '\n') // https://www.w3.org/TR/xml/#sec-line-ends
+    .replaceAll(/&[^;]*;?/g, (entity) => {
+      check(entity in ENTITIES, `another entity: ${entity}`);
+      return ENTITIES[entity] as string;
+    })
+    .replaceAll(/_x([\da-f]{4})_/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+}
+
+function check(condition: boolean, failure: string): void {
+  if (!condition) throw new Error(failure);
+}

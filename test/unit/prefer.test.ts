@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { prefersStrictHandling } from '../../src/http/prefer.ts';
+
+test.each([
+  'handling=strict',
+  'Handling=STRICT',
+  'handling = strict',
+  'handling\t=\t"strict"',
+  'handling="strict"; why="a, b; c"',
+  'return=minimal, handling=strict',
+  'return=minimal; foo="handling=lenient, \\"", wait=10 ,, handling=strict;x',
+  'x="a,handling=lenient",handling=strict, handling=lenient',
+])('%s asks for strict handling', (prefer) => {
+  expect(prefersStrictHandling(prefer)).toBe(true);
+});
+
+test.each([
+  '',
+  'strict',
+  'handling',
+  'handling=lenient',
+  'handling=lenient, handling=strict',
+  'handling, handling=strict',
+  'handling=strictly',
+  'handling="strict',
+  'handling=strict lenient',
+  'handlings=strict',
+  'x; handling=strict',
+  'x="handling=strict"',
+  'x=", handling=strict',
+])('%j does not', (prefer) => {
+  expect(prefersStrictHandling(prefer)).toBe(false);
+});
+
+test('long headers take no longer than their length', () => {
+  for (const part of ['"', '\\"', 'a', ' ', ';', 'a;', '","', '"\\']) {
+    const started = performance.now();
+    expect(prefersStrictHandling(`${part.repeat(200_000)}"`)).toBe(false);
+    expect(performance.now() - started).toBeLessThan(2000); // quadratic time is minutes
+  }
+});

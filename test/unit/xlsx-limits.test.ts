@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest';
+import type { Database } from '../../src/db/client.ts';
+import { CSV_COLUMNS } from '../../src/db/responses.ts';
+import { checkSheetLimits } from '../../src/xlsx/check-limits.ts';
+
+/** Checks the limits for a selection with so many responses, and records. @returns the error's code, if there is one */
+async function errorFor(responses: number, records?: number): Promise<string | undefined> {
+  const counts = [responses, records];
+  const db: Pick<Database, 'rows'> = {
+    rows: ({ text }) => Promise.resolve([[text.includes('select exists') ? 'f' : String(counts.shift())]]),
+  };
+  const table = { names: [], columns: CSV_COLUMNS, leftOut: records === undefined ? undefined : {} };
+  try {
+    await checkSheetLimits(db as Database, 'key', { formVersions: [] }, table, new AbortController().signal);
+    return undefined;
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+}
+
+describe('a workbook', () => {
+  test('can have 1,048,575 records', async () => {
+    expect(await errorFor(1_048_575)).toBeUndefined();
+    expect(await errorFor(1_048_576)).toBe('export_too_large');
+  });
+
+  test('with a wide table can have more responses', async () => {
+    expect(await errorFor(5_000_000, 1_048_575)).toBeUndefined();
+    expect(await errorFor(5_000_000, 1_048_576)).toBe('export_too_large');
+  });
+});

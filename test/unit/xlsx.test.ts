@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { MAX_CELL_LENGTH, MAX_ROWS, SheetLimitError, SheetWriter } from '../../src/xlsx/sheet.ts';
+import { pgText } from '../support/arbitraries.ts';
+import { naiveCsv } from '../support/csv.ts';
+import { readRows } from '../support/xlsx.ts';
+
+type Text = string | null;
+
+const utf8 = new TextEncoder();
+
+function write(sheet: SheetWriter, text: Text): void {
+  const data = utf8.encode(`x,${naiveCsv([[text]])}`); // not at the start of its memory
+  sheet.cells({ data, cells: Int32Array.of(0, 2, data.length) }, 1, 2);
+}
+
+function xmlOf(rows: readonly (readonly Text[])[]): string {
+  const sheet = new SheetWriter();
+  for (const row of rows) {
+    for (const text of row) write(sheet, text);
+    sheet.endRecord();
+  }
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(sheet.take());
+}
+
+describe('a cell', () => {
+  test.each<[string, string, string]>([
+    ['plain text', 'né 🎉', 'né 🎉'],
+    ['a formula', '=1+1', '=1+1'],
+    ['leading zeros', '0012', '0012'],
+    ['quotes', 'say "hi", he said', 'say "hi", he said'],
+    ['markup', '<a> & ]]>', '&lt;a&gt; &amp; ]]&gt;'],
+    ['a tab and a line feed', 'a\tb\nc', 'a\tb\nc'],
+    ['a carriage return', 'a\rb\r\nc', 'a&#13;b&#13;\nc'],
+    ['part of an escape', '_x004_ _x00G1_ x0041_ _x0041', '_x004_ _x00G1_ x0041_ _x0041'],
+    ['other characters of U+F000 to U+FFFF', '\uf000\ufeff\ufffd', '\uf000\ufeff\ufffd'],
+  ])('holds %s as a text', (_, text, xml) => {
+    expect(xmlOf([[text]])).toBe(`<row><c t="str"><v>${xml}</v></c></row>`);
+  });
+
+  test.each<[string, string, string]>([
+    ['a space at its start', ' a', ' a'],
+    ['a line feed at its end', 'a\n', 'a\n'],
+    ['only a space', ' ', ' '],
+    ['a line separator at its start', '\u2028a', '\u2028a'],
+    ['an em space at its end', 'a\u2003', 'a\u2003'],
+    ['control characters', 'a\u0001\u001f"\r', 'a_x0001__x001F_"&#13;'],
+    ['U+FFFE and U+FFFF', 'a\ufffe\uffff', 'a_xFFFE__xFFFF_'],
+    ['an escape', 'a_x0041_x00eF_', 'a_x005F_x0041_x005F_x00eF_'],
+  ])('holds %s as an inline string', (_, text, xml) => {
+    const cell = `<c t="inlineStr"><is><t xml:space="preserve">${xml}</t></is></c>`;
+    expect(xmlOf([[text]])).toBe(`<row>${cell}</row>`);
+  });
+});
+
+test('nulls and empty texts are empty cells, left out at the end of a row', () => {
+  const xml = '<row><c/><c/><c t="str"><v>a</v></c></row><row/><row><c t="str"><v>b</v></c></row>';
+  expect(xmlOf([[null, '', 'a', null], ['', null], ['b']])).toBe(xml);
+});
+
+test('cells can be skipped, and bytes taken, at any time', () => {
+  const sheet = new SheetWriter();
+  sheet.skip(2);
+  write(sheet, 'a');
+  expect(sheet.length).toBe('<row><c/><c/><c t="str"><v>a</v></c>'.length);
+  expect(sheet.take()).toHaveLength('<row><c/><c/><c t="str"><v>a</v></c>'.length);
+  sheet.skip(1);
+  write(sheet, 'b');
+  sheet.skip(1);
+  sheet.endRecord();
+  expect(new TextDecoder().decode(sheet.take())).toBe('<c/><c t="str"><v>b</v></c></row>');
+});
+
+const awkward = fc.oneof(
+  pgText,
+  fc.constantFrom('_x0041_', '__x005F_x000d_', '\u0001', '\uffff', '\u2028', '&<>', '\r'),
+);
+const anyText = fc.array(awkward, { maxLength: 4 }).map((parts) => parts.join(''));
+
+test('every text comes back, for any rows', () => {
+  const anyRow = fc.array(fc.option(anyText, { freq: 5 }), { maxLength: 6 });
+  const isEmpty = (text: Text | undefined) => text === '' || text === null;
+  fc.assert(
+    fc.property(fc.array(anyRow), (rows) => {
+      const expected = rows.map((row) => {
+        const cells = row.map((text) => text || null);
+        return cells.slice(0, cells.findLastIndex((text) => !isEmpty(text)) + 1);
+      });
+      expect(readRows(xmlOf(rows))).toEqual(expected);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+describe('the limits of a worksheet', () => {
+  test.each([
+    ['of one byte', 'a'],
+    ['of three bytes', '漢'],
+    ['that CSV doubles', '"'],
+    ['that are escaped', '\u0001'],
+  ])('allow a cell of 32,767 characters %s, and none of more', (_, char) => {
+    const longest = char.repeat(MAX_CELL_LENGTH);
+    expect(readRows(xmlOf([[longest]]))).toEqual([[longest]]);
+    expect(() => xmlOf([[`${longest}a`]])).toThrow(SheetLimitError);
+  });
+
+  test('count characters outside the Basic Multilingual Plane twice', () => {
+    const longest = `${'🎉'.repeat(16_383)}a`;
+    expect(readRows(xmlOf([[longest]]))).toEqual([[longest]]);
+    expect(() => xmlOf([['🎉'.repeat(16_384)]])).toThrow(SheetLimitError);
+  });
+
+  test('allow 1,048,576 rows', () => {
+    const sheet = new SheetWriter();
+    for (let row = 0; row < MAX_ROWS; row++) {
+      sheet.endRecord();
+      sheet.take();
+    }
+    expect(() => sheet.endRecord()).toThrow(SheetLimitError);
+  });
+});
