@@ -7,8 +7,12 @@
 set -eu # stop at the first error
 api=${SURVEY_API:-http://127.0.0.1:8787/api/v1}
 
-curl --fail --silent --show-error --retry 3 --header "Authorization: Bearer $SURVEY_KEY" \
-  --output surveys.json.part "$api/surveys"
+curl --fail-with-body --silent --show-error --retry 3 --header "Authorization: Bearer $SURVEY_KEY" \
+  --output surveys.json.part "$api/surveys" || {
+  status=$?
+  if [ "$status" -eq 22 ]; then cat surveys.json.part >&2; fi # the service's message
+  exit "$status"
+}
 mv surveys.json.part surveys.json
 
 if command -v jq >/dev/null; then

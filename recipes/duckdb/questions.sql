@@ -1,7 +1,8 @@
 -- Query a CSV file
 --
--- Reads `responses.csv`. The last statement writes the table as Parquet, which stores the columns' types, so programs that read it
--- do not guess them.
+-- Reads `responses.csv`. `all_varchar` reads every column as text. `allow_quoted_nulls = false` keeps the file's distinction
+-- between a missing value (an empty cell, read as `NULL`) and an empty answer (`""`, read as an empty string). The last statement
+-- writes the table as Parquet, which stores the columns' types, so programs that read it do not guess them.
 
 create or replace temp view responses as
 from read_csv('responses.csv', header = true, delim = ',', quote = '"', escape = '"', new_line = '\n',
@@ -13,14 +14,9 @@ from responses
 group by question_ref
 order by answers desc, question_ref;
 
--- People who started in each week (all times are in UTC).
-select date_trunc('week', first_answer)::date as week, count(*) as people
-from (select userid, min(timestamp::timestamp) as first_answer from responses group by userid)
-group by week
-order by week;
-
--- Each person's latest answer to each question. (Times do not sort correctly as text: some have 3 fraction digits, some 6.)
-select userid, question_ref, response, timestamp
+-- Each person's latest answer to each question, and a value from the metadata. (Times do not sort correctly as text: some have 3
+-- fraction digits, some 6.)
+select userid, question_ref, response, metadata ->> '$.platform' as platform
 from responses
 qualify row_number() over (partition by userid, question_ref order by timestamp::timestamp desc, surveyid desc) = 1
 order by userid, timestamp::timestamp

@@ -1,14 +1,20 @@
 #!/bin/sh
-# Download a file for Excel
+# Download a workbook
 #
-# `bom=true` starts the file with a byte order mark, by which Excel recognises UTF-8. `safe=true` puts an apostrophe before answers
-# that Excel would run as a formula. This changes the data (`-5` becomes `'-5`): use this file for viewing, and `responses.csv` for
-# everything else.
+# Saves `responses.xlsx`, for Excel (not tested) and LibreOffice: every cell is text, so ids keep all their digits and no answer
+# runs as a formula. It can have up to 1,048,575 rows with cells of up to 32,767 characters; the service refuses more.
+#
+# For one row per participant, add `--data layout=wide`, and the other parameters of
+# [that recipe](#one-row-per-participant-curl).
 
 set -eu # stop at the first error
 api=${SURVEY_API:-http://127.0.0.1:8787/api/v1}
+file=responses.xlsx
 
-curl --fail --silent --show-error --retry 3 --header "Authorization: Bearer $SURVEY_KEY" \
-  --get "$api/responses/csv" --data-urlencode "survey=$SURVEY" --data bom=true --data safe=true \
-  --output responses-for-excel.csv.part
-mv responses-for-excel.csv.part responses-for-excel.csv
+curl --fail-with-body --silent --show-error --retry 3 --header "Authorization: Bearer $SURVEY_KEY" \
+  --get "$api/responses/xlsx" --data-urlencode "survey=$SURVEY" --output "$file.part" || {
+  status=$?
+  if [ "$status" -eq 22 ]; then cat "$file.part" >&2; fi # the service's message
+  exit "$status"
+}
+mv "$file.part" "$file"

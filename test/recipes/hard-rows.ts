@@ -30,7 +30,7 @@ const HARD_ANSWERS = [
     '\\',
     'a\\nb',
   ],
-  ...['\uFEFFmark', 'e\u0301', '👩‍👩‍👧', '\u2028', '{"token":"WzEs"}]}', '"token":"WzEs"}', 'x'.repeat(40_000)],
+  ...['\uFEFFmark', 'e\u0301', '👩‍👩‍👧', '\u2028', '{"token":"WzEs"}]}', '"token":"WzEs"}', 'x'.repeat(32_000)],
 ];
 
 const HARD_IDS = ['0042', 'NA', 'user "9", née Ünï', '9272908327168660', ' 1'];

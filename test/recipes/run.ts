@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { UserError, reasonOf, runCommand } from '../../tools/command.ts';
 import { type Language, type RecipeFile, recipeFiles } from '../../tools/recipes/catalogue.ts';
 import { checks } from './checks.ts';
+import { NotRun } from './checks/expect.ts';
 import { type Interpreter, type Missing, findInterpreter } from './interpreters.ts';
 import { type Trials, prepareTrials } from './trial.ts';
 
@@ -68,7 +69,7 @@ async function runRecipe(
     const details = await check(trials.of(path, interpreter));
     return report('ran', `${details} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
   } catch (error) {
-    return report('FAILED', reasonOf(error));
+    return report(error instanceof NotRun ? 'not run' : 'FAILED', reasonOf(error));
   }
 }
 

@@ -6,13 +6,14 @@ export const RECIPES = fileURLToPath(new URL('../../recipes/', import.meta.url))
 /** What recipes do: the rows of the page's table. */
 export const subjects = {
   list: 'list the surveys',
-  download: 'download a survey as CSV',
+  download: 'download a survey',
+  participants: 'get one row per participant, translated, without testers',
+  questions: 'list the questions, count responses per day',
   page: 'read page by page',
   part: 'download a part, or new responses',
   resume: 'resume a download',
   join: 'join with the form versions',
-  busy: 'wait when the service is busy',
-  query: 'query or open a file',
+  query: 'open or query a file',
 } as const;
 
 export type Subject = keyof typeof subjects;
@@ -37,25 +38,29 @@ export const chapters: readonly Chapter[] = [
   chapter('curl', 'curl', {
     'list-surveys.sh': 'list',
     'download-csv.sh': 'download',
-    'download-month.sh': 'part',
-    'page-through.sh': 'page',
+    'participants.sh': 'participants',
+    'codebook.sh': 'questions',
     'resume-download.sh': 'resume',
   }),
   chapter('python', 'python', {
     'download_csv.py': 'download',
+    'participants.py': 'participants',
     'page_through.py': 'page',
     'pull_new.py': 'part',
     'resume_download.py': 'resume',
     'join_form_data.py': 'join',
-    'wait_when_busy.py': 'busy',
+    'preprocess.py': 'query',
   }),
-  chapter('r', 'r', { 'download_csv.R': 'download', 'page_through.R': 'page', 'join_form_data.R': 'join' }),
-  chapter('duckdb', 'duckdb', { 'questions.sql': 'query', 'read_ndjson.sql': 'query', 'join_form_data.sql': 'join' }),
+  chapter('r', 'r', {
+    'download_csv.R': 'download',
+    'participants.R': 'participants',
+    'read_data_table.R': 'join',
+  }),
+  chapter('duckdb', 'duckdb', { 'questions.sql': 'query', 'read_ndjson.sql': 'query' }),
   {
     folder: 'excel',
     recipes: [
       { path: 'excel/download-for-excel.sh', subject: 'download', language: 'curl' },
-      { path: 'excel/open-the-file.md', subject: 'query' },
       { path: 'excel/power-query.md', subject: 'part' },
     ],
   },

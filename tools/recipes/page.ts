@@ -82,6 +82,6 @@ function testedNote(): string {
   return [
     '`npm run recipes` runs these programs against the service and compares their files with plain downloads byte for byte, also',
     'when connections break. It skips languages that are not installed. It cannot test',
-    `${manual.join(' and ')}.`,
+    `${new Intl.ListFormat('en').format(manual)}.`,
   ].join('\n');
 }

@@ -1,52 +1,33 @@
 import assert from 'node:assert/strict';
-import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkDownload, checkWaiting } from './downloads.ts';
-import { type Check, expectFile, expectNothingComplete, expectSuccess } from './expect.ts';
-import { cutAfter, noFault, shortenTo } from '../faults.ts';
+import { csvRecords } from '../../support/csv.ts';
+import { readWorkbook } from '../../support/xlsx.ts';
+import { checkDownload, checkParticipants, checkWaiting } from './downloads.ts';
+import { type Check, expectFile, expectNothingComplete, expectRefused, expectSuccess } from './expect.ts';
+import { cutAfter, shortenTo } from '../faults.ts';
 
 export const curlChecks: Record<string, Check> = {
   async 'curl/list-surveys.sh'(trial) {
     const folder = await trial.folder();
     expectSuccess(await trial.run(folder));
+    await expectRefused(trial);
     const { body } = await trial.get('/surveys', {});
     return `${await expectFile(join(folder, 'surveys.json'), body)}; ${await checkWaiting(trial)}`;
   },
 
   'curl/download-csv.sh': checkDownload,
+  'curl/participants.sh': checkParticipants,
 
-  async 'curl/download-month.sh'(trial) {
+  async 'curl/codebook.sh'(trial) {
     const folder = await trial.folder();
     expectSuccess(await trial.run(folder));
-    const { body } = await trial.get('/responses/csv', {
-      survey: trial.survey,
-      since: '2026-02-01',
-      until: '2026-03-01',
-    });
-    const whole = await trial.get('/responses/csv');
-    assert.ok(
-      body.length > 0 && body.length < whole.body.length && whole.body.includes(body.subarray(body.indexOf('\n'))),
-    );
-    const sum = await expectFile(join(folder, 'responses-2026-02.csv'), body);
-    const broken = await trial.folder();
-    await expectNothingComplete(broken, await trial.run(broken, { faults: [cutAfter(100_000)] }));
-    return `${sum}; no partial file when cut`;
-  },
-
-  async 'curl/page-through.sh'(trial) {
-    const folder = await trial.folder();
-    expectSuccess(await trial.run(folder));
-    const pages = await readdir(join(folder, 'pages'));
-    const rows = [];
-    for (const page of pages.toSorted()) {
-      const text = await readFile(join(folder, 'pages', page), 'utf8');
-      rows.push(text.slice('{"responses":['.length, -']}'.length));
-    }
-    const { body } = await trial.get('/responses/ndjson');
-    assert.equal(rows.join(','), body.toString().trimEnd().replaceAll('\n', ','), 'the pages differ from the export');
-    const broken = await trial.folder();
-    await expectNothingComplete(broken, await trial.run(broken, { faults: [noFault, cutAfter(100_000)] }));
-    return `${pages.length} pages, byte for byte the NDJSON export; no partial file when cut; ${await checkWaiting(trial)}`;
+    const { survey } = trial;
+    const codebook = await trial.get('/responses/questions', { survey, format: 'csv' });
+    const summary = await trial.get('/responses/summary', { survey, timezone: 'Africa/Nairobi' });
+    await expectFile(join(folder, 'summary.json'), summary.body);
+    await expectRefused(trial);
+    return expectFile(join(folder, 'codebook.csv'), codebook.body);
   },
 
   async 'curl/resume-download.sh'(trial) {
@@ -68,19 +49,23 @@ export const curlChecks: Record<string, Check> = {
     const shortened = await trial.folder();
     const length = body.indexOf('\n', 500_000) + 1;
     await expectNothingComplete(shortened, await trial.run(shortened, { faults: [shortenTo(length)] }));
-    const refused = await trial.folder();
-    await expectNothingComplete(refused, await trial.run(refused, { key: 'sres_wrong' }));
+    await expectRefused(trial);
     return `${sum} over ${finished.requests} connections, and from 7 partial files; no partial file when shortened or refused`;
   },
 
   async 'excel/download-for-excel.sh'(trial) {
     const folder = await trial.folder();
     expectSuccess(await trial.run(folder));
-    const { body } = await trial.get('/responses/csv', { survey: trial.survey, bom: 'true', safe: 'true' });
-    assert.ok(body.subarray(0, 3).equals(Buffer.from('\uFEFF')) && body.includes("'=1+1"));
-    const sum = await expectFile(join(folder, 'responses-for-excel.csv'), body);
+    const rows = readWorkbook(await readFile(join(folder, 'responses.xlsx')));
+    const { body } = await trial.get('/responses/csv');
+    const records = csvRecords(body).map((cells) => cells.map((cell) => cell || null)); // both empty in a workbook
+    assert.deepEqual(
+      rows,
+      records.map((cells) => cells.slice(0, cells.findLastIndex((cell) => cell !== null) + 1)),
+    );
     const broken = await trial.folder();
     await expectNothingComplete(broken, await trial.run(broken, { faults: [cutAfter(100_000)] }));
-    return `${sum}; no partial file when cut`;
+    await expectRefused(trial);
+    return `${rows.length} rows equal those of the CSV; no partial file when cut or refused`;
   },
 };

@@ -2,8 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseCsv } from '../../support/csv.ts';
 import type { Trial } from '../trial.ts';
-import { type Check, type Row, expectRows, expectSuccess, readCsv } from './expect.ts';
-import { JOINED_COLUMNS, joinedRows } from './join.ts';
+import { type Check, type Row, expectRows, expectSuccess, folderWithFiles, readCsv } from './expect.ts';
 
 const NDJSON_COLUMNS = ['surveyid', 'userid', 'question_ref', 'response', 'timestamp', 'translated_response'];
 
@@ -23,23 +22,7 @@ export const duckdbChecks: Record<string, Check> = {
     const rows = await readParquet(trial, folder, 'responses-from-ndjson.parquet');
     return `${expectRows(rows, expected, NDJSON_COLUMNS)} in Parquet equal the CSV`;
   },
-
-  async 'duckdb/join_form_data.sql'(trial) {
-    const expected = await joinedRows(trial);
-    const folder = await folderWithFiles(trial);
-    expectSuccess(await trial.run(folder));
-    return `${expectRows(await readCsv(folder, 'joined.csv'), expected, JOINED_COLUMNS)}, each with its version`;
-  },
 };
-
-/** Creates a folder with the files that the recipes read. */
-async function folderWithFiles(trial: Trial): Promise<string> {
-  const folder = await trial.folder();
-  await writeFile(join(folder, 'responses.csv'), (await trial.get('/responses/csv')).body);
-  await writeFile(join(folder, 'responses.ndjson'), (await trial.get('/responses/ndjson')).body);
-  await writeFile(join(folder, 'form-data.csv'), (await trial.get('/responses/form-data')).body);
-  return folder;
-}
 
 async function readParquet(trial: Trial, folder: string, name: string): Promise<Row[]> {
   const script = join(folder, 'to-csv.sql');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseCsv } from '../../support/csv.ts';
 import type { Finished } from '../programs.ts';
@@ -22,6 +22,14 @@ export async function expectFile(path: string, expected: Buffer): Promise<string
   return `SHA-256 ${sum?.slice(0, 8)}…`;
 }
 
+/** Checks that the run failed, showed the service's message, and left no file that looks complete. */
+export async function expectRefused(trial: Trial): Promise<void> {
+  const folder = await trial.folder();
+  const finished = await trial.run(folder, { key: 'sres_wrong' });
+  await expectNothingComplete(folder, finished);
+  assert.match(finished.stderr, /Invalid Token\./, 'it did not show the service’s message');
+}
+
 /** Checks that the run failed and left no file that looks complete, only `.part` files. */
 export async function expectNothingComplete(folder: string, finished: Finished): Promise<void> {
   assert.notEqual(finished.status, 0, 'it succeeded, but should have failed');
@@ -38,8 +46,34 @@ export async function expectAllOrNothing(
   await (finished.status === 0 ? expectAll() : expectNothingComplete(folder, finished));
 }
 
+/** Reads a CSV file, whose carriage returns must be quoted: most programs take an unquoted one for the end of a record. */
 export async function readCsv(folder: string, name: string): Promise<Row[]> {
-  return parseCsv(await readFile(join(folder, name)));
+  const file = await readFile(join(folder, name));
+  const unquoted = file.toString('latin1').replaceAll(/"[^"]*"/g, '');
+  assert.ok(!unquoted.includes('\r'), `${name} has a carriage return that is not quoted`);
+  return parseCsv(file);
+}
+
+/** Creates a folder with the files that the download recipes save. */
+export async function folderWithFiles(trial: Trial): Promise<string> {
+  const folder = await trial.folder();
+  await writeFile(join(folder, 'responses.csv'), (await trial.get('/responses/csv')).body);
+  await writeFile(join(folder, 'responses.ndjson'), (await trial.get('/responses/ndjson')).body);
+  await writeFile(join(folder, 'form-data.csv'), (await trial.get('/responses/form-data')).body);
+  return folder;
+}
+
+/** A recipe cannot be run here. */
+export class NotRun extends Error {
+  override name = 'NotRun';
+}
+
+/** @param program fails if a library is not installed. @throws NotRun */
+export async function requireLibrary(trial: Trial, name: string, program: string): Promise<void> {
+  const script = join(await trial.folder(), 'probe');
+  await writeFile(script, program);
+  const { status } = await trial.interpreter.run(script, {});
+  if (status !== 0) throw new NotRun(`${name} is not installed`);
 }
 
 /** Compares some columns of all rows, in order. */

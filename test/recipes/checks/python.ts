@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict';
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkDownload, checkWaiting } from './downloads.ts';
-import { type Check, expectFile, expectNothingComplete, expectSuccess } from './expect.ts';
+import { parseCsv } from '../../support/csv.ts';
+import { checkDownload, checkParticipants, checkWaiting } from './downloads.ts';
+import {
+  type Check,
+  expectFile,
+  expectNothingComplete,
+  expectSuccess,
+  folderWithFiles,
+  readCsv,
+  requireLibrary,
+} from './expect.ts';
 import { checkJoin } from './join.ts';
 import { checkPages } from './pages.ts';
 import { cutAfter, shortenTo } from '../faults.ts';
@@ -73,12 +82,32 @@ export const pythonChecks: Record<string, Check> = {
     return `${sum} over ${finished.requests} connections, and from ${lengths.length} partial files; ${await checkWaiting(trial)}`;
   },
 
-  'python/join_form_data.py': checkJoin,
+  'python/participants.py': checkParticipants,
 
-  async 'python/wait_when_busy.py'(trial) {
-    const finished = await trial.run(await trial.folder());
-    expectSuccess(finished);
-    assert.equal(finished.stdout.split('\n')[0], trial.survey);
-    return checkWaiting(trial);
+  'python/join_form_data.py': (trial) => checkJoin(trial, ['shortcode', 'version', 'platform', 'wave']),
+
+  async 'python/preprocess.py'(trial) {
+    await requireLibrary(trial, 'vlab_prepro', 'import vlab_prepro');
+    const folder = await folderWithFiles(trial);
+    expectSuccess(await trial.run(folder));
+    const forms = new Map(
+      parseCsv((await trial.get('/responses/form-data')).body).map((row) => [row['surveyid'], row]),
+    );
+    const flows = new Map<string, Set<string | null>>();
+    const dropped = new Set<string | null>();
+    const users = new Set<string | null>();
+    for (const { userid = null, surveyid, flowid = null, metadata } of parseCsv(
+      (await trial.get('/responses/csv')).body,
+    )) {
+      users.add(userid);
+      if (!(JSON.parse(metadata ?? '{}') as { platform?: string }).platform) dropped.add(userid);
+      const form = `${userid} ${forms.get(surveyid)?.['shortcode']}`;
+      flows.set(form, (flows.get(form) ?? new Set()).add(flowid));
+      if ((flows.get(form)?.size ?? 0) > 1) dropped.add(userid);
+    }
+    const found = new Set((await readCsv(folder, 'preprocessed.csv')).map((row) => row['userid'] ?? null));
+    assert.ok(dropped.size > 0 && found.size > 0);
+    assert.deepEqual(found, new Set([...users].filter((user) => !dropped.has(user))));
+    return `${found.size} of ${users.size} participants, also where metadata is null`;
   },
 };

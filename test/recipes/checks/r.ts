@@ -1,12 +1,13 @@
-import { checkDownload } from './downloads.ts';
-import type { Check } from './expect.ts';
+import { checkDownload, checkParticipants } from './downloads.ts';
+import { type Check, requireLibrary } from './expect.ts';
 import { checkJoin } from './join.ts';
-import { checkPages } from './pages.ts';
-
-const PAGE_COLUMNS = ['surveyid', 'userid', 'question_ref', 'response', 'timestamp', 'translated_response'];
 
 export const rChecks: Record<string, Check> = {
   'r/download_csv.R': checkDownload,
-  'r/page_through.R': (trial) => checkPages(trial, PAGE_COLUMNS),
-  'r/join_form_data.R': checkJoin,
+  'r/participants.R': checkParticipants,
+
+  async 'r/read_data_table.R'(trial) {
+    await requireLibrary(trial, 'data.table', 'library(data.table)');
+    return checkJoin(trial, ['shortcode', 'version', 'platform']);
+  },
 };

@@ -1,0 +1,29 @@
+# Preprocess with vlab_prepro
+#
+# [vlab-prepro](https://pypi.org/project/vlab-prepro/) has the steps of the survey platform's own export: final answers, duplicate
+# participants, testers, one row per participant. It reads `metadata` as JSON and stops at a response without metadata, so an empty
+# cell becomes `{}` first. Reads `responses.csv` and `form-data.csv` ([download them first](#download-a-survey-as-csv-python)), and
+# requires `python3 -m pip install vlab-prepro`.
+
+import csv
+import os
+
+import pandas
+from vlab_prepro import Preprocessor
+
+responses = pandas.read_csv("responses.csv", dtype=str, keep_default_na=False)
+forms = pandas.read_csv("form-data.csv", dtype=str, keep_default_na=False)
+responses["metadata"] = responses["metadata"].replace("", "{}")
+forms["metadata"] = "{}"  # or keep it, if no form version has a list in it: pivot would fail
+
+p = Preprocessor()
+table = p.add_form_data(forms, responses)
+table = p.add_metadata(["platform"], table)
+table = p.keep_final_answer(table)
+table = p.drop_users_without("platform", table)  # testers
+table = p.drop_duplicated_users(["shortcode"], table)
+table = p.pivot("response", table)
+
+table.to_csv("preprocessed.csv.part", index=False, quoting=csv.QUOTE_ALL)
+os.replace("preprocessed.csv.part", "preprocessed.csv")
+print(table)
