@@ -6,6 +6,7 @@ import { findSurvey } from '../src/db/surveys.ts';
 import { csvHeader } from '../src/encode/csv-cell.ts';
 import type { Env } from '../src/env.ts';
 import { csvFormat } from '../src/export/formats.ts';
+import { ExportLease } from '../src/export/limits.ts';
 import { pageReader } from '../src/export/page-reader.ts';
 import { readAhead } from '../src/export/read-ahead.ts';
 import { streamChunks } from '../src/http/stream.ts';
@@ -23,13 +24,15 @@ export default {
       searchParams.get('survey') ?? '',
       request.signal,
     );
-    const pages = readAhead(pageReader(db, { formVersions }, csvFormat(), signal));
+    const lease = new ExportLease('bench');
+    const pages = readAhead(pageReader(db, { formVersions }, csvFormat(), signal), lease);
     async function* body() {
       yield csvHeader(CSV_COLUMNS);
       for await (const page of pages) {
         yield page.data;
         page.release();
       }
+      lease.end();
     }
     return new Response(streamChunks(body(), ending));
   },

@@ -14,11 +14,17 @@ export interface BenchAccount {
   readonly key: string;
 }
 
-export async function createAccount(client: pg.Client): Promise<BenchAccount> {
-  const key = generateApiKey();
-  const email = 'bench@example.org';
+export async function createAccount(client: pg.Client, email = 'bench@example.org'): Promise<BenchAccount> {
   const { rows } = await client.query<{ id: string }>('insert into users (email) values ($1) returning id', [email]);
-  const id = rows[0]?.id ?? '';
+  return createKey(client, { id: rows[0]?.id ?? '', email });
+}
+
+/** Creates another key of an account. */
+export async function createKey(
+  client: pg.Client,
+  { id, email }: Pick<BenchAccount, 'id' | 'email'>,
+): Promise<BenchAccount> {
+  const key = generateApiKey();
   await client.query('insert into api_keys (userid, name, prefix, hash) values ($1, $2, $3, $4)', [
     id,
     'bench',

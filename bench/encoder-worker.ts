@@ -19,7 +19,7 @@ async function* records(canned: Uint8Array, pages: number): AsyncGenerator<Uint8
   const page = new Uint8Array(canned.length);
   for (let i = 0; i < pages; i++) {
     page.set(canned);
-    yield encode(page, 'result name').data;
+    yield encode(page, 'result name', false).data;
   }
 }
 
@@ -32,7 +32,7 @@ async function* objects(canned: Uint8Array<ArrayBuffer>, pages: number): AsyncGe
     { after: '\n' },
   );
   for (let i = 0; i < pages; i++) {
-    const { data } = encode(canned, 'result name');
+    const { data } = encode(canned, 'result name', false);
     yield data;
     free(data);
   }

@@ -5,14 +5,17 @@ import { Command } from 'commander';
 import { runCommand } from '../tools/command.ts';
 import { CSV_COLUMNS, JSON_COLUMNS } from '../src/db/responses.ts';
 import { encodeCursor } from '../test/support/cursor.ts';
+import { measureAggregates } from './aggregates.ts';
 import { measureFeatures } from './bare.ts';
 import { measureGzip } from './compression.ts';
 import { type BenchAccount, type BenchSurvey, createAccount, createSurvey } from './data.ts';
 import { parseRows, startDatabase } from './database.ts';
 import { measureEncoders } from './encoder.ts';
+import { measureFiles } from './files.ts';
 import { cannedPage, keyFromEnd, pageMs } from './pages.ts';
 import { type Run, copyExport, streamExport } from './peers.ts';
 import { memoryOf, resetPeak, treeCpu } from './process-stats.ts';
+import { measureNeighbours } from './neighbours.ts';
 import { type Figure, type Measurement, tables } from './report.ts';
 import { type BenchService, startService } from './service.ts';
 import { median, percentile } from './statistics.ts';
@@ -191,28 +194,25 @@ await runCommand(async () => {
   figures.push(...features.figures);
   measurements.push(...features.measurements);
 
-  log('NDJSON');
-  {
-    await using service = await startService(url);
-    const idle = memoryOf(service.workerd).now;
-    let [peak, cpuSeconds] = [0, Infinity];
-    const { seconds } = await best(async () => {
-      const cpu = treeCpu(service.workerd);
-      resetPeak(service.workerd);
-      const run = await service.read(`/responses/ndjson?survey=${large.name}`, account);
-      cpuSeconds = Math.min(cpuSeconds, treeCpu(service.workerd) - cpu);
-      peak = Math.max(peak, memoryOf(service.workerd).peak);
-      return run;
-    }, server.pid);
-    measured('NDJSON', rows / seconds, 'rows/s');
-    measured('NDJSON, workerd', cpuSeconds, 'CPU-seconds');
-    figures.push({ name: 'peak memory above idle, NDJSON', value: peak - idle, bound: { atMost: 100 }, unit: 'MiB' });
-  }
+  log('other accounts');
+  const neighbours = await measureNeighbours(url, client, large, account);
+  figures.push(...neighbours.figures);
+  measurements.push(...neighbours.measurements);
+
+  log('other files');
+  const files = await measureFiles(url, large, account, RUNS);
+  figures.push(...files.figures);
+  measurements.push(...files.measurements);
 
   log('gzip');
   const gzip = await measureGzip(url, large, account, RUNS);
   figures.push(...gzip.figures);
   measurements.push(...gzip.measurements);
+
+  log('codebook and summary');
+  const aggregates = await measureAggregates(url, client, large, account, RUNS);
+  figures.push(...aggregates.figures);
+  measurements.push(...aggregates.measurements);
 
   process.stdout.write(`\n${tables(figures, measurements)}`);
   await writeFile(json, `${JSON.stringify({ rows, node: process.version, figures, measurements }, null, 2)}\n`);

@@ -19,6 +19,8 @@ export interface BenchService extends AsyncDisposable {
     until?: 'end' | 'first byte',
     headers?: Readonly<Record<string, string>>,
   ): Promise<Run & { readonly firstByteSeconds: number }>;
+  /** Opens a response and reads nothing of it. */
+  open(path: string, key: string): Promise<IncomingMessage>;
 }
 
 export async function startService(
@@ -48,6 +50,12 @@ export async function startService(
   const running = cleanUp.move();
   return {
     workerd,
+    open: async (path, key) => {
+      const headers = { Authorization: `Bearer ${key}` };
+      const request = get(`${worker.url.origin}/api/v1${path}`, { agent: false, headers });
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      return response.on('error', () => {}).pause();
+    },
     read: (path, ...rest) => readResponse(`${worker.url.origin}/api/v1${path}`, ...rest),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

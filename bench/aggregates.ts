@@ -1,0 +1,47 @@
+import type pg from 'pg';
+import type { BenchAccount, BenchSurvey } from './data.ts';
+import type { Figure, Measurement } from './report.ts';
+import { startService } from './service.ts';
+
+/** The same results as a person would query them, with the superuser's settings. `$1` is the list of form versions. */
+const QUERIES = {
+  questions: [
+    `select s.shortcode, r.question_ref, min(question_idx),
+       (array_agg(question_text order by timestamp desc, r.userid desc, surveyid desc))[1],
+       count(*), count(distinct r.userid), min(timestamp), max(timestamp)
+     from responses r join surveys s on s.id = r.surveyid where surveyid = any($1) group by 1, 2`,
+  ],
+  summary: [
+    `select count(*), count(distinct userid), min(timestamp), max(timestamp) from responses where surveyid = any($1)`,
+    `select (timestamp at time zone 'UTC')::date, count(*), count(distinct userid)
+     from responses where surveyid = any($1) group by 1 order by 1`,
+  ],
+};
+
+/** Measures the codebook and the summary of a survey, alternating with their {@link QUERIES}. The fastest runs count. */
+export async function measureAggregates(
+  databaseUrl: string,
+  client: pg.Client,
+  survey: BenchSurvey,
+  account: BenchAccount,
+  runs: number,
+): Promise<{ figures: Figure[]; measurements: Measurement[] }> {
+  await using service = await startService(databaseUrl);
+  const figures: Figure[] = [];
+  const measurements: Measurement[] = [];
+  for (const [name, queries] of Object.entries(QUERIES)) {
+    let [sql, http] = [Infinity, Infinity];
+    for (let i = 0; i < runs; i++) {
+      const start = performance.now();
+      for (const query of queries) await client.query(query, [survey.forms]);
+      sql = Math.min(sql, (performance.now() - start) / 1000);
+      http = Math.min(http, (await service.read(`/responses/${name}?survey=${survey.name}`, account)).seconds);
+    }
+    figures.push({ name: `/responses/${name} ÷ SQL`, value: http / sql, bound: { atMost: 1.5 } });
+    measurements.push(
+      { name: `/responses/${name}`, value: http, unit: 's' },
+      { name: `/responses/${name} as SQL`, value: sql, unit: 's' },
+    );
+  }
+  return { figures, measurements };
+}
