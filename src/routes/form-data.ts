@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { DatabaseError } from '../db/errors.ts';
 import { FORM_DATA_COLUMNS, formDataQuery } from '../db/surveys.ts';
 import { concat } from '../encode/bytes.ts';
 import { csvHeader } from '../encode/csv-cell.ts';
@@ -34,9 +35,12 @@ export const formData = endpoint({
     await selectResponses(c, query);
     await requireResponses(c, query.survey);
     const columns = { columns: FORM_DATA_COLUMNS.length, keyColumns: [], checked: true };
-    const { data, rowCount } = await db.bytes(formDataQuery(account.id, query.survey), { signal }, (body, name) =>
-      encodeCsv(body, columns, name),
-    );
+    const { data, rowCount } = await db.bytes(formDataQuery(account.id, query.survey), { signal }, (body, name) => {
+      const rows = encodeCsv(body, columns, name);
+      // A survey has a form version, or it would not have been found.
+      if (rows.rowCount === 0) throw new DatabaseError('transient', 'a result that has lost all its rows');
+      return rows;
+    });
     stats.rows = rowCount;
     return sendBody(c, concat(csvHeader(FORM_DATA_COLUMNS), data), attachment('form-data', 'csv'));
   },

@@ -147,16 +147,20 @@ describe('results that lost rows, or have other rows, and agree with themselves'
     });
   });
 
-  test.each(lies)('a page and the list of surveys are the same if a result arrives %s', async (_, lie) => {
+  test.each(lies)('a page, a list and a count are the same if their result arrives %s', async (_, lie) => {
     const { key } = survey.account;
-    for (const path of ['/surveys', `/responses${query({ survey: survey.name, pageSize: 3 })}`]) {
+    const paths = ['/surveys', '/responses', '/responses/form-data', '/responses/questions', '/responses/summary'];
+    for (const path of paths) {
+      const parameters = { survey: survey.name, ...(path === '/responses' ? { pageSize: 3 } : {}) };
+      const address = path + query(path === '/surveys' ? {} : parameters);
       service.proxy.inject();
-      const honest = await fetchApi(path, { key });
+      const honest = await fetchApi(address, { key });
+      expect(honest.status).toBe(200);
       const last = service.proxy.requests - 1;
       service.proxy.inject((exchange) => {
         if (exchange.index === last) exchange.change((body) => changeRows(body, lie));
       });
-      const { text } = await fetchApi(path, { key });
+      const { text } = await fetchApi(address, { key });
       expect({ path, text }).toEqual({ path, text: honest.text });
     }
   });
