@@ -20,12 +20,12 @@ export default defineConfig({
         test: {
           name: 'api',
           include: ['test/api/**/*.test.ts'],
-          alias: [{ find: /^.*\/reference\/[\w-]+\.(?:html|css|svg|mjs)$/, replacement: emptyText }],
+          alias: [{ find: /^.*\/pages\/[\w/-]+\.(?:html|css|svg|mjs)$/, replacement: emptyText }],
           globalSetup: ['test/support/shared-stack.ts'], // all files share one service; each test has its own accounts
           ...timeouts,
         },
       },
-      { test: { name: 'service', include: ['test/{faults,plans,auth,docs,fuzz}/**/*.test.ts'], ...timeouts } },
+      { test: { name: 'service', include: ['test/{faults,plans,auth,site,fuzz}/**/*.test.ts'], ...timeouts } },
     ],
   },
 });

@@ -23,7 +23,7 @@ import { responsesNdjson } from './routes/responses-ndjson.ts';
 import { responses } from './routes/responses.ts';
 import { summary } from './routes/summary.ts';
 import { surveys } from './routes/surveys.ts';
-import { addReferencePage } from './site/reference.ts';
+import { addPages } from './site/add-pages.ts';
 
 export const BASE_PATH = '/api/v1';
 const POLICY = 'Content-Security-Policy';
@@ -43,7 +43,7 @@ export function createApp(): Hono<AppEnv> {
     c.header('Timing-Allow-Origin', '*');
     c.header('X-Content-Type-Options', 'nosniff');
     c.header('Cache-Control', 'private, no-store');
-    // A body shown in a browser can neither load nor run anything, except on /docs, which sets another policy.
+    // A body shown in a browser can neither load nor run anything, except a page, which sets another policy.
     if (!c.res.headers.has(POLICY)) c.header(POLICY, "default-src 'none'; frame-ancestors 'none'");
   });
   app.use(
@@ -86,7 +86,7 @@ export function createApp(): Hono<AppEnv> {
 
   for (const endpoint of ENDPOINTS) addEndpoint(app, { ...endpoint, path: BASE_PATH + endpoint.path }, keyResponses);
   for (const endpoint of [health, openApi(app)]) addEndpoint(app, endpoint, openResponses);
-  addReferencePage(app);
+  addPages(app);
   app.notFound((c) => errorResponse(notFound(), c));
   app.onError(errorResponse);
   return app;

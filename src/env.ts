@@ -8,4 +8,6 @@ export interface Env extends DatabaseEnv {
   readonly KEY_LIMIT: RateLimit;
   /** Requests whose key is invalid or not cached, per address. */
   readonly FAILURE_LIMIT: RateLimit;
+  /** `off`: `/` is not found. */
+  readonly PAGE?: string;
 }

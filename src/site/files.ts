@@ -1,41 +1,57 @@
-import curl from './reference/curl.mjs';
-import description from './reference/description.mjs';
-import dom from './reference/dom.mjs';
-import fields from './reference/fields.mjs';
-import icon from './reference/icon.svg';
-import indent from './reference/indent.mjs';
-import main from './reference/main.mjs';
-import operation from './reference/operation.mjs';
-import style from './reference/page.css';
-import page from './reference/page.html';
-import request from './reference/request.mjs';
-import responses from './reference/responses.mjs';
-import result from './reference/result.mjs';
+import home from './pages/home/home.html';
+import homeStyle from './pages/home/home.css';
+import api from './pages/home/api.mjs';
+import downloads from './pages/home/downloads.mjs';
+import key from './pages/home/key.mjs';
+import homeMain from './pages/home/main.mjs';
+import survey from './pages/home/survey.mjs';
+import surveys from './pages/home/surveys.mjs';
+import texts from './pages/home/texts.mjs';
+import description from './pages/reference/description.mjs';
+import fields from './pages/reference/fields.mjs';
+import indent from './pages/reference/indent.mjs';
+import referenceMain from './pages/reference/main.mjs';
+import operation from './pages/reference/operation.mjs';
+import reference from './pages/reference/reference.html';
+import referenceStyle from './pages/reference/reference.css';
+import responses from './pages/reference/responses.mjs';
+import result from './pages/reference/result.mjs';
+import baseStyle from './pages/shared/base.css';
+import curl from './pages/shared/curl.mjs';
+import dom from './pages/shared/dom.mjs';
+import icon from './pages/shared/icon.svg';
+import keyField from './pages/shared/key-field.mjs';
+import request from './pages/shared/request.mjs';
+import size from './pages/shared/size.mjs';
 
-/** A file of the reference page. */
-export interface PageFile {
-  readonly type: string;
-  readonly text: string;
-}
+/** The page for people: `/`. */
+export const HOME = home;
+/** The API reference: `/docs`. */
+export const REFERENCE = reference;
 
-const script = (text: string): PageFile => ({ type: 'text/javascript; charset=utf-8', text });
-
-const reference: PageFile = { type: 'text/html; charset=utf-8', text: page };
-
-/** The reference page and everything it loads, by path. */
-export const FILES: Readonly<Record<string, PageFile>> = {
-  '/docs': reference,
-  '/docs/': reference,
-  '/docs/page.css': { type: 'text/css; charset=utf-8', text: style },
-  '/docs/icon.svg': { type: 'image/svg+xml', text: icon },
-  '/docs/main.mjs': script(main),
-  '/docs/curl.mjs': script(curl),
-  '/docs/description.mjs': script(description),
-  '/docs/dom.mjs': script(dom),
-  '/docs/fields.mjs': script(fields),
-  '/docs/indent.mjs': script(indent),
-  '/docs/operation.mjs': script(operation),
-  '/docs/request.mjs': script(request),
-  '/docs/responses.mjs': script(responses),
-  '/docs/result.mjs': script(result),
+/** What the pages load, by path below `/pages`. */
+export const FILES: Readonly<Record<string, string>> = {
+  '/home/api.mjs': api,
+  '/home/downloads.mjs': downloads,
+  '/home/home.css': homeStyle,
+  '/home/key.mjs': key,
+  '/home/main.mjs': homeMain,
+  '/home/survey.mjs': survey,
+  '/home/surveys.mjs': surveys,
+  '/home/texts.mjs': texts,
+  '/reference/description.mjs': description,
+  '/reference/fields.mjs': fields,
+  '/reference/indent.mjs': indent,
+  '/reference/main.mjs': referenceMain,
+  '/reference/operation.mjs': operation,
+  '/reference/reference.css': referenceStyle,
+  '/reference/responses.mjs': responses,
+  '/reference/result.mjs': result,
+  '/shared/base.css': baseStyle,
+  '/shared/curl.mjs': curl,
+  '/shared/dom.mjs': dom,
+  '/shared/icon.svg': icon,
+  '/shared/key-field.mjs': keyField,
+  '/shared/request.mjs': request,
+  '/shared/size.mjs': size,
 };

@@ -1,4 +1,4 @@
-/* The files of the reference page: `rules` in wrangler.toml turns them into modules that export their text. */
+/* The files of the pages: `rules` in wrangler.toml turns them into modules that export their text. */
 declare module '*.html' {
   const text: string;
   export default text;

@@ -1,21 +1,15 @@
 import { commonHeaders, loadDescription, operationsOf } from './description.mjs';
-import { element, prose } from './dom.mjs';
+import { element, prose } from '../shared/dom.mjs';
+import { keyField } from '../shared/key-field.mjs';
 import { operationView } from './operation.mjs';
 import { headerList } from './responses.mjs';
 
 const byId = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
-const key = /** @type {HTMLInputElement} */ (byId('key'));
-
+const { row, key } = keyField('key-note');
+const form = byId('key-form');
+form.append(row);
 // A password field belongs in a form. The form itself is not submitted.
-byId('key-form').addEventListener('submit', (event) => event.preventDefault());
-
-byId('key-shown').addEventListener('click', ({ currentTarget }) => {
-  const isShown = key.type === 'password';
-  key.type = isShown ? 'text' : 'password';
-  const button = /** @type {HTMLElement} */ (currentTarget);
-  button.textContent = isShown ? 'Hide' : 'Show';
-  button.setAttribute('aria-pressed', String(isShown));
-});
+form.addEventListener('submit', (event) => event.preventDefault());
 
 /** @param {import('./description.mjs').Description} description */
 function show(description) {
@@ -34,7 +28,7 @@ function show(description) {
     byId('endpoints').append(
       element('h2', {}, name),
       element('p', { className: 'note' }, ...prose(about)),
-      ...ofTag.map((operation) => operationView(operation, common, () => key.value.trim())),
+      ...ofTag.map((operation) => operationView(operation, common, key)),
     );
     const links = ofTag.map(({ id, summary, path }) =>
       element('li', {}, element('a', { href: `#${id}` }, element('span', {}, summary), element('code', {}, path))),

@@ -1,5 +1,5 @@
 import { typeOf } from './description.mjs';
-import { element, prose } from './dom.mjs';
+import { element, prose } from '../shared/dom.mjs';
 
 /**
  * @typedef {import('./description.mjs').Parameter} Parameter

@@ -1,21 +1,11 @@
-import { copyButton, element, listing } from './dom.mjs';
+import { copyButton, element, listing } from '../shared/dom.mjs';
+import { size } from '../shared/size.mjs';
 import { indent } from './indent.mjs';
-
-const KIB = 1024;
-
-/** @param {number} bytes */
-export function size(bytes) {
-  if (bytes < KIB) return `${bytes} bytes`;
-  return bytes < KIB * KIB ? `${round(bytes / KIB)} KiB` : `${round(bytes / KIB / KIB)} MiB`;
-}
-
-/** @param {number} value */
-const round = (value) => Number(value.toFixed(1));
 
 /**
  * Shows a response: its status, headers and body.
  *
- * @param {Awaited<ReturnType<typeof import('./request.mjs').preview>>} preview
+ * @param {Awaited<ReturnType<typeof import('../shared/request.mjs').preview>>} preview
  */
 export function resultView({ response, milliseconds, text, bytes, isWhole }) {
   const isJson = response.headers.get('Content-Type')?.startsWith('application/json') === true;

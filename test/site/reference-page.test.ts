@@ -5,9 +5,16 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { errorBody, origin } from '../support/api.ts';
 import { type TestSurvey, addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
-import { withBrowser } from './browser.ts';
+import { type Display, type OpenPage, withBrowser } from './browser.ts';
 
-const reference = withBrowser();
+const browser = withBrowser();
+
+/** Opens the reference, and waits for its last endpoint. */
+async function openReference(display: Display = {}): Promise<OpenPage> {
+  const open = await browser.open('/docs', display);
+  await open.page.locator('#getHealth').waitFor();
+  return open;
+}
 
 const NAME = `It's “Ümläut” & $(more)`;
 let survey: TestSurvey;
@@ -34,7 +41,7 @@ async function send(page: Page, id: string, parameters: Record<string, string> =
 
 describe('the reference page', () => {
   test('sends a request with the key, and shows status, headers and body with every digit', async () => {
-    await using open = await reference.open();
+    await using open = await openReference();
     const endpoint = await send(open.page, 'listResponses', { pageSize: '2' });
     await endpoint.getByText('Received status 200.').waitFor();
     const body = await endpoint.getByRole('group', { name: 'Response body' }).textContent();
@@ -46,7 +53,7 @@ describe('the reference page', () => {
   });
 
   test('does not store the key or show it in the URL or the curl command', async () => {
-    await using open = await reference.open();
+    await using open = await openReference();
     await send(open.page, 'listResponses');
     await open.page.getByText('Received status 200.').waitFor();
     const { key } = survey.account;
@@ -58,7 +65,7 @@ describe('the reference page', () => {
   });
 
   test('reads only the beginning of a large file, and downloads all of it on request', async () => {
-    await using open = await reference.open();
+    await using open = await openReference();
     const endpoint = await send(open.page, 'exportCsv');
     await endpoint.getByText('Only the beginning of the response was read').waitFor();
     const shown = (await endpoint.getByRole('group', { name: 'Response body' }).textContent()) ?? '';
@@ -75,7 +82,7 @@ describe('the reference page', () => {
   });
 
   test('shows errors, and does not save them', async () => {
-    await using open = await reference.open();
+    await using open = await openReference();
     const endpoint = await send(open.page, 'exportCsv', { survey: 'no such survey' });
     await endpoint.getByText('Received status 500.').waitFor();
     await open.page.getByLabel('API key').fill('wrong');
@@ -85,7 +92,7 @@ describe('the reference page', () => {
   });
 
   test('quotes the curl command for a shell', async () => {
-    await using open = await reference.open();
+    await using open = await openReference();
     const endpoint = await send(open.page, 'exportCsv', { userid: 'a\nb c' });
     await endpoint.getByText('As a curl command').click();
     const command = await endpoint.getByRole('group', { name: 'curl command' }).textContent();
@@ -101,7 +108,7 @@ describe('the reference page', () => {
   });
 
   test('works with the keyboard alone', async () => {
-    await using open = await reference.open();
+    await using open = await openReference();
     const { keyboard } = open.page;
     const focused = () => open.page.evaluate<string>('document.activeElement.textContent');
     await keyboard.press('Tab');
@@ -120,7 +127,7 @@ describe('the reference page', () => {
     { colorScheme: 'light', width: 1280 },
     { colorScheme: 'dark', width: 375 },
   ] as const)('is accessible and fits the window: $colorScheme, $width px', async (display) => {
-    await using open = await reference.open(display);
+    await using open = await openReference(display);
     await send(open.page, 'exportCsv');
     await open.page.getByText('Only the beginning of the response was read').waitFor();
     for (const summary of await open.page.locator('summary').all()) await summary.click();

@@ -1,9 +1,10 @@
-import { curlFor } from './curl.mjs';
-import { copyButton, element, listing, prose } from './dom.mjs';
+import { curlFor } from '../shared/curl.mjs';
+import { copyButton, element, listing, prose } from '../shared/dom.mjs';
+import { size } from '../shared/size.mjs';
 import { field } from './fields.mjs';
-import { download, preview } from './request.mjs';
+import { download, preview } from '../shared/request.mjs';
 import { responsesView } from './responses.mjs';
-import { resultView, size } from './result.mjs';
+import { resultView } from './result.mjs';
 
 /**
  * Shows an endpoint: its description, a form to try it, and its responses.
@@ -58,7 +59,7 @@ export function operationView(operation, common, key) {
   const showCommand = () => curl.replaceChildren(element('code', {}, command()));
 
   let running = new AbortController();
-  /** @param {(request: import('./request.mjs').Request) => Promise<string>} work returns the final status message */
+  /** @param {(request: import('../shared/request.mjs').Request) => Promise<string>} work returns the final status message */
   const attempt = async (work) => {
     running.abort();
     running = new AbortController();

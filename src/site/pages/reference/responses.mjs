@@ -1,5 +1,5 @@
 import { typeOf } from './description.mjs';
-import { element, listing, prose } from './dom.mjs';
+import { element, listing, prose } from '../shared/dom.mjs';
 import { statusBadge } from './result.mjs';
 
 /**

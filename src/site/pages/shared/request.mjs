@@ -8,8 +8,13 @@ export const PREVIEW_BYTES = 64 * 1024;
  * @property {AbortSignal} signal
  */
 
-/** @param {Request} request */
-const send = ({ url, key, signal }) =>
+/**
+ * Sends a GET request to this service.
+ *
+ * @param {Request} request
+ * @returns {Promise<globalThis.Response>}
+ */
+export const send = ({ url, key, signal }) =>
   fetch(url, { signal, cache: 'no-store', headers: key === '' ? {} : { Authorization: `Bearer ${key}` } });
 
 /**
@@ -64,16 +69,26 @@ export async function download(request, progress) {
   });
   // Through a Response, because the browser keeps its large bodies on disk.
   const file = await new Response(response.body.pipeThrough(counter)).blob();
-  const name = /filename="(.*)"$/.exec(response.headers.get('Content-Disposition') ?? '')?.[1] ?? 'download';
+  const name = fileName(response);
   save(new Blob([file], { type: response.headers.get('Content-Type') ?? '' }), name);
   return { response, name, bytes };
 }
 
 /**
+ * The name of the file in a response.
+ *
+ * @param {globalThis.Response} response
+ */
+export const fileName = ({ headers }) =>
+  /filename="(.*)"$/.exec(headers.get('Content-Disposition') ?? '')?.[1] ?? 'download';
+
+/**
+ * Hands a file over to the browser, which saves it among its downloads.
+ *
  * @param {Blob} blob
  * @param {string} name
  */
-function save(blob, name) {
+export function save(blob, name) {
   const url = URL.createObjectURL(blob);
   Object.assign(document.createElement('a'), { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);

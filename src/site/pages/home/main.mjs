@@ -1,0 +1,110 @@
+import { createApi } from './api.mjs';
+import { createDownloads } from './downloads.mjs';
+import { element } from '../shared/dom.mjs';
+import { keyView } from './key.mjs';
+import { surveyView } from './survey.mjs';
+import { surveysView } from './surveys.mjs';
+import * as texts from './texts.mjs';
+
+/**
+ * What every view works with.
+ *
+ * @typedef {object} Session
+ * @property {import('./api.mjs').Api} api
+ * @property {string} email of the key's account
+ * @property {string | null} expires
+ * @property {import('./downloads.mjs').Downloads} downloads which continue while the view changes
+ */
+
+const STORED_KEY = 'key';
+/** @type {Session | undefined} */
+let session;
+/** Aborts when another view takes the place of the present one. */
+let view = new AbortController();
+
+const main = element('main', { id: 'main', tabIndex: -1 });
+const account = element('div', { className: 'account' });
+document.documentElement.lang = texts.LANGUAGE;
+document.title = texts.page.name;
+document.body.append(
+  element('a', { className: 'skip', href: '#main' }, texts.page.skip),
+  element(
+    'header',
+    { className: 'top' },
+    element('img', { src: '/pages/shared/icon.svg', alt: '', width: 32, height: 32 }),
+    element('p', { className: 'name' }, texts.page.name),
+    account,
+    element('a', { href: '/docs' }, texts.page.reference),
+  ),
+  main,
+);
+
+/** Shows what the URL names: a survey, or all of them; without a key, the field for one. @param {string} [problem] */
+function show(problem) {
+  view.abort();
+  view = new AbortController();
+  const { signal } = view;
+  const survey = new URLSearchParams(location.search).get('survey');
+  document.title = survey && session ? `${survey} – ${texts.page.name}` : texts.page.name;
+  if (!session) main.replaceChildren(keyView({ survey, problem, enter }));
+  else if (survey) main.replaceChildren(surveyView(session, survey, signal));
+  else main.replaceChildren(surveysView(session, signal));
+  showAccount();
+}
+
+function showAccount() {
+  if (!session) return account.replaceChildren();
+  const forget = element('button', { type: 'button', className: 'plain' }, texts.key.forget);
+  forget.addEventListener('click', () => {
+    void session?.downloads.forget();
+    history.replaceState(null, '', '/');
+    leave();
+  });
+  const { email, expires } = session;
+  account.replaceChildren(
+    element('span', { className: 'note', dir: 'auto' }, texts.key.owner(email)),
+    ' ',
+    element('span', { className: 'note' }, expires ? texts.key.expires(expires) : texts.key.never),
+    ' ',
+    forget,
+  );
+}
+
+/**
+ * @param {string} key
+ * @param {boolean} keep
+ */
+async function enter(key, keep) {
+  const api = createApi(key, () => session?.api === api && leave(texts.key.revoked));
+  const { email, expires } = await api.json('/key', [], new AbortController().signal);
+  session = { api, email, expires, downloads: createDownloads({ api, email }) };
+  document.body.append(session.downloads.element);
+  if (keep) sessionStorage.setItem(STORED_KEY, key);
+  show();
+}
+
+/** Forgets the key and everything that was read with it. @param {string} [problem] */
+function leave(problem) {
+  session?.downloads.stop();
+  session?.downloads.element.remove();
+  session = undefined;
+  sessionStorage.removeItem(STORED_KEY);
+  show(problem);
+}
+
+addEventListener('popstate', () => show());
+// Links to other views of this page keep the key, which loading it again would lose.
+document.addEventListener('click', (event) => {
+  const link = /** @type {Element} */ (event.target).closest('a');
+  if (!link || link.download || link.origin !== location.origin || link.pathname !== '/' || link.hash) return;
+  if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  history.pushState(null, '', link.href);
+  show();
+  scrollTo(0, 0);
+  main.focus();
+});
+
+const stored = sessionStorage.getItem(STORED_KEY);
+if (stored) await enter(stored, true).catch(() => leave());
+else show();

@@ -1,0 +1,30 @@
+import { element } from './dom.mjs';
+
+/**
+ * A field for an API key, with a button that shows its characters. The browser does not offer to save it.
+ *
+ * @param {string} describedBy id of the element with a note about the key
+ * @returns {{ row: HTMLElement, input: HTMLInputElement, key: () => string }} key: without the white space, quotes and `Bearer`
+ *   that come along when it is copied
+ */
+export function keyField(describedBy) {
+  const input = element('input', {
+    id: 'key',
+    type: 'password',
+    placeholder: 'sres_…',
+    autocomplete: 'off',
+    autocapitalize: 'off',
+    spellcheck: false,
+    'aria-label': 'API key',
+    'aria-describedby': describedBy,
+  });
+  const button = element('button', { type: 'button', 'aria-pressed': 'false', 'aria-controls': 'key' }, 'Show');
+  button.addEventListener('click', () => {
+    const isShown = input.type === 'password';
+    input.type = isShown ? 'text' : 'password';
+    button.textContent = isShown ? 'Hide' : 'Show';
+    button.setAttribute('aria-pressed', String(isShown));
+  });
+  const key = () => input.value.replace(/[\s"'\u200b\ufeff]/g, '').replace(/^(?:authorization:)?bearer(?=sres_)/i, '');
+  return { row: element('div', { className: 'entry' }, input, button), input, key };
+}
