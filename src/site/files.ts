@@ -1,9 +1,16 @@
 import home from './pages/home/home.html';
 import homeStyle from './pages/home/home.css';
 import api from './pages/home/api.mjs';
+import choices from './pages/home/choices.mjs';
+import code from './pages/home/code.mjs';
+import controls from './pages/home/controls.mjs';
+import dates from './pages/home/dates.mjs';
 import downloads from './pages/home/downloads.mjs';
-import key from './pages/home/key.mjs';
+import form from './pages/home/form.mjs';
+import keyForm from './pages/home/key.mjs';
 import homeMain from './pages/home/main.mjs';
+import offers from './pages/home/offers.mjs';
+import selection from './pages/home/selection.mjs';
 import survey from './pages/home/survey.mjs';
 import surveys from './pages/home/surveys.mjs';
 import texts from './pages/home/texts.mjs';
@@ -32,13 +39,20 @@ export const REFERENCE = reference;
 /** What the pages load, by path below `/pages`. */
 export const FILES: Readonly<Record<string, string>> = {
   '/home/api.mjs': api,
+  '/home/choices.mjs': choices,
+  '/home/code.mjs': code,
+  '/home/controls.mjs': controls,
+  '/home/dates.mjs': dates,
   '/home/downloads.mjs': downloads,
-  '/home/home.css': homeStyle,
-  '/home/key.mjs': key,
+  '/home/form.mjs': form,
+  '/home/key.mjs': keyForm,
   '/home/main.mjs': homeMain,
+  '/home/offers.mjs': offers,
+  '/home/selection.mjs': selection,
   '/home/survey.mjs': survey,
   '/home/surveys.mjs': surveys,
   '/home/texts.mjs': texts,
+  '/home/home.css': homeStyle,
   '/reference/description.mjs': description,
   '/reference/fields.mjs': fields,
   '/reference/indent.mjs': indent,

@@ -44,10 +44,11 @@ function show(problem) {
   view.abort();
   view = new AbortController();
   const { signal } = view;
-  const survey = new URLSearchParams(location.search).get('survey');
+  const selection = new URLSearchParams(location.search);
+  const survey = selection.get('survey');
   document.title = survey && session ? `${survey} – ${texts.page.name}` : texts.page.name;
   if (!session) main.replaceChildren(keyView({ survey, problem, enter }));
-  else if (survey) main.replaceChildren(surveyView(session, survey, signal));
+  else if (survey) main.replaceChildren(surveyView(session, selection, signal));
   else main.replaceChildren(surveysView(session, signal));
   showAccount();
 }

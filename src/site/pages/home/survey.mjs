@@ -1,20 +1,32 @@
 import { element } from '../shared/dom.mjs';
-import { survey as texts } from './texts.mjs';
+import { codeView } from './code.mjs';
+import { downloadForm } from './form.mjs';
+import { orderOf } from './selection.mjs';
+import { form as formTexts, survey as texts } from './texts.mjs';
 
 /**
  * One survey: what it contains, and the form to download it.
  *
  * @param {import('./main.mjs').Session} session
- * @param {string} survey its name
+ * @param {URLSearchParams} selection of the URL, with `survey`
  * @param {AbortSignal} signal
  */
-export function surveyView(session, survey, signal) {
-  void session;
-  void signal;
+export function surveyView(session, selection, signal) {
+  const code = codeView();
+  const form = downloadForm(session, selection, signal, {
+    change(chosen) {
+      history.replaceState(null, '', `/?${chosen}`);
+      const { path, params, extension } = orderOf(chosen);
+      code.show({ url: `${location.origin}/api/v1${path}`, pairs: params, file: `responses.${extension}` });
+    },
+    download: (chosen) => session.downloads.start(orderOf(chosen)),
+  });
   return element(
     'article',
     { className: 'survey' },
     element('p', {}, element('a', { href: '/' }, texts.all)),
-    element('h1', { dir: 'auto' }, survey),
+    element('h1', { dir: 'auto' }, selection.get('survey') ?? ''),
+    element('section', {}, element('h2', { id: 'download' }, formTexts.title), form),
+    code.element,
   );
 }

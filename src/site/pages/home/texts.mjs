@@ -51,7 +51,7 @@ export const key = {
   wrong:
     'This key is not known here. It may have expired or been revoked, or belong to another server. Ask whoever gave it to you for a new one.',
   revoked: 'Your key no longer works: it has expired or been revoked. Enter another one to continue.',
-  owner: (/** @type {string} */ email) => `Key of ${email}`,
+  owner: (/** @type {string} */ email) => `Key of ${email},`,
   expires: (/** @type {string} */ at) => `expires ${moment(at)}`,
   never: 'does not expire',
   forget: 'Forget key',
@@ -75,8 +75,86 @@ export const survey = {
   all: 'All surveys',
 };
 
-export const form = {};
+export const form = {
+  title: 'Download',
+  which: 'Which responses',
+  since: 'From',
+  until: 'To',
+  zone: `Whole days in your time zone, ${TIME_ZONE}. Leave them empty for all responses.`,
+  participant: 'One participant (their id)',
+  format: 'Which kind of file',
+  formats: {
+    xlsx: { label: 'Excel workbook', note: 'Opens in Excel and LibreOffice. Ids keep all their digits.' },
+    csv: { label: 'CSV', note: 'For R, Python, Stata and SPSS.' },
+    'csv-excel': {
+      label: 'CSV for Excel',
+      note: 'Answers that Excel could run as a formula start with an apostrophe.',
+    },
+    ndjson: { label: 'NDJSON', note: 'For programs. One line per answer.' },
+    codebook: { label: 'Codebook', note: 'A list of the questions, with the number of answers to each. No answers.' },
+  },
+  table: 'Which table',
+  layouts: {
+    long: { label: 'One row per answer', note: 'Complete: every answer, with its time.' },
+    wide: { label: 'One row per participant', note: 'A column per question.' },
+  },
+  /** The lists to choose several values from, by parameter. */
+  lists: {
+    shortcode: { label: 'Forms', none: 'all' },
+    question_ref: { label: 'Questions', none: 'all' },
+    metadata: {
+      label: 'More columns',
+      none: 'none',
+      note: 'Metadata keys found in the newest and the oldest responses. Each becomes a column.',
+    },
+    require_metadata: {
+      label: 'Leave out testers',
+      none: 'no',
+      note: 'Participants with any response that lacks one of these metadata keys are left out. Choose a key that only real participants have.',
+    },
+  },
+  counting: 'Counting …',
+  nothing: 'No responses match. Change the selection.',
+  /** @param {{ responses: number, participants: number }} found @param {boolean} leavesOut whether the table leaves out participants */
+  match: (found, leavesOut) =>
+    `${responses(found.responses)} of ${participants(found.participants)} match${leavesOut ? ', before participants are left out' : ''}`,
+  download: 'Download',
+};
+
+/** Lists to select one value from, by parameter. The default has an empty value. @type {Readonly<Record<string, { label: string, choices: Record<string, string> }>>} */
+export const options = {
+  value: {
+    label: 'Answers',
+    choices: { '': 'as they were given', translated: 'translated, where there is a translation' },
+  },
+  repeats: {
+    label: 'If someone took a form more than once',
+    choices: {
+      '': 'keep the last answers',
+      first: 'keep the first time',
+      drop: 'leave them out',
+    },
+  },
+  columns: {
+    label: 'Columns',
+    choices: { '': 'one per form and question', question: 'one per question' },
+  },
+};
+
+export const choices = {
+  search: (/** @type {string} */ label) => `Search: ${label}`,
+  others: (/** @type {number} */ count) => ` and ${number(count)} more`,
+  found: (/** @type {number} */ shown, /** @type {number} */ all) =>
+    `${number(shown)} of ${number(all)} shown. Search to find the others.`,
+  empty: 'There is nothing to choose from.',
+};
 
 export const downloads = {};
 
-export const code = {};
+export const code = {
+  title: 'The same selection as a program',
+  key: 'The programs read your key from the environment variable KEY, so that it is not in the code.',
+  link: 'Link to this selection',
+  linkNote:
+    'The link opens this page with the same selection. It does not contain your key: whoever opens it needs one of their own.',
+};

@@ -1,0 +1,96 @@
+import { element } from '../shared/dom.mjs';
+import { explain } from './api.mjs';
+import { choices as texts, page } from './texts.mjs';
+
+/** How many are shown at once. */
+const MOST = 50;
+/** From this number on, there is a field to search them. */
+const SEARCHED = 10;
+
+/** @typedef {{ value: string, label: string, note?: string }} Choice */
+
+/**
+ * A list to choose several values from, which is loaded when it is opened.
+ *
+ * @param {object} options
+ * @param {string} options.label
+ * @param {string} options.none the text while nothing is chosen
+ * @param {string} [options.note]
+ * @param {readonly string[]} options.chosen at the beginning
+ * @param {() => Promise<Choice[]>} options.load
+ * @returns {{ row: HTMLElement, values: () => string[] }}
+ */
+export function choiceList({ label, none, note, chosen, load }) {
+  const values = new Set(chosen);
+  /** @type {Choice[]} */
+  let all = [];
+  const state = element('span', { className: 'note' });
+  const search = element('input', {
+    type: 'search',
+    'aria-label': texts.search(label),
+    placeholder: texts.search(label),
+  });
+  search.hidden = true;
+  const list = element('div', { className: 'choices', role: 'group', 'aria-label': label });
+  const found = element('p', { className: 'note', role: 'status' });
+  const row = element(
+    'details',
+    { className: 'field' },
+    element('summary', {}, `${label}: `, state),
+    note === undefined ? undefined : element('p', { className: 'note' }, note),
+    search,
+    list,
+    found,
+  );
+
+  const showState = () =>
+    (state.textContent =
+      values.size === 0
+        ? none
+        : [...values].slice(0, 3).join(', ') + (values.size > 3 ? texts.others(values.size - 3) : ''));
+  const show = () => {
+    const words = search.value.toLowerCase();
+    const matching = all.filter(({ value, label: text, note: more = '' }) =>
+      `${value} ${text} ${more}`.toLowerCase().includes(words),
+    );
+    const shown = matching.slice(0, MOST);
+    list.replaceChildren(...shown.map((choice) => checkBox(choice)));
+    found.textContent = matching.length > shown.length ? texts.found(shown.length, matching.length) : '';
+  };
+  const checkBox = (/** @type {Choice} */ { value, label: text, note: more }) => {
+    const box = element('input', { type: 'checkbox', checked: values.has(value) });
+    box.addEventListener('change', () => {
+      if (box.checked) values.add(value);
+      else values.delete(value);
+      showState();
+    });
+    return element(
+      'label',
+      { className: 'choice' },
+      box,
+      element('span', {}, element('bdi', {}, text), more ? element('bdi', { className: 'note' }, more) : undefined),
+    );
+  };
+  const open = async () => {
+    if (!row.open || all.length > 0) return;
+    found.textContent = page.loading;
+    try {
+      const loaded = await load();
+      const known = new Set(loaded.map(({ value }) => value));
+      // Those of a link that no longer occur can still be removed.
+      all = [...[...values].filter((value) => !known.has(value)).map((value) => ({ value, label: value })), ...loaded];
+      search.hidden = all.length <= SEARCHED;
+      show();
+      if (all.length === 0) found.textContent = texts.empty;
+    } catch (error) {
+      found.textContent = explain(error);
+    }
+  };
+  row.addEventListener('toggle', () => void open());
+  search.addEventListener('input', (event) => {
+    event.stopPropagation();
+    show();
+  });
+  showState();
+  return { row, values: () => [...values] };
+}

@@ -1,0 +1,78 @@
+/*
+ * What is to be downloaded, as the query string of the page's URL has it: the API's own parameters, and `format`. It never has the
+ * key.
+ */
+
+/**
+ * @typedef {object} Format
+ * @property {string} path of the endpoint, below the base path
+ * @property {'xlsx' | 'csv' | 'ndjson'} extension of the file's name
+ * @property {readonly string[]} takes parameters besides the survey and the filters
+ * @property {[name: string, value: string][]} [adds] parameters that are always sent
+ */
+
+const FILTERS = ['since', 'until', 'shortcode', 'question_ref', 'userid'];
+const TABLE = ['layout', 'metadata'];
+/** Parameters of the wide layout only. */
+const WIDE = ['value', 'repeats', 'columns', 'require_metadata'];
+
+/** The formats, by their names in the URL. The first is the default. @type {Readonly<Record<string, Format>>} */
+export const FORMATS = {
+  xlsx: { path: '/responses/xlsx', extension: 'xlsx', takes: [...TABLE, ...WIDE] },
+  csv: { path: '/responses/csv', extension: 'csv', takes: [...TABLE, ...WIDE] },
+  'csv-excel': {
+    path: '/responses/csv',
+    extension: 'csv',
+    takes: [...TABLE, ...WIDE],
+    adds: [
+      ['bom', 'true'],
+      ['safe', 'true'],
+    ],
+  },
+  ndjson: { path: '/responses/ndjson', extension: 'ndjson', takes: [] },
+  codebook: { path: '/responses/questions', extension: 'csv', takes: ['columns'], adds: [['format', 'csv']] },
+};
+
+/** The name of the selection's format. @param {URLSearchParams} selection */
+export const formatOf = (selection) => {
+  const name = selection.get('format') ?? '';
+  return name in FORMATS ? name : /** @type {string} */ (Object.keys(FORMATS)[0]);
+};
+
+/**
+ * The survey and the filters.
+ *
+ * @param {URLSearchParams} selection
+ */
+export const filtersOf = (selection) =>
+  [...selection].filter(([name, value]) => value !== '' && ['survey', ...FILTERS].includes(name));
+
+/** Whether the table has one row per participant. @param {URLSearchParams} selection */
+export const isWide = (selection) =>
+  selection.get('layout') === 'wide' && FORMATS[formatOf(selection)]?.takes.includes('layout') === true;
+
+/**
+ * The file that a selection stands for. Parameters that its format does not take are left out.
+ *
+ * @param {URLSearchParams} selection with `survey`
+ * @returns {import('./downloads.mjs').Order & { extension: string }}
+ */
+export function orderOf(selection) {
+  const name = formatOf(selection);
+  const { path, extension, takes, adds = [] } = /** @type {Format} */ (FORMATS[name]);
+  const options = [...selection].filter(
+    ([option, value]) =>
+      value !== '' &&
+      takes.includes(option) &&
+      (isWide(selection) || !takes.includes('layout') || !WIDE.includes(option)),
+  );
+  const isLong = !isWide(selection) && (extension === 'csv' || extension === 'ndjson') && name !== 'codebook';
+  return {
+    survey: selection.get('survey') ?? '',
+    path,
+    params: [...filtersOf(selection), ...options, ...adds],
+    format: isLong ? extension : 'other',
+    counted: isLong,
+    extension,
+  };
+}
