@@ -87,9 +87,9 @@ describe('npm start', () => {
     expect(await use(rotated.key)).toBe(200);
   });
 
-  test('serves the reference at the address that it prints', async () => {
-    const [, docs = ''] = /^Docs {2}(http.*)$/m.exec(service.printed) ?? [];
-    for (const url of [docs, `${docs}/`]) {
+  test('prints the address of the page first, and serves it and the reference at the addresses that it prints', async () => {
+    const [, page = '', docs = ''] = /^\nPage {2}(http.*)\n.*\nDocs {2}(http.*)$/m.exec(service.printed) ?? [];
+    for (const url of [page, docs, `${docs}/`]) {
       const response = await fetch(url);
       expect([response.status, response.headers.get('Content-Type')]).toEqual([200, 'text/html; charset=utf-8']);
     }

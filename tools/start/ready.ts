@@ -18,6 +18,7 @@ export function printReady({
   const curl = `curl -fsS -H 'Authorization: Bearer ${demo?.key ?? '<key>'}'`;
   const lines = [
     '',
+    `Page  http://127.0.0.1:${port}/`,
     `API   ${api}`,
     `Docs  http://127.0.0.1:${port}/docs`,
     ...(demo ? [`Key   ${demo.key}`] : []),
