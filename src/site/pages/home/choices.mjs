@@ -68,7 +68,13 @@ export function choiceList({ label, none, note, chosen, load }) {
       'label',
       { className: 'choice' },
       box,
-      element('span', {}, element('bdi', {}, text), more ? element('bdi', { className: 'note' }, more) : undefined),
+      element(
+        'span',
+        {},
+        element('bdi', {}, text),
+        ' ',
+        more ? element('bdi', { className: 'note' }, more) : undefined,
+      ),
     );
   };
   const open = async () => {

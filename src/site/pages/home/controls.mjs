@@ -16,7 +16,7 @@ export function radios(name, choices, chosen) {
       'label',
       { className: 'choice' },
       element('input', { type: 'radio', name, value, checked: value === checked }),
-      element('span', {}, label, element('span', { className: 'note' }, note)),
+      element('span', {}, label, ' ', element('span', { className: 'note' }, note)),
     ),
   );
 }

@@ -34,6 +34,7 @@ export function keyView({ survey, problem, enter }) {
         'label',
         { htmlFor: 'keep' },
         texts.keep,
+        ' ',
         element('span', { id: 'keep-note', className: 'note' }, texts.keepNote),
       ),
     ),

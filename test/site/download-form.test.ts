@@ -1,0 +1,175 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { fetchApi, query } from '../support/api.ts';
+import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { type Interpreter, findInterpreter } from '../recipes/interpreters.ts';
+import { type Display, withBrowser } from './browser.ts';
+
+const browser = withBrowser();
+const NAME = `It's “Ümläut” & $(more) \\n`;
+const DAYS = 10;
+let survey: TestSurvey;
+
+beforeAll(async () => {
+  survey = await createSurvey(await createAccount(), NAME, 4); // shortcodes f0 and f1
+  await addResponses(
+    survey,
+    Array.from({ length: 24 * DAYS }, (_, hour) => ({
+      form: hour % 4,
+      userid: `participant ${hour % 7}`,
+      question_ref: `q${hour % 3}`,
+      question_text: `Question ${hour % 3}?`,
+      timestamp: new Date(Date.UTC(2026, 2, 1, hour)).toISOString(),
+      response: `answer, "${hour}"`,
+      translated_response: hour % 5 === 0 ? `translated ${hour}` : null,
+      metadata: JSON.stringify(hour % 7 === 0 ? { tester: true } : { cluster: `c${hour % 3}`, 'a "key"': hour }),
+    })),
+  );
+});
+
+/** Opens the survey with the selection of a link. */
+async function open(parameters: Record<string, string | string[]> = {}, display: Display = {}) {
+  const opened = await browser.open(`/${query({ survey: NAME, ...parameters })}`, display);
+  await opened.page.getByLabel('API key').fill(survey.account.key);
+  await opened.page.getByRole('button', { name: 'Show my surveys' }).click();
+  return opened;
+}
+const match = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
+const parametersOf = (page: Page) => [...new URL(page.url()).searchParams].filter(([name]) => name !== 'survey');
+/** Opens the list of a label, and checks the boxes with these names. */
+async function choose(page: Page, label: string, ...names: string[]): Promise<void> {
+  await page.locator('summary').filter({ hasText: label }).click();
+  for (const name of names) await page.getByRole('group', { name: label }).getByLabel(name).check();
+}
+
+describe('the number of matching responses, the link and the program', () => {
+  test('follow the form as it changes', async () => {
+    await using opened = await open({}, { timezoneId: 'America/New_York' });
+    const { page } = opened;
+    await match(page, `${24 * DAYS} responses of 7 participants match`);
+    expect(parametersOf(page)).toEqual([]);
+
+    // In New York, daylight saving time begins at 02:00 on 8 March 2026.
+    await page.getByLabel('From').fill('2026-03-08');
+    await page.getByLabel('To', { exact: true }).fill('2026-03-08');
+    await match(page, '23 responses');
+    expect(parametersOf(page)).toEqual([
+      ['since', '2026-03-08T05:00:00.000Z'],
+      ['until', '2026-03-09T04:00:00.000Z'],
+    ]);
+
+    await choose(page, 'Forms', 'Title 3');
+    await choose(page, 'Questions', 'q1', 'q2');
+    await page.getByLabel('One participant').fill('participant 3');
+    const filters = { shortcode: 'f1', question_ref: ['q1', 'q2'], userid: 'participant 3' };
+    const { text } = await fetchApi(
+      `/responses/summary${query({ survey: NAME, since: '2026-03-08T05:00:00Z', until: '2026-03-09T04:00:00Z', ...filters })}`,
+      { key: survey.account.key },
+    );
+    const { responses } = JSON.parse(text) as { responses: number };
+    expect(responses).toBeGreaterThan(0);
+    await match(page, `${responses} response`);
+
+    await page.getByLabel('One participant').fill('nobody');
+    await match(page, 'No responses match.');
+    expect(await page.getByRole('button', { name: 'Download', exact: true }).isDisabled()).toBe(true);
+    expect(opened.problems).toEqual([]);
+  });
+
+  test('a link opens the same selection again, in a zone where its times are no midnights, too', async () => {
+    const parameters = {
+      since: '2026-03-08T05:00:00.000Z',
+      until: '2026-03-09T04:00:00.123456Z',
+      userid: 'participant 3',
+      layout: 'wide',
+      value: 'translated',
+      repeats: 'drop',
+      shortcode: ['f1', 'no longer there'],
+      metadata: 'a "key"',
+      require_metadata: 'cluster',
+      format: 'csv-excel',
+    };
+    await using opened = await open(parameters, { timezoneId: 'Asia/Kolkata' });
+    const { page } = opened;
+    await match(page, 'before participants are left out');
+    await page.getByLabel('Columns', { exact: true }).selectOption('one per question');
+    await page.getByLabel('Columns', { exact: true }).selectOption('one per form and question');
+    const shown = parametersOf(page).toSorted(([a], [b]) => (a < b ? -1 : 1));
+    const expected = Object.entries(parameters).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
+    expect(shown).toEqual(expected.toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1)));
+    expect(await page.getByLabel('From').inputValue()).toBe('2026-03-08T10:30');
+    await page.getByLabel('From').fill('2026-03-08T10:31:00');
+    expect(new URL(page.url()).searchParams.get('since')).toBe('2026-03-08T05:01:00.000Z');
+  });
+
+  test('what a format does not take is neither offered nor sent', async () => {
+    await using opened = await open();
+    const { page } = opened;
+    await page.getByLabel('One row per participant').check();
+    await page.getByLabel('Answers', { exact: true }).selectOption('translated, where there is a translation');
+    await page.getByLabel('NDJSON').check();
+    expect(await page.getByText('Which table').isVisible()).toBe(false);
+    await page.getByText('The same selection as a program').click();
+    const curl = page.getByRole('group', { name: 'curl' });
+    expect(await curl.textContent()).not.toMatch(/layout|value/);
+    await page.getByLabel('Codebook').check();
+    expect(await page.getByLabel('Columns', { exact: true }).isVisible()).toBe(true);
+    expect(await page.getByLabel('One row per participant').isVisible()).toBe(false);
+    await page.getByLabel('CSV For R').check();
+    expect(await curl.textContent()).toContain('layout=wide');
+  });
+});
+
+/** Selections as programs, with the request that they stand for. */
+const programs: [name: string, selection: Record<string, string | string[]>, path: string, file: string][] = [
+  ['long CSV', { format: 'csv', question_ref: ['q0', 'q1'] }, '/responses/csv', 'responses.csv'],
+  [
+    'wide CSV for Excel',
+    { format: 'csv-excel', layout: 'wide', metadata: 'a "key"', require_metadata: 'cluster' },
+    '/responses/csv',
+    'responses.csv',
+  ],
+];
+
+describe('the programs', () => {
+  test.each(programs)('download the same bytes as the API: %s', async (_, selection, path, file) => {
+    await using opened = await open(selection);
+    const { page } = opened;
+    await match(page, 'match');
+    await page.getByText('The same selection as a program').click();
+    const { format, ...parameters } = selection;
+    const excel = format === 'csv-excel' ? { bom: 'true', safe: 'true' } : {};
+    const { bytes } = await fetchApi(path + query({ survey: NAME, ...parameters, ...excel }), {
+      key: survey.account.key,
+    });
+    expect(bytes.length).toBeGreaterThan(500);
+
+    for (const [language, name] of [
+      ['curl', 'curl'],
+      ['python', 'Python'],
+      ['r', 'R'],
+    ] as const) {
+      const interpreter = await findInterpreter[language]();
+      const text = await page.getByRole('group', { name, exact: true }).textContent();
+      expect(text).not.toContain(survey.account.key);
+      if ('missing' in interpreter) continue; // `npm run recipes` reports which are missing
+      expect(await run(interpreter, text ?? '', file)).toEqual(bytes);
+    }
+  });
+});
+
+/** Runs a program in a new folder. @returns the file that it saves */
+async function run(interpreter: Interpreter, program: string, file: string): Promise<Buffer> {
+  const folder = await mkdtemp(join(tmpdir(), 'survey-export-program-'));
+  try {
+    await writeFile(join(folder, 'program'), program);
+    const finished = await interpreter.run('program', { cwd: folder, env: { KEY: survey.account.key } });
+    expect(finished).toEqual({ status: 0, stdout: '', stderr: '' });
+    return await readFile(join(folder, file));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
