@@ -2,6 +2,11 @@ import home from './pages/home/home.html';
 import homeStyle from './pages/home/home.css';
 import api from './pages/home/api.mjs';
 import downloads from './pages/home/downloads.mjs';
+import downloadsCard from './pages/home/downloads/card.mjs';
+import downloadsDownload from './pages/home/downloads/download.mjs';
+import downloadsRecords from './pages/home/downloads/records.mjs';
+import downloadsStorage from './pages/home/downloads/storage.mjs';
+import downloadsTransfer from './pages/home/downloads/transfer.mjs';
 import key from './pages/home/key.mjs';
 import homeMain from './pages/home/main.mjs';
 import survey from './pages/home/survey.mjs';
@@ -33,6 +38,11 @@ export const REFERENCE = reference;
 export const FILES: Readonly<Record<string, string>> = {
   '/home/api.mjs': api,
   '/home/downloads.mjs': downloads,
+  '/home/downloads/card.mjs': downloadsCard,
+  '/home/downloads/download.mjs': downloadsDownload,
+  '/home/downloads/records.mjs': downloadsRecords,
+  '/home/downloads/storage.mjs': downloadsStorage,
+  '/home/downloads/transfer.mjs': downloadsTransfer,
   '/home/home.css': homeStyle,
   '/home/key.mjs': key,
   '/home/main.mjs': homeMain,
