@@ -1,13 +1,18 @@
-import home from './pages/home/home.html';
-import homeStyle from './pages/home/home.css';
 import api from './pages/home/api.mjs';
 import choices from './pages/home/choices.mjs';
 import code from './pages/home/code.mjs';
 import controls from './pages/home/controls.mjs';
 import dates from './pages/home/dates.mjs';
 import downloads from './pages/home/downloads.mjs';
+import card from './pages/home/downloads/card.mjs';
+import download from './pages/home/downloads/download.mjs';
+import records from './pages/home/downloads/records.mjs';
+import storage from './pages/home/downloads/storage.mjs';
+import transfer from './pages/home/downloads/transfer.mjs';
 import form from './pages/home/form.mjs';
-import keyForm from './pages/home/key.mjs';
+import homeStyle from './pages/home/home.css';
+import home from './pages/home/home.html';
+import homeKey from './pages/home/key.mjs';
 import homeMain from './pages/home/main.mjs';
 import offers from './pages/home/offers.mjs';
 import selection from './pages/home/selection.mjs';
@@ -19,8 +24,8 @@ import fields from './pages/reference/fields.mjs';
 import indent from './pages/reference/indent.mjs';
 import referenceMain from './pages/reference/main.mjs';
 import operation from './pages/reference/operation.mjs';
-import reference from './pages/reference/reference.html';
 import referenceStyle from './pages/reference/reference.css';
+import reference from './pages/reference/reference.html';
 import responses from './pages/reference/responses.mjs';
 import result from './pages/reference/result.mjs';
 import baseStyle from './pages/shared/base.css';
@@ -44,15 +49,20 @@ export const FILES: Readonly<Record<string, string>> = {
   '/home/controls.mjs': controls,
   '/home/dates.mjs': dates,
   '/home/downloads.mjs': downloads,
+  '/home/downloads/card.mjs': card,
+  '/home/downloads/download.mjs': download,
+  '/home/downloads/records.mjs': records,
+  '/home/downloads/storage.mjs': storage,
+  '/home/downloads/transfer.mjs': transfer,
   '/home/form.mjs': form,
-  '/home/key.mjs': keyForm,
+  '/home/home.css': homeStyle,
+  '/home/key.mjs': homeKey,
   '/home/main.mjs': homeMain,
   '/home/offers.mjs': offers,
   '/home/selection.mjs': selection,
   '/home/survey.mjs': survey,
   '/home/surveys.mjs': surveys,
   '/home/texts.mjs': texts,
-  '/home/home.css': homeStyle,
   '/reference/description.mjs': description,
   '/reference/fields.mjs': fields,
   '/reference/indent.mjs': indent,

@@ -1,4 +1,10 @@
 import { element } from '../shared/dom.mjs';
+import { createDownload } from './downloads/download.mjs';
+import { createStorage, leftStorages } from './downloads/storage.mjs';
+import { downloads as texts } from './texts.mjs';
+
+/** After this time an unfinished download is deleted; milliseconds. */
+const KEPT_MS = 7 * 24 * 3600 * 1000;
 
 /**
  * A file to download.
@@ -6,27 +12,91 @@ import { element } from '../shared/dom.mjs';
  * @typedef {object} Order
  * @property {string} survey
  * @property {string} path of the endpoint, below the base path
- * @property {import('./api.mjs').Params} params
- * @property {'csv' | 'ndjson' | 'other'} format `csv`: the long layout; `other`: cannot be resumed
- * @property {boolean} counted whether `count=true` is accepted, so that the file's rows can be compared with `X-Total-Count`
+ * @property {import('./api.mjs').Params} params without `count` and `after`
+ * @property {'csv' | 'ndjson' | 'wide' | 'other'} format `csv`: the long layout; `wide`: CSV in the wide layout; `other`: a workbook,
+ *   for instance. The first two are counted, and continued after an interruption.
  */
 
 /** @typedef {ReturnType<typeof createDownloads>} Downloads */
 
 /**
- * The downloads of an account: those in progress, and those that can be continued.
+ * The downloads of an account: those in progress, those that are complete, and those that can be continued.
  *
  * @param {{ api: import('./api.mjs').Api, email: string }} account
  */
-export function createDownloads(account) {
-  void account;
+export function createDownloads({ api, email }) {
+  const list = element('ul', {});
+  const status = element('p', { role: 'status', className: 'unseen' });
+  const all = new Set(/** @type {import('./downloads/download.mjs').Download[]} */ ([]));
+  let isStopped = false;
+
+  /**
+   * @param {import('./downloads/storage.mjs').Storage} storage
+   * @param {import('./downloads/transfer.mjs').Manifest} manifest
+   */
+  function add(storage, manifest) {
+    const download = createDownload({
+      api,
+      storage,
+      manifest,
+      announce: (text) => (status.textContent = text),
+      onRemove: () => {
+        all.delete(download);
+        download.element.remove();
+        const next = list.querySelector('button') ?? document.querySelector('main');
+        next?.focus();
+      },
+    });
+    all.add(download);
+    list.append(download.element);
+    return download;
+  }
+
+  /** Offers what earlier pages have left unfinished. What they completed has been saved. */
+  async function restore() {
+    for (const storage of await leftStorages()) {
+      const manifest = await storage.readManifest();
+      if (!manifest || manifest.isComplete || manifest.time < Date.now() - KEPT_MS) await storage.remove();
+      else if (isStopped || manifest.email !== email) storage.release();
+      else add(storage, manifest).offer();
+    }
+  }
+  void restore();
+
   return {
-    element: element('section', {}),
+    element: element('section', { className: 'downloads', 'aria-label': texts.region }, list, status),
+
     /** Starts a download. @param {Order} order */
-    start: (order) => void order,
+    async start(order) {
+      const storage = await createStorage();
+      if (isStopped) return storage.remove();
+      return add(storage, {
+        email,
+        order,
+        time: Date.now(),
+        parts: 0,
+        bytes: 0,
+        rows: 0,
+        total: null,
+        columns: [],
+        after: '',
+        name: '',
+        type: '',
+        isComplete: false,
+      }).run();
+    },
+
     /** Stops all downloads. What has arrived stays, to be continued. */
-    stop: () => {},
-    /** Stops all downloads and deletes what has arrived. */
-    forget: async () => {},
+    stop() {
+      isStopped = true;
+      for (const download of all) void download.stop();
+    },
+
+    /** Stops all downloads, and deletes what has arrived, of every account; not what other tabs are working with. */
+    async forget() {
+      isStopped = true;
+      await Promise.all(Array.from(all, (download) => download.remove()));
+      for (const storage of await leftStorages()) await storage.remove();
+    },
   };
 }

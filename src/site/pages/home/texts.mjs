@@ -149,7 +149,43 @@ export const choices = {
   empty: 'There is nothing to choose from.',
 };
 
-export const downloads = {};
+const unit = (/** @type {'second' | 'minute' | 'hour'} */ name, /** @type {number} */ value) =>
+  new Intl.NumberFormat(LANGUAGE, { style: 'unit', unit: name, unitDisplay: 'long' }).format(Math.ceil(value));
+
+export const downloads = {
+  region: 'Downloads',
+  progress: (/** @type {string} */ name) => `Download of ${name}`,
+  started: (/** @type {string} */ name) => `Downloading ${name}`,
+  quarter: (/** @type {number} */ percent, /** @type {string} */ name) => `${percent} % of ${name} downloaded`,
+  of: (/** @type {number} */ rows, /** @type {number} */ total) => `${number(rows)} of ${responses(total)}`,
+  rows: (/** @type {number} */ rows) => counted(rows, 'row', 'rows'),
+  speed: (/** @type {string} */ size) => `${size} per second`,
+  left: (/** @type {number} */ seconds) =>
+    `about ${seconds < 55 ? unit('second', Math.ceil(seconds / 10) * 10) : seconds < 5400 ? unit('minute', seconds / 60) : unit('hour', seconds / 3600)} left`,
+  waiting: {
+    lost: 'The connection was lost. Trying to continue …',
+    restarting:
+      'The connection was lost. A file of this kind cannot be continued, so it starts again from the beginning …',
+    busy: 'The service is busy. Waiting to continue …',
+  },
+  unfinished: 'Not finished.',
+  startsAgain: 'It has to start again from the beginning.',
+  arrived: (/** @type {string} */ amount) => `${amount} arrived so far.`,
+  missing: (/** @type {number} */ rows, /** @type {number} */ total) =>
+    `Not complete: only ${number(rows)} of ${responses(total)} arrived. Start the download again.`,
+  full: 'There is not enough space for this file. Free some on your device, then continue.',
+  unstored: 'Your browser could not store the file. Start the download again.',
+  complete: (/** @type {string} */ amount) => `Complete: ${amount}.`,
+  added: (/** @type {number} */ count) => `${number(count)} of them arrived during the download.`,
+  where: 'Your browser has it among its downloads.',
+  inMemory:
+    'Keep this page open until the download is complete: this window cannot continue it later, and holds it in memory.',
+  cancel: 'Cancel',
+  continue: 'Continue',
+  again: 'Start again',
+  save: 'Save again',
+  remove: 'Remove',
+};
 
 export const code = {
   title: 'The same selection as a program',

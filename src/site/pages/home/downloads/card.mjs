@@ -1,0 +1,107 @@
+import { element } from '../../shared/dom.mjs';
+import { size } from '../../shared/size.mjs';
+import { downloads as texts } from '../texts.mjs';
+
+/** How long back the speed is measured. */
+const WINDOW_MS = 5000;
+let cards = 0;
+
+/**
+ * One download in the list: its name, how it is doing, and two buttons.
+ *
+ * @param {object} options
+ * @param {string} options.survey
+ * @param {string} options.note about the whole download, or empty
+ * @param {() => void} options.act called by the first button, which {@link Card.stopped} names
+ * @param {() => void} options.remove called by the second button
+ * @param {(text: string) => void} options.announce to screen readers
+ */
+export function createCard({ survey, note, act, remove, announce }) {
+  const id = `download-${cards++}`;
+  const file = element('span', { className: 'note' });
+  const bar = element('progress', { 'aria-label': texts.progress(survey) });
+  const text = element('p', {});
+  const action = element('button', { type: 'button', className: 'main', 'aria-describedby': id, hidden: true });
+  const removal = element('button', { type: 'button', 'aria-describedby': id }, texts.cancel);
+  const card = element(
+    'li',
+    {},
+    element('p', { id, className: 'what' }, element('bdi', {}, survey), ' ', file),
+    bar,
+    text,
+    note === '' ? undefined : element('p', { className: 'note' }, note),
+    element('div', { className: 'buttons' }, action, removal),
+  );
+  action.addEventListener('click', () => {
+    removal.focus(); // the other one is hidden while the download runs
+    act();
+  });
+  removal.addEventListener('click', remove);
+
+  /** @type {{ time: number, bytes: number, rows: number }[]} */
+  let samples = [];
+  let quarter = 0;
+
+  return {
+    element: card,
+
+    /** @param {import('./transfer.mjs').Progress} progress */
+    running(progress) {
+      const { bytes, rows, total, name, state } = progress;
+      card.className = 'running';
+      file.textContent = name;
+      bar.hidden = false;
+      action.hidden = true;
+      removal.textContent = texts.cancel;
+      if (total) Object.assign(bar, { max: total, value: Math.min(rows, total) });
+      else bar.removeAttribute('value');
+      if (state !== 'running') {
+        samples = [];
+        if (text.textContent !== texts.waiting[state]) announce(texts.waiting[state]);
+        text.textContent = texts.waiting[state];
+        return;
+      }
+      const now = { time: performance.now(), bytes, rows };
+      samples = samples.filter((one) => one.time > now.time - WINDOW_MS && one.bytes <= bytes);
+      samples.push(now);
+      const [first = now] = samples;
+      const seconds = (now.time - first.time) / 1000;
+      const speed = seconds < 1 ? 0 : (bytes - first.bytes) / seconds;
+      const rowSpeed = seconds < 1 ? 0 : (rows - first.rows) / seconds;
+      text.textContent = [
+        amount(progress),
+        ...(speed > 0 ? [texts.speed(size(Math.round(speed)))] : []),
+        ...(total && rowSpeed > 0 && rows < total ? [texts.left((total - rows) / rowSpeed)] : []),
+      ].join(' · ');
+      const reached = total ? Math.min(Math.floor((4 * rows) / total), 3) : 0;
+      if (reached > quarter) announce(texts.quarter(25 * reached, survey));
+      quarter = reached;
+    },
+
+    /**
+     * Shows why the download does not run, or that it is complete.
+     *
+     * @param {string} reason
+     * @param {string} label of the button that calls `act`
+     * @param {'complete' | 'stopped'} className
+     */
+    stopped(reason, label, className) {
+      card.className = className;
+      bar.hidden = true;
+      text.textContent = reason;
+      action.textContent = label;
+      action.hidden = false;
+      removal.textContent = texts.remove;
+    },
+  };
+}
+
+/**
+ * How much has arrived.
+ *
+ * @param {Pick<import('./transfer.mjs').Progress, 'bytes' | 'rows' | 'total'>} progress
+ */
+export function amount({ bytes, rows, total }) {
+  const counted = total === null ? [] : [texts.of(rows, total)];
+  return [...(total === null && rows > 0 ? [texts.rows(rows)] : counted), size(bytes)].join(', ');
+}

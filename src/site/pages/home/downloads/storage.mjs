@@ -1,0 +1,124 @@
+/*
+ * What has arrived of the downloads, in the Origin Private File System: a folder for each, with its parts as files named by their
+ * number, and `manifest.json`. A tab holds the lock of the same name while it works with a folder. A folder whose lock is free
+ * belongs to a tab that was closed.
+ */
+
+const ROOT = 'downloads';
+const MANIFEST = 'manifest.json';
+
+/** @typedef {ReturnType<typeof inFolder>} Storage of one download */
+
+/** Whether parts can be kept in files. They cannot in private windows of some browsers, or without HTTPS. */
+async function openRoot() {
+  try {
+    if (!('createWritable' in FileSystemFileHandle.prototype)) return undefined;
+    const origin = await navigator.storage.getDirectory();
+    return await origin.getDirectoryHandle(ROOT, { create: true });
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Takes the lock of a folder.
+ *
+ * @param {string} name
+ * @returns {Promise<(() => void) | undefined>} releases it; undefined if another tab holds it
+ */
+const takeLock = (name) =>
+  new Promise((resolve, reject) => {
+    navigator.locks
+      .request(`${ROOT}/${name}`, { ifAvailable: true }, (lock) =>
+        lock ? new Promise((release) => resolve(() => release(undefined))) : resolve(undefined),
+      )
+      .catch(reject);
+  });
+
+/** Creates the storage of a new download: a folder, or memory where there is no file system. */
+export async function createStorage() {
+  const root = await openRoot();
+  return (root && (await openFolder(root, crypto.randomUUID()))) ?? inMemory();
+}
+
+/**
+ * The folders that closed tabs have left, locked for this one.
+ *
+ * @returns {Promise<Storage[]>}
+ */
+export async function leftStorages() {
+  const root = await openRoot();
+  if (!root) return [];
+  const names = [];
+  for await (const name of root.keys()) names.push(name);
+  const folders = await Promise.all(names.map((name) => openFolder(root, name)));
+  return folders.filter((folder) => folder !== undefined);
+}
+
+/**
+ * @param {FileSystemDirectoryHandle} root
+ * @param {string} name
+ * @returns {Promise<Storage | undefined>} undefined if another tab holds its lock
+ */
+async function openFolder(root, name) {
+  const release = await takeLock(name);
+  return release && inFolder(root, await root.getDirectoryHandle(name, { create: true }), release);
+}
+
+/**
+ * @param {FileSystemDirectoryHandle} root
+ * @param {FileSystemDirectoryHandle} folder
+ * @param {() => void} release its lock
+ */
+function inFolder(root, folder, release) {
+  const write = async (/** @type {string} */ name, /** @type {Blob | string} */ data) => {
+    const file = await folder.getFileHandle(name, { create: true });
+    const writable = await file.createWritable();
+    await writable.write(data);
+    await writable.close();
+  };
+  const read = async (/** @type {string} */ name) => await (await folder.getFileHandle(name)).getFile();
+  return {
+    /** Whether it is there after the page is closed. */
+    isKept: true,
+    /** Adds or replaces a part. @param {number} number @param {Blob} blob */
+    writePart: (number, blob) => write(String(number), blob),
+    /** @param {import('./transfer.mjs').Manifest} manifest */
+    writeManifest: (manifest) => write(MANIFEST, JSON.stringify(manifest)),
+    /** @returns {Promise<import('./transfer.mjs').Manifest | undefined>} undefined if there is none that can be read */
+    readManifest: async () => {
+      try {
+        return JSON.parse(await (await read(MANIFEST)).text());
+      } catch {
+        return undefined;
+      }
+    },
+    /** The first parts. @param {number} count @returns {Promise<Blob[]>} which a browser reads from disk only when it needs them */
+    parts: (count) => Promise.all(Array.from({ length: count }, (_, number) => read(String(number)))),
+    /** Gives it up to other tabs. */
+    release,
+    /** Deletes it. */
+    remove: async () => {
+      try {
+        await root.removeEntry(folder.name, { recursive: true });
+      } finally {
+        release();
+      }
+    },
+  };
+}
+
+/** @returns {Storage} */
+function inMemory() {
+  /** @type {Blob[]} */
+  const parts = [];
+  return {
+    isKept: false,
+    writePart: async (number, blob) => void (parts[number] = blob),
+    writeManifest: async () => {},
+    readManifest: async () => undefined,
+    parts: async (count) => parts.slice(0, count),
+    release: () => void parts.splice(0),
+    remove: async () => void parts.splice(0),
+  };
+}

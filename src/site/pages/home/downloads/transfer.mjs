@@ -1,0 +1,178 @@
+import { fileName } from '../../shared/request.mjs';
+import { ApiError, pause } from '../api.mjs';
+import { createRecords } from './records.mjs';
+
+/** A part is written when it has this many bytes or, so that little is lost with the page, this many milliseconds. */
+const PART_BYTES = 8_000_000;
+const PART_MS = 5000;
+/** How often a file that cannot be continued is started again by itself. */
+const RESTARTS = 3;
+const MOST_SECONDS = 30;
+/** Seconds of waiting without progress, after which the person decides. */
+const GIVE_UP_SECONDS = 600;
+/** The service has a minute to overcome a failure of its database, and does not send anything meanwhile. */
+const SILENCE_MS = 120_000;
+
+/**
+ * What is stored of a download, with its parts.
+ *
+ * @typedef {object} Manifest
+ * @property {string} email of the account
+ * @property {import('../downloads.mjs').Order} order
+ * @property {number} time of the last change: milliseconds since 1970
+ * @property {number} parts how many there are
+ * @property {number} bytes in the parts
+ * @property {number} rows in the parts: records without the header; 0 for workbooks
+ * @property {number | null} total how many rows the file should have, if it is known
+ * @property {string[]} columns of a CSV file
+ * @property {string} after the cursor of the last record; empty if the next request starts at the beginning
+ * @property {string} name of the file
+ * @property {string} type of the file
+ * @property {boolean} isComplete
+ */
+
+/**
+ * How a download is doing.
+ *
+ * @typedef {object} Progress
+ * @property {number} bytes
+ * @property {number} rows
+ * @property {number | null} total
+ * @property {string} name of the file; empty until it is known
+ * @property {'running' | 'lost' | 'restarting' | 'busy'} state the last three: waits before the next request
+ */
+
+/** The file ended properly, but has fewer rows than were counted. */
+export class MissingRows extends Error {}
+
+/**
+ * Downloads a file into its storage. Continues by itself after an interruption.
+ *
+ * @param {object} options
+ * @param {import('../api.mjs').Api} options.api
+ * @param {import('./storage.mjs').Storage} options.storage
+ * @param {Manifest} options.manifest changed in place, and stored with every part
+ * @param {AbortSignal} options.signal what has arrived until it aborts is stored
+ * @param {(progress: Progress) => void} options.onProgress
+ * @throws ApiError or TypeError if the service refuses, or cannot be reached for a long time; {@link MissingRows}; DOMException
+ *   if the parts cannot be stored, such as QuotaExceededError; the signal's reason
+ */
+export async function transfer({ api, storage, manifest, signal, onProgress }) {
+  const { order } = manifest;
+  let failures = 0;
+  let restarts = 0;
+  let waited = 0;
+
+  const progress = (/** @type {Progress['state']} */ state, bytes = 0, rows = 0) =>
+    onProgress({
+      bytes: manifest.bytes + bytes,
+      rows: manifest.rows + rows,
+      total: manifest.total,
+      name: manifest.name,
+      state,
+    });
+
+  async function receive() {
+    if (manifest.after === '')
+      Object.assign(manifest, { parts: 0, bytes: 0, rows: 0, total: null, columns: [], name: '' });
+    progress('running');
+    const stall = new AbortController();
+    let timer = 0;
+    const watch = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => stall.abort(new TypeError('nothing has arrived for a long time')), SILENCE_MS);
+    };
+    watch();
+    const records = createRecords(order.format, manifest.columns);
+    const before = manifest.rows;
+    /** @type {BlobPart[]} */
+    let pieces = [];
+    let size = 0;
+    let since = Date.now();
+    const flush = async () => {
+      if (size === 0) return;
+      const part = new Blob(pieces);
+      pieces = [];
+      size = 0;
+      since = Date.now();
+      await storage.writePart(manifest.parts, part);
+      manifest.parts++;
+      manifest.bytes += part.size;
+      manifest.rows = before + records.count();
+      Object.assign(manifest, { columns: records.columns(), after: records.cursor(), time: Date.now() });
+      await storage.writeManifest(manifest);
+    };
+    try {
+      /** @type {import('../api.mjs').Params} */
+      const params = [...order.params];
+      if (canContinue(order)) params.push(['count', 'true']);
+      if (manifest.after !== '') params.push(['after', manifest.after]);
+      const response = await api.open(order.path, params, AbortSignal.any([signal, stall.signal]));
+      if (manifest.after === '') {
+        manifest.name = fileName(response);
+        manifest.type = response.headers.get('Content-Type') ?? '';
+      }
+      if (canContinue(order)) manifest.total = before + Number(response.headers.get('X-Total-Count'));
+      const reader = response.body?.getReader();
+      for (;;) {
+        const { done = true, value } = (await reader?.read()) ?? {};
+        if (done || !value) break;
+        watch();
+        for (const piece of records.push(value)) {
+          pieces.push(piece);
+          size += piece.length;
+        }
+        if (order.format === 'other' || records.count() > 0) failures = waited = 0;
+        progress('running', size, before + records.count() - manifest.rows);
+        if (size >= PART_BYTES || Date.now() - since >= PART_MS) await flush();
+      }
+      if (!records.isWhole()) throw new TypeError('the response ended within a record');
+    } finally {
+      clearTimeout(timer);
+      stall.abort(); // if the response is still arriving
+      await flush();
+    }
+  }
+
+  for (;;) {
+    try {
+      await receive();
+      break;
+    } catch (error) {
+      signal.throwIfAborted();
+      const seconds = retryAfter(error) ?? Math.min(2 ** failures++, MOST_SECONDS);
+      const startsAgain = !canContinue(order) && manifest.bytes > 0;
+      if (startsAgain) restarts++;
+      if (!isPassing(error) || restarts > RESTARTS || (waited += seconds) > GIVE_UP_SECONDS) throw error;
+      progress(retryAfter(error) ? 'busy' : startsAgain ? 'restarting' : 'lost');
+      await untilOnline(seconds * 1000, signal);
+    }
+  }
+  manifest.isComplete = manifest.total === null || manifest.rows >= manifest.total;
+  if (!manifest.isComplete) manifest.after = '';
+  await storage.writeManifest(manifest);
+  if (!manifest.isComplete) throw new MissingRows();
+}
+
+/** Whether its rows can be counted, and `after` continues it. @param {import('../downloads.mjs').Order} order */
+export const canContinue = ({ format }) => format === 'csv' || format === 'ndjson';
+
+/** @param {unknown} error @returns {number | undefined} seconds after which the service asks to try again */
+const retryAfter = (error) => (error instanceof ApiError && error.retryAfter > 0 ? error.retryAfter : undefined);
+
+/** Whether the same request may succeed later. Errors of gateways have no code of the service. @param {unknown} error */
+const isPassing = (error) =>
+  error instanceof TypeError ||
+  (error instanceof ApiError && (error.retryAfter > 0 || (error.status >= 500 && error.code === '')));
+
+/**
+ * Waits, but no longer than until the browser is online again.
+ *
+ * @param {number} milliseconds
+ * @param {AbortSignal} signal
+ */
+const untilOnline = (milliseconds, signal) =>
+  Promise.race([
+    pause(milliseconds, signal),
+    new Promise((resolve) => addEventListener('online', resolve, { once: true, signal })),
+  ]);
