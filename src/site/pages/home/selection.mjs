@@ -6,7 +6,8 @@
 /**
  * @typedef {object} Format
  * @property {string} path of the endpoint, below the base path
- * @property {'xlsx' | 'csv' | 'ndjson'} extension of the file's name
+ * @property {string} extension of the file's name
+ * @property {'csv' | 'ndjson' | 'other'} format of its records: see Order
  * @property {readonly string[]} takes parameters besides the survey and the filters
  * @property {[name: string, value: string][]} [adds] parameters that are always sent
  */
@@ -18,19 +19,26 @@ const WIDE = ['value', 'repeats', 'columns', 'require_metadata'];
 
 /** The formats, by their names in the URL. The first is the default. @type {Readonly<Record<string, Format>>} */
 export const FORMATS = {
-  xlsx: { path: '/responses/xlsx', extension: 'xlsx', takes: [...TABLE, ...WIDE] },
-  csv: { path: '/responses/csv', extension: 'csv', takes: [...TABLE, ...WIDE] },
+  xlsx: { path: '/responses/xlsx', extension: 'xlsx', format: 'other', takes: [...TABLE, ...WIDE] },
+  csv: { path: '/responses/csv', extension: 'csv', format: 'csv', takes: [...TABLE, ...WIDE] },
   'csv-excel': {
     path: '/responses/csv',
     extension: 'csv',
+    format: 'csv',
     takes: [...TABLE, ...WIDE],
     adds: [
       ['bom', 'true'],
       ['safe', 'true'],
     ],
   },
-  ndjson: { path: '/responses/ndjson', extension: 'ndjson', takes: [] },
-  codebook: { path: '/responses/questions', extension: 'csv', takes: ['columns'], adds: [['format', 'csv']] },
+  ndjson: { path: '/responses/ndjson', extension: 'ndjson', format: 'ndjson', takes: [] },
+  codebook: {
+    path: '/responses/questions',
+    extension: 'csv',
+    format: 'other',
+    takes: ['columns'],
+    adds: [['format', 'csv']],
+  },
 };
 
 /** The name of the selection's format. @param {URLSearchParams} selection */
@@ -59,20 +67,18 @@ export const isWide = (selection) =>
  */
 export function orderOf(selection) {
   const name = formatOf(selection);
-  const { path, extension, takes, adds = [] } = /** @type {Format} */ (FORMATS[name]);
+  const { path, extension, format, takes, adds = [] } = /** @type {Format} */ (FORMATS[name]);
   const options = [...selection].filter(
     ([option, value]) =>
       value !== '' &&
       takes.includes(option) &&
       (isWide(selection) || !takes.includes('layout') || !WIDE.includes(option)),
   );
-  const isLong = !isWide(selection) && (extension === 'csv' || extension === 'ndjson') && name !== 'codebook';
   return {
     survey: selection.get('survey') ?? '',
     path,
     params: [...filtersOf(selection), ...options, ...adds],
-    format: isLong ? extension : 'other',
-    counted: isLong,
+    format: format === 'csv' && isWide(selection) ? 'wide' : format,
     extension,
   };
 }
