@@ -132,20 +132,25 @@ const programs: [name: string, selection: Record<string, string | string[]>, pat
     '/responses/csv',
     'responses.csv',
   ],
+  ['NDJSON', { format: 'ndjson', userid: 'participant 1' }, '/responses/ndjson', 'responses.ndjson'],
+  ['codebook', { format: 'codebook', columns: 'question' }, '/responses/questions', 'codebook.csv'],
 ];
 
-describe('the programs', () => {
+describe('the button and the programs', () => {
   test.each(programs)('download the same bytes as the API: %s', async (_, selection, path, file) => {
     await using opened = await open(selection);
     const { page } = opened;
     await match(page, 'match');
     await page.getByText('The same selection as a program').click();
     const { format, ...parameters } = selection;
-    const excel = format === 'csv-excel' ? { bom: 'true', safe: 'true' } : {};
-    const { bytes } = await fetchApi(path + query({ survey: NAME, ...parameters, ...excel }), {
+    const added = { 'csv-excel': { bom: 'true', safe: 'true' }, codebook: { format: 'csv' } }[String(format)];
+    const { bytes } = await fetchApi(path + query({ survey: NAME, ...parameters, ...added }), {
       key: survey.account.key,
     });
-    expect(bytes.length).toBeGreaterThan(500);
+    expect(bytes.length).toBeGreaterThan(200);
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download', exact: true }).click();
+    expect(await readFile(await (await saved).path())).toEqual(bytes);
 
     for (const [language, name] of [
       ['curl', 'curl'],

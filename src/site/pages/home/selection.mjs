@@ -6,7 +6,7 @@
 /**
  * @typedef {object} Format
  * @property {string} path of the endpoint, below the base path
- * @property {string} extension of the file's name
+ * @property {string} file its name for programs
  * @property {'csv' | 'ndjson' | 'other'} format of its records: see Order
  * @property {readonly string[]} takes parameters besides the survey and the filters
  * @property {[name: string, value: string][]} [adds] parameters that are always sent
@@ -19,11 +19,11 @@ const WIDE = ['value', 'repeats', 'columns', 'require_metadata'];
 
 /** The formats, by their names in the URL. The first is the default. @type {Readonly<Record<string, Format>>} */
 export const FORMATS = {
-  xlsx: { path: '/responses/xlsx', extension: 'xlsx', format: 'other', takes: [...TABLE, ...WIDE] },
-  csv: { path: '/responses/csv', extension: 'csv', format: 'csv', takes: [...TABLE, ...WIDE] },
+  xlsx: { path: '/responses/xlsx', file: 'responses.xlsx', format: 'other', takes: [...TABLE, ...WIDE] },
+  csv: { path: '/responses/csv', file: 'responses.csv', format: 'csv', takes: [...TABLE, ...WIDE] },
   'csv-excel': {
     path: '/responses/csv',
-    extension: 'csv',
+    file: 'responses.csv',
     format: 'csv',
     takes: [...TABLE, ...WIDE],
     adds: [
@@ -31,10 +31,10 @@ export const FORMATS = {
       ['safe', 'true'],
     ],
   },
-  ndjson: { path: '/responses/ndjson', extension: 'ndjson', format: 'ndjson', takes: [] },
+  ndjson: { path: '/responses/ndjson', file: 'responses.ndjson', format: 'ndjson', takes: [] },
   codebook: {
     path: '/responses/questions',
-    extension: 'csv',
+    file: 'codebook.csv',
     format: 'other',
     takes: ['columns'],
     adds: [['format', 'csv']],
@@ -63,11 +63,11 @@ export const isWide = (selection) =>
  * The file that a selection stands for. Parameters that its format does not take are left out.
  *
  * @param {URLSearchParams} selection with `survey`
- * @returns {import('./downloads.mjs').Order & { extension: string }}
+ * @returns {import('./downloads.mjs').Order & { file: string }}
  */
 export function orderOf(selection) {
   const name = formatOf(selection);
-  const { path, extension, format, takes, adds = [] } = /** @type {Format} */ (FORMATS[name]);
+  const { path, file, format, takes, adds = [] } = /** @type {Format} */ (FORMATS[name]);
   const options = [...selection].filter(
     ([option, value]) =>
       value !== '' &&
@@ -79,6 +79,6 @@ export function orderOf(selection) {
     path,
     params: [...filtersOf(selection), ...options, ...adds],
     format: format === 'csv' && isWide(selection) ? 'wide' : format,
-    extension,
+    file,
   };
 }

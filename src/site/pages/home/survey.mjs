@@ -16,8 +16,8 @@ export function surveyView(session, selection, signal) {
   const form = downloadForm(session, selection, signal, {
     change(chosen) {
       history.replaceState(null, '', `/?${chosen}`);
-      const { path, params, extension } = orderOf(chosen);
-      code.show({ url: `${location.origin}/api/v1${path}`, pairs: params, file: `responses.${extension}` });
+      const { path, params, file } = orderOf(chosen);
+      code.show({ url: `${location.origin}/api/v1${path}`, pairs: params, file });
     },
     download: (chosen) => session.downloads.start(orderOf(chosen)),
   });
