@@ -1,5 +1,4 @@
-import { OpenAPIHono } from '@hono/zod-openapi';
-import type { Hono } from 'hono';
+import { Hono } from 'hono';
 import { cors } from 'hono/cors';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { getPath } from 'hono/utils/url';
@@ -7,11 +6,11 @@ import { authenticate } from './auth/middleware.ts';
 import { connect } from './db/client.ts';
 import { compress } from './http/compression.ts';
 import type { AppEnv } from './http/context.ts';
-import { addEndpoint } from './http/endpoint.ts';
+import type { Endpoint } from './http/endpoint.ts';
 import { errorResponse } from './http/error-response.ts';
 import { methodNotAllowed as methodNotAllowedError, notFound } from './http/errors.ts';
 import { logRequests } from './http/request-log.ts';
-import { keyResponses, openResponses } from './openapi/responses.ts';
+import { keyResponses } from './openapi/responses.ts';
 import { formData } from './routes/form-data.ts';
 import { health } from './routes/health.ts';
 import { key } from './routes/key.ts';
@@ -28,12 +27,19 @@ import { addPages } from './site/add-pages.ts';
 export const BASE_PATH = '/api/v1';
 const POLICY = 'Content-Security-Policy';
 
-const ENDPOINTS = [surveys, responses, responsesCsv, responsesXlsx, responsesNdjson, formData, questions, summary, key];
+const keyed = [surveys, responses, responsesCsv, responsesXlsx, responsesNdjson, formData, questions, summary, key];
+const withKey = (endpoint: Endpoint): Endpoint => ({
+  ...endpoint,
+  path: BASE_PATH + endpoint.path,
+  responses: { ...keyResponses, ...endpoint.responses },
+});
+const described = [...keyed.map(withKey), health];
+const ENDPOINTS = [...described, openApi(described)];
 
 /** The HTTP API that docs/api.md describes. */
 export function createApp(): Hono<AppEnv> {
   // A client whose base URL ends in a slash requests //responses.
-  const app = new OpenAPIHono<AppEnv>({ getPath: (request) => getPath(request).replace(/\/{2,}/g, '/') });
+  const app = new Hono<AppEnv>({ getPath: (request) => getPath(request).replace(/\/{2,}/g, '/') });
 
   app.use(logRequests());
   app.use(async function setHeaders(c, next) {
@@ -84,8 +90,7 @@ export function createApp(): Hono<AppEnv> {
     }),
   );
 
-  for (const endpoint of ENDPOINTS) addEndpoint(app, { ...endpoint, path: BASE_PATH + endpoint.path }, keyResponses);
-  for (const endpoint of [health, openApi(app)]) addEndpoint(app, endpoint, openResponses);
+  for (const { path, respond } of ENDPOINTS) app.get(path, respond);
   addPages(app);
   app.notFound((c) => errorResponse(notFound(), c));
   app.onError(errorResponse);

@@ -1,10 +1,9 @@
-import { type OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
+import type { ResponsesObject } from 'openapi3-ts/oas31';
 import type { AppEnv } from './context.ts';
-import { invalidParameter, missingSurvey, unknownParameters } from './errors.ts';
+import { invalidParameter, unknownParameters } from './errors.ts';
+import type { Parameters, Values } from './params.ts';
 import { prefersStrictHandling } from './prefer.ts';
-
-type Responses = RouteConfig['responses'];
 
 /** The longest value of `X-Ignored-Parameters`, in bytes. */
 const MAX_IGNORED_LENGTH = 2048;
@@ -18,11 +17,11 @@ interface Description {
   readonly summary: string;
   readonly description: string;
   /** Its query parameters. */
-  readonly query: z.ZodObject;
+  readonly query: Parameters;
   /** Empty if it needs no key. */
   readonly security?: [];
   /** Its responses, without those that it shares with other endpoints. */
-  readonly responses: Responses;
+  readonly responses: ResponsesObject;
 }
 
 /** A GET endpoint, which serves HEAD as well. */
@@ -32,7 +31,7 @@ export interface Endpoint extends Description {
 }
 
 /** Defines an endpoint. `handle` gets the parsed query parameters. */
-export function endpoint<Q extends z.ZodObject>({
+export function endpoint<Q extends Parameters>({
   handle,
   refused = {},
   ...description
@@ -40,7 +39,7 @@ export function endpoint<Q extends z.ZodObject>({
   readonly query: Q;
   /** The messages of errors for parameters of other endpoints, by `<name>=<value>`, or by name. */
   readonly refused?: Readonly<Record<string, string>>;
-  readonly handle: (c: Context<AppEnv>, query: z.output<Q>) => Promise<Response>;
+  readonly handle: (c: Context<AppEnv>, query: Values<Q>) => Promise<Response>;
 }): Endpoint {
   return {
     ...description,
@@ -51,27 +50,12 @@ export function endpoint<Q extends z.ZodObject>({
   };
 }
 
-/** Adds an endpoint to the app and to its OpenAPI description. @param responses those shared with other endpoints */
-export function addEndpoint(
-  app: OpenAPIHono<AppEnv>,
-  { query, respond, ...description }: Endpoint,
-  responses: Responses,
-): void {
-  app.openAPIRegistry.registerPath({
-    ...description,
-    method: 'get',
-    request: { query },
-    responses: { ...responses, ...description.responses },
-  });
-  app.get(description.path, respond);
-}
-
 /**
  * Sets `ignored` and the header `X-Ignored-Parameters`.
  *
  * @throws ApiError 400 for a refused parameter; with `Prefer: handling=strict`, for those that the endpoint does not know
  */
-function checkNames(c: Context<AppEnv>, { shape }: z.ZodObject, refused: Readonly<Record<string, string>>): void {
+function checkNames(c: Context<AppEnv>, query: Parameters, refused: Readonly<Record<string, string>>): void {
   const isStrict = prefersStrictHandling(c.req.header('Prefer') ?? '');
   if (isStrict) c.header('Preference-Applied', 'handling=strict');
   const given = c.req.queries();
@@ -79,7 +63,7 @@ function checkNames(c: Context<AppEnv>, { shape }: z.ZodObject, refused: Readonl
     const key = [name, ...values.map((value) => `${name}=${value}`)].find((one) => Object.hasOwn(refused, one));
     if (key !== undefined) throw invalidParameter(refused[key] as string);
   }
-  const ignored = Object.keys(given).filter((name) => name !== '' && !Object.hasOwn(shape, name));
+  const ignored = Object.keys(given).filter((name) => name !== '' && !Object.hasOwn(query, name));
   c.set('ignored', ignored);
   if (ignored.length === 0) return;
   const names = encodedList(ignored);
@@ -97,10 +81,7 @@ function encodedList(names: readonly string[]): string {
   return list;
 }
 
-function parseQuery<Q extends z.ZodObject>(query: Q, c: Context<AppEnv>): z.output<Q> {
-  const given = Object.entries(c.req.queries()).map(([name, values]) => [name, values.length > 1 ? values : values[0]]);
-  const result = query.safeParse(Object.fromEntries(given));
-  if (result.success) return result.data;
-  const message = result.error.issues[0]?.message ?? '';
-  throw message === missingSurvey().message ? missingSurvey() : invalidParameter(message);
+function parseQuery<Q extends Parameters>(query: Q, c: Context<AppEnv>): Values<Q> {
+  const values = Object.entries(query).map(([name, { parse }]) => [name, parse(c.req.queries(name) ?? [])]);
+  return Object.fromEntries(values) as Values<Q>;
 }

@@ -1,14 +1,12 @@
-import type { OpenAPIHono } from '@hono/zod-openapi';
 import type {
-  LicenseObject,
   OpenAPIObject,
   OperationObject,
   ParameterObject,
   ResponseObject,
-  SchemaObject,
+  PathItemObject,
 } from 'openapi3-ts/oas31';
 import { license, version } from '../../package.json';
-import type { AppEnv } from '../http/context.ts';
+import type { Endpoint } from '../http/endpoint.ts';
 import { headers } from './headers.ts';
 import { errorResponses } from './responses.ts';
 import { schemas } from './schemas.ts';
@@ -22,21 +20,31 @@ An unknown path returns 404. A method other than GET or HEAD returns 405 with \`
 A file is complete when its transfer is complete. A failure after the first byte aborts the transfer; a file never contains an error message.`;
 
 /**
- * Describes the app in OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1). The endpoints' descriptions come from the
- * definitions that validate their parameters.
+ * Describes endpoints in OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1), with the definitions that check their parameters.
  */
-export function describeApp(app: OpenAPIHono<AppEnv>): OpenAPIObject {
-  const {
-    paths,
-    webhooks: _,
-    ...rest
-  } = app.getOpenAPI31Document({
+export function describeEndpoints(endpoints: readonly Endpoint[]): OpenAPIObject {
+  const parameters: Record<string, ParameterObject> = {};
+  const pathItem = ({ path, query, ...operation }: Endpoint): [string, PathItemObject] => {
+    const described = Object.entries(query).map(([name, { required, description = '', schema, example }]) =>
+      shared({ name, in: 'query', required, description, schema, example }, parameters),
+    );
+    const get = { ...operation, parameters: described }; // JSON has no functions, so `respond` is left out
+    return [path, { get, head: headOf(get) }];
+  };
+  const paths = Object.fromEntries(endpoints.map(pathItem));
+  const key = {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'sres_ and 49 letters and digits',
+    description: 'An API key, issued by the operator of the service.',
+  } as const;
+  return {
     openapi: '3.1.1',
     info: {
       title: 'Survey Response Export Service',
       version,
       description: DESCRIPTION,
-      license: { name: license, identifier: license } as LicenseObject, // the type predates OpenAPI 3.1
+      license: { name: license, identifier: license },
     },
     servers: [{ url: '/', description: 'This service' }],
     tags: [
@@ -46,31 +54,9 @@ export function describeApp(app: OpenAPIHono<AppEnv>): OpenAPIObject {
       { name: 'Service', description: 'The service itself. No key needed.' },
     ],
     security: [{ key: [] }],
-  });
-
-  const parameters: Record<string, ParameterObject> = {};
-  for (const item of Object.values(paths ?? {})) {
-    const get = item.get as OperationObject;
-    get.parameters = get.parameters?.map((parameter) => shared(tidy(parameter as ParameterObject), parameters)) ?? [];
-    item.head = headOf(get);
-  }
-  const key = {
-    type: 'http',
-    scheme: 'bearer',
-    bearerFormat: 'sres_ and 49 letters and digits',
-    description: 'An API key, issued by the operator of the service.',
-  } as const;
-  return {
-    ...rest,
-    paths: paths ?? {},
+    paths,
     components: { securitySchemes: { key }, parameters, headers, schemas, responses: errorResponses() },
   };
-}
-
-/** Moves the example out of the schema, and drops the description that the generator repeats there. */
-function tidy({ schema, ...parameter }: ParameterObject): ParameterObject {
-  const { example, description: _, ...rest } = schema as SchemaObject;
-  return { ...parameter, schema: rest, ...(example === undefined ? {} : { example }) };
 }
 
 /** Adds the parameter to the shared ones and returns a reference, or the parameter itself if a different one has its name. */

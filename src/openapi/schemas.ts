@@ -4,7 +4,7 @@ import { JSON_COLUMNS } from '../db/responses.ts';
 import { SURVEY_COLUMNS } from '../db/surveys.ts';
 
 /*
- * The schemas of response bodies. Plain JSON Schema rather than zod, because the service writes its JSON as text.
+ * The schemas of response bodies, as JSON Schema.
  */
 
 type Fields<Name extends string> = Record<Name, SchemaObject>;

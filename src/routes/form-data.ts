@@ -1,4 +1,3 @@
-import { z } from '@hono/zod-openapi';
 import { DatabaseError } from '../db/errors.ts';
 import { FORM_DATA_COLUMNS, formDataQuery } from '../db/surveys.ts';
 import { concat } from '../encode/bytes.ts';
@@ -20,7 +19,7 @@ export const formData = endpoint({
   tags: ['Surveys'],
   summary: 'A survey’s form versions as a CSV file',
   description: 'Returns one row per form version. Join it with the responses on `surveyid`.',
-  query: z.object(survey),
+  query: survey,
   responses: {
     ...surveyResponses,
     200: {

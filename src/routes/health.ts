@@ -1,8 +1,8 @@
-import { z } from '@hono/zod-openapi';
 import { sendBody } from '../http/send.ts';
 import { ping } from '../db/health.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { withHeaders } from '../openapi/headers.ts';
+import { openResponses } from '../openapi/responses.ts';
 
 /** GET /healthz: 200 if the database responds, otherwise 503. For load balancers and start scripts; needs no key. */
 export const health = endpoint({
@@ -12,8 +12,9 @@ export const health = endpoint({
   security: [],
   summary: 'Health check',
   description: 'Returns 200 if the service reaches its database, otherwise 503.',
-  query: z.object({}),
+  query: {},
   responses: {
+    ...openResponses,
     200: {
       description: 'The service reaches its database.',
       headers: withHeaders(),

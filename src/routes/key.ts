@@ -1,4 +1,3 @@
-import { z } from '@hono/zod-openapi';
 import { endpoint } from '../http/endpoint.ts';
 import { sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
@@ -12,7 +11,7 @@ export const key = endpoint({
   tags: ['Key'],
   summary: 'Whose key this is',
   description: 'Returns the account that the key belongs to, and when the key expires.',
-  query: z.object({}),
+  query: {},
   responses: {
     200: {
       description: 'The key’s account.',

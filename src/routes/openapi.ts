@@ -1,22 +1,22 @@
-import { type OpenAPIHono, z } from '@hono/zod-openapi';
 import { sendBody } from '../http/send.ts';
-import type { AppEnv } from '../http/context.ts';
-import { endpoint } from '../http/endpoint.ts';
-import { describeApp } from '../openapi/document.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
+import { describeEndpoints } from '../openapi/document.ts';
 import { withHeaders } from '../openapi/headers.ts';
+import { openResponses } from '../openapi/responses.ts';
 
-/** GET /openapi.json: the description of an app, generated on the first request. */
-export function openApi(app: OpenAPIHono<AppEnv>) {
+/** GET /openapi.json: the description of all endpoints, generated on the first request. @param endpoints the others */
+export function openApi(endpoints: readonly Endpoint[]): Endpoint {
   let document: string | undefined;
-  return endpoint({
+  const self: Endpoint = endpoint({
     path: '/openapi.json',
     operationId: 'getDescription',
     tags: ['Service'],
     security: [],
     summary: 'The OpenAPI description',
     description: 'Returns this API in OpenAPI 3.1, generated from the definitions that validate its parameters.',
-    query: z.object({}),
+    query: {},
     responses: {
+      ...openResponses,
       200: {
         description: 'The description.',
         headers: withHeaders(),
@@ -34,8 +34,9 @@ export function openApi(app: OpenAPIHono<AppEnv>) {
     },
 
     async handle(c) {
-      document ??= JSON.stringify(describeApp(app));
+      document ??= JSON.stringify(describeEndpoints([...endpoints, self]));
       return sendBody(c, document, { 'Content-Type': 'application/json' });
     },
   });
+  return self;
 }

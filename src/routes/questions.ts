@@ -1,4 +1,3 @@
-import { z } from '@hono/zod-openapi';
 import { CODEBOOK_COLUMNS, codebookQuery } from '../db/codebook.ts';
 import { concat } from '../encode/bytes.ts';
 import { csvHeader } from '../encode/csv-cell.ts';
@@ -36,7 +35,7 @@ export const questions = endpoint({
   summary: 'The codebook',
   description:
     'Returns the questions that have responses, with their texts and numbers of responses, in the order of the columns of a wide file.',
-  query: z.object({ ...survey, ...filters, ...columns, ...format }),
+  query: { ...survey, ...filters, ...columns, ...format },
   responses: {
     ...surveyResponses,
     200: {

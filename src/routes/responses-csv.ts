@@ -1,4 +1,3 @@
-import { z } from '@hono/zod-openapi';
 import { CSV_COLUMNS, metadataValue } from '../db/responses.ts';
 import { BOM, csvCell, csvHeader } from '../encode/csv-cell.ts';
 import { CsvRecords } from '../encode/records.ts';
@@ -30,7 +29,7 @@ export const responsesCsv = endpoint({
   tags: ['Responses'],
   summary: 'All responses as a CSV file',
   description: 'Streams all of a survey’s responses, or those that pass the filters, as one file.',
-  query: z.object({
+  query: {
     ...survey,
     ...filters,
     ...after,
@@ -40,7 +39,7 @@ export const responsesCsv = endpoint({
     ...layout,
     ...wide,
     ...columns,
-  }),
+  },
   refused: refusedByFiles,
   responses: {
     ...surveyResponses,

@@ -1,4 +1,3 @@
-import { z } from '@hono/zod-openapi';
 import { jsonFormat } from '../export/formats.ts';
 import { dataOf, sendResponses } from '../export/send-responses.ts';
 import { attachment } from '../http/attachment.ts';
@@ -16,7 +15,7 @@ export const responsesNdjson = endpoint({
   summary: 'All responses as newline-delimited JSON',
   description:
     'Streams all of a survey’s responses, or those that pass the filters: the objects of `/responses`, one per line.',
-  query: z.object({ ...survey, ...filters, ...after, ...count }),
+  query: { ...survey, ...filters, ...after, ...count },
   refused: refusedByFiles,
   responses: {
     ...surveyResponses,

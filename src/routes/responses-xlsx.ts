@@ -1,4 +1,3 @@
-import { z } from '@hono/zod-openapi';
 import { sendResponses } from '../export/send-responses.ts';
 import { XLSX, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -19,7 +18,7 @@ export const responsesXlsx = endpoint({
   summary: 'All responses as an Excel workbook',
   description:
     'Streams the table of `/responses/csv` as an Excel workbook with one sheet, `responses`. Every cell is text, so numbers keep their digits and nothing runs as a formula.',
-  query: z.object({ ...survey, ...filters, ...count, ...metadata, ...layout, ...wide, ...columns }),
+  query: { ...survey, ...filters, ...count, ...metadata, ...layout, ...wide, ...columns },
   refused: refusedByXlsx,
   responses: {
     ...surveyResponses,

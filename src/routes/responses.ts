@@ -1,4 +1,3 @@
-import { z } from '@hono/zod-openapi';
 import type { PageData } from '../encode/page.ts';
 import { BY_TIME } from '../db/order.ts';
 import { jsonFormat } from '../export/formats.ts';
@@ -22,7 +21,7 @@ export const responses = endpoint({
   summary: 'A page of responses',
   description:
     'Returns a page of a survey’s responses, ordered by time, participant, question and form version, or backwards.',
-  query: z.object({ ...survey, ...after, ...pageSize, ...filters, ...count, ...order }),
+  query: { ...survey, ...after, ...pageSize, ...filters, ...count, ...order },
   responses: {
     ...notModifiedResponse,
     ...surveyResponses,

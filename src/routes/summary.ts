@@ -1,4 +1,3 @@
-import { z } from '@hono/zod-openapi';
 import { isTimeZone, summarize } from '../db/summary.ts';
 import { runScan } from '../export/limits.ts';
 import { requireResponses, selectResponses } from '../export/send-responses.ts';
@@ -22,7 +21,7 @@ export const summary = endpoint({
   tags: ['Responses'],
   summary: 'The number of responses and participants',
   description: 'Counts a survey’s responses and participants, or those that pass the filters, in total and per day.',
-  query: z.object({ ...survey, ...filters, ...timezone }),
+  query: { ...survey, ...filters, ...timezone },
   responses: {
     ...surveyResponses,
     200: {

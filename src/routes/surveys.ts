@@ -1,4 +1,3 @@
-import { z } from '@hono/zod-openapi';
 import { SURVEY_COLUMNS, surveysQuery } from '../db/surveys.ts';
 import { concat } from '../encode/bytes.ts';
 import { JsonValue, StringValue } from '../encode/json-values.ts';
@@ -23,7 +22,7 @@ export const surveys = endpoint({
   tags: ['Surveys'],
   summary: 'The account’s surveys',
   description: 'Lists all form versions of all surveys, newest first.',
-  query: z.object({}),
+  query: {},
   responses: {
     ...notModifiedResponse,
     200: {

@@ -49,7 +49,7 @@ describe('the description at /openapi.json', () => {
     const module = await vi.importActual<App>('../../src/app.ts');
     const routes = module
       .createApp()
-      .routes.filter(({ method, path }) => method === 'GET' && !path.startsWith('/docs'));
+      .routes.filter(({ method, path }) => method === 'GET' && !/^\/(?:$|docs|pages\/)/.test(path));
     expect(Object.keys(description.paths).toSorted()).toEqual([...new Set(routes.map(({ path }) => path))].toSorted());
     for (const methods of Object.values(description.paths)) expect(Object.keys(methods)).toEqual(['get', 'head']);
   });

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { fetchService, errorBody, origin } from '../support/api.ts';
 
@@ -8,17 +9,20 @@ test.each(['/', '/docs'])('%s and all files that it loads need no key', async (p
 
   const queue = [...page.text.matchAll(/(?:href|src)="(\/pages\/[^"]+)"/g)].map(([, file]) => file ?? '');
   const found = new Map<string, string | null>();
+  let compressed = gzipSync(page.bytes).length;
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     if (found.has(next)) continue;
     const file = await fetchService(next);
     expect([next, file.status]).toEqual([next, 200]);
     found.set(next, file.headers.get('Content-Type'));
+    compressed += gzipSync(file.bytes).length;
     const imports = file.text.matchAll(/(?:from|import\() ?'(\.[^']+)'/g);
     queue.push(...[...imports].map(([, name = '']) => new URL(name, `${origin()}${next}`).pathname));
   }
   expect(found.get('/pages/shared/base.css')).toBe('text/css; charset=utf-8');
   expect(found.get('/pages/shared/icon.svg')).toBe('image/svg+xml');
   expect([...found.values()].filter((type) => type === 'text/javascript; charset=utf-8').length).toBeGreaterThan(5);
+  expect(compressed).toBeLessThan(60_000);
 });
 
 test('the content security policy allows the page its own files only, and other responses nothing', async () => {

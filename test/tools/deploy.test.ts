@@ -172,7 +172,7 @@ describe('an environment of wrangler.toml', () => {
 
 test('accepts a bundle up to the size limit', () => {
   expect(sizeProblems(BUDGET_KIB * 1024)).toEqual([]);
-  expect(sizeProblems(BUDGET_KIB * 1024 + 103)).toEqual([expect.stringContaining('320.1 KiB')]);
+  expect(sizeProblems(BUDGET_KIB * 1024 + 103)).toEqual([expect.stringContaining('160.1 KiB')]);
 });
 
 test('finds the names of secrets after a warning', () => {

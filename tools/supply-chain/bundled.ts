@@ -2,17 +2,9 @@
  * The packages bundled into the Worker. They run with the database's credentials, so adding one is a decision.
  *
  * - hono: routes, headers, CORS; small, and made for Workers
- * - zod, @hono/zod-openapi (with zod-openapi and zod-validator): check query parameters and describe them in /openapi.json
  * - @neondatabase/serverless: Neon's own driver, SQL over HTTP
  */
-export const BUNDLED = [
-  '@asteasolutions/zod-to-openapi',
-  '@hono/zod-openapi',
-  '@hono/zod-validator',
-  '@neondatabase/serverless',
-  'hono',
-  'zod',
-];
+export const BUNDLED = ['@neondatabase/serverless', 'hono'];
 
 /** @param paths of the files in a bundle */
 export function packagesIn(paths: Iterable<string>): string[] {
