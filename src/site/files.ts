@@ -1,9 +1,18 @@
 import home from './pages/home/home.html';
 import homeStyle from './pages/home/home.css';
 import api from './pages/home/api.mjs';
+import chart from './pages/home/chart.mjs';
+import counts from './pages/home/counts.mjs';
 import downloads from './pages/home/downloads.mjs';
 import key from './pages/home/key.mjs';
+import lists from './pages/home/lists.mjs';
+import loaded from './pages/home/loaded.mjs';
+import longText from './pages/home/long-text.mjs';
 import homeMain from './pages/home/main.mjs';
+import newest from './pages/home/newest.mjs';
+import overview from './pages/home/overview.mjs';
+import periods from './pages/home/periods.mjs';
+import questions from './pages/home/questions.mjs';
 import survey from './pages/home/survey.mjs';
 import surveys from './pages/home/surveys.mjs';
 import texts from './pages/home/texts.mjs';
@@ -32,10 +41,19 @@ export const REFERENCE = reference;
 /** What the pages load, by path below `/pages`. */
 export const FILES: Readonly<Record<string, string>> = {
   '/home/api.mjs': api,
+  '/home/chart.mjs': chart,
+  '/home/counts.mjs': counts,
   '/home/downloads.mjs': downloads,
   '/home/home.css': homeStyle,
   '/home/key.mjs': key,
+  '/home/lists.mjs': lists,
+  '/home/loaded.mjs': loaded,
+  '/home/long-text.mjs': longText,
   '/home/main.mjs': homeMain,
+  '/home/newest.mjs': newest,
+  '/home/overview.mjs': overview,
+  '/home/periods.mjs': periods,
+  '/home/questions.mjs': questions,
   '/home/survey.mjs': survey,
   '/home/surveys.mjs': surveys,
   '/home/texts.mjs': texts,

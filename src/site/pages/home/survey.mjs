@@ -1,4 +1,7 @@
 import { element } from '../shared/dom.mjs';
+import { newestView } from './newest.mjs';
+import { overviewView } from './overview.mjs';
+import { questionsView } from './questions.mjs';
 import { survey as texts } from './texts.mjs';
 
 /**
@@ -9,12 +12,13 @@ import { survey as texts } from './texts.mjs';
  * @param {AbortSignal} signal
  */
 export function surveyView(session, survey, signal) {
-  void session;
-  void signal;
   return element(
     'article',
     { className: 'survey' },
     element('p', {}, element('a', { href: '/' }, texts.all)),
     element('h1', { dir: 'auto' }, survey),
+    overviewView(session, survey, signal),
+    questionsView(session, survey, signal),
+    newestView(session, survey, signal),
   );
 }
