@@ -1,7 +1,9 @@
 import api from './pages/home/api.mjs';
+import chart from './pages/home/chart.mjs';
 import choices from './pages/home/choices.mjs';
 import code from './pages/home/code.mjs';
 import controls from './pages/home/controls.mjs';
+import counts from './pages/home/counts.mjs';
 import dates from './pages/home/dates.mjs';
 import downloads from './pages/home/downloads.mjs';
 import card from './pages/home/downloads/card.mjs';
@@ -13,8 +15,15 @@ import form from './pages/home/form.mjs';
 import homeStyle from './pages/home/home.css';
 import home from './pages/home/home.html';
 import homeKey from './pages/home/key.mjs';
+import lists from './pages/home/lists.mjs';
+import loaded from './pages/home/loaded.mjs';
+import longText from './pages/home/long-text.mjs';
 import homeMain from './pages/home/main.mjs';
+import newest from './pages/home/newest.mjs';
 import offers from './pages/home/offers.mjs';
+import overview from './pages/home/overview.mjs';
+import periods from './pages/home/periods.mjs';
+import questions from './pages/home/questions.mjs';
 import selection from './pages/home/selection.mjs';
 import survey from './pages/home/survey.mjs';
 import surveys from './pages/home/surveys.mjs';
@@ -44,9 +53,11 @@ export const REFERENCE = reference;
 /** What the pages load, by path below `/pages`. */
 export const FILES: Readonly<Record<string, string>> = {
   '/home/api.mjs': api,
+  '/home/chart.mjs': chart,
   '/home/choices.mjs': choices,
   '/home/code.mjs': code,
   '/home/controls.mjs': controls,
+  '/home/counts.mjs': counts,
   '/home/dates.mjs': dates,
   '/home/downloads.mjs': downloads,
   '/home/downloads/card.mjs': card,
@@ -57,8 +68,15 @@ export const FILES: Readonly<Record<string, string>> = {
   '/home/form.mjs': form,
   '/home/home.css': homeStyle,
   '/home/key.mjs': homeKey,
+  '/home/lists.mjs': lists,
+  '/home/loaded.mjs': loaded,
+  '/home/long-text.mjs': longText,
   '/home/main.mjs': homeMain,
+  '/home/newest.mjs': newest,
   '/home/offers.mjs': offers,
+  '/home/overview.mjs': overview,
+  '/home/periods.mjs': periods,
+  '/home/questions.mjs': questions,
   '/home/selection.mjs': selection,
   '/home/survey.mjs': survey,
   '/home/surveys.mjs': surveys,

@@ -1,6 +1,9 @@
 import { element } from '../shared/dom.mjs';
 import { codeView } from './code.mjs';
 import { downloadForm } from './form.mjs';
+import { newestView } from './newest.mjs';
+import { overviewView } from './overview.mjs';
+import { questionsView } from './questions.mjs';
 import { orderOf } from './selection.mjs';
 import { form as formTexts, survey as texts } from './texts.mjs';
 
@@ -12,6 +15,7 @@ import { form as formTexts, survey as texts } from './texts.mjs';
  * @param {AbortSignal} signal
  */
 export function surveyView(session, selection, signal) {
+  const survey = selection.get('survey') ?? '';
   const code = codeView();
   const form = downloadForm(session, selection, signal, {
     change(chosen) {
@@ -25,8 +29,10 @@ export function surveyView(session, selection, signal) {
     'article',
     { className: 'survey' },
     element('p', {}, element('a', { href: '/' }, texts.all)),
-    element('h1', { dir: 'auto' }, selection.get('survey') ?? ''),
-    element('section', {}, element('h2', { id: 'download' }, formTexts.title), form),
-    code.element,
+    element('h1', { dir: 'auto' }, survey),
+    overviewView(session, survey, signal),
+    element('section', {}, element('h2', { id: 'download' }, formTexts.title), form, code.element),
+    questionsView(session, survey, signal),
+    newestView(session, survey, signal),
   );
 }

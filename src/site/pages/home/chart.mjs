@@ -1,0 +1,60 @@
+import { element } from '../shared/dom.mjs';
+import { toPeriods } from './periods.mjs';
+import { chart as texts, responses } from './texts.mjs';
+
+const SVG = 'http://www.w3.org/2000/svg';
+/** A bar of a single response is visible next to one of a million. Percent. */
+const LEAST_HEIGHT = 1.5;
+
+/**
+ * A bar chart of the responses per day, or per week, month or year if there are many days.
+ *
+ * @param {import('./api.mjs').Summary['days']} days not empty
+ * @param {string} zone in which the days begin
+ */
+export function daysChart(days, zone) {
+  const { unit, periods } = toPeriods(days);
+  const name = texts[unit];
+  const counts = periods.map((period) => period.responses);
+  const most = Math.max(...counts);
+  const first = name.of(periods[0]?.start ?? '');
+  const last = name.of(periods.at(-1)?.start ?? '');
+  const busiest = name.of(periods[counts.indexOf(most)]?.start ?? '');
+
+  const bars = periods.map(({ start, responses: count }, x) => {
+    const height = count && Math.max(LEAST_HEIGHT, (100 * count) / most);
+    return svg(
+      'g',
+      {},
+      svg('title', {}, `${name.of(start)}: ${responses(count)}`),
+      svg('rect', { x, width: 1, height: 100, class: 'space' }), // so that the title shows above a short bar as well
+      svg('rect', { x: x + 0.1, width: 0.8, y: 100 - height, height, class: 'bar' }),
+    );
+  });
+  const plot = element(
+    'div',
+    { className: 'plot', role: 'img', 'aria-label': texts.label(name.each, first, last, busiest, responses(most)) },
+    element('span', { className: 'note' }, responses(most)),
+    svg('svg', { viewBox: `0 0 ${periods.length} 100`, preserveAspectRatio: 'none' }, ...bars),
+    element(
+      'span',
+      { className: 'note range' },
+      element('span', {}, first),
+      first === last ? undefined : element('span', {}, last),
+    ),
+  );
+  plot.style.maxWidth = `${6 * periods.length}rem`;
+  return element('figure', {}, element('figcaption', {}, texts.caption(name.each, zone)), plot);
+}
+
+/**
+ * @param {string} tag
+ * @param {Record<string, string | number>} attributes
+ * @param {(Node | string)[]} children
+ */
+function svg(tag, attributes, ...children) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
+  node.append(...children);
+  return node;
+}

@@ -1,0 +1,43 @@
+import { ApiError, explain } from './api.mjs';
+import { element } from '../shared/dom.mjs';
+import { page } from './texts.mjs';
+
+/**
+ * Shows what a request returns. Until then it says that it is loading, and after a failure what to do.
+ *
+ * @template T
+ * @param {() => Promise<T>} request
+ * @param {(value: T) => (Node | string | undefined)[]} render
+ * @param {AbortSignal} signal
+ * @param {() => string} done what it says after that
+ * @returns {{ node: HTMLElement, reload: () => Promise<void> }} reload: repeats the request; the old content stays until then
+ */
+export function loaded(request, render, signal, done = () => '') {
+  const state = element('p', { className: 'state', role: 'status' });
+  const retry = element('button', { type: 'button', hidden: true }, page.retry);
+  const content = element('div', {});
+  const node = element('div', { tabIndex: -1 }, state, retry, content);
+
+  async function reload() {
+    state.textContent = page.loading;
+    retry.hidden = true;
+    let value;
+    try {
+      value = await request();
+    } catch (error) {
+      if (signal.aborted) return;
+      state.textContent = explain(error);
+      retry.hidden = error instanceof ApiError && error.code === 'no_responses';
+      return;
+    }
+    if (signal.aborted) return;
+    content.replaceChildren(...render(value).filter((child) => child !== undefined));
+    state.textContent = done();
+  }
+  retry.addEventListener('click', () => {
+    node.focus(); // the button disappears
+    void reload();
+  });
+  void reload();
+  return { node, reload };
+}

@@ -1,0 +1,55 @@
+const DAY = 86_400_000;
+/** More bars would be too narrow on a phone. */
+const MOST = 100;
+
+/** @typedef {{ index: (time: number) => number, start: (index: number) => number }} Unit times in milliseconds, UTC */
+/** @typedef {'day' | 'week' | 'month' | 'year' | 'decade' | 'century'} UnitName */
+
+/** Weeks begin on Monday: 29 December 1969, three days before time 0, was one. @returns {Unit} */
+const ofDays = (/** @type {number} */ count) => ({
+  index: (time) => Math.floor((time / DAY + 3) / count),
+  start: (index) => (index * count - 3) * DAY,
+});
+
+/** @returns {Unit} */
+const ofMonths = (/** @type {number} */ count) => ({
+  index: (time) => Math.floor((new Date(time).getUTCFullYear() * 12 + new Date(time).getUTCMonth()) / count),
+  start: (index) => new Date(0).setUTCFullYear(0, index * count, 1),
+});
+
+/** @type {Record<UnitName, Unit>} */
+const UNITS = {
+  day: ofDays(1),
+  week: ofDays(7),
+  month: ofMonths(1),
+  year: ofMonths(12),
+  decade: ofMonths(120),
+  century: ofMonths(1200),
+};
+
+/**
+ * Adds up the responses of days in periods of equal kind, without gaps: days, or the shortest longer ones of which there are
+ * at most 100.
+ *
+ * @param {import('./api.mjs').Summary['days']} days not empty
+ * @returns {{ unit: UnitName, periods: { start: string, responses: number }[] }} start: the period's first day, YYYY-MM-DD
+ */
+export function toPeriods(days) {
+  const times = days.map(({ day }) => Date.parse(day));
+  const units = /** @type {[UnitName, Unit][]} */ (Object.entries(UNITS));
+  for (const [unit, { index, start }] of units) {
+    const first = index(times[0] ?? 0);
+    const count = index(times.at(-1) ?? 0) - first + 1;
+    if (count > MOST) continue;
+    const periods = Array.from({ length: count }, (_, i) => ({
+      start: new Date(start(first + i)).toISOString().slice(0, 10),
+      responses: 0,
+    }));
+    for (const [i, { responses }] of days.entries()) {
+      const period = periods[index(times[i] ?? 0) - first];
+      if (period) period.responses += responses;
+    }
+    return { unit, periods };
+  }
+  throw new RangeError('A time is not within 10,000 years.');
+}
