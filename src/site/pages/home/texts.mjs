@@ -39,7 +39,7 @@ export const participants = (/** @type {number} */ count) => counted(count, 'par
 export const page = {
   name: 'Survey responses',
   skip: 'Skip to the content',
-  reference: 'For programmers: the API',
+  reference: 'For programmers',
   loading: 'Loading …',
   retry: 'Try again',
   more: 'Show more',
