@@ -13,7 +13,9 @@ interface Records {
   cursor(): string;
 }
 const script = '../../src/site/pages/home/downloads/records.mjs';
-const { createRecords } = (await import(script)) as { createRecords(format: Format, columns: string[]): Records };
+const { createRecords } = (await import(script)) as {
+  createRecords: (format: Format, columns: string[]) => Records;
+};
 
 /** The bytes of each record of a CSV file; the first is the header. */
 const records = [
