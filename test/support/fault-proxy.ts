@@ -21,8 +21,13 @@ export interface Exchange {
   reset(): void;
   /** Never responds. */
   hang(): void;
-  /** Breaks the connection after so many bytes of the response's body. @param bytes the number, or computes it from the body */
-  cutAfter(bytes: number | ((body: Buffer) => number)): void;
+  /**
+   * Breaks the connection after so many bytes of the response's body.
+   *
+   * @param bytes the number, or computes it from the body
+   * @param received the connection stays open until this resolves; a browser can drop bytes that arrive together with the break
+   */
+  cutAfter(bytes: number | ((body: Buffer) => number), received?: Promise<unknown>): void;
   /** Replaces the body of a response with status 200; it still ends as if it were complete. */
   change(how: Change): void;
   /** Replaces the parameters of the SQL on its way to the target. */
@@ -38,6 +43,7 @@ export type Change = (body: Buffer) => Buffer | string | Promise<Buffer | string
 interface Changes {
   maxBytes: number;
   cut?: number | ((body: Buffer) => number);
+  received?: Promise<unknown> | undefined;
   change?: Change;
   params?: readonly unknown[];
 }
@@ -96,7 +102,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       reply: (status, reply, headers = {}) => instead(() => response.writeHead(status, headers).end(reply)),
       reset: () => instead(() => response.socket?.resetAndDestroy()),
       hang: () => instead(() => {}),
-      cutAfter: (bytes) => (changes.cut = bytes),
+      cutAfter: (bytes, received) => Object.assign(changes, { cut: bytes, received }),
       change: (how) => (changes.change = how),
       replaceParams: (params) => (changes.params = params),
       refuseLonger: (bytes) => (changes.maxBytes = bytes),
@@ -187,5 +193,6 @@ async function passBack(upstream: IncomingMessage, response: ServerResponse, cha
   }
   response.flushHeaders();
   if (bytes > 0) response.write(body.subarray(0, bytes));
+  await changes.received;
   response.socket?.destroySoon(); // after what was written has been sent
 }

@@ -65,7 +65,12 @@ export function createDownload({ api, storage, manifest, announce, onRemove }) {
     announce(texts.started(survey));
     const ticker = setInterval(() => card.running(progress), RENDER_MS);
     try {
-      await transfer({ api, storage, manifest, signal, onProgress: (now) => (progress = now) });
+      const onProgress = (/** @type {typeof progress} */ now) => {
+        const hasChanged = now.state !== progress.state;
+        progress = now;
+        if (hasChanged) card.running(now);
+      };
+      await transfer({ api, storage, manifest, signal, onProgress });
       await handOver();
       const text = completeText(manifest);
       card.stopped(`${text} ${texts.where}`, texts.save, 'complete');

@@ -42,9 +42,8 @@ export function createRecords(format, known) {
           count++;
         }
       }
-      const rest = end === 0 ? chunk : chunk.slice(end);
       if (end === 0) {
-        incomplete.push(rest);
+        incomplete.push(chunk);
         return [];
       }
       const complete = [...incomplete, chunk.subarray(0, end)];
@@ -54,12 +53,12 @@ export function createRecords(format, known) {
         count--;
         if (first === end) last = [];
       }
-      incomplete = rest.length > 0 ? [rest] : [];
+      incomplete = [chunk.slice(end)];
       return complete;
     },
 
     /** Whether the bytes so far end with a complete record. */
-    isWhole: () => incomplete.length === 0,
+    isWhole: () => incomplete.every((piece) => piece.length === 0),
 
     /** The number of complete records, without the header. */
     count: () => count,

@@ -141,7 +141,7 @@ export async function transfer({ api, storage, manifest, signal, onProgress }) {
     } catch (error) {
       signal.throwIfAborted();
       const seconds = retryAfter(error) ?? Math.min(2 ** failures++, MOST_SECONDS);
-      const startsAgain = !canContinue(order) && manifest.bytes > 0;
+      const startsAgain = !canContinue(order) && manifest.name !== ''; // which the response has brought
       if (startsAgain) restarts++;
       if (!isPassing(error) || restarts > RESTARTS || (waited += seconds) > GIVE_UP_SECONDS) throw error;
       progress(retryAfter(error) ? 'busy' : startsAgain ? 'restarting' : 'lost');
