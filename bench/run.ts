@@ -8,6 +8,7 @@ import { encodeCursor } from '../test/support/cursor.ts';
 import { measureAggregates } from './aggregates.ts';
 import { measureFeatures } from './bare.ts';
 import { measureGzip } from './compression.ts';
+import { measureConcurrent } from './concurrent.ts';
 import { type BenchAccount, type BenchSurvey, createAccount, createSurvey } from './data.ts';
 import { parseRows, startDatabase } from './database.ts';
 import { measureEncoders } from './encoder.ts';
@@ -198,6 +199,11 @@ await runCommand(async () => {
   const neighbours = await measureNeighbours(url, client, large, account);
   figures.push(...neighbours.figures);
   measurements.push(...neighbours.measurements);
+
+  log('concurrent exports');
+  const concurrent = await measureConcurrent(url, client, twenty, account, RUNS);
+  figures.push(...concurrent.figures);
+  measurements.push(...concurrent.measurements);
 
   log('other files');
   const files = await measureFiles(url, large, account, RUNS);
