@@ -48,7 +48,7 @@ export function createDownloads({ api, email }) {
       },
     });
     all.add(download);
-    list.append(download.element);
+    list.prepend(download.element);
     return download;
   }
 

@@ -105,7 +105,7 @@ export const downloads = {
   unstored: 'Your browser could not store the file. Start the download again.',
   complete: (/** @type {string} */ amount) => `Complete: ${amount}.`,
   added: (/** @type {number} */ count) => `${number(count)} of them arrived during the download.`,
-  where: 'Your browser has it among its downloads.',
+  where: 'Find it in your browser’s downloads.',
   inMemory:
     'Keep this page open until the download is complete: this window cannot continue it later, and holds it in memory.',
   cancel: 'Cancel',

@@ -39,7 +39,7 @@ export function createDownload({ api, storage, manifest, announce, onRemove }) {
 
   const again = () => (manifest.after === '' ? texts.again : texts.continue);
   const stopped = (/** @type {string} */ reason) => {
-    card.stopped(reason, again(), 'stopped');
+    card.stopped(reason, again(), manifest);
     announce(`${survey}: ${reason}`);
   };
 
@@ -73,7 +73,7 @@ export function createDownload({ api, storage, manifest, announce, onRemove }) {
       await transfer({ api, storage, manifest, signal, onProgress });
       await handOver();
       const text = completeText(manifest);
-      card.stopped(`${text} ${texts.where}`, texts.save, 'complete');
+      card.stopped(`${text} ${texts.where}`, texts.save, manifest);
       announce(`${survey}: ${text}`);
     } catch (error) {
       signal.throwIfAborted();
@@ -107,7 +107,7 @@ export function createDownload({ api, storage, manifest, announce, onRemove }) {
       card.stopped(
         `${texts.unfinished} ${manifest.after === '' ? texts.startsAgain : texts.arrived(amount(manifest))}`,
         again(),
-        'stopped',
+        manifest,
       ),
     /** Stops, and leaves it to another tab or another time. */
     stop: () => end(storage.release),
