@@ -179,6 +179,39 @@ describe('an interrupted download of the page', () => {
     expectSame(bytes, (await fetchApi(pathOf(order), survey.account)).bytes);
   });
 
+  test('is not saved when a part that was kept is damaged', async () => {
+    await using open = await openPage();
+    const { page } = open;
+    await startHalf(page);
+    proxy.inject();
+    await page.evaluate(`(async () => {
+      const root = await (await navigator.storage.getDirectory()).getDirectoryHandle('downloads');
+      for await (const folder of root.values()) {
+        const writable = await (await folder.getFileHandle('0')).createWritable({ keepExistingData: true });
+        await writable.truncate(10);
+        await writable.close();
+      }
+    })()`);
+    await page.reload();
+    await enterKey(page, survey.account.key);
+    await continueButton(page).click();
+    await card(page).getByText('Your browser could not store the file. Start the download again.').waitFor();
+    const order = orderOf(survey, 'csv', 'csv');
+    const { bytes } = await saved(page, () => page.getByRole('button', { name: 'Start again' }).click());
+    expectSame(bytes, (await fetchApi(pathOf(order), survey.account)).bytes);
+  });
+
+  test('is deleted when a key is forgotten, even that of another account', async () => {
+    await using open = await openPage();
+    const { page } = open;
+    await startHalf(page);
+    proxy.inject();
+    await page.reload();
+    await enterKey(page, (await createAccount()).key);
+    await page.getByRole('button', { name: 'Forget key' }).click();
+    await expect.poll(() => keptFiles(page)).toEqual([]);
+  });
+
   test('is deleted after a week', async () => {
     await using open = await openPage();
     const { page } = open;

@@ -101,7 +101,7 @@ export const downloads = {
   arrived: (/** @type {string} */ amount) => `${amount} arrived so far.`,
   missing: (/** @type {number} */ rows, /** @type {number} */ total) =>
     `Not complete: only ${number(rows)} of ${responses(total)} arrived. Start the download again.`,
-  full: 'There is not enough space for this file. Free some on your device, then continue.',
+  full: 'There is not enough space for this file. Free some on your device, then try again.',
   unstored: 'Your browser could not store the file. Start the download again.',
   complete: (/** @type {string} */ amount) => `Complete: ${amount}.`,
   added: (/** @type {number} */ count) => `${number(count)} of them arrived during the download.`,
