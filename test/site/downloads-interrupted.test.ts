@@ -179,6 +179,50 @@ describe('an interrupted download of the page', () => {
     expectSame(bytes, (await fetchApi(pathOf(order), survey.account)).bytes);
   });
 
+  test('is not saved when a part that was kept is damaged', async () => {
+    await using open = await openPage();
+    const { page } = open;
+    await startHalf(page);
+    proxy.inject();
+    await page.evaluate(`(async () => {
+      const root = await (await navigator.storage.getDirectory()).getDirectoryHandle('downloads');
+      for await (const folder of root.values()) {
+        const writable = await (await folder.getFileHandle('0')).createWritable({ keepExistingData: true });
+        await writable.truncate(10);
+        await writable.close();
+      }
+    })()`);
+    await page.reload();
+    await enterKey(page, survey.account.key);
+    await continueButton(page).click();
+    await card(page).getByText('Your browser could not store the file. Start the download again.').waitFor();
+    const order = orderOf(survey, 'csv', 'csv');
+    const { bytes } = await saved(page, () => page.getByRole('button', { name: 'Start again' }).click());
+    expectSame(bytes, (await fetchApi(pathOf(order), survey.account)).bytes);
+  });
+
+  test('is deleted when a key is forgotten, even that of another account', async () => {
+    await using open = await openPage();
+    const { page } = open;
+    await startHalf(page);
+    proxy.inject();
+    await page.reload();
+    await enterKey(page, (await createAccount()).key);
+    await page.getByRole('button', { name: 'Forget key' }).click();
+    await expect.poll(() => keptFiles(page)).toEqual([]);
+  });
+
+  test('is deleted after a week', async () => {
+    await using open = await openPage();
+    const { page } = open;
+    await startHalf(page);
+    proxy.inject();
+    await page.clock.setFixedTime(Date.now() + 8 * 24 * 3600 * 1000);
+    await page.reload();
+    await enterKey(page, (await createAccount()).key);
+    await expect.poll(() => keptFiles(page)).toEqual([]);
+  });
+
   test('deletes what has arrived when it is cancelled', async () => {
     await using open = await openPage();
     const { page } = open;
@@ -232,6 +276,22 @@ describe('an interrupted download of the page', () => {
     expect(proxy.requests).toBe(24); // waits of 1, 2, 4, 8, 16 seconds, then of 30
     proxy.inject();
     const { bytes } = await saved(page, () => again.click());
+    expectSame(bytes, (await fetchApi(pathOf(order), survey.account)).bytes);
+  });
+
+  test('is tried again when nothing has arrived for two minutes', async () => {
+    await using open = await openPage();
+    const { page } = open;
+    await page.clock.install();
+    await page.clock.pauseAt(Date.now() + 60_000);
+    proxy.inject((exchange) => (exchange.index === 0 ? exchange.hang() : undefined));
+    const order = orderOf(survey, 'csv', 'csv');
+    const { bytes } = await saved(page, async () => {
+      await start(page, order);
+      await page.clock.runFor(120_000);
+      await card(page).getByText('The connection was lost. Trying to continue').waitFor();
+      await page.clock.runFor(1000);
+    });
     expectSame(bytes, (await fetchApi(pathOf(order), survey.account)).bytes);
   });
 

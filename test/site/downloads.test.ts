@@ -1,3 +1,4 @@
+import axe from 'axe-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fetchApi } from '../support/api.ts';
 import type { TestSurvey } from '../support/data.ts';
@@ -44,6 +45,30 @@ describe('a download of the page', () => {
     expectSame(again.bytes, bytes);
     await page.getByRole('button', { name: 'Remove' }).click();
     await expect.poll(() => keptFiles(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  test.each([
+    { colorScheme: 'light', width: 1280 },
+    { colorScheme: 'dark', width: 320 },
+  ] as const)('is accessible and fits the window: $colorScheme, $width px', async (display) => {
+    await using open = await browser.open('/', display);
+    const { page, problems } = open;
+    await addDownloads(page, survey.account);
+    await start(page, orderOf(survey, 'csv', 'csv'));
+    await page.getByText('Complete: ').first().waitFor();
+    const endless = { ...orderOf(survey, 'csv', 'csv'), survey: 'Long name '.repeat(100) };
+    await page.route('**/api/v1/responses/**', () => {});
+    await start(page, endless);
+    await page.getByRole('progressbar').waitFor();
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(display.width);
+    await page.evaluate(axe.source);
+    const violations = await page.evaluate(async () => {
+      const { axe: checker } = globalThis as unknown as { axe: typeof axe };
+      const { violations: found } = await checker.run();
+      return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+    });
+    expect(violations).toEqual([]);
     expect(problems).toEqual([]);
   });
 });

@@ -48,7 +48,7 @@ export function createDownloads({ api, email }) {
       },
     });
     all.add(download);
-    list.append(download.element);
+    list.prepend(download.element);
     return download;
   }
 
@@ -61,7 +61,7 @@ export function createDownloads({ api, email }) {
       else add(storage, manifest).offer();
     }
   }
-  void restore();
+  const restored = restore();
 
   return {
     element: element('section', { className: 'downloads', 'aria-label': texts.region }, list, status),
@@ -95,6 +95,7 @@ export function createDownloads({ api, email }) {
     /** Stops all downloads, and deletes what has arrived, of every account; not what other tabs are working with. */
     async forget() {
       isStopped = true;
+      await restored;
       await Promise.all(Array.from(all, (download) => download.remove()));
       for (const storage of await leftStorages()) await storage.remove();
     },

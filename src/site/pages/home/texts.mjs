@@ -254,11 +254,11 @@ export const downloads = {
   arrived: (/** @type {string} */ amount) => `${amount} arrived so far.`,
   missing: (/** @type {number} */ rows, /** @type {number} */ total) =>
     `Not complete: only ${number(rows)} of ${responses(total)} arrived. Start the download again.`,
-  full: 'There is not enough space for this file. Free some on your device, then continue.',
+  full: 'There is not enough space for this file. Free some on your device, then try again.',
   unstored: 'Your browser could not store the file. Start the download again.',
   complete: (/** @type {string} */ amount) => `Complete: ${amount}.`,
   added: (/** @type {number} */ count) => `${number(count)} of them arrived during the download.`,
-  where: 'Your browser has it among its downloads.',
+  where: 'Find it in your browser’s downloads.',
   inMemory:
     'Keep this page open until the download is complete: this window cannot continue it later, and holds it in memory.',
   cancel: 'Cancel',

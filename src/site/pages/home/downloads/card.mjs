@@ -21,12 +21,12 @@ export function createCard({ survey, note, act, remove, announce }) {
   const file = element('span', { className: 'note' });
   const bar = element('progress', { 'aria-label': texts.progress(survey) });
   const text = element('p', {});
-  const action = element('button', { type: 'button', className: 'main', 'aria-describedby': id, hidden: true });
+  const action = element('button', { type: 'button', 'aria-describedby': id, hidden: true });
   const removal = element('button', { type: 'button', 'aria-describedby': id }, texts.cancel);
   const card = element(
     'li',
     {},
-    element('p', { id, className: 'what' }, element('bdi', {}, survey), ' ', file),
+    element('p', { id, className: 'what' }, element('bdi', {}, survey), file),
     bar,
     text,
     note === '' ? undefined : element('p', { className: 'note' }, note),
@@ -83,10 +83,12 @@ export function createCard({ survey, note, act, remove, announce }) {
      *
      * @param {string} reason
      * @param {string} label of the button that calls `act`
-     * @param {'complete' | 'stopped'} className
+     * @param {import('./transfer.mjs').Manifest} manifest
      */
-    stopped(reason, label, className) {
-      card.className = className;
+    stopped(reason, label, { name, isComplete }) {
+      card.className = isComplete ? 'complete' : 'stopped';
+      action.className = isComplete ? '' : 'main';
+      file.textContent = name;
       bar.hidden = true;
       text.textContent = reason;
       action.textContent = label;

@@ -29,7 +29,7 @@ export function createDownload({ api, storage, manifest, announce, onRemove }) {
   const card = createCard({
     survey,
     note: storage.isKept ? '' : texts.inMemory,
-    act: () => (manifest.isComplete ? void handOver() : run()),
+    act: () => (manifest.isComplete ? void handOver().catch(fail) : run()),
     remove: () => {
       onRemove();
       void end(storage.remove);
@@ -38,10 +38,20 @@ export function createDownload({ api, storage, manifest, announce, onRemove }) {
   });
 
   const again = () => (manifest.after === '' ? texts.again : texts.continue);
-  const stopped = (/** @type {string} */ reason) => {
-    card.stopped(reason, again(), 'stopped');
-    announce(`${survey}: ${reason}`);
-  };
+
+  /** Shows why it does not run, and what to do. @param {unknown} error */
+  function fail(error) {
+    let reason = explain(error);
+    if (error instanceof MissingRows) reason = texts.missing(manifest.rows, manifest.total ?? 0);
+    else if (error instanceof DOMException && error.name === 'QuotaExceededError') reason = texts.full;
+    else if (error instanceof DOMException) {
+      reason = texts.unstored;
+      Object.assign(manifest, { after: '', isComplete: false });
+    }
+    const text = manifest.after === '' ? reason : `${reason} ${texts.arrived(amount(manifest))}`;
+    card.stopped(text, again(), manifest);
+    announce(`${survey}: ${text}`);
+  }
 
   /** Gives the file to the browser, which reads the parts while it saves them. */
   async function handOver() {
@@ -73,17 +83,11 @@ export function createDownload({ api, storage, manifest, announce, onRemove }) {
       await transfer({ api, storage, manifest, signal, onProgress });
       await handOver();
       const text = completeText(manifest);
-      card.stopped(`${text} ${texts.where}`, texts.save, 'complete');
+      card.stopped(`${text} ${texts.where}`, texts.save, manifest);
       announce(`${survey}: ${text}`);
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof MissingRows) stopped(texts.missing(manifest.rows, manifest.total ?? 0));
-      else if (!(error instanceof DOMException)) stopped(explain(error));
-      else if (error.name === 'QuotaExceededError') stopped(texts.full);
-      else {
-        Object.assign(manifest, { after: '', isComplete: false });
-        stopped(texts.unstored);
-      }
+      fail(error);
     } finally {
       clearInterval(ticker);
       leaving.abort();
@@ -107,7 +111,7 @@ export function createDownload({ api, storage, manifest, announce, onRemove }) {
       card.stopped(
         `${texts.unfinished} ${manifest.after === '' ? texts.startsAgain : texts.arrived(amount(manifest))}`,
         again(),
-        'stopped',
+        manifest,
       ),
     /** Stops, and leaves it to another tab or another time. */
     stop: () => end(storage.release),

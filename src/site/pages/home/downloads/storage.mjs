@@ -35,10 +35,11 @@ const takeLock = (name) =>
       .catch(reject);
   });
 
-/** Creates the storage of a new download: a folder, or memory where there is no file system. */
+/** Creates the storage of a new download: a folder, or memory where there is no file system or it does not work. */
 export async function createStorage() {
   const root = await openRoot();
-  return (root && (await openFolder(root, crypto.randomUUID()))) ?? inMemory();
+  const folder = root && openFolder(root, crypto.randomUUID()).catch(() => undefined);
+  return (await folder) ?? inMemory();
 }
 
 /**
