@@ -35,7 +35,7 @@ export function daysChart(days, zone) {
     'div',
     { className: 'plot', role: 'img', 'aria-label': texts.label(name.each, first, last, busiest, responses(most)) },
     element('span', { className: 'note' }, responses(most)),
-    svg('svg', { viewBox: `0 0 ${periods.length} 100`, preserveAspectRatio: 'none' }, ...bars),
+    svg('svg', { viewBox: `0 0 ${periods.length} 100`, preserveAspectRatio: 'none', 'aria-hidden': 'true' }, ...bars),
     element(
       'span',
       { className: 'note range' },

@@ -1,7 +1,7 @@
 /** How many surveys are counted at a time: the service counts two per key. */
 const AT_ONCE = 2;
-/** How long counts are remembered, in milliseconds. */
-const FRESH = 60_000;
+/** How long the list of surveys and their counts are remembered, in milliseconds. */
+export const FRESH = 60_000;
 
 /** @typedef {import('./api.mjs').Summary} Summary */
 /** @typedef {(result: { counts?: Summary, error?: unknown, retry: () => void }) => void} Show */

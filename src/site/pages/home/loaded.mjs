@@ -20,17 +20,20 @@ export function loaded(request, render, signal, done = () => '') {
 
   async function reload() {
     state.textContent = page.loading;
+    content.setAttribute('aria-busy', 'true');
     retry.hidden = true;
     let value;
     try {
       value = await request();
+      signal.throwIfAborted();
     } catch (error) {
       if (signal.aborted) return;
       state.textContent = explain(error);
       retry.hidden = error instanceof ApiError && error.code === 'no_responses';
       return;
+    } finally {
+      content.removeAttribute('aria-busy');
     }
-    if (signal.aborted) return;
     content.replaceChildren(...render(value).filter((child) => child !== undefined));
     state.textContent = done();
   }

@@ -1,6 +1,6 @@
 import { explain } from './api.mjs';
 import { element } from '../shared/dom.mjs';
-import { countVisible } from './counts.mjs';
+import { FRESH, countVisible } from './counts.mjs';
 import { searchableList } from './lists.mjs';
 import { loaded } from './loaded.mjs';
 import { cut } from './long-text.mjs';
@@ -12,8 +12,8 @@ const FORMS_NAMED = 3;
 /** @typedef {{ survey_name: string, shortcode: string, title: string }} FormVersion */
 /** @typedef {{ name: string, versions: FormVersion[] }} Survey versions: newest first */
 
-/** The last search, by the API that belongs to a key. @type {WeakMap<object, { query: string }>} */
-const searches = new WeakMap();
+/** What was last read and searched, by the API that belongs to a key. @type {WeakMap<object, { query: string, versions: FormVersion[], at: number }>} */
+const remembered = new WeakMap();
 
 /**
  * The account's surveys.
@@ -22,8 +22,8 @@ const searches = new WeakMap();
  * @param {AbortSignal} signal
  */
 export function surveysView({ api }, signal) {
-  const memory = searches.get(api) ?? { query: '' };
-  searches.set(api, memory);
+  const memory = remembered.get(api) ?? { query: '', versions: [], at: -Infinity };
+  remembered.set(api, memory);
   const count = countVisible(api, signal);
   /** @type {Map<Survey, HTMLElement>} */
   const rows = new Map();
@@ -36,8 +36,12 @@ export function surveysView({ api }, signal) {
     [name, ...versions.map(({ title, shortcode }) => `${title} ${shortcode}`)].join(' ');
 
   const { node } = loaded(
-    () => api.json('/surveys', [], signal),
-    (/** @type {FormVersion[]} */ versions) => {
+    async () => {
+      if (performance.now() - memory.at > FRESH)
+        Object.assign(memory, { versions: await api.json('/surveys', [], signal), at: performance.now() });
+      return memory.versions;
+    },
+    (versions) => {
       if (versions.length === 0) return [element('p', {}, texts.none)];
       const items = [...Map.groupBy(versions, ({ survey_name }) => survey_name)].map(([name, of]) => ({
         name,

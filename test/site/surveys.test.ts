@@ -1,0 +1,169 @@
+import { expect, test } from 'vitest';
+import { type TestAccount, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
+import { type Display, type OpenPage, withBrowser } from './browser.ts';
+import { enterKey, expectAccessible, expectNoProblems, hold, recordShifts } from './home.ts';
+
+const browser = withBrowser();
+
+async function openSurveys(account: TestAccount, display: Display = {}): Promise<OpenPage> {
+  const open = await browser.open('/', display);
+  await enterKey(open.page, account.key);
+  await open.page.getByRole('heading', { name: 'Your surveys' }).waitFor();
+  return open;
+}
+
+/** Creates surveys without responses, with one form each. The first is the newest. */
+async function createSurveys(account: TestAccount, count: number): Promise<void> {
+  await sql(
+    `insert into surveys (userid, survey_name, shortcode, title, formid, created)
+     select $1, 'Survey ' || i, 'short' || i, 'Title ' || i, '', now() - i * interval '1 hour' from generate_series(1, $2) i`,
+    [account.id, count],
+  );
+}
+
+test('lists every survey once, the newest first, with its forms and counts', async () => {
+  const account = await createAccount();
+  const old = await createSurvey(account, 'Old', 3); // the last version is created on 3 January
+  const updated = await createSurvey(account, 'Updated', 4);
+  await createSurvey(account, 'Empty', 1);
+  await addResponses(old, [
+    { userid: 'a', timestamp: '2026-03-01T21:30:00Z' },
+    { userid: 'a', timestamp: '2026-03-01T21:40:00Z', form: 2 },
+    { userid: 'b', timestamp: '2026-03-01T21:20:00Z' },
+  ]);
+  await addResponses(updated, [{}]);
+  await using open = await openSurveys(account, { timezoneId: 'Asia/Kolkata' });
+  const rows = open.page.getByRole('listitem');
+  await expect
+    .poll(async () => (await rows.allInnerTexts()).map((text) => text.replaceAll('\n\n', '\n')))
+    .toEqual([
+      'Updated\n2 forms in 4 versions: Title 1 (f0), Title 3 (f1)\n1 response\n1 participant\nlast 1 Mar 2026, 05:33',
+      'Old\n2 forms in 3 versions: Title 1 (f0), Title 2 (f1)\n3 responses\n2 participants\nlast 2 Mar 2026, 03:10',
+      'Empty\n1 form in 1 version: Title 0 (f0)\n0 responses\n0 participants',
+    ]);
+  await open.page.getByRole('link', { name: 'Old' }).click();
+  await open.page.getByRole('heading', { name: 'Old', level: 1 }).waitFor();
+  expectNoProblems(open);
+});
+
+test('counts the visible surveys, two at a time, while the list stays usable and nothing moves', async () => {
+  const account = await createAccount();
+  await createSurveys(account, 40);
+  await using open = await browser.open('/', { reducedMotion: 'reduce' }); // scrolls at once
+  const { page } = open;
+  const requested: string[] = [];
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.pathname.endsWith('/summary') && !url.searchParams.has('timezone'))
+      requested.push(url.searchParams.get('survey') ?? '');
+  });
+  const counts = await hold(page, '/responses/summary');
+  await enterKey(page, account.key);
+  await expect.poll(() => counts.held).toBe(2);
+  const shifts = await recordShifts(page);
+  await page.getByLabel('Search').fill('survey 33');
+  expect(await page.getByRole('listitem').count()).toBe(1);
+  await page.getByLabel('Search').fill('');
+  expect(counts.held).toBe(2);
+
+  const before = await shifts();
+  counts.release();
+  const counted = page.getByRole('listitem').filter({ hasText: '0 responses' });
+  const visible = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: /^Survey [1-6]$/ }) });
+  await expect.poll(() => visible.filter({ hasText: '0 responses' }).count()).toBe(await visible.count());
+  expect((await shifts()) - before).toBe(0);
+  expect(requested.length).toBeLessThan(15);
+
+  await page.getByRole('link', { name: 'Survey 40', exact: true }).scrollIntoViewIfNeeded();
+  await expect.poll(() => counted.getByText('Survey 40', { exact: true }).count()).toBe(1);
+  expect(requested).not.toContain('Survey 20');
+
+  // The counts are still known when one returns.
+  await page.getByRole('link', { name: 'Survey 40', exact: true }).click();
+  await page.getByRole('link', { name: 'All surveys' }).click();
+  const first = page.getByRole('listitem').first();
+  await first.waitFor();
+  expect(await first.innerText()).toContain('0 responses');
+  expect(new Set(requested).size).toBe(requested.length);
+  expectNoProblems(open);
+});
+
+test('finds surveys by name, form title and shortcode, regardless of case and accents', async () => {
+  const account = await createAccount();
+  await createSurveys(account, 20);
+  await sql(`update surveys set survey_name = 'Saúde & ÁGUA' where userid = $1 and shortcode = 'short12'`, [
+    account.id,
+  ]);
+  await using open = await openSurveys(account);
+  const links = open.page.getByRole('listitem').getByRole('link');
+  const search = async (text: string) => {
+    await open.page.getByLabel('Search').fill(text);
+    return links.allTextContents();
+  };
+  await links.first().waitFor();
+  expect(await search('agua SAUDE')).toEqual(['Saúde & ÁGUA']);
+  expect(await search('title 12')).toEqual(['Saúde & ÁGUA']);
+  expect(await search('short12')).toEqual(['Saúde & ÁGUA']);
+  expect(await search('title 1')).toHaveLength(11);
+  expect(await open.page.getByRole('status').allTextContents()).toContain('11 of 20 surveys');
+  expect(await search('nothing')).toEqual([]);
+  expect(await open.page.getByRole('status').allTextContents()).toContain('0 of 20 surveys');
+});
+
+test('shows 50 of 10,000 surveys at a time, and keeps the search when one returns', async () => {
+  const account = await createAccount();
+  await createSurveys(account, 10_000);
+  await using open = await openSurveys(account);
+  const { page } = open;
+  const rows = page.getByRole('listitem');
+  await page.getByRole('button', { name: 'Show more (50 of 10,000 shown)' }).click();
+  expect(await rows.count()).toBe(100);
+  expect(await page.evaluate<string>('document.activeElement.querySelector("a").textContent')).toBe('Survey 51');
+  await page.getByLabel('Search').fill('survey 9999');
+  expect(await rows.count()).toBe(1);
+  await page.getByRole('link', { name: 'Survey 9999' }).click();
+  await page.getByRole('heading', { name: 'Survey 9999', level: 1 }).waitFor();
+  await page.goBack();
+  await page.getByRole('link', { name: 'Survey 9999' }).waitFor();
+  expect(await page.getByLabel('Search').inputValue()).toBe('survey 9999');
+  expectNoProblems(open);
+});
+
+test('says what to do after a failure, and tries again on request', async () => {
+  const account = await createAccount();
+  await addResponses(await createSurvey(account, 'A'), [{}]);
+  await using open = await browser.open('/');
+  const { page } = open;
+  const abort = (path: string) => page.route(`**/api/v1${path}*`, (route) => route.abort(), { times: 1 });
+  await abort('/surveys');
+  await abort('/responses/summary');
+  await enterKey(page, account.key);
+  await page.getByText('The service cannot be reached. Check your connection, then try again.').waitFor();
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('listitem').getByText('Could not be counted.').waitFor();
+  await page.getByRole('listitem').getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('listitem').getByText('1 response').waitFor();
+  expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('A');
+  expectNoProblems(open, /ERR_FAILED/);
+});
+
+test('says that there are no surveys', async () => {
+  await using open = await openSurveys(await createAccount());
+  await open.page.getByText('There are no surveys yet.').waitFor();
+  expectNoProblems(open);
+});
+
+test.each([
+  { colorScheme: 'light', width: 320 },
+  { colorScheme: 'dark', width: 1280 },
+] as const)('is accessible and fits the window: $colorScheme, $width px', async (display) => {
+  const account = await createAccount();
+  await createSurveys(account, 60);
+  await sql(`update surveys set survey_name = repeat('Long', 100) where userid = $1 and shortcode = 'short1'`, [
+    account.id,
+  ]);
+  await using open = await openSurveys(account, display);
+  await open.page.getByText('0 responses').first().waitFor();
+  await expectAccessible(open.page);
+  expectNoProblems(open);
+});
