@@ -7,6 +7,7 @@ import { fetchApi, query } from '../support/api.ts';
 import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { type Interpreter, findInterpreter } from '../recipes/interpreters.ts';
 import { type Display, withBrowser } from './browser.ts';
+import { enterKey, expectAccessible } from './home.ts';
 
 const browser = withBrowser();
 const NAME = `It's “Ümläut” & $(more) \\n`;
@@ -33,8 +34,7 @@ beforeAll(async () => {
 /** Opens the survey with the selection of a link. */
 async function open(parameters: Record<string, string | string[]> = {}, display: Display = {}) {
   const opened = await browser.open(`/${query({ survey: NAME, ...parameters })}`, display);
-  await opened.page.getByLabel('API key').fill(survey.account.key);
-  await opened.page.getByRole('button', { name: 'Show my surveys' }).click();
+  await enterKey(opened.page, survey.account.key);
   return opened;
 }
 const match = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
@@ -53,7 +53,7 @@ describe('the number of matching responses, the link and the program', () => {
     expect(parametersOf(page)).toEqual([]);
 
     // In New York, daylight saving time begins at 02:00 on 8 March 2026.
-    await page.getByLabel('From').fill('2026-03-08');
+    await page.getByLabel('From', { exact: true }).fill('2026-03-08');
     await page.getByLabel('To', { exact: true }).fill('2026-03-08');
     await match(page, '23 responses');
     expect(parametersOf(page)).toEqual([
@@ -100,8 +100,8 @@ describe('the number of matching responses, the link and the program', () => {
     const shown = parametersOf(page).toSorted(([a], [b]) => (a < b ? -1 : 1));
     const expected = Object.entries(parameters).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
     expect(shown).toEqual(expected.toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1)));
-    expect(await page.getByLabel('From').inputValue()).toBe('2026-03-08T10:30');
-    await page.getByLabel('From').fill('2026-03-08T10:31:00');
+    expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe('2026-03-08T10:30');
+    await page.getByLabel('From', { exact: true }).fill('2026-03-08T10:31:00');
     expect(new URL(page.url()).searchParams.get('since')).toBe('2026-03-08T05:01:00.000Z');
   });
 
@@ -121,6 +121,21 @@ describe('the number of matching responses, the link and the program', () => {
     await page.getByLabel('CSV For R').check();
     expect(await curl.textContent()).toContain('layout=wide');
   });
+});
+
+test.each([
+  { colorScheme: 'light', width: 1280 },
+  { colorScheme: 'dark', width: 320 },
+] as const)('is accessible and fits the window: $colorScheme, $width px', async (display) => {
+  await using opened = await open({ layout: 'wide' }, display);
+  const { page } = opened;
+  await match(page, 'match');
+  await page.getByRole('button', { name: 'Download', exact: true }).click();
+  await page.getByText(/^Complete: /).waitFor();
+  for (const summary of await page.locator('summary:visible').all()) await summary.click();
+  await page.getByRole('group', { name: 'Leave out testers' }).getByLabel('cluster').waitFor();
+  await expectAccessible(page);
+  expect(opened.problems).toEqual([]);
 });
 
 /** Selections as programs, with the request that they stand for. */

@@ -7,6 +7,7 @@ import { type TestAccount, addResponses, createAccount, createSurvey, storeKey }
 import { useStack } from '../support/stack-address.ts';
 import { startStack } from '../support/stack.ts';
 import { type OpenPage, withBrowser } from './browser.ts';
+import { enterKey } from './home.ts';
 
 const browser = withBrowser();
 const SURVEY = 'Food & water';
@@ -18,10 +19,6 @@ beforeAll(async () => {
 });
 
 const alert = (page: Page) => page.getByRole('alert');
-async function enter(page: Page, key: string): Promise<void> {
-  await page.getByLabel('API key').fill(key);
-  await page.getByRole('button', { name: 'Show my surveys' }).click();
-}
 /** What the page has left in the browser. */
 const traces = (page: Page) =>
   page.evaluate<string>(`(async () => JSON.stringify([
@@ -37,7 +34,7 @@ describe('the key', () => {
     ['a header that was copied with it', (key: string) => `Authorization: Bearer ${key}`],
   ])('is accepted with %s, and shows whose it is', async (_, typed) => {
     await using open = await browser.open('/');
-    await enter(open.page, typed(account.key));
+    await enterKey(open.page, typed(account.key));
     await open.page.getByText(`Key of ${account.email}, does not expire`).waitFor();
     expect(open.problems).toEqual([]);
   });
@@ -45,11 +42,11 @@ describe('the key', () => {
   test('is refused with a sentence that helps, whatever is wrong with it', async () => {
     await using open = await browser.open('/');
     const { page } = open;
-    await enter(page, '');
+    await enterKey(page, '');
     expect(await alert(page).textContent()).toBe('Paste your key first.');
-    await enter(page, account.key.slice(0, -1));
+    await enterKey(page, account.key.slice(0, -1));
     expect(await alert(page).textContent()).toMatch(/^This is not a complete key\./);
-    await enter(
+    await enterKey(
       page,
       account.key.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a')),
     );
@@ -62,7 +59,7 @@ describe('the key', () => {
     await using open = await browser.open(`/?survey=${encodeURIComponent(SURVEY)}`);
     const { page } = open;
     await page.getByText(`This link opens the survey “${SURVEY}”`).waitFor();
-    await enter(page, account.key);
+    await enterKey(page, account.key);
     await page.getByRole('heading', { name: SURVEY }).waitFor();
     expect(await traces(page)).not.toContain(account.key);
     await page.reload();
@@ -73,7 +70,7 @@ describe('the key', () => {
     await using open = await browser.open('/');
     const { page } = open;
     await page.getByLabel('Keep in this tab').check();
-    await enter(page, account.key);
+    await enterKey(page, account.key);
     await page.getByText(account.email).waitFor();
     await page.goto(`${new URL(page.url()).origin}/?survey=${encodeURIComponent(SURVEY)}`);
     await page.getByRole('heading', { name: SURVEY }).waitFor();
@@ -93,7 +90,7 @@ describe('the key', () => {
     const key = generateApiKey();
     const expires = new Date(Date.now() + 5_000);
     await storeKey(account.id, key, { expires });
-    await enter(page, key);
+    await enterKey(page, key);
     await page.getByText('1 response of 1 participant match').waitFor();
     await page.getByText(/Key of .*, expires/).waitFor();
     await sleep(expires.getTime() - Date.now() + 100);
@@ -102,6 +99,31 @@ describe('the key', () => {
     expect(await page.getByText(account.email).count()).toBe(0);
     expect(otherProblems(open)).toEqual([]);
   });
+});
+
+test('a key, a survey and its download are reached with the keyboard alone', async () => {
+  await using open = await browser.open('/');
+  const { page } = open;
+  const focused = () => page.evaluate<string>('document.activeElement.textContent');
+  /** Presses Tab until an element with this text has the focus. */
+  const tabTo = async (text: string) => {
+    for (let i = 0; i < 40 && (await focused()) !== text; i++) await page.keyboard.press('Tab');
+    expect(await focused()).toBe(text);
+  };
+  await page.keyboard.press('Tab');
+  expect(await focused()).toBe('Skip to the content');
+  await page.getByLabel('API key').focus();
+  await page.keyboard.type(account.key);
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: SURVEY }).waitFor();
+  await tabTo(SURVEY);
+  await page.keyboard.press('Enter');
+  await page.getByText('1 response of 1 participant match').waitFor();
+  await tabTo('Download');
+  const saved = page.waitForEvent('download');
+  await page.keyboard.press('Enter');
+  expect((await saved).suggestedFilename()).toMatch(/^responses_.*\.xlsx$/);
+  expect(open.problems).toEqual([]);
 });
 
 test('the page is not found if the variable PAGE is off, and the reference still is', async () => {

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { errorBody, origin } from '../support/api.ts';
 import { type TestSurvey, addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
 import { type Display, type OpenPage, withBrowser } from './browser.ts';
+import { expectAccessible } from './home.ts';
 
 const browser = withBrowser();
 
@@ -131,14 +131,7 @@ describe('the reference page', () => {
     await send(open.page, 'exportCsv');
     await open.page.getByText('Only the beginning of the response was read').waitFor();
     for (const summary of await open.page.locator('summary').all()) await summary.click();
-    expect(await open.page.evaluate<number>('document.documentElement.scrollWidth')).toBe(display.width);
-    await open.page.evaluate(axe.source);
-    const violations = await open.page.evaluate(async () => {
-      const { axe: checker } = globalThis as unknown as { axe: typeof axe };
-      const { violations: found } = await checker.run();
-      return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-    });
-    expect(violations).toEqual([]);
+    await expectAccessible(open.page);
     expect(open.problems).toEqual([]);
   });
 });
