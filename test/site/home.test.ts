@@ -107,7 +107,9 @@ test('a key, a survey and its download are reached with the keyboard alone', asy
   const focused = () => page.evaluate<string>('document.activeElement.textContent');
   /** Presses Tab until an element with this text has the focus. */
   const tabTo = async (text: string) => {
-    for (let i = 0; i < 40 && (await focused()) !== text; i++) await page.keyboard.press('Tab');
+    let tabs = 0;
+    do await page.keyboard.press('Tab');
+    while ((await focused()) !== text && tabs++ < 40);
     expect(await focused()).toBe(text);
   };
   await page.keyboard.press('Tab');
@@ -119,6 +121,9 @@ test('a key, a survey and its download are reached with the keyboard alone', asy
   await tabTo(SURVEY);
   await page.keyboard.press('Enter');
   await page.getByText('1 response of 1 participant match').waitFor();
+  await tabTo('Download responses');
+  await page.keyboard.press('Enter');
+  expect(await page.evaluate('document.activeElement.id')).toBe('download');
   await tabTo('Download');
   const saved = page.waitForEvent('download');
   await page.keyboard.press('Enter');

@@ -94,16 +94,19 @@ function leave(problem) {
 }
 
 addEventListener('popstate', () => show());
-// Links to other views of this page keep the key, which loading it again would lose.
+// Links to other views of this page keep the key, which loading it again would lose. Links within a view do not change the URL.
 document.addEventListener('click', (event) => {
   const link = /** @type {Element} */ (event.target).closest('a');
-  if (!link || link.download || link.origin !== location.origin || link.pathname !== '/' || link.hash) return;
+  if (!link || link.download || link.origin !== location.origin || link.pathname !== '/') return;
   if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
-  history.pushState(null, '', link.href);
-  show();
-  scrollTo(0, 0);
-  main.focus();
+  if (link.hash === '') {
+    history.pushState(null, '', link.href);
+    show();
+  }
+  const target = document.getElementById(link.hash.slice(1)) ?? main;
+  target.scrollIntoView();
+  target.focus({ preventScroll: true });
 });
 
 const stored = sessionStorage.getItem(STORED_KEY);

@@ -30,8 +30,9 @@ export function surveyView(session, selection, signal) {
     { className: 'survey' },
     element('p', {}, element('a', { href: '/' }, texts.all)),
     element('h1', { dir: 'auto' }, survey),
+    element('p', {}, element('a', { href: '#download', className: 'button' }, texts.toDownload)),
     overviewView(session, survey, signal),
-    element('section', {}, element('h2', { id: 'download' }, formTexts.title), form, code.element),
+    element('section', {}, element('h2', { id: 'download', tabIndex: -1 }, formTexts.title), form, code.element),
     questionsView(session, survey, signal),
     newestView(session, survey, signal),
   );

@@ -93,6 +93,7 @@ export const surveys = {
 
 export const survey = {
   all: 'All surveys',
+  toDownload: 'Download responses',
 };
 
 export const overview = {
