@@ -66,7 +66,7 @@ export function createRecords(format, known) {
     /** The columns of a CSV file, as far as they are known. */
     columns: () => columns,
 
-    /** The `after` that continues behind the last complete record; empty if there is none, or the format has none. */
+    /** The cursor of the last complete record; empty if there is no record, or the format cannot be resumed. */
     cursor() {
       if (last.length === 0 || format === 'wide') return '';
       if (format === 'ndjson') return String(JSON.parse(decode(last)).token);
