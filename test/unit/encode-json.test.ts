@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { JsonValue, LookupValue, StringValue, TokenValue } from '../../src/encode/json-values.ts';
+import { LookupValue, TokenValue } from '../../src/encode/json-values.ts';
 import { ObjectEncoder, type ObjectLayout } from '../../src/encode/json.ts';
 import { MalformedPageError } from '../../src/encode/page.ts';
 import { pgCell, pgText } from '../support/arbitraries.ts';
@@ -19,10 +19,14 @@ const NAMES = new Map([
 ]);
 /** Members from these columns: any text, JSON, a key of `NAMES`, and the four values of a token. */
 const MEMBERS: ObjectLayout['members'] = [
-  ['text', new StringValue(0)],
-  ['json', new JsonValue(1)],
-  ['name', new LookupValue(2, NAMES)],
-  ['id', new StringValue(2)],
+  ['text', 'string'],
+  ['json', 'json'],
+  ['name', new LookupValue(NAMES)],
+  ['id', 'string'],
+  ['timestamp', 'string'],
+  ['userid', 'string'],
+  ['questionRef', 'string'],
+  ['surveyid', 'string'],
   ['token', new TokenValue(1, [3, 4, 5, 6])],
 ];
 const COLUMNS = { columns: 7, keyColumns: [3, 0, 4] };
@@ -39,9 +43,17 @@ const linesOf = (body: string) => textOf(encode(body).data);
 function naiveObject([text, json, id, timestamp, userid, questionRef, surveyid]: Row): string {
   const token = encodeCursor({ timestamp, userid, questionRef, surveyid } as Parameters<typeof encodeCursor>[0]);
   const name = NAMES.get(id ?? '');
-  const [first, , ...rest] = Object.entries({ text, json: 0, name, id, token }).map(
-    ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`,
-  );
+  const [first, , ...rest] = Object.entries({
+    text,
+    json: 0,
+    name,
+    id,
+    timestamp,
+    userid,
+    questionRef,
+    surveyid,
+    token,
+  }).map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
   return escaped(`{${[first, `"json":${json}`, ...rest].join(',')}}`);
 }
 
@@ -72,7 +84,8 @@ describe('an object', () => {
         for (const [i, line] of textOf(objects).split('\n').slice(0, -1).entries()) {
           const [text, value = null, id, ...key] = some[i] as Row;
           const { token, ...members } = JSON.parse(line) as Record<string, unknown>;
-          expect(members).toEqual({ text, json: value === null ? null : (JSON.parse(value) as unknown), id });
+          expect(members).toMatchObject({ text, json: value === null ? null : (JSON.parse(value) as unknown), id });
+          expect(Object.values(members).slice(3)).toEqual(key);
           expect(JSON.parse(Buffer.from(String(token), 'base64url').toString())).toEqual([1, ...key]);
         }
       }),
@@ -118,7 +131,7 @@ describe('an object', () => {
   });
 
   test('is framed by the text before and after it', () => {
-    const between = new ObjectEncoder({ members: [['a', new StringValue(0)]], before: ',', after: ';' });
+    const between = new ObjectEncoder({ members: [['a', 'string']], before: ',', after: ';' });
     const page = between.encode(bytesOf(sqlResult([['1'], [null]])), { columns: 1, keyColumns: [] }, LAST_COLUMN);
     expect(textOf(page.data)).toBe(',{"a":"1"};,{"a":null};');
   });
@@ -150,7 +163,7 @@ describe('a page', () => {
 
   test('has a check column if its query has one', () => {
     const columns = { columns: 1, keyColumns: [0], checked: true };
-    const encoder = new ObjectEncoder({ members: [['a', new StringValue(0)]] });
+    const encoder = new ObjectEncoder({ members: [['a', 'string']] });
     const read = (check: string) => encoder.encode(bytesOf(sqlResult([['x', check]])), columns, LAST_COLUMN);
     const { data, lastKey } = read(`${LAST_COLUMN} 1`);
     expect(textOf(data)).toBe('{"a":"x"}');
@@ -161,14 +174,18 @@ describe('a page', () => {
   const row7 = (text: string | null) => [text, null, 'a1', '', '🎉', 'é"\n\u0001', 'y'];
 
   test('is rejected if truncated, at any byte', () => {
-    const whole = sqlResult([row7('a'), row7(null)]);
-    const bytes = bytesOf(whole);
-    for (let end = 0; end < bytes.length; end++) {
-      expect(() => lines.encode(bytes.slice(0, end), COLUMNS, LAST_COLUMN), `truncated at ${end}`).toThrow(
-        MalformedPageError,
-      );
+    for (const last of ['', 'a', 'ab', 'abc']) {
+      const body = sqlResult([row7('a'), row7(null).slice(0, -1).concat(last)]);
+      // In a body that ends with its rows, the fewest bytes follow the last cell.
+      const whole = body.replace(/("rows":.*),"rowAsArray":true\}$/s, '$1}');
+      const bytes = bytesOf(whole);
+      for (let end = 0; end < bytes.length; end++) {
+        expect(() => lines.encode(bytes.slice(0, end), COLUMNS, LAST_COLUMN), `truncated at ${end}`).toThrow(
+          MalformedPageError,
+        );
+      }
+      expect(() => encode(whole)).not.toThrow();
     }
-    expect(() => encode(whole)).not.toThrow();
   });
 
   test.each([
