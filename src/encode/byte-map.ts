@@ -41,7 +41,7 @@ export function hashOf(bytes: Uint8Array, start: number, end: number): number {
     hash ^= hash >>> 15;
   }
   for (; at < end; at++) hash = Math.imul(hash ^ (bytes[at] as number), 0x9e3779b1);
-  return hash >> 1; // 31 bits, which V8 keeps without allocating a number
+  return hash;
 }
 
 function isAt(key: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {

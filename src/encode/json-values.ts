@@ -1,6 +1,5 @@
 import { base64UrlLength, writeBase64Url } from './base64url.ts';
 import { Output, viewOf } from './bytes.ts';
-import { ByteMap } from './byte-map.ts';
 import { withoutLineSeparators } from './line-separators.ts';
 import { malformed } from './page.ts';
 import type { RowCells } from './row-cells.ts';
@@ -43,28 +42,51 @@ export class Constant {
       view.setBigInt64(write, this.#view.getBigInt64(read));
     output.length += this.length;
   }
+
+  /** Four bytes, the first one lowest. */
+  fourAt(at: number): number {
+    return this.#view.getInt32(at, true);
+  }
+
+  /** Whether the first `length` bytes, rounded up to fours, are at a position. */
+  startsAt(view: DataView, at: number, length: number): boolean {
+    for (let i = 0; i < length; i += 4) if (this.fourAt(i) !== view.getInt32(at + i, true)) return false;
+    return true;
+  }
+}
+
+interface Entry {
+  readonly key: Constant;
+  readonly text: Constant;
+  /** Another entry whose key has the same end. */
+  readonly next: Entry | undefined;
 }
 
 /** The string that a table has for the next column's text. The query returns no texts that are not in the table. */
 export class LookupValue implements MadeValue {
-  readonly #table: ByteMap<Constant>;
-  readonly #keyLength: number;
+  /** By the last four bytes of the key and its quotes. */
+  readonly #byEnd = new Map<number, Entry>();
+  readonly #endAt: number;
 
-  /** @param table by keys of the same length, such as UUIDs, without characters that JSON escapes */
+  /** @param table by keys of the same length, at least two bytes, such as UUIDs, without characters that JSON escapes */
   constructor(table: ReadonlyMap<string, string>) {
-    const constantOf = (text: string) => new Constant(withoutLineSeparators(JSON.stringify(text)));
-    this.#table = new ByteMap(Array.from(table, ([key, text]) => [key, constantOf(text)] as const));
-    this.#keyLength = utf8.encode(table.keys().next().value).length;
+    const keyOf = (text: string) => new Constant(JSON.stringify(text));
+    this.#endAt = Math.max(...Array.from(table.keys(), (key) => keyOf(key).length)) - 4;
+    for (const [key, text] of table) {
+      const entry = { key: keyOf(key), text: new Constant(withoutLineSeparators(JSON.stringify(text))) };
+      const end = entry.key.fourAt(this.#endAt);
+      this.#byEnd.set(end, { ...entry, next: this.#byEnd.get(end) });
+    }
   }
 
   /** @throws MalformedPageError */
-  write({ bytes, read }: RowCells, output: Output, room: number): void {
-    const start = read + 1;
-    const end = start + this.#keyLength;
-    const text = bytes[read] === QUOTE && bytes[end] === QUOTE ? this.#table.get(bytes, start, end) : undefined;
-    if (!text) throw malformed(read);
-    output.reserve(text.length + room);
-    text.write(output);
+  write({ view, read, rest }: RowCells, output: Output, room: number): void {
+    const end = this.#endAt;
+    let entry = end + 4 <= rest ? this.#byEnd.get(view.getInt32(read + end, true)) : undefined;
+    while (entry && !entry.key.startsAt(view, read, end)) entry = entry.next;
+    if (!entry) throw malformed(read);
+    output.reserve(entry.text.length + room);
+    entry.text.write(output);
   }
 }
 

@@ -9,13 +9,13 @@ import { LAST_COLUMN, escapedSqlResult, sqlResult } from '../support/sql-result.
 
 type Row = (string | null)[];
 
-/** Two of the keys have the same hash. */
+/** Keys that differ only at their start. */
 const NAMES = new Map([
-  ['a1', 'first'],
-  ['b2', 'with "quotes"'],
-  ['Aa', ''],
-  ['BB', 'like Aa'],
-  ['c3', 'line\u0085separators\u2028\u2029'],
+  ['a1-id', 'first'],
+  ['b2-id', 'with "quotes"'],
+  ['Aa-id', ''],
+  ['BB-id', 'like Aa'],
+  ['c3-id', 'line\u0085separators\u2028\u2029'],
 ]);
 /** Members from these columns: any text, JSON, a key of `NAMES`, and the four values of a token. */
 const MEMBERS: ObjectLayout['members'] = [
@@ -94,11 +94,11 @@ describe('an object', () => {
 
   test('keeps JSON as the database printed it, with every digit of a number', () => {
     const text = '{"id": 12345678901234567890123456789, "x": 1.50, "é": "\\"\\\\\\n🎉"}';
-    expect(linesOf(sqlResult([['', text, 'a1', '', '', '', '']]))).toContain(`"json":${text},`);
+    expect(linesOf(sqlResult([['', text, 'a1-id', '', '', '', '']]))).toContain(`"json":${text},`);
   });
 
   test('stays on one line, however its JSON was formatted', () => {
-    const rowOf = (text: string): Row => ['', text, 'a1', '', '', '', ''];
+    const rowOf = (text: string): Row => ['', text, 'a1-id', '', '', '', ''];
     const formatted = '{\r\n\t"a": [1,\n 2],\n"b": "\\n"\n}';
     for (const body of [sqlResult([rowOf(formatted)]), escapedSqlResult([rowOf(formatted)])]) {
       const { data: object } = withoutNames.encode(bytesOf(body), COLUMNS, LAST_COLUMN);
@@ -117,8 +117,8 @@ describe('an object', () => {
   test('has no character that a line splitter takes for the end of a line, in any member, and is otherwise unchanged', () => {
     const hard = '\u0085\u2028\u2029 \u0084\u0086\u2027\u202a\u2068¡\u00c2â "\u2028"';
     const some: Row[] = [
-      [hard, JSON.stringify({ [hard]: hard }), 'c3', hard, hard, hard, hard],
-      ['plain', '{}', 'c3', '', '', '', ''],
+      [hard, JSON.stringify({ [hard]: hard }), 'c3-id', hard, hard, hard, hard],
+      ['plain', '{}', 'c3-id', '', '', '', ''],
     ];
     for (const [encoder, body] of [
       [lines, sqlResult(some)],
@@ -139,10 +139,10 @@ describe('an object', () => {
   test('can have any size', () => {
     const long = `é"\n${'x'.repeat(1000)}`.repeat(1000);
     const some: Row[] = [
-      ['a', null, 'a1', '', '', '', ''],
-      [long, JSON.stringify(long), 'b2', long, long, long, long],
+      ['a', null, 'a1-id', '', '', '', ''],
+      [long, JSON.stringify(long), 'b2-id', long, long, long, long],
     ];
-    const small: Row[] = Array.from({ length: 1000 }, () => [null, null, 'a1', '', '', '', '']);
+    const small: Row[] = Array.from({ length: 1000 }, () => [null, null, 'a1-id', '', '', '', '']);
     for (const page of [some, small, [...small, ...some, ...small]]) {
       expect(linesOf(sqlResult(page)) === page.map((one) => `${naiveObject(one)}\n`).join('')).toBe(true);
     }
@@ -171,7 +171,7 @@ describe('a page', () => {
     expect(() => read(`${LAST_COLUMN} 2`)).toThrow(MalformedPageError);
   });
 
-  const row7 = (text: string | null) => [text, null, 'a1', '', '🎉', 'é"\n\u0001', 'y'];
+  const row7 = (text: string | null) => [text, null, 'a1-id', '', '🎉', 'é"\n\u0001', 'y'];
 
   test('is rejected if truncated, at any byte', () => {
     for (const last of ['', 'a', 'ab', 'abc']) {
@@ -195,8 +195,8 @@ describe('a page', () => {
     ['no rows and too few columns', sqlResult([], 6)],
     ['fewer rows than its rowCount', sqlResult([row7('a')]).replace('"rowCount":1', '"rowCount":2')],
     ['a number for a cell', sqlResult([row7('a')]).replace('"a"', '1')],
-    ['a key that the table does not have', sqlResult([row7('a')]).replace('"a1"', '"a2"')],
-    ['a null for a key', sqlResult([row7('a')]).replace('"a1"', 'null')],
+    ['a key that the table does not have', sqlResult([row7('a')]).replace('"a1-id"', '"a2-id"')],
+    ['a null for a key', sqlResult([row7('a')]).replace('"a1-id"', 'null')],
     ['a misspelt null for a cell', sqlResult([row7(null)]).replace('null', 'nuli')],
     ['rows as objects', '{"rows":[{"a":"b"}],"rowCount":1}'],
     ['a raw control character', sqlResult([row7('a')]).replace('"a"', '"\n"')],
