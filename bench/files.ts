@@ -1,9 +1,12 @@
 import type { BenchAccount, BenchSurvey } from './data.ts';
 import { memoryOf, resetPeak, treeCpu } from './process-stats.ts';
 import type { Figure, Measurement } from './report.ts';
-import { startService } from './service.ts';
+import { type BenchService, startService } from './service.ts';
+import { median } from './statistics.ts';
 
 const KEYS = ['form', 'startTime', 'platform', 'pageid', 'seed'].map((key) => `&metadata=${key}`).join('');
+const PAGE_SIZE = 5000;
+const PAGES = 40;
 const WIDE = '/responses/csv?layout=wide';
 
 /** The files besides the long CSV, and the least number of responses per CPU-second of workerd. */
@@ -73,5 +76,36 @@ export async function measureFiles(
   const { bytes: gzipped } = await service.read(path, account, 'end', { 'Accept-Encoding': 'gzip' });
   const size = (sizes.get('Excel') as number) / gzipped;
   figures.push({ name: 'size, Excel ÷ CSV under gzip', value: size, bound: { atMost: 1.4 } });
+  const { csv, ndjson, page, pageOf1 } = await cpuPerRow(service, survey, account, runs);
+  figures.push(
+    { name: 'workerd CPU per row, NDJSON ÷ long CSV', value: ndjson / csv, bound: { atMost: 1.5 } },
+    { name: `workerd CPU per row, JSON page of ${PAGE_SIZE} ÷ NDJSON`, value: page / ndjson, bound: { atMost: 1.1 } },
+  );
+  measurements.push(
+    { name: `JSON page of ${PAGE_SIZE}, workerd`, value: 1 / page, unit: 'responses per CPU-second' },
+    { name: 'JSON page of 1, workerd', value: 1000 * pageOf1, unit: 'CPU-milliseconds' },
+  );
   return { figures, measurements };
+}
+
+/** CPU seconds of workerd per row, of alternating runs in one workerd: medians, after a first run that is not measured. */
+async function cpuPerRow(service: BenchService, survey: BenchSurvey, account: BenchAccount, runs: number) {
+  const pageOf = (size: number) => [`/responses?pageSize=${size}`, PAGES, PAGES * Math.min(size, survey.rows)] as const;
+  const reads = {
+    csv: ['/responses/csv?', 1, survey.rows],
+    ndjson: ['/responses/ndjson?', 1, survey.rows],
+    page: pageOf(PAGE_SIZE),
+    pageOf1: pageOf(1),
+  } as const;
+  const results = { csv: [] as number[], ndjson: [] as number[], page: [] as number[], pageOf1: [] as number[] };
+  for (let run = 0; run <= 2 * runs; run++) {
+    for (const kind of ['csv', 'ndjson', 'page', 'pageOf1'] as const) {
+      const [path, times, rows] = reads[kind];
+      const start = treeCpu(service.workerd);
+      for (let i = 0; i < times; i++) await service.read(`${path}&survey=${survey.name}`, account);
+      if (run > 0) results[kind].push((treeCpu(service.workerd) - start) / rows);
+    }
+  }
+  const { csv, ndjson, page, pageOf1 } = results;
+  return { csv: median(csv), ndjson: median(ndjson), page: median(page), pageOf1: median(pageOf1) };
 }

@@ -1,4 +1,9 @@
 const ALPHABET = new TextEncoder().encode('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');
+/** The two characters of each 12 bits. */
+const PAIRS = Uint16Array.from(
+  { length: 4096 },
+  (_, bits) => ((ALPHABET[bits >> 6] as number) << 8) | (ALPHABET[bits & 0x3f] as number),
+);
 
 /** The number of characters for this many bytes. */
 export const base64UrlLength = (bytes: number) => Math.ceil((4 * bytes) / 3);
@@ -6,21 +11,15 @@ export const base64UrlLength = (bytes: number) => Math.ceil((4 * bytes) / 3);
 /**
  * Writes bytes as base64url without padding (RFC 4648 section 5).
  *
+ * @param from at least three zeros follow the bytes
  * @param length the number of bytes to take from the start of `from`
+ * @param to has room for three more characters, which are to be overwritten
  * @returns the position after the text
  */
-export function writeBase64Url(from: Uint8Array, length: number, to: Uint8Array, at: number): number {
-  let write = at;
-  for (let read = 0; read < length; read += 3) {
-    // Bytes after the end count as 0; their characters are cut off.
-    const second = read + 1 < length ? (from[read + 1] as number) : 0;
-    const third = read + 2 < length ? (from[read + 2] as number) : 0;
-    const bits = ((from[read] as number) << 16) | (second << 8) | third;
-    to[write] = ALPHABET[bits >> 18] as number;
-    to[write + 1] = ALPHABET[(bits >> 12) & 0x3f] as number;
-    to[write + 2] = ALPHABET[(bits >> 6) & 0x3f] as number;
-    to[write + 3] = ALPHABET[bits & 0x3f] as number;
-    write += 4;
+export function writeBase64Url(from: DataView, length: number, to: DataView, at: number): number {
+  for (let read = 0, write = at; read < length; read += 3, write += 4) {
+    const bits = from.getInt32(read) >>> 8;
+    to.setInt32(write, ((PAIRS[bits >> 12] as number) << 16) | (PAIRS[bits & 0xfff] as number));
   }
   return at + base64UrlLength(length);
 }

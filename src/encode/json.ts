@@ -1,6 +1,5 @@
-import type { MemberValue } from './json-values.ts';
 import { Output } from './bytes.ts';
-import { ESCAPE_GROWTH, escapeLineSeparators } from './line-separators.ts';
+import { BEYOND, Constant, type MemberValue } from './json-values.ts';
 import { type EncodedPage, type EncodedRows, type PageColumns, encodePage, malformed } from './page.ts';
 import { RowCells } from './row-cells.ts';
 
@@ -23,25 +22,25 @@ export interface ObjectLayout extends ObjectFrame {
 const COMMA = 0x2c;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
-/** The most growth, from rows to objects with names, that room is reserved for. The buffer can grow further. */
-const MAX_GROWTH = 2;
-
-const utf8 = new TextEncoder();
+/** From rows to objects with names. The buffer can grow further. */
+const USUAL_GROWTH = 2;
 
 /** Encodes pages of rows as objects of a layout. */
 export class ObjectEncoder {
-  readonly #members: readonly { readonly name: Uint8Array; readonly value: MemberValue }[];
-  readonly #end: Uint8Array;
-  /** The length of an object without its values. */
+  readonly #members: readonly { readonly name: Constant; readonly value: MemberValue }[];
+  readonly #end: Constant;
+  /** The length of an object without its values, and what is written beyond its end. */
   readonly #frameLength: number;
+  /** From rows to objects, a little more than in the last page. */
+  #growth = USUAL_GROWTH;
 
   constructor({ members, before = '', after = '' }: ObjectLayout) {
     this.#members = members.map(([name, value], i) => ({
-      name: utf8.encode(`${i === 0 ? `${before}{` : ','}${JSON.stringify(name)}:`),
+      name: new Constant(`${i === 0 ? `${before}{` : ','}${JSON.stringify(name)}:`),
       value,
     }));
-    this.#end = utf8.encode(`}${after}`);
-    this.#frameLength = this.#members.reduce((sum, { name }) => sum + name.length, this.#end.length);
+    this.#end = new Constant(`}${after}`);
+    this.#frameLength = this.#members.reduce((sum, { name }) => sum + name.length, this.#end.length + BEYOND);
   }
 
   /**
@@ -60,50 +59,41 @@ export class ObjectEncoder {
     start: number,
     { columns, keyColumns, checked = false }: PageColumns,
   ): EncodedRows {
-    let read = start + 1;
-    let rowCount = 0;
-    if (bytes[start] !== OPEN_BRACKET) throw malformed(start);
-    if (bytes[read] === CLOSE_BRACKET) {
-      return {
-        data: new Uint8Array(0),
-        cells: new Int32Array(0),
-        rowCount,
-        lastKey: [],
-        end: read + 1,
-        check: undefined,
-      };
-    }
-
-    const row = new RowCells(bytes, columns + Number(checked));
+    const row = new RowCells(bytes, start, columns + Number(checked));
     const output = new Output();
-    for (let next = COMMA; next === COMMA; next = bytes[read++] as number) {
-      const rowStart = read;
-      read = row.find(read);
-      this.#writeObject(row, output);
-      if (rowCount === 0 && bytes[read] === COMMA) {
-        const growth = Math.min(MAX_GROWTH, output.length / (read - rowStart));
-        output.reserve(Math.ceil(growth * (bytes.length - read)));
-      }
-      rowCount++;
+    let rowCount = 0;
+    row.expect(OPEN_BRACKET);
+    if (bytes[row.read] === CLOSE_BRACKET) {
+      row.read++;
+    } else {
+      output.reserve(Math.ceil(this.#growth * row.rest));
+      do {
+        this.#writeObject(row, output, checked);
+        rowCount++;
+      } while (bytes[row.read++] === COMMA);
+      if (bytes[row.read - 1] !== CLOSE_BRACKET) throw malformed(row.read - 1);
+      this.#growth = (1.02 * output.length) / (row.read - start);
     }
-
-    if (bytes[read - 1] !== CLOSE_BRACKET) throw malformed(read - 1);
-    const lastKey = keyColumns.map((column) => row.text(column));
-    const check = checked ? row.text(columns) : undefined;
-    return { data: output.written, cells: new Int32Array(0), rowCount, lastKey, end: read, check };
+    const lastKey = rowCount === 0 ? [] : keyColumns.map((column) => row.text(column));
+    const check = checked && rowCount > 0 ? row.text(columns) : undefined;
+    return { data: output.written, cells: new Int32Array(0), rowCount, lastKey, end: row.read, check };
   }
 
-  #writeObject(row: RowCells, output: Output): void {
-    const { lineSeparators } = row;
-    let room = this.#frameLength + lineSeparators * ESCAPE_GROWTH;
-    for (const { value } of this.#members) room += value.room(row);
+  #writeObject(row: RowCells, output: Output, checked: boolean): void {
+    // Cells do not become longer, except where this room is reserved again.
+    const room = this.#frameLength + row.rest;
     output.reserve(room);
-    const start = output.length;
+    row.begin();
     for (const { name, value } of this.#members) {
-      output.write(name);
-      value.write(row, output);
+      name.write(output);
+      if (typeof value === 'string') row.writeNext(value === 'json', output, room);
+      else value.write(row, output, room);
     }
-    output.write(this.#end);
-    if (lineSeparators > 0) escapeLineSeparators(output, start, lineSeparators);
+    this.#end.write(output);
+    if (checked) {
+      const { length } = output;
+      row.writeNext(false, output, room);
+      output.length = length;
+    }
   }
 }

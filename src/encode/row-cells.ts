@@ -1,5 +1,6 @@
-import { ESCAPES, codePointAt } from './json-escapes.ts';
-import { isLineSeparator, lineSeparatorAt } from './line-separators.ts';
+import { type Output, viewOf } from './bytes.ts';
+import { ESCAPES, codePointAt, writeUtf8 } from './json-escapes.ts';
+import { isLineSeparator, lineSeparatorAt, separatorEscape } from './line-separators.ts';
 import { malformed } from './page.ts';
 
 const QUOTE = 0x22;
@@ -7,56 +8,46 @@ const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
-const NULL = new TextEncoder().encode('null');
+const SPACE = 0x20;
+/** The bytes of `null`, the first one lowest. */
+const NULL = 0x6c6c756e;
 
-/** The first byte of U+0085 in UTF-8, and of U+2028 and U+2029. */
-const C2 = 0xc2;
-const E2 = 0xe2;
-
-/** Bytes of a JSON string that need attention. Control characters are not allowed there (RFC 8259 section 7). */
-const SPECIAL = new Uint8Array(256).fill(1, 0, 0x20);
-for (const byte of [QUOTE, BACKSLASH, C2, E2]) SPECIAL[byte] = 1;
-
-/** The positions of a row's cells in the bytes of a page. Each cell is a JSON string, with its quotes, or null. */
+/** The cells of a page's rows: JSON strings, with their quotes, or nulls. Columns are counted from 0. */
 export class RowCells {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The position of each cell, by column. */
+  readonly view: DataView;
+  /** The position in the page. */
+  read: number;
+  /** The next cell's column. */
+  column = 0;
+  /** The position of each cell of the row that was read, by column. */
   readonly starts: Int32Array;
   /** The position after each cell. */
   readonly ends: Int32Array;
-  /** The number of line separators (see line-separators.ts) in the row, escaped or not. */
-  lineSeparators = 0;
 
-  /**
-   * @param bytes compact JSON
-   * @param columns the number of cells every row must have
-   */
-  constructor(bytes: Uint8Array<ArrayBuffer>, columns: number) {
+  /** @param columns the number of cells every row must have */
+  constructor(bytes: Uint8Array<ArrayBuffer>, read: number, columns: number) {
     this.bytes = bytes;
+    this.view = viewOf(bytes);
+    this.read = read;
     this.starts = new Int32Array(columns);
     this.ends = new Int32Array(columns);
   }
 
-  /**
-   * Finds the cells of a row.
-   *
-   * @param at the position of its `[`
-   * @returns the position after its `]`
-   * @throws MalformedPageError
-   */
-  find(at: number): number {
-    const { bytes, starts, ends } = this;
-    const columns = starts.length;
-    let read = at;
-    this.lineSeparators = 0;
-    if (bytes[read++] !== OPEN_BRACKET) throw malformed(at);
-    for (let column = 0; column < columns; column++) {
-      starts[column] = read;
-      read = bytes[read] === QUOTE ? endOfString(this, bytes, read + 1) : endOfNull(bytes, read);
-      ends[column] = read;
-      if (bytes[read++] !== (column < columns - 1 ? COMMA : CLOSE_BRACKET)) throw malformed(read - 1);
-    }
-    return read;
+  /** The length of the rest of the page, in bytes. */
+  get rest(): number {
+    return this.bytes.length - this.read;
+  }
+
+  /** Reads a byte that has to be this one. @throws MalformedPageError */
+  expect(byte: number): void {
+    if (this.bytes[this.read++] !== byte) throw malformed(this.read - 1);
+  }
+
+  /** Begins a row. @throws MalformedPageError */
+  begin(): void {
+    this.column = 0;
+    this.expect(OPEN_BRACKET);
   }
 
   /** A cell's text, null for a null. */
@@ -64,35 +55,100 @@ export class RowCells {
     const cell = this.bytes.subarray(this.starts[column], this.ends[column]);
     return JSON.parse(new TextDecoder().decode(cell)) as string | null;
   }
-}
 
-/** @param at a position inside a string of the row. @returns the position after its closing quote */
-function endOfString(row: RowCells, bytes: Uint8Array, at: number): number {
-  let read = at;
-  for (;;) {
-    while (SPECIAL[bytes[read] as number] === 0) read++; // stops at the end, where there is no byte
-    const special = bytes[read++];
-    if (special === QUOTE) return read;
-    if (special !== BACKSLASH) {
-      noteSeparator(row, bytes, read - 1);
-      continue;
-    }
-    const escape = bytes[read++] as number;
-    if (escape !== QUOTE && ESCAPES[escape] === 0) {
-      if (isLineSeparator(codePointAt(bytes, read - 2))) row.lineSeparators++; // throws if it is not an escape
+  /**
+   * Reads the next cell, and writes it with its line separators escaped.
+   *
+   * @param isJson whether to write the JSON that a string contains: its text, unescaped. Line breaks become spaces, so that an
+   *   object stays on one line: Postgres prints jsonb without line breaks, but a column of type json as it was written.
+   * @param output has room for the rest of the page
+   * @param room to reserve again after each line separator, whose escape is longer
+   * @throws MalformedPageError
+   */
+  writeNext(isJson: boolean, output: Output, room: number): void {
+    const { bytes, view } = this;
+    let { read } = this;
+    // After a cell, three more bytes can be read: two brackets and a brace follow at least.
+    const last = bytes.length - 4;
+    let { bytes: to, view: toView, length: write } = output;
+    this.starts[this.column] = read;
+    if (bytes[read] === QUOTE) {
+      read++;
+      if (!isJson) to[write++] = QUOTE;
+      for (;;) {
+        if (read > last) throw malformed(read);
+        const four = view.getInt32(read, true);
+        toView.setInt32(write, four, true);
+        const special = specialBytes(four);
+        if (special === 0) {
+          read += 4;
+          write += 4;
+          continue;
+        }
+        const plain = firstOf(special);
+        read += plain;
+        write += plain;
+        const byte = bytes[read] as number;
+        if (byte === QUOTE) break;
+        let separator = 0;
+        if (byte === BACKSLASH) {
+          const escape = bytes[read + 1] as number;
+          if (isJson && escape === QUOTE) {
+            to[write++] = QUOTE; // by far the most frequent
+            read += 2;
+            continue;
+          }
+          const isShort = escape === QUOTE || ESCAPES[escape] !== 0;
+          const char = isShort ? (ESCAPES[escape] as number) : codePointAt(bytes, read); // throws if it is not an escape
+          const end = read + (isShort ? 2 : char > 0xffff ? 12 : 6);
+          if (!isJson) while (read < end) to[write++] = bytes[read++] as number;
+          else if (isLineSeparator(char)) separator = char;
+          else if (char >= 0x80) write = writeUtf8(to, write, char);
+          else to[write++] = Math.max(SPACE, char); // a control character between tokens, where a space does (RFC 8259 section 2)
+          read = end;
+        } else if (byte >= 0x80) {
+          separator = lineSeparatorAt(bytes, read);
+          do {
+            if (separator === 0) to[write++] = bytes[read] as number;
+            read++;
+          } while (((bytes[read] as number) & 0xc0) === 0x80);
+        } else {
+          throw malformed(read);
+        }
+        if (separator !== 0) {
+          output.length = write;
+          output.reserve(room + 6);
+          output.write(separatorEscape(separator));
+          ({ bytes: to, view: toView, length: write } = output);
+        }
+      }
+      read++;
+      if (!isJson) write++; // the quote has been written
+    } else {
+      if (read > last || view.getInt32(read, true) !== NULL) throw malformed(read);
+      toView.setInt32(write, NULL, true);
       read += 4;
+      write += 4;
     }
+    if (read > last + 1) throw malformed(read);
+    output.length = write;
+    this.read = read;
+    this.ends[this.column] = read;
+    this.expect(++this.column < this.ends.length ? COMMA : CLOSE_BRACKET);
   }
 }
 
-/** @throws MalformedPageError unless a line separator may start here */
-function noteSeparator(row: RowCells, bytes: Uint8Array, at: number): void {
-  if (lineSeparatorAt(bytes, at) !== 0) row.lineSeparators++;
-  else if (bytes[at] !== C2 && bytes[at] !== E2) throw malformed(at);
+/**
+ * Finds the bytes of a JSON string that need more than a copy: quotes, backslashes, control characters, which are not allowed there
+ * (RFC 8259 section 7), and those of characters that are not ASCII.
+ *
+ * @param four four bytes, the first one lowest
+ * @returns 0x80 in the first such byte; bytes after it are undefined; 0 if there is none
+ */
+function specialBytes(four: number): number {
+  // Subtracting sets a byte's highest bit if the byte is smaller. A quote becomes 0x20 and joins the control characters.
+  return (((four ^ 0x02020202) - 0x21212121) | ((four ^ 0x5c5c5c5c) - 0x01010101) | four) & 0x80808080;
 }
 
-/** @returns the position after the null that begins at `at` */
-function endOfNull(bytes: Uint8Array, at: number): number {
-  for (let i = 0; i < NULL.length; i++) if (bytes[at + i] !== NULL[i]) throw malformed(at + i);
-  return at + NULL.length;
-}
+/** The index, from 0, of the first of {@link specialBytes}. */
+const firstOf = (special: number): number => (31 - Math.clz32(special & -special)) >> 3;

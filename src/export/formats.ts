@@ -1,6 +1,6 @@
 import { CSV_COLUMNS, type Column, JSON_COLUMNS, type PageOptions, keyColumnsOf } from '../db/responses.ts';
 import { encodeCsv } from '../encode/csv.ts';
-import { JsonValue, LookupValue, type MemberValue, StringValue, TokenValue } from '../encode/json-values.ts';
+import { LookupValue, TokenValue } from '../encode/json-values.ts';
 import { type ObjectFrame, type ObjectLayout, ObjectEncoder } from '../encode/json.ts';
 import type { EncodedPage, PageColumns } from '../encode/page.ts';
 import { TOKEN_VERSION } from '../responses/cursor.ts';
@@ -73,23 +73,21 @@ const KEY_COLUMNS = keyColumnsOf(JSON_COLUMNS);
 
 function responseMembers(formVersions: readonly FormVersion[]): ObjectLayout['members'] {
   const shortcodes = new Map(formVersions.map(({ id, shortcode }) => [id, shortcode]));
-  const indexOf = (name: (typeof JSON_COLUMNS)[number]) => JSON_COLUMNS.indexOf(name);
-  const text = (name: (typeof JSON_COLUMNS)[number]): [string, MemberValue] => [name, new StringValue(indexOf(name))];
   return [
-    text('parent_surveyid'),
-    text('parent_shortcode'),
-    ['shortcode', new LookupValue(indexOf('surveyid'), shortcodes)],
-    text('surveyid'),
-    text('flowid'),
-    text('userid'),
-    text('question_ref'),
-    text('question_idx'),
-    text('question_text'),
-    text('response'),
-    text('timestamp'),
-    ['metadata', new JsonValue(indexOf('metadata'))],
-    text('pageid'),
-    text('translated_response'),
+    ['parent_surveyid', 'string'],
+    ['parent_shortcode', 'string'],
+    ['shortcode', new LookupValue(shortcodes)], // of the next column
+    ['surveyid', 'string'],
+    ['flowid', 'string'],
+    ['userid', 'string'],
+    ['question_ref', 'string'],
+    ['question_idx', 'string'],
+    ['question_text', 'string'],
+    ['response', 'string'],
+    ['timestamp', 'string'],
+    ['metadata', 'json'],
+    ['pageid', 'string'],
+    ['translated_response', 'string'],
     ['token', new TokenValue(TOKEN_VERSION, KEY_COLUMNS)],
   ];
 }

@@ -14,6 +14,8 @@ const utf8 = new TextEncoder();
 
 /** In bytes. A larger body is streamed, so that its end is noticed: until then it takes memory. */
 const MAX_UNNOTICED_BYTES = 256 * 1024;
+/** Room for the end of a body that is read, so that its megabytes are not copied again. */
+const SPARE_BYTES = 1024;
 
 /** Sends a complete body, with its length. */
 export function sendBody(
@@ -83,7 +85,7 @@ function stream(
 export async function readBody(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
   const output = new Output();
   for await (const chunk of chunks) {
-    output.reserve(chunk.length);
+    output.reserve(chunk.length + SPARE_BYTES);
     output.write(chunk);
   }
   return output.written;

@@ -1,4 +1,5 @@
 import { base64UrlLength, writeBase64Url } from '../encode/base64url.ts';
+import { viewOf } from '../encode/bytes.ts';
 import { isDay } from './timestamp.ts';
 
 /**
@@ -43,10 +44,12 @@ export function isSamePosition(one: Cursor | undefined, other: Cursor | undefine
 
 /** Writes a token in the current format. */
 export function encodeCursor({ timestamp, userid, questionRef, surveyid }: Required<Cursor>): string {
-  const json = new TextEncoder().encode(JSON.stringify([TOKEN_VERSION, timestamp, userid, questionRef, surveyid]));
-  const token = new Uint8Array(base64UrlLength(json.length));
-  writeBase64Url(json, json.length, token, 0); // the characters to cut off are beyond its end
-  return new TextDecoder().decode(token);
+  const json = JSON.stringify([TOKEN_VERSION, timestamp, userid, questionRef, surveyid]);
+  const bytes = new TextEncoder().encode(`${json}\0\0\0`);
+  const { length } = bytes.subarray(3);
+  const token = new Uint8Array(base64UrlLength(length) + 3);
+  const end = writeBase64Url(viewOf(bytes), length, viewOf(token), 0);
+  return new TextDecoder().decode(token.subarray(0, end));
 }
 
 /**

@@ -2,7 +2,6 @@ import { CODEBOOK_COLUMNS, codebookQuery } from '../db/codebook.ts';
 import { concat } from '../encode/bytes.ts';
 import { csvHeader } from '../encode/csv-cell.ts';
 import { encodeCsv } from '../encode/csv.ts';
-import { JsonValue, StringValue } from '../encode/json-values.ts';
 import { ObjectEncoder } from '../encode/json.ts';
 import { leaseJsonPage, runScan } from '../export/limits.ts';
 import { requireResponses, selectResponses } from '../export/send-responses.ts';
@@ -22,7 +21,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const PAGE_COLUMNS = { columns: CODEBOOK_COLUMNS.length, keyColumns: [], checked: true };
 const NUMBERS: ReadonlySet<string> = new Set(['responses', 'participants']);
 const encoder = new ObjectEncoder({
-  members: CODEBOOK_COLUMNS.map((name, i) => [name, NUMBERS.has(name) ? new JsonValue(i) : new StringValue(i)]),
+  members: CODEBOOK_COLUMNS.map((name) => [name, NUMBERS.has(name) ? 'json' : 'string']),
   before: ',',
 });
 const tooLarge = () => tooManyRows('questions', 'shortcode or question_ref');

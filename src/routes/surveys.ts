@@ -1,6 +1,5 @@
 import { SURVEY_COLUMNS, surveysQuery } from '../db/surveys.ts';
 import { concat } from '../encode/bytes.ts';
-import { JsonValue, StringValue } from '../encode/json-values.ts';
 import { ObjectEncoder } from '../encode/json.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { sendTagged } from '../http/send.ts';
@@ -11,7 +10,7 @@ import { notModifiedResponse } from '../openapi/responses.ts';
 
 const JSON_COLUMNS: ReadonlySet<string> = new Set(['metadata', 'translation_conf', 'timeouts']);
 const encoder = new ObjectEncoder({
-  members: SURVEY_COLUMNS.map((name, i) => [name, JSON_COLUMNS.has(name) ? new JsonValue(i) : new StringValue(i)]),
+  members: SURVEY_COLUMNS.map((name) => [name, JSON_COLUMNS.has(name) ? 'json' : 'string']),
   before: ',',
 });
 

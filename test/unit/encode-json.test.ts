@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { JsonValue, LookupValue, StringValue, TokenValue } from '../../src/encode/json-values.ts';
+import { LookupValue, TokenValue } from '../../src/encode/json-values.ts';
 import { ObjectEncoder, type ObjectLayout } from '../../src/encode/json.ts';
 import { MalformedPageError } from '../../src/encode/page.ts';
 import { pgCell, pgText } from '../support/arbitraries.ts';
@@ -9,20 +9,24 @@ import { LAST_COLUMN, escapedSqlResult, sqlResult } from '../support/sql-result.
 
 type Row = (string | null)[];
 
-/** Two of the keys have the same hash. */
+/** Keys that differ only at their start. */
 const NAMES = new Map([
-  ['a1', 'first'],
-  ['b2', 'with "quotes"'],
-  ['Aa', ''],
-  ['BB', 'like Aa'],
-  ['c3', 'line\u0085separators\u2028\u2029'],
+  ['a1-id', 'first'],
+  ['b2-id', 'with "quotes"'],
+  ['Aa-id', ''],
+  ['BB-id', 'like Aa'],
+  ['c3-id', 'line\u0085separators\u2028\u2029'],
 ]);
 /** Members from these columns: any text, JSON, a key of `NAMES`, and the four values of a token. */
 const MEMBERS: ObjectLayout['members'] = [
-  ['text', new StringValue(0)],
-  ['json', new JsonValue(1)],
-  ['name', new LookupValue(2, NAMES)],
-  ['id', new StringValue(2)],
+  ['text', 'string'],
+  ['json', 'json'],
+  ['name', new LookupValue(NAMES)],
+  ['id', 'string'],
+  ['timestamp', 'string'],
+  ['userid', 'string'],
+  ['questionRef', 'string'],
+  ['surveyid', 'string'],
   ['token', new TokenValue(1, [3, 4, 5, 6])],
 ];
 const COLUMNS = { columns: 7, keyColumns: [3, 0, 4] };
@@ -39,9 +43,17 @@ const linesOf = (body: string) => textOf(encode(body).data);
 function naiveObject([text, json, id, timestamp, userid, questionRef, surveyid]: Row): string {
   const token = encodeCursor({ timestamp, userid, questionRef, surveyid } as Parameters<typeof encodeCursor>[0]);
   const name = NAMES.get(id ?? '');
-  const [first, , ...rest] = Object.entries({ text, json: 0, name, id, token }).map(
-    ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`,
-  );
+  const [first, , ...rest] = Object.entries({
+    text,
+    json: 0,
+    name,
+    id,
+    timestamp,
+    userid,
+    questionRef,
+    surveyid,
+    token,
+  }).map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
   return escaped(`{${[first, `"json":${json}`, ...rest].join(',')}}`);
 }
 
@@ -72,7 +84,8 @@ describe('an object', () => {
         for (const [i, line] of textOf(objects).split('\n').slice(0, -1).entries()) {
           const [text, value = null, id, ...key] = some[i] as Row;
           const { token, ...members } = JSON.parse(line) as Record<string, unknown>;
-          expect(members).toEqual({ text, json: value === null ? null : (JSON.parse(value) as unknown), id });
+          expect(members).toMatchObject({ text, json: value === null ? null : (JSON.parse(value) as unknown), id });
+          expect(Object.values(members).slice(3)).toEqual(key);
           expect(JSON.parse(Buffer.from(String(token), 'base64url').toString())).toEqual([1, ...key]);
         }
       }),
@@ -81,11 +94,11 @@ describe('an object', () => {
 
   test('keeps JSON as the database printed it, with every digit of a number', () => {
     const text = '{"id": 12345678901234567890123456789, "x": 1.50, "é": "\\"\\\\\\n🎉"}';
-    expect(linesOf(sqlResult([['', text, 'a1', '', '', '', '']]))).toContain(`"json":${text},`);
+    expect(linesOf(sqlResult([['', text, 'a1-id', '', '', '', '']]))).toContain(`"json":${text},`);
   });
 
   test('stays on one line, however its JSON was formatted', () => {
-    const rowOf = (text: string): Row => ['', text, 'a1', '', '', '', ''];
+    const rowOf = (text: string): Row => ['', text, 'a1-id', '', '', '', ''];
     const formatted = '{\r\n\t"a": [1,\n 2],\n"b": "\\n"\n}';
     for (const body of [sqlResult([rowOf(formatted)]), escapedSqlResult([rowOf(formatted)])]) {
       const { data: object } = withoutNames.encode(bytesOf(body), COLUMNS, LAST_COLUMN);
@@ -104,8 +117,8 @@ describe('an object', () => {
   test('has no character that a line splitter takes for the end of a line, in any member, and is otherwise unchanged', () => {
     const hard = '\u0085\u2028\u2029 \u0084\u0086\u2027\u202a\u2068¡\u00c2â "\u2028"';
     const some: Row[] = [
-      [hard, JSON.stringify({ [hard]: hard }), 'c3', hard, hard, hard, hard],
-      ['plain', '{}', 'c3', '', '', '', ''],
+      [hard, JSON.stringify({ [hard]: hard }), 'c3-id', hard, hard, hard, hard],
+      ['plain', '{}', 'c3-id', '', '', '', ''],
     ];
     for (const [encoder, body] of [
       [lines, sqlResult(some)],
@@ -118,7 +131,7 @@ describe('an object', () => {
   });
 
   test('is framed by the text before and after it', () => {
-    const between = new ObjectEncoder({ members: [['a', new StringValue(0)]], before: ',', after: ';' });
+    const between = new ObjectEncoder({ members: [['a', 'string']], before: ',', after: ';' });
     const page = between.encode(bytesOf(sqlResult([['1'], [null]])), { columns: 1, keyColumns: [] }, LAST_COLUMN);
     expect(textOf(page.data)).toBe(',{"a":"1"};,{"a":null};');
   });
@@ -126,10 +139,10 @@ describe('an object', () => {
   test('can have any size', () => {
     const long = `é"\n${'x'.repeat(1000)}`.repeat(1000);
     const some: Row[] = [
-      ['a', null, 'a1', '', '', '', ''],
-      [long, JSON.stringify(long), 'b2', long, long, long, long],
+      ['a', null, 'a1-id', '', '', '', ''],
+      [long, JSON.stringify(long), 'b2-id', long, long, long, long],
     ];
-    const small: Row[] = Array.from({ length: 1000 }, () => [null, null, 'a1', '', '', '', '']);
+    const small: Row[] = Array.from({ length: 1000 }, () => [null, null, 'a1-id', '', '', '', '']);
     for (const page of [some, small, [...small, ...some, ...small]]) {
       expect(linesOf(sqlResult(page)) === page.map((one) => `${naiveObject(one)}\n`).join('')).toBe(true);
     }
@@ -150,7 +163,7 @@ describe('a page', () => {
 
   test('has a check column if its query has one', () => {
     const columns = { columns: 1, keyColumns: [0], checked: true };
-    const encoder = new ObjectEncoder({ members: [['a', new StringValue(0)]] });
+    const encoder = new ObjectEncoder({ members: [['a', 'string']] });
     const read = (check: string) => encoder.encode(bytesOf(sqlResult([['x', check]])), columns, LAST_COLUMN);
     const { data, lastKey } = read(`${LAST_COLUMN} 1`);
     expect(textOf(data)).toBe('{"a":"x"}');
@@ -158,17 +171,21 @@ describe('a page', () => {
     expect(() => read(`${LAST_COLUMN} 2`)).toThrow(MalformedPageError);
   });
 
-  const row7 = (text: string | null) => [text, null, 'a1', '', '🎉', 'é"\n\u0001', 'y'];
+  const row7 = (text: string | null) => [text, null, 'a1-id', '', '🎉', 'é"\n\u0001', 'y'];
 
   test('is rejected if truncated, at any byte', () => {
-    const whole = sqlResult([row7('a'), row7(null)]);
-    const bytes = bytesOf(whole);
-    for (let end = 0; end < bytes.length; end++) {
-      expect(() => lines.encode(bytes.slice(0, end), COLUMNS, LAST_COLUMN), `truncated at ${end}`).toThrow(
-        MalformedPageError,
-      );
+    for (const last of ['', 'a', 'ab', 'abc']) {
+      const body = sqlResult([row7('a'), row7(null).slice(0, -1).concat(last)]);
+      // In a body that ends with its rows, the fewest bytes follow the last cell.
+      const whole = body.replace(/("rows":.*),"rowAsArray":true\}$/s, '$1}');
+      const bytes = bytesOf(whole);
+      for (let end = 0; end < bytes.length; end++) {
+        expect(() => lines.encode(bytes.slice(0, end), COLUMNS, LAST_COLUMN), `truncated at ${end}`).toThrow(
+          MalformedPageError,
+        );
+      }
+      expect(() => encode(whole)).not.toThrow();
     }
-    expect(() => encode(whole)).not.toThrow();
   });
 
   test.each([
@@ -178,8 +195,8 @@ describe('a page', () => {
     ['no rows and too few columns', sqlResult([], 6)],
     ['fewer rows than its rowCount', sqlResult([row7('a')]).replace('"rowCount":1', '"rowCount":2')],
     ['a number for a cell', sqlResult([row7('a')]).replace('"a"', '1')],
-    ['a key that the table does not have', sqlResult([row7('a')]).replace('"a1"', '"a2"')],
-    ['a null for a key', sqlResult([row7('a')]).replace('"a1"', 'null')],
+    ['a key that the table does not have', sqlResult([row7('a')]).replace('"a1-id"', '"a2-id"')],
+    ['a null for a key', sqlResult([row7('a')]).replace('"a1-id"', 'null')],
     ['a misspelt null for a cell', sqlResult([row7(null)]).replace('null', 'nuli')],
     ['rows as objects', '{"rows":[{"a":"b"}],"rowCount":1}'],
     ['a raw control character', sqlResult([row7('a')]).replace('"a"', '"\n"')],
