@@ -27,7 +27,7 @@ import questions from './pages/home/questions.mjs';
 import selection from './pages/home/selection.mjs';
 import survey from './pages/home/survey.mjs';
 import surveys from './pages/home/surveys.mjs';
-import texts from './pages/home/texts.mjs';
+import homeTexts from './pages/home/texts.mjs';
 import description from './pages/reference/description.mjs';
 import fields from './pages/reference/fields.mjs';
 import indent from './pages/reference/indent.mjs';
@@ -44,6 +44,7 @@ import icon from './pages/shared/icon.svg';
 import keyField from './pages/shared/key-field.mjs';
 import request from './pages/shared/request.mjs';
 import size from './pages/shared/size.mjs';
+import sharedTexts from './pages/shared/texts.mjs';
 
 /** The page for people: `/`. */
 export const HOME = home;
@@ -80,7 +81,7 @@ export const FILES: Readonly<Record<string, string>> = {
   '/home/selection.mjs': selection,
   '/home/survey.mjs': survey,
   '/home/surveys.mjs': surveys,
-  '/home/texts.mjs': texts,
+  '/home/texts.mjs': homeTexts,
   '/reference/description.mjs': description,
   '/reference/fields.mjs': fields,
   '/reference/indent.mjs': indent,
@@ -96,4 +97,5 @@ export const FILES: Readonly<Record<string, string>> = {
   '/shared/key-field.mjs': keyField,
   '/shared/request.mjs': request,
   '/shared/size.mjs': size,
+  '/shared/texts.mjs': sharedTexts,
 };

@@ -10,7 +10,7 @@ export default defineConfig({
     maxWorkers: 5,
     globalSetup: ['test/support/run.ts', 'test/pgbouncer/shared-stack.ts'],
     include: ['test/api/**/*.test.ts', 'test/pgbouncer/*.test.ts'],
-    alias: [{ find: /^.*\/reference\/[\w-]+\.(?:html|css|svg|mjs)$/, replacement: emptyText }],
+    alias: [{ find: /^.*\/pages\/[\w/-]+\.(?:html|css|svg|mjs)$/, replacement: emptyText }],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },

@@ -70,7 +70,7 @@ async function enterKey(page: Page, key: string): Promise<void> {
 /** Everything that the page keeps in the browser, as text. */
 const keptText = (page: Page) =>
   page.evaluate<string>(`(async () => {
-    const root = await (await navigator.storage.getDirectory()).getDirectoryHandle('downloads');
+    const root = await navigator.storage.getDirectory();
     let text = '';
     for await (const folder of root.values())
       for await (const file of folder.values()) text += await (await file.getFile()).text();
@@ -78,7 +78,8 @@ const keptText = (page: Page) =>
   })()`);
 
 /** How the only download is doing. */
-const card = (page: Page) => page.getByRole('listitem').getByRole('paragraph').nth(1);
+const card = (page: Page) =>
+  page.getByRole('region', { name: 'Downloads' }).getByRole('listitem').getByRole('paragraph').nth(1);
 
 const continueButton = (page: Page) => page.getByRole('button', { name: 'Continue' });
 
@@ -185,7 +186,7 @@ describe('an interrupted download of the page', () => {
     await startHalf(page);
     proxy.inject();
     await page.evaluate(`(async () => {
-      const root = await (await navigator.storage.getDirectory()).getDirectoryHandle('downloads');
+      const root = await navigator.storage.getDirectory();
       for await (const folder of root.values()) {
         const writable = await (await folder.getFileHandle('0')).createWritable({ keepExistingData: true });
         await writable.truncate(10);

@@ -70,7 +70,7 @@ export function expectSame(received: Buffer, expected: Buffer): void {
 /** The names of the files that the page keeps in the browser: `<folder>/<name>`, with folders by number. */
 export const keptFiles = (page: Page) =>
   page.evaluate<string[]>(`(async () => {
-    const root = await (await navigator.storage.getDirectory()).getDirectoryHandle('downloads', { create: true });
+    const root = await navigator.storage.getDirectory();
     const files = [];
     let folders = 0;
     for await (const folder of root.values()) {

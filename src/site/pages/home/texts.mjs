@@ -1,6 +1,6 @@
 /*
- * Every text of the page, so that it can be translated: translate this file, and the title and the note in home.html. Names that
- * come from the API (surveys, forms, questions) are not translated.
+ * Every text of the page, so that it can be translated: translate this file, shared/texts.mjs, and the title and the note in
+ * home.html. Names that come from the API (surveys, forms, questions) are not translated.
  */
 
 /** The language of the texts. Numbers and dates are written as in that language. */
@@ -46,7 +46,7 @@ export const page = {
 };
 
 export const key = {
-  title: 'Your key',
+  title: 'Your API key',
   lead: 'See your surveys and download their responses.',
   note: 'You got the key from whoever runs this service. It starts with sres_. It is sent only to this service, and forgotten when you close this page.',
   keep: 'Keep in this tab',

@@ -1,3 +1,5 @@
+import { shared as texts } from './texts.mjs';
+
 /**
  * Creates an element. Strings become text, never HTML.
  *
@@ -41,14 +43,18 @@ export const listing = (text, label) =>
  * @param {string} what name of the text, for screen readers
  */
 export function copyButton(text, what) {
-  const button = element('button', { type: 'button', className: 'quiet', 'aria-label': `Copy ${what}` }, 'Copy');
+  const button = element(
+    'button',
+    { type: 'button', className: 'quiet', 'aria-label': `${texts.copy} ${what}` },
+    texts.copy,
+  );
   button.addEventListener('click', async () => {
     const copied = await navigator.clipboard.writeText(text()).then(
       () => true,
       () => false,
     );
-    button.textContent = copied ? 'Copied' : 'Copy failed';
-    setTimeout(() => (button.textContent = 'Copy'), 2000);
+    button.textContent = copied ? texts.copied : texts.notCopied;
+    setTimeout(() => (button.textContent = texts.copy), 2000);
   });
   return button;
 }

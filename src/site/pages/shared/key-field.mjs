@@ -1,4 +1,5 @@
 import { element } from './dom.mjs';
+import { shared as texts } from './texts.mjs';
 
 /**
  * A field for an API key, with a button that shows its characters. The browser does not offer to save it.
@@ -15,14 +16,14 @@ export function keyField(describedBy) {
     autocomplete: 'off',
     autocapitalize: 'off',
     spellcheck: false,
-    'aria-label': 'API key',
+    'aria-label': texts.key,
     'aria-describedby': describedBy,
   });
-  const button = element('button', { type: 'button', 'aria-pressed': 'false', 'aria-controls': 'key' }, 'Show');
+  const button = element('button', { type: 'button', 'aria-pressed': 'false', 'aria-controls': 'key' }, texts.show);
   button.addEventListener('click', () => {
     const isShown = input.type === 'password';
     input.type = isShown ? 'text' : 'password';
-    button.textContent = isShown ? 'Hide' : 'Show';
+    button.textContent = isShown ? texts.hide : texts.show;
     button.setAttribute('aria-pressed', String(isShown));
   });
   const key = () => input.value.replace(/[\s"'\u200b\ufeff]/g, '').replace(/^(?:authorization:)?bearer(?=sres_)/i, '');

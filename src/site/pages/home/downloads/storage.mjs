@@ -1,10 +1,9 @@
 /*
  * What has arrived of the downloads, in the Origin Private File System: a folder for each, with its parts as files named by their
- * number, and `manifest.json`. A tab holds the lock of the same name while it works with a folder. A folder whose lock is free
+ * number, and `manifest.json`. A tab holds a lock with its name while it works with a folder. A folder whose lock is free
  * belongs to a tab that was closed.
  */
 
-const ROOT = 'downloads';
 const MANIFEST = 'manifest.json';
 
 /** @typedef {ReturnType<typeof inFolder>} Storage of one download */
@@ -12,9 +11,7 @@ const MANIFEST = 'manifest.json';
 /** Whether parts can be kept in files. They cannot in private windows of some browsers, or without HTTPS. */
 async function openRoot() {
   try {
-    if (!('createWritable' in FileSystemFileHandle.prototype)) return undefined;
-    const origin = await navigator.storage.getDirectory();
-    return await origin.getDirectoryHandle(ROOT, { create: true });
+    return 'createWritable' in FileSystemFileHandle.prototype ? await navigator.storage.getDirectory() : undefined;
   } catch {
     return undefined;
   }
@@ -29,7 +26,7 @@ async function openRoot() {
 const takeLock = (name) =>
   new Promise((resolve, reject) => {
     navigator.locks
-      .request(`${ROOT}/${name}`, { ifAvailable: true }, (lock) =>
+      .request(`download ${name}`, { ifAvailable: true }, (lock) =>
         lock ? new Promise((release) => resolve(() => release(undefined))) : resolve(undefined),
       )
       .catch(reject);

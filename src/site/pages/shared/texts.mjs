@@ -1,0 +1,9 @@
+/** The texts of what the pages share. */
+export const shared = {
+  key: 'API key',
+  show: 'Show',
+  hide: 'Hide',
+  copy: 'Copy',
+  copied: 'Copied',
+  notCopied: 'Copy failed',
+};
