@@ -24,6 +24,7 @@ await runCommand(async () => {
   await page.getByLabel('API key').fill(key);
   await page.getByRole('button', { name: 'Show my surveys' }).click();
   await page.getByText(/^[\d,]+ responses of .* match$/).waitFor();
+  await page.mouse.move(0, 0);
   await page.waitForLoadState('networkidle');
   await page.screenshot({ path: PICTURE });
   process.stdout.write(`${PICTURE}\n`);
