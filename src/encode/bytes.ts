@@ -4,6 +4,7 @@ const LONG_RUN = 256;
 /** A larger buffer is not kept after its content was taken. */
 const MAX_KEPT_BYTES = 1024 * 1024;
 
+/** A view of the same bytes. */
 export const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array) => new DataView(buffer, byteOffset, byteLength);
 
 /** A growing buffer. Reserve room before you write: bytes beyond the end are lost. */
