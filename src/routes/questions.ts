@@ -6,7 +6,7 @@ import { encodeCsv } from '../encode/csv.ts';
 import { JsonValue, StringValue } from '../encode/json-values.ts';
 import { ObjectEncoder } from '../encode/json.ts';
 import { leaseJsonPage, runScan } from '../export/limits.ts';
-import { requireResponses, selectResponses } from '../export/send-responses.ts';
+import { requireResponses, selectResponses } from '../export/select-responses.ts';
 import { attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { tooManyRows } from '../http/errors.ts';
