@@ -3,7 +3,7 @@ import { formatInstant, parseInstant } from '../responses/timestamp.ts';
 import { type AddParam, type Order, type Param, branchOrderSql, cursorSql, orderSql } from './order.ts';
 
 /** With more form versions, planning their branches takes longer than sorting their rows. */
-const MAX_MERGED = 100;
+const MAX_MERGED = 50;
 /** With more branches, planning takes longer than walking the index past the other participants. */
 const MAX_BRANCHES = 200;
 

@@ -71,13 +71,13 @@ export interface PageQueryOptions extends PageOptions {
 }
 
 /**
- * The page query: the responses of a range, merged from all form versions of a selection.
+ * The page query: the responses of a range, in order.
  *
- * Its cost depends only on the rows it returns, not on the size of the table, the page's position or the number of form
- * versions. Each branch walks the order's index from the cursor; Postgres merges the branches (Merge Append) and stops at the
- * limit. For this, each branch must be parenthesised in the set operation itself, with its own ORDER BY and LIMIT: without the
- * LIMIT, the planner expects to read the whole branch, and sorts. The final sort by surveyid is an Incremental Sort over the few
- * rows that tie in the other columns.
+ * Its cost depends on the rows it returns, and for many form versions on their number, but not on the size of the table or the
+ * page's position. The few form versions of most surveys are merged: each branch walks the order's index from the cursor; Postgres
+ * merges the branches (Merge Append) and stops at the limit. For this, each branch must be parenthesised in the set operation
+ * itself, with its own ORDER BY and LIMIT: without the LIMIT, the planner expects to read the whole branch, and sorts. The final
+ * sort by surveyid is an Incremental Sort over the few rows that tie in the other columns.
  */
 export function pageQuery(
   selection: Selection,

@@ -35,7 +35,7 @@ beforeAll(async () => {
   await client.connect();
   await useWorkerSettings(client);
   const account = await createAccount(client);
-  for (const forms of [1, 20, 100]) {
+  for (const forms of [1, 20, 50]) {
     surveys.set(forms, await createSurvey(client, account, { name: `of ${forms}`, rows: ROWS, forms }));
   }
   for (const consecutive of [false, true]) {
@@ -158,7 +158,7 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
     });
   });
 
-  describe.each([1, 20, 100])('with %i form versions', (forms) => {
+  describe.each([1, 20, 50])('with %i form versions', (forms) => {
     const selection = (filter: Filter = {}): Selection => ({
       formVersions: surveys.get(forms)?.forms.map((id) => ({ id, shortcode: '' })) ?? [],
       ...filter,
