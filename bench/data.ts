@@ -35,13 +35,13 @@ export async function createKey(
 }
 
 /**
- * Creates a survey whose form versions alternate row by row. Timestamps are about a third of a second apart and have
+ * Creates a survey whose form versions alternate row by row, or with `consecutive` follow each other. Timestamps are about a third of a second apart and have
  * microseconds; each user has six questions; some texts need quotes. A CSV record has about 430 bytes.
  */
 export async function createSurvey(
   client: pg.Client,
   account: BenchAccount,
-  { name, rows, forms }: { name: string; rows: number; forms: number },
+  { name, rows, forms, consecutive = false }: { name: string; rows: number; forms: number; consecutive?: boolean },
 ): Promise<BenchSurvey> {
   const created = await client.query<{ id: string }>(
     `insert into surveys (userid, survey_name, shortcode, title, formid, created)
@@ -50,6 +50,7 @@ export async function createSurvey(
     [account.id, name, forms],
   );
   const ids = created.rows.map(({ id }) => id);
+  const form = consecutive ? 'n::bigint * cardinality($1::uuid[]) / $2::int' : 'n % cardinality($1::uuid[])';
   await client.query(
     `insert into responses (parent_surveyid, parent_shortcode, surveyid, shortcode, flowid, userid, question_ref,
        question_idx, question_text, response, seed, pageid, timestamp, metadata, translated_response)
@@ -63,7 +64,7 @@ export async function createSurvey(
          'pageid', '935593143497601', 'seed', 790363660) ||
          case when n % 3 = 0 then '{"ad_id": "23841891616030581"}' else '{}' end::jsonb,
        case when n % 4 = 0 then 'translated' end
-     from generate_series(0, $2::int - 1) n, lateral (select ($1::uuid[])[1 + n % cardinality($1::uuid[])] as form) f`,
+     from generate_series(0, $2::int - 1) n, lateral (select ($1::uuid[])[1 + ${form}] as form) f`,
     [ids, rows],
   );
   return { name, rows, forms: ids };

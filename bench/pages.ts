@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Cursor } from '../src/responses/cursor.ts';
 import { CSV_COLUMNS, type Column, pageQuery } from '../src/db/responses.ts';
 import type { Range } from '../src/responses/selection.ts';
 import { isoTimestamp } from '../src/db/sql.ts';
-import type { BenchSurvey } from './data.ts';
+import type { BenchAccount, BenchSurvey } from './data.ts';
+import type { BenchService } from './service.ts';
 import { median } from './statistics.ts';
 
 const REPETITIONS = 25;
@@ -61,4 +63,22 @@ export async function cannedPage(
   const types = { getTypeParser: () => (value: string) => value };
   const { rows, rowCount, fields } = await client.query({ text, values: [...params], rowMode: 'array', types });
   return Buffer.from(JSON.stringify({ fields, rows, command: 'SELECT', rowCount, rowAsArray: true }));
+}
+
+/** Milliseconds until each response ends, or until the first byte of a file: medians of alternating requests. */
+export async function responseMs(
+  service: BenchService,
+  account: BenchAccount,
+  paths: readonly string[],
+): Promise<number[]> {
+  const times = paths.map((): number[] => []);
+  for (let i = 0; i < REPETITIONS; i++) {
+    for (const [at, path] of paths.entries()) {
+      const isFile = /csv|ndjson/.test(path);
+      const { seconds, firstByteSeconds } = await service.read(path, account, isFile ? 'first byte' : 'end');
+      times[at]?.push(1000 * (isFile ? firstByteSeconds : seconds));
+      if (isFile) await sleep(200); // lets the request be cancelled
+    }
+  }
+  return times.map(median);
 }

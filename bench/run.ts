@@ -13,7 +13,7 @@ import { type BenchAccount, type BenchSurvey, createAccount, createSurvey } from
 import { parseRows, startDatabase } from './database.ts';
 import { measureEncoders } from './encoder.ts';
 import { measureFiles } from './files.ts';
-import { cannedPage, keyFromEnd, pageMs } from './pages.ts';
+import { cannedPage, keyFromEnd, pageMs, responseMs } from './pages.ts';
 import { type Run, copyExport, streamExport } from './peers.ts';
 import { memoryOf, resetPeak, treeCpu } from './process-stats.ts';
 import { measureNeighbours } from './neighbours.ts';
@@ -53,6 +53,10 @@ await runCommand(async () => {
     await create('twenty', tenth, 20),
     await create('hundred', tenth, 100),
   ];
+  const republisher = await createAccount(client, 'republisher@example.org');
+  const republish = (name: string, forms: number) =>
+    createSurvey(client, republisher, { name, rows: tenth, forms, consecutive: true });
+  const [unchanged, republished] = [await republish('unchanged', 1), await republish('republished', 1000)];
   await client.query('vacuum analyze');
 
   const figures: Figure[] = [];
@@ -146,6 +150,26 @@ await runCommand(async () => {
     const [oneForm = NaN, , hundredForms = NaN] = ofForms;
     figures.push({ name: '100 form versions ÷ 1, seconds', value: hundredForms / oneForm, bound: { atMost: 2 } });
 
+    log('a thousand form versions');
+    const pages = [unchanged, republished].map(({ name }) => `/responses?survey=${name}&pageSize=25`);
+    const [pageOfOne = NaN, pageOfThousand = NaN] = await responseMs(service, republisher, pages);
+    const exports: number[] = [];
+    for (const { name } of [unchanged, republished]) {
+      const read = () => service.read(`/responses/csv?survey=${name}`, republisher);
+      exports.push((await best(read, server.pid)).seconds);
+    }
+    const [exportOfOne = NaN, exportOfThousand = NaN] = exports;
+    measured('page of 25, 1000 form versions, p50', pageOfThousand, 'ms');
+    measured(`export of ${tenth} rows, 1000 form versions`, tenth / exportOfThousand, 'rows/s');
+    figures.push(
+      { name: 'page of 25, 1000 form versions ÷ 1', value: pageOfThousand / pageOfOne, bound: { atMost: 3 } },
+      {
+        name: 'export, 1000 form versions ÷ 1, seconds',
+        value: exportOfThousand / exportOfOne,
+        bound: { atMost: 1.5 },
+      },
+    );
+
     log('time to first byte');
     const firstByte = async (survey: BenchSurvey) => {
       const times: number[] = [];
@@ -188,6 +212,20 @@ await runCommand(async () => {
       value: rows / delayed.seconds / undelayed,
       bound: { atLeast: 0.8 },
     });
+
+    const ofTwenty = ['?pageSize=25&', '/csv?', '/ndjson?'].map((path) => `/responses${path}survey=twenty`);
+    const delays = await responseMs(service, account, ['/surveys', ...ofTwenty]);
+    const [oneRequest = NaN, page = NaN, csv = NaN, ndjson = NaN] = delays;
+    measured(`/surveys, ${LATENCY_MS} ms a request, p50`, oneRequest, 'ms');
+    figures.push(
+      {
+        name: `page of 25, ${LATENCY_MS} ms a request ÷ one request`,
+        value: page / oneRequest,
+        bound: { atMost: 1.4 },
+      },
+      { name: 'first byte of CSV ÷ one request', value: csv / oneRequest, bound: { atMost: 1.6 } },
+      { name: 'first byte of NDJSON ÷ one request', value: ndjson / oneRequest, bound: { atMost: 1.6 } },
+    );
   }
 
   log('the service, alternating with its engine alone');

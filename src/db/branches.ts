@@ -1,56 +1,109 @@
-import type { Cursor } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
 import { formatInstant, parseInstant } from '../responses/timestamp.ts';
-import { type AddParam, type Order, type Param, cursorSql } from './order.ts';
+import { type AddParam, type Order, type Param, branchOrderSql, cursorSql, orderSql } from './order.ts';
 
+/** With more form versions, planning their branches takes longer than sorting their rows. */
+const MAX_MERGED = 50;
 /** With more branches, planning takes longer than walking the index past the other participants. */
 const MAX_BRANCHES = 200;
 
-/** A condition on the responses of one form version. */
-type FormCondition = (formVersionId: string) => string[];
-
 /**
- * The conditions of the branches of a UNION over a selection: one branch per form version, or, with a filter by participant,
- * one per form version and participant, since an index holds each participant's responses together.
+ * SQL for the first `range.limit` responses of a range, in order.
  *
- * @param params receives the values
+ * The responses of a few form versions are merged from one branch per form version, or, with a filter by participant, one per
+ * form version and participant, since an index holds each participant's responses together.
+ *
+ * @param columns the columns to read, the order's and `surveyid` among them
+ * @param params receives the values, the limit first
  */
-export function branchConditions(
-  selection: Selection,
-  range: Omit<Range, 'limit'>,
-  params: Param[],
-  order: Order,
-): string[] {
-  const { formVersions, userids, questionRefs } = selection;
-  if (formVersions.length === 0) return ['false'];
+export function rangeRows(selection: Selection, range: Range, columns: string, order: Order, params: Param[]): string {
+  const { formVersions } = selection;
+  if (formVersions.length > MAX_MERGED) return sortedRows(selection, range, columns, order, params);
   const add: AddParam = (value) => `$${params.push(value)}`;
-  const bounds = rangeBounds(selection, range, order, add);
-  const participants = oneOf('userid', userids, formVersions.length, add);
-  const question = questionRefs ? [`question_ref = any(${add(questionRefs)})`] : [];
-  return formVersions.flatMap(({ id }) => {
-    const form = [`surveyid = ${add(id)}`, ...bounds(id), ...question];
-    return participants.map((participant) => [...form, ...participant].join(' and '));
-  });
+  const limit = add(range.limit);
+  const conditions = rangeConditions(selection, range, order, add);
+  const participants = participantConditions(selection, add);
+  const branches = formVersions
+    .map(({ id }) => [`surveyid = ${add(id)}`, ...conditions].join(' and '))
+    .flatMap((form) => participants.map((participant) => form + participant))
+    .map(
+      (where) => `(select ${columns} from responses where ${where} order by ${branchOrderSql(order)} limit ${limit})`,
+    );
+  if (branches.length <= 1) return branches[0] ?? `select ${columns} from responses where false`;
+  return `${branches.join('\nunion all\n')} order by ${orderSql(order)} limit ${limit}`;
 }
 
-/** One alternative per value, unless these make too many branches. */
-function oneOf(column: string, values: readonly string[] | undefined, times: number, add: AddParam): string[][] {
-  if (!values) return [[]];
-  if (times * values.length > MAX_BRANCHES) return [[`${column} = any(${add(values)})`]];
-  return values.map((value) => [`${column} = ${add(value)}`]);
+/** One condition per participant, unless these make too many branches. */
+function participantConditions({ userids, formVersions }: Selection, add: AddParam): string[] {
+  if (!userids) return [''];
+  if (formVersions.length * userids.length > MAX_BRANCHES) return [` and userid = any(${add(userids)})`];
+  return userids.map((userid) => ` and userid = ${add(userid)}`);
 }
 
 /**
- * The conditions of a range. Ordered by time, an index walk starts at one position: at the later one, in the order, of `after`
- * and the time at which the selection starts, which is `since`, or descending, `until`. The later one implies the other. A page
- * boundary implies the time at which the selection ends: it was found among the responses before it.
+ * {@link rangeRows} of many form versions. One plan reads those of each form version, and they are sorted.
+ *
+ * Without `range.upTo`, every form version could have as many rows to read as the range. So a bound is found first, in the index.
+ * The form versions are ranked by their first rows. Of `n` rows, the form version of rank `r` provides about `n / r`, both if the
+ * form versions follow each other and if they alternate. These keys are read, `n log n` at most. The `n`th of them is the bound:
+ * it is the `n`th row or one after it. Form versions of a rank beyond `n` have none of the rows.
  */
-function rangeBounds(
-  { since, until }: Selection,
+function sortedRows(selection: Selection, range: Range, columns: string, order: Order, params: Param[]): string {
+  const add: AddParam = (value) => `$${params.push(value)}`;
+  const limit = `${add(range.limit)}::bigint`;
+  const forms = `unnest(${add(selection.formVersions.map(({ id }) => id))}::uuid[]) form (id)`;
+  const conditions = [...rangeConditions(selection, range, order, add), ...participantCondition(selection, add)];
+  const rows = (names: string, most: string, ...where: string[]) =>
+    `(select ${names} from responses where ${['surveyid = form.id', ...conditions, ...where].join(' and ')}
+      order by ${branchOrderSql(order)} limit ${most})`;
+  const sorted = `order by ${orderSql(order)} limit ${limit}`;
+  if (range.upTo) return `select r.* from ${forms}, lateral ${rows(columns, limit)} r ${sorted}`;
+
+  const key = order.columns.join(', ');
+  const operator = order.direction === 'desc' ? '>=' : '<=';
+  return `
+    with form as materialized (
+      select id, row_number() over (order by ${orderSql(order)}) as rank
+      from ${forms}, lateral ${rows(`${key}, surveyid`, '1')} r
+    ), bound as materialized (
+      select ${key} from form, lateral ${rows(key, `${limit} / rank + 4`)} r
+      where rank <= ${limit}
+      order by ${branchOrderSql(order)} offset ${limit} - 1 limit 1
+    )
+    select r.* from form left join bound on true, lateral (
+      ${rows(columns, limit, `(${key}) ${operator} (${order.columns.map((name) => `bound.${name}`).join(', ')})`)}
+      union all
+      ${rows(columns, limit, `bound.userid is null`)}
+    ) r
+    where rank <= ${limit} ${sorted}`;
+}
+
+/** SQL that counts the responses of a selection, all, or those after a cursor in the given order. It reads only an index. */
+export function countSql(selection: Selection, after: Range['after'], order: Order, params: Param[]): string {
+  const add: AddParam = (value) => `$${params.push(value)}`;
+  const forms = add(selection.formVersions.map(({ id }) => id));
+  const conditions = [...rangeConditions(selection, { after }, order, add), ...participantCondition(selection, add)];
+  return `
+    select coalesce(sum(count), 0) as count from unnest(${forms}::uuid[]) form (id), lateral (
+      select count(*) from responses where ${['surveyid = form.id', ...conditions].join(' and ')}
+    ) k`;
+}
+
+const participantCondition = ({ userids }: Selection, add: AddParam) =>
+  userids ? [`userid = any(${add(userids)})`] : [];
+
+/**
+ * The conditions of a range and of the filters by time and question. Ordered by time, an index walk starts at one position: at
+ * the later one, in the order, of `after` and the time at which the selection starts, which is `since`, or descending, `until`.
+ * The later one implies the other. A page boundary implies the time at which the selection ends: it was found among the
+ * responses before it.
+ */
+function rangeConditions(
+  { since, until, questionRefs }: Selection,
   { after, upTo }: Omit<Range, 'limit'>,
   order: Order,
   add: AddParam,
-): FormCondition {
+): string[] {
   const isDescending = order.direction === 'desc';
   const isByTime = order.columns[0] === 'timestamp';
   const start = isDescending ? until : since;
@@ -60,22 +113,11 @@ function rangeBounds(
   const impliesStart = hasBoth && !startIsLater;
   const impliesEnd = isByTime && upTo !== undefined;
   const [impliesSince, impliesUntil] = isDescending ? [impliesEnd, impliesStart] : [impliesStart, impliesEnd];
-
-  const times = [
+  return [
     ...(since === undefined || impliesSince ? [] : [`timestamp >= ${add(formatInstant(since))}::timestamptz`]),
     ...(until === undefined || impliesUntil ? [] : [`timestamp < ${add(formatInstant(until))}::timestamptz`]),
+    ...(after && !startIsLater ? [cursorSql(order, isDescending ? '<' : '>', after, add)] : []),
+    ...(upTo ? [cursorSql(order, isDescending ? '>=' : '<=', upTo, add)] : []),
+    ...(questionRefs ? [`question_ref = any(${add(questionRefs)})`] : []),
   ];
-  // The three columns are unique within a form version, so a row that ties with a cursor follows it if its form version does.
-  // Postgres and JavaScript agree on the order of UUIDs in lower-case hexadecimal.
-  const tieFollows = (id: string, { surveyid = id }: Cursor) => (isDescending ? id < surveyid : id > surveyid);
-  const beside = (cursor: Cursor, rowsFollow: boolean): FormCondition => {
-    const operator = rowsFollow === isDescending ? '<' : '>';
-    const values = cursorSql(order, cursor, add);
-    return (id) => [
-      `(${order.columns.join(', ')}) ${operator}${tieFollows(id, cursor) === rowsFollow ? '=' : ''} ${values}`,
-    ];
-  };
-  const from = after && !startIsLater ? beside(after, true) : undefined;
-  const to = upTo && beside(upTo, false);
-  return (id) => [...times, ...(from?.(id) ?? []), ...(to?.(id) ?? [])];
 }

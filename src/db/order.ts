@@ -31,12 +31,24 @@ export const branchOrderSql = ({ columns, direction }: Order, alias?: string): s
 export const orderSql = (order: Order, alias?: string): string =>
   `${branchOrderSql(order, alias)}, surveyid ${order.direction}`;
 
-/** A cursor as a row value, to compare with the row of an order's columns. */
-export function cursorSql({ columns }: Order, { timestamp, userid, questionRef }: Cursor, add: AddParam): string {
+/** Compares a row's position with a cursor. Without `surveyid`, the rows that tie with the cursor are equal to it. */
+export function cursorSql(
+  { columns }: Order,
+  operator: '<' | '>' | '<=' | '>=',
+  cursor: Cursor,
+  add: AddParam,
+): string {
+  const { timestamp, userid, questionRef, surveyid } = cursor;
   const values = {
     timestamp: () => `${add(timestamp)}::timestamptz`,
     userid: () => add(userid),
     question_ref: () => add(questionRef),
   };
-  return `(${columns.map((column) => values[column]()).join(', ')})`;
+  const names: string[] = [...columns];
+  const compared = columns.map((column) => values[column]());
+  if (surveyid !== undefined) {
+    names.push('surveyid');
+    compared.push(`${add(surveyid)}::uuid`);
+  }
+  return `(${names.join(', ')}) ${operator} (${compared.join(', ')})`;
 }

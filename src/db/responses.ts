@@ -1,9 +1,9 @@
 import { CURSOR_COLUMNS, type Cursor, cursorOf } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
-import { branchConditions } from './branches.ts';
+import { countSql, rangeRows } from './branches.ts';
 import { type Database, type Query, someRows } from './client.ts';
 import { withoutFormulas } from './formulas.ts';
-import { type AddParam, BY_TIME, type Order, type Param, branchOrderSql, orderSql } from './order.ts';
+import { type AddParam, BY_TIME, type Order, type Param, orderSql } from './order.ts';
 import { RESULT_NAME, checkColumn, isoTimestamp } from './sql.ts';
 
 /** The columns of a CSV export, in the order that scripts depend on. */
@@ -71,13 +71,13 @@ export interface PageQueryOptions extends PageOptions {
 }
 
 /**
- * The page query: the responses of a range, merged from all form versions of a selection.
+ * The page query: the responses of a range, in order.
  *
- * Its cost depends only on the rows it returns, not on the size of the table, the page's position or the number of form
- * versions. Each branch walks the order's index from the cursor; Postgres merges the branches (Merge Append) and stops at the
- * limit. For this, each branch must be parenthesised in the set operation itself, with its own ORDER BY and LIMIT: without the
- * LIMIT, the planner expects to read the whole branch, and sorts. The final sort by surveyid is an Incremental Sort over the few
- * rows that tie in the other columns.
+ * Its cost depends on the rows it returns, and for many form versions on their number, but not on the size of the table or the
+ * page's position. The few form versions of most surveys are merged: each branch walks the order's index from the cursor; Postgres
+ * merges the branches (Merge Append) and stops at the limit. For this, each branch must be parenthesised in the set operation
+ * itself, with its own ORDER BY and LIMIT: without the LIMIT, the planner expects to read the whole branch, and sorts. The final
+ * sort by surveyid is an Incremental Sort over the few rows that tie in the other columns.
  */
 export function pageQuery(
   selection: Selection,
@@ -85,11 +85,12 @@ export function pageQuery(
   columns: readonly Column[],
   { safe = false, order = BY_TIME, checked = false }: PageQueryOptions = {},
 ): Query {
-  const { merged, params } = mergedRows(selection, range, '*', order);
+  const params: Param[] = [];
+  const rows = rangeRows(selection, range, '*', order, params);
   const add: AddParam = (value) => `$${params.push(value)}`;
   const list = columns.map((column) => columnSql(column, safe, add));
   list.push(checked ? checkColumn() : `${list.pop()} as ${RESULT_NAME}`);
-  const text = `select ${list.join(', ')} from (${merged}) r order by ${orderSql(order, 'r')}`;
+  const text = `select ${list.join(', ')} from (${rows}) r order by ${orderSql(order, 'r')}`;
   return { text, params, columns: list.length };
 }
 
@@ -98,10 +99,11 @@ export function pageQuery(
  * query reads only the index, at a fraction of the cost of the rows.
  */
 export function boundaryQuery(selection: Selection, range: Range, pageRows: number, order: Order = BY_TIME): Query {
-  const { merged, params } = mergedRows(selection, range, 'surveyid, timestamp, userid, question_ref', order);
+  const params: Param[] = [];
+  const rows = rangeRows(selection, range, 'surveyid, timestamp, userid, question_ref', order, params);
   const text = `
     select ${isoTimestamp('timestamp')}, userid, question_ref, surveyid, ${checkColumn()}
-    from (select *, row_number() over (order by ${orderSql(order)}) as n from (${merged}) k) k
+    from (select *, row_number() over (order by ${orderSql(order)}) as n from (${rows}) k) k
     where n % $${params.length + 1} = 0
     order by ${orderSql(order, 'k')}`;
   return { text, params: [...params, pageRows], columns: CURSOR_COLUMNS.length + 1 };
@@ -123,10 +125,11 @@ export async function findBoundaries(
 /** Counts the responses of a selection, all, or those after a cursor in the given order. The query reads only the index. */
 export function countQuery(selection: Selection, after: Cursor | undefined, order: Order = BY_TIME): Query {
   const params: Param[] = [];
-  const branches = branchConditions(selection, { after }, params, order).map(
-    (where) => `select from responses where ${where}`,
-  );
-  return { text: `select count(*), ${checkColumn()} from (${branches.join('\nunion all\n')}) k`, params, columns: 2 };
+  return {
+    text: `select count, ${checkColumn()} from (${countSql(selection, after, order, params)}) k`,
+    params,
+    columns: 2,
+  };
 }
 
 /** Runs {@link countQuery}. */
@@ -147,13 +150,4 @@ function columnSql(column: Column, safe: boolean, add: AddParam): string {
   if (column === 'timestamp') return isoTimestamp('r.timestamp');
   if (column === 'ad_id') return `metadata->>'ad_id'`;
   return column;
-}
-
-function mergedRows(selection: Selection, range: Range, columns: string, order: Order) {
-  const params: Param[] = [range.limit];
-  const branches = branchConditions(selection, range, params, order).map(
-    (where) => `(select ${columns} from responses where ${where} order by ${branchOrderSql(order)} limit $1)`,
-  );
-  const merging = branches.length > 1 ? ` order by ${orderSql(order)} limit $1` : '';
-  return { merged: branches.join('\nunion all\n') + merging, params };
 }

@@ -68,6 +68,60 @@ export async function findSurvey(
   return (rows as [string, string][]).map(([id, shortcode]) => ({ id, shortcode }));
 }
 
+/** The form versions, as JSON, of the surveys that this isolate has read, by account and name; the latest last. */
+const remembered = new Map<string, string>();
+/** The characters of all of them and their names, at most: 2 to 4 MiB. */
+const MAX_REMEMBERED = 2 * 1024 * 1024;
+let rememberedLength = 0;
+
+function remember(key: string, json: string | undefined): void {
+  const remove = (one: string) => {
+    rememberedLength -= one.length + (remembered.get(one) as string).length;
+    remembered.delete(one);
+  };
+  if (remembered.has(key)) remove(key);
+  if (json === undefined) return;
+  remembered.set(key, json);
+  rememberedLength += key.length + json.length;
+  for (const oldest of remembered.keys()) {
+    if (rememberedLength <= MAX_REMEMBERED) return;
+    remove(oldest);
+  }
+}
+
+/**
+ * Finds a survey and reads from it, at the same time if this isolate has read the survey before: `read` then starts with the
+ * form versions that it had. If these turn out to have changed, that read is aborted and its result or error is discarded, and
+ * `read` is called again.
+ *
+ * @param read gets the form versions, none if there is no such survey, and the signal for its queries
+ * @throws DatabaseError, the signal's reason, or an error of `read`
+ */
+export async function withSurvey<T>(
+  db: Database,
+  accountId: string,
+  surveyName: string,
+  signal: AbortSignal,
+  read: (formVersions: FormVersion[], signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const key = `${accountId} ${surveyName}`;
+  const earlier = remembered.get(key);
+  const discarding = new AbortController();
+  const early =
+    earlier === undefined
+      ? undefined
+      : read(JSON.parse(earlier) as FormVersion[], AbortSignal.any([signal, discarding.signal]));
+  early?.catch(() => {}); // reported below, if at all
+  const finding = findSurvey(db, accountId, surveyName, signal);
+  finding.catch((error: unknown) => discarding.abort(error));
+  const formVersions = await finding;
+  const json = JSON.stringify(formVersions);
+  remember(key, formVersions.length > 0 ? json : undefined);
+  if (early && json === earlier) return early;
+  discarding.abort();
+  return read(formVersions, signal);
+}
+
 /** Whether an account's survey has responses, to any form version. */
 export async function hasResponses(
   db: Database,

@@ -1,29 +1,24 @@
 import type { Context } from 'hono';
+import type { Database } from '../db/client.ts';
 import { countResponses } from '../db/responses.ts';
 import { DatabaseError } from '../db/errors.ts';
-import { findSurvey, hasResponses } from '../db/surveys.ts';
+import { withSurvey } from '../db/surveys.ts';
 import type { AppEnv } from '../http/context.ts';
-import { type ApiError, noResponses } from '../http/errors.ts';
+import type { ApiError } from '../http/errors.ts';
 import type { PageData } from '../encode/page.ts';
 import type { RecordWriter } from '../encode/records.ts';
 import { linkToNext } from '../http/link.ts';
 import { readBody, sendBody, sendStream, sendTagged } from '../http/send.ts';
 import { type Cursor, isSamePosition } from '../responses/cursor.ts';
-import { type Filters, type Selection, select } from '../responses/selection.ts';
+import type { Selection } from '../responses/selection.ts';
 import type { PageFormat } from './formats.ts';
 import { ExportLease, type Lease, leaseExport, leaseJsonPage, runScan } from './limits.ts';
 import { type Page, type PageReader, isShort, pageReader } from './page-reader.ts';
-import { readAhead, readRange, withFirst } from './read-ahead.ts';
+import { handled, readAhead, readRange, withFirst } from './read-ahead.ts';
+import { type ResponsesQuery, requireResponses, selectFrom } from './select-responses.ts';
 
 /** While a transfer runs, its key is checked again before a page if the last check is older than this. */
 const KEY_CHECK_MS = 10_000;
-
-/** The parameters that all endpoints under `/responses` share. */
-export interface ResponsesQuery extends Filters {
-  readonly survey: string;
-  readonly after?: Cursor | undefined;
-  readonly count?: boolean | undefined;
-}
 
 /** Reports the memory, in bytes, that a body takes besides its pages. @returns false if there is no room for it */
 export type Hold = (bytes: number) => boolean;
@@ -55,59 +50,50 @@ export interface Table extends Pick<ResponsesBody, 'format' | 'rowTooLarge'> {
   ) => AsyncGenerator<Uint8Array, void, void>;
 }
 
-/** @throws ApiError `no responses` unless the caller's account has the survey */
-export async function selectResponses(c: Context<AppEnv>, query: ResponsesQuery): Promise<Selection> {
-  const { account, db, signal } = c.var;
-  const formVersions = await findSurvey(db, account.id, query.survey, signal);
-  if (formVersions.length === 0) throw noResponses(query.survey, account.email);
-  return select(formVersions, query);
-}
-
-/** @throws ApiError `no responses` unless the caller's survey has a response, filtered out or not */
-export async function requireResponses(c: Context<AppEnv>, surveyName: string): Promise<void> {
-  const { account, db, signal } = c.var;
-  if (!(await hasResponses(db, account.id, surveyName, signal))) throw noResponses(surveyName, account.email);
-}
-
 /**
  * Sends the responses that a query selects. The first page decides the status. If no other follows, the body is sent as a whole,
  * with its length; otherwise it is streamed.
  *
  * @param limit the number of responses to send; all if undefined
- * @param bodyOf describes the body
+ * @param bodyOf describes the body. It may be called twice: see {@link withSurvey}
  * @throws ApiError 429 or 503 if too many exports are running, or too many pages being sent
  */
 export async function sendResponses(
   c: Context<AppEnv>,
   query: ResponsesQuery,
   limit: number | undefined,
-  bodyOf: (selection: Selection) => ResponsesBody | Promise<ResponsesBody>,
+  bodyOf: (selection: Selection, signal: AbortSignal) => ResponsesBody | Promise<ResponsesBody>,
 ): Promise<Response> {
-  const { signal, stats } = c.var;
+  const { account, db, signal, stats } = c.var;
   const keyId = stats.keyId as string;
   const lease = await (limit === undefined ? leaseExport(keyId, signal) : leaseJsonPage(keyId, limit, signal));
   try {
-    const selection = await selectResponses(c, query);
-    return await sendLeased(c, query, limit, selection, await bodyOf(selection), lease);
+    const begun = await withSurvey(db, account.id, query.survey, signal, async (formVersions, reading) => {
+      const selection = selectFrom(c, query, formVersions);
+      return readFirst(db, query, limit, selection, await bodyOf(selection, reading), lease, reading);
+    });
+    return await sendFrom(c, query, limit, begun, lease);
   } finally {
     void Promise.resolve(stats.transfer).then(() => lease.end());
   }
 }
 
-async function sendLeased(
-  c: Context<AppEnv>,
+/** Reads the first page, and counts the responses if requested. */
+async function readFirst(
+  db: Database,
   query: ResponsesQuery,
   limit: number | undefined,
   selection: Selection,
-  { headers, format, body, total: known, tagged = false, rowTooLarge }: ResponsesBody,
+  responsesBody: ResponsesBody,
   lease: Lease,
-): Promise<Response> {
-  const { db, signal } = c.var;
+  signal: AbortSignal,
+) {
+  const { format, total: known, rowTooLarge } = responsesBody;
   const reader = pageReader(db, selection, format, signal);
-  const exportLease = lease instanceof ExportLease ? lease : undefined;
-  const pages = exportLease
-    ? readAhead(reader, exportLease, query.after)
-    : readRange(reader, { after: query.after, limit: limit as number }, limit);
+  const pages =
+    lease instanceof ExportLease
+      ? readAhead(reader, lease, query.after)
+      : readRange(reader, { after: query.after, limit: limit as number }, limit);
   const nextPage = async () =>
     pages.next().catch((error: unknown) => {
       throw rowTooLarge && error instanceof DatabaseError && error.kind === 'too-large' ? rowTooLarge() : error;
@@ -115,13 +101,24 @@ async function sendLeased(
   const count = () => countResponses(db, selection, query.after, signal, format.order);
   const counting = query.count ? (known ?? runScan(lease.keyId, signal, count)) : undefined;
   const [first, total] = await Promise.all([nextPage(), counting]);
+  return { ...responsesBody, reader, pages, nextPage, first, total };
+}
+
+async function sendFrom(
+  c: Context<AppEnv>,
+  query: ResponsesQuery,
+  limit: number | undefined,
+  { reader, pages, nextPage, first, total, headers, body, tagged = false }: Awaited<ReturnType<typeof readFirst>>,
+  lease: Lease,
+): Promise<Response> {
   const page = first.value as Page;
   const head = [first];
+  const required = page.rowCount === 0 ? handled(requireResponses(c, query.survey)) : undefined;
   if (isShort(page) || page.rowCount === limit) head.push(await nextPage());
   const isWhole = head.at(-1)?.done;
-  if (isWhole && page.rowCount === 0) await requireResponses(c, query.survey);
+  if (isWhole) await required;
 
-  const hold: Hold = (bytes) => exportLease?.holdForFormat(bytes) ?? true;
+  const hold: Hold = (bytes) => (lease instanceof ExportLease ? lease.holdForFormat(bytes) : true);
   const last = limit === undefined ? undefined : await lastOf(page, limit, query.after, isWhole ? undefined : reader);
   const chunks = body(checkedPages(endingAt(last, withFirst(head, pages)), c.var), hold);
   const allHeaders = {

@@ -3,7 +3,7 @@ import { FORM_DATA_COLUMNS, formDataQuery } from '../db/surveys.ts';
 import { concat } from '../encode/bytes.ts';
 import { csvHeader } from '../encode/csv-cell.ts';
 import { encodeCsv } from '../encode/csv.ts';
-import { requireResponses, selectResponses } from '../export/send-responses.ts';
+import { requireResponses, selectResponses } from '../export/select-responses.ts';
 import { attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { survey } from '../http/params.ts';

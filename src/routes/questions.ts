@@ -4,7 +4,7 @@ import { csvHeader } from '../encode/csv-cell.ts';
 import { encodeCsv } from '../encode/csv.ts';
 import { ObjectEncoder } from '../encode/json.ts';
 import { leaseJsonPage, runScan } from '../export/limits.ts';
-import { requireResponses, selectResponses } from '../export/send-responses.ts';
+import { requireResponses, selectResponses } from '../export/select-responses.ts';
 import { attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { tooManyRows } from '../http/errors.ts';

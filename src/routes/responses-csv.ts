@@ -55,8 +55,8 @@ export const responsesCsv = endpoint({
     checkLayout(query);
     const headers = attachment('responses', 'csv');
     if (query.layout === 'wide') {
-      return sendResponses(c, query, undefined, async (selection) => {
-        const { records, ...table } = await wideTable(c.var, selection, query);
+      return sendResponses(c, query, undefined, async (selection, signal) => {
+        const { records, ...table } = await wideTable({ ...c.var, signal }, selection, query);
         return {
           headers,
           ...table,

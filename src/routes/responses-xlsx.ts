@@ -34,9 +34,9 @@ export const responsesXlsx = endpoint({
     checkLayout(query);
     const headers = attachment('responses', 'xlsx');
     const isWide = query.layout === 'wide';
-    return sendResponses(c, query, undefined, async (selection) => {
-      const { db, signal, stats } = c.var;
-      const table = isWide ? await wideTable(c.var, selection, query) : longTable(query.metadata);
+    return sendResponses(c, query, undefined, async (selection, signal) => {
+      const { db, stats } = c.var;
+      const table = isWide ? await wideTable({ ...c.var, signal }, selection, query) : longTable(query.metadata);
       const { names, format } = table;
       const leftOut = isWide ? query : undefined;
       const sheet = { names, columns: format.columns, leftOut };

@@ -1,6 +1,6 @@
 import { isTimeZone, summarize } from '../db/summary.ts';
 import { runScan } from '../export/limits.ts';
-import { requireResponses, selectResponses } from '../export/send-responses.ts';
+import { requireResponses, selectResponses } from '../export/select-responses.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { badParameter, tooManyRows } from '../http/errors.ts';
 import { TIME_ZONE, filters, survey, timezone } from '../http/params.ts';

@@ -16,6 +16,7 @@ import { type Plan, explain, useWorkerSettings } from './explain.ts';
 
 const ROWS = 50_000;
 const LIMIT = 1000;
+const MANY = 1000;
 /** Fewer than the responses of 300 participants, which Postgres would sort. */
 const FILTERED_LIMIT = 500;
 
@@ -23,6 +24,8 @@ let server: TestPostgres;
 let client: Client;
 let userids: string[];
 const surveys = new Map<number, BenchSurvey>();
+/** Surveys whose form versions follow each other, or alternate. */
+const many = new Map<boolean, BenchSurvey>();
 
 beforeAll(async () => {
   server = await startPostgres();
@@ -32,8 +35,12 @@ beforeAll(async () => {
   await client.connect();
   await useWorkerSettings(client);
   const account = await createAccount(client);
-  for (const forms of [1, 20, 100]) {
+  for (const forms of [1, 20, 50]) {
     surveys.set(forms, await createSurvey(client, account, { name: `of ${forms}`, rows: ROWS, forms }));
+  }
+  for (const consecutive of [false, true]) {
+    const survey = { name: `of ${MANY}`, rows: ROWS, forms: MANY, consecutive };
+    many.set(consecutive, await createSurvey(client, account, survey));
   }
   const { rows } = await client.query<{ userid: string }>(
     `select userid from responses group by userid order by userid limit 300`,
@@ -102,7 +109,56 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
     await client.query('vacuum analyze');
   });
 
-  describe.each([1, 20, 100])('with %i form versions', (forms) => {
+  describe.each([
+    ['follow each other', true],
+    ['alternate', false],
+  ])(`with ${MANY} form versions that %s`, (_, consecutive) => {
+    const selection = (): Selection => ({
+      formVersions: many.get(consecutive)?.forms.map((id) => ({ id, shortcode: '' })) ?? [],
+    });
+    const orders: [Order, string][] = [
+      [BY_TIME, 'responses_pkey'],
+      [newestFirst, 'responses_pkey'],
+      [BY_PARTICIPANT, 'responses_by_participant'],
+    ];
+
+    test.each(orders)('a page in the order %j reads little more of the index than its rows', async (order, index) => {
+      for (const limit of [25, LIMIT]) {
+        for (const range of [{ limit }, { limit, after }]) {
+          const nodes = await nodesOf(pageQuery(selection(), range, JSON_COLUMNS, { order }));
+          expect(nodes.length).toBeLessThan(30);
+          expect(indexesOf(nodes)).toEqual(new Set([index]));
+          const rows = scansOf(nodes).filter((node) => node['Node Type'] === 'Index Scan');
+          expect(rowsRead(rows)).toBeLessThanOrEqual(limit + 10); // ties with the last row
+          // The first key of each form version, and `limit / rank + 4` of each; EXPLAIN rounds averages.
+          expect(rowsRead(nodes)).toBeLessThanOrEqual(1.1 * (MANY + limit * (Math.log(limit) + 6)));
+        }
+      }
+    });
+
+    test.each(orders)('a page between boundaries in the order %j reads only its rows', async (order, index) => {
+      const later = { ...after, timestamp: '2026-03-01T03:30:00.000Z', userid: '2000000000005000' };
+      const [start, end] = order === newestFirst ? [later, after] : [after, later];
+      const range = { limit: ROWS, after: start, upTo: end };
+      const nodes = await nodesOf(pageQuery(selection(), range, JSON_COLUMNS, { order }));
+      expect(indexesOf(nodes)).toEqual(new Set([index]));
+      expect(nodes[0]?.['Actual Rows']).toBeGreaterThan(0);
+      expect(rowsRead(nodes)).toBeLessThanOrEqual(1.1 * (nodes[0]?.['Actual Rows'] ?? 0));
+    });
+
+    test.each(orders)('page boundaries and counts in the order %j need only the index', async (order, index) => {
+      for (const query of [
+        boundaryQuery(selection(), { after, limit: 4 * LIMIT }, LIMIT, order),
+        countQuery(selection(), after, order),
+      ]) {
+        const nodes = await nodesOf(query);
+        expect(typesOf(scansOf(nodes))).toEqual(new Set(['Index Only Scan']));
+        expect(indexesOf(nodes)).toEqual(new Set([index]));
+      }
+    });
+  });
+
+  describe.each([1, 20, 50])('with %i form versions', (forms) => {
     const selection = (filter: Filter = {}): Selection => ({
       formVersions: surveys.get(forms)?.forms.map((id) => ({ id, shortcode: '' })) ?? [],
       ...filter,

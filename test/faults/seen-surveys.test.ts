@@ -1,0 +1,192 @@
+import { expect, test } from 'vitest';
+import { type Page, errorBody, fetchApi, query } from '../support/api.ts';
+import {
+  type TestForm,
+  type TestSurvey,
+  addResponses,
+  copyResponses,
+  createAccount,
+  createSurvey,
+  sql,
+} from '../support/data.ts';
+import type { Exchange } from '../support/fault-proxy.ts';
+import { beginExport, readExport } from '../support/export.ts';
+import { withFaultyService } from './service.ts';
+
+const service = withFaultyService();
+
+const findsForms = ({ query: text }: Exchange) => /from surveys\b/.test(text) && !text.includes('lateral');
+const readsPage = ({ query: text }: Exchange) => text.includes('question_text');
+
+/** Creates a survey of three form versions, and reads it once. */
+async function createSeenSurvey(name?: string): Promise<TestSurvey> {
+  const survey = await createSurvey(await createAccount(), name, 3);
+  await addRows(survey, survey.forms);
+  await readExport(await beginExport(survey));
+  return survey;
+}
+
+const addRows = (survey: TestSurvey, forms: readonly TestForm[]) =>
+  addResponses(
+    { ...survey, forms },
+    Array.from({ length: 600 }, (_, i) => ({ form: i % forms.length, question_ref: `q${i}`, response: survey.name })),
+  );
+
+const formsOf = ({ account, name }: TestSurvey) =>
+  sql<TestForm>('select id, shortcode from surveys where userid = $1 and survey_name = $2', [account.id, name]);
+
+const readPage = ({ account, name }: TestSurvey, pageSize = 25) =>
+  fetchApi(`/responses${query({ survey: name, pageSize })}`, { key: account.key });
+
+test.each(['/responses', '/responses/csv', '/responses/ndjson', '/responses/xlsx'])(
+  '%s of a survey that was read before reads it while its form versions are being found',
+  async (path) => {
+    const survey = await createSeenSurvey();
+    const arrived: Exchange[] = [];
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    service.proxy.inject((exchange) => {
+      arrived.push(exchange);
+      return released;
+    });
+    const reading = fetchApi(path + query({ survey: survey.name }), { key: survey.account.key });
+    await expect.poll(() => arrived.length).toBe(2);
+    expect(arrived.filter(findsForms)).toHaveLength(1);
+    release();
+    expect((await reading).status).toBe(200);
+  },
+);
+
+test('nothing is sent before the form versions have been found', async () => {
+  const survey = await createSeenSurvey();
+  let pages = 0;
+  service.proxy.inject((exchange) => {
+    if (readsPage(exchange)) pages++;
+    else exchange.reply(400, '{"message":"no","code":"42P01"}');
+  });
+  expect((await readPage(survey)).status).toBe(500);
+  expect(pages).toBe(1);
+});
+
+const changes: [string, (survey: TestSurvey) => Promise<unknown>][] = [
+  [
+    'a new form version',
+    async (survey) => {
+      const added = await createSurvey(survey.account, survey.name);
+      await addRows(survey, added.forms);
+    },
+  ],
+  [
+    'a form version that is deleted',
+    async ({ forms: [form] }) => {
+      await sql('delete from responses where surveyid = $1', [form?.id]);
+      await sql('delete from surveys where id = $1', [form?.id]);
+    },
+  ],
+  [
+    'a form version that moves to another survey',
+    ({ forms: [form] }) => sql(`update surveys set survey_name = 'another' where id = $1`, [form?.id]),
+  ],
+  [
+    'a form version that moves to another account',
+    async ({ forms: [form] }) =>
+      sql('update surveys set userid = $2 where id = $1', [form?.id, (await createAccount()).id]),
+  ],
+  [
+    'a form version that gets another shortcode',
+    ({ forms: [form] }) => sql(`update surveys set shortcode = 'renamed' where id = $1`, [form?.id]),
+  ],
+  [
+    'a survey that is renamed',
+    ({ name }) => sql(`update surveys set survey_name = 'x' where survey_name = $1`, [name]),
+  ],
+];
+
+describeMoment('between two requests', async (survey, change) => change(survey));
+describeMoment('while its form versions are being found', async (survey, change) => {
+  const { promise: pageArrived, resolve } = Promise.withResolvers<void>();
+  let isChanged = false;
+  service.proxy.inject(async (exchange) => {
+    if (readsPage(exchange)) resolve();
+    if (isChanged || !findsForms(exchange)) return;
+    isChanged = true;
+    await pageArrived;
+    await change(survey);
+  });
+});
+
+const rowsOf = (page: string) =>
+  (JSON.parse(page) as Page).responses.map(({ surveyid, shortcode, question_ref }) => [
+    surveyid,
+    shortcode,
+    question_ref,
+  ]);
+
+/** The rows of a page, or the text of a file, of a survey of these form versions. */
+async function expectedOf(survey: TestSurvey, isPage: boolean): Promise<unknown> {
+  const { name, account, forms } = survey;
+  if (forms.length === 0) return errorBody(`No responses were found for survey: ${name} for user: ${account.email}`);
+  if (!isPage) return (await copyResponses(survey)).toString();
+  const rows = await sql<Record<'surveyid' | 'shortcode' | 'question_ref', string>>(
+    `select surveyid, s.shortcode, question_ref from responses join surveys s on s.id = surveyid
+     where surveyid = any($1) order by timestamp, responses.userid, question_ref, surveyid`,
+    [forms.map(({ id }) => id)],
+  );
+  return rows.map(({ surveyid, shortcode, question_ref }) => [surveyid, shortcode, question_ref]);
+}
+
+function describeMoment(
+  moment: string,
+  prepare: (survey: TestSurvey, change: (survey: TestSurvey) => Promise<unknown>) => Promise<unknown>,
+) {
+  test.each(changes)(`a file and a page have the rows of the survey as it is: %s, ${moment}`, async (_, change) => {
+    for (const isPage of [false, true]) {
+      const survey = await createSeenSurvey();
+      await prepare(survey, change);
+      const { text, status } = isPage
+        ? await readPage(survey, 10_000)
+        : await fetchApi(`/responses/csv${query({ survey: survey.name })}`, { key: survey.account.key });
+      const forms = await formsOf(survey);
+      const received = isPage && status === 200 ? rowsOf(text) : text;
+      expect(received).toEqual(await expectedOf({ ...survey, forms }, isPage));
+    }
+  });
+}
+
+test('a page of form versions that have changed is cancelled', async () => {
+  const survey = await createSeenSurvey();
+  await createSurvey(survey.account, survey.name);
+  let pages = 0;
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  service.proxy.inject((exchange) => {
+    if (!readsPage(exchange)) return undefined;
+    if (pages++ > 0) return released;
+    return exchange.hang();
+  });
+  const reading = readPage(survey);
+  await expect.poll(() => service.proxy.abandoned).toBe(1);
+  release();
+  expect((await reading).status).toBe(200);
+  expect(service.proxy.requests).toBe(3);
+});
+
+test('a page of form versions that have changed does not fail the request', async () => {
+  const survey = await createSeenSurvey();
+  await createSurvey(survey.account, survey.name);
+  let pages = 0;
+  service.proxy.inject((exchange) => {
+    if (readsPage(exchange) && pages++ === 0) exchange.reply(400, '{"message":"no"}');
+  });
+  expect((await readPage(survey)).status).toBe(200);
+  expect(service.proxy.requests).toBe(3);
+});
+
+test('two accounts’ surveys of the same name are read at once in turn', async () => {
+  const surveys = [await createSeenSurvey('the same name'), await createSeenSurvey('the same name')];
+  for (const survey of surveys) {
+    service.proxy.inject();
+    const rows = (JSON.parse((await readPage(survey)).text) as Page).responses;
+    const ids = survey.forms.map(({ id }) => id);
+    for (const { surveyid } of rows) expect(ids).toContain(surveyid);
+    expect(service.proxy.requests).toBe(2);
+  }
+});

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createAccount } from '../../bench/data.ts';
+import { BY_PARTICIPANT, BY_TIME, type Order } from '../../src/db/order.ts';
+import { boundaryQuery, countQuery, pageQuery } from '../../src/db/responses.ts';
+import type { Cursor } from '../../src/responses/cursor.ts';
+import type { Selection } from '../../src/responses/selection.ts';
+import { parseInstant } from '../../src/responses/timestamp.ts';
+import { migrate } from '../../tools/migrations.ts';
+import { type TestPostgres, startPostgres } from '../support/postgres.ts';
+import { pick, randomFrom } from '../support/random.ts';
+
+const FORMS = 130;
+const ROWS = 6000;
+const TRIALS = 300;
+
+interface Row {
+  readonly surveyid: string;
+  readonly timestamp: string;
+  readonly userid: string;
+  readonly question_ref: string;
+}
+
+let server: TestPostgres;
+let client: Client;
+const forms: readonly string[] = Array.from({ length: FORMS }, () => randomUUID()).toSorted();
+let rows: Row[];
+
+/** Form versions that follow each other, that alternate, that have few responses, or none; many responses tie. */
+beforeAll(async () => {
+  server = await startPostgres();
+  const url = await server.createDatabase();
+  await migrate(url);
+  client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(`set timezone to 'UTC'`);
+  const { id } = await createAccount(client);
+  await client.query(
+    `insert into surveys (id, userid, survey_name, shortcode, title, formid)
+     select id, $2, 's', 'f', 't', 'f' from unnest($1::uuid[]) form (id)`,
+    [forms, id],
+  );
+  await client.query(
+    `insert into responses (parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx,
+       question_text, response, timestamp)
+     select 'p', ($1::uuid[])[case n % 4 when 0 then 1 + n * 50 / $2::int when 1 then 51 + n % 50 when 2 then 101 + n % 3
+         else 104 + n % 20 end], 'f', 1, 'u' || n % 7, 'q' || n % 5, 1, 't', 'r',
+       timestamptz '2026-03-01Z' + n / 200 * interval '1 s'
+     from generate_series(0, $2::int - 1) n
+     on conflict do nothing`,
+    [forms, ROWS],
+  );
+  ({ rows } = await client.query<Row>(
+    `select surveyid, to_char(timestamp, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as timestamp, userid, question_ref
+     from responses r order by r.timestamp, userid, question_ref, surveyid`,
+  ));
+});
+afterAll(async () => {
+  await client?.end();
+  await server?.stop();
+});
+
+const keyOf = (row: Row, { columns }: Order) => [...columns.map((name) => row[name]), row.surveyid].join('|');
+
+test('a page, page boundaries and a count are those of its range, in every order and for any number of form versions', async () => {
+  const seed = Date.now() % 1_000_000;
+  const random = randomFrom(seed);
+  const cursorOf = ({ surveyid, timestamp, userid, question_ref: questionRef }: Row, isOlder: boolean): Cursor => ({
+    timestamp,
+    userid,
+    questionRef,
+    ...(isOlder ? {} : { surveyid }),
+  });
+  const sometimes = <T>(value: T): T | undefined => (random() < 0.3 ? value : undefined);
+  for (let trial = 0; trial < TRIALS; trial++) {
+    const order: Order = pick(random, [BY_TIME, { ...BY_TIME, direction: 'desc' }, BY_PARTICIPANT]);
+    const selected = forms.slice(0, pick(random, [1, 3, 50, 51, FORMS]));
+    const selection: Selection = {
+      formVersions: selected.map((id) => ({ id, shortcode: 'f' })),
+      since: sometimes(parseInstant(pick(random, rows).timestamp)),
+      until: sometimes(parseInstant(pick(random, rows).timestamp)),
+      userids: sometimes(['u1', 'u4']),
+      questionRefs: sometimes(['q2', 'q3']),
+    };
+    const limit = 1 + Math.floor(random() * pick(random, [3, 150, 2000]));
+    const isOlder = random() < 0.3;
+    const [start, end] = [sometimes(pick(random, rows)), sometimes(pick(random, rows))];
+
+    const isIn = ({ surveyid, timestamp, userid, question_ref: question }: Row) =>
+      selected.includes(surveyid) &&
+      (selection.since === undefined || (parseInstant(timestamp) ?? 0n) >= selection.since) &&
+      (selection.until === undefined || (parseInstant(timestamp) ?? 0n) < selection.until) &&
+      (selection.userids?.includes(userid) ?? true) &&
+      (selection.questionRefs?.includes(question) ?? true);
+    const isBackwards = order.direction === 'desc';
+    const follows = (row: Row, other: Row) =>
+      isBackwards ? keyOf(row, order) < keyOf(other, order) : keyOf(row, order) > keyOf(other, order);
+    const ties = (row: Row, other: Row) =>
+      keyOf({ ...row, surveyid: '' }, order) === keyOf({ ...other, surveyid: '' }, order);
+    // A boundary is a row of the selection.
+    const upTo = end && isIn(end) ? end : undefined;
+    const all = rows
+      .filter((row) => isIn(row) && (!start || (follows(row, start) && !(isOlder && ties(row, start)))))
+      .toSorted((a, b) => (follows(a, b) ? 1 : -1));
+    const inRange = all.filter((row) => !upTo || !follows(row, upTo));
+    const range = {
+      limit,
+      after: start && cursorOf(start, isOlder),
+      upTo: upTo && (cursorOf(upTo, false) as Required<Cursor>),
+    };
+    const columns = ['surveyid', 'timestamp', 'userid', 'question_ref'] as const;
+    const read = async ({ text, params }: ReturnType<typeof pageQuery>, width: number) => {
+      const result = await client.query<string[]>({ text, values: [...params], rowMode: 'array' });
+      return result.rows.map((row) => row.slice(0, width));
+    };
+    const expected = inRange.slice(0, limit).map((row) => columns.map((name) => row[name]));
+    const pageRows = 1 + Math.floor(random() * 20);
+    const boundaries = expected
+      .filter((_, i) => (i + 1) % pageRows === 0)
+      .map(([id, timestamp, userid, question]) => [timestamp, userid, question, id]);
+    expect({
+      seed,
+      trial,
+      page: await read(pageQuery(selection, range, columns, { order, checked: true }), 4),
+      boundaries: await read(boundaryQuery(selection, range, pageRows, order), 4),
+      count: await read(countQuery(selection, range.after, order), 1),
+    }).toEqual({ seed, trial, page: expected, boundaries, count: [[String(all.length)]] });
+  }
+});
