@@ -131,7 +131,7 @@ describe('logs without rows:', () => {
     ['/healthz', '/healthz'],
     ['/openapi.json', '/openapi.json'],
     ['/docs', '/docs'],
-    ['/docs/main.mjs', '/docs/main.mjs'],
+    ['/pages/reference/main.mjs', '/pages/reference/main.mjs'],
     ['/nowhere?survey=secret', null],
   ];
   test.each(open)('%s, without a key', async (path, route) => {
