@@ -20,7 +20,7 @@ const PATHS = [
   '/responses/questions',
   '/responses/summary',
 ];
-const PUBLIC = ['/openapi.json', '/docs', '/docs/main.mjs', '/docs/page.css'];
+const PUBLIC = ['/', '/openapi.json', '/docs', '/pages/home/main.mjs', '/pages/shared/base.css'];
 const pathOf = (path: string) => path + query({ survey: survey.name });
 
 /** The durations of a `Server-Timing`, in milliseconds, by name. */
