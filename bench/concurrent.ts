@@ -5,10 +5,10 @@ import type { Figure, Measurement } from './report.ts';
 import { startService } from './service.ts';
 
 const CLIENTS = 10;
-/** Every second client waits this long after each chunk of 64 KiB, so it takes about 3 MB/s. */
+/** Every other client waits this long after each chunk of 64 KiB, so it takes about 3 MB/s. */
 const SLOW_MS = 20;
 
-/** Measures ten exports with different keys at a time, half of them read slowly, until the fast ones have ended. */
+/** Measures ten concurrent exports, each with its own key, half of them read slowly, until the fast ones have ended. */
 export async function measureConcurrent(
   databaseUrl: string,
   client: pg.Client,

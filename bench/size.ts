@@ -13,7 +13,9 @@ import { median } from './statistics.ts';
 const RUNS = 2;
 
 const program = new Command('npm run bench:size --')
-  .description('Compares the export of a large survey with that of a tenth of it. Needs 12 GB of disk by default.')
+  .description(
+    'Compares the export of a large survey with that of one a tenth the size. Needs 12 GB of disk by default.',
+  )
   .option('--rows <n>', 'responses in the large survey', parseRows, 10_000_000)
   .option('--json <file>', 'file to write the figures to', 'bench-size-results.json');
 

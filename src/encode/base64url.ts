@@ -11,9 +11,9 @@ export const base64UrlLength = (bytes: number) => Math.ceil((4 * bytes) / 3);
 /**
  * Writes bytes as base64url without padding (RFC 4648 section 5).
  *
- * @param from at least three zeros follow the bytes
+ * @param from with at least three zero bytes after the input
  * @param length the number of bytes to take from the start of `from`
- * @param to has room for three more characters, which are to be overwritten
+ * @param to with room for two more characters: up to two after the text are overwritten
  * @returns the position after the text
  */
 export function writeBase64Url(from: DataView, length: number, to: DataView, at: number): number {

@@ -35,7 +35,7 @@ export class Constant {
     this.length = this.#view.byteLength - BEYOND;
   }
 
-  /** The caller has reserved room, also for {@link BEYOND}. */
+  /** The caller must have reserved `length + BEYOND` bytes. */
   write(output: Output): void {
     const { view } = output;
     for (let read = 0, write = output.length; read < this.length; read += 8, write += 8)
@@ -43,7 +43,7 @@ export class Constant {
     output.length += this.length;
   }
 
-  /** Four bytes, the first one lowest. */
+  /** Four bytes as a little-endian integer. */
   fourAt(at: number): number {
     return this.#view.getInt32(at, true);
   }
@@ -91,8 +91,8 @@ export class LookupValue implements MadeValue {
 }
 
 /**
- * A token (see responses/cursor.ts): base64url of a JSON array of a number and the texts of columns, counted from 0, that are not
- * null and precede it.
+ * A token (see responses/cursor.ts): base64url of the JSON array `[number, …texts]`; the texts are those of earlier columns
+ * (indexes from 0), none of them null.
  */
 export class TokenValue implements MadeValue {
   readonly #columns: readonly number[];

@@ -22,7 +22,7 @@ export interface ObjectLayout extends ObjectFrame {
 const COMMA = 0x2c;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
-/** From rows to objects with names. The buffer can grow further. */
+/** Bytes of objects per byte of rows: the estimate for the first page. The buffer can grow further. */
 const USUAL_GROWTH = 2;
 
 /** Encodes pages of rows as objects of a layout. */
@@ -31,7 +31,7 @@ export class ObjectEncoder {
   readonly #end: Constant;
   /** The length of an object without its values, and what is written beyond its end. */
   readonly #frameLength: number;
-  /** From rows to objects, a little more than in the last page. */
+  /** Bytes of objects per byte of rows: a little more than in the last page. */
   #growth = USUAL_GROWTH;
 
   constructor({ members, before = '', after = '' }: ObjectLayout) {

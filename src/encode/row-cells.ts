@@ -9,7 +9,7 @@ const BACKSLASH = 0x5c;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const SPACE = 0x20;
-/** The bytes of `null`, the first one lowest. */
+/** The bytes of `null` as a little-endian integer. */
 const NULL = 0x6c6c756e;
 
 /** The cells of a page's rows: JSON strings, with their quotes, or nulls. Columns are counted from 0. */
@@ -142,7 +142,7 @@ export class RowCells {
  * Finds the bytes of a JSON string that need more than a copy: quotes, backslashes, control characters, which are not allowed there
  * (RFC 8259 section 7), and those of characters that are not ASCII.
  *
- * @param four four bytes, the first one lowest
+ * @param four four bytes as a little-endian integer
  * @returns 0x80 in the first such byte; bytes after it are undefined; 0 if there is none
  */
 function specialBytes(four: number): number {

@@ -98,7 +98,7 @@ function repeatable(
   };
 }
 
-/** A parameter with one of a few values, the first of which is the default. */
+/** A parameter with one of a few values, the first of which is the documented default; undefined if not given. */
 function choice<const T extends string>(name: string, values: readonly [T, ...T[]], description: string) {
   // Not with Intl.ListFormat, whose creation takes 13 ms of an isolate's start.
   const takes = `${values.slice(0, -1).join(', ')}${values.length > 2 ? ',' : ''} or ${values.at(-1)}`;
@@ -188,7 +188,7 @@ export const order = {
     (text) => (text === 'asc' || text === 'desc' ? text : undefined),
     {
       description:
-        '`asc`: oldest first. `desc`: the same order backwards, newest first; with `after`, the page contains, and `count` counts, the responses before the cursor.',
+        '`asc`: oldest first. `desc`: newest first, the exact reverse of `asc`; with `after`, the page has the responses before the cursor, and `count` counts those.',
       schema: { type: 'string', enum: ['asc', 'desc'], default: 'asc' },
       example: 'desc',
     },
@@ -196,7 +196,7 @@ export const order = {
   ),
 };
 
-/** Not among a file's parameters, so that `order=asc` is ignored there like any other name. */
+/** File endpoints have no `order`, so they ignore `order=asc` like any unknown parameter. */
 export const refusedByFiles = {
   'order=desc':
     'order=desc is supported only by /responses: leave order out, and sort the file after the download, or page through /responses.',
@@ -237,7 +237,7 @@ export const layout = {
   ),
 };
 
-/** The parameters of the wide layout. Without a default, since they are refused in the long one. */
+/** The parameters of the wide layout. Undefined if not given, so that the long layout can refuse them. */
 export const wide = {
   value: choice(
     'value',

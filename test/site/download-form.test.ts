@@ -49,7 +49,7 @@ describe('the number of matching responses, the link and the program', () => {
   test('follow the form as it changes', async () => {
     await using opened = await open({}, { timezoneId: 'America/New_York' });
     const { page } = opened;
-    await match(page, `${24 * DAYS} responses of 7 participants match`);
+    await match(page, `${24 * DAYS} responses from 7 participants`);
     expect(parametersOf(page)).toEqual([]);
 
     // In New York, daylight saving time begins at 02:00 on 8 March 2026.
@@ -63,7 +63,7 @@ describe('the number of matching responses, the link and the program', () => {
 
     await choose(page, 'Forms', 'Title 3');
     await choose(page, 'Questions', 'q1', 'q2');
-    await page.getByLabel('One participant').fill('participant 3');
+    await page.getByLabel('Participant ID').fill('participant 3');
     const filters = { shortcode: 'f1', question_ref: ['q1', 'q2'], userid: 'participant 3' };
     const { text } = await fetchApi(
       `/responses/summary${query({ survey: NAME, since: '2026-03-08T05:00:00Z', until: '2026-03-09T04:00:00Z', ...filters })}`,
@@ -73,13 +73,13 @@ describe('the number of matching responses, the link and the program', () => {
     expect(responses).toBeGreaterThan(0);
     await match(page, `${responses} response`);
 
-    await page.getByLabel('One participant').fill('nobody');
+    await page.getByLabel('Participant ID').fill('nobody');
     await match(page, 'No responses match.');
     expect(await page.getByRole('button', { name: 'Download', exact: true }).isDisabled()).toBe(true);
     expect(opened.problems).toEqual([]);
   });
 
-  test('a link opens the same selection again, in a zone where its times are no midnights, too', async () => {
+  test('a link opens the same selection again, even in a time zone where its times are not midnight', async () => {
     const parameters = {
       since: '2026-03-08T05:00:00.000Z',
       until: '2026-03-09T04:00:00.123456Z',
@@ -94,9 +94,13 @@ describe('the number of matching responses, the link and the program', () => {
     };
     await using opened = await open(parameters, { timezoneId: 'Asia/Kolkata' });
     const { page } = opened;
-    await match(page, 'before participants are left out');
-    await page.getByLabel('Columns', { exact: true }).selectOption('one per question');
-    await page.getByLabel('Columns', { exact: true }).selectOption('one per form and question');
+    await match(page, 'including participants who will be left out');
+    await page
+      .getByLabel('If several forms ask the same question', { exact: true })
+      .selectOption('one column for all forms');
+    await page
+      .getByLabel('If several forms ask the same question', { exact: true })
+      .selectOption('one column for each form');
     const shown = parametersOf(page).toSorted(([a], [b]) => (a < b ? -1 : 1));
     const expected = Object.entries(parameters).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
     expect(shown).toEqual(expected.toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1)));
@@ -111,12 +115,12 @@ describe('the number of matching responses, the link and the program', () => {
     await page.getByLabel('One row per participant').check();
     await page.getByLabel('Answers', { exact: true }).selectOption('translated, where there is a translation');
     await page.getByLabel('NDJSON').check();
-    expect(await page.getByText('Which table').isVisible()).toBe(false);
-    await page.getByText('The same selection as a program').click();
+    expect(await page.getByText('Table layout').isVisible()).toBe(false);
+    await page.getByText('Code and link for this selection').click();
     const curl = page.getByRole('group', { name: 'curl' });
     expect(await curl.textContent()).not.toMatch(/layout|value/);
     await page.getByLabel('Codebook').check();
-    expect(await page.getByLabel('Columns', { exact: true }).isVisible()).toBe(true);
+    expect(await page.getByLabel('If several forms ask the same question', { exact: true }).isVisible()).toBe(true);
     expect(await page.getByLabel('One row per participant').isVisible()).toBe(false);
     await page.getByLabel('CSV For R').check();
     expect(await curl.textContent()).toContain('layout=wide');
@@ -129,7 +133,7 @@ test.each([
 ] as const)('is accessible and fits the window: $colorScheme, $width px', async (display) => {
   await using opened = await open({ layout: 'wide' }, display);
   const { page } = opened;
-  await match(page, 'match');
+  await match(page, 'Selected: ');
   await page.getByRole('button', { name: 'Download', exact: true }).click();
   await page.getByText(/^Complete: /).waitFor();
   for (const summary of await page.locator('summary:visible').all()) await summary.click();
@@ -155,8 +159,8 @@ describe('the button and the programs', () => {
   test.each(programs)('download the same bytes as the API: %s', async (_, selection, path, file) => {
     await using opened = await open(selection);
     const { page } = opened;
-    await match(page, 'match');
-    await page.getByText('The same selection as a program').click();
+    await match(page, 'Selected: ');
+    await page.getByText('Code and link for this selection').click();
     const { format, ...parameters } = selection;
     const added = { 'csv-excel': { bom: 'true', safe: 'true' }, codebook: { format: 'csv' } }[String(format)];
     const { bytes } = await fetchApi(path + query({ survey: NAME, ...parameters, ...added }), {

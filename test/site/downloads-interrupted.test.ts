@@ -167,7 +167,7 @@ describe('an interrupted download of the page', () => {
     expectSame(bytes, (await fetchApi(pathOf(order), survey.account)).bytes);
   });
 
-  test('starts again three times if it is a workbook, then asks', async () => {
+  test('restarts three times if it is a workbook, then waits for the user', async () => {
     await using open = await openPage();
     const { page } = open;
     const order = orderOf(survey, 'other', 'xlsx');
@@ -235,7 +235,7 @@ describe('an interrupted download of the page', () => {
     await expect.poll(() => proxy.abandoned).toBe(2);
   });
 
-  test('continues in memory where the browser has no files, and warns before the page is closed', async () => {
+  test('continues in memory where the browser has no file storage, and warns before the page is closed', async () => {
     await using open = await browser.open('/', { origin: new URL(proxy.url).origin });
     const { page } = open;
     await page.addInitScript({ content: 'delete StorageManager.prototype.getDirectory' });
@@ -321,7 +321,7 @@ describe('an interrupted download of the page', () => {
     );
     const order = orderOf(survey, 'csv', 'csv');
     await start(page, order);
-    await card(page).getByText('report this request id to whoever runs the service: request-1').waitFor();
+    await card(page).getByText('send this request ID to whoever runs the service: request-1').waitFor();
     proxy.inject();
     const devtools = await page.context().newCDPSession(page);
     const { origin: pageOrigin } = new URL(page.url());
@@ -343,7 +343,7 @@ describe('an interrupted download of the page', () => {
     const last = bytes.lastIndexOf('\n', -2) + 1;
     proxy.inject((exchange) => exchange.change(() => bytes.subarray(0, last)));
     await start(page, order);
-    await card(page).getByText('Not complete: only 399 of 400 responses arrived. Start the download again.').waitFor();
+    await card(page).getByText('Incomplete: only 399 of 400 responses arrived. Start the download again.').waitFor();
     expect(files).toBe(0);
 
     const more = Buffer.concat([bytes, bytes.subarray(last)]);

@@ -35,7 +35,7 @@ describe('the key', () => {
   ])('is accepted with %s, and shows whose it is', async (_, typed) => {
     await using open = await browser.open('/');
     await enterKey(open.page, typed(account.key));
-    await open.page.getByText(`Key of ${account.email}, does not expire`).waitFor();
+    await open.page.getByText(`Key for ${account.email}: no expiry date`).waitFor();
     expect(open.problems).toEqual([]);
   });
 
@@ -50,7 +50,7 @@ describe('the key', () => {
       page,
       account.key.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a')),
     );
-    await expect.poll(() => alert(page).textContent()).toMatch(/^This key is not known here\./);
+    await expect.poll(() => alert(page).textContent()).toMatch(/^This key does not work here\./);
     expect(await page.evaluate('document.activeElement.id')).toBe('key');
     expect(otherProblems(open)).toEqual([]);
   });
@@ -84,17 +84,17 @@ describe('the key', () => {
     expect(open.problems).toEqual([]);
   });
 
-  test('that expires while the page is open leads back to the field, with a sentence', async () => {
+  test('that expires while the page is open returns the user to the key field with an explanation', async () => {
     await using open = await browser.open(`/?survey=${encodeURIComponent(SURVEY)}`);
     const { page } = open;
     const key = generateApiKey();
     const expires = new Date(Date.now() + 5_000);
     await storeKey(account.id, key, { expires });
     await enterKey(page, key);
-    await page.getByText('1 response of 1 participant match').waitFor();
-    await page.getByText(/Key of .*, expires/).waitFor();
+    await page.getByText('Selected: 1 response from 1 participant').waitFor();
+    await page.getByText(/Key for .*: expires/).waitFor();
     await sleep(expires.getTime() - Date.now() + 100);
-    await page.getByLabel('One participant').fill('somebody');
+    await page.getByLabel('Participant ID').fill('somebody');
     await expect.poll(() => alert(page).textContent()).toMatch(/^Your key no longer works/);
     expect(await page.getByText(account.email).count()).toBe(0);
     expect(otherProblems(open)).toEqual([]);
@@ -120,7 +120,7 @@ test('a key, a survey and its download are reached with the keyboard alone', asy
   await page.getByRole('link', { name: SURVEY }).waitFor();
   await tabTo(SURVEY);
   await page.keyboard.press('Enter');
-  await page.getByText('1 response of 1 participant match').waitFor();
+  await page.getByText('Selected: 1 response from 1 participant').waitFor();
   await tabTo('Download responses');
   await page.keyboard.press('Enter');
   expect(await page.evaluate('document.activeElement.id')).toBe('download');

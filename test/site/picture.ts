@@ -23,7 +23,7 @@ await runCommand(async () => {
   await page.goto(`${origin}/?survey=${encodeURIComponent(DEMO.survey)}`);
   await page.getByLabel('API key').fill(key);
   await page.getByRole('button', { name: 'Show my surveys' }).click();
-  await page.getByText(/^[\d,]+ responses of .* match$/).waitFor();
+  await page.getByText(/^Selected: /).waitFor();
   await page.mouse.move(0, 0);
   await page.waitForLoadState('networkidle');
   await page.screenshot({ path: PICTURE });

@@ -227,7 +227,7 @@ test('shows hostile texts as text, cut, and more of them on request', async () =
   const rightToLeft = newest.locator('bdi:dir(rtl)'); // each has the direction of its own text
   expect(await rightToLeft.allTextContents()).toEqual(['مشارك <i>\u202e', 'سؤال']);
 
-  await newest.getByRole('button', { name: /^Show 10,000 of 1,\d{3},\d{3} characters/ }).click();
+  await newest.getByRole('button', { name: /^Show the first 10,000 of 1,\d{3},\d{3} characters/ }).click();
   expect((await newest.getByRole('group', { name: 'Answer' }).textContent())?.slice(0, 9999)).toBe(long.slice(0, 9999));
   await newest.getByRole('button', { name: 'Show all 424 characters' }).click();
   await newest.getByText('?'.repeat(400)).waitFor();
@@ -259,7 +259,7 @@ test('moves nothing while the parts of a survey arrive, in any order', async () 
   expect(await shifts()).toBe(0);
 });
 
-test('says what to do after a failure, and tries again on request', async () => {
+test('shows what to do after a survey fails to load, and tries again on request', async () => {
   const survey = await create();
   await addResponses(survey, [{}]);
   await using open = await browser.open(pathOf(survey));

@@ -37,9 +37,9 @@ test('lists every survey once, the newest first, with its forms and counts', asy
   await expect
     .poll(async () => (await rows.allInnerTexts()).map((text) => text.replaceAll('\n\n', '\n')))
     .toEqual([
-      'Updated\n2 forms in 4 versions: Title 1 (f0), Title 3 (f1)\n1 response\n1 participant\nlast 1 Mar 2026, 05:33',
-      'Old\n2 forms in 3 versions: Title 1 (f0), Title 2 (f1)\n3 responses\n2 participants\nlast 2 Mar 2026, 03:10',
-      'Empty\n1 form in 1 version: Title 0 (f0)\n0 responses\n0 participants',
+      'Updated\n2 forms, 4 versions: Title 1 (f0), Title 3 (f1)\n1 response\n1 participant\nlast response 1 Mar 2026, 05:33',
+      'Old\n2 forms, 3 versions: Title 1 (f0), Title 2 (f1)\n3 responses\n2 participants\nlast response 2 Mar 2026, 03:10',
+      'Empty\n1 form, 1 version: Title 0 (f0)\n0 responses\n0 participants',
     ]);
   await open.page.getByRole('link', { name: 'Old' }).click();
   await open.page.getByRole('heading', { name: 'Old', level: 1 }).waitFor();
@@ -111,7 +111,7 @@ test('finds surveys by name, form title and shortcode, regardless of case and ac
   expect(await open.page.getByRole('status').allTextContents()).toContain('0 of 20 surveys');
 });
 
-test('shows 50 of 10,000 surveys at a time, and keeps the search when one returns', async () => {
+test('shows 50 of 10,000 surveys at a time, and keeps the search after returning to the list', async () => {
   const account = await createAccount();
   await createSurveys(account, 10_000);
   await using open = await openSurveys(account);
@@ -130,7 +130,7 @@ test('shows 50 of 10,000 surveys at a time, and keeps the search when one return
   expectNoProblems(open);
 });
 
-test('says what to do after a failure, and tries again on request', async () => {
+test('shows what to do after the list of surveys fails to load, and tries again on request', async () => {
   const account = await createAccount();
   await addResponses(await createSurvey(account, 'A'), [{}]);
   await using open = await browser.open('/');

@@ -2,7 +2,7 @@ import { send } from '../shared/request.mjs';
 import { errors } from './texts.mjs';
 
 const BASE = '/api/v1';
-/** How often a request that may succeed a moment later is sent again. */
+/** The number of times a request that may succeed a moment later is sent again. */
 const RETRIES = 3;
 const MOST_SECONDS = 10;
 

@@ -3,7 +3,7 @@ import { toPeriods } from './periods.mjs';
 import { chart as texts, responses } from './texts.mjs';
 
 const SVG = 'http://www.w3.org/2000/svg';
-/** A bar of a single response is visible next to one of a million. Percent. */
+/** The minimum bar height in percent, so that one response is visible next to a million. */
 const LEAST_HEIGHT = 1.5;
 
 /**

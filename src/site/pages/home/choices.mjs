@@ -83,7 +83,7 @@ export function choiceList({ label, none, note, chosen, load }) {
     try {
       const loaded = await load();
       const known = new Set(loaded.map(({ value }) => value));
-      // Those of a link that no longer occur can still be removed.
+      // Values from a link that no longer occur stay listed, so that they can be removed.
       all = [...[...values].filter((value) => !known.has(value)).map((value) => ({ value, label: value })), ...loaded];
       search.hidden = all.length <= SEARCHED;
       show();

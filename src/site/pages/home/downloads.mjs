@@ -92,7 +92,7 @@ export function createDownloads({ api, email }) {
       for (const download of all) void download.stop();
     },
 
-    /** Stops all downloads, and deletes what has arrived, of every account; not what other tabs are working with. */
+    /** Stops all downloads, and deletes the stored files of every account, except those that other tabs are using. */
     async forget() {
       isStopped = true;
       await restored;

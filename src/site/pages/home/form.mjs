@@ -7,7 +7,7 @@ import { metadataKeys, questionsOf, formsOf } from './offers.mjs';
 import { FORMATS, filtersOf, formatOf, isWide } from './selection.mjs';
 import { form as texts } from './texts.mjs';
 
-/** How long the form rests before responses are counted. */
+/** The delay after the last change before responses are counted. */
 const REST_MS = 400;
 /** The values of radio buttons that are left out of the URL. */
 const DEFAULTS = /** @type {Record<string, string>} */ ({ layout: 'long', format: 'xlsx' });
@@ -80,7 +80,7 @@ export function downloadForm({ api }, selection, signal, on) {
     element('div', { className: 'go' }, button, state),
   );
 
-  /** The form's selection. Defaults are left out, and so is what its format has no use for. */
+  /** The form's selection, without defaults. `orderOf` drops the parameters that the format does not accept. */
   function read() {
     const chosen = new URLSearchParams({ survey });
     const dates = { since: since.instant(), until: until.instant() };

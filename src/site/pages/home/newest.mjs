@@ -53,7 +53,7 @@ export function newestView({ api }, survey, signal) {
     'section',
     { 'aria-labelledby': 'newest' },
     element('div', { className: 'title' }, element('h2', { id: 'newest' }, texts.title), check),
-    element('p', { className: 'note' }, texts.order),
+    element('p', { className: 'note' }, texts.zone),
     node,
   );
 }

@@ -54,7 +54,7 @@ export function overviewView({ api }, survey, signal) {
       { className: 'facts' },
       ...values.map(({ name, node: value }) => element('div', {}, element('dt', {}, labels[name] ?? ''), value)),
     ),
-    element('p', { className: 'note' }, texts.zone),
+    element('p', { className: 'note' }, texts.note),
     node,
   );
 }

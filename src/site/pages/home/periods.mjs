@@ -28,8 +28,7 @@ const UNITS = {
 };
 
 /**
- * Adds up the responses of days in periods of equal kind, without gaps: days, or the shortest longer ones of which there are
- * at most 100.
+ * Adds up responses by the shortest unit that gives at most 100 periods, without gaps.
  *
  * @param {import('./api.mjs').Summary['days']} days not empty
  * @returns {{ unit: UnitName, periods: { start: string, responses: number }[] }} start: the period's first day, YYYY-MM-DD

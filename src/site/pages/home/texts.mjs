@@ -40,7 +40,7 @@ export const page = {
   name: 'Survey responses',
   skip: 'Skip to the content',
   reference: 'For programmers',
-  loading: 'Loading …',
+  loading: 'Loading…',
   retry: 'Try again',
   more: 'Show more',
 };
@@ -48,47 +48,46 @@ export const page = {
 export const key = {
   title: 'Your API key',
   lead: 'See your surveys and download their responses.',
-  note: 'You got the key from whoever runs this service. It starts with sres_. It is sent only to this service, and forgotten when you close this page.',
+  note: 'You got the key from whoever runs this service. It starts with sres_. It is sent only to this service and, unless you keep it in this tab, forgotten when you close or reload the page.',
   keep: 'Keep in this tab',
-  keepNote: 'Reloading the page then does not ask for the key again.',
+  keepNote: 'You will not have to enter the key again after reloading the page.',
   open: 'Show my surveys',
   linked: (/** @type {string} */ survey) => `This link opens the survey “${survey}”. Enter your key to see it.`,
   empty: 'Paste your key first.',
-  malformed:
-    'This is not a complete key. A key starts with sres_ and has 54 characters: copy it again, from the first to the last.',
+  malformed: 'This is not a complete key. A key starts with sres_ and is 54 characters long. Copy all of it again.',
   wrong:
-    'This key is not known here. It may have expired or been revoked, or belong to another server. Ask whoever gave it to you for a new one.',
+    'This key does not work here. It may have expired, been revoked, or belong to another service. Ask whoever gave it to you for a new one.',
   revoked: 'Your key no longer works: it has expired or been revoked. Enter another one to continue.',
-  owner: (/** @type {string} */ email) => `Key of ${email},`,
+  owner: (/** @type {string} */ email) => `Key for ${email}:`,
   expires: (/** @type {string} */ at) => `expires ${moment(at)}`,
-  never: 'does not expire',
+  never: 'no expiry date',
   forget: 'Forget key',
 };
 
 /** What to do about a failure, by the code in the response's `X-Error-Code`. */
 export const errors = {
-  rate_limited: 'Too much is being requested with this key at the moment. Wait a minute, then try again.',
+  rate_limited: 'Too many requests are being made with this key. Wait a minute, then try again.',
   overloaded: 'The service is busy. Try again in a minute.',
   database_unavailable:
     'The database cannot be reached. Try again in a few minutes. If that does not help, tell whoever runs this service.',
   no_responses: 'This survey has no responses yet, or your key has no access to it.',
   offline: 'The service cannot be reached. Check your connection, then try again.',
   other: (/** @type {string} */ requestId) =>
-    `Something went wrong at the service. Try again. If it happens again, report this request id to whoever runs the service: ${requestId}`,
+    `Something went wrong on the server. Try again. If it happens again, send this request ID to whoever runs the service: ${requestId}`,
 };
 
 export const surveys = {
   title: 'Your surveys',
   none: 'There are no surveys yet. A survey appears here as soon as it has a form.',
-  order: `The newest come first. ${TIMES}`,
+  order: `Newest first. ${TIMES}`,
   label: 'Search by name or form',
   count: (/** @type {number} */ count) => counted(count, 'survey', 'surveys'),
   forms: (/** @type {number} */ forms, /** @type {number} */ versions) =>
-    `${counted(forms, 'form', 'forms')} in ${counted(versions, 'version', 'versions')}:`,
+    `${counted(forms, 'form', 'forms')}, ${counted(versions, 'version', 'versions')}:`,
   moreForms: (/** @type {number} */ count) => ` and ${number(count)} more`,
-  counting: 'Counting …',
+  counting: 'Counting…',
   failed: 'Could not be counted.',
-  last: (/** @type {string} */ at) => `last ${at}`,
+  last: (/** @type {string} */ at) => `last response ${at}`,
 };
 
 export const survey = {
@@ -99,7 +98,7 @@ export const survey = {
 export const overview = {
   title: 'Overview',
   facts: { responses: 'Responses', participants: 'Participants', first: 'First response', last: 'Last response' },
-  zone: TIMES,
+  note: `A response is one answer to one question. ${TIMES}`,
   none: '–',
   empty: 'This survey has no responses yet, or your key has no access to it.',
   table: 'Numbers per day, as a table',
@@ -135,7 +134,7 @@ export const questions = {
 export const newest = {
   title: 'Newest responses',
   check: 'Check for new responses',
-  order: `The newest come first. ${TIMES}`,
+  zone: TIMES,
   checked: (/** @type {string} */ at) => `Checked ${at}.`,
   participant: 'Participant',
   form: 'Form',
@@ -153,7 +152,7 @@ export const lists = {
   found: (/** @type {number} */ found, /** @type {string} */ all) => `${number(found)} of ${all}`,
   all: (/** @type {number} */ length) => `Show all ${number(length)} characters`,
   part: (/** @type {number} */ part, /** @type {number} */ length) =>
-    `Show ${number(part)} of ${number(length)} characters (the download has all)`,
+    `Show the first ${number(part)} of ${number(length)} characters (the download has the full text)`,
   less: 'Show less',
 };
 
@@ -162,23 +161,29 @@ export const form = {
   which: 'Which responses',
   since: 'From',
   until: 'To',
-  zone: `Whole days in your time zone, ${TIME_ZONE}. Leave them empty for all responses.`,
-  participant: 'One participant (their id)',
-  format: 'Which kind of file',
+  zone: `Both days are included. Days are in your time zone, ${zoneName(TIME_ZONE)}. Leave both empty for all dates.`,
+  participant: 'Participant ID (empty for all)',
+  format: 'File format',
   formats: {
-    xlsx: { label: 'Excel workbook', note: 'Opens in Excel and LibreOffice. Ids keep all their digits.' },
+    xlsx: { label: 'Excel workbook', note: 'Opens in Excel and LibreOffice. IDs keep all their digits.' },
     csv: { label: 'CSV', note: 'For R, Python, Stata and SPSS.' },
     'csv-excel': {
       label: 'CSV for Excel',
-      note: 'Answers that Excel could run as a formula start with an apostrophe.',
+      note: 'Puts an apostrophe before text that Excel could run as a formula. This changes the data.',
     },
     ndjson: { label: 'NDJSON', note: 'For programs. One line per answer.' },
-    codebook: { label: 'Codebook', note: 'A list of the questions, with the number of answers to each. No answers.' },
+    codebook: {
+      label: 'Codebook',
+      note: 'The list of questions with the number of answers to each, without the answers.',
+    },
   },
-  table: 'Which table',
+  table: 'Table layout',
   layouts: {
     long: { label: 'One row per answer', note: 'Complete: every answer, with its time.' },
-    wide: { label: 'One row per participant', note: 'A column per question.' },
+    wide: {
+      label: 'One row per participant',
+      note: 'One column per question. Someone who took several chains of forms has one row for each.',
+    },
   },
   /** The lists to choose several values from, by parameter. */
   lists: {
@@ -187,19 +192,19 @@ export const form = {
     metadata: {
       label: 'More columns',
       none: 'none',
-      note: 'Metadata keys found in the newest and the oldest responses. Each becomes a column.',
+      note: 'Extra information stored with each response (metadata), such as the platform or the start time. Each key you choose becomes a column. The list shows keys found in the newest and oldest responses.',
     },
     require_metadata: {
       label: 'Leave out testers',
       none: 'no',
-      note: 'Participants with any response that lacks one of these metadata keys are left out. Choose a key that only real participants have.',
+      note: 'Leaves out a participant if any of their responses lacks a metadata key you choose. Choose one that only real participants have.',
     },
   },
-  counting: 'Counting …',
+  counting: 'Counting…',
   nothing: 'No responses match. Change the selection.',
   /** @param {{ responses: number, participants: number }} found @param {boolean} leavesOut whether the table leaves out participants */
   match: (found, leavesOut) =>
-    `${responses(found.responses)} of ${participants(found.participants)} match${leavesOut ? ', before participants are left out' : ''}`,
+    `Selected: ${responses(found.responses)} from ${participants(found.participants)}${leavesOut ? ', including participants who will be left out' : ''}`,
   download: 'Download',
 };
 
@@ -212,14 +217,14 @@ export const options = {
   repeats: {
     label: 'If someone took a form more than once',
     choices: {
-      '': 'keep the last answers',
-      first: 'keep the first time',
-      drop: 'leave them out',
+      '': 'keep the last answer to each question',
+      first: 'keep only the answers of the first attempt',
+      drop: 'leave the participant out',
     },
   },
   columns: {
-    label: 'Columns',
-    choices: { '': 'one per form and question', question: 'one per question' },
+    label: 'If several forms ask the same question',
+    choices: { '': 'one column for each form', question: 'one column for all forms' },
   },
 };
 
@@ -238,30 +243,29 @@ export const downloads = {
   region: 'Downloads',
   progress: (/** @type {string} */ name) => `Download of ${name}`,
   started: (/** @type {string} */ name) => `Downloading ${name}`,
-  quarter: (/** @type {number} */ percent, /** @type {string} */ name) => `${percent} % of ${name} downloaded`,
+  quarter: (/** @type {number} */ percent, /** @type {string} */ name) => `${percent}% of ${name} downloaded`,
   of: (/** @type {number} */ rows, /** @type {number} */ total) => `${number(rows)} of ${responses(total)}`,
   rows: (/** @type {number} */ rows) => counted(rows, 'row', 'rows'),
   speed: (/** @type {string} */ size) => `${size} per second`,
   left: (/** @type {number} */ seconds) =>
     `about ${seconds < 55 ? unit('second', Math.ceil(seconds / 10) * 10) : seconds < 5400 ? unit('minute', seconds / 60) : unit('hour', seconds / 3600)} left`,
   waiting: {
-    lost: 'The connection was lost. Trying to continue …',
-    restarting:
-      'The connection was lost. A file of this kind cannot be continued, so it starts again from the beginning …',
-    busy: 'The service is busy. Waiting to continue …',
+    lost: 'The connection was lost. Trying to continue…',
+    restarting: 'The connection was lost. This kind of file has to start again from the beginning…',
+    busy: 'The service is busy. Waiting to continue…',
   },
   unfinished: 'Not finished.',
   startsAgain: 'It has to start again from the beginning.',
   arrived: (/** @type {string} */ amount) => `${amount} arrived so far.`,
   missing: (/** @type {number} */ rows, /** @type {number} */ total) =>
-    `Not complete: only ${number(rows)} of ${responses(total)} arrived. Start the download again.`,
-  full: 'There is not enough space for this file. Free some on your device, then try again.',
+    `Incomplete: only ${number(rows)} of ${responses(total)} arrived. Start the download again.`,
+  full: 'There is not enough space for this file. Free up some space on your device, then try again.',
   unstored: 'Your browser could not store the file. Start the download again.',
   complete: (/** @type {string} */ amount) => `Complete: ${amount}.`,
   added: (/** @type {number} */ count) => `${number(count)} of them arrived during the download.`,
   where: 'Find it in your browser’s downloads.',
   inMemory:
-    'Keep this page open until the download is complete: this window cannot continue it later, and holds it in memory.',
+    'Keep this page open until the download is complete. The file is in memory: if you close the page, it is lost.',
   cancel: 'Cancel',
   continue: 'Continue',
   again: 'Start again',
@@ -270,9 +274,9 @@ export const downloads = {
 };
 
 export const code = {
-  title: 'The same selection as a program',
-  key: 'The programs read your key from the environment variable KEY, so that it is not in the code.',
+  title: 'Code and link for this selection',
+  key: 'The programs read your key from the environment variable KEY, so the key is not in the code.',
   link: 'Link to this selection',
   linkNote:
-    'The link opens this page with the same selection. It does not contain your key: whoever opens it needs one of their own.',
+    'The link opens this page with the same selection. It does not contain your key: anyone who opens it needs their own key.',
 };

@@ -67,7 +67,7 @@ export function operationView(operation, common, key) {
     const report = (/** @type {string} */ text) => signal === running.signal && (state.textContent = text);
     output.replaceChildren();
     stop.hidden = false;
-    report('Waiting for the response …');
+    report('Waiting for the response…');
     try {
       report(await work({ url: address(), key: needsKey ? key() : '', signal }));
     } catch (error) {
@@ -96,7 +96,7 @@ export function operationView(operation, common, key) {
         name,
         bytes = 0,
         text,
-      } = await download(request, (read) => (state.textContent = `${size(read)} …`));
+      } = await download(request, (read) => (state.textContent = `${size(read)}…`));
       return name ? `Saved ${size(bytes)} as ${name}.` : `Not saved: status ${response.status}. ${text}`;
     });
   });

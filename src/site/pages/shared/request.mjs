@@ -54,7 +54,7 @@ async function readBeginning({ body }) {
  *
  * @param {Request} request
  * @param {(bytes: number) => void} progress
- * @returns the response, and the text of an error
+ * @returns the response, with its text if it is an error, otherwise with the file's name and size in bytes
  */
 export async function download(request, progress) {
   const response = await send(request);

@@ -7,7 +7,7 @@ const WINDOW_MS = 5000;
 let cards = 0;
 
 /**
- * One download in the list: its name, how it is doing, and two buttons.
+ * One download in the list: its name, its state, and two buttons.
  *
  * @param {object} options
  * @param {string} options.survey

@@ -17,7 +17,7 @@ const RENDER_MS = 250;
  * @param {import('./storage.mjs').Storage} options.storage
  * @param {import('./transfer.mjs').Manifest} options.manifest
  * @param {(text: string) => void} options.announce
- * @param {() => void} options.onRemove called when the person removes it
+ * @param {() => void} options.onRemove called when the user removes it
  */
 export function createDownload({ api, storage, manifest, announce, onRemove }) {
   const { survey } = manifest.order;

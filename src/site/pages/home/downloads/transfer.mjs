@@ -2,13 +2,13 @@ import { fileName } from '../../shared/request.mjs';
 import { ApiError, pause } from '../api.mjs';
 import { createRecords } from './records.mjs';
 
-/** A part is written when it has this many bytes or, so that little is lost with the page, this many milliseconds. */
+/** A part is written when it has this many bytes or, so that closing the page loses little, is this many milliseconds old. */
 const PART_BYTES = 8_000_000;
 const PART_MS = 5000;
-/** How often a file that cannot be continued is started again by itself. */
+/** The number of times a file that cannot be continued is restarted automatically. */
 const RESTARTS = 3;
 const MOST_SECONDS = 30;
-/** Seconds of waiting without progress, after which the person decides. */
+/** Seconds of waiting without progress, after which the user decides. */
 const GIVE_UP_SECONDS = 600;
 /** The service has a minute to overcome a failure of its database, and does not send anything meanwhile. */
 const SILENCE_MS = 120_000;
@@ -32,7 +32,7 @@ const SILENCE_MS = 120_000;
  */
 
 /**
- * How a download is doing.
+ * The state of a download.
  *
  * @typedef {object} Progress
  * @property {number} bytes
