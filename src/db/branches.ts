@@ -18,6 +18,7 @@ const MAX_BRANCHES = 200;
  */
 export function rangeRows(selection: Selection, range: Range, columns: string, order: Order, params: Param[]): string {
   const { formVersions } = selection;
+  if (formVersions.length === 0) return `select ${columns} from responses where false`;
   if (formVersions.length > MAX_MERGED) return sortedRows(selection, range, columns, order, params);
   const add: AddParam = (value) => `$${params.push(value)}`;
   const limit = add(range.limit);
@@ -29,7 +30,7 @@ export function rangeRows(selection: Selection, range: Range, columns: string, o
     .map(
       (where) => `(select ${columns} from responses where ${where} order by ${branchOrderSql(order)} limit ${limit})`,
     );
-  if (branches.length <= 1) return branches[0] ?? `select ${columns} from responses where false`;
+  if (branches.length === 1) return branches[0] as string;
   return `${branches.join('\nunion all\n')} order by ${orderSql(order)} limit ${limit}`;
 }
 

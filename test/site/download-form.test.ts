@@ -62,6 +62,7 @@ describe('the number of matching responses, the link and the program', () => {
     ]);
 
     await choose(page, 'Forms', 'Title 3');
+    expect(new URL(page.url()).searchParams.get('shortcode')).toBe('f1');
     await choose(page, 'Questions', 'q1', 'q2');
     await page.getByLabel('Participant ID').fill('participant 3');
     const filters = { shortcode: 'f1', question_ref: ['q1', 'q2'], userid: 'participant 3' };
@@ -107,6 +108,13 @@ describe('the number of matching responses, the link and the program', () => {
     expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe('2026-03-08T10:30');
     await page.getByLabel('From', { exact: true }).fill('2026-03-08T10:31:00');
     expect(new URL(page.url()).searchParams.get('since')).toBe('2026-03-08T05:01:00.000Z');
+  });
+
+  test('a day ends at midnight, also where daylight saving time begins at its midnight', async () => {
+    await using opened = await open({}, { timezoneId: 'Africa/Cairo' });
+    const { page } = opened;
+    await page.getByLabel('To', { exact: true }).fill('2026-04-24');
+    expect(parametersOf(page)).toEqual([['until', '2026-04-24T21:00:00.000Z']]);
   });
 
   test('what a format does not take is neither offered nor sent', async () => {

@@ -123,6 +123,7 @@ describe('an interrupted download of the page', () => {
     expect(await keptFiles(page)).toEqual(['0/0', '0/1', '0/manifest.json']);
     expect(await keptText(page)).not.toContain('sres_');
 
+    await page.clock.setFixedTime(Date.now() + 2 * 3600 * 1000);
     await page.reload();
     await enterKey(page, survey.account.key);
     await expect.poll(() => keptFiles(page)).toEqual([]); // it is complete

@@ -34,7 +34,7 @@ export class ApiError extends Error {
  */
 export function explain(error) {
   if (!(error instanceof ApiError)) return errors.offline;
-  if (error.status === 400) return error.message; // names the parameter and what it takes
+  if (error.status === 400 && error.message !== '') return error.message; // names the parameter and what it takes
   const sentence = Object.entries(errors).find(([code]) => code === error.code)?.[1];
   return typeof sentence === 'string' ? sentence : errors.other(error.requestId);
 }

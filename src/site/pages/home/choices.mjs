@@ -59,7 +59,8 @@ export function choiceList({ label, none, note, chosen, load }) {
   };
   const checkBox = (/** @type {Choice} */ { value, label: text, note: more }) => {
     const box = element('input', { type: 'checkbox', checked: values.has(value) });
-    box.addEventListener('change', () => {
+    // Before the form's own listener for this event, which reads the values.
+    box.addEventListener('input', () => {
       if (box.checked) values.add(value);
       else values.delete(value);
       showState();

@@ -16,25 +16,27 @@ const dayOf = (date) => `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad
  * @returns {{ row: HTMLElement, instant: () => string }} instant: empty if none is entered
  */
 export function dateField(id, label, instant, isEnd) {
-  const input = element('input', { id, type: 'date' });
+  const input = element('input', { id, type: 'date', max: '9999-12-31' });
+  /** The day that the range ends with or, for its end, a day before or after. */
   const shifted = (/** @type {Date} */ date, /** @type {number} */ days) => {
-    if (isEnd) date.setDate(date.getDate() + days);
-    return date;
+    date.setDate(date.getDate() + (isEnd ? days : 0));
+    return dayOf(date);
   };
   const date = new Date(instant ?? '');
   if (!Number.isNaN(date.getTime())) {
     const isMidnight = new Date(`${dayOf(date)}T00:00`).getTime() === date.getTime();
-    if (!isMidnight) Object.assign(input, { type: 'datetime-local', step: 'any' });
-    input.value = isMidnight ? dayOf(shifted(date, -1)) : `${dayOf(date)}T${date.toTimeString().slice(0, 8)}`;
+    if (!isMidnight) Object.assign(input, { type: 'datetime-local', step: 'any', max: '9999-12-31T23:59' });
+    input.value = isMidnight ? shifted(date, -1) : `${dayOf(date)}T${date.toTimeString().slice(0, 8)}`;
   }
   const initial = input.value;
   return {
     row: element('p', { className: 'field' }, element('label', { htmlFor: id }, label), input),
     instant() {
       if (input.value === '' || input.value === initial) return input.value && (instant ?? '');
-      return input.type === 'date'
-        ? shifted(new Date(`${input.value}T00:00`), 1).toISOString()
-        : new Date(input.value).toISOString();
+      // From noon, because some days have no midnight. Not every year can be a date: the service refuses the others.
+      const isDay = input.type === 'date';
+      const at = new Date(isDay ? `${shifted(new Date(`${input.value}T12:00`), 1)}T00:00` : input.value);
+      return Number.isNaN(at.getTime()) ? input.value : at.toISOString();
     },
   };
 }

@@ -5,6 +5,8 @@ import { downloads as texts } from './texts.mjs';
 
 /** After this time an unfinished download is deleted; milliseconds. */
 const KEPT_MS = 7 * 24 * 3600 * 1000;
+/** After this time the browser has saved a complete file, which it copies without reporting when it is done; milliseconds. */
+const SAVING_MS = 3600 * 1000;
 
 /**
  * A file to download.
@@ -52,16 +54,17 @@ export function createDownloads({ api, email }) {
     return download;
   }
 
-  /** Offers what earlier pages have left unfinished. What they completed has been saved. */
+  /** Offers what earlier pages have left unfinished, and deletes what is old. */
   async function restore() {
     for (const storage of await leftStorages()) {
       const manifest = await storage.readManifest();
-      if (!manifest || manifest.isComplete || manifest.time < Date.now() - KEPT_MS) await storage.remove();
-      else if (isStopped || manifest.email !== email) storage.release();
+      const { isComplete = true, time = 0 } = manifest ?? {};
+      if (!manifest || time < Date.now() - (isComplete ? SAVING_MS : KEPT_MS)) await storage.remove().catch(() => {});
+      else if (isStopped || isComplete || manifest.email !== email) storage.release();
       else add(storage, manifest).offer();
     }
   }
-  const restored = restore();
+  const restored = restore().catch(() => {}); // without its files, the page still works
 
   return {
     element: element('section', { className: 'downloads', 'aria-label': texts.region }, list, status),
@@ -92,12 +95,18 @@ export function createDownloads({ api, email }) {
       for (const download of all) void download.stop();
     },
 
-    /** Stops all downloads, and deletes the stored files of every account, except those that other tabs are using. */
+    /**
+     * Stops all downloads, and deletes the stored files of every account, except those that other tabs are using.
+     *
+     * @returns whether all could be deleted
+     */
     async forget() {
       isStopped = true;
       await restored;
-      await Promise.all(Array.from(all, (download) => download.remove()));
-      for (const storage of await leftStorages()) await storage.remove();
+      await Promise.allSettled(Array.from(all, (download) => download.remove()));
+      const left = await leftStorages();
+      const removed = await Promise.allSettled(left.map((storage) => storage.remove()));
+      return removed.every((result) => result.status === 'fulfilled');
     },
   };
 }

@@ -1,4 +1,4 @@
-import { createApi } from './api.mjs';
+import { ApiError, createApi, explain } from './api.mjs';
 import { createDownloads } from './downloads.mjs';
 import { element } from '../shared/dom.mjs';
 import { keyView } from './key.mjs';
@@ -19,6 +19,8 @@ import * as texts from './texts.mjs';
 const STORED_KEY = 'key';
 /** @type {Session | undefined} */
 let session;
+/** Aborts when another key is entered. */
+let entering = new AbortController();
 /** Aborts when another view takes the place of the present one. */
 let view = new AbortController();
 
@@ -57,9 +59,10 @@ function showAccount() {
   if (!session) return account.replaceChildren();
   const forget = element('button', { type: 'button', className: 'plain' }, texts.key.forget);
   forget.addEventListener('click', () => {
-    void session?.downloads.forget();
+    const forgotten = session?.downloads.forget();
     history.replaceState(null, '', '/');
     leave();
+    void forgotten?.then((all) => all || show(texts.key.notForgotten));
   });
   const { email, expires } = session;
   account.replaceChildren(
@@ -76,12 +79,32 @@ function showAccount() {
  * @param {boolean} keep
  */
 async function enter(key, keep) {
+  entering.abort();
+  entering = new AbortController();
+  const { signal } = entering;
   const api = createApi(key, () => session?.api === api && leave(texts.key.revoked));
-  const { email, expires } = await api.json('/key', [], new AbortController().signal);
+  const { email, expires } = await api.json('/key', [], signal);
+  signal.throwIfAborted();
   session = { api, email, expires, downloads: createDownloads({ api, email }) };
   document.body.append(session.downloads.element);
-  if (keep) sessionStorage.setItem(STORED_KEY, key);
+  storeKey(keep ? key : undefined);
   show();
+}
+
+/** Stores the key for this tab, or forgets it. Where the browser blocks storage, a reload asks for it. @param {string} [key] */
+function storeKey(key) {
+  try {
+    if (key === undefined) sessionStorage.removeItem(STORED_KEY);
+    else sessionStorage.setItem(STORED_KEY, key);
+  } catch {}
+}
+
+function storedKey() {
+  try {
+    return sessionStorage.getItem(STORED_KEY);
+  } catch {
+    return null;
+  }
 }
 
 /** Forgets the key and everything that was read with it. @param {string} [problem] */
@@ -89,7 +112,8 @@ function leave(problem) {
   session?.downloads.stop();
   session?.downloads.element.remove();
   session = undefined;
-  sessionStorage.removeItem(STORED_KEY);
+  entering.abort();
+  storeKey();
   show(problem);
 }
 
@@ -109,6 +133,11 @@ document.addEventListener('click', (event) => {
   target.focus({ preventScroll: true });
 });
 
-const stored = sessionStorage.getItem(STORED_KEY);
-if (stored) await enter(stored, true).catch(() => leave());
-else show();
+const stored = storedKey();
+if (stored) {
+  main.replaceChildren(element('p', { className: 'note' }, texts.page.loading));
+  await enter(stored, true).catch((error) => {
+    if (error instanceof ApiError && error.status === 401) leave(texts.key.revoked);
+    else if (!session) show(explain(error));
+  });
+} else show();

@@ -62,6 +62,8 @@ export const key = {
   expires: (/** @type {string} */ at) => `expires ${moment(at)}`,
   never: 'no expiry date',
   forget: 'Forget key',
+  notForgotten:
+    'The key is forgotten, but your browser could not delete all downloaded files. Delete this site’s data in its settings.',
 };
 
 /** What to do about a failure, by the code in the response's `X-Error-Code`. */
@@ -263,7 +265,7 @@ export const downloads = {
   unstored: 'Your browser could not store the file. Start the download again.',
   complete: (/** @type {string} */ amount) => `Complete: ${amount}.`,
   added: (/** @type {number} */ count) => `${number(count)} of them arrived during the download.`,
-  where: 'Find it in your browser’s downloads.',
+  where: 'Your browser is saving it. Press “Remove” only when it is among your downloads.',
   inMemory:
     'Keep this page open until the download is complete. The file is in memory: if you close the page, it is lost.',
   cancel: 'Cancel',

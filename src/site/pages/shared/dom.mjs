@@ -49,11 +49,12 @@ export function copyButton(text, what) {
     texts.copy,
   );
   button.addEventListener('click', async () => {
-    const copied = await navigator.clipboard.writeText(text()).then(
-      () => true,
-      () => false,
-    );
-    button.textContent = copied ? texts.copied : texts.notCopied;
+    try {
+      await navigator.clipboard.writeText(text());
+      button.textContent = texts.copied;
+    } catch {
+      button.textContent = texts.notCopied; // not allowed, or a page without HTTPS
+    }
     setTimeout(() => (button.textContent = texts.copy), 2000);
   });
   return button;

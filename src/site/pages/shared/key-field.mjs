@@ -2,7 +2,7 @@ import { element } from './dom.mjs';
 import { shared as texts } from './texts.mjs';
 
 /**
- * A field for an API key, with a button that shows its characters. The browser does not offer to save it.
+ * A field for an API key, with a button that shows its characters. Most browsers do not offer to save it.
  *
  * @param {string} describedBy id of the element with a note about the key
  * @returns {{ row: HTMLElement, input: HTMLInputElement, key: () => string }} key: without the white space, quotes and `Bearer`
@@ -13,7 +13,7 @@ export function keyField(describedBy) {
     id: 'key',
     type: 'password',
     placeholder: 'sres_…',
-    autocomplete: 'off',
+    autocomplete: 'one-time-code', // for a key, browsers would offer to save it despite `off`
     autocapitalize: 'off',
     spellcheck: false,
     'aria-label': texts.key,

@@ -25,7 +25,7 @@ export function createCard({ survey, note, act, remove, announce }) {
   const removal = element('button', { type: 'button', 'aria-describedby': id }, texts.cancel);
   const card = element(
     'li',
-    {},
+    { tabIndex: -1 },
     element('p', { id, className: 'what' }, element('bdi', {}, survey), file),
     bar,
     text,
@@ -33,8 +33,8 @@ export function createCard({ survey, note, act, remove, announce }) {
     element('div', { className: 'buttons' }, action, removal),
   );
   action.addEventListener('click', () => {
-    removal.focus(); // the other one is hidden while the download runs
     act();
+    if (action.hidden) card.focus(); // not the other button, which a second key press would trigger
   });
   removal.addEventListener('click', remove);
 

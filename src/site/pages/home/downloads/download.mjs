@@ -82,6 +82,8 @@ export function createDownload({ api, storage, manifest, announce, onRemove }) {
       };
       await transfer({ api, storage, manifest, signal, onProgress });
       await handOver();
+      Object.assign(manifest, { isComplete: true, time: Date.now() });
+      await storage.writeManifest(manifest);
       const text = completeText(manifest);
       card.stopped(`${text} ${texts.where}`, texts.save, manifest);
       announce(`${survey}: ${text}`);

@@ -28,7 +28,7 @@ const SILENCE_MS = 120_000;
  * @property {string} after the cursor of the last record; empty if the next request starts at the beginning
  * @property {string} name of the file
  * @property {string} type of the file
- * @property {boolean} isComplete
+ * @property {boolean} isComplete whether the file was handed over to the browser
  */
 
 /**
@@ -112,7 +112,11 @@ export async function transfer({ api, storage, manifest, signal, onProgress }) {
         manifest.name = fileName(response);
         manifest.type = response.headers.get('Content-Type') ?? '';
       }
-      if (canContinue(order)) manifest.total = before + Number(response.headers.get('X-Total-Count'));
+      const count = response.headers.get('X-Total-Count');
+      if (canContinue(order)) {
+        if (count === null) throw new TypeError('a response without a count, of a proxy perhaps');
+        manifest.total = before + Number(count);
+      }
       const reader = response.body?.getReader();
       for (;;) {
         const { done = true, value } = (await reader?.read()) ?? {};
@@ -148,10 +152,10 @@ export async function transfer({ api, storage, manifest, signal, onProgress }) {
       await untilOnline(seconds * 1000, signal);
     }
   }
-  manifest.isComplete = manifest.total === null || manifest.rows >= manifest.total;
-  if (!manifest.isComplete) manifest.after = '';
+  const isMissing = manifest.total !== null && manifest.rows < manifest.total;
+  if (isMissing) manifest.after = '';
   await storage.writeManifest(manifest);
-  if (!manifest.isComplete) throw new MissingRows();
+  if (isMissing) throw new MissingRows();
 }
 
 /** Whether its rows can be counted, and `after` continues it. @param {import('../downloads.mjs').Order} order */
