@@ -18,19 +18,21 @@ const MAX_BRANCHES = 200;
  */
 export function rangeRows(selection: Selection, range: Range, columns: string, order: Order, params: Param[]): string {
   const { formVersions } = selection;
-  if (formVersions.length > MAX_MERGED) return sortedRows(selection, range, columns, order, params);
+  if (formVersions.length === 0 || formVersions.length > MAX_MERGED) {
+    return sortedRows(selection, range, columns, order, params);
+  }
   const add: AddParam = (value) => `$${params.push(value)}`;
   const limit = add(range.limit);
   const conditions = rangeConditions(selection, range, order, add);
   const participants = participantConditions(selection, add);
-  const branches = formVersions
-    .map(({ id }) => [`surveyid = ${add(id)}`, ...conditions].join(' and '))
+  const forms = formVersions.map(({ id }) => [`surveyid = ${add(id)}`, ...conditions].join(' and '));
+  const branches = forms
     .flatMap((form) => participants.map((participant) => form + participant))
     .map(
       (where) => `(select ${columns} from responses where ${where} order by ${branchOrderSql(order)} limit ${limit})`,
     );
-  if (branches.length <= 1) return branches[0] ?? `select ${columns} from responses where false`;
-  return `${branches.join('\nunion all\n')} order by ${orderSql(order)} limit ${limit}`;
+  const merging = branches.length > 1 ? ` order by ${orderSql(order)} limit ${limit}` : '';
+  return branches.join('\nunion all\n') + merging;
 }
 
 /** One condition per participant, unless these make too many branches. */
@@ -41,7 +43,7 @@ function participantConditions({ userids, formVersions }: Selection, add: AddPar
 }
 
 /**
- * {@link rangeRows} of many form versions. One plan reads those of each form version, and they are sorted.
+ * {@link rangeRows} of many form versions, or of none. One plan reads those of each form version, and they are sorted.
  *
  * Without `range.upTo`, every form version could have as many rows to read as the range. So a bound is found first, in the index.
  * The form versions are ranked by their first rows. Of `n` rows, the form version of rank `r` provides about `n / r`, both if the
