@@ -23,7 +23,7 @@ export interface Recorded {
 const SIGNS: readonly [RegExp, QueryType | undefined][] = [
   [/\bapi_keys?\b/, undefined],
   [/^\s*select count\(\*\) as/, undefined],
-  [/\blateral\b/, undefined], // whether there are responses
+  [/\blateral\b/, undefined], // whether there are responses, or how many
   [/min\(question_idx\)/, 'questions'],
   [/row_number\(\) over \(order by/, 'page boundaries'],
   [/from responses\b/, 'pages'],
