@@ -80,9 +80,18 @@ export async function kindsOf(survey: TestSurvey, proxy: FaultProxy, options: Ki
     if (status !== 200 || !complete) throw new Error(`${name}: ${status} without a fault`);
     maxBytes = 2 * received + ENDLESS_BYTES;
     const isPaged = path.startsWith('/responses?');
-    kinds.push({ name, send, whole, rows: rowsIn(whole), requests: watch.requests, results, isPaged, maxResultBytes });
+    // The fewest, because a request looks its key up again if KV was slow.
+    const requests = Math.min(watch.requests, await countRequests(proxy, maxResultBytes, send));
+    kinds.push({ name, send, whole, rows: rowsIn(whole), requests, results, isPaged, maxResultBytes });
   }
   return kinds;
+}
+
+async function countRequests(proxy: FaultProxy, maxResultBytes: number, send: Kind['send']): Promise<number> {
+  const trial = randomUUID();
+  using watch = proxy.watch(trial, (exchange) => exchange.refuseLonger(maxResultBytes));
+  await send(trial);
+  return watch.requests;
 }
 
 /** Uses a key until it is looked up no more. */
