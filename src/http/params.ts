@@ -1,10 +1,10 @@
-import type { ParameterObject, SchemaObject } from 'openapi3-ts/oas31';
 import { decodeCursor, isStorable } from '../responses/cursor.ts';
 import { parseInstant } from '../responses/timestamp.ts';
 import { badParameter, missingSurvey } from './errors.ts';
+import { type Parameter, choice, flag, parameter, repeatable } from './parameter.ts';
 
 /*
- * The query parameters: how they are parsed, and their OpenAPI descriptions. The message for an invalid value names the
+ * The query parameters: what they take, and their OpenAPI descriptions. The message for an invalid value names the
  * parameter: see errors.ts.
  */
 
@@ -18,103 +18,6 @@ const MAX_KEYS = 50;
 
 export const EXAMPLE_TOKEN =
   'WzEsIjIwMjYtMDEtMDZUMDY6MDA6MDAuMDAwWiIsIjkyNzI5MDgzMjcxNjg2NjAiLCJjb25zZW50IiwiYWY1MDIxZmUtMjI3OS00NGZlLThmOWUtMzk4MGVkZmMwZmU3Il0';
-
-/** The description of a parameter in OpenAPI. */
-type Described = Pick<ParameterObject, 'description' | 'example'> & { readonly schema: SchemaObject };
-
-/** A query parameter: how it is parsed, and its description. */
-export interface Parameter<T> extends Described {
-  readonly required: boolean;
-  /**
-   * @param values in the order given; empty if the parameter is not given
-   * @throws ApiError 400
-   */
-  readonly parse: (values: readonly string[]) => T;
-}
-
-/** The parameters of an endpoint, by name. */
-export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
-/** Their values. */
-export type Values<P extends Parameters> = { readonly [Name in keyof P]: ReturnType<P[Name]['parse']> };
-
-/**
- * A parameter that is given once at most.
- *
- * @param takes the accepted values, which complete the sentence "<name> must be …"
- * @param parse returns undefined for any other text
- */
-function parameter<T>(
-  name: string,
-  takes: string,
-  parse: (text: string) => T | undefined,
-  described: Described,
-): Parameter<T | undefined>;
-/** @param otherwise the value if it is not given */
-function parameter<T>(
-  name: string,
-  takes: string,
-  parse: (text: string) => T | undefined,
-  described: Described,
-  otherwise: T,
-): Parameter<T>;
-function parameter<T>(
-  name: string,
-  takes: string,
-  parse: (text: string) => T | undefined,
-  described: Described,
-  otherwise?: T,
-): Parameter<T | undefined> {
-  return {
-    required: false,
-    ...described,
-    parse([text, ...more]) {
-      if (text === undefined) return otherwise;
-      if (more.length > 0) throw badParameter(name, 'given once');
-      const value = parse(text);
-      if (value === undefined) throw badParameter(name, takes);
-      return value;
-    },
-  };
-}
-
-/** A parameter that can be given up to `most` times. Equal values count once. */
-function repeatable(
-  name: string,
-  most: number,
-  description: string,
-  example: string,
-): Parameter<readonly string[] | undefined> {
-  return {
-    required: false,
-    description,
-    schema: { type: 'array', items: { type: 'string' }, maxItems: most },
-    example: [example],
-    parse(given) {
-      const values = [...new Set(given)];
-      if (values.length > most || !values.every(isStorable))
-        throw badParameter(name, `text without NUL characters, given at most ${most} times`);
-      return values.length > 0 ? values : undefined;
-    },
-  };
-}
-
-/** A parameter with one of a few values, the first of which is the documented default; undefined if not given. */
-function choice<const T extends string>(name: string, values: readonly [T, ...T[]], description: string) {
-  // Not with Intl.ListFormat, whose creation takes 13 ms of an isolate's start.
-  const takes = `${values.slice(0, -1).join(', ')}${values.length > 2 ? ',' : ''} or ${values.at(-1)}`;
-  return parameter(name, takes, (text) => values.find((value) => value === text), {
-    description,
-    schema: { type: 'string', enum: [...values], default: values[0] },
-    example: values[1] ?? values[0],
-  });
-}
-
-const flag = (name: string, description: string) =>
-  parameter(name, 'true or false', (text) => (text === 'true' ? true : text === 'false' ? false : undefined), {
-    description,
-    schema: { type: 'boolean', default: false },
-    example: true,
-  });
 
 const instant = (name: string, meaning: string, example: string) =>
   parameter(
