@@ -16,6 +16,7 @@ import {
   saved,
   start,
 } from './downloads.ts';
+import { enterKey as typeKey } from './home.ts';
 
 const browser = withBrowser();
 let survey: TestSurvey;
@@ -60,10 +61,9 @@ async function startHalf(page: Page, order = orderOf(survey, 'csv', 'csv')): Pro
   await expect.poll(() => proxy.requests).toBe(2);
 }
 
-/** Enters a key in the page's form. */
+/** Enters a key, and waits until it is accepted. */
 async function enterKey(page: Page, key: string): Promise<void> {
-  await page.locator('#key').fill(key);
-  await page.getByRole('button', { name: 'Show my surveys' }).click();
+  await typeKey(page, key);
   await page.getByRole('button', { name: 'Forget key' }).waitFor();
 }
 
