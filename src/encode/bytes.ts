@@ -20,6 +20,11 @@ export class Output {
     this.#use(this.bytes.buffer.transfer(Math.max(needed, Math.ceil(1.25 * this.bytes.length))));
   }
 
+  /** How many more bytes can be written. */
+  get room(): number {
+    return this.bytes.length - this.length;
+  }
+
   write(from: Uint8Array, start = 0, end = from.length): void {
     if (end - start > LONG_RUN) {
       this.bytes.set(from.subarray(start, end), this.length);

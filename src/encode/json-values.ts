@@ -64,29 +64,47 @@ interface Entry {
 
 /** The string that a table has for the next column's text. The query returns no texts that are not in the table. */
 export class LookupValue implements MadeValue {
-  /** By the last four bytes of the key and its quotes. */
+  readonly #table: ReadonlyMap<string, string>;
+  /** The entries used so far, by the last four bytes of the quoted key. */
   readonly #byEnd = new Map<number, Entry>();
   readonly #endAt: number;
 
-  /** @param table by keys of the same length, at least two bytes, such as UUIDs, without characters that JSON escapes */
+  /**
+   * @param table texts by key. All keys have the same length of at least two, and are ASCII without characters that JSON escapes,
+   *   such as UUIDs
+   */
   constructor(table: ReadonlyMap<string, string>) {
-    const keyOf = (text: string) => new Constant(JSON.stringify(text));
-    this.#endAt = Math.max(...Array.from(table.keys(), (key) => keyOf(key).length)) - 4;
-    for (const [key, text] of table) {
-      const entry = { key: keyOf(key), text: new Constant(withoutLineSeparators(JSON.stringify(text))) };
-      const end = entry.key.fourAt(this.#endAt);
-      this.#byEnd.set(end, { ...entry, next: this.#byEnd.get(end) });
-    }
+    this.#table = table;
+    const [key = ''] = table.keys();
+    this.#endAt = `"${key}"`.length - 4;
   }
 
   /** @throws MalformedPageError */
-  write({ view, read, rest }: RowCells, output: Output, room: number): void {
+  write({ bytes, view, read, rest }: RowCells, output: Output, room: number): void {
     const end = this.#endAt;
-    let entry = end + 4 <= rest ? this.#byEnd.get(view.getInt32(read + end, true)) : undefined;
+    if (end + 4 > rest) throw malformed(read);
+    let entry = this.#byEnd.get(view.getInt32(read + end, true));
     while (entry && !entry.key.startsAt(view, read, end)) entry = entry.next;
+    entry ??= this.#add(new TextDecoder().decode(bytes.subarray(read, read + end + 4)));
     if (!entry) throw malformed(read);
     output.reserve(entry.text.length + room);
     entry.text.write(output);
+  }
+
+  /** Makes the entry of a cell: a key with its quotes. @returns undefined if the table does not have the key */
+  #add(cell: string): Entry | undefined {
+    const key = cell.slice(1, -1);
+    const text = this.#table.get(key);
+    if (text === undefined || cell !== `"${key}"`) return undefined;
+    const quoted = new Constant(cell);
+    const lastFour = quoted.fourAt(this.#endAt);
+    const entry = {
+      key: quoted,
+      text: new Constant(withoutLineSeparators(JSON.stringify(text))),
+      next: this.#byEnd.get(lastFour),
+    };
+    this.#byEnd.set(lastFour, entry);
+    return entry;
   }
 }
 

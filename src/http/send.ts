@@ -85,7 +85,7 @@ function stream(
 export async function readBody(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
   const output = new Output();
   for await (const chunk of chunks) {
-    output.reserve(chunk.length + SPARE_BYTES);
+    if (chunk.length > output.room) output.reserve(chunk.length + SPARE_BYTES);
     output.write(chunk);
   }
   return output.written;

@@ -196,6 +196,7 @@ describe('a page', () => {
     ['fewer rows than its rowCount', sqlResult([row7('a')]).replace('"rowCount":1', '"rowCount":2')],
     ['a number for a cell', sqlResult([row7('a')]).replace('"a"', '1')],
     ['a key that the table does not have', sqlResult([row7('a')]).replace('"a1-id"', '"a2-id"')],
+    ['a longer key than those of the table', sqlResult([row7('a')]).replace('"a1-id"', '"a1-idx"')],
     ['a null for a key', sqlResult([row7('a')]).replace('"a1-id"', 'null')],
     ['a misspelt null for a cell', sqlResult([row7(null)]).replace('null', 'nuli')],
     ['rows as objects', '{"rows":[{"a":"b"}],"rowCount":1}'],
