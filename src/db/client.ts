@@ -48,6 +48,12 @@ export interface Database {
   bytes<T>(query: Query, options: QueryOptions, use: (body: Uint8Array<ArrayBuffer>, name: string) => T): Promise<T>;
 }
 
+/**
+ * How much of a body is read at a time, in bytes. The runtime copies each read, so larger ones take more memory; many small ones
+ * leave more garbage.
+ */
+const READ_BYTES = 1024 * 1024;
+
 /** What a query passes through the driver to {@link fetchResult}, besides fetch's own options. */
 interface FetchOptions {
   signal: AbortSignal;
@@ -125,8 +131,42 @@ async function fetchResult(url: string, options: RequestInit & FetchOptions): Pr
     throw new DatabaseError('too-large', `a response of ${length} bytes, more than the ${maxBytes} allowed`);
   }
   if (!raw) return response;
-  const json = async () => ({ fields: [], rows: [], body: new Uint8Array(await response.arrayBuffer()) });
+  const json = async () => ({ fields: [], rows: [], body: await readBytes(response, length) });
   return { ok: true, status: response.status, json };
+}
+
+/**
+ * Reads a body into one buffer. `arrayBuffer()` would collect its parts and then join them, which takes twice the memory. Nor is the
+ * whole body read at once: the runtime would read into a buffer of its own, as large as the view it is given, and copy it. With a
+ * `Content-Encoding`, the length is not that of the bytes read.
+ */
+async function readBytes(response: Response, length: number): Promise<Uint8Array<ArrayBuffer>> {
+  const { body, headers } = response;
+  if (!body || length <= READ_BYTES || headers.has('Content-Encoding'))
+    return new Uint8Array(await response.arrayBuffer());
+  const reader = body.getReader({ mode: 'byob' }) as unknown as ByteReader;
+  let bytes = new Uint8Array(length);
+  for (let at = 0; at < length;) {
+    const part = bytes.subarray(at, at + READ_BYTES);
+    const { done, value } = await reader.readAtLeast(part.length, part);
+    if (done) throw corrupted('fewer bytes than its Content-Length');
+    bytes = new Uint8Array(value.buffer); // the read has transferred the buffer
+    at += value.length;
+  }
+  // Only when it is read to its end does the stream release its memory.
+  if (!(await reader.readAtLeast(1, new Uint8Array(1))).done) throw corrupted('more bytes than its Content-Length');
+  return bytes;
+}
+
+/** The runtime's reader, which can wait for a number of bytes: https://developers.cloudflare.com/workers/runtime-apis/streams/readablestreambyobreader/ */
+interface ByteReader {
+  readonly readAtLeast: (
+    bytes: number,
+    view: Uint8Array<ArrayBuffer>,
+  ) => Promise<
+    | { readonly done: false; readonly value: Uint8Array<ArrayBuffer> }
+    | { readonly done: true; readonly value?: undefined }
+  >;
 }
 
 /** A result as the driver returns it. */
