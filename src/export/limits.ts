@@ -3,22 +3,24 @@ import { type ApiError, overloaded, tooManyExports, tooManyScans } from '../http
 
 /*
  * What the requests of one isolate may hold at a time. An isolate has 128 MB for all of them
- * (https://developers.cloudflare.com/workers/platform/limits/#memory): here, exports get 68 MiB and pages of JSON 32 MiB.
+ * (https://developers.cloudflare.com/workers/platform/limits/#memory): here, exports get 72 MiB and pages of JSON 32 MiB.
  */
 
 const MIB = 1024 * 1024;
 
 /** The usual size of an export's page in memory, in bytes. */
-export const EXPORT_PAGE_BYTES = 4 * MIB;
+export const EXPORT_PAGE_BYTES = 4.5 * MIB;
 /**
- * Pages of all exports, those being sent included: as many as a single export needs to hide the round trips to the database.
- * Each export may always have one.
+ * Pages of all exports, those being sent included. A single export has three, which suffice to hide the round trips to the database,
+ * and two have two each. Each export may always have one.
  */
-const MAX_PAGES = 6;
+const MAX_PAGES = 4;
+/** What a file's format may always hold besides pages. */
+const FORMAT_BYTES = 4 * MIB;
 const MAX_EXPORTS = 12;
 const MAX_EXPORTS_PER_KEY = 4;
-/** The most pages that exports can have: the first six, and one for each other export. */
-const ALL_PAGES = MAX_PAGES + MAX_EXPORTS - 1;
+/** A format may hold more than that while all exports take at most this many pages: one for each export, and the largest participant. */
+const ALL_PAGES = 16;
 
 const JSON_PAGES_BYTES = 32 * MIB;
 /** What a response takes while a page of JSON is made: as a row, as an object, and in the body. Measured with 10,000. */
@@ -141,10 +143,10 @@ export class ExportLease extends Lease {
     return [...lastPages].some(([keyId, time]) => keyId !== this.keyId && time >= since);
   }
 
-  /** Sets the memory that the file's format takes. @returns false if it is more than a page and there is no room for it */
+  /** Sets the memory that the file's format takes. @returns false if it is more than 4 MiB and there is no room for it */
   holdForFormat(bytes: number): boolean {
     this.#formatBytes = bytes;
-    return bytes <= EXPORT_PAGE_BYTES || pagesOfAll() <= ALL_PAGES;
+    return bytes <= FORMAT_BYTES || pagesOfAll() <= ALL_PAGES;
   }
 
   get size(): number {

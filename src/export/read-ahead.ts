@@ -6,13 +6,13 @@ import { type Page, type PageReader, isShort } from './page-reader.ts';
 /** The first page is small: it decides the status, and the client gets its first byte soon. */
 const FIRST_PAGE_ROWS = 500;
 const MAX_PAGE_ROWS = 20_000;
-/** With the boundary query, these are the six requests that a Worker may have waiting for headers at a time. */
-const PAGES_AHEAD = 5;
+/** Besides the page that is being sent. More take memory, and are hardly faster. */
+const PAGES_AHEAD = 2;
 /** Page boundaries found in one query. */
 const BOUNDARIES = 16;
 
 /**
- * Reads a selection's responses in order, those after a cursor or all, several pages ahead of the consumer. After the first
+ * Reads a selection's responses in order, those after a cursor or all, up to two pages ahead of the consumer. After the first
  * page it finds the boundaries of the next pages, and reads the pages between them in parallel: an export waits for one round
  * trip to the database, not for one per page. If the consumer pauses, reading stops once the pages ahead have arrived. Concurrent
  * exports read fewer pages ahead (see limits.ts).

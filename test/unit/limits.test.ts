@@ -16,22 +16,22 @@ const takeAll = (one: ExportLease) => {
   return pages;
 };
 
-test('keys share six pages in equal parts, as do their exports; each export gets at least one', () => {
+test('keys share four pages in equal parts, as do their exports; each export gets at least one', () => {
   const first = lease('a');
-  expect(takeAll(first)).toBe(6);
+  expect(takeAll(first)).toBe(4);
   const others = [lease('a'), lease('b')] as const;
   expect(others.map(takeAll)).toEqual([1, 1]);
-  for (let i = 0; i < 6; i++) first.givePage();
-  expect(takeAll(first)).toBe(1); // half of its key's three, rounded down
-  expect(others.map(takeAll)).toEqual([0, 2]);
+  for (let i = 0; i < 4; i++) first.givePage();
+  expect(takeAll(first)).toBe(1); // half of its key's two
+  expect(others.map(takeAll)).toEqual([0, 1]);
 });
 
-test('a format gets more than the memory of a page only while there is room', () => {
+test('a format gets more than 4 MiB only while there is room', () => {
   const all = Array.from({ length: 12 }, (_, i) => lease(`${i}`));
   for (const one of all) expect(one.takePage()).toBe(true);
   const [first, second] = all as [ExportLease, ExportLease];
-  expect(first.holdForFormat(4 * EXPORT_PAGE_BYTES)).toBe(true); // of seventeen
-  expect(second.holdForFormat(EXPORT_PAGE_BYTES)).toBe(true);
+  expect(first.holdForFormat(4 * EXPORT_PAGE_BYTES)).toBe(true); // with twelve pages, all sixteen
+  expect(second.holdForFormat(4 * 1024 * 1024)).toBe(true);
   expect(second.holdForFormat(2 * EXPORT_PAGE_BYTES)).toBe(false);
   first.holdForFormat(0);
   expect(second.holdForFormat(2 * EXPORT_PAGE_BYTES)).toBe(true);
