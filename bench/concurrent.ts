@@ -62,3 +62,47 @@ export async function measureConcurrent(
     measurements: [{ name: `${CLIENTS} exports at a time`, value: bestOfAll / 2 ** 20, unit: 'MiB/s' }],
   };
 }
+
+const PAGING_CLIENTS = 100;
+const PAGES_PER_CLIENT = 10;
+
+/** Measures a page of 25 that many clients, each with its own key, request again and again at the same time. */
+export async function measurePaging(
+  databaseUrl: string,
+  client: pg.Client,
+  survey: BenchSurvey,
+  account: BenchAccount,
+): Promise<Measurement[]> {
+  await using service = await startService(databaseUrl);
+  const path = `/responses?survey=${survey.name}&pageSize=25`;
+  const keys: BenchAccount[] = [];
+  for (let i = 0; i < PAGING_CLIENTS; i++) keys.push(await createKey(client, account));
+  const pagesOf = async (key: BenchAccount, pages: number) => {
+    for (let i = 0; i < pages; i++) await service.read(path, key);
+  };
+  await Promise.all(keys.map((key) => pagesOf(key, 1))); // reads the keys from the database, and caches them
+  await sleep(1000);
+  const logged = service.log().length;
+  const start = performance.now();
+  await Promise.all(keys.map((key) => pagesOf(key, PAGES_PER_CLIENT)));
+  const seconds = (performance.now() - start) / 1000;
+
+  const pages = PAGING_CLIENTS * PAGES_PER_CLIENT;
+  const requests = service
+    .log()
+    .slice(logged)
+    .split('\n')
+    .filter((line) => line.startsWith('{"event":"request"'))
+    .map((line) => JSON.parse(line) as { sqlRequests: number; keyCache: string | null });
+  const perPage = (numberOf: (request: (typeof requests)[number]) => number) =>
+    requests.reduce((total, request) => total + numberOf(request), 0) / requests.length;
+  return [
+    { name: `pages of 25, ${PAGING_CLIENTS} clients`, value: pages / seconds, unit: 'pages/s' },
+    { name: 'the same, database', value: perPage(({ sqlRequests }) => sqlRequests), unit: 'requests per page' },
+    {
+      name: 'the same, keys found in KV',
+      value: perPage(({ keyCache }) => Number(keyCache === 'hit')),
+      unit: 'per page',
+    },
+  ];
+}

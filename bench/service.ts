@@ -19,17 +19,21 @@ export interface BenchService extends AsyncDisposable {
     until?: 'end' | 'first byte',
     headers?: Readonly<Record<string, string>>,
   ): Promise<Run & { readonly firstByteSeconds: number }>;
+  /** Adds a delay, in milliseconds, to every later SQL request. */
+  readonly delay: (ms: number) => void;
+  /** Everything the Worker has logged. */
+  readonly log: () => string;
   /** Opens a response and reads nothing of it. */
   open(path: string, key: string): Promise<IncomingMessage>;
 }
 
 export async function startService(
   databaseUrl: string,
-  { latencyMs = 0, entry = 'src/worker.ts' }: { latencyMs?: number; entry?: string } = {},
+  { entry = 'src/worker.ts' }: { entry?: string } = {},
 ): Promise<BenchService> {
   await using cleanUp = new AsyncDisposableStack();
   const password = randomBytes(24).toString('hex');
-  const options = JSON.stringify({ database: databaseUrl, password, latencyMs });
+  const options = JSON.stringify({ database: databaseUrl, password });
   const gateway = fork(new URL('gateway-process.ts', import.meta.url), [options]);
   cleanUp.defer(async () => {
     gateway.disconnect();
@@ -50,6 +54,8 @@ export async function startService(
   const running = cleanUp.move();
   return {
     workerd,
+    log: worker.log,
+    delay: (ms) => void gateway.send(ms),
     open: async (path, key) => {
       const headers = { Authorization: `Bearer ${key}` };
       const request = get(`${worker.url.origin}/api/v1${path}`, { agent: false, headers });
