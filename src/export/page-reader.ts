@@ -15,7 +15,7 @@ export interface Page extends PageData {
   readonly requestedRows: number;
   /** The position of the last row; undefined on an empty page. */
   readonly last: Required<Cursor> | undefined;
-  /** The memory, in bytes, that the page took while it was made. */
+  /** The memory, in bytes, that the page takes. */
   readonly bytes: number;
   /** Frees the page's memory. */
   readonly release: () => void;
@@ -49,16 +49,14 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
     const maxBytes = range.limit === 1 ? maxRowBytes : maxPageBytes;
     return db.bytes(query, { signal, maxBytes, retry }, (body, name): Page => {
       const { data, cells, rowCount, lastKey } = encode(body, name, checked);
-      const isInPlace = data.buffer === body.buffer;
-      const bytes = body.length + (isInPlace ? 0 : data.buffer.byteLength) + cells.buffer.byteLength;
-      if (!isInPlace) free(body);
+      if (data.buffer !== body.buffer) free(body);
       return {
         data,
         cells,
         rowCount,
         requestedRows: range.limit,
         last: cursorOf(lastKey),
-        bytes,
+        bytes: data.buffer.byteLength + cells.buffer.byteLength,
         release: () => {
           free(data);
           free(cells);
