@@ -21,10 +21,12 @@ beforeAll(async () => {
   ({ requests } = service.proxy);
 });
 
+/** One of the first two requests is the page with the large response, whose body is read in parts. */
 const transientFaults: [string, (exchange: Exchange) => void][] = [
-  ['is reset before its response', (exchange) => exchange.reset()],
-  ['is cut off in its first bytes', (exchange) => exchange.cutAfter(10)],
   ['is cut off in the middle', (exchange) => exchange.cutAfter((body) => body.length / 2)],
+  ['is cut off before its last bytes', (exchange) => exchange.cutAfter((body) => body.length - 10)],
+  ['is cut off in its first bytes', (exchange) => exchange.cutAfter(10)],
+  ['is reset before its response', (exchange) => exchange.reset()],
   ['gets garbage', (exchange) => exchange.reply(200, '<html>')],
   ['gets 429', (exchange) => exchange.reply(429, 'slow down')],
   ['gets 500', (exchange) => exchange.reply(500, '{"message":"failed to wake up the compute"}')],
