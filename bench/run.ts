@@ -247,7 +247,7 @@ await runCommand(async () => {
   measurements.push(...neighbours.measurements);
 
   log('concurrent exports');
-  const concurrent = await measureConcurrent(url, client, twenty, account, RUNS);
+  const concurrent = await measureConcurrent(url, client, large, account, RUNS);
   figures.push(...concurrent.figures);
   measurements.push(...concurrent.measurements);
   measurements.push(...(await measurePaging(url, client, twenty, account)));
