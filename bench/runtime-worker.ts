@@ -16,7 +16,7 @@ export default {
       }
       await writer.close();
     };
-    void stream();
+    void stream().catch((error: unknown) => writer.abort(error));
     return new Response(readable);
   },
 } satisfies ExportedHandler;

@@ -11,7 +11,7 @@ const MIB = 1024 * 1024;
 /** The usual size of an export's page in memory, in bytes. */
 export const EXPORT_PAGE_BYTES = 4.5 * MIB;
 /**
- * Pages of all exports, those being sent included. A single export has three, which suffice to hide the round trips to the database,
+ * Pages of all exports, those being sent included. A single export has three, so that it waits for few round trips to the database,
  * and two have two each. Each export may always have one.
  */
 const MAX_PAGES = 4;

@@ -6,7 +6,7 @@ import { type Page, type PageReader, isShort } from './page-reader.ts';
 /** The first page is small: it decides the status, and the client gets its first byte soon. */
 const FIRST_PAGE_ROWS = 500;
 const MAX_PAGE_ROWS = 20_000;
-/** Besides the page that is being sent. More take memory, and are hardly faster. */
+/** Besides the page that is being sent. More take more memory, and are faster only if the database is far away. */
 const PAGES_AHEAD = 2;
 /** Page boundaries found in one query. */
 const BOUNDARIES = 16;
