@@ -9,6 +9,7 @@ import type { AppEnv } from './http/context.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { errorResponse } from './http/error-response.ts';
 import { methodNotAllowed as methodNotAllowedError, notFound } from './http/errors.ts';
+import { EXPOSED_HEADERS } from './http/exposed-headers.ts';
 import { logRequests } from './http/request-log.ts';
 import { keyResponses } from './openapi/responses.ts';
 import { formData } from './routes/form-data.ts';
@@ -59,18 +60,7 @@ export function createApp(): Hono<AppEnv> {
       // Without this, Hono echoes the requested headers. `*` means all headers except Authorization:
       // https://fetch.spec.whatwg.org/#cors-non-wildcard-request-header-name
       allowHeaders: ['Authorization', '*'],
-      exposeHeaders: [
-        'Content-Disposition',
-        'ETag',
-        'Link',
-        'Preference-Applied',
-        'Retry-After',
-        'Server-Timing',
-        'X-Error-Code',
-        'X-Ignored-Parameters',
-        'X-Request-Id',
-        'X-Total-Count',
-      ],
+      exposeHeaders: EXPOSED_HEADERS,
       maxAge: 86_400,
     }),
   );

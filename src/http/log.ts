@@ -1,7 +1,8 @@
+import { KEYS_AND_HASHES } from '../auth/api-key.ts';
 import { DatabaseError } from '../db/errors.ts';
 
-/** Keys, their hashes (also truncated) and connection strings. They must never be logged, even if an error quotes them. */
-const SECRETS = /sres_\w+|[0-9a-f]{32,}|postgres(?:ql)?:\/\/[^\s"\\]+/gi;
+/** Connection strings. */
+const DATABASE_URLS = /postgres(?:ql)?:\/\/[^\s"\\]+/gi;
 
 type Details = Readonly<Record<string, unknown>>;
 
@@ -35,4 +36,7 @@ export function detailsOf(error: unknown): Details {
   return isOutage ? { error: message } : { error: message, stack };
 }
 
-const line = (event: string, details: Details) => JSON.stringify({ event, ...details }).replaceAll(SECRETS, '…');
+const line = (event: string, details: Details) =>
+  JSON.stringify({ event, ...details })
+    .replaceAll(KEYS_AND_HASHES, '…')
+    .replaceAll(DATABASE_URLS, '…');

@@ -1,4 +1,5 @@
 import type { HeaderObject, HeadersObject } from 'openapi3-ts/oas31';
+import { EXPOSED_HEADERS } from '../http/exposed-headers.ts';
 import { ERROR_CODES } from '../http/errors.ts';
 import { reference } from './reference.ts';
 
@@ -47,8 +48,7 @@ export const headers = {
     description: 'The headers that such pages can read.',
     required: true,
     schema: { type: 'string' },
-    example:
-      'Content-Disposition,ETag,Link,Preference-Applied,Retry-After,Server-Timing,X-Error-Code,X-Ignored-Parameters,X-Request-Id,X-Total-Count',
+    example: EXPOSED_HEADERS.join(','),
   },
   'Content-Disposition': {
     description: 'The file name, which contains the time of the request.',

@@ -1,3 +1,5 @@
+import { KEYS_AND_HASHES } from '../../src/auth/api-key.ts';
+
 /**
  * Characters that a terminal interprets: control characters, line and paragraph separators, and marks that change the writing
  * direction. Joiners are not among them: names in some scripts need them.
@@ -22,5 +24,5 @@ export function printableJson(value: unknown): string {
 
 /** The text with `…` in place of anything that looks like a key or its hash. */
 export function withoutSecrets(text: string): string {
-  return text.replaceAll(/sres_\w{5,}|\b[0-9a-f]{64}\b/gi, '…');
+  return text.replaceAll(KEYS_AND_HASHES, '…');
 }

@@ -1,0 +1,13 @@
+/** The response headers that pages of other origins can read, besides those that they always can. */
+export const EXPOSED_HEADERS = [
+  'Content-Disposition',
+  'ETag',
+  'Link',
+  'Preference-Applied',
+  'Retry-After',
+  'Server-Timing',
+  'X-Error-Code',
+  'X-Ignored-Parameters',
+  'X-Request-Id',
+  'X-Total-Count',
+];
