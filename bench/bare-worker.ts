@@ -5,19 +5,19 @@ import { CSV_COLUMNS } from '../src/db/responses.ts';
 import { findSurvey } from '../src/db/surveys.ts';
 import { csvHeader } from '../src/encode/csv-cell.ts';
 import type { Env } from '../src/env.ts';
-import { csvFormat } from '../src/export/formats.ts';
-import { ExportLease } from '../src/export/limits.ts';
-import { pageReader } from '../src/export/page-reader.ts';
-import { readAhead } from '../src/export/read-ahead.ts';
+import { csvPages } from '../src/formats/page-format.ts';
 import { streamChunks } from '../src/http/stream.ts';
+import { ExportLease } from '../src/read/limits.ts';
+import { pageReader } from '../src/read/page-reader.ts';
+import { readAhead } from '../src/read/read-ahead.ts';
 
 /** `<base path>/<account>?survey=<name>` */
 export default {
   async fetch(request, env) {
     const { pathname, searchParams } = new URL(request.url);
     const db = connect(env);
-    const ending = new AbortController();
-    const signal = AbortSignal.any([request.signal, ending.signal]);
+    const requestAbort = new AbortController();
+    const signal = AbortSignal.any([request.signal, requestAbort.signal]);
     const formVersions = await findSurvey(
       db,
       pathname.slice(BASE_PATH.length + 1),
@@ -25,7 +25,8 @@ export default {
       request.signal,
     );
     const lease = new ExportLease('bench');
-    const pages = readAhead(pageReader(db, { formVersions }, csvFormat(), signal), lease);
+    const reader = pageReader(db, { formVersions }, csvPages({ columns: CSV_COLUMNS }), signal);
+    const pages = readAhead(reader, lease, await reader.page({ limit: 500 }));
     async function* body() {
       yield csvHeader(CSV_COLUMNS);
       for await (const page of pages) {
@@ -34,6 +35,6 @@ export default {
       }
       lease.end();
     }
-    return new Response(streamChunks(body(), ending));
+    return new Response(streamChunks(body(), requestAbort));
   },
 } satisfies ExportedHandler<Env>;

@@ -1,8 +1,8 @@
 // The encoder alone, in workerd: it encodes one canned page of SQL over HTTP, the request's body, many times.
 import { neon, neonConfig } from '@neondatabase/serverless';
 import { free } from '../src/encode/bytes.ts';
-import { JSON_COLUMNS, keyColumnsOf } from '../src/db/responses.ts';
-import { csvFormat, jsonFormat } from '../src/export/formats.ts';
+import { CSV_COLUMNS, JSON_COLUMNS, keyColumnsOf } from '../src/db/responses.ts';
+import { csvPages, jsonPages } from '../src/formats/page-format.ts';
 import { streamChunks } from '../src/http/stream.ts';
 
 type Row = (string | null)[];
@@ -15,11 +15,12 @@ const KEY_COLUMNS = keyColumnsOf(JSON_COLUMNS);
  * one. In the service, the network fills that memory.
  */
 async function* records(canned: Uint8Array, pages: number): AsyncGenerator<Uint8Array, void, void> {
-  const { encode } = csvFormat();
+  const { encode } = csvPages({ columns: CSV_COLUMNS });
+  const rows = rowsIn(canned);
   const page = new Uint8Array(canned.length);
   for (let i = 0; i < pages; i++) {
     page.set(canned);
-    yield encode(page, 'result name', false).data;
+    yield encode(page, rows, false).data;
   }
 }
 
@@ -27,16 +28,20 @@ async function* records(canned: Uint8Array, pages: number): AsyncGenerator<Uint8
 async function* objects(canned: Uint8Array<ArrayBuffer>, pages: number): AsyncGenerator<Uint8Array, void, void> {
   const rows = await driverRows(canned);
   const ids = new Set(rows.map((row) => row[JSON_COLUMNS.indexOf('surveyid')] as string));
-  const { encode } = jsonFormat(
+  const { encode } = jsonPages(
     Array.from(ids, (id) => ({ id, shortcode: 'form' })),
     { after: '\n' },
   );
   for (let i = 0; i < pages; i++) {
-    const { data } = encode(canned, 'result name', false);
+    const { data } = encode(canned, rowsIn(canned), false);
     yield data;
     free(data);
   }
 }
+
+/** The position of a page's rows. */
+const rowsIn = (page: Uint8Array) =>
+  new TextDecoder().decode(page.subarray(0, 10_000)).indexOf('"rows":') + '"rows":'.length;
 
 /** A page's rows as the driver returns them, parsed from its bytes. */
 async function driverRows(canned: BufferSource): Promise<Row[]> {

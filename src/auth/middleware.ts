@@ -20,8 +20,7 @@ const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 export function authenticate(): MiddlewareHandler<AppEnv> {
   const cache = new KeyCache();
   return async function authenticateByApiKey(c, next) {
-    const key = await c.var.stats.timeAuth(() => admit(c, cache));
-    c.set('account', { id: key.accountId, email: key.email, expires: key.expires });
+    await c.var.stats.timeAuth(() => authenticateRequest(c, cache));
     c.set('checkKey', async () => {
       if (!(await isStillValid(c, cache))) throw new RevokedKeyError('the key was revoked or has expired');
     });
@@ -29,7 +28,7 @@ export function authenticate(): MiddlewareHandler<AppEnv> {
   };
 }
 
-async function admit(c: Context<AppEnv>, cache: KeyCache): Promise<StoredApiKey> {
+async function authenticateRequest(c: Context<AppEnv>, cache: KeyCache): Promise<void> {
   const { requestId, stats } = c.var;
   const address = addressOf(c.req.raw.headers);
   let counted: Promise<void> | undefined;
@@ -40,10 +39,9 @@ async function admit(c: Context<AppEnv>, cache: KeyCache): Promise<StoredApiKey>
     await countFailure();
     throw invalidToken();
   }
-  stats.accountId = key.accountId;
-  stats.keyId = key.keyId;
-  await enforceLimit(c.env.KEY_LIMIT, key.keyId, requestId, tooManyRequests);
-  return key;
+  const { accountId, keyId, email, expires } = key;
+  c.set('account', { id: accountId, email, expires, keyId });
+  await enforceLimit(c.env.KEY_LIMIT, keyId, requestId, tooManyRequests);
 }
 
 /** While the database cannot be reached, a key remains valid. */

@@ -1,5 +1,4 @@
 import type { Database, QueryOptions } from './client.ts';
-import { checkColumn } from './sql.ts';
 
 /** An issued API key and the account it belongs to. */
 export interface StoredApiKey {
@@ -29,10 +28,10 @@ const numberOrNull = (text: string | null) => (text === null ? null : Number(tex
  */
 export async function findApiKey(db: Database, hash: string): Promise<FoundApiKey | undefined> {
   const text = `
-    select k.id, u.id, u.email, ${milliseconds('k.expires')}, ${milliseconds('uses.last_used')}, ${checkColumn()}
+    select k.id, u.id, u.email, ${milliseconds('k.expires')}, ${milliseconds('uses.last_used')}
     from api_keys k join users u on u.id = k.userid left join api_key_uses uses on uses.keyid = k.id
     where k.hash = $1 and k.revoked is null and (k.expires is null or k.expires > now())`;
-  const [row] = await db.rows({ text, params: [hash], columns: 6 }, SHARED);
+  const [row] = await db.rows({ text, params: [hash] }, SHARED);
   if (!row) return undefined;
   const [keyId, accountId, email, expires, lastUsed] = row as [string, string, string, string | null, string | null];
   return { keyId, accountId, email, expires: numberOrNull(expires), lastUsed: numberOrNull(lastUsed) };
@@ -45,12 +44,8 @@ export async function findApiKey(db: Database, hash: string): Promise<FoundApiKe
  */
 export async function noteApiKeyUse(db: Database, keyId: string, at: number, since: number): Promise<void> {
   const text = `
-    with noted as (
-      insert into api_key_uses as uses (keyid, last_used) values ($1, $2)
-      on conflict (keyid) do update set last_used = excluded.last_used where uses.last_used < $3::timestamptz
-      returning keyid
-    )
-    select ${checkColumn()} from noted`;
+    insert into api_key_uses as uses (keyid, last_used) values ($1, $2)
+    on conflict (keyid) do update set last_used = excluded.last_used where uses.last_used < $3::timestamptz`;
   const times = [at, since].map((ms) => new Date(ms).toISOString());
-  await db.rows({ text, params: [keyId, ...times], columns: 1 }, SHARED);
+  await db.execute({ text, params: [keyId, ...times] }, SHARED);
 }

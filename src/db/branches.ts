@@ -1,11 +1,15 @@
 import type { Range, Selection } from '../responses/selection.ts';
-import { formatInstant, parseInstant } from '../responses/timestamp.ts';
+import { parseInstant } from '../responses/timestamp.ts';
+import { filterConditions } from './conditions.ts';
 import { type AddParam, type Order, type Param, branchOrderSql, cursorSql, orderSql } from './order.ts';
 
 /** With more form versions, planning their branches takes longer than sorting their rows. */
 const MAX_MERGED = 50;
 /** With more branches, planning takes longer than walking the index past the other participants. */
 const MAX_BRANCHES = 200;
+
+/** The number of the parameter that limits {@link rangeRows}. */
+export const LIMIT_PARAM = 1;
 
 /**
  * SQL for the first `range.limit` responses of a range, in order.
@@ -14,31 +18,30 @@ const MAX_BRANCHES = 200;
  * form version and participant, since an index holds each participant's responses together.
  *
  * @param columns the columns to read, the order's and `surveyid` among them
- * @param params receives the values, the limit first
+ * @param params receives the values; the first one has number {@link LIMIT_PARAM}
  */
 export function rangeRows(selection: Selection, range: Range, columns: string, order: Order, params: Param[]): string {
-  const { formVersions } = selection;
+  const { formVersions, userids } = selection;
   if (formVersions.length === 0) return `select ${columns} from responses where false`;
   if (formVersions.length > MAX_MERGED) return sortedRows(selection, range, columns, order, params);
   const add: AddParam = (value) => `$${params.push(value)}`;
   const limit = add(range.limit);
-  const conditions = rangeConditions(selection, range, order, add);
-  const participants = participantConditions(selection, add);
+  const byParticipant = formVersions.length * (userids?.length ?? 1) <= MAX_BRANCHES;
+  const conditions = rangeConditions(
+    byParticipant ? { ...selection, userids: undefined } : selection,
+    range,
+    order,
+    add,
+  );
+  const participants = byParticipant ? userids?.map((userid) => ` and userid = ${add(userid)}`) : undefined;
   const branches = formVersions
     .map(({ id }) => [`surveyid = ${add(id)}`, ...conditions].join(' and '))
-    .flatMap((form) => participants.map((participant) => form + participant))
+    .flatMap((form) => participants?.map((participant) => form + participant) ?? [form])
     .map(
       (where) => `(select ${columns} from responses where ${where} order by ${branchOrderSql(order)} limit ${limit})`,
     );
   if (branches.length === 1) return branches[0] as string;
   return `${branches.join('\nunion all\n')} order by ${orderSql(order)} limit ${limit}`;
-}
-
-/** One condition per participant, unless these make too many branches. */
-function participantConditions({ userids, formVersions }: Selection, add: AddParam): string[] {
-  if (!userids) return [''];
-  if (formVersions.length * userids.length > MAX_BRANCHES) return [` and userid = any(${add(userids)})`];
-  return userids.map((userid) => ` and userid = ${add(userid)}`);
 }
 
 /**
@@ -53,7 +56,7 @@ function sortedRows(selection: Selection, range: Range, columns: string, order: 
   const add: AddParam = (value) => `$${params.push(value)}`;
   const limit = `${add(range.limit)}::bigint`;
   const forms = `unnest(${add(selection.formVersions.map(({ id }) => id))}::uuid[]) form (id)`;
-  const conditions = [...rangeConditions(selection, range, order, add), ...participantCondition(selection, add)];
+  const conditions = rangeConditions(selection, range, order, add);
   const rows = (names: string, most: string, ...where: string[]) =>
     `(select ${names} from responses where ${['surveyid = form.id', ...conditions, ...where].join(' and ')}
       order by ${branchOrderSql(order)} limit ${most})`;
@@ -83,28 +86,25 @@ function sortedRows(selection: Selection, range: Range, columns: string, order: 
 export function countSql(selection: Selection, after: Range['after'], order: Order, params: Param[]): string {
   const add: AddParam = (value) => `$${params.push(value)}`;
   const forms = add(selection.formVersions.map(({ id }) => id));
-  const conditions = [...rangeConditions(selection, { after }, order, add), ...participantCondition(selection, add)];
+  const conditions = rangeConditions(selection, { after }, order, add);
   return `
     select coalesce(sum(count), 0) as count from unnest(${forms}::uuid[]) form (id), lateral (
       select count(*) from responses where ${['surveyid = form.id', ...conditions].join(' and ')}
     ) k`;
 }
 
-const participantCondition = ({ userids }: Selection, add: AddParam) =>
-  userids ? [`userid = any(${add(userids)})`] : [];
-
 /**
- * The conditions of a range and of the filters by time and question. Ordered by time, an index walk starts at one position: at
- * the later one, in the order, of `after` and the time at which the selection starts, which is `since`, or descending, `until`.
- * The later one implies the other. A page boundary implies the time at which the selection ends: it was found among the
- * responses before it.
+ * The conditions of a range and of a selection's filters, without those that others imply, so that an index walk in the order of
+ * time starts and ends at one position. The selection starts at `since` (descending: at `until`): of that time and `after`, only the
+ * one that comes later in the order is a condition. `upTo`, the position of a selected response, implies the end of the selection.
  */
 function rangeConditions(
-  { since, until, questionRefs }: Selection,
+  selection: Selection,
   { after, upTo }: Omit<Range, 'limit'>,
   order: Order,
   add: AddParam,
 ): string[] {
+  const { since, until } = selection;
   const isDescending = order.direction === 'desc';
   const isByTime = order.columns[0] === 'timestamp';
   const start = isDescending ? until : since;
@@ -114,11 +114,10 @@ function rangeConditions(
   const impliesStart = hasBoth && !startIsLater;
   const impliesEnd = isByTime && upTo !== undefined;
   const [impliesSince, impliesUntil] = isDescending ? [impliesEnd, impliesStart] : [impliesStart, impliesEnd];
+  const needed = { ...selection, since: impliesSince ? undefined : since, until: impliesUntil ? undefined : until };
   return [
-    ...(since === undefined || impliesSince ? [] : [`timestamp >= ${add(formatInstant(since))}::timestamptz`]),
-    ...(until === undefined || impliesUntil ? [] : [`timestamp < ${add(formatInstant(until))}::timestamptz`]),
+    ...filterConditions(needed, add),
     ...(after && !startIsLater ? [cursorSql(order, isDescending ? '<' : '>', after, add)] : []),
     ...(upTo ? [cursorSql(order, isDescending ? '>=' : '<=', upTo, add)] : []),
-    ...(questionRefs ? [`question_ref = any(${add(questionRefs)})`] : []),
   ];
 }

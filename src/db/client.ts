@@ -1,7 +1,10 @@
 import { neon, neonConfig } from '@neondatabase/serverless';
-import { DatabaseError, failureOfStatus } from './errors.ts';
+import { free } from '../encode/bytes.ts';
+import type { EncodeRows, EncodedPage } from '../encode/rows.ts';
+import { type FetchOptions, fetchResult } from './endpoint.ts';
+import { DatabaseError } from './errors.ts';
+import { Proof } from './proof.ts';
 import { QueryStats } from './query-stats.ts';
-import { RESULT_NAME, checkText } from './sql.ts';
 import { type RetryEnv, type RetryPolicy, retryLimits, withRetry } from './retry.ts';
 
 /** The settings of the database. */
@@ -15,51 +18,44 @@ export interface DatabaseEnv extends RetryEnv {
 /** A row as Postgres prints it: texts and nulls. */
 export type Row = readonly (string | null)[];
 
+/** A query. A row that it returns must not consist of nulls alone. */
 export interface Query {
-  /** SQL with the parameters `$1`, `$2`, …, whose last column is called {@link RESULT_NAME}. */
+  /** SQL with the parameters `$1`, `$2`, … */
   readonly text: string;
   readonly params: readonly (string | number | readonly string[])[];
-  /** The number of columns of the result; a result with another number of columns is rejected. */
-  readonly columns: number;
+  /** The number of the parameter, from 1, that limits the rows. Fewer rows than it are then known to be all. */
+  readonly limit?: number | undefined;
 }
 
 export interface QueryOptions {
   readonly signal: AbortSignal;
   /** `request` unless given. */
-  readonly retry?: RetryPolicy;
+  readonly retry?: RetryPolicy | undefined;
   /** A larger response is not read but fails as `too-large`, like one beyond the endpoint's own limit. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
 }
 
-/** The database over HTTP. Every query is a request of its own, and is retried after a transient failure. */
-export interface Database {
-  /**
-   * Reads the rows of a query whose last column is a `checkColumn`.
-   *
-   * @throws DatabaseError, or the signal's reason
-   */
-  rows(query: Query, options: QueryOptions): Promise<Row[]>;
-  /**
-   * Reads the response's bytes: JSON with rows as arrays of text.
-   *
-   * @param use consumes the bytes; if it throws, the query is retried. It has to check the name of the last column.
-   * @throws DatabaseError, or the signal's reason
-   */
-  bytes<T>(query: Query, options: QueryOptions, use: (body: Uint8Array<ArrayBuffer>, name: string) => T): Promise<T>;
+export interface PageOptions extends QueryOptions {
+  /** Where the page is expected to end. If it does, its rows need not be counted. */
+  readonly end?: Pick<EncodedPage, 'rowCount' | 'lastKey'> | undefined;
 }
 
 /**
- * How much of a body is read at a time, in bytes: half of an export's page. The runtime copies each read, so larger ones take more
- * memory; many small ones leave more garbage.
+ * The database over HTTP. Every query is a separate request, and is retried after a transient failure.
+ *
+ * What it returns is proven to be all rows of the query, and no others: see {@link Proof}.
  */
-const READ_BYTES = 2.25 * 1024 * 1024;
-
-/** What a query passes through the driver to {@link fetchResult}, besides fetch's own options. */
-interface FetchOptions {
-  signal: AbortSignal;
-  maxBytes: number | undefined;
-  raw: boolean;
-  stats: QueryStats;
+export interface Database {
+  /** Reads the rows of a query. @throws DatabaseError, or the signal's reason */
+  rows(query: Query, options: QueryOptions): Promise<Row[]>;
+  /**
+   * Reads the rows of a query and encodes them.
+   *
+   * @throws DatabaseError, or the signal's reason
+   */
+  page(query: Query, options: PageOptions, encode: EncodeRows): Promise<EncodedPage>;
+  /** Executes a statement that may be executed twice. Its result is not read. @throws DatabaseError, or the signal's reason */
+  execute(statement: Query, options: QueryOptions): Promise<void>;
 }
 
 /** Keeps values as the text that Postgres printed: the driver would parse a timestamp into a `Date` without microseconds. */
@@ -72,39 +68,57 @@ export function connect(env: DatabaseEnv, stats = new QueryStats()): Database {
   if (env.SQL_ENDPOINT) neonConfig.fetchEndpoint = env.SQL_ENDPOINT;
   const driver = () => neon(checkedUrl(env.DATABASE_URL), { disableWarningInBrowsers: true });
 
-  const retried = <T>(
-    retry: RetryPolicy,
-    signal: AbortSignal,
-    read: (attempt: AbortSignal) => Promise<T>,
-  ): Promise<T> => {
-    const work = async () => withRetry(retryLimits(env)[retry], signal, read, () => stats.retries++);
+  /** Sends SQL once. @param raw returns the response's bytes as `body`, instead of rows */
+  const send = (sql: string, { params }: Query, { signal, maxBytes }: QueryOptions, raw = false): Promise<unknown> => {
+    const fetchOptions: FetchOptions = { signal, maxBytes, raw, stats };
+    return driver().query(sql, [...params], { arrayMode: true, fullResults: true, types: asText, fetchOptions });
+  };
+
+  function retried<T>(options: QueryOptions, attempt: (options: QueryOptions) => Promise<T>): Promise<T> {
+    const { retry = 'request', signal } = options;
+    const work = async () => {
+      const limits = retryLimits(env)[retry];
+      return withRetry(
+        limits,
+        signal,
+        (own) => attempt({ ...options, signal: own }),
+        () => stats.retries++,
+      );
+    };
     // Authentication is timed as a whole, including its queries.
     return retry === 'key' ? work() : stats.time(work);
-  };
+  }
 
   return {
-    rows: ({ text, params, columns }, { signal, retry = 'request', maxBytes }) =>
-      retried(retry, signal, async (attempt) => {
-        const fetchOptions: FetchOptions = { signal: attempt, maxBytes, raw: false, stats };
-        const options = { arrayMode: true, fullResults: true, types: asText, fetchOptions };
-        const name = randomName();
-        const named = text.replaceAll(RESULT_NAME, name);
-        return checkedRows(await driver().query(named, [...params], options), columns, name);
+    rows: (query, options) =>
+      retried(options, async (attempt) => {
+        const proof = new Proof(query, true);
+        return proof.rowsOf(await send(proof.sql, query, attempt));
       }),
 
-    bytes: ({ text, params }, { signal, retry = 'request', maxBytes }, use) =>
-      retried(retry, signal, async (attempt) => {
-        const fetchOptions: FetchOptions = { signal: attempt, maxBytes, raw: true, stats };
-        const name = randomName();
-        const named = text.replaceAll(RESULT_NAME, name);
-        const result: unknown = await driver().query(named, [...params], { fullResults: true, fetchOptions });
-        return use((result as { body: Uint8Array<ArrayBuffer> }).body, name);
-      }),
+    async page(query, { end, ...options }, encode) {
+      const read = (isCounted: boolean) =>
+        retried(options, async (attempt) => {
+          const proof = new Proof(query, isCounted);
+          const result = await send(proof.sql, query, attempt, true);
+          const { body } = result as { body: Uint8Array<ArrayBuffer> };
+          const page = proof.pageOf(body, encode);
+          if (page.data.buffer !== body.buffer) free(body);
+          return page;
+        });
+      if (!end) return read(true);
+      const page = await read(false);
+      if (page.rowCount === end.rowCount && page.lastKey.every((value, i) => value === end.lastKey[i])) return page;
+      // Rows are missing, or were stored or deleted since.
+      free(page.data);
+      free(page.cells);
+      return read(true);
+    },
+
+    execute: (statement, options) =>
+      retried(options, async (attempt) => void (await send(statement.text, statement, attempt))),
   };
 }
-
-/** The name of a result: an SQL identifier that needs no quotes. */
-const randomName = () => `r${crypto.randomUUID().replaceAll('-', '')}`;
 
 /** Checks the URL, because the driver's error for an invalid one quotes it, password included. */
 function checkedUrl(url: string | undefined): string {
@@ -112,95 +126,4 @@ function checkedUrl(url: string | undefined): string {
     throw new DatabaseError('defect', 'DATABASE_URL is missing, or not postgresql://user:password@host/database');
   }
   return url;
-}
-
-/**
- * The driver's fetch. Turns an error status into a DatabaseError before the driver makes its own error of it. With `raw`, the
- * driver gets a result without rows, with the bytes as `body`; with `fullResults` it returns that same object.
- */
-async function fetchResult(url: string, options: RequestInit & FetchOptions): Promise<unknown> {
-  const { maxBytes = Infinity, raw, stats, ...init } = options;
-  stats.requests++;
-  const response = await fetch(url, init);
-  if (response.status === 400) return response;
-  if (!response.ok) throw failureOfStatus(response.status, await response.text());
-
-  const length = Number(response.headers.get('Content-Length') ?? 0);
-  if (length > maxBytes) {
-    await response.body?.cancel();
-    throw new DatabaseError('too-large', `a response of ${length} bytes, more than the ${maxBytes} allowed`);
-  }
-  if (!raw) return response;
-  const json = async () => ({ fields: [], rows: [], body: await readBytes(response, length) });
-  return { ok: true, status: response.status, json };
-}
-
-/**
- * Reads a body into one buffer. `arrayBuffer()` would collect its parts and then join them, which takes twice the memory. Nor is the
- * whole body read at once: the runtime would read into a buffer of its own, as large as the view it is given, and copy it. With a
- * `Content-Encoding`, the length is not that of the bytes read.
- */
-async function readBytes(response: Response, length: number): Promise<Uint8Array<ArrayBuffer>> {
-  const { body, headers } = response;
-  if (!body || length <= READ_BYTES || headers.has('Content-Encoding'))
-    return new Uint8Array(await response.arrayBuffer());
-  const reader = body.getReader({ mode: 'byob' }) as unknown as ByteReader;
-  let bytes = new Uint8Array(length);
-  for (let at = 0; at < length;) {
-    const part = bytes.subarray(at, at + READ_BYTES);
-    const { done, value } = await reader.readAtLeast(part.length, part);
-    if (done) throw corrupted('fewer bytes than its Content-Length');
-    bytes = new Uint8Array(value.buffer); // the read has transferred the buffer
-    at += value.length;
-  }
-  // Only when it is read to its end does the stream release its memory.
-  if (!(await reader.readAtLeast(1, new Uint8Array(1))).done) throw corrupted('more bytes than its Content-Length');
-  return bytes;
-}
-
-/** The runtime's reader, which can wait for a number of bytes: https://developers.cloudflare.com/workers/runtime-apis/streams/readablestreambyobreader/ */
-interface ByteReader {
-  readonly readAtLeast: (
-    bytes: number,
-    view: Uint8Array<ArrayBuffer>,
-  ) => Promise<
-    | { readonly done: false; readonly value: Uint8Array<ArrayBuffer> }
-    | { readonly done: true; readonly value?: undefined }
-  >;
-}
-
-/** A result as the driver returns it. */
-interface FullResult {
-  readonly fields: readonly { readonly name: string }[];
-  readonly rows: Row[];
-  readonly rowCount: number | null;
-}
-
-/**
- * The rows of a complete result. A result can be valid JSON and still be corrupted, and a list that lost rows in transit would
- * look like the end of the data.
- *
- * @param columns the number of columns every row must have
- * @param name the name of the last column
- * @throws DatabaseError `transient`
- */
-export function checkedRows(result: unknown, columns: number, name: string): Row[] {
-  const { fields, rows, rowCount } = result as FullResult;
-  if (fields.at(-1)?.name !== name) throw corrupted('the name of another request');
-  if (rows.length !== rowCount) throw corrupted(`${rows.length} rows whose rowCount is ${rowCount}`);
-  if (fields.length !== columns) throw corrupted(`${fields.length} columns, not ${columns}`);
-  if (rows.some((row) => row.length !== columns)) throw corrupted('rows of different lengths');
-  if (rows.some((row) => row.at(-1) !== checkText(name, rowCount))) throw corrupted('rows of another result');
-  return rows;
-}
-
-const corrupted = (what: string) => new DatabaseError('transient', `a result with ${what}`);
-
-/** Reads the rows of a query that always has some. A result without rows has lost them, and is read again. */
-export async function someRows(db: Database, query: Query, options: QueryOptions): Promise<[Row, ...Row[]]> {
-  let rows = await db.rows(query, options);
-  if (rows.length === 0) rows = await db.rows(query, options);
-  const [first, ...others] = rows;
-  if (first) return [first, ...others];
-  throw new DatabaseError('transient', 'a result that has lost all its rows');
 }

@@ -1,8 +1,9 @@
 import type { Selection } from '../responses/selection.ts';
 import type { Query } from './client.ts';
+import { filterConditions } from './conditions.ts';
 import type { Param } from './order.ts';
-import { FORM_POSITIONS, filterConditions } from './questions.ts';
-import { checkColumn, isoTimestamp } from './sql.ts';
+import { FORM_POSITIONS } from './questions.ts';
+import { isoTimestamp } from './sql.ts';
 
 /** The columns of {@link codebookQuery}, in order. */
 export const CODEBOOK_COLUMNS = [
@@ -50,7 +51,7 @@ export function codebookQuery(selection: Selection, columns: 'form_question' | '
       group by position, question_ref
     )
     select ${columns === 'question' ? '' : `shortcode || '.' || `}question_ref, shortcode, question_ref, idx, question_text, responses, participants,
-      ${isoTimestamp('first')}, ${isoTimestamp('last')}, ${checkColumn()}
+      ${isoTimestamp('first')}, ${isoTimestamp('last')}
     from question join latest using (position, question_ref), lateral (
       select form.shortcode, question_text
       from form join responses r on surveyid = form.id
@@ -60,5 +61,5 @@ export function codebookQuery(selection: Selection, columns: 'form_question' | '
       limit 1
     ) response
     order by position, idx, question_ref collate "C"`;
-  return { text, params, columns: CODEBOOK_COLUMNS.length + 1 };
+  return { text, params };
 }

@@ -20,14 +20,14 @@ export type Param = Query['params'][number];
 export type AddParam = (value: Param) => string;
 
 /**
- * What to ORDER BY within one form version.
+ * The list for ORDER BY within one form version.
  *
- * @param alias of the rows, if `timestamp` would otherwise mean an output column
+ * @param alias the alias of the rows, for queries with an output column `timestamp`, which would be sorted by otherwise
  */
 export const branchOrderSql = ({ columns, direction }: Order, alias?: string): string =>
   columns.map((column) => `${alias && column === 'timestamp' ? `${alias}.` : ''}${column} ${direction}`).join(', ');
 
-/** What to ORDER BY. @param alias likewise */
+/** The list for ORDER BY across form versions. @param alias likewise */
 export const orderSql = (order: Order, alias?: string): string =>
   `${branchOrderSql(order, alias)}, surveyid ${order.direction}`;
 

@@ -1,8 +1,7 @@
 import type { Selection } from '../responses/selection.ts';
-import { formatInstant } from '../responses/timestamp.ts';
 import type { Database, Query } from './client.ts';
-import type { AddParam, Param } from './order.ts';
-import { checkColumn } from './sql.ts';
+import { filterConditions } from './conditions.ts';
+import type { Param } from './order.ts';
 
 /** A question of a form, in all its versions. */
 export interface Question {
@@ -35,7 +34,7 @@ export function questionsQuery(selection: Selection, limit: number): Query {
   const params: Param[] = [formVersions.map(({ id }) => id), formVersions.map(({ shortcode }) => shortcode)];
   const where = filterConditions(selection, (value) => `$${params.push(value)}`);
   const text = `
-    select form.shortcode, question_ref, ${checkColumn(`least(count(*) over (), ${limit})`)}
+    select form.shortcode, question_ref
     from (
       select surveyid, question_ref, min(question_idx) as idx
       from responses
@@ -46,7 +45,7 @@ export function questionsQuery(selection: Selection, limit: number): Query {
     group by form.position, form.shortcode, question_ref
     order by form.position, min(idx), question_ref collate "C"
     limit ${limit}`;
-  return { text, params, columns: 3 };
+  return { text, params };
 }
 
 /** @throws DatabaseError `too-large` if the questions' names exceed `maxBytes` */
@@ -56,18 +55,6 @@ export async function findQuestions(
   { limit, maxBytes }: { limit: number; maxBytes: number },
   signal: AbortSignal,
 ): Promise<Question[]> {
-  const read = () => db.rows(questionsQuery(selection, limit), { signal, maxBytes, retry: 'scan' });
-  let rows = await read();
-  if (rows.length === 0) rows = await read(); // a result that lost all its rows would make a file without questions
+  const rows = await db.rows(questionsQuery(selection, limit), { signal, maxBytes, retry: 'scan' });
   return (rows as [string, string][]).map(([shortcode, questionRef]) => ({ shortcode, questionRef }));
-}
-
-/** SQL for the filters of a selection, other than by form version. */
-export function filterConditions({ since, until, userids, questionRefs }: Selection, add: AddParam): string[] {
-  return [
-    since === undefined ? '' : `timestamp >= ${add(formatInstant(since))}::timestamptz`,
-    until === undefined ? '' : `timestamp < ${add(formatInstant(until))}::timestamptz`,
-    userids ? `userid = any(${add(userids)})` : '',
-    questionRefs ? `question_ref = any(${add(questionRefs)})` : '',
-  ].filter((condition) => condition !== '');
 }

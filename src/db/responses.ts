@@ -1,10 +1,10 @@
 import { CURSOR_COLUMNS, type Cursor, cursorOf } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
-import { countSql, rangeRows } from './branches.ts';
-import { type Database, type Query, someRows } from './client.ts';
+import { LIMIT_PARAM, countSql, rangeRows } from './branches.ts';
+import type { Database, Query } from './client.ts';
 import { withoutFormulas } from './formulas.ts';
 import { type AddParam, BY_TIME, type Order, type Param, orderSql } from './order.ts';
-import { RESULT_NAME, checkColumn, isoTimestamp } from './sql.ts';
+import { isoTimestamp } from './sql.ts';
 
 /** The columns of a CSV export, in the order that scripts depend on. */
 export const CSV_COLUMNS = [
@@ -64,12 +64,6 @@ export interface PageOptions {
   readonly order?: Order | undefined;
 }
 
-/** How one page is read. */
-export interface PageQueryOptions extends PageOptions {
-  /** Adds a {@link checkColumn}, which costs about 8 % of the query. */
-  readonly checked?: boolean | undefined;
-}
-
 /**
  * The page query: the responses of a range, in order.
  *
@@ -83,15 +77,14 @@ export function pageQuery(
   selection: Selection,
   range: Range,
   columns: readonly Column[],
-  { safe = false, order = BY_TIME, checked = false }: PageQueryOptions = {},
+  { safe = false, order = BY_TIME }: PageOptions = {},
 ): Query {
   const params: Param[] = [];
   const rows = rangeRows(selection, range, '*', order, params);
   const add: AddParam = (value) => `$${params.push(value)}`;
   const list = columns.map((column) => columnSql(column, safe, add));
-  list.push(checked ? checkColumn() : `${list.pop()} as ${RESULT_NAME}`);
   const text = `select ${list.join(', ')} from (${rows}) r order by ${orderSql(order, 'r')}`;
-  return { text, params, columns: list.length };
+  return { text, params, limit: selection.formVersions.length > 0 ? LIMIT_PARAM : undefined };
 }
 
 /**
@@ -102,11 +95,11 @@ export function boundaryQuery(selection: Selection, range: Range, pageRows: numb
   const params: Param[] = [];
   const rows = rangeRows(selection, range, 'surveyid, timestamp, userid, question_ref', order, params);
   const text = `
-    select ${isoTimestamp('timestamp')}, userid, question_ref, surveyid, ${checkColumn()}
+    select ${isoTimestamp('timestamp')}, userid, question_ref, surveyid
     from (select *, row_number() over (order by ${orderSql(order)}) as n from (${rows}) k) k
     where n % $${params.length + 1} = 0
     order by ${orderSql(order, 'k')}`;
-  return { text, params: [...params, pageRows], columns: CURSOR_COLUMNS.length + 1 };
+  return { text, params: [...params, pageRows] };
 }
 
 /** Runs {@link boundaryQuery}. */
@@ -125,11 +118,7 @@ export async function findBoundaries(
 /** Counts the responses of a selection, all, or those after a cursor in the given order. The query reads only the index. */
 export function countQuery(selection: Selection, after: Cursor | undefined, order: Order = BY_TIME): Query {
   const params: Param[] = [];
-  return {
-    text: `select count, ${checkColumn()} from (${countSql(selection, after, order, params)}) k`,
-    params,
-    columns: 2,
-  };
+  return { text: countSql(selection, after, order, params), params };
 }
 
 /** Runs {@link countQuery}. */
@@ -140,8 +129,8 @@ export async function countResponses(
   signal: AbortSignal,
   order?: Order,
 ): Promise<number> {
-  const [[count]] = await someRows(db, countQuery(selection, after, order), { signal, retry: 'scan' });
-  return Number(count);
+  const [row] = await db.rows(countQuery(selection, after, order), { signal, retry: 'scan' });
+  return Number(row?.[0]);
 }
 
 function columnSql(column: Column, safe: boolean, add: AddParam): string {

@@ -83,16 +83,16 @@ export async function withRetry<T>(
  * made by `AbortSignal.any` for as long as its sources live.
  */
 async function attempt<T>(ms: number, signal: AbortSignal, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const ending = new AbortController();
-  const end = () => ending.abort(signal.reason);
+  const attemptAbort = new AbortController();
+  const end = () => attemptAbort.abort(signal.reason);
   signal.addEventListener('abort', end);
   let timedOut: DatabaseError | undefined;
   const timer = setTimeout(() => {
     timedOut = new DatabaseError('transient', `no response within ${ms} ms`);
-    ending.abort(timedOut);
+    attemptAbort.abort(timedOut);
   }, ms);
   try {
-    return await read(ending.signal);
+    return await read(attemptAbort.signal);
   } catch (error) {
     throw timedOut ?? error;
   } finally {

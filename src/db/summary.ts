@@ -1,8 +1,8 @@
 import type { Selection } from '../responses/selection.ts';
-import { type Database, type Query, someRows } from './client.ts';
+import type { Database, Query } from './client.ts';
+import { filterConditions } from './conditions.ts';
 import type { Param } from './order.ts';
-import { filterConditions } from './questions.ts';
-import { checkColumn, isoTimestamp } from './sql.ts';
+import { isoTimestamp } from './sql.ts';
 
 export interface Summary {
   readonly responses: number;
@@ -34,7 +34,7 @@ export function summaryQuery(selection: Selection, timeZone: string): Query {
       where ${[`(select set_config('timezone', $2, true)) is not null`, 'surveyid = any($1::uuid[])', ...where].join(' and ')}
       group by 1, 2
     )
-    select to_char(day, 'YYYY-MM-DD'), responses, participants, ${isoTimestamp('first')}, ${isoTimestamp('last')}, ${checkColumn()}
+    select to_char(day, 'YYYY-MM-DD'), responses, participants, ${isoTimestamp('first')}, ${isoTimestamp('last')}
     from (
       select null::date as day, coalesce(sum(responses), 0) as responses,
         (select count(*) from (select from answered group by userid) participant) as participants,
@@ -44,7 +44,7 @@ export function summaryQuery(selection: Selection, timeZone: string): Query {
       select day, sum(responses), count(*), null, null from answered group by day
     ) counts
     order by day nulls first`;
-  return { text, params, columns: 6 };
+  return { text, params };
 }
 
 /**
@@ -59,8 +59,14 @@ export async function summarize(
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<Summary> {
-  const [total, ...days] = await someRows(db, summaryQuery(selection, timeZone), { signal, maxBytes, retry: 'scan' });
-  const [, responses, participants, first, last] = total as [null, string, string, string | null, string | null];
+  const [total, ...days] = await db.rows(summaryQuery(selection, timeZone), { signal, maxBytes, retry: 'scan' });
+  const [, responses, participants, first, last] = total as unknown as [
+    null,
+    string,
+    string,
+    string | null,
+    string | null,
+  ];
   return {
     responses: Number(responses),
     participants: Number(participants),
@@ -76,7 +82,6 @@ export async function summarize(
 
 /** Whether the database has a time zone of exactly this name. Reads all its zones, which takes some 10 ms. */
 export async function isTimeZone(db: Database, name: string, signal: AbortSignal): Promise<boolean> {
-  const text = `select count(*), ${checkColumn('1')} from pg_timezone_names where name = $1`;
-  const [[count]] = await someRows(db, { text, params: [name], columns: 2 }, { signal });
-  return count === '1';
+  const text = 'select name from pg_timezone_names where name = $1';
+  return (await db.rows({ text, params: [name] }, { signal })).length > 0;
 }

@@ -1,11 +1,10 @@
 import type { Selection } from '../responses/selection.ts';
-import { type Database, type Query, someRows } from './client.ts';
+import type { Database, Query } from './client.ts';
+import { filterConditions } from './conditions.ts';
 import type { AddParam, Param } from './order.ts';
-import { filterConditions } from './questions.ts';
 import { type Column, lacksMetadata, translatedAnswer } from './responses.ts';
-import { checkColumn } from './sql.ts';
 
-/** The columns whose text can have any length. The value of a metadata key is never longer than `metadata`, so it needs no check of its own. */
+/** The columns whose text can have any length. Values of metadata keys are not checked: none is longer than `metadata`. */
 const TEXTS: ReadonlySet<Column> = new Set<Column>([
   'parent_shortcode',
   'userid',
@@ -35,8 +34,8 @@ export function longTextQuery(selection: Selection, columns: readonly Column[], 
       return `octet_length(${text}) > ${limit} and length(${text}) + ${pairs} > ${limit}`;
     });
   where.push(`(${isLong.join(' or ')})`);
-  const text = `select exists (select from responses where ${where.join(' and ')}), ${checkColumn()}`;
-  return { text, params, columns: 2 };
+  const text = `select exists (select from responses where ${where.join(' and ')})`;
+  return { text, params };
 }
 
 /** Runs {@link longTextQuery}. */
@@ -47,8 +46,8 @@ export async function hasLongText(
   most: number,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const [[isLong]] = await someRows(db, longTextQuery(selection, columns, most), { signal, retry: 'scan' });
-  return isLong === 't';
+  const [row] = await db.rows(longTextQuery(selection, columns, most), { signal, retry: 'scan' });
+  return row?.[0] === 't';
 }
 
 /** Which participants a wide table leaves out. */
@@ -68,7 +67,7 @@ export function recordsQuery(selection: Selection, { repeats, require_metadata: 
     required.length > 0 ? `not bool_or(${lacksMetadata(required)(add, false)})` : 'true',
   ];
   const text = `
-    select coalesce(sum(records), 0), ${checkColumn()}
+    select coalesce(sum(records), 0)
     from (
       select count(distinct (parent_surveyid, parent_shortcode)) as records
       from responses join unnest($1::uuid[], $2::text[]) form (id, shortcode) on form.id = surveyid
@@ -76,7 +75,7 @@ export function recordsQuery(selection: Selection, { repeats, require_metadata: 
       group by userid
       having ${isKept.join(' and ')}
     ) participant`;
-  return { text, params, columns: 2 };
+  return { text, params };
 }
 
 /** Runs {@link recordsQuery}. */
@@ -86,6 +85,6 @@ export async function countRecords(
   leftOut: LeftOut,
   signal: AbortSignal,
 ): Promise<number> {
-  const [[records]] = await someRows(db, recordsQuery(selection, leftOut), { signal, retry: 'scan' });
-  return Number(records);
+  const [row] = await db.rows(recordsQuery(selection, leftOut), { signal, retry: 'scan' });
+  return Number(row?.[0]);
 }

@@ -20,11 +20,6 @@ export class Output {
     this.#use(this.bytes.buffer.transfer(Math.max(needed, Math.ceil(1.25 * this.bytes.length))));
   }
 
-  /** How many more bytes can be written. */
-  get room(): number {
-    return this.bytes.length - this.length;
-  }
-
   write(from: Uint8Array, start = 0, end = from.length): void {
     if (end - start > LONG_RUN) {
       this.bytes.set(from.subarray(start, end), this.length);
@@ -75,13 +70,14 @@ const utf8 = new TextEncoder();
 
 /** Joins texts, as UTF-8, and bytes. */
 export function concat(...parts: readonly (string | Uint8Array)[]): Uint8Array<ArrayBuffer> {
-  const output = new Output();
-  for (const part of parts) {
-    const bytes = typeof part === 'string' ? utf8.encode(part) : part;
-    output.reserve(bytes.length);
-    output.write(bytes);
+  const all = parts.map((part) => (typeof part === 'string' ? utf8.encode(part) : part));
+  const joined = new Uint8Array(all.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const bytes of all) {
+    joined.set(bytes, at);
+    at += bytes.length;
   }
-  return output.written;
+  return joined;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { ESCAPES, codePointAt, writeUtf8 } from './json-escapes.ts';
-import { type EncodedPage, type EncodedRows, type PageColumns, encodePage, malformed } from './page.ts';
+import { type EncodeRows, type RowShape, malformed } from './rows.ts';
 
 /*
  * The CSV encoder: from the bytes of a SQL-over-HTTP response straight to the bytes of CSV records.
@@ -17,7 +17,7 @@ const BACKSLASH = 0x5c;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const LOWER_N = 0x6e;
-/** Those of a file, 50 for keys of the metadata, and the check column. */
+/** Those of a file, 50 for keys of the metadata, and an extra one. */
 const MAX_COLUMNS = 80;
 /** From this many bytes, a native copy is faster than a loop, despite its call. Measured: flat from 16 to 96. */
 const LONG_RUN = 32;
@@ -26,26 +26,28 @@ const LONG_RUN = 32;
 const SPECIAL = new Uint8Array(256).fill(1, 0, 0x20);
 SPECIAL[QUOTE] = SPECIAL[BACKSLASH] = SPECIAL[COMMA] = 1;
 
+/** What to encode as CSV. */
+export interface CsvShape extends RowShape {
+  /** Whether to return the positions of the cells. */
+  readonly cells?: boolean | undefined;
+}
+
 /**
- * Encodes the body of a SQL-over-HTTP response as CSV records, in place: the records are in the body's buffer.
+ * Encodes rows as CSV records, in place: the records are in the buffer of the JSON.
  *
  * The dialect is that of Postgres's `COPY … TO STDOUT (FORMAT csv)`: a record ends with LF; a cell is quoted only if it
  * contains a comma, a quote, CR or LF, or is the empty string; a null is an empty cell.
  * https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-FILE-FORMATS
- *
- * @param body compact JSON with rows as arrays of text
- * @param name the name that the last column must have
- * @throws MalformedPageError if the body is truncated or malformed
  */
-export function encodeCsv(body: Uint8Array<ArrayBuffer>, columns: PageColumns, name: string): EncodedPage {
-  return encodePage(body, columns, name, (start) => encodeRows(body, start, columns));
-}
+export const csvEncoder =
+  (shape: CsvShape): EncodeRows =>
+  (...rows) =>
+    encodeRows(shape, ...rows);
 
 function encodeRows(
-  bytes: Uint8Array<ArrayBuffer>,
-  start: number,
-  { columns, keyColumns, checked = false, cells: withCells = false }: PageColumns,
-): EncodedRows {
+  { columns, keyColumns, cells: withCells = false }: CsvShape,
+  ...[bytes, start, hasExtra]: Parameters<EncodeRows>
+): ReturnType<EncodeRows> {
   const offset = start + 1;
   let found = new Int32Array(0);
   const cellStarts = new Int32Array(MAX_COLUMNS + 1);
@@ -54,20 +56,20 @@ function encodeRows(
 
   if (bytes[start] !== OPEN_BRACKET) throw malformed(start);
   if (bytes[start + 1] === CLOSE_BRACKET) {
-    return { data: bytes.subarray(0, 0), cells: found, rowCount, lastKey: [], end: start + 2, check: undefined };
+    return { data: bytes.subarray(0, 0), cells: found, rowCount, lastKey: [], end: start + 2, extra: undefined };
   }
 
-  // With a sentinel, the search for the end of a string need not compare with the length. In a truncated page the search ends
-  // here, and what follows is malformed.
+  // With a sentinel, the search for the end of a string need not compare with the length. In a truncated response the search
+  // ends here, and what follows is malformed.
   const lastByte = bytes[bytes.length - 1] as number;
   bytes[bytes.length - 1] = QUOTE;
-  const rowCells = columns + Number(checked);
-  let checkEnd = 0;
+  const rowCells = columns + Number(hasExtra);
+  let extraEnd = 0;
   for (let next = COMMA; next === COMMA; next = bytes[position.read++] as number) {
     if (encodeRow(bytes, position, cellStarts) !== rowCells) throw malformed(position.read - 1);
-    if (checked) {
-      // The record ends before the check column, whose text stays in the buffer until the next record.
-      checkEnd = position.write - 1;
+    if (hasExtra) {
+      // The record ends before the extra cell, whose text stays in the buffer until the next record.
+      extraEnd = position.write - 1;
       position.write = cellStarts[columns] as number;
       bytes[position.write - 1] = LF;
     }
@@ -82,7 +84,7 @@ function encodeRows(
 
   const { read, write } = position;
   if (bytes[read - 1] !== CLOSE_BRACKET) throw malformed(read - 1);
-  const check = checked ? readCell(bytes, write, checkEnd) : undefined;
+  const extra = hasExtra ? readCell(bytes, write, extraEnd) : undefined;
   cellStarts[columns] = write;
   const lastKey = keyColumns.map((key) =>
     readCell(bytes, cellStarts[key] as number, (cellStarts[key + 1] as number) - 1),
@@ -90,7 +92,7 @@ function encodeRows(
   const data = bytes.subarray(offset, write);
   if (withCells) found[rowCount * columns] = data.length;
   const cells = found.subarray(0, withCells ? rowCount * columns + 1 : 0);
-  return { data, cells, rowCount, lastKey, end: read, check };
+  return { data, cells, rowCount, lastKey, end: read, extra };
 }
 
 /**

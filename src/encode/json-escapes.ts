@@ -1,4 +1,4 @@
-import { malformed } from './page.ts';
+import { malformed } from './rows.ts';
 
 const BACKSLASH = 0x5c;
 

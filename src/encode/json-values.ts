@@ -1,7 +1,7 @@
 import { base64UrlLength, writeBase64Url } from './base64url.ts';
 import { Output, viewOf } from './bytes.ts';
 import { withoutLineSeparators } from './line-separators.ts';
-import { malformed } from './page.ts';
+import { malformed } from './rows.ts';
 import type { RowCells } from './row-cells.ts';
 
 const QUOTE = 0x22;
@@ -23,7 +23,7 @@ export interface MadeValue {
 const utf8 = new TextEncoder();
 
 /** Up to this many bytes are written after a {@link Constant}. */
-export const BEYOND = 7;
+export const PADDING_BYTES = 7;
 
 /** A text that is written into many objects, eight bytes at a time. */
 export class Constant {
@@ -31,11 +31,11 @@ export class Constant {
   readonly #view: DataView;
 
   constructor(text: string) {
-    this.#view = viewOf(utf8.encode(`${text}${'\0'.repeat(BEYOND)}`));
-    this.length = this.#view.byteLength - BEYOND;
+    this.#view = viewOf(utf8.encode(`${text}${'\0'.repeat(PADDING_BYTES)}`));
+    this.length = this.#view.byteLength - PADDING_BYTES;
   }
 
-  /** The caller must have reserved `length + BEYOND` bytes. */
+  /** The caller must have reserved `length + PADDING_BYTES` bytes. */
   write(output: Output): void {
     const { view } = output;
     for (let read = 0, write = output.length; read < this.length; read += 8, write += 8)
@@ -62,7 +62,7 @@ interface Entry {
   readonly next: Entry | undefined;
 }
 
-/** The string that a table has for the next column's text. The query returns no texts that are not in the table. */
+/** Replaces the next column's text by the one that a table has for it. The query returns only texts that are in the table. */
 export class LookupValue implements MadeValue {
   readonly #table: ReadonlyMap<string, string>;
   /** The entries used so far, by the last four bytes of the quoted key. */
@@ -79,7 +79,7 @@ export class LookupValue implements MadeValue {
     this.#endAt = `"${key}"`.length - 4;
   }
 
-  /** @throws MalformedPageError */
+  /** @throws MalformedRowsError */
   write({ bytes, view, read, rest }: RowCells, output: Output, room: number): void {
     const end = this.#endAt;
     if (end + 4 > rest) throw malformed(read);
@@ -125,7 +125,7 @@ export class TokenValue implements MadeValue {
   write({ view, starts, ends }: RowCells, output: Output, room: number): void {
     const array = this.#array;
     array.length = 0;
-    array.reserve(this.#beginning.length + BEYOND);
+    array.reserve(this.#beginning.length + PADDING_BYTES);
     this.#beginning.write(array);
     for (const column of this.#columns) {
       const start = starts[column] as number;

@@ -1,6 +1,6 @@
 import { Output } from './bytes.ts';
-import { BEYOND, Constant, type MemberValue } from './json-values.ts';
-import { type EncodedPage, type EncodedRows, type PageColumns, encodePage, malformed } from './page.ts';
+import { Constant, type MemberValue, PADDING_BYTES } from './json-values.ts';
+import { type EncodeRows, type RowShape, malformed } from './rows.ts';
 import { RowCells } from './row-cells.ts';
 
 /*
@@ -15,7 +15,7 @@ export interface ObjectFrame {
 }
 
 /** How rows become objects. */
-export interface ObjectLayout extends ObjectFrame {
+export interface ObjectLayout extends RowShape, ObjectFrame {
   readonly members: readonly (readonly [name: string, value: MemberValue])[];
 }
 
@@ -25,8 +25,9 @@ const CLOSE_BRACKET = 0x5d;
 /** Bytes of objects per byte of rows: the estimate for the first page. The buffer can grow further. */
 const USUAL_GROWTH = 2;
 
-/** Encodes pages of rows as objects of a layout. */
+/** Encodes rows as objects of a layout. */
 export class ObjectEncoder {
+  readonly #shape: RowShape;
   readonly #members: readonly { readonly name: Constant; readonly value: MemberValue }[];
   readonly #end: Constant;
   /** The length of an object without its values, and what is written beyond its end. */
@@ -34,32 +35,19 @@ export class ObjectEncoder {
   /** Bytes of objects per byte of rows: a little more than in the last page. */
   #growth = USUAL_GROWTH;
 
-  constructor({ members, before = '', after = '' }: ObjectLayout) {
+  constructor({ members, before = '', after = '', ...shape }: ObjectLayout) {
+    this.#shape = shape;
     this.#members = members.map(([name, value], i) => ({
       name: new Constant(`${i === 0 ? `${before}{` : ','}${JSON.stringify(name)}:`),
       value,
     }));
     this.#end = new Constant(`}${after}`);
-    this.#frameLength = this.#members.reduce((sum, { name }) => sum + name.length, this.#end.length + BEYOND);
+    this.#frameLength = this.#members.reduce((sum, { name }) => sum + name.length, this.#end.length + PADDING_BYTES);
   }
 
-  /**
-   * Encodes the body of a SQL-over-HTTP response as objects.
-   *
-   * @param body compact JSON with rows as arrays of text
-   * @param name the name that the last column must have
-   * @throws MalformedPageError if the body is truncated or malformed
-   */
-  encode(body: Uint8Array<ArrayBuffer>, columns: PageColumns, name: string): EncodedPage {
-    return encodePage(body, columns, name, (start) => this.#encodeRows(body, start, columns));
-  }
-
-  #encodeRows(
-    bytes: Uint8Array<ArrayBuffer>,
-    start: number,
-    { columns, keyColumns, checked = false }: PageColumns,
-  ): EncodedRows {
-    const row = new RowCells(bytes, start, columns + Number(checked));
+  readonly encode: EncodeRows = (bytes, start, hasExtra) => {
+    const { columns, keyColumns } = this.#shape;
+    const row = new RowCells(bytes, start, columns + Number(hasExtra));
     const output = new Output();
     let rowCount = 0;
     row.expect(OPEN_BRACKET);
@@ -68,18 +56,18 @@ export class ObjectEncoder {
     } else {
       output.reserve(Math.ceil(this.#growth * row.rest));
       do {
-        this.#writeObject(row, output, checked);
+        this.#writeObject(row, output, hasExtra);
         rowCount++;
       } while (bytes[row.read++] === COMMA);
       if (bytes[row.read - 1] !== CLOSE_BRACKET) throw malformed(row.read - 1);
       this.#growth = (1.02 * output.length) / (row.read - start);
     }
     const lastKey = rowCount === 0 ? [] : keyColumns.map((column) => row.text(column));
-    const check = checked && rowCount > 0 ? row.text(columns) : undefined;
-    return { data: output.written, cells: new Int32Array(0), rowCount, lastKey, end: row.read, check };
-  }
+    const extra = hasExtra && rowCount > 0 ? row.text(columns) : undefined;
+    return { data: output.written, cells: new Int32Array(0), rowCount, lastKey, end: row.read, extra };
+  };
 
-  #writeObject(row: RowCells, output: Output, checked: boolean): void {
+  #writeObject(row: RowCells, output: Output, hasExtra: boolean): void {
     // Cells do not become longer, except where this room is reserved again.
     const room = this.#frameLength + row.rest;
     output.reserve(room);
@@ -90,7 +78,7 @@ export class ObjectEncoder {
       else value.write(row, output, room);
     }
     this.#end.write(output);
-    if (checked) {
+    if (hasExtra) {
       const { length } = output;
       row.writeNext(false, output, room);
       output.length = length;

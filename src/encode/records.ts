@@ -1,6 +1,6 @@
 import { Output } from './bytes.ts';
 import { csvCell } from './csv-cell.ts';
-import type { PageData } from './page.ts';
+import type { EncodedRows } from './rows.ts';
 
 const COMMA = 0x2c;
 const LF = 0x0a;
@@ -10,7 +10,7 @@ const utf8 = new TextEncoder();
 /** Writes the records of a table cell by cell. Cells are CSV, quoted where necessary: see csv.ts. */
 export interface RecordWriter {
   /** Writes cells `from` to `to` of a page, `to` excluded, as the next cells of the record. They are in one row. */
-  cells(page: PageData, from: number, to: number): void;
+  cells(page: EncodedRows, from: number, to: number): void;
   /** Leaves the next cells of the record empty. */
   skip(count: number): void;
   endRecord(): void;
@@ -24,7 +24,7 @@ export interface RecordWriter {
 export class CsvRecords implements RecordWriter {
   readonly #output = new Output();
 
-  cells({ data, cells }: PageData, from: number, to: number): void {
+  cells({ data, cells }: EncodedRows, from: number, to: number): void {
     const start = cells[from] as number;
     const end = (cells[to] as number) - 1;
     this.#output.reserve(end - start + 1);
@@ -51,7 +51,7 @@ export class CsvRecords implements RecordWriter {
 }
 
 /** A text as a page of one cell. */
-export function cellOf(text: string): PageData {
+export function cellOf(text: string): EncodedRows {
   const data = utf8.encode(csvCell(text)) as Uint8Array<ArrayBuffer>;
   return { data, cells: Int32Array.of(0, data.length + 1) };
 }

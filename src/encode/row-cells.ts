@@ -1,7 +1,7 @@
 import { type Output, viewOf } from './bytes.ts';
 import { ESCAPES, codePointAt, writeUtf8 } from './json-escapes.ts';
 import { isLineSeparator, lineSeparatorAt, separatorEscape } from './line-separators.ts';
-import { malformed } from './page.ts';
+import { malformed } from './rows.ts';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -39,12 +39,12 @@ export class RowCells {
     return this.bytes.length - this.read;
   }
 
-  /** Reads a byte that has to be this one. @throws MalformedPageError */
+  /** Reads a byte that has to be this one. @throws MalformedRowsError */
   expect(byte: number): void {
     if (this.bytes[this.read++] !== byte) throw malformed(this.read - 1);
   }
 
-  /** Begins a row. @throws MalformedPageError */
+  /** Begins a row. @throws MalformedRowsError */
   begin(): void {
     this.column = 0;
     this.expect(OPEN_BRACKET);
@@ -63,7 +63,7 @@ export class RowCells {
    *   object stays on one line: Postgres prints jsonb without line breaks, but a column of type json as it was written.
    * @param output has room for the rest of the page
    * @param room to reserve again after each line separator, whose escape is longer
-   * @throws MalformedPageError
+   * @throws MalformedRowsError
    */
   writeNext(isJson: boolean, output: Output, room: number): void {
     const { bytes, view } = this;

@@ -17,7 +17,7 @@ export function compress(): MiddlewareHandler<AppEnv> {
     await next();
     c.header('Vary', 'Accept-Encoding', { append: true });
     const length = Number(c.res.headers.get('Content-Length') ?? Infinity);
-    if (c.res.status !== 200 || length < MIN_LENGTH || c.res.headers.get('Content-Type') === XLSX) return;
+    if (c.res.status !== 200 || length < MIN_LENGTH || c.res.headers.get('Content-Type') === XLSX.contentType) return;
     if (!prefersGzip(acceptEncodingOf(c.req.raw))) return;
     c.header('Content-Length', undefined);
     c.header('Content-Encoding', 'gzip');

@@ -7,6 +7,8 @@ export interface Account {
   /** `users.id` */
   readonly id: string;
   readonly email: string;
+  /** The key of the request: `api_keys.id` */
+  readonly keyId: string;
   /** When the request's key expires: milliseconds since 1970; null for a key that does not expire. */
   readonly expires: number | null;
 }
@@ -18,11 +20,11 @@ export interface AppEnv {
     requestId: string;
     stats: RequestStats;
     db: Database;
-    /** Aborted when the client disconnects, or by `ending`. Cancels all work for the request. */
+    /** Aborted when the client disconnects, or by `requestAbort`. Cancels all work for the request. */
     signal: AbortSignal;
-    /** Abort this when the work for the request is no longer needed. */
-    ending: AbortController;
-    /** Set by authentication; only under the API's base path. */
+    /** Aborts the work for the request when it is no longer needed. */
+    requestAbort: AbortController;
+    /** Set by authentication, which applies under the API's base path. */
     account: Account;
     /** Likewise. Checks the request's key again. @throws RevokedKeyError if it was revoked or has expired */
     checkKey: () => Promise<void>;

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import type { ResponsesObject } from 'openapi3-ts/oas31';
 import type { AppEnv } from './context.ts';
 import { invalidParameter, unknownParameters } from './errors.ts';
-import type { Parameters, Values } from './parameter.ts';
+import type { Parameters, Values } from './parse-parameter.ts';
 import { prefersStrictHandling } from './prefer.ts';
 
 /** The longest value of `X-Ignored-Parameters`, in bytes. */

@@ -7,7 +7,7 @@ import { sendBody } from './send.ts';
 
 /** Turns any error into a response: `{"error":{"message":"…"}}`, with nothing else at the top level. */
 export function errorResponse(error: Error, c: Context<AppEnv>): Response {
-  c.var.ending.abort(); // cancels everything else that the request has started
+  c.var.requestAbort.abort(); // cancels everything else that the request has started
   const known = toApiError(error);
   if (known && known.code !== 'database_unavailable') return respond(c, known);
 

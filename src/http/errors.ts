@@ -85,8 +85,8 @@ export const tooManyScans = (most: number) =>
 
 export const missingSurvey = () => new ApiError(400, 'missing_survey', 'No user, no responses!');
 
-/** @param takes the accepted values, which complete the sentence "<name> must be …" */
-export const badParameter = (name: string, takes: string) => invalidParameter(`${name} must be ${takes}.`);
+/** @param expected the accepted values, which complete the sentence "<name> must be …" */
+export const badParameter = (name: string, expected: string) => invalidParameter(`${name} must be ${expected}.`);
 
 /** @param message names the parameter */
 export const invalidParameter = (message: string) => new ApiError(400, 'invalid_parameter', message);

@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { matchedRoutes } from 'hono/route';
-import type { AppEnv } from './context.ts';
+import type { Account, AppEnv } from './context.ts';
 import { logRequest, reasonOf } from './log.ts';
 import { RequestStats, type TransferEnd } from './request-stats.ts';
 
@@ -11,10 +11,10 @@ import { RequestStats, type TransferEnd } from './request-stats.ts';
 export function logRequests(): MiddlewareHandler<AppEnv> {
   return async function logRequestAtEnd(c, next) {
     const stats = new RequestStats();
-    const ending = new AbortController();
+    const requestAbort = new AbortController();
     c.set('requestId', crypto.randomUUID());
-    c.set('ending', ending);
-    c.set('signal', AbortSignal.any([c.req.raw.signal, ending.signal]));
+    c.set('requestAbort', requestAbort);
+    c.set('signal', AbortSignal.any([c.req.raw.signal, requestAbort.signal]));
     c.set('stats', stats);
     // After the client disconnects, workerd runs only what was passed to `waitUntil`.
     const logged = Promise.withResolvers<void>();
@@ -39,15 +39,16 @@ export function logRequests(): MiddlewareHandler<AppEnv> {
 
 function logLine(c: Context<AppEnv>, status: number | null, end: TransferEnd): void {
   const { requestId, stats } = c.var;
+  const account = c.var.account as Account | undefined; // undefined until authentication
   const { method } = c.req;
   const hasBody = method !== 'HEAD' && status !== null;
-  const { accountId, keyId, queries, keyCache, elapsedMs } = stats;
+  const { queries, keyCache, elapsedMs } = stats;
   logRequest({
     requestId,
     method,
     route: routeOf(c),
-    accountId,
-    keyId,
+    accountId: account?.id ?? null,
+    keyId: account?.keyId ?? null,
     status,
     rows: hasBody && status === 200 ? stats.rows : 0,
     bytes: hasBody ? stats.bytes : 0,

@@ -17,9 +17,6 @@ export class RequestStats {
   bytes = 0;
   readonly queries = new QueryStats();
   keyCache: KeyCacheOutcome | null = null;
-  /** Null until authentication. */
-  accountId: string | null = null;
-  keyId: string | null = null;
   /** Set if the body is streamed. Resolves at the end of the transfer; never rejects. */
   transfer: Promise<TransferEnd> | undefined;
 

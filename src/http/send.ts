@@ -12,10 +12,8 @@ type Headers = Readonly<Record<string, string>>;
 
 const utf8 = new TextEncoder();
 
-/** In bytes. A larger body is streamed, so that its end is noticed: until then it takes memory. */
+/** In bytes. The runtime does not report when it has sent a whole body. A larger one is streamed, so that its memory is counted until then. */
 const MAX_UNNOTICED_BYTES = 256 * 1024;
-/** Room for the end of a body that is read, so that its megabytes are not copied again. */
-const SPARE_BYTES = 1024;
 
 /** Sends a complete body, with its length. */
 export function sendBody(
@@ -62,10 +60,10 @@ function stream(
   headers: Headers,
   length?: number,
 ): Response {
-  const { ending, requestId, signal, stats } = c.var;
+  const { requestAbort, requestId, signal, stats } = c.var;
   const end = Promise.withResolvers<TransferEnd>();
   stats.transfer = end.promise;
-  const body = streamChunks(chunks, ending, {
+  const body = streamChunks(chunks, requestAbort, {
     length,
     sent: (bytes) => (stats.bytes += bytes),
     ended: (how, error) => {
@@ -81,11 +79,15 @@ function stream(
   return c.body(body, 200, headers);
 }
 
+/** The header `X-Total-Count`, if the number of responses is known. */
+export const totalCount = (total: number | undefined): Headers =>
+  total === undefined ? {} : { 'X-Total-Count': String(total) };
+
 /** Reads a body that fits in memory. A chunk may reuse the memory of the previous one. */
 export async function readBody(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
   const output = new Output();
   for await (const chunk of chunks) {
-    if (chunk.length > output.room) output.reserve(chunk.length + SPARE_BYTES);
+    output.reserve(chunk.length);
     output.write(chunk);
   }
   return output.written;

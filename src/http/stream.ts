@@ -4,8 +4,8 @@ import { StalledClientError } from './errors.ts';
 const STALL_MS = 5 * 60_000;
 const STALL_CHECK_MS = 5_000;
 /**
- * In bytes: the least that a slow client has to take in that time, which is 7.7 KiB a second. Each write leaves garbage outside
- * V8's heap, so smaller ones take more memory.
+ * How many bytes are written at a time. A client has to take them in {@link STALL_MS}: 7.7 KiB a second. Each write leaves garbage
+ * outside V8's heap, so smaller ones would take more memory.
  */
 const WRITE_BYTES = 2.25 * 1024 * 1024;
 
@@ -27,23 +27,23 @@ export interface Transfer {
  * IdentityTransformStream guarantees this: a write resolves when its bytes have been read.
  *
  * @param chunks the body; empty ones are skipped
- * @param ending aborted when the client disconnects or a chunk fails
+ * @param requestAbort aborted when the client disconnects or a chunk fails
  */
 export function streamChunks(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  ending: AbortController,
+  requestAbort: AbortController,
   transfer?: Transfer,
 ): ReadableStream<Uint8Array> {
   const { length } = transfer ?? {};
   const { readable, writable } = length === undefined ? new IdentityTransformStream() : new FixedLengthStream(length);
-  void pump(chunks, writable.getWriter(), ending, transfer);
+  void pump(chunks, writable.getWriter(), requestAbort, transfer);
   return readable;
 }
 
 async function pump(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   writer: WritableStreamDefaultWriter<Uint8Array>,
-  ending: AbortController,
+  requestAbort: AbortController,
   transfer: Transfer | undefined,
 ): Promise<void> {
   let hasLeft = false;
@@ -51,7 +51,7 @@ async function pump(
   // Notices a client that disconnects between writes, while the next chunk is being read.
   writer.closed.catch((error: unknown) => {
     hasLeft = true;
-    ending.abort(error);
+    requestAbort.abort(error);
   });
   let writingSince: number | undefined;
   const watchdog = setInterval(() => {
@@ -76,7 +76,7 @@ async function pump(
   } catch (error) {
     if (stalled) transfer?.ended('failed', stalled);
     else transfer?.ended(hasLeft || writingSince !== undefined ? 'left' : 'failed', error);
-    ending.abort(error);
+    requestAbort.abort(error);
     await writer.abort(error).catch(() => {}); // rejects if the client has already disconnected
   } finally {
     clearInterval(watchdog);

@@ -1,4 +1,4 @@
-import { EXAMPLE_TOKEN } from '../http/params.ts';
+import { EXAMPLE_TOKEN } from '../http/parameters.ts';
 
 /** Example bodies, taken from the demo data of `npm start`. */
 

@@ -1,5 +1,6 @@
-import { base64UrlLength, writeBase64Url } from '../encode/base64url.ts';
-import { viewOf } from '../encode/bytes.ts';
+import { concat } from '../encode/bytes.ts';
+import { TokenValue } from '../encode/json-values.ts';
+import { ObjectEncoder } from '../encode/json.ts';
 import { isDay } from './timestamp.ts';
 
 /**
@@ -20,7 +21,7 @@ export const CURSOR_COLUMNS = ['timestamp', 'userid', 'question_ref', 'surveyid'
 
 /**
  * The first element of a token. A token is opaque, URL-safe text: base64url without padding (RFC 4648 section 5) of the JSON
- * array `[1,timestamp,userid,question_ref,surveyid]`. encode/json-values.ts writes those of rows.
+ * array `[1,timestamp,userid,question_ref,surveyid]`. `TokenValue` writes it.
  */
 export const TOKEN_VERSION = 1;
 
@@ -34,6 +35,14 @@ export function cursorOf(values: readonly (string | null)[]): Required<Cursor> |
   return { timestamp, userid, questionRef, surveyid };
 }
 
+/** A cursor's values, in {@link CURSOR_COLUMNS}. */
+export const keyOf = ({ timestamp, userid, questionRef, surveyid }: Required<Cursor>) => [
+  timestamp,
+  userid,
+  questionRef,
+  surveyid,
+];
+
 export function isSamePosition(one: Cursor | undefined, other: Cursor | undefined): boolean {
   if (!one || !other) return false;
   const { timestamp, userid, questionRef, surveyid } = other;
@@ -42,14 +51,21 @@ export function isSamePosition(one: Cursor | undefined, other: Cursor | undefine
   );
 }
 
+/** Encodes a cursor's values, in {@link CURSOR_COLUMNS}, as an object with its token. */
+const { encode } = new ObjectEncoder({
+  columns: CURSOR_COLUMNS.length,
+  keyColumns: [],
+  members: [
+    ...CURSOR_COLUMNS.map((name) => [name, 'string'] as const),
+    ['token', new TokenValue(TOKEN_VERSION, [...CURSOR_COLUMNS.keys()])],
+  ],
+});
+
 /** Writes a token in the current format. */
-export function encodeCursor({ timestamp, userid, questionRef, surveyid }: Required<Cursor>): string {
-  const json = JSON.stringify([TOKEN_VERSION, timestamp, userid, questionRef, surveyid]);
-  const bytes = new TextEncoder().encode(`${json}\0\0\0`);
-  const { length } = bytes.subarray(3);
-  const token = new Uint8Array(base64UrlLength(length) + 3);
-  const end = writeBase64Url(viewOf(bytes), length, viewOf(token), 0);
-  return new TextDecoder().decode(token.subarray(0, end));
+export function encodeCursor(cursor: Required<Cursor>): string {
+  const rows = concat(JSON.stringify([keyOf(cursor)]), '}');
+  const object = new TextDecoder().decode(encode(rows, 0, false).data);
+  return (JSON.parse(object) as { token: string }).token;
 }
 
 /**

@@ -35,7 +35,7 @@ export interface Range {
   readonly after?: Cursor | undefined;
   readonly upTo?: Required<Cursor> | undefined;
   readonly limit: number;
-  /** The number of responses up to `upTo` when that position was found. */
+  /** How many responses the range had when `upTo` was found. */
   readonly rows?: number | undefined;
 }
 

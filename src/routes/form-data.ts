@@ -1,16 +1,17 @@
-import { DatabaseError } from '../db/errors.ts';
 import { FORM_DATA_COLUMNS, formDataQuery } from '../db/surveys.ts';
 import { concat } from '../encode/bytes.ts';
 import { csvHeader } from '../encode/csv-cell.ts';
-import { encodeCsv } from '../encode/csv.ts';
-import { requireResponses, selectResponses } from '../export/select-responses.ts';
-import { attachment } from '../http/attachment.ts';
+import { csvEncoder } from '../encode/csv.ts';
+import { requireResponses, selectResponses } from '../read/select-responses.ts';
+import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { survey } from '../http/params.ts';
+import { survey } from '../http/parameters.ts';
 import { sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { surveyResponses } from '../openapi/responses.ts';
+
+const encode = csvEncoder({ columns: FORM_DATA_COLUMNS.length, keyColumns: [] });
 
 /** GET /responses/form-data: a survey's form versions, as a CSV file. */
 export const formData = endpoint({
@@ -33,14 +34,8 @@ export const formData = endpoint({
     const { account, db, signal, stats } = c.var;
     await selectResponses(c, query);
     await requireResponses(c, query.survey);
-    const columns = { columns: FORM_DATA_COLUMNS.length, keyColumns: [], checked: true };
-    const { data, rowCount } = await db.bytes(formDataQuery(account.id, query.survey), { signal }, (body, name) => {
-      const rows = encodeCsv(body, columns, name);
-      // A survey has a form version, or it would not have been found.
-      if (rows.rowCount === 0) throw new DatabaseError('transient', 'a result that has lost all its rows');
-      return rows;
-    });
+    const { data, rowCount } = await db.page(formDataQuery(account.id, query.survey), { signal }, encode);
     stats.rows = rowCount;
-    return sendBody(c, concat(csvHeader(FORM_DATA_COLUMNS), data), attachment('form-data', 'csv'));
+    return sendBody(c, concat(csvHeader(FORM_DATA_COLUMNS), data), attachment('form-data', CSV));
   },
 });

@@ -1,26 +1,29 @@
+import type { QueryOptions } from '../db/client.ts';
 import { CODEBOOK_COLUMNS, codebookQuery } from '../db/codebook.ts';
 import { concat } from '../encode/bytes.ts';
 import { csvHeader } from '../encode/csv-cell.ts';
-import { encodeCsv } from '../encode/csv.ts';
+import { csvEncoder } from '../encode/csv.ts';
 import { ObjectEncoder } from '../encode/json.ts';
-import { leaseJsonPage, runScan } from '../export/limits.ts';
-import { requireResponses, selectResponses } from '../export/select-responses.ts';
-import { attachment } from '../http/attachment.ts';
+import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { tooManyRows } from '../http/errors.ts';
-import { columns, filters, format, survey } from '../http/params.ts';
+import { columns, filters, format, survey } from '../http/parameters.ts';
 import { sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { headers, withHeaders } from '../openapi/headers.ts';
 import { reference } from '../openapi/reference.ts';
 import { surveyResponses } from '../openapi/responses.ts';
+import { leaseJsonPage, runScan } from '../read/limits.ts';
+import { requireResponses, selectResponses } from '../read/select-responses.ts';
 
 /** Of the database's result, which is held in memory with the body made from it: some 8,000 questions of 300 characters. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-const PAGE_COLUMNS = { columns: CODEBOOK_COLUMNS.length, keyColumns: [], checked: true };
+const SHAPE = { columns: CODEBOOK_COLUMNS.length, keyColumns: [] };
 const NUMBERS: ReadonlySet<string> = new Set(['responses', 'participants']);
-const encoder = new ObjectEncoder({
+const csv = csvEncoder(SHAPE);
+const json = new ObjectEncoder({
+  ...SHAPE,
   members: CODEBOOK_COLUMNS.map((name) => [name, NUMBERS.has(name) ? 'json' : 'string']),
   before: ',',
 });
@@ -48,24 +51,17 @@ export const questions = endpoint({
   },
 
   async handle(c, query) {
-    const { db, signal, stats } = c.var;
-    const keyId = stats.keyId as string;
+    const { account, db, signal, stats } = c.var;
     const isCsv = query.format === 'csv';
     const codebook = codebookQuery(await selectResponses(c, query), query.columns);
-    const read = () =>
-      db.bytes(codebook, { signal, maxBytes: MAX_BYTES, retry: 'scan' }, (body, name) =>
-        isCsv ? encodeCsv(body, PAGE_COLUMNS, name) : encoder.encode(body, PAGE_COLUMNS, name),
-      );
-    const scan = async () => {
-      const page = await read();
-      return page.rowCount > 0 ? page : read(); // a result that lost all its rows would look like an empty selection
-    };
-    const { data, rowCount } = await runScan(keyId, signal, scan, tooLarge);
+    const options: QueryOptions = { signal, maxBytes: MAX_BYTES, retry: 'scan' };
+    const scan = () => db.page(codebook, options, isCsv ? csv : json.encode);
+    const { data, rowCount } = await runScan(account.keyId, signal, scan, tooLarge);
     if (rowCount === 0) await requireResponses(c, query.survey);
     stats.rows = rowCount;
-    const lease = await leaseJsonPage(keyId, rowCount, signal); // a question takes less memory than a response
+    const lease = await leaseJsonPage(account.keyId, rowCount, signal); // a question takes less memory than a response
     const response = isCsv
-      ? sendBody(c, concat(csvHeader(CODEBOOK_COLUMNS), data), attachment('codebook', 'csv'))
+      ? sendBody(c, concat(csvHeader(CODEBOOK_COLUMNS), data), attachment('codebook', CSV))
       : sendBody(c, concat('{"questions":[', data.subarray(1), ']}'), { 'Content-Type': 'application/json' });
     void Promise.resolve(stats.transfer).then(() => lease.end());
     return response;

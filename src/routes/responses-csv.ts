@@ -1,10 +1,7 @@
-import { CSV_COLUMNS, metadataValue } from '../db/responses.ts';
-import { BOM, csvCell, csvHeader } from '../encode/csv-cell.ts';
-import { CsvRecords } from '../encode/records.ts';
-import { csvFormat } from '../export/formats.ts';
-import { dataOf, sendResponses } from '../export/send-responses.ts';
-import { attachment } from '../http/attachment.ts';
+import { csv } from '../formats/csv.ts';
+import { wideCsv } from '../formats/wide-csv.ts';
 import { endpoint } from '../http/endpoint.ts';
+import { checkLayout } from '../http/check-layout.ts';
 import {
   after,
   columns,
@@ -16,11 +13,11 @@ import {
   refusedByFiles,
   survey,
   wide,
-} from '../http/params.ts';
+} from '../http/parameters.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { streamedResponses, surveyResponses } from '../openapi/responses.ts';
-import { checkLayout, wideTable } from '../wide/file.ts';
+import { sendFile } from '../read/send-file.ts';
 
 /** GET /responses/csv: a survey's responses, as one streamed CSV file. */
 export const responsesCsv = endpoint({
@@ -53,29 +50,6 @@ export const responsesCsv = endpoint({
 
   async handle(c, query) {
     checkLayout(query);
-    const headers = attachment('responses', 'csv');
-    if (query.layout === 'wide') {
-      return sendResponses(c, query, undefined, async (selection, signal) => {
-        const { records, ...table } = await wideTable({ ...c.var, signal }, selection, query);
-        return {
-          headers,
-          ...table,
-          async *body(...from) {
-            if (query.bom) yield BOM;
-            yield* records(new CsvRecords(), ...from);
-          },
-        };
-      });
-    }
-    const keys = query.metadata ?? [];
-    return sendResponses(c, query, undefined, () => ({
-      headers,
-      format: csvFormat({ columns: [...CSV_COLUMNS, ...keys.map(metadataValue)], safe: query.safe }),
-      async *body(pages) {
-        // A client that resumes a download already has the header.
-        if (!query.after) yield csvHeader([...CSV_COLUMNS, ...keys.map((key) => csvCell(`metadata.${key}`))], query);
-        yield* dataOf(pages);
-      },
-    }));
+    return query.layout === 'wide' ? sendFile(c, query, wideCsv) : sendFile(c, query, csv);
   },
 });

@@ -1,11 +1,10 @@
-import { jsonFormat } from '../export/formats.ts';
-import { dataOf, sendResponses } from '../export/send-responses.ts';
-import { attachment } from '../http/attachment.ts';
+import { ndjson } from '../formats/ndjson.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { after, count, filters, refusedByFiles, survey } from '../http/params.ts';
+import { after, count, filters, refusedByFiles, survey } from '../http/parameters.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { streamedResponses, surveyResponses } from '../openapi/responses.ts';
+import { sendFile } from '../read/send-file.ts';
 
 /** GET /responses/ndjson: a survey's responses, as one streamed file with a JSON object on each line. */
 export const responsesNdjson = endpoint({
@@ -27,11 +26,5 @@ export const responsesNdjson = endpoint({
     },
   },
 
-  async handle(c, query) {
-    return sendResponses(c, query, undefined, ({ formVersions }) => ({
-      headers: attachment('responses', 'ndjson'),
-      format: jsonFormat(formVersions, { after: '\n' }),
-      body: dataOf,
-    }));
-  },
+  handle: (c, query) => sendFile(c, query, ndjson),
 });

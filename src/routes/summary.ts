@@ -1,14 +1,14 @@
 import { isTimeZone, summarize } from '../db/summary.ts';
-import { runScan } from '../export/limits.ts';
-import { requireResponses, selectResponses } from '../export/select-responses.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { badParameter, tooManyRows } from '../http/errors.ts';
-import { TIME_ZONE, filters, survey, timezone } from '../http/params.ts';
+import { TIME_ZONE, filters, survey, timezone } from '../http/parameters.ts';
 import { sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { reference } from '../openapi/reference.ts';
 import { surveyResponses } from '../openapi/responses.ts';
+import { runScan } from '../read/limits.ts';
+import { requireResponses, selectResponses } from '../read/select-responses.ts';
 
 /** Of the database's result, which is held in memory: some 25,000 days. */
 const MAX_BYTES = 2 * 1024 * 1024;
@@ -34,13 +34,13 @@ export const summary = endpoint({
   },
 
   async handle(c, query) {
-    const { db, signal, stats } = c.var;
+    const { account, db, signal, stats } = c.var;
     if (query.timezone !== 'UTC' && !(await isTimeZone(db, query.timezone, signal))) {
       throw badParameter('timezone', TIME_ZONE);
     }
     const selection = await selectResponses(c, query);
     const scan = () => summarize(db, selection, query.timezone, MAX_BYTES, signal);
-    const counts = await runScan(stats.keyId as string, signal, scan, tooLarge);
+    const counts = await runScan(account.keyId, signal, scan, tooLarge);
     if (counts.responses === 0) await requireResponses(c, query.survey);
     stats.rows = counts.days.length;
     return sendBody(c, JSON.stringify(counts), { 'Content-Type': 'application/json' });

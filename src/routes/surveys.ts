@@ -11,6 +11,8 @@ import { notModifiedResponse } from '../openapi/responses.ts';
 const JSON_COLUMNS: ReadonlySet<string> = new Set(['metadata', 'translation_conf', 'timeouts']);
 const encoder = new ObjectEncoder({
   members: SURVEY_COLUMNS.map((name) => [name, JSON_COLUMNS.has(name) ? 'json' : 'string']),
+  columns: SURVEY_COLUMNS.length,
+  keyColumns: [],
   before: ',',
 });
 
@@ -38,12 +40,7 @@ export const surveys = endpoint({
 
   async handle(c) {
     const { account, db, signal, stats } = c.var;
-    const columns = { columns: SURVEY_COLUMNS.length, keyColumns: [], checked: true };
-    const read = () =>
-      db.bytes(surveysQuery(account.id), { signal }, (body, name) => encoder.encode(body, columns, name));
-    let page = await read();
-    if (page.rowCount === 0) page = await read(); // a result that lost all its rows would look like an empty account
-    const { data, rowCount } = page;
+    const { data, rowCount } = await db.page(surveysQuery(account.id), { signal }, encoder.encode);
     stats.rows = rowCount;
     return sendTagged(c, concat('[', data.subarray(1), ']'), { 'Content-Type': 'application/json' });
   },

@@ -18,7 +18,7 @@ const read = async (of: TestSurvey) => {
   const { complete, bytes } = await readExport(await begin(of));
   return { complete, text: bytes.toString('utf8') };
 };
-const isPage = ({ query: text }: Exchange) => text.startsWith('select userid');
+const isPage = ({ query: text }: Exchange) => text.includes('select userid, parent_surveyid');
 
 beforeAll(async () => {
   survey = await createPagedSurvey();

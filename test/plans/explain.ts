@@ -1,5 +1,6 @@
 import type { Client } from 'pg';
 import type { Query } from '../../src/db/client.ts';
+import { Proof } from '../../src/db/proof.ts';
 
 /** A node of a plan in EXPLAIN's JSON. */
 export interface Plan {
@@ -22,11 +23,11 @@ export async function useWorkerSettings(client: Client): Promise<void> {
   );
 }
 
-/** Runs a query and returns all nodes of its plan, the root first. */
-export async function explain(client: Client, { text, params }: Query): Promise<Plan[]> {
+/** Runs a query as the service sends it and returns all nodes of its plan, the root first. */
+export async function explain(client: Client, query: Query, isCounted = true): Promise<Plan[]> {
   const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-    `explain (analyze, buffers, timing off, format json) ${text}`,
-    [...params],
+    `explain (analyze, buffers, timing off, format json) ${new Proof(query, isCounted).sql}`,
+    [...query.params],
   );
   const all = (plan: Plan): Plan[] => [plan].concat((plan.Plans ?? []).flatMap(all));
   const plan = rows[0]?.['QUERY PLAN'][0].Plan;

@@ -9,7 +9,7 @@ import { CSV_COLUMNS, JSON_COLUMNS, boundaryQuery, countQuery, pageQuery } from 
 import { summaryQuery } from '../../src/db/summary.ts';
 import type { Range, Selection } from '../../src/responses/selection.ts';
 import { parseInstant } from '../../src/responses/timestamp.ts';
-import { rowColumns } from '../../src/wide/rows.ts';
+import { rowColumns } from '../../src/formats/wide/rows.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { type TestPostgres, startPostgres } from '../support/postgres.ts';
 import { type Plan, explain, useWorkerSettings } from './explain.ts';
@@ -126,7 +126,7 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
       for (const limit of [25, LIMIT]) {
         for (const range of [{ limit }, { limit, after }]) {
           const nodes = await nodesOf(pageQuery(selection(), range, JSON_COLUMNS, { order }));
-          expect(nodes.length).toBeLessThan(30);
+          expect(nodes.length).toBeLessThan(40);
           expect(indexesOf(nodes)).toEqual(new Set([index]));
           const rows = scansOf(nodes).filter((node) => node['Node Type'] === 'Index Scan');
           expect(rowsRead(rows)).toBeLessThanOrEqual(limit + 10); // ties with the last row

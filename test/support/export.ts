@@ -21,7 +21,7 @@ export async function beginExport(
   return response;
 }
 
-/** Why requests are refused until others have ended: see src/export/limits.ts. */
+/** Why requests are refused until others have ended: see src/read/limits.ts. */
 const BUSY = new Set(['rate_limited', 'overloaded']);
 
 /**

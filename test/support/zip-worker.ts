@@ -1,5 +1,5 @@
 // Writes a ZIP file with one entry of `?chunks=<n>` chunks that cannot be compressed, in workerd.
-import { zip } from '../../src/xlsx/zip.ts';
+import { zip } from '../../src/formats/xlsx/zip.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 

@@ -5,7 +5,7 @@ import { connect } from '../../src/db/client.ts';
 function queryWith(seconds: string | undefined): Promise<unknown> {
   const given = seconds === undefined ? {} : { EXPORT_RETRY_SECONDS: seconds };
   const db = connect({ DATABASE_URL: 'postgresql://user:secret@host/database', ...given });
-  return db.rows({ text: 'select 1', params: [], columns: 1 }, { signal: AbortSignal.abort(new Error('left')) });
+  return db.rows({ text: 'select 1', params: [] }, { signal: AbortSignal.abort(new Error('left')) });
 }
 
 test.each(['60s', '-1', '1e3', 'Infinity', ' 5'])('EXPORT_RETRY_SECONDS cannot be "%s"', async (seconds) => {

@@ -16,7 +16,7 @@ const notFound = async (): Promise<Row[]> => [];
 function requestWith(rows: () => Promise<Row[]>, kv: Partial<KeyNamespace> = {}, deferred: Promise<unknown>[] = []) {
   const request: KeyRequest = {
     kv: { get: async () => null, put: async () => {}, ...kv },
-    db: { rows } as Partial<Database> as Database,
+    db: { rows, execute: async () => {} } as Partial<Database> as Database,
     requestId: 'r',
     stats: { keyCache: null },
     defer: (work) => void deferred.push(work),

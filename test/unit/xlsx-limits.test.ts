@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/db/client.ts';
-import { CSV_COLUMNS } from '../../src/db/responses.ts';
-import { checkSheetLimits } from '../../src/xlsx/check-limits.ts';
+import type { Queries } from '../../src/formats/file-format.ts';
+import { longTable } from '../../src/formats/long-table.ts';
+import { checkSheetLimits } from '../../src/formats/xlsx/check-limits.ts';
 
 /** Checks the limits for a selection with so many responses, and records. @returns the error's code, if there is one */
 async function errorFor(responses: number, records?: number): Promise<string | undefined> {
@@ -9,9 +10,13 @@ async function errorFor(responses: number, records?: number): Promise<string | u
   const db: Pick<Database, 'rows'> = {
     rows: ({ text }) => Promise.resolve([[text.includes('select exists') ? 'f' : String(counts.shift())]]),
   };
-  const table = { names: [], columns: CSV_COLUMNS, leftOut: records === undefined ? undefined : {} };
+  const queries: Queries = {
+    db: db as Database,
+    signal: new AbortController().signal,
+    scan: (query) => query(),
+  };
   try {
-    await checkSheetLimits(db as Database, 'key', { formVersions: [] }, table, new AbortController().signal);
+    await checkSheetLimits({ formVersions: [] }, longTable(), records === undefined ? undefined : {}, queries);
     return undefined;
   } catch (error) {
     return (error as { code: string }).code;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MAX_CELL_LENGTH, MAX_ROWS, SheetLimitError, SheetWriter } from '../../src/xlsx/sheet.ts';
+import { MAX_CELL_LENGTH, MAX_ROWS, SheetLimitError, SheetWriter } from '../../src/formats/xlsx/sheet.ts';
 import { pgText } from '../support/arbitraries.ts';
 import { naiveCsv } from '../support/csv.ts';
 import { readRows } from '../support/xlsx.ts';

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { zip } from '../../src/xlsx/zip.ts';
+import { zip } from '../../src/formats/xlsx/zip.ts';
 import { type RunningWorker, startWorker } from '../support/worker.ts';
 import { listZip, readZip } from '../support/xlsx.ts';
 

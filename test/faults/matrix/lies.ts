@@ -49,9 +49,8 @@ const parallelPlaces: Lie['places'] = (kind, type) => {
   const isParallel = kind.results.some((r) => r.type === 'page boundaries' && r.result.rows.length > 0);
   return isParallel && type === 'pages' ? laterPlaces(kind, type) : [];
 };
-/** Those whose query has a limit that the service must not take for the end. A client of `/responses` may take it for that. */
-const limitedPlaces: Lie['places'] = (kind, type) =>
-  kind.isPaged || type === 'form versions' ? [] : filledPlaces(kind, type);
+/** Those whose query has a limit, which neither the service nor its client may take for the end. */
+const limitedPlaces: Lie['places'] = (kind, type) => (type === 'form versions' ? [] : filledPlaces(kind, type));
 
 /** Results that take the place of another one. */
 const replacements: readonly (Omit<Lie, 'tell'> & { readonly alter: Alter })[] = [

@@ -1,16 +1,16 @@
-import type { PageData } from '../encode/page.ts';
-import type { RecordWriter } from '../encode/records.ts';
+import type { RecordWriter } from '../../encode/records.ts';
+import type { EncodedRows } from '../../encode/rows.ts';
 import type { Form, QuestionColumns } from './columns.ts';
 import { Participant, type Repeats } from './participant.ts';
 import { KEY, QUESTION_REF, type RowColumns, SURVEYID, haveSameCells } from './rows.ts';
 
-const NO_PAGE: PageData = { data: new Uint8Array(0), cells: new Int32Array(0) };
+const NO_PAGE: EncodedRows = { data: new Uint8Array(0), cells: new Int32Array(0) };
 
 /**
- * Folds responses, in the order of participants and then of time, into the records of a wide file. It holds the records of one
- * participant, and one chunk of the file.
+ * Makes the records of a wide file from responses, which come in the order of participants and then of time. It holds the records
+ * of one participant, and one chunk of the file.
  */
-export class Fold {
+export class WideTableBuilder {
   readonly #questions: QuestionColumns;
   readonly #rowColumns: RowColumns;
   readonly #repeats: Repeats;
@@ -35,7 +35,7 @@ export class Fold {
    * @returns the next bytes of the file; each chunk is valid until the next is requested
    * @throws ParticipantTooLargeError
    */
-  *add(page: PageData): Generator<Uint8Array, void, void> {
+  *add(page: EncodedRows): Generator<Uint8Array, void, void> {
     const width = this.#rowColumns.columns.length;
     this.#entered = -1;
     for (let row = 0; row + width < page.cells.length; row += width) {
@@ -58,7 +58,7 @@ export class Fold {
   }
 
   /** Called once per row, for the reason that encode/csv.ts gives. */
-  #addRow(page: PageData, row: number): void {
+  #addRow(page: EncodedRows, row: number): void {
     const { data, cells } = page;
     const isSame = this.#entered >= 0 && haveSameCells(page, row, page, this.#entered, KEY, QUESTION_REF);
     const form = isSame
@@ -75,7 +75,7 @@ export class Fold {
     this.#participant?.add(page, row, column);
   }
 
-  #enter(page: PageData, row: number, form: Form): void {
+  #enter(page: EncodedRows, row: number, form: Form): void {
     if (!this.#participant?.has(page, row)) {
       this.#finished = this.#participant;
       this.#participant = new Participant(row, this.#rowColumns, this.#repeats);
@@ -83,7 +83,7 @@ export class Fold {
     this.#participant.enter(page, row, form);
   }
 
-  *#writeFinished(page: PageData): Generator<Uint8Array, void, void> {
+  *#writeFinished(page: EncodedRows): Generator<Uint8Array, void, void> {
     for (const _ of this.#finished?.write(this.#writer, page, this.#questions.names.length) ?? []) {
       yield this.#writer.take();
     }

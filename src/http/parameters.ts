@@ -1,7 +1,7 @@
 import { decodeCursor, isStorable } from '../responses/cursor.ts';
 import { parseInstant } from '../responses/timestamp.ts';
 import { badParameter, missingSurvey } from './errors.ts';
-import { type Parameter, choice, flag, parameter, repeatable } from './parameter.ts';
+import { type Parameter, choice, flag, parameter, repeatable } from './parse-parameter.ts';
 
 /*
  * The query parameters: what they take, and their OpenAPI descriptions. The message for an invalid value names the

@@ -23,38 +23,38 @@ export type Values<P extends Parameters> = { readonly [Name in keyof P]: ReturnT
 /**
  * A parameter that is given once at most.
  *
- * @param takes the accepted values, which complete the sentence "<name> must be …"
+ * @param expected the accepted values, which complete the sentence "<name> must be …"
  * @param parse returns undefined for any other text
  */
 export function parameter<T>(
   name: string,
-  takes: string,
+  expected: string,
   parse: (text: string) => T | undefined,
   described: Described,
 ): Parameter<T | undefined>;
-/** @param otherwise the value if it is not given */
+/** @param defaultValue the value if it is not given */
 export function parameter<T>(
   name: string,
-  takes: string,
+  expected: string,
   parse: (text: string) => T | undefined,
   described: Described,
-  otherwise: T,
+  defaultValue: T,
 ): Parameter<T>;
 export function parameter<T>(
   name: string,
-  takes: string,
+  expected: string,
   parse: (text: string) => T | undefined,
   described: Described,
-  otherwise?: T,
+  defaultValue?: T,
 ): Parameter<T | undefined> {
   return {
     required: false,
     ...described,
     parse([text, ...more]) {
-      if (text === undefined) return otherwise;
+      if (text === undefined) return defaultValue;
       if (more.length > 0) throw badParameter(name, 'given once');
       const value = parse(text);
-      if (value === undefined) throw badParameter(name, takes);
+      if (value === undefined) throw badParameter(name, expected);
       return value;
     },
   };
@@ -84,8 +84,8 @@ export function repeatable(
 /** A parameter with one of a few values, the first of which is the documented default; undefined if not given. */
 export function choice<const T extends string>(name: string, values: readonly [T, ...T[]], description: string) {
   // Not with Intl.ListFormat, whose creation takes 13 ms of an isolate's start.
-  const takes = `${values.slice(0, -1).join(', ')}${values.length > 2 ? ',' : ''} or ${values.at(-1)}`;
-  return parameter(name, takes, (text) => values.find((value) => value === text), {
+  const expected = `${values.slice(0, -1).join(', ')}${values.length > 2 ? ',' : ''} or ${values.at(-1)}`;
+  return parameter(name, expected, (text) => values.find((value) => value === text), {
     description,
     schema: { type: 'string', enum: [...values], default: values[0] },
     example: values[1] ?? values[0],

@@ -1,7 +1,7 @@
-import type { Question } from '../db/questions.ts';
-import { ByteMap } from '../encode/byte-map.ts';
-import { csvCell } from '../encode/csv-cell.ts';
-import type { FormVersion } from '../responses/selection.ts';
+import type { Question } from '../../db/questions.ts';
+import { ByteMap } from '../../encode/byte-map.ts';
+import { csvCell } from '../../encode/csv-cell.ts';
+import type { FormVersion } from '../../responses/selection.ts';
 
 /** The columns of a record before those of its metadata keys and questions. */
 export const FIXED_COLUMNS = [

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CsvRecords } from '../../src/encode/records.ts';
-import { questionColumns } from '../../src/wide/columns.ts';
-import { Fold } from '../../src/wide/fold.ts';
-import { MAX_PARTICIPANT_SIZE, ParticipantTooLargeError, type Repeats } from '../../src/wide/participant.ts';
-import { rowColumns } from '../../src/wide/rows.ts';
+import { questionColumns } from '../../src/formats/wide/columns.ts';
+import { MAX_PARTICIPANT_SIZE, ParticipantTooLargeError, type Repeats } from '../../src/formats/wide/participant.ts';
+import { rowColumns } from '../../src/formats/wide/rows.ts';
+import { WideTableBuilder } from '../../src/formats/wide/table-builder.ts';
 import { pgText } from '../support/arbitraries.ts';
-import { pageOf } from '../support/sql-result.ts';
+import { pageOf } from '../support/rows-json.ts';
 
 /** userid, parent_surveyid, parent_shortcode, surveyid, flowid, question_ref, timestamp, metadata, response, lacks a key */
 type Row = readonly (string | null)[];
@@ -25,12 +25,12 @@ const QUESTIONS = [
 const COLUMNS = questionColumns(QUESTIONS, FORM_VERSIONS);
 const ROW_COLUMNS = rowColumns({ require_metadata: ['key'] });
 
-const folding = (repeats: Repeats = 'last') => new Fold(COLUMNS, ROW_COLUMNS, repeats, new CsvRecords());
+const builderFor = (repeats: Repeats = 'last') => new WideTableBuilder(COLUMNS, ROW_COLUMNS, repeats, new CsvRecords());
 
 /** @param cuts offsets at which the rows are split into pages */
-function fold(rows: readonly Row[], cuts: readonly number[] = [], repeats?: Repeats): string {
+function tableOf(rows: readonly Row[], cuts: readonly number[] = [], repeats?: Repeats): string {
   const at = [0, ...cuts.map((cut) => cut % (rows.length + 1)).toSorted((a, b) => a - b), rows.length];
-  const some = folding(repeats);
+  const some = builderFor(repeats);
   const file: Buffer[] = [];
   for (let i = 1; i < at.length; i++) {
     const page = pageOf(rows.slice(at[i - 1], at[i]));
@@ -78,14 +78,14 @@ test('records do not depend on where pages end', () => {
   const repeats = fc.constantFrom<Repeats>('last', 'first', 'drop');
   fc.assert(
     fc.property(participants, fc.array(fc.nat(), { maxLength: 20 }), repeats, (rows, cuts, which) => {
-      expect(fold(rows, cuts, which)).toBe(fold(rows, [], which));
+      expect(tableOf(rows, cuts, which)).toBe(tableOf(rows, [], which));
     }),
     { numRuns: 500 },
   );
 });
 
 test('chunks have 128 KiB and up to one more record, except the last', () => {
-  const some = folding();
+  const some = builderFor();
   const sizes: number[] = [];
   const rows = Array.from({ length: 1000 }, (_, i) => row({ userid: `u${i}`, response: 'é'.repeat(1000) }));
   for (const chunk of [...some.add(pageOf(rows)), ...some.end()]) sizes.push(chunk.length);
@@ -98,22 +98,22 @@ describe('the size of one participant', () => {
 
   test('is bounded', () => {
     const rows = [row({ response: half }), row({ response: half, questionRef: 'a,"b"' })];
-    expect(() => fold(rows)).toThrow(ParticipantTooLargeError);
-    expect(() => fold([row({ response: half }), row({ response: half, parent: 'another' })])).toThrow(
+    expect(() => tableOf(rows)).toThrow(ParticipantTooLargeError);
+    expect(() => tableOf([row({ response: half }), row({ response: half, parent: 'another' })])).toThrow(
       ParticipantTooLargeError,
     );
   });
 
   test('counts neither replaced responses nor other participants', () => {
     const rows = [row({ response: half }), row({ response: half }), row({ userid: 'v', response: half })];
-    expect(fold(rows, [1]).split('\n').length).toBe(3);
+    expect(tableOf(rows, [1]).split('\n').length).toBe(3);
   });
 
   test.each<[string, (i: number) => Row]>([
     ['records', (i) => row({ parent: `p${i}` })],
     ['flows', (i) => row({ flowid: String(i) })],
   ])('counts %s', (_, rowAt) => {
-    const some = folding();
+    const some = builderFor();
     expect(() => {
       for (let i = 0; i < MAX_PARTICIPANT_SIZE / 50; i += 1000) {
         const page = pageOf(Array.from({ length: 1000 }, (__, j) => rowAt(i + j)));

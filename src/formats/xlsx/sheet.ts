@@ -1,6 +1,6 @@
-import { Output } from '../encode/bytes.ts';
-import type { PageData } from '../encode/page.ts';
-import type { RecordWriter } from '../encode/records.ts';
+import { Output } from '../../encode/bytes.ts';
+import type { RecordWriter } from '../../encode/records.ts';
+import type { EncodedRows } from '../../encode/rows.ts';
 
 /*
  * The rows of a worksheet: from cells of CSV straight to bytes of SpreadsheetML (ECMA-376-1 section 18.3.1), without an object
@@ -73,7 +73,7 @@ export class SheetWriter implements RecordWriter {
   #empty = 0;
 
   /** @throws SheetLimitError for a cell of more than {@link MAX_CELL_LENGTH} */
-  cells({ data, cells }: PageData, from: number, to: number): void {
+  cells({ data, cells }: EncodedRows, from: number, to: number): void {
     for (let cell = from; cell < to; cell++) this.#cell(data, cells[cell] as number, (cells[cell + 1] as number) - 1);
   }
 

@@ -1,5 +1,5 @@
-import { type Column, lacksMetadata, metadataValue, translatedAnswer } from '../db/responses.ts';
-import type { PageData } from '../encode/page.ts';
+import { type Column, lacksMetadata, metadataValue, translatedAnswer } from '../../db/responses.ts';
+import type { EncodedRows } from '../../encode/rows.ts';
 
 /** What to read of each response. */
 export interface RowOptions {
@@ -51,9 +51,9 @@ export function rowColumns({ value, metadata = [], require_metadata: required = 
 
 /** Whether a row of a page and one of this or another page have the same cells `from` to `to`, `to` excluded. */
 export function haveSameCells(
-  { data, cells }: PageData,
+  { data, cells }: EncodedRows,
   row: number,
-  { data: otherData, cells: otherCells }: PageData,
+  { data: otherData, cells: otherCells }: EncodedRows,
   otherRow: number,
   from: number,
   to: number,
@@ -71,7 +71,7 @@ const SAFE_DIGITS = 15;
 const ZERO = '0'.charCodeAt(0);
 
 /** A row's `flowid`, to compare with others. */
-export function flowOf(page: PageData, row: number): number | string {
+export function flowOf(page: EncodedRows, row: number): number | string {
   const { data, cells } = page;
   const start = cells[row + FLOWID] as number;
   const end = (cells[row + FLOWID + 1] as number) - 1;
@@ -84,7 +84,7 @@ export function flowOf(page: PageData, row: number): number | string {
 }
 
 /** A copy of cells `from` to `to` of a row, `to` excluded. */
-export function copyOf({ data, cells }: PageData, row: number, from: number, to: number): PageData {
+export function copyOf({ data, cells }: EncodedRows, row: number, from: number, to: number): EncodedRows {
   const start = cells[row + from] as number;
   return {
     data: data.slice(start, (cells[row + to] as number) - 1),

@@ -1,9 +1,9 @@
 import { CSV_COLUMNS, metadataValue } from '../db/responses.ts';
 import { writeHeader } from '../encode/records.ts';
-import { csvFormat } from '../export/formats.ts';
-import type { Table } from '../export/send-responses.ts';
+import type { Table } from './file-format.ts';
+import { csvPages } from './page-format.ts';
 
-/** As large as a write to the ZIP file: see zip.ts. */
+/** As large as a write to the ZIP file: see xlsx/zip.ts. */
 const CHUNK_BYTES = 512 * 1024;
 
 /** A table with a record for each response, as in a CSV file. @param keys of the metadata, each of which becomes a column */
@@ -12,7 +12,7 @@ export function longTable(keys: readonly string[] = []): Table {
   const names = [...CSV_COLUMNS, ...keys.map((key) => `metadata.${key}`)];
   return {
     names,
-    format: csvFormat({ columns, cells: true }),
+    format: csvPages({ columns, cells: true }),
     async *records(writer, pages) {
       writeHeader(writer, names);
       for await (const page of pages) {

@@ -1,6 +1,6 @@
-import { hashOf } from '../encode/byte-map.ts';
-import type { PageData } from '../encode/page.ts';
-import { type RecordWriter, cellOf } from '../encode/records.ts';
+import { hashOf } from '../../encode/byte-map.ts';
+import { type RecordWriter, cellOf } from '../../encode/records.ts';
+import type { EncodedRows } from '../../encode/rows.ts';
 import type { Form } from './columns.ts';
 import {
   FLOWID,
@@ -18,10 +18,10 @@ import {
 /** Which responses of a participant who took a form several times count. */
 export type Repeats = 'last' | 'first' | 'drop';
 
-/** The limit for one participant: bytes, plus {@link CHAIN_SIZE} per record and {@link ENTRY_SIZE} per answer and flow. */
+/** The limit for one participant: bytes, plus {@link RECORD_SIZE} per record and {@link ENTRY_SIZE} per answer and flow. */
 export const MAX_PARTICIPANT_SIZE = 16 * 1024 * 1024;
 /** The approximate size of objects without their bytes. */
-const CHAIN_SIZE = 1000;
+const RECORD_SIZE = 1000;
 const ENTRY_SIZE = 60;
 
 /** In bytes. Large enough that the overhead of a write is negligible, and small compared to a page. */
@@ -33,7 +33,7 @@ export class ParticipantTooLargeError extends Error {
 }
 
 /** A row of the current page, or a copy of one of an earlier page. */
-type Row = number | PageData;
+type RowRef = number | EncodedRows;
 
 /** The flows in which a participant took a form. */
 interface Flows {
@@ -43,34 +43,34 @@ interface Flows {
   all: Set<number | string> | undefined;
 }
 
-/** A record of a wide file: a participant's responses along one chain of forms. */
-interface Chain {
-  first: Row;
-  last: Row;
+/** A record of a wide file: a participant's responses in one chain of forms. */
+interface WideRecord {
+  first: RowRef;
+  last: RowRef;
   /** The size of `last` without its answer. */
   lastSize: number;
   readonly flows: Flows[];
   /** The last answer to each question, by column; of an earlier page, only the cell. */
-  readonly answers: Map<number, Row>;
+  readonly answers: Map<number, RowRef>;
   /** Another record whose key has the same hash. */
-  readonly next: Chain | undefined;
+  readonly next: WideRecord | undefined;
 }
 
-/** One participant's responses, folded into records. */
+/** One participant's responses, as the records of a wide file. */
 export class Participant {
   readonly #columns: RowColumns;
   readonly #repeats: Repeats;
   /** The first row. */
-  #first: Row;
+  #first: RowRef;
   /** Records, ordered by their first responses, and by the hashes of their keys. */
-  #chains: Chain[] = [];
-  readonly #byHash = new Map<number, Chain>();
+  #records: WideRecord[] = [];
+  readonly #byHash = new Map<number, WideRecord>();
   /** With `drop`, the only flow of each form. */
   readonly #flows = new Map<Form, number | string>();
   #isLeftOut = false;
   #size = 0;
   /** The record of the current row, and whether the current flow counts. */
-  #chain: Chain | undefined;
+  #record: WideRecord | undefined;
   #counts = true;
 
   constructor(row: number, columns: RowColumns, repeats: Repeats) {
@@ -85,26 +85,26 @@ export class Participant {
   }
 
   /** Whether a row is this participant's. */
-  has(page: PageData, row: number): boolean {
+  has(page: EncodedRows, row: number): boolean {
     return isSame(page, row, this.#first, KEY, PARENT);
   }
 
   /** Begins a record, a form version or a flow. @param row its first row */
-  enter(page: PageData, row: number, form: Form): void {
+  enter(page: EncodedRows, row: number, form: Form): void {
     if (this.#isLeftOut) return;
-    const chain = this.#chainOf(page, row);
+    const record = this.#recordOf(page, row);
     const flow = flowOf(page, row);
-    let flows = chain.flows.find((of) => of.form === form);
+    let flows = record.flows.find((of) => of.form === form);
     if (!flows) {
       flows = { form, first: flow, all: undefined };
-      chain.flows.push(flows);
+      record.flows.push(flows);
     }
     if (flow !== flows.first) {
       flows.all ??= new Set<number | string>().add(flows.first);
       if (!flows.all.has(flow)) this.#size += ENTRY_SIZE;
       flows.all.add(flow);
     }
-    this.#chain = chain;
+    this.#record = record;
     this.#counts = this.#repeats !== 'first' || flow === flows.first;
     if (this.#repeats !== 'drop') return;
     if (!this.#flows.has(form)) this.#flows.set(form, flow);
@@ -116,34 +116,34 @@ export class Participant {
    *
    * @throws ParticipantTooLargeError
    */
-  add({ data, cells }: PageData, row: number, column: number): void {
+  add({ data, cells }: EncodedRows, row: number, column: number): void {
     const { answer, hasLacks } = this.#columns;
     if (this.#isLeftOut) return;
     if (hasLacks && data[cells[row + answer + 1] as number] === TRUE) return this.#leaveOut();
     if (!this.#counts) return;
-    const chain = this.#chain as Chain;
+    const record = this.#record as WideRecord;
     const lastSize = (cells[row + answer] as number) - (cells[row] as number);
-    const previous = chain.answers.get(column);
-    this.#size += lastSize - chain.lastSize + answerSize(cells, row, answer);
+    const previous = record.answers.get(column);
+    this.#size += lastSize - record.lastSize + answerSize(cells, row, answer);
     if (previous === undefined) this.#size += ENTRY_SIZE;
     else this.#size -= typeof previous === 'number' ? answerSize(cells, previous, answer) : previous.data.length;
     if (this.#size > MAX_PARTICIPANT_SIZE) {
       throw new ParticipantTooLargeError('the responses of one participant do not fit in memory');
     }
-    chain.last = row;
-    chain.lastSize = lastSize;
-    chain.answers.set(column, row);
+    record.last = row;
+    record.lastSize = lastSize;
+    record.answers.set(column, row);
   }
 
   /** Copies what is held of a page, so that its memory can be freed. */
-  detach(page: PageData): void {
+  detach(page: EncodedRows): void {
     const { answer } = this.#columns;
     if (typeof this.#first === 'number') this.#first = copyOf(page, this.#first, KEY, answer);
-    for (const chain of this.#chains) {
-      if (typeof chain.first === 'number') chain.first = copyOf(page, chain.first, KEY, answer);
-      if (typeof chain.last === 'number') chain.last = copyOf(page, chain.last, KEY, answer);
-      for (const [column, row] of chain.answers) {
-        if (typeof row === 'number') chain.answers.set(column, copyOf(page, row, answer, answer + 1));
+    for (const record of this.#records) {
+      if (typeof record.first === 'number') record.first = copyOf(page, record.first, KEY, answer);
+      if (typeof record.last === 'number') record.last = copyOf(page, record.last, KEY, answer);
+      for (const [column, row] of record.answers) {
+        if (typeof row === 'number') record.answers.set(column, copyOf(page, row, answer, answer + 1));
       }
     }
   }
@@ -154,9 +154,9 @@ export class Participant {
    * @param page the current one
    * @param questions the number of question columns
    */
-  *write(writer: RecordWriter, page: PageData, questions: number): Generator<void, void, void> {
+  *write(writer: RecordWriter, page: EncodedRows, questions: number): Generator<void, void, void> {
     const { answer } = this.#columns;
-    for (const { first, last, flows, answers } of this.#chains) {
+    for (const { first, last, flows, answers } of this.#records) {
       writeCells(writer, page, first, KEY, SURVEYID);
       writeCells(writer, page, last, FLOWID, FLOWID + 1);
       writeCells(writer, page, first, TIMESTAMP, TIMESTAMP + 1);
@@ -170,7 +170,7 @@ export class Participant {
       for (const column of columns) {
         if (writer.length >= CHUNK_BYTES) yield;
         writer.skip(column - previous - 1);
-        const row = answers.get(column) as Row;
+        const row = answers.get(column) as RowRef;
         if (typeof row === 'number') writer.cells(page, row + answer, row + answer + 1);
         else writer.cells(row, 0, 1);
         previous = column;
@@ -181,23 +181,23 @@ export class Participant {
     }
   }
 
-  #chainOf(page: PageData, row: number): Chain {
+  #recordOf(page: EncodedRows, row: number): WideRecord {
     const { data, cells } = page;
     const hash = hashOf(data, cells[row + PARENT] as number, cells[row + SURVEYID] as number);
     const next = this.#byHash.get(hash);
-    let chain = next;
-    while (chain && !isSame(page, row, chain.first, PARENT, SURVEYID)) chain = chain.next;
-    if (chain) return chain;
-    const added: Chain = { first: row, last: row, lastSize: 0, flows: [], answers: new Map(), next };
+    let record = next;
+    while (record && !isSame(page, row, record.first, PARENT, SURVEYID)) record = record.next;
+    if (record) return record;
+    const added: WideRecord = { first: row, last: row, lastSize: 0, flows: [], answers: new Map(), next };
     this.#byHash.set(hash, added);
-    this.#chains.push(added);
-    this.#size += CHAIN_SIZE + (cells[row + this.#columns.answer] as number) - (cells[row] as number);
+    this.#records.push(added);
+    this.#size += RECORD_SIZE + (cells[row + this.#columns.answer] as number) - (cells[row] as number);
     return added;
   }
 
   #leaveOut(): void {
     this.#isLeftOut = true;
-    this.#chains = [];
+    this.#records = [];
     this.#byHash.clear();
     this.#size = 0;
   }
@@ -209,12 +209,12 @@ const ONCE = cellOf('1');
 const answerSize = (cells: Int32Array, row: number, answer: number) =>
   (cells[row + answer + 1] as number) - (cells[row + answer] as number) - 1;
 
-function isSame(page: PageData, row: number, other: Row, from: number, to: number): boolean {
+function isSame(page: EncodedRows, row: number, other: RowRef, from: number, to: number): boolean {
   const isInPage = typeof other === 'number';
   return haveSameCells(page, row, isInPage ? page : other, isInPage ? other : 0, from, to);
 }
 
-function writeCells(writer: RecordWriter, page: PageData, row: Row, from: number, to: number): void {
+function writeCells(writer: RecordWriter, page: EncodedRows, row: RowRef, from: number, to: number): void {
   if (typeof row === 'number') writer.cells(page, row + from, row + to);
   else writer.cells(row, from, to);
 }

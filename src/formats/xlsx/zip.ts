@@ -1,5 +1,5 @@
-import { Output } from '../encode/bytes.ts';
-import { handled } from '../export/read-ahead.ts';
+import { Output } from '../../encode/bytes.ts';
+import { suppressUnhandledRejection } from '../../unhandled-rejection.ts';
 
 /*
  * ZIP files, written as a stream: APPNOTE 6.3.10, https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
@@ -111,12 +111,12 @@ async function* gzip(data: ZipEntry['data'], count: (bytes: number) => void): As
   const { readable, writable } = new CompressionStream('gzip');
   const reader = readable.getReader({ mode: 'byob' });
   const writer = writable.getWriter();
-  const read = (memory: ArrayBuffer) => handled(reader.read(new Uint8Array(memory)));
+  const read = (memory: ArrayBuffer) => suppressUnhandledRejection(reader.read(new Uint8Array(memory)));
   let next = read(new ArrayBuffer(READ_BYTES));
   try {
     for await (const chunk of data) {
       for (let at = 0; at < chunk.length; at += WRITE_BYTES) {
-        const consumed = handled(writer.write(chunk.subarray(at, at + WRITE_BYTES)));
+        const consumed = suppressUnhandledRejection(writer.write(chunk.subarray(at, at + WRITE_BYTES)));
         for (;;) {
           const part = await Promise.race([next, consumed]);
           if (!part || part.done) break;
@@ -126,7 +126,7 @@ async function* gzip(data: ZipEntry['data'], count: (bytes: number) => void): As
       }
       count(chunk.length);
     }
-    const closed = handled(writer.close());
+    const closed = suppressUnhandledRejection(writer.close());
     for (let part = await next; !part.done; part = await read(part.value.buffer)) yield part.value;
     await closed;
   } finally {

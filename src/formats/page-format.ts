@@ -1,8 +1,8 @@
-import { CSV_COLUMNS, type Column, JSON_COLUMNS, type PageOptions, keyColumnsOf } from '../db/responses.ts';
-import { encodeCsv } from '../encode/csv.ts';
+import { type Column, JSON_COLUMNS, type PageOptions, keyColumnsOf } from '../db/responses.ts';
+import { csvEncoder } from '../encode/csv.ts';
 import { LookupValue, TokenValue } from '../encode/json-values.ts';
 import { type ObjectFrame, type ObjectLayout, ObjectEncoder } from '../encode/json.ts';
-import type { EncodedPage, PageColumns } from '../encode/page.ts';
+import type { EncodeRows } from '../encode/rows.ts';
 import { TOKEN_VERSION } from '../responses/cursor.ts';
 import type { FormVersion } from '../responses/selection.ts';
 
@@ -10,40 +10,25 @@ import type { FormVersion } from '../responses/selection.ts';
 export interface PageFormat extends PageOptions {
   /** The columns to read, a cursor's among them. */
   readonly columns: readonly Column[];
-  /**
-   * Encodes the body of a SQL-over-HTTP response, which it may overwrite.
-   *
-   * @param name the name that the last column must have
-   * @param checked whether there is a check column
-   * @throws MalformedPageError
-   */
-  readonly encode: (body: Uint8Array<ArrayBuffer>, name: string, checked: boolean) => EncodedPage;
-  /** A larger response is replaced by one of fewer rows, down to a single row. */
+  /** Its `lastKey` is a cursor. */
+  readonly encode: EncodeRows;
+  /** A larger response of the database is replaced by one of fewer rows, down to a single row. */
   readonly maxPageBytes: number;
   /** A larger row fails as `too-large`. */
-  readonly maxRowBytes?: number;
+  readonly maxRowBytes?: number | undefined;
 }
 
 /** Limits memory, because several pages of a file are held at a time. */
 const MAX_FILE_PAGE_BYTES = 8 * 1024 * 1024;
 
 /** Responses as CSV records, with the positions of their cells if requested. */
-export function csvFormat({
-  columns = CSV_COLUMNS,
+export function csvPages({
+  columns,
   cells,
   ...options
-}: PageOptions &
-  Pick<PageColumns, 'cells'> & {
-    readonly columns?: readonly Column[];
-    readonly maxRowBytes?: number;
-  } = {}): PageFormat {
-  const pageColumns = { columns: columns.length, keyColumns: keyColumnsOf(columns), cells };
-  return {
-    ...options,
-    columns,
-    maxPageBytes: MAX_FILE_PAGE_BYTES,
-    encode: (body, name, checked) => encodeCsv(body, { ...pageColumns, checked }, name),
-  };
+}: PageOptions & Pick<PageFormat, 'columns' | 'maxRowBytes'> & { readonly cells?: boolean }): PageFormat {
+  const encode = csvEncoder({ columns: columns.length, keyColumns: keyColumnsOf(columns), cells });
+  return { ...options, columns, encode, maxPageBytes: MAX_FILE_PAGE_BYTES };
 }
 
 /**
@@ -51,22 +36,17 @@ export function csvFormat({
  *
  * @param formVersions those of the responses
  */
-export function jsonFormat(
+export function jsonPages(
   formVersions: readonly FormVersion[],
   {
     maxPageBytes = MAX_FILE_PAGE_BYTES,
     order,
     ...frame
-  }: ObjectFrame & Pick<PageOptions, 'order'> & { readonly maxPageBytes?: number },
+  }: ObjectFrame & Pick<PageOptions, 'order'> & Partial<Pick<PageFormat, 'maxPageBytes'>>,
 ): PageFormat {
-  const encoder = new ObjectEncoder({ members: responseMembers(formVersions), ...frame });
-  const pageColumns = { columns: JSON_COLUMNS.length, keyColumns: KEY_COLUMNS };
-  return {
-    columns: JSON_COLUMNS,
-    maxPageBytes,
-    order,
-    encode: (body, name, checked) => encoder.encode(body, { ...pageColumns, checked }, name),
-  };
+  const members = responseMembers(formVersions);
+  const { encode } = new ObjectEncoder({ columns: JSON_COLUMNS.length, keyColumns: KEY_COLUMNS, members, ...frame });
+  return { columns: JSON_COLUMNS, maxPageBytes, order, encode };
 }
 
 const KEY_COLUMNS = keyColumnsOf(JSON_COLUMNS);

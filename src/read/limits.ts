@@ -15,11 +15,11 @@ export const EXPORT_PAGE_BYTES = 4.5 * MIB;
  * and two have two each. Each export may always have one.
  */
 const MAX_PAGES = 4;
-/** What a file's format may always hold besides pages. */
+/** What a file's format can always reserve besides pages. */
 const FORMAT_BYTES = 4 * MIB;
 const MAX_EXPORTS = 12;
 const MAX_EXPORTS_PER_KEY = 4;
-/** A format may hold more than that while all exports take at most this many pages: one for each export, and the largest participant. */
+/** A format may reserve more while the memory of all exports is at most that of this many pages: one for each export, and the largest participant. */
 const ALL_PAGES = 16;
 
 const JSON_PAGES_BYTES = 32 * MIB;
@@ -28,7 +28,7 @@ const BYTES_PER_RESPONSE = 3 * 1024;
 /** How long an export waits for others to end, and a page for memory; milliseconds. */
 const WAIT_MS = 5_000;
 
-/** While another key has requested a page of JSON within this time, exports read one page at a time; milliseconds. */
+/** For so long after another key has requested a page of JSON, exports read one page at a time; milliseconds. */
 const TURNS_MS = 1_000;
 /** The longest that a page waits for its turn, in milliseconds. */
 const MAX_TURN_MS = 1_000;
@@ -107,7 +107,7 @@ export class ExportLease extends Lease {
   }
 
   /** Reserves room for a page. @returns false if there is none at the moment */
-  takePage(): boolean {
+  acquirePage(): boolean {
     const keys = new Set(exportLeases.all.map(({ keyId }) => keyId)).size;
     const share = Math.floor(MAX_PAGES / keys / exportLeases.ofKey(this.keyId));
     if (this.#pages > 0 && (this.#pages >= share || pagesOfAll() >= MAX_PAGES)) return false;
@@ -116,7 +116,7 @@ export class ExportLease extends Lease {
   }
 
   /** Releases the room of a page. */
-  givePage(): void {
+  releasePage(): void {
     this.#pages--;
   }
 
@@ -125,7 +125,7 @@ export class ExportLease extends Lease {
    * database and of this isolate, and those of an export some hundred.
    */
   async read<T>(page: () => Promise<T>): Promise<T> {
-    await becomesTrue(() => !this.#hasToWait(), MAX_TURN_MS);
+    await pollUntil(() => !this.#hasToWait(), MAX_TURN_MS);
     this.#reads++;
     try {
       return await page();
@@ -140,11 +140,11 @@ export class ExportLease extends Lease {
 
   #isBesidePages(): boolean {
     const since = Date.now() - TURNS_MS;
-    return [...lastPages].some(([keyId, time]) => keyId !== this.keyId && time >= since);
+    return [...lastJsonPageAt].some(([keyId, time]) => keyId !== this.keyId && time >= since);
   }
 
   /** Sets the memory that the file's format takes. @returns false if it is more than 4 MiB and there is no room for it */
-  holdForFormat(bytes: number): boolean {
+  reserveMemory(bytes: number): boolean {
     this.#formatBytes = bytes;
     return bytes <= FORMAT_BYTES || pagesOfAll() <= ALL_PAGES;
   }
@@ -163,20 +163,20 @@ export class ExportLease extends Lease {
 export async function leaseExport(keyId: string, signal: AbortSignal): Promise<ExportLease> {
   const keyHasRoom = () => exportLeases.ofKey(keyId) < MAX_EXPORTS_PER_KEY;
   const hasRoom = () => keyHasRoom() && exportLeases.all.length < MAX_EXPORTS;
-  if (await becomesTrue(hasRoom, WAIT_MS, signal)) return new ExportLease(keyId);
+  if (await pollUntil(hasRoom, WAIT_MS, signal)) return new ExportLease(keyId);
   throw keyHasRoom() ? overloaded() : tooManyExports(MAX_EXPORTS_PER_KEY);
 }
 
 /** When each key last requested a page of JSON, the latest last. */
-const lastPages = new Map<string, number>();
+const lastJsonPageAt = new Map<string, number>();
 
 function noteJsonPage(keyId: string): void {
   const now = Date.now();
-  lastPages.delete(keyId);
-  lastPages.set(keyId, now);
-  for (const [key, time] of lastPages) {
+  lastJsonPageAt.delete(keyId);
+  lastJsonPageAt.set(keyId, now);
+  for (const [key, time] of lastJsonPageAt) {
     if (time >= now - TURNS_MS) return;
-    lastPages.delete(key);
+    lastJsonPageAt.delete(key);
   }
 }
 
@@ -192,7 +192,7 @@ export async function leaseJsonPage(keyId: string, rows: number, signal: AbortSi
   noteJsonPage(keyId);
   const bytes = Math.min(rows * BYTES_PER_RESPONSE, JSON_PAGES_BYTES);
   const hasRoom = () => sum(jsonPages.all.map((page) => page.bytes)) + bytes <= JSON_PAGES_BYTES;
-  if (!(await becomesTrue(hasRoom, WAIT_MS, signal))) throw overloaded();
+  if (!(await pollUntil(hasRoom, WAIT_MS, signal))) throw overloaded();
   return new Lease(jsonPages, keyId, bytes);
 }
 
@@ -209,7 +209,7 @@ export async function runScan<T>(
   tooLarge?: () => ApiError,
 ): Promise<T> {
   const isFree = () => scans.ofKey(keyId) < MAX_SCANS_PER_KEY;
-  if (!(await becomesTrue(isFree, SCAN_WAIT_MS, signal))) throw tooManyScans(MAX_SCANS_PER_KEY);
+  if (!(await pollUntil(isFree, SCAN_WAIT_MS, signal))) throw tooManyScans(MAX_SCANS_PER_KEY);
   const lease = new Lease(scans, keyId);
   try {
     return await scan();
@@ -220,8 +220,8 @@ export async function runScan<T>(
   }
 }
 
-/** Polls, because a request that the runtime has ended wakes no other. @returns false if the condition stays false */
-async function becomesTrue(condition: () => boolean, ms: number, signal?: AbortSignal): Promise<boolean> {
+/** Waits by polling, because a request that the runtime has ended cannot notify another. @returns false if the condition stays false */
+async function pollUntil(condition: () => boolean, ms: number, signal?: AbortSignal): Promise<boolean> {
   for (const deadline = Date.now() + ms; !condition();) {
     if (Date.now() >= deadline) return false;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));

@@ -1,0 +1,13 @@
+import type { Selection } from '../responses/selection.ts';
+import { formatInstant } from '../responses/timestamp.ts';
+import type { AddParam } from './order.ts';
+
+/** SQL for the filters of a selection, other than by form version. */
+export function filterConditions({ since, until, userids, questionRefs }: Partial<Selection>, add: AddParam): string[] {
+  return [
+    since === undefined ? '' : `timestamp >= ${add(formatInstant(since))}::timestamptz`,
+    until === undefined ? '' : `timestamp < ${add(formatInstant(until))}::timestamptz`,
+    userids ? `userid = any(${add(userids)})` : '',
+    questionRefs ? `question_ref = any(${add(questionRefs)})` : '',
+  ].filter((condition) => condition !== '');
+}

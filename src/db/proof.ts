@@ -1,0 +1,149 @@
+import type { EncodeRows, EncodedPage } from '../encode/rows.ts';
+import type { Query, Row } from './client.ts';
+import { DatabaseError } from './errors.ts';
+
+const OPEN = new Set([0x7b, 0x5b]); // { [
+const CLOSE = new Set([0x7d, 0x5d]); // } ]
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+
+/** A result as the driver returns it. */
+interface FullResult {
+  readonly fields: readonly { readonly name: string }[];
+  readonly rows: Row[];
+  readonly rowCount: number | null;
+}
+
+/**
+ * The SQL of one attempt at a query, and what proves its result.
+ *
+ * A response can be valid JSON and yet be that of another query, or lack rows. So the first column gets a random name in each
+ * attempt, which the result has to carry. With `isCounted`, each row has a last cell with that name, the number of rows and the
+ * query's limit. A query without rows returns one row of nulls for this, so a result without rows is never complete.
+ *
+ * Both wrap the query. Postgres keeps the order of its rows: there is a single row on the other side of the join, and a window
+ * function without ORDER BY sorts nothing.
+ */
+export class Proof {
+  readonly sql: string;
+  readonly #name = `r${crypto.randomUUID().replaceAll('-', '')}`;
+  readonly #isCounted: boolean;
+  readonly #limit: unknown;
+
+  /** @param isCounted costs about 8 % of a page query */
+  constructor({ text, params, limit }: Query, isCounted: boolean) {
+    const name = this.#name;
+    this.#isCounted = isCounted;
+    this.#limit = limit === undefined ? '' : params[limit - 1];
+    const check = `concat_ws(' ', '${name}', count(*) over (), ${limit === undefined ? `''` : `$${limit}::bigint`})`;
+    const result = `(\n${text}\n) result (${name})`;
+    this.sql = isCounted
+      ? `select result.*, ${check} from (select) one_row left join ${result} on true`
+      : `select * from ${result}`;
+  }
+
+  /** @returns the rows of a counted result, without the check. @throws DatabaseError `transient` */
+  rowsOf(result: unknown): Row[] {
+    const { fields, rows, rowCount } = result as FullResult;
+    this.#checkName(fields);
+    if (rows.length === 0 || rows.length !== rowCount)
+      throw corrupted(`${rows.length} rows and a rowCount of ${rowCount}`);
+    if (rows.some((row) => row.length !== fields.length)) throw corrupted('rows of different lengths');
+    if (rows.some((row) => row.at(-1) !== this.#checkText(rowCount))) throw corrupted('rows of another result');
+    const values = rows.map((row) => row.slice(0, -1));
+    return values.length === 1 && values[0]?.every((value) => value === null) ? [] : values;
+  }
+
+  /**
+   * Encodes the rows in the body of a response, `{"fields":[…],"rows":[[…],…],"rowCount":…,…}` with its members in any order.
+   *
+   * @param body compact JSON with rows as arrays of text
+   * @throws DatabaseError `transient`, or an error of `encode`
+   */
+  pageOf(body: Uint8Array<ArrayBuffer>, encode: EncodeRows): EncodedPage {
+    let page: ReturnType<EncodeRows> | undefined;
+    let rowCount: number | undefined;
+    let fields: FullResult['fields'] = [];
+    let at = afterChar(body, 0, '{');
+    for (;;) {
+      const keyEnd = afterValue(body, at);
+      const key = textOf(body, at, keyEnd);
+      const value = afterChar(body, keyEnd, ':');
+      if (key === '"rows"') {
+        page = this.#noRows(body, value) ?? encode(body, value, this.#isCounted);
+        at = page.end;
+      } else {
+        at = afterValue(body, value);
+        if (key === '"rowCount"') rowCount = Number(textOf(body, value, at));
+        if (key === '"fields"') fields = JSON.parse(textOf(body, value, at)) as typeof fields;
+      }
+      if (body[at] !== COMMA) break;
+      at++;
+    }
+    if (afterChar(body, at, '}') !== body.length) throw corrupted('bytes after its end');
+    this.#checkName(fields);
+    if (!page) throw corrupted('no rows');
+    const rows = page.extra === undefined ? page.rowCount : Math.max(1, page.rowCount);
+    if (rows !== rowCount) throw corrupted(`${rows} rows and a rowCount of ${rowCount}`);
+    if (this.#isCounted && page.extra !== this.#checkText(rowCount)) throw corrupted('rows of another result');
+    return page;
+  }
+
+  /** The row of nulls that stands for no rows, encoded; undefined if there are others. */
+  #noRows(body: Uint8Array<ArrayBuffer>, start: number): ReturnType<EncodeRows> | undefined {
+    if (!this.#isCounted) return undefined;
+    const extra = this.#checkText(1);
+    const last = `"${extra}"]]`;
+    let at = start + '[['.length;
+    while (textOf(body, at, at + NULL.length) === NULL) at += NULL.length;
+    const end = at + last.length;
+    if (textOf(body, start, start + '[[null'.length) !== '[[null' || textOf(body, at, end) !== last) return undefined;
+    return { data: body.subarray(0, 0), cells: new Int32Array(0), rowCount: 0, lastKey: [], end, extra };
+  }
+
+  #checkName(fields: FullResult['fields']): void {
+    if (fields[0]?.name !== this.#name) throw corrupted('the name of another query');
+  }
+
+  #checkText(rowCount: number): string {
+    return `${this.#name} ${rowCount} ${String(this.#limit)}`;
+  }
+}
+
+const NULL = 'null,';
+
+const corrupted = (what: string) => new DatabaseError('transient', `a result with ${what}`);
+
+/** @returns the position after a character that has to be at `at` */
+function afterChar(bytes: Uint8Array, at: number, char: string): number {
+  if (bytes[at] !== char.charCodeAt(0)) throw corrupted(`no ${char} at position ${at}`);
+  return at + 1;
+}
+
+/** @returns the position after the JSON value that begins at `start`: that of a comma, colon or closing bracket */
+function afterValue(bytes: Uint8Array, start: number): number {
+  let depth = 0;
+  let inString = false;
+  for (let at = start; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
+    if (inString) {
+      if (byte === BACKSLASH) at++;
+      else if (byte === QUOTE) inString = false;
+    } else if (byte === QUOTE) {
+      inString = true;
+    } else if (OPEN.has(byte)) {
+      depth++;
+    } else if (depth > 0) {
+      if (CLOSE.has(byte)) depth--;
+    } else if (byte === COMMA || byte === COLON || CLOSE.has(byte)) {
+      return at;
+    }
+  }
+  throw corrupted('no end');
+}
+
+function textOf(bytes: Uint8Array, start: number, end: number): string {
+  return new TextDecoder().decode(bytes.subarray(start, end));
+}

@@ -1,0 +1,52 @@
+/** Rows, encoded. */
+export interface EncodedRows {
+  /** The records or objects; empty when there are no rows. */
+  readonly data: Uint8Array<ArrayBuffer>;
+  /**
+   * The position of each cell in `data`, row by row, then the length of `data`: a cell ends before the byte that precedes the
+   * next one. Empty unless requested.
+   */
+  readonly cells: Int32Array<ArrayBuffer>;
+}
+
+/** A page of rows, encoded. */
+export interface EncodedPage extends EncodedRows {
+  readonly rowCount: number;
+  /** The last row's texts in the key columns, null for a null. Empty when there are no rows. */
+  readonly lastKey: readonly (string | null)[];
+}
+
+/** A JSON array of rows, encoded, and what was read besides. */
+export interface EncodedArray extends EncodedPage {
+  /** The position after the array. */
+  readonly end: number;
+  /** The last row's text in the extra cell; undefined if there is none. */
+  readonly extra: string | null | undefined;
+}
+
+/**
+ * Encodes rows from the JSON of a SQL-over-HTTP response: a compact array of arrays of texts and nulls. It may overwrite them.
+ *
+ * @param start the position of the array's `[`
+ * @param hasExtra whether each row has one more cell, which is not written
+ * @throws MalformedRowsError if the array is truncated or malformed
+ */
+export type EncodeRows = (bytes: Uint8Array<ArrayBuffer>, start: number, hasExtra: boolean) => EncodedArray;
+
+/** The columns of the rows to encode, counted from 0. */
+export interface RowShape {
+  /** The number of columns that every row must have. */
+  readonly columns: number;
+  /** The columns whose texts in the last row make its `lastKey`. */
+  readonly keyColumns: readonly number[];
+}
+
+/** The bytes are not a complete array of rows. */
+export class MalformedRowsError extends Error {
+  override name = 'MalformedRowsError';
+}
+
+/** @param at the position in the response, in bytes from 0 */
+export function malformed(at: number): MalformedRowsError {
+  return new MalformedRowsError(`unexpected byte or end at position ${at} of a response`);
+}

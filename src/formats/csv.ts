@@ -1,0 +1,30 @@
+import { CSV_COLUMNS, metadataValue } from '../db/responses.ts';
+import { csvCell, csvHeader } from '../encode/csv-cell.ts';
+import { CSV } from '../http/attachment.ts';
+import type { Cursor } from '../responses/cursor.ts';
+import type { FileFormat } from './file-format.ts';
+import { csvPages } from './page-format.ts';
+
+interface CsvQuery {
+  readonly metadata?: readonly string[] | undefined;
+  readonly after?: Cursor | undefined;
+  readonly safe?: boolean | undefined;
+  readonly bom?: boolean | undefined;
+}
+
+/** A CSV file with a record for each response. */
+export const csv: FileFormat<CsvQuery> = {
+  type: CSV,
+  prepare: (_, query) => {
+    const { metadata = [], safe } = query;
+    return {
+      format: csvPages({ columns: [...CSV_COLUMNS, ...metadata.map(metadataValue)], safe }),
+      async *write(pages) {
+        // A client that resumes a download already has the header.
+        if (!query.after)
+          yield csvHeader([...CSV_COLUMNS, ...metadata.map((key) => csvCell(`metadata.${key}`))], query);
+        for await (const { data } of pages) yield data;
+      },
+    };
+  },
+};

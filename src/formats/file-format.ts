@@ -1,0 +1,64 @@
+import type { Database } from '../db/client.ts';
+import type { RecordWriter } from '../encode/records.ts';
+import type { EncodedRows } from '../encode/rows.ts';
+import type { FileType } from '../http/attachment.ts';
+import type { ApiError } from '../http/errors.ts';
+import type { Selection } from '../responses/selection.ts';
+import type { PageFormat } from './page-format.ts';
+
+/** A format in which responses are exported as one file. To add one, write a file in this folder, and a route that sends it. */
+export interface FileFormat<Query> {
+  readonly type: FileType;
+  /**
+   * Determines what depends on the selection, before the response starts. May be called twice for a request, since the form
+   * versions of a survey can have changed.
+   *
+   * @param query the request's parameters
+   * @throws ApiError 400 for a selection that does not fit the format; 429
+   */
+  readonly prepare: (selection: Selection, query: Query, queries: Queries) => ResponsesFile | Promise<ResponsesFile>;
+}
+
+/** How a format queries the database, besides the pages of responses. */
+export interface Queries {
+  readonly db: Database;
+  readonly signal: AbortSignal;
+  /**
+   * Runs a query that reads the whole selection.
+   *
+   * @param tooLarge the error for a result of more than the query's `maxBytes`
+   * @throws ApiError 429 if the account has too many
+   */
+  readonly scan: <T>(query: () => Promise<T>, tooLarge?: () => ApiError) => Promise<T>;
+}
+
+/** A file of a selection's responses. */
+export interface ResponsesFile {
+  /** How its pages are read. */
+  readonly format: PageFormat;
+  /** The number of responses, if it is known. */
+  readonly total?: number;
+  /** The error for a first row that exceeds `format.maxRowBytes`. */
+  readonly rowTooLarge?: () => ApiError;
+  /**
+   * Writes the file.
+   *
+   * @param pages the responses; a page's memory is freed before the next page is read
+   * @returns chunks, each valid until the next is requested
+   */
+  readonly write: (pages: AsyncIterable<EncodedRows>, reserveMemory: ReserveMemory) => AsyncIterable<Uint8Array>;
+}
+
+/** Sets how many bytes a file takes besides its pages. @returns false if there is no room for them */
+export type ReserveMemory = (bytes: number) => boolean;
+
+/** A table of responses: a file apart from how its cells are written. */
+export interface Table extends Omit<ResponsesFile, 'write' | 'total'> {
+  /** The names of its columns. */
+  readonly names: readonly string[];
+  /** Writes the header and the records. */
+  readonly records: (
+    writer: RecordWriter,
+    ...from: Parameters<ResponsesFile['write']>
+  ) => AsyncGenerator<Uint8Array, void, void>;
+}

@@ -1,0 +1,13 @@
+import type { FileFormat } from './file-format.ts';
+import { jsonPages } from './page-format.ts';
+
+/** A file with a JSON object on each line: https://github.com/ndjson/ndjson-spec */
+export const ndjson: FileFormat<unknown> = {
+  type: { extension: 'ndjson', contentType: 'application/x-ndjson; charset=utf-8' },
+  prepare: ({ formVersions }) => ({
+    format: jsonPages(formVersions, { after: '\n' }),
+    async *write(pages) {
+      for await (const { data } of pages) yield data;
+    },
+  }),
+};

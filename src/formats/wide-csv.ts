@@ -1,0 +1,20 @@
+import { BOM } from '../encode/csv-cell.ts';
+import { CsvRecords } from '../encode/records.ts';
+import { CSV } from '../http/attachment.ts';
+import type { FileFormat } from './file-format.ts';
+import { type WideOptions, wideTable } from './wide/table.ts';
+
+/** A CSV file with a record for each participant and chain of forms. */
+export const wideCsv: FileFormat<WideOptions & { readonly bom?: boolean | undefined }> = {
+  type: CSV,
+  async prepare(selection, query, queries) {
+    const { records, ...table } = await wideTable(selection, query, queries);
+    return {
+      ...table,
+      async *write(...from) {
+        if (query.bom) yield BOM;
+        yield* records(new CsvRecords(), ...from);
+      },
+    };
+  },
+};

@@ -1,0 +1,59 @@
+import { BY_PARTICIPANT } from '../../db/order.ts';
+import { findQuestions } from '../../db/questions.ts';
+import { writeHeader } from '../../encode/records.ts';
+import { responseTooLarge, tooManyQuestions } from '../../http/errors.ts';
+import type { Selection } from '../../responses/selection.ts';
+import type { Queries, Table } from '../file-format.ts';
+import { csvPages } from '../page-format.ts';
+import { FIXED_COLUMNS, questionColumns } from './columns.ts';
+import { ParticipantTooLargeError, type Repeats } from './participant.ts';
+import { type RowOptions, rowColumns } from './rows.ts';
+import { WideTableBuilder } from './table-builder.ts';
+
+/** Limits of memory, which holds the column names and the records of one participant. */
+const MAX_QUESTIONS = 5000;
+const MAX_QUESTION_BYTES = 2 * 1024 * 1024;
+const MAX_ROW_BYTES = 16 * 1024 * 1024;
+
+/** The parameters of a wide file. */
+export interface WideOptions extends RowOptions {
+  readonly repeats?: Repeats | undefined;
+  readonly columns?: 'form_question' | 'question' | undefined;
+  readonly safe?: boolean | undefined;
+}
+
+/**
+ * A table with a record for each participant and chain of forms, and a column for each question.
+ *
+ * @throws ApiError 400 for a selection with too many questions
+ */
+export async function wideTable(
+  selection: Selection,
+  options: WideOptions,
+  { db, signal, scan }: Queries,
+): Promise<Table> {
+  const limits = { limit: MAX_QUESTIONS + 1, maxBytes: MAX_QUESTION_BYTES };
+  const tooMany = () => tooManyQuestions(MAX_QUESTIONS);
+  const found = await scan(() => findQuestions(db, selection, limits, signal), tooMany);
+  if (found.length > MAX_QUESTIONS) throw tooMany();
+  const { metadata = [], repeats = 'last', safe } = options;
+  const questions = questionColumns(found, selection.formVersions, options.columns);
+  const names = [...FIXED_COLUMNS, ...metadata.map((key) => `metadata.${key}`), ...questions.names];
+  const row = rowColumns(options);
+  return {
+    names,
+    format: csvPages({ columns: row.columns, order: BY_PARTICIPANT, cells: true, safe, maxRowBytes: MAX_ROW_BYTES }),
+    rowTooLarge: responseTooLarge,
+    async *records(writer, pages, reserveMemory) {
+      writeHeader(writer, names);
+      yield writer.take();
+      const builder = new WideTableBuilder(questions, row, repeats, writer);
+      for await (const page of pages) {
+        yield* builder.add(page);
+        if (!reserveMemory(builder.size))
+          throw new ParticipantTooLargeError('there is no memory left for a large participant');
+      }
+      yield* builder.end();
+    },
+  };
+}

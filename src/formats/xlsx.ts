@@ -1,0 +1,34 @@
+import { XLSX } from '../http/attachment.ts';
+import type { FileFormat, Table } from './file-format.ts';
+import { longTable } from './long-table.ts';
+import { type WideOptions, wideTable } from './wide/table.ts';
+import { checkSheetLimits } from './xlsx/check-limits.ts';
+import { SheetWriter } from './xlsx/sheet.ts';
+import { workbook } from './xlsx/workbook.ts';
+
+/** The memory that a workbook takes while it is written, besides its table. */
+const WORKBOOK_BYTES = 2 * 1024 * 1024;
+
+interface XlsxQuery extends WideOptions {
+  readonly layout?: 'long' | 'wide' | undefined;
+}
+
+/** An Excel workbook with the table of a CSV file, long or wide. */
+export const xlsx: FileFormat<XlsxQuery> = {
+  type: XLSX,
+  async prepare(selection, query, queries) {
+    const isWide = query.layout === 'wide';
+    const { records, ...table }: Table = isWide
+      ? await wideTable(selection, query, queries)
+      : longTable(query.metadata);
+    const total = await checkSheetLimits(selection, table, isWide ? query : undefined, queries);
+    return {
+      ...table,
+      total,
+      write(pages, reserveMemory) {
+        reserveMemory(WORKBOOK_BYTES);
+        return workbook(records(new SheetWriter(), pages, (bytes) => reserveMemory(bytes + WORKBOOK_BYTES)));
+      },
+    };
+  },
+};

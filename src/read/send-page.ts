@@ -1,0 +1,109 @@
+import type { Context } from 'hono';
+import { DatabaseError } from '../db/errors.ts';
+import { BY_TIME } from '../db/order.ts';
+import { countResponses } from '../db/responses.ts';
+import { withSurvey } from '../db/surveys.ts';
+import { concat } from '../encode/bytes.ts';
+import { jsonPages } from '../formats/page-format.ts';
+import type { AppEnv } from '../http/context.ts';
+import { linkToNext } from '../http/link.ts';
+import { sendBody, sendStream, sendTagged, totalCount } from '../http/send.ts';
+import { type Cursor, isSamePosition } from '../responses/cursor.ts';
+import type { Range } from '../responses/selection.ts';
+import { leaseJsonPage, runScan } from './limits.ts';
+import { type Page, type PageReader, isLast, pageReader } from './page-reader.ts';
+import { rangeAfter } from './read-ahead.ts';
+import { type ResponsesQuery, requireResponses, selectFrom } from './select-responses.ts';
+import { sentPages } from './sent-pages.ts';
+
+/** A larger page is streamed, without an ETag. 10,000 responses of the usual size are much smaller. */
+const MAX_PAGE_BYTES = 16 * 1024 * 1024;
+
+const START = '{"responses":[';
+const END = ']}';
+const utf8 = new TextEncoder();
+
+interface PageQuery extends ResponsesQuery {
+  readonly pageSize: number;
+  readonly order: 'asc' | 'desc';
+}
+
+/**
+ * Sends the first `pageSize` of the responses that a query selects, as JSON. If one response of the database holds them, the body
+ * is sent as a whole, with its length and entity tag; otherwise it is streamed.
+ *
+ * @throws ApiError 503 if too many pages are being sent; 429 if too many counts are running
+ */
+export async function sendPage(c: Context<AppEnv>, query: PageQuery): Promise<Response> {
+  const { account, db, signal, stats } = c.var;
+  const { after, pageSize, survey } = query;
+  const order = { ...BY_TIME, direction: query.order };
+  const lease = await leaseJsonPage(account.keyId, pageSize, signal);
+  try {
+    const begun = await withSurvey(db, account.id, survey, signal, async (formVersions, reading) => {
+      const selection = selectFrom(c, query, formVersions);
+      const format = jsonPages(formVersions, { before: ',', maxPageBytes: MAX_PAGE_BYTES, order });
+      const reader = pageReader(db, selection, format, reading);
+      const count = () => countResponses(db, selection, after, reading, order);
+      const counting = query.count ? runScan(account.keyId, reading, count) : undefined;
+      const [first, total] = await Promise.all([reader.page({ after, limit: pageSize }), counting]);
+      return { reader, first, total };
+    });
+    const { reader, first, total } = begun;
+    if (first.rowCount === 0) await requireResponses(c, survey);
+
+    const headers = { 'Content-Type': 'application/json', ...totalCount(total) };
+    const rest = pageSize - first.rowCount;
+    if (rest === 0 || isLast(first)) {
+      const link = rest === 0 && first.last ? linkToNext(c, first.last) : {};
+      const body = concat(START, first.data.subarray(','.length), END);
+      first.release();
+      stats.rows = first.rowCount;
+      // With a total there is no entity tag, because the total can change while the page does not.
+      const send = query.count ? sendBody : sendTagged;
+      return await send(c, body, { ...headers, ...link });
+    }
+    const [end] = await reader.boundaries({ after: first.last, limit: rest }, rest);
+    const pages = sentPages(pagesUpTo(pageSize, end, reader, first), c.var);
+    return sendStream(c, pageBody(pages), { ...headers, ...(end && linkToNext(c, end)) });
+  } finally {
+    void Promise.resolve(stats.transfer).then(() => lease.end());
+  }
+}
+
+/**
+ * Reads responses page by page, after the first page.
+ *
+ * @param total the number of responses after which to stop
+ * @param end the position that the header `Link` names, if there is one
+ * @throws DatabaseError if the last response is another one, because responses were stored or deleted since `end` was found
+ */
+async function* pagesUpTo(
+  total: number,
+  end: Cursor | undefined,
+  reader: PageReader,
+  first: Page,
+): AsyncGenerator<Page, void, void> {
+  let page = first;
+  let last = first.last;
+  for (let left = total; ;) {
+    last = page.last ?? last;
+    left -= page.rowCount;
+    yield page;
+    const rest: Range | undefined = left > 0 ? rangeAfter(page, {}) : undefined;
+    if (!rest) break;
+    page = await reader.page({ ...rest, limit: Math.min(rest.limit, left) });
+  }
+  if (end && !isSamePosition(last, end)) throw new DatabaseError('transient', 'a page that changed while it was sent');
+}
+
+/** @param pages of objects, each preceded by a comma; the first comma is dropped */
+async function* pageBody(pages: AsyncIterable<Page>): AsyncGenerator<Uint8Array, void, void> {
+  yield utf8.encode(START);
+  let commas = 1;
+  for await (const { data } of pages) {
+    yield data.subarray(commas);
+    commas = 0;
+  }
+  yield utf8.encode(END);
+}

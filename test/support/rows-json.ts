@@ -1,0 +1,28 @@
+import { csvEncoder } from '../../src/encode/csv.ts';
+import type { EncodeRows, EncodedArray, EncodedRows } from '../../src/encode/rows.ts';
+
+type Rows = readonly (readonly (string | null)[])[];
+
+/** Rows as they are in a SQL-over-HTTP response that ends with them. */
+export const rowsJson = (rows: Rows): string => `${JSON.stringify(rows)}}`;
+
+/** The same, with every character of every cell escaped: as two characters where JSON allows it, otherwise as `\uXXXX`. */
+export const escapedRowsJson = (rows: Rows): string => escapeAll(rowsJson(rows));
+
+/** Encodes the result of {@link rowsJson}. */
+export const encodeJson = (encode: EncodeRows, json: string, hasExtra = false): EncodedArray =>
+  encode(new TextEncoder().encode(json), 0, hasExtra);
+
+/** Rows as a page of CSV, with the positions of its cells. */
+export function pageOf(rows: Rows): EncodedRows {
+  const columns = rows[0]?.length ?? 1;
+  return encodeJson(csvEncoder({ columns, keyColumns: [], cells: true }), rowsJson(rows));
+}
+
+function escapeAll(json: string): string {
+  const short: Record<string, string> = { '/': '\\/', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+  return json.replace(/"(?:[^"\\]|\\.)*"/gsu, (string) => {
+    const text = JSON.parse(string) as string;
+    return `"${Array.from({ length: text.length }, (_, i) => short[text.charAt(i)] ?? `\\u${text.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')}"`;
+  });
+}

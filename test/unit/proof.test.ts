@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest';
+import { Proof } from '../../src/db/proof.ts';
+import { csvEncoder } from '../../src/encode/csv.ts';
+
+const QUERY = { text: 'select a, b from t limit $1', params: [3], limit: 1 };
+const encode = csvEncoder({ columns: 2, keyColumns: [0] });
+
+type Cells = (string | null)[];
+interface Result {
+  fields: { name: string }[];
+  rows: Cells[];
+  rowCount: number | null;
+}
+
+/** A proof and the result that Postgres would have for it. Without rows, the left join returns a row of nulls. */
+function proven(rows: Cells[], isCounted = true): { proof: Proof; result: Result } {
+  const proof = new Proof(QUERY, isCounted);
+  const name = / result \((\w+)\)/.exec(proof.sql)?.[1] ?? '';
+  const fields = [{ name }, { name: 'b' }];
+  if (!isCounted) return { proof, result: { fields, rows, rowCount: rows.length } };
+  const joined = rows.length > 0 ? rows : [[null, null]];
+  const counted = joined.map((row) => row.concat(`${name} ${joined.length} 3`));
+  return { proof, result: { fields: [...fields, { name: 'concat_ws' }], rows: counted, rowCount: counted.length } };
+}
+
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+const csvOf = (proof: Proof, body: string) => new TextDecoder().decode(proof.pageOf(bytesOf(body), encode).data);
+
+const ROWS: Cells[] = [
+  ['1', null],
+  ['2', 'x'],
+];
+
+test('a complete result is accepted, without the check', () => {
+  const { proof, result } = proven(ROWS);
+  expect(proof.rowsOf(result)).toEqual(ROWS);
+  expect(csvOf(proof, JSON.stringify(result))).toBe('1,\n2,x\n');
+});
+
+test('a row of nulls stands for no rows', () => {
+  const { proof, result } = proven([]);
+  expect(proof.rowsOf(result)).toEqual([]);
+  expect(proof.pageOf(bytesOf(JSON.stringify(result)), encode)).toMatchObject({ rowCount: 0, lastKey: [] });
+  const { proof: other, result: one } = proven([[null, 'x']]);
+  expect(other.rowsOf(one)).toEqual([[null, 'x']]);
+  expect(csvOf(other, JSON.stringify(one))).toBe(',x\n');
+});
+
+test('each attempt has another name', () => {
+  expect(new Proof(QUERY, true).sql).not.toBe(new Proof(QUERY, true).sql);
+  const { result } = proven(ROWS);
+  const { proof } = proven(ROWS);
+  expect(() => proof.rowsOf(result)).toThrow('the name of another query');
+});
+
+describe('a result is rejected as a transient failure if it has', () => {
+  const withRows =
+    (change: (rows: Cells[]) => Cells[], count?: (rows: Cells[]) => number | null) => (result: Result) => {
+      const rows = change(result.rows);
+      return { ...result, rows, rowCount: count ? count(rows) : rows.length };
+    };
+  const foreign = proven([...ROWS, ...ROWS]).result;
+  const changes: [string, (result: Result) => unknown][] = [
+    [
+      'a row less, and the rowCount of all',
+      withRows(
+        (rows) => rows.slice(1),
+        () => 2,
+      ),
+    ],
+    ['a row less, and its own rowCount', withRows((rows) => rows.slice(1))],
+    ['each row twice', withRows((rows) => [...rows, ...rows])],
+    ['no rows', withRows(() => [])],
+    [
+      'no rows, and the rowCount of all',
+      withRows(
+        () => [],
+        () => 2,
+      ),
+    ],
+    [
+      'no rowCount',
+      withRows(
+        (rows) => rows,
+        () => null,
+      ),
+    ],
+    ['a row that is too short', withRows((rows) => rows.map((row, i) => (i === 1 ? row.slice(1) : row)))],
+    ['a row that is too long', withRows((rows) => rows.map((row) => ['y', ...row]))],
+    ['the rows of another result', withRows(() => foreign.rows)],
+    ['the fields of another result', (result) => ({ ...result, fields: foreign.fields })],
+    ['no fields', (result) => ({ ...result, fields: [] })],
+    [
+      'rows of a query with a lower limit',
+      withRows((rows) => rows.map(([a, b, check]) => [a, b, check?.replace(/3$/, '2')] as Cells)),
+    ],
+  ];
+
+  test.each(changes)('%s', (_, change) => {
+    const { proof, result } = proven(ROWS);
+    const changed = change(result);
+    expect(() => proof.rowsOf(changed)).toThrow(expect.objectContaining({ kind: 'transient' }));
+    expect(() => csvOf(proof, JSON.stringify(changed))).toThrow(Error);
+  });
+
+  test.each(changes.filter(([name]) => /fields|no rowCount|rowCount of all/.test(name)))(
+    '%s, even if its rows are not counted',
+    (_, change) => {
+      const { proof, result } = proven(ROWS, false);
+      expect(csvOf(proof, JSON.stringify(result))).toBe('1,\n2,x\n');
+      expect(() => csvOf(proof, JSON.stringify(change(result)))).toThrow(Error);
+    },
+  );
+});
+
+describe('the body of a page', () => {
+  const { proof, result } = proven(ROWS);
+  const { fields, rows, rowCount } = result;
+
+  test('may have its members in any order', () => {
+    const orders = [
+      { rows, rowCount, fields },
+      { fields: fields.map((field) => ({ x: [1, { y: ']}"\\' }], ...field })), rowCount, rows },
+      { rowAsArray: true, rowCount, rows, fields, command: 'SELECT' },
+    ];
+    for (const body of orders) expect(csvOf(proof, JSON.stringify(body))).toBe('1,\n2,x\n');
+  });
+
+  test('is rejected if truncated, at any byte, and with bytes after its end', () => {
+    const whole = JSON.stringify(result);
+    for (let end = 0; end < whole.length; end++) {
+      expect(() => csvOf(proof, whole.slice(0, end)), `truncated at ${end}`).toThrow(Error);
+    }
+    expect(() => csvOf(proof, `${whole}{}`)).toThrow(Error);
+    expect(() => csvOf(proof, '<html>')).toThrow(Error);
+    expect(() => csvOf(proof, whole)).not.toThrow();
+  });
+});
