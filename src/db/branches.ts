@@ -1,7 +1,8 @@
 import type { Range, Selection } from '../responses/selection.ts';
 import { parseInstant } from '../responses/timestamp.ts';
 import { filterConditions } from './conditions.ts';
-import { type AddParam, type Order, type Param, branchOrderSql, cursorSql, orderSql } from './order.ts';
+import { type Order, branchOrderSql, cursorSql, orderSql } from './order.ts';
+import type { AddParam, Param } from './sql.ts';
 
 /** With more form versions, planning their branches takes longer than sorting their rows. */
 const MAX_MERGED = 50;

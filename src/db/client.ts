@@ -6,6 +6,7 @@ import { DatabaseError } from './errors.ts';
 import { Proof } from './proof.ts';
 import { QueryStats } from './query-stats.ts';
 import { type RetryEnv, type RetryPolicy, retryLimits, withRetry } from './retry.ts';
+import type { Query, Row } from './sql.ts';
 
 /** The settings of the database. */
 export interface DatabaseEnv extends RetryEnv {
@@ -13,18 +14,6 @@ export interface DatabaseEnv extends RetryEnv {
   readonly DATABASE_URL: string;
   /** The URL of the SQL-over-HTTP endpoint. Unset in production, where the driver derives Neon's from DATABASE_URL. */
   readonly SQL_ENDPOINT?: string;
-}
-
-/** A row as Postgres prints it: texts and nulls. */
-export type Row = readonly (string | null)[];
-
-/** A query. A row that it returns must not consist of nulls alone. */
-export interface Query {
-  /** SQL with the parameters `$1`, `$2`, … */
-  readonly text: string;
-  readonly params: readonly (string | number | readonly string[])[];
-  /** The number of the parameter, from 1, that limits the rows. Fewer rows than it are then known to be all. */
-  readonly limit?: number | undefined;
 }
 
 export interface QueryOptions {

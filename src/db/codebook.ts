@@ -1,9 +1,7 @@
 import type { Selection } from '../responses/selection.ts';
-import type { Query } from './client.ts';
 import { filterConditions } from './conditions.ts';
-import type { Param } from './order.ts';
 import { FORM_POSITIONS } from './questions.ts';
-import { isoTimestamp } from './sql.ts';
+import { type Param, type Query, isoTimestamp } from './sql.ts';
 
 /** The columns of {@link codebookQuery}, in order. */
 export const CODEBOOK_COLUMNS = [

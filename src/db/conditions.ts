@@ -1,6 +1,6 @@
 import type { Selection } from '../responses/selection.ts';
 import { formatInstant } from '../responses/timestamp.ts';
-import type { AddParam } from './order.ts';
+import type { AddParam } from './sql.ts';
 
 /** SQL for the filters of a selection, other than by form version. */
 export function filterConditions({ since, until, userids, questionRefs }: Partial<Selection>, add: AddParam): string[] {

@@ -1,5 +1,5 @@
 import type { Cursor } from '../responses/cursor.ts';
-import type { Query } from './client.ts';
+import type { AddParam } from './sql.ts';
 
 /**
  * An order for which an index holds the responses of each form version, so that they need no sort in either direction. Rows of two
@@ -14,10 +14,6 @@ export interface Order {
 export const BY_TIME: Order = { columns: ['timestamp', 'userid', 'question_ref'], direction: 'asc' };
 /** The order of the index `responses_by_participant`. */
 export const BY_PARTICIPANT: Order = { columns: ['userid', 'timestamp', 'question_ref'], direction: 'asc' };
-
-export type Param = Query['params'][number];
-/** Adds a parameter to a query, and returns its `$n`. */
-export type AddParam = (value: Param) => string;
 
 /**
  * The list for ORDER BY within one form version.

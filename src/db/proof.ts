@@ -1,6 +1,6 @@
 import type { EncodeRows, EncodedPage } from '../encode/rows.ts';
-import type { Query, Row } from './client.ts';
 import { DatabaseError } from './errors.ts';
+import type { Query, Row } from './sql.ts';
 
 const OPEN = new Set([0x7b, 0x5b]); // { [
 const CLOSE = new Set([0x7d, 0x5d]); // } ]

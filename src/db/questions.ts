@@ -1,7 +1,7 @@
 import type { Selection } from '../responses/selection.ts';
-import type { Database, Query } from './client.ts';
+import type { Database } from './client.ts';
 import { filterConditions } from './conditions.ts';
-import type { Param } from './order.ts';
+import type { Param, Query } from './sql.ts';
 
 /** A question of a form, in all its versions. */
 export interface Question {

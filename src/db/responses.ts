@@ -1,10 +1,10 @@
 import { CURSOR_COLUMNS, type Cursor, cursorOf } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
 import { LIMIT_PARAM, countSql, rangeRows } from './branches.ts';
-import type { Database, Query } from './client.ts';
+import type { Database } from './client.ts';
 import { withoutFormulas } from './formulas.ts';
-import { type AddParam, BY_TIME, type Order, type Param, orderSql } from './order.ts';
-import { isoTimestamp } from './sql.ts';
+import { BY_TIME, type Order, orderSql } from './order.ts';
+import { type AddParam, type Param, type Query, isoTimestamp } from './sql.ts';
 
 /** The columns of a CSV export, in the order that scripts depend on. */
 export const CSV_COLUMNS = [

@@ -1,3 +1,19 @@
+/** A row as Postgres prints it: texts and nulls. */
+export type Row = readonly (string | null)[];
+
+/** A query. A row that it returns must not consist of nulls alone. */
+export interface Query {
+  /** SQL with the parameters `$1`, `$2`, … */
+  readonly text: string;
+  readonly params: readonly Param[];
+  /** The number of the parameter, from 1, that limits the rows. Fewer rows than it are then known to be all. */
+  readonly limit?: number | undefined;
+}
+
+export type Param = string | number | readonly string[];
+/** Adds a parameter to a query, and returns its `$n`. */
+export type AddParam = (value: Param) => string;
+
 /**
  * SQL for a timestamp as the API prints it: UTC, RFC 3339, with three fraction digits, or six if the microseconds are not zero.
  *

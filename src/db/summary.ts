@@ -1,8 +1,7 @@
 import type { Selection } from '../responses/selection.ts';
-import type { Database, Query } from './client.ts';
+import type { Database } from './client.ts';
 import { filterConditions } from './conditions.ts';
-import type { Param } from './order.ts';
-import { isoTimestamp } from './sql.ts';
+import { type Param, type Query, isoTimestamp } from './sql.ts';
 
 export interface Summary {
   readonly responses: number;

@@ -1,6 +1,6 @@
 import type { FormVersion } from '../responses/selection.ts';
-import type { Database, Query } from './client.ts';
-import { isoTimestamp } from './sql.ts';
+import type { Database } from './client.ts';
+import { type Query, isoTimestamp } from './sql.ts';
 
 /** The columns of {@link surveysQuery}, in order. */
 export const SURVEY_COLUMNS = [

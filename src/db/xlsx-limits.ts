@@ -1,8 +1,8 @@
 import type { Selection } from '../responses/selection.ts';
-import type { Database, Query } from './client.ts';
+import type { Database } from './client.ts';
 import { filterConditions } from './conditions.ts';
-import type { AddParam, Param } from './order.ts';
 import { type Column, lacksMetadata, translatedAnswer } from './responses.ts';
+import type { AddParam, Param, Query } from './sql.ts';
 
 /** The columns whose text can have any length. Values of metadata keys are not checked: none is longer than `metadata`. */
 const TEXTS: ReadonlySet<Column> = new Set<Column>([

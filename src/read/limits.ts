@@ -54,6 +54,11 @@ export class Lease {
   end(): void {
     this.#all.remove(this);
   }
+
+  /** Ends the lease with a transfer, or at once if the body is not streamed. */
+  endAfter(transfer: Promise<unknown> | undefined): void {
+    void Promise.resolve(transfer).then(() => this.end());
+  }
 }
 
 /** The leases of all requests. Weak, since the runtime can end a request without running its `finally`. */

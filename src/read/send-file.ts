@@ -51,6 +51,6 @@ export async function sendFile<Q extends ResponsesQuery>(
     const allHeaders = { ...headers, ...totalCount(total) };
     return isLast(first) ? sendBody(c, await readBody(chunks), allHeaders) : sendStream(c, chunks, allHeaders);
   } finally {
-    void Promise.resolve(stats.transfer).then(() => lease.end());
+    lease.endAfter(stats.transfer);
   }
 }

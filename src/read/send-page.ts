@@ -67,7 +67,7 @@ export async function sendPage(c: Context<AppEnv>, query: PageQuery): Promise<Re
     const pages = sentPages(pagesUpTo(pageSize, end, reader, first), c.var);
     return sendStream(c, pageBody(pages), { ...headers, ...(end && linkToNext(c, end)) });
   } finally {
-    void Promise.resolve(stats.transfer).then(() => lease.end());
+    lease.endAfter(stats.transfer);
   }
 }
 

@@ -63,7 +63,7 @@ export const questions = endpoint({
     const response = isCsv
       ? sendBody(c, concat(csvHeader(CODEBOOK_COLUMNS), data), attachment('codebook', CSV))
       : sendBody(c, concat('{"questions":[', data.subarray(1), ']}'), { 'Content-Type': 'application/json' });
-    void Promise.resolve(stats.transfer).then(() => lease.end());
+    lease.endAfter(stats.transfer);
     return response;
   },
 });

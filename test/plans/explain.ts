@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
-import type { Query } from '../../src/db/client.ts';
 import { Proof } from '../../src/db/proof.ts';
+import type { Query } from '../../src/db/sql.ts';
 
 /** A node of a plan in EXPLAIN's JSON. */
 export interface Plan {

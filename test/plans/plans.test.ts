@@ -1,7 +1,6 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BenchSurvey, createAccount, createSurvey } from '../../bench/data.ts';
-import type { Query } from '../../src/db/client.ts';
 import { codebookQuery } from '../../src/db/codebook.ts';
 import { BY_PARTICIPANT, BY_TIME, type Order } from '../../src/db/order.ts';
 import { questionsQuery } from '../../src/db/questions.ts';
@@ -13,6 +12,7 @@ import { rowColumns } from '../../src/formats/wide/rows.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { type TestPostgres, startPostgres } from '../support/postgres.ts';
 import { type Plan, explain, useWorkerSettings } from './explain.ts';
+import type { Query } from '../../src/db/sql.ts';
 
 const ROWS = 50_000;
 const LIMIT = 1000;

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAccount } from '../../bench/data.ts';
-import type { Query } from '../../src/db/client.ts';
 import { BY_PARTICIPANT, BY_TIME, type Order } from '../../src/db/order.ts';
 import { Proof } from '../../src/db/proof.ts';
 import { boundaryQuery, countQuery, pageQuery } from '../../src/db/responses.ts';
@@ -12,6 +11,7 @@ import { parseInstant } from '../../src/responses/timestamp.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { type TestPostgres, startPostgres } from '../support/postgres.ts';
 import { pick, randomFrom } from '../support/random.ts';
+import type { Query } from '../../src/db/sql.ts';
 
 const FORMS = 130;
 const ROWS = 6000;

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { KeyCache, type KeyNamespace, type KeyRequest } from '../../src/auth/key-cache.ts';
-import type { Database, Row } from '../../src/db/client.ts';
+import type { Database } from '../../src/db/client.ts';
+import type { Row } from '../../src/db/sql.ts';
 
 // Tests of what cannot be provoked in workerd and its KV: copies at other locations, lost requests, a certain order of events.
 
