@@ -7,7 +7,8 @@ import { type CacheOptions, checkCacheOptions, removeFromCache } from './keys/ca
 import { parseDuration, parseKeyId, parseKeyName } from './keys/arguments.ts';
 import { issueKey } from './keys/issue.ts';
 import { listKeys } from './keys/list.ts';
-import { printable, printableJson, withoutSecrets } from './keys/printable.ts';
+import { withoutSecrets } from '../src/http/secrets.ts';
+import { printable, printableJson } from './keys/printable.ts';
 import { revokeKey } from './keys/revoke.ts';
 import { rotateKey } from './keys/rotate.ts';
 import { toTable } from './keys/table.ts';

@@ -36,9 +36,6 @@ export function apiKeyPrefix(key: string): string {
   return key.slice(0, PREFIX.length + 4);
 }
 
-/** Keys and their hashes, also without their ends. They must never be logged or printed, even if an error quotes them. */
-export const KEYS_AND_HASHES = /sres_\w{5,}|[0-9a-f]{33,}/gi;
-
 /** The stored form of a key, in `api_keys.hash` and as KV key: the SHA-256 of the whole key, lowercase hexadecimal. */
 export const hashApiKey = (key: string): Promise<string> => sha256Hex(key);
 

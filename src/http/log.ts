@@ -1,8 +1,5 @@
-import { KEYS_AND_HASHES } from '../auth/api-key.ts';
 import { DatabaseError } from '../db/errors.ts';
-
-/** Connection strings. */
-const DATABASE_URLS = /postgres(?:ql)?:\/\/[^\s"\\]+/gi;
+import { withoutSecrets } from './secrets.ts';
 
 type Details = Readonly<Record<string, unknown>>;
 
@@ -36,7 +33,4 @@ export function detailsOf(error: unknown): Details {
   return isOutage ? { error: message } : { error: message, stack };
 }
 
-const line = (event: string, details: Details) =>
-  JSON.stringify({ event, ...details })
-    .replaceAll(KEYS_AND_HASHES, '…')
-    .replaceAll(DATABASE_URLS, '…');
+const line = (event: string, details: Details) => withoutSecrets(JSON.stringify({ event, ...details }));

@@ -1,5 +1,3 @@
-import { KEYS_AND_HASHES } from '../../src/auth/api-key.ts';
-
 /**
  * Characters that a terminal interprets: control characters, line and paragraph separators, and marks that change the writing
  * direction. Joiners are not among them: names in some scripts need them.
@@ -20,9 +18,4 @@ export function printable(text: string): string {
 export function printableJson(value: unknown): string {
   const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(value).replaceAll(UNPRINTABLE, escape);
-}
-
-/** The text with `…` in place of anything that looks like a key or its hash. */
-export function withoutSecrets(text: string): string {
-  return text.replaceAll(KEYS_AND_HASHES, '…');
 }

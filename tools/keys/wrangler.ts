@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { UserError } from '../command.ts';
 import { WRANGLER, WRANGLER_ENV } from '../wrangler.ts';
-import { printable, withoutSecrets } from './printable.ts';
+import { withoutSecrets } from '../../src/http/secrets.ts';
+import { printable } from './printable.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
