@@ -38,6 +38,7 @@ import reference from './pages/reference/reference.html';
 import responses from './pages/reference/responses.mjs';
 import result from './pages/reference/result.mjs';
 import baseStyle from './pages/shared/base.css';
+import csv from './pages/shared/csv.mjs';
 import curl from './pages/shared/curl.mjs';
 import dom from './pages/shared/dom.mjs';
 import icon from './pages/shared/icon.svg';
@@ -91,6 +92,7 @@ export const FILES: Readonly<Record<string, string>> = {
   '/reference/responses.mjs': responses,
   '/reference/result.mjs': result,
   '/shared/base.css': baseStyle,
+  '/shared/csv.mjs': csv,
   '/shared/curl.mjs': curl,
   '/shared/dom.mjs': dom,
   '/shared/icon.svg': icon,

@@ -1,3 +1,5 @@
+import { cellsOf, createRecordEnds } from '../../src/site/pages/shared/csv.mjs';
+
 /**
  * The CSV dialect of Postgres's COPY in its simplest form, to compare the encoder with.
  * https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-FILE-FORMATS
@@ -13,12 +15,7 @@ function naiveCell(cell: string | null): string {
 
 /** The records of a CSV file, the header first: null for an unquoted empty cell, "" for a quoted one. */
 export function csvRecords(file: Buffer): (string | null)[][] {
-  const records: (string | null)[][] = [[]];
-  for (const [, cell = '', end] of file.toString('utf8').matchAll(/("(?:[^"]|"")*"|[^",\n]*)(,|\n)/gy)) {
-    records.at(-1)?.push(cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell || null);
-    if (end === '\n') records.push([]);
-  }
-  return records.slice(0, -1);
+  return createRecordEnds()(file).map((end, i, ends) => cellsOf(file.toString('utf8', ends[i - 1], end)));
 }
 
 /** The records of a CSV file by column. */

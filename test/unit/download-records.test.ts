@@ -1,21 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { encodeCursor } from '../../src/responses/cursor.ts';
+import { createRecords } from '../../src/site/pages/home/downloads/records.mjs';
 import { csvOf, formId, responseRow } from '../support/export-files.ts';
 
-type Format = 'csv' | 'ndjson' | 'wide' | 'other';
-
-/** What the page's script exports; the compiler of the tests reads no JavaScript. */
-interface Records {
-  push(chunk: Uint8Array): Uint8Array[];
-  isWhole(): boolean;
-  count(): number;
-  columns(): string[];
-  cursor(): string;
-}
-const script = '../../src/site/pages/home/downloads/records.mjs';
-const { createRecords } = (await import(script)) as {
-  createRecords: (format: Format, columns: string[]) => Records;
-};
+type Format = Parameters<typeof createRecords>[0];
 
 /** The bytes of each record of a CSV file; the first is the header. */
 const records = [
@@ -46,7 +34,7 @@ const cursors = [0, 1, 2].map((i) =>
 /** Passes a file on in two pieces, and returns what was complete after the first, and after the second. */
 function pass(format: Format, bytes: Buffer, at: number, known: string[] = []) {
   const reader = createRecords(format, known);
-  const state = (piece: Uint8Array) => {
+  const state = (piece: Uint8Array<ArrayBuffer>) => {
     const complete = Buffer.concat(reader.push(piece)).toString();
     return { complete, count: reader.count(), cursor: reader.cursor(), isWhole: reader.isWhole() };
   };

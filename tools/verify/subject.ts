@@ -254,7 +254,7 @@ export async function* hashing(
 const COMPARED = CSV_COLUMNS.map((name, index) => ({ name, index })).filter(({ name }) => name !== 'ad_id');
 
 /** Adds a record of a CSV file to a digest. */
-export function addTexts(digest: Hash, cells: readonly string[]): void {
+export function addTexts(digest: Hash, cells: readonly (string | null)[]): void {
   const texts = COMPARED.map(({ name, index }) => {
     const text = cells[index] ?? '';
     return name === 'metadata' ? (JSON.parse(text || 'null') as unknown) : text;
@@ -271,7 +271,7 @@ export function addRow(digest: Hash, row: Row): void {
 const sortable = (timestamp: string) => timestamp.replace(/Z$/, '').padEnd('2026-03-01T00:03:43.770047'.length, '0');
 
 /** The cursor of a record, as clients that resume a download make it: docs/api.md, "Resuming a download". */
-function tokenOf(cells: readonly string[]): string {
+function tokenOf(cells: readonly (string | null)[]): string {
   const cell = (name: string) => cells[CSV_COLUMNS.indexOf(name)];
   const cursor = [1, cell('timestamp'), cell('userid'), cell('question_ref'), cell('surveyid')];
   return Buffer.from(JSON.stringify(cursor)).toString('base64url');

@@ -24,7 +24,7 @@ const SILENCE_MS = 120_000;
  * @property {number} bytes in the parts
  * @property {number} rows in the parts: records without the header; 0 for workbooks
  * @property {number | null} total how many rows the file should have, if it is known
- * @property {string[]} columns of a CSV file
+ * @property {(string | null)[]} columns of a CSV file
  * @property {string} after the cursor of the last record; empty if the next request starts at the beginning
  * @property {string} name of the file
  * @property {string} type of the file
