@@ -8,9 +8,9 @@ import { type OpenPage, withBrowser } from './browser.ts';
 import {
   addDownloads,
   createHostileSurvey,
+  downloadRequestOf,
   expectSame,
   keptFiles,
-  orderOf,
   otherProblems,
   pathOf,
   saved,
@@ -55,9 +55,9 @@ function cutAt(page: Page, shares: readonly number[], otherwise?: Fault): Fault 
 }
 
 /** Starts a download that is interrupted for good after half of it. */
-async function startHalf(page: Page, order = orderOf(survey, 'csv', 'csv')): Promise<void> {
+async function startHalf(page: Page, request = downloadRequestOf(survey, 'csv', 'csv')): Promise<void> {
   proxy.inject(cutAt(page, [0.5], (exchange) => exchange.hang()));
-  await start(page, order);
+  await start(page, request);
   await expect.poll(() => proxy.requests).toBe(2);
 }
 
@@ -90,14 +90,14 @@ describe('an interrupted download of the page', () => {
   ] as const)('continues by itself to the same file: $format', async ({ format, path, parameters }) => {
     await using open = await openPage();
     const { page, problems } = open;
-    const order = orderOf(survey, format, path, parameters);
+    const request = downloadRequestOf(survey, format, path, parameters);
     const resumed: boolean[] = [];
-    page.on('request', (request) => {
-      if (request.url().includes('/responses/')) resumed.push(request.url().includes('after='));
+    page.on('request', (sent) => {
+      if (sent.url().includes('/responses/')) resumed.push(sent.url().includes('after='));
     });
     proxy.inject(cutAt(page, [0.0001, 0.3333, 0.4711, 0.0002, 0.9]));
-    const { bytes } = await saved(page, () => start(page, order));
-    expectSame(bytes, (await fetchApi(pathOf(order), survey.account)).bytes);
+    const { bytes } = await saved(page, () => start(page, request));
+    expectSame(bytes, (await fetchApi(pathOf(request), survey.account)).bytes);
     expect(resumed).toEqual([false, false, true, true, true, true]); // the first cut comes before the first record
     await page.getByText('Complete: 400 of 400 responses, ').first().waitFor();
     expect(otherProblems(problems)).toEqual([]);
@@ -118,8 +118,8 @@ describe('an interrupted download of the page', () => {
     await enterKey(page, survey.account.key);
     await page.getByText(/^Not finished\. [\d]+ of 400 responses, .* arrived so far\.$/).waitFor();
     const { bytes } = await saved(page, () => continueButton(page).click());
-    const order = orderOf(survey, 'csv', 'csv');
-    expectSame(bytes, (await fetchApi(pathOf(order), survey.account)).bytes);
+    const request = downloadRequestOf(survey, 'csv', 'csv');
+    expectSame(bytes, (await fetchApi(pathOf(request), survey.account)).bytes);
     expect(await keptFiles(page)).toEqual(['0/0', '0/1', '0/manifest.json']);
     expect(await keptText(page)).not.toContain('sres_');
 
@@ -156,7 +156,7 @@ describe('an interrupted download of the page', () => {
     proxy.inject(
       cutAt(page, [0.5], (exchange) => exchange.reply(401, refusal.text, { 'X-Error-Code': 'invalid_token' })),
     );
-    await start(page, orderOf(survey, 'csv', 'csv'));
+    await start(page, downloadRequestOf(survey, 'csv', 'csv'));
     await continueButton(page).waitFor();
     proxy.inject();
     const key = generateApiKey();
@@ -164,21 +164,21 @@ describe('an interrupted download of the page', () => {
     await page.reload();
     await enterKey(page, key);
     const { bytes } = await saved(page, () => continueButton(page).click());
-    const order = orderOf(survey, 'csv', 'csv');
-    expectSame(bytes, (await fetchApi(pathOf(order), survey.account)).bytes);
+    const request = downloadRequestOf(survey, 'csv', 'csv');
+    expectSame(bytes, (await fetchApi(pathOf(request), survey.account)).bytes);
   });
 
   test('restarts three times if it is a workbook, then waits for the user', async () => {
     await using open = await openPage();
     const { page } = open;
-    const order = orderOf(survey, 'other', 'xlsx');
+    const request = downloadRequestOf(survey, 'other', 'xlsx');
     proxy.inject(cutAt(page, [0.001, 0.001, 0.001, 0.001]));
-    await start(page, order);
+    await start(page, request);
     const again = page.getByRole('button', { name: 'Start again' });
     await again.waitFor();
     expect(proxy.requests).toBe(4);
     const { bytes } = await saved(page, () => again.click());
-    expectSame(bytes, (await fetchApi(pathOf(order), survey.account)).bytes);
+    expectSame(bytes, (await fetchApi(pathOf(request), survey.account)).bytes);
   });
 
   test('is not saved when a part that was kept is damaged', async () => {
@@ -198,9 +198,9 @@ describe('an interrupted download of the page', () => {
     await enterKey(page, survey.account.key);
     await continueButton(page).click();
     await card(page).getByText('Your browser could not store the file. Start the download again.').waitFor();
-    const order = orderOf(survey, 'csv', 'csv');
+    const request = downloadRequestOf(survey, 'csv', 'csv');
     const { bytes } = await saved(page, () => page.getByRole('button', { name: 'Start again' }).click());
-    expectSame(bytes, (await fetchApi(pathOf(order), survey.account)).bytes);
+    expectSame(bytes, (await fetchApi(pathOf(request), survey.account)).bytes);
   });
 
   test('is deleted when a key is forgotten, even that of another account', async () => {
@@ -243,10 +243,10 @@ describe('an interrupted download of the page', () => {
     await page.reload();
     await addDownloads(page, survey.account);
     const { promise: warned, resolve } = Promise.withResolvers<void>();
-    const order = orderOf(survey, 'csv', 'csv');
+    const request = downloadRequestOf(survey, 'csv', 'csv');
     proxy.inject(cutAt(page, [0.5], () => warned));
     const { bytes } = await saved(page, async () => {
-      await start(page, order);
+      await start(page, request);
       await expect.poll(() => proxy.requests).toBe(2);
       await page.getByText('Keep this page open').waitFor();
       await page.locator('#key').click(); // browsers warn only after an interaction
@@ -255,7 +255,7 @@ describe('an interrupted download of the page', () => {
       await dialog.dismiss();
       resolve();
     });
-    expectSame(bytes, (await fetchApi(pathOf(order), survey.account)).bytes);
+    expectSame(bytes, (await fetchApi(pathOf(request), survey.account)).bytes);
   });
 
   test('is tried again for ten minutes, and at once when the browser is online again', async () => {
@@ -264,8 +264,8 @@ describe('an interrupted download of the page', () => {
     await page.clock.install();
     await page.clock.pauseAt(Date.now() + 60_000);
     proxy.inject((exchange) => exchange.reply(502, 'no service behind this gateway'));
-    const order = orderOf(survey, 'csv', 'csv');
-    await start(page, order);
+    const request = downloadRequestOf(survey, 'csv', 'csv');
+    await start(page, request);
     await card(page).getByText('The connection was lost. Trying to continue').waitFor();
     await page.evaluate('dispatchEvent(new Event("online"))');
     await expect.poll(() => proxy.requests).toBe(2);
@@ -278,7 +278,7 @@ describe('an interrupted download of the page', () => {
     expect(proxy.requests).toBe(24); // waits of 1, 2, 4, 8, 16 seconds, then of 30
     proxy.inject();
     const { bytes } = await saved(page, () => again.click());
-    expectSame(bytes, (await fetchApi(pathOf(order), survey.account)).bytes);
+    expectSame(bytes, (await fetchApi(pathOf(request), survey.account)).bytes);
   });
 
   test('is tried again when nothing has arrived for two minutes', async () => {
@@ -287,14 +287,14 @@ describe('an interrupted download of the page', () => {
     await page.clock.install();
     await page.clock.pauseAt(Date.now() + 60_000);
     proxy.inject((exchange) => (exchange.index === 0 ? exchange.hang() : undefined));
-    const order = orderOf(survey, 'csv', 'csv');
+    const request = downloadRequestOf(survey, 'csv', 'csv');
     const { bytes } = await saved(page, async () => {
-      await start(page, order);
+      await start(page, request);
       await page.clock.runFor(120_000);
       await card(page).getByText('The connection was lost. Trying to continue').waitFor();
       await page.clock.runFor(1000);
     });
-    expectSame(bytes, (await fetchApi(pathOf(order), survey.account)).bytes);
+    expectSame(bytes, (await fetchApi(pathOf(request), survey.account)).bytes);
   });
 
   test('waits while the service is busy', async () => {
@@ -305,13 +305,13 @@ describe('an interrupted download of the page', () => {
       if (exchange.index === 0) exchange.reply(503, '{}', { 'Retry-After': '1', 'X-Error-Code': 'overloaded' });
       return exchange.index === 0 ? undefined : seen;
     });
-    const order = orderOf(survey, 'csv', 'csv');
+    const request = downloadRequestOf(survey, 'csv', 'csv');
     const { bytes } = await saved(page, async () => {
-      await start(page, order);
+      await start(page, request);
       await page.getByRole('status').getByText('The service is busy. Waiting to continue').waitFor();
       resolve();
     });
-    expectSame(bytes, (await fetchApi(pathOf(order), survey.account)).bytes);
+    expectSame(bytes, (await fetchApi(pathOf(request), survey.account)).bytes);
   });
 
   test('says what to do after other errors, and when the browser has no space', async () => {
@@ -320,8 +320,8 @@ describe('an interrupted download of the page', () => {
     proxy.inject((exchange) =>
       exchange.reply(500, '{}', { 'X-Error-Code': 'internal_error', 'X-Request-Id': 'request-1' }),
     );
-    const order = orderOf(survey, 'csv', 'csv');
-    await start(page, order);
+    const request = downloadRequestOf(survey, 'csv', 'csv');
+    await start(page, request);
     await card(page).getByText('send this request ID to whoever runs the service: request-1').waitFor();
     proxy.inject();
     const devtools = await page.context().newCDPSession(page);
@@ -331,7 +331,7 @@ describe('an interrupted download of the page', () => {
     await card(page).getByText('There is not enough space for this file.').waitFor();
     await devtools.send('Storage.overrideQuotaForOrigin', { origin: pageOrigin });
     const { bytes } = await saved(page, () => page.getByRole('button', { name: 'Start again' }).click());
-    expectSame(bytes, (await fetchApi(pathOf(order), survey.account)).bytes);
+    expectSame(bytes, (await fetchApi(pathOf(request), survey.account)).bytes);
   });
 
   test('is not saved while rows are missing; rows that were added are named', async () => {
@@ -339,11 +339,11 @@ describe('an interrupted download of the page', () => {
     const { page } = open;
     let files = 0;
     page.on('download', () => files++);
-    const order = orderOf(survey, 'ndjson', 'ndjson');
-    const { bytes } = await fetchApi(pathOf(order), survey.account);
+    const request = downloadRequestOf(survey, 'ndjson', 'ndjson');
+    const { bytes } = await fetchApi(pathOf(request), survey.account);
     const last = bytes.lastIndexOf('\n', -2) + 1;
     proxy.inject((exchange) => exchange.change(() => bytes.subarray(0, last)));
-    await start(page, order);
+    await start(page, request);
     await card(page).getByText('Incomplete: only 399 of 400 responses arrived. Start the download again.').waitFor();
     expect(files).toBe(0);
 

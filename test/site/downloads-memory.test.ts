@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { createAccount, createSurvey, sql } from '../support/data.ts';
 import { withBrowser } from './browser.ts';
-import { addDownloads, orderOf, start } from './downloads.ts';
+import { addDownloads, downloadRequestOf, start } from './downloads.ts';
 
 const browser = withBrowser();
 
@@ -57,7 +57,7 @@ test.skipIf(process.platform !== 'linux')('a download of 300 MB takes little mem
   page.once('download', async (download) => (file.path = await download.path()));
   const before = await rendererMemory(page);
   let most = before;
-  await start(page, orderOf(survey, 'csv', 'csv'));
+  await start(page, downloadRequestOf(survey, 'csv', 'csv'));
   while (file.path === '') {
     await sleep(SAMPLE_MS);
     most = Math.max(most, await rendererMemory(page));

@@ -6,9 +6,9 @@ import { withBrowser } from './browser.ts';
 import {
   addDownloads,
   createHostileSurvey,
+  downloadRequestOf,
   expectSame,
   keptFiles,
-  orderOf,
   pathOf,
   saved,
   start,
@@ -35,9 +35,9 @@ describe('a download of the page', () => {
     await using open = await browser.open('/');
     const { page, problems } = open;
     await addDownloads(page, survey.account);
-    const order = orderOf(survey, format, path, parameters);
-    const { name, bytes } = await saved(page, () => start(page, order));
-    expectSame(bytes, (await fetchApi(pathOf(order), survey.account)).bytes);
+    const request = downloadRequestOf(survey, format, path, parameters);
+    const { name, bytes } = await saved(page, () => start(page, request));
+    expectSame(bytes, (await fetchApi(pathOf(request), survey.account)).bytes);
     expect(name).toMatch(/^responses_.*Z\.\w+$/);
     await page.getByText(text).first().waitFor();
 
@@ -55,9 +55,9 @@ describe('a download of the page', () => {
     await using open = await browser.open('/', display);
     const { page, problems } = open;
     await addDownloads(page, survey.account);
-    await start(page, orderOf(survey, 'csv', 'csv'));
+    await start(page, downloadRequestOf(survey, 'csv', 'csv'));
     await page.getByText('Complete: ').first().waitFor();
-    const endless = { ...orderOf(survey, 'csv', 'csv'), survey: 'Long name '.repeat(100) };
+    const endless = { ...downloadRequestOf(survey, 'csv', 'csv'), survey: 'Long name '.repeat(100) };
     await page.route('**/api/v1/responses/**', () => {});
     await start(page, endless);
     await page.getByRole('progressbar').waitFor();

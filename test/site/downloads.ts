@@ -3,17 +3,17 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { type TestAccount, type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
 
-export interface Order {
+export interface DownloadRequest {
   readonly survey: string;
   readonly path: string;
   readonly params: readonly (readonly [string, string])[];
   readonly format: 'csv' | 'ndjson' | 'wide' | 'other';
 }
 
-/** An order of a file of responses. @param parameters besides `survey` */
-export function orderOf(
+/** A request for a file of responses. @param parameters besides `survey` */
+export function downloadRequestOf(
   survey: TestSurvey,
-  format: Order['format'],
+  format: DownloadRequest['format'],
   path: string,
   parameters: Record<string, string> = {},
 ) {
@@ -22,7 +22,7 @@ export function orderOf(
 }
 
 /** The API's path of a file. */
-export const pathOf = ({ path, params }: Order) =>
+export const pathOf = ({ path, params }: DownloadRequest) =>
   `${path}?${params.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}`;
 
 /** A survey whose rows have quotes, line breaks and characters of several bytes, also in the columns of a cursor. */
@@ -53,7 +53,8 @@ export async function addDownloads(page: Page, { key, email }: TestAccount): Pro
 }
 
 /** Starts a download in a page with {@link addDownloads}. */
-export const start = (page: Page, order: Order) => page.evaluate(`downloads.start(${JSON.stringify(order)})`);
+export const start = (page: Page, request: DownloadRequest) =>
+  page.evaluate(`downloads.start(${JSON.stringify(request)})`);
 
 /** The file that the browser saves while `action` runs, or after it. */
 export async function saved(page: Page, action: () => Promise<unknown>): Promise<{ name: string; bytes: Buffer }> {

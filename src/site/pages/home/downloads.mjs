@@ -11,7 +11,7 @@ const SAVING_MS = 3600 * 1000;
 /**
  * A file to download.
  *
- * @typedef {object} Order
+ * @typedef {object} DownloadRequest
  * @property {string} survey
  * @property {string} path of the endpoint, below the base path
  * @property {import('./api.mjs').Params} params without `count` and `after`
@@ -69,13 +69,13 @@ export function createDownloads({ api, email }) {
   return {
     element: element('section', { className: 'downloads', 'aria-label': texts.region }, list, status),
 
-    /** Starts a download. @param {Order} order */
-    async start(order) {
+    /** Starts a download. @param {DownloadRequest} request */
+    async start(request) {
       const storage = await createStorage();
       if (isStopped) return storage.remove();
       return add(storage, {
         email,
-        order,
+        order: request,
         time: Date.now(),
         parts: 0,
         bytes: 0,

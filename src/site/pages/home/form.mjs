@@ -80,7 +80,7 @@ export function downloadForm({ api }, selection, signal, on) {
     element('div', { className: 'go' }, button, state),
   );
 
-  /** The form's selection, without defaults. `orderOf` drops the parameters that the format does not accept. */
+  /** The form's selection, without defaults. `downloadRequestOf` drops the parameters that the format does not accept. */
   function read() {
     const chosen = new URLSearchParams({ survey });
     const dates = { since: since.instant(), until: until.instant() };

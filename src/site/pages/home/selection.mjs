@@ -7,7 +7,7 @@
  * @typedef {object} Format
  * @property {string} path of the endpoint, below the base path
  * @property {string} file its name for programs
- * @property {'csv' | 'ndjson' | 'other'} format of its records: see Order
+ * @property {'csv' | 'ndjson' | 'other'} format of its records: see DownloadRequest
  * @property {readonly string[]} takes parameters besides the survey and the filters
  * @property {[name: string, value: string][]} [adds] parameters that are always sent
  */
@@ -63,9 +63,9 @@ export const isWide = (selection) =>
  * The file that a selection stands for. Parameters that its format does not take are left out.
  *
  * @param {URLSearchParams} selection with `survey`
- * @returns {import('./downloads.mjs').Order & { file: string }}
+ * @returns {import('./downloads.mjs').DownloadRequest & { file: string }}
  */
-export function orderOf(selection) {
+export function downloadRequestOf(selection) {
   const name = formatOf(selection);
   const { path, file, format, takes, adds = [] } = /** @type {Format} */ (FORMATS[name]);
   const options = [...selection].filter(

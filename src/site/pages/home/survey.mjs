@@ -4,7 +4,7 @@ import { downloadForm } from './form.mjs';
 import { newestView } from './newest.mjs';
 import { overviewView } from './overview.mjs';
 import { questionsView } from './questions.mjs';
-import { orderOf } from './selection.mjs';
+import { downloadRequestOf } from './selection.mjs';
 import { form as formTexts, survey as texts } from './texts.mjs';
 
 /**
@@ -20,10 +20,10 @@ export function surveyView(session, selection, signal) {
   const form = downloadForm(session, selection, signal, {
     change(chosen) {
       history.replaceState(null, '', `/?${chosen}`);
-      const { path, params, file } = orderOf(chosen);
+      const { path, params, file } = downloadRequestOf(chosen);
       code.show({ url: `${location.origin}/api/v1${path}`, pairs: params, file });
     },
-    download: (chosen) => session.downloads.start(orderOf(chosen)),
+    download: (chosen) => session.downloads.start(downloadRequestOf(chosen)),
   });
   return element(
     'article',

@@ -6,7 +6,7 @@ const CURSOR_COLUMNS = ['timestamp', 'userid', 'question_ref', 'surveyid'];
 /**
  * Separates the complete records of a file from the incomplete one at its end, while the file arrives.
  *
- * @param {import('../downloads.mjs').Order['format']} format of `other`, every byte counts as complete
+ * @param {import('../downloads.mjs').DownloadRequest['format']} format of `other`, every byte counts as complete
  * @param {(string | null)[]} known the columns of a CSV file that continues one with a header; empty if the file has a header
  */
 export function createRecords(format, known) {

@@ -18,7 +18,7 @@ const SILENCE_MS = 120_000;
  *
  * @typedef {object} Manifest
  * @property {string} email of the account
- * @property {import('../downloads.mjs').Order} order
+ * @property {import('../downloads.mjs').DownloadRequest} order what to download: stored manifests have it under this name
  * @property {number} time of the last change: milliseconds since 1970
  * @property {number} parts how many there are
  * @property {number} bytes in the parts
@@ -58,7 +58,7 @@ export class MissingRows extends Error {}
  *   if the parts cannot be stored, such as QuotaExceededError; the signal's reason
  */
 export async function transfer({ api, storage, manifest, signal, onProgress }) {
-  const { order } = manifest;
+  const { order: request } = manifest;
   let failures = 0;
   let restarts = 0;
   let waited = 0;
@@ -83,7 +83,7 @@ export async function transfer({ api, storage, manifest, signal, onProgress }) {
       timer = setTimeout(() => stall.abort(new TypeError('nothing has arrived for a long time')), SILENCE_MS);
     };
     watch();
-    const records = createRecords(order.format, manifest.columns);
+    const records = createRecords(request.format, manifest.columns);
     const before = manifest.rows;
     /** @type {BlobPart[]} */
     let pieces = [];
@@ -104,16 +104,16 @@ export async function transfer({ api, storage, manifest, signal, onProgress }) {
     };
     try {
       /** @type {import('../api.mjs').Params} */
-      const params = [...order.params];
-      if (canContinue(order)) params.push(['count', 'true']);
+      const params = [...request.params];
+      if (canContinue(request)) params.push(['count', 'true']);
       if (manifest.after !== '') params.push(['after', manifest.after]);
-      const response = await api.open(order.path, params, AbortSignal.any([signal, stall.signal]));
+      const response = await api.open(request.path, params, AbortSignal.any([signal, stall.signal]));
       if (manifest.after === '') {
         manifest.name = fileName(response);
         manifest.type = response.headers.get('Content-Type') ?? '';
       }
       const count = response.headers.get('X-Total-Count');
-      if (canContinue(order)) {
+      if (canContinue(request)) {
         if (count === null) throw new TypeError('a response without a count, of a proxy perhaps');
         manifest.total = before + Number(count);
       }
@@ -126,7 +126,7 @@ export async function transfer({ api, storage, manifest, signal, onProgress }) {
           pieces.push(piece);
           size += piece.length;
         }
-        if (order.format === 'other' || records.count() > 0) failures = waited = 0;
+        if (request.format === 'other' || records.count() > 0) failures = waited = 0;
         progress('running', size, before + records.count() - manifest.rows);
         if (size >= PART_BYTES || Date.now() - since >= PART_MS) await flush();
       }
@@ -145,7 +145,7 @@ export async function transfer({ api, storage, manifest, signal, onProgress }) {
     } catch (error) {
       signal.throwIfAborted();
       const seconds = retryAfter(error) ?? Math.min(2 ** failures++, MOST_SECONDS);
-      const startsAgain = !canContinue(order) && manifest.name !== ''; // which the response has brought
+      const startsAgain = !canContinue(request) && manifest.name !== ''; // which the response has brought
       if (startsAgain) restarts++;
       if (!isPassing(error) || restarts > RESTARTS || (waited += seconds) > GIVE_UP_SECONDS) throw error;
       progress(retryAfter(error) ? 'busy' : startsAgain ? 'restarting' : 'lost');
@@ -158,7 +158,7 @@ export async function transfer({ api, storage, manifest, signal, onProgress }) {
   if (isMissing) throw new MissingRows();
 }
 
-/** Whether its rows can be counted, and `after` continues it. @param {import('../downloads.mjs').Order} order */
+/** Whether its rows can be counted, and `after` continues it. @param {import('../downloads.mjs').DownloadRequest} request */
 export const canContinue = ({ format }) => format === 'csv' || format === 'ndjson';
 
 /** @param {unknown} error @returns {number | undefined} seconds after which the service asks to try again */
