@@ -2,7 +2,7 @@ import { send } from '../shared/request.mjs';
 import { errors } from './texts.mjs';
 
 const BASE = '/api/v1';
-/** The number of times a request that may succeed a moment later is sent again. */
+/** How many times a request that may succeed a moment later is repeated. */
 const RETRIES = 3;
 const MOST_SECONDS = 10;
 
@@ -34,13 +34,13 @@ export class ApiError extends Error {
  */
 export function explain(error) {
   if (!(error instanceof ApiError)) return errors.offline;
-  if (error.status === 400 && error.message !== '') return error.message; // names the parameter and what it takes
+  if (error.status === 400 && error.message !== '') return error.message; // names the parameter and the expected value
   const sentence = Object.entries(errors).find(([code]) => code === error.code)?.[1];
   return typeof sentence === 'string' ? sentence : errors.other(error.requestId);
 }
 
 /**
- * The API, with a key.
+ * The API with a key.
  *
  * @param {string} key
  * @param {() => void} onRefused called when the service refuses the key
@@ -65,7 +65,7 @@ export function createApi(key, onRefused) {
   }
 
   /**
-   * Reads JSON. Repeats requests that are refused for the moment.
+   * Reads JSON. Repeats requests that are refused with `Retry-After`.
    *
    * @param {string} path
    * @param {Params} params

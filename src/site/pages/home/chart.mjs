@@ -27,7 +27,7 @@ export function daysChart(days, zone) {
       'g',
       {},
       svg('title', {}, `${name.of(start)}: ${responses(count)}`),
-      svg('rect', { x, width: 1, height: 100, class: 'space' }), // so that the title shows above a short bar as well
+      svg('rect', { x, width: 1, height: 100, class: 'space' }), // shows the title above a short bar too
       svg('rect', { x: x + 0.1, width: 0.8, y: 100 - height, height, class: 'bar' }),
     );
   });

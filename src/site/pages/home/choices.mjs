@@ -2,15 +2,15 @@ import { element } from '../shared/dom.mjs';
 import { explain } from './api.mjs';
 import { choices as texts, page } from './texts.mjs';
 
-/** How many are shown at once. */
+/** The most values shown at once. */
 const MOST = 50;
-/** From this number on, there is a field to search them. */
+/** A list of this many values or more has a search field. */
 const SEARCHED = 10;
 
 /** @typedef {{ value: string, label: string, note?: string }} Choice */
 
 /**
- * A list to choose several values from, which is loaded when it is opened.
+ * A list from which several values can be chosen. It is loaded when it is opened.
  *
  * @param {object} options
  * @param {string} options.label

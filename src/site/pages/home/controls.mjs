@@ -6,7 +6,7 @@ import { options } from './texts.mjs';
  *
  * @param {string} name
  * @param {Readonly<Record<string, { label: string, note: string }>>} choices by value
- * @param {string | null} chosen the first choice, unless it is one of the values
+ * @param {string | null} chosen the value that is checked; if it is none of the choices, the first one is
  */
 export function radios(name, choices, chosen) {
   const [first] = Object.keys(choices);
@@ -22,7 +22,7 @@ export function radios(name, choices, chosen) {
 }
 
 /**
- * A list to select one value from. The first is the default, which is sent as an empty value.
+ * A list to select one value from. The first is the default, whose value is empty.
  *
  * @param {string} name one of those in {@link options}
  * @param {string | null} chosen

@@ -1,4 +1,4 @@
-/** How many surveys are counted at a time: the service counts two per key. */
+/** How many surveys are counted at a time: the service runs two at a time for a key. */
 const AT_ONCE = 2;
 /** How long the list of surveys and their counts are remembered, in milliseconds. */
 export const FRESH = 60_000;
@@ -14,7 +14,7 @@ const remembered = new WeakMap();
  *
  * @param {import('./api.mjs').Api} api
  * @param {AbortSignal} signal
- * @returns {(row: HTMLElement, survey: string, show: Show) => void} adds a row. It is shown counts of the last minute at once
+ * @returns {(row: HTMLElement, survey: string, show: Show) => void} adds a row; counts of the last minute are shown at once
  */
 export function countVisible(api, signal) {
   const known = remembered.get(api) ?? new Map();

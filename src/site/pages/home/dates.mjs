@@ -6,18 +6,18 @@ const pad = (value) => String(value).padStart(2, '0');
 const dayOf = (date) => `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
 
 /**
- * A field for the first or the last day of a range, in the reader's zone. An instant within a day, as in a link from another zone, is
- * shown with its time.
+ * A field for the first or the last day of a range, in the reader's zone. An instant that is not midnight there, such as one in a
+ * link from another zone, is shown with its time.
  *
  * @param {string} id
  * @param {string} label
- * @param {string | null} instant ISO 8601; anything else is left out
- * @param {boolean} isEnd whether the instant is the midnight after the day
+ * @param {string | null} instant ISO 8601; anything else leaves the field empty
+ * @param {boolean} isEnd whether this is the end of the range: its instant is the midnight after the last day
  * @returns {{ row: HTMLElement, instant: () => string }} instant: empty if none is entered
  */
 export function dateField(id, label, instant, isEnd) {
   const input = element('input', { id, type: 'date', max: '9999-12-31' });
-  /** The day that the range ends with or, for its end, a day before or after. */
+  /** The day of a date; for the end of the range, the day `days` later. */
   const shifted = (/** @type {Date} */ date, /** @type {number} */ days) => {
     date.setDate(date.getDate() + (isEnd ? days : 0));
     return dayOf(date);
@@ -33,7 +33,8 @@ export function dateField(id, label, instant, isEnd) {
     row: element('p', { className: 'field' }, element('label', { htmlFor: id }, label), input),
     instant() {
       if (input.value === '' || input.value === initial) return input.value && (instant ?? '');
-      // From noon, because some days have no midnight. Not every year can be a date: the service refuses the others.
+      // Days are added to noon, because some days have no midnight. A year that Date cannot represent is sent as entered: the
+      // service refuses it.
       const isDay = input.type === 'date';
       const at = new Date(isDay ? `${shifted(new Date(`${input.value}T12:00`), 1)}T00:00` : input.value);
       return Number.isNaN(at.getTime()) ? input.value : at.toISOString();

@@ -3,9 +3,9 @@ import { createDownload } from './downloads/download.mjs';
 import { createStorage, leftStorages } from './downloads/storage.mjs';
 import { downloads as texts } from './texts.mjs';
 
-/** After this time an unfinished download is deleted; milliseconds. */
+/** An unfinished download is deleted after this time, in milliseconds. */
 const KEPT_MS = 7 * 24 * 3600 * 1000;
-/** After this time the browser has saved a complete file, which it copies without reporting when it is done; milliseconds. */
+/** A complete file is deleted after this time, in milliseconds. The browser has copied it by then, but does not report when. */
 const SAVING_MS = 3600 * 1000;
 
 /**

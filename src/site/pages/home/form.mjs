@@ -9,14 +9,14 @@ import { form as texts } from './texts.mjs';
 
 /** The delay after the last change before responses are counted. */
 const REST_MS = 400;
-/** The values of radio buttons that are left out of the URL. */
+/** The default values of radio buttons, which the URL does not contain. */
 const DEFAULTS = /** @type {Record<string, string>} */ ({ layout: 'long', format: 'xlsx' });
 
 /**
  * The form to choose what is downloaded.
  *
  * @param {import('./main.mjs').Session} session
- * @param {URLSearchParams} selection that it shows first, with `survey`
+ * @param {URLSearchParams} selection shown at first, with `survey`
  * @param {AbortSignal} signal
  * @param {object} on
  * @param {(selection: URLSearchParams) => void} on.change called first with the initial selection

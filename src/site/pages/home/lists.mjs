@@ -12,7 +12,7 @@ const SEARCHABLE = 10;
  * @param {readonly T[]} items
  * @param {(item: T) => HTMLElement} row creates or finds an item's row
  * @param {HTMLElement} list gets the rows
- * @returns {HTMLButtonElement} for after the list
+ * @returns {HTMLButtonElement} to place after the list
  */
 export function firstRows(items, row, list) {
   const button = element('button', { type: 'button' });
@@ -31,7 +31,7 @@ export function firstRows(items, row, list) {
 }
 
 /**
- * Focuses what a button added in its own position, without scrolling.
+ * Moves the focus from a button to what it has added, without scrolling.
  *
  * @param {HTMLElement | null | undefined} node
  */
@@ -49,9 +49,9 @@ export function focus(node) {
  * @param {(item: T) => HTMLElement} options.row creates or finds an item's row
  * @param {HTMLElement} options.list gets the rows
  * @param {HTMLElement} [options.frame] contains the list, if it is part of a table
- * @param {(item: T) => string} options.words what the search finds an item by
+ * @param {(item: T) => string} options.words the text that is searched
  * @param {{ label: string, count: (count: number) => string }} options.texts
- * @param {{ query: string }} [options.memory] keeps the query
+ * @param {{ query: string }} [options.memory] keeps the query for the next list
  * @returns {(Node | undefined)[]}
  */
 export function searchableList({ items, row, list, frame = list, words, texts: own, memory = { query: '' } }) {

@@ -3,14 +3,14 @@ import { element } from '../shared/dom.mjs';
 import { page } from './texts.mjs';
 
 /**
- * Shows what a request returns. Until then it says that it is loading, and after a failure what to do.
+ * Shows the result of a request: until it arrives, that it is loading; after a failure, what to do.
  *
  * @template T
  * @param {() => Promise<T>} request
  * @param {(value: T) => (Node | string | undefined)[]} render
  * @param {AbortSignal} signal
- * @param {() => string} done what it says after that
- * @returns {{ node: HTMLElement, reload: () => Promise<void> }} reload: repeats the request; the old content stays until then
+ * @param {() => string} done the status after loading
+ * @returns {{ node: HTMLElement, reload: () => Promise<void> }} reload: the old content stays until the new one arrives
  */
 export function loaded(request, render, signal, done = () => '') {
   const state = element('p', { className: 'state', role: 'status' });

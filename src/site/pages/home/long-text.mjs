@@ -3,7 +3,7 @@ import { lists as texts } from './texts.mjs';
 
 const SHORT = 300;
 const SHORT_LINES = 6;
-/** Chromium lays this out in 0.1 s, whatever the characters. A megabyte of a script without a font took 6 minutes. */
+/** The most characters shown. Chromium lays out any in 0.1 s; a megabyte in a script without a font took 6 minutes. */
 const LONG = 10_000;
 
 /**
@@ -34,7 +34,7 @@ export function longText(text, label) {
     const isCut = button.getAttribute('aria-expanded') === 'false';
     body.textContent = isCut ? cut(text, LONG, Infinity) : beginning;
     body.classList.toggle('whole', isCut);
-    // It scrolls, so the keyboard has to reach it.
+    // It scrolls, so it must be reachable with the keyboard.
     if (isCut) Object.assign(body, { tabIndex: 0, role: 'group', ariaLabel: label });
     else for (const name of ['tabindex', 'role', 'aria-label']) body.removeAttribute(name);
     button.textContent = isCut ? texts.less : more;

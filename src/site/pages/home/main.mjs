@@ -21,7 +21,7 @@ const STORED_KEY = 'key';
 let session;
 /** Aborts when another key is entered. */
 let entering = new AbortController();
-/** Aborts when another view takes the place of the present one. */
+/** Aborts when another view replaces the current one. */
 let view = new AbortController();
 
 const main = element('main', { id: 'main', tabIndex: -1 });
@@ -41,7 +41,7 @@ document.body.append(
   main,
 );
 
-/** Shows what the URL names: a survey, or all of them; without a key, the field for one. @param {string} [problem] */
+/** Shows what the URL names, one survey or all of them; without a key, the form to enter one. @param {string} [problem] */
 function show(problem) {
   view.abort();
   view = new AbortController();
@@ -91,7 +91,7 @@ async function enter(key, keep) {
   show();
 }
 
-/** Stores the key for this tab, or forgets it. Where the browser blocks storage, a reload asks for it. @param {string} [key] */
+/** Stores the key for this tab, or deletes it. If the browser blocks storage, a reload loses it. @param {string} [key] */
 function storeKey(key) {
   try {
     if (key === undefined) sessionStorage.removeItem(STORED_KEY);
@@ -118,7 +118,7 @@ function leave(problem) {
 }
 
 addEventListener('popstate', () => show());
-// Links to other views of this page keep the key, which loading it again would lose. Links within a view do not change the URL.
+// Links to other views do not load the page again, which would lose the key. Links within a view do not change the URL.
 document.addEventListener('click', (event) => {
   const link = /** @type {Element} */ (event.target).closest('a');
   if (!link || link.download || link.origin !== location.origin || link.pathname !== '/') return;

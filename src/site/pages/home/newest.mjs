@@ -16,7 +16,7 @@ const PAGE_SIZE = 25;
  * @param {AbortSignal} signal
  */
 export function newestView({ api }, survey, signal) {
-  /** @param {string} [after] token of a response: starts with the one before it */
+  /** Loads a page of responses. @param {string} [after] the last token of the page before it; by default, the first page */
   const answers = (after) =>
     loaded(
       () => {

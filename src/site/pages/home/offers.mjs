@@ -1,5 +1,5 @@
 /*
- * What the form offers to choose from: the forms, questions and metadata keys of a survey.
+ * What the form offers as choices: the forms, questions and metadata keys of a survey.
  */
 
 /** How many of the newest and of the oldest responses are searched for metadata keys. */
@@ -29,7 +29,7 @@ export async function formsOf(api, survey, signal) {
 }
 
 /**
- * The questions with responses. Forms that ask the same question share it, as in the API's filter.
+ * The questions with responses. A question that several forms ask is listed once: the API's filter selects all of them.
  *
  * @param {Api} api
  * @param {string} survey

@@ -1,12 +1,11 @@
 /*
- * What is to be downloaded, as the query string of the page's URL has it: the API's own parameters, and `format`. It never has the
- * key.
+ * What to download, as in the query string of the page's URL: the API's parameters and `format`, never the key.
  */
 
 /**
  * @typedef {object} Format
  * @property {string} path of the endpoint, below the base path
- * @property {string} file its name for programs
+ * @property {string} file its name in the example programs
  * @property {'csv' | 'ndjson' | 'other'} format of its records: see DownloadRequest
  * @property {readonly string[]} takes parameters besides the survey and the filters
  * @property {[name: string, value: string][]} [adds] parameters that are always sent
@@ -60,7 +59,7 @@ export const isWide = (selection) =>
   selection.get('layout') === 'wide' && FORMATS[formatOf(selection)]?.takes.includes('layout') === true;
 
 /**
- * The file that a selection stands for. Parameters that its format does not take are left out.
+ * The file that a selection describes. Parameters that its format does not accept are left out.
  *
  * @param {URLSearchParams} selection with `survey`
  * @returns {import('./downloads.mjs').DownloadRequest & { file: string }}

@@ -12,7 +12,7 @@ const FORMS_NAMED = 3;
 /** @typedef {{ survey_name: string, shortcode: string, title: string }} FormVersion */
 /** @typedef {{ name: string, versions: FormVersion[] }} Survey versions: newest first */
 
-/** What was last read and searched, by the API that belongs to a key. @type {WeakMap<object, { query: string, versions: FormVersion[], at: number }>} */
+/** The last list and the last search of each key's API. @type {WeakMap<object, { query: string, versions: FormVersion[], at: number }>} */
 const remembered = new WeakMap();
 
 /**

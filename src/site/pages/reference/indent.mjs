@@ -1,5 +1,5 @@
 /**
- * Indents JSON, also if it is truncated. Values are not parsed, so numbers keep all their digits.
+ * Indents JSON, even if it is truncated. Values are not parsed, so numbers keep all their digits.
  *
  * @param {string} json
  */

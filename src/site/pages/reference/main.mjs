@@ -35,7 +35,7 @@ function show(description) {
     );
     byId('contents').append(element('p', {}, name), element('ul', {}, ...links));
   }
-  // The browser could not scroll to the target before it existed.
+  // The browser could not scroll to an element that did not exist yet.
   if (location.hash) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
 }
 

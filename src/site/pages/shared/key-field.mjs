@@ -5,15 +5,15 @@ import { shared as texts } from './texts.mjs';
  * A field for an API key, with a button that shows its characters. Most browsers do not offer to save it.
  *
  * @param {string} describedBy id of the element with a note about the key
- * @returns {{ row: HTMLElement, input: HTMLInputElement, key: () => string }} key: without the white space, quotes and `Bearer`
- *   that come along when it is copied
+ * @returns {{ row: HTMLElement, input: HTMLInputElement, key: () => string }} key: without white space, quotes and `Bearer`,
+ *   which are often copied with it
  */
 export function keyField(describedBy) {
   const input = element('input', {
     id: 'key',
     type: 'password',
     placeholder: 'sres_…',
-    autocomplete: 'one-time-code', // for a key, browsers would offer to save it despite `off`
+    autocomplete: 'one-time-code', // with `off`, browsers would still offer to save a key
     autocapitalize: 'off',
     spellcheck: false,
     'aria-label': texts.key,

@@ -1,4 +1,4 @@
-/** The texts of what the pages share. */
+/** The texts of the modules that the pages share. */
 export const shared = {
   key: 'API key',
   show: 'Show',

@@ -2,7 +2,7 @@ import { element } from '../../shared/dom.mjs';
 import { size } from '../../shared/size.mjs';
 import { downloads as texts } from '../texts.mjs';
 
-/** How long back the speed is measured. */
+/** The speed is averaged over this time. */
 const WINDOW_MS = 5000;
 let cards = 0;
 
@@ -12,7 +12,7 @@ let cards = 0;
  * @param {object} options
  * @param {string} options.survey
  * @param {string} options.note about the whole download, or empty
- * @param {() => void} options.act called by the first button, which {@link Card.stopped} names
+ * @param {() => void} options.act called by the first button, whose label `stopped` sets
  * @param {() => void} options.remove called by the second button
  * @param {(text: string) => void} options.announce to screen readers
  */

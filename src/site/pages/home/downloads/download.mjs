@@ -53,7 +53,7 @@ export function createDownload({ api, storage, manifest, announce, onRemove }) {
     announce(`${survey}: ${text}`);
   }
 
-  /** Gives the file to the browser, which reads the parts while it saves them. */
+  /** Hands the file over to the browser, which reads the parts while it saves them. */
   async function handOver() {
     const file = new Blob(await storage.parts(manifest.parts), { type: manifest.type });
     if (file.size !== manifest.bytes) throw new DOMException('a part is damaged', 'DataError');
@@ -96,7 +96,7 @@ export function createDownload({ api, storage, manifest, announce, onRemove }) {
     }
   }
 
-  /** Stops, then gives up the storage; only the first call counts. @param {() => unknown} how */
+  /** Stops, then releases or deletes the storage. Only the first call does. @param {() => unknown} how */
   function end(how) {
     controller.abort();
     return (ending ??= (async () => {
@@ -115,7 +115,7 @@ export function createDownload({ api, storage, manifest, announce, onRemove }) {
         again(),
         manifest,
       ),
-    /** Stops, and leaves it to another tab or another time. */
+    /** Stops. It can be continued later, or in another tab. */
     stop: () => end(storage.release),
     /** Stops, and deletes what has arrived. */
     remove: () => end(storage.remove),

@@ -1,7 +1,7 @@
 /*
- * What has arrived of the downloads, in the Origin Private File System: a folder for each, with its parts as files named by their
- * number, and `manifest.json`. A tab holds a lock with its name while it works with a folder. A folder whose lock is free
- * belongs to a tab that was closed.
+ * Stores what has arrived of the downloads in the Origin Private File System: a folder for each download, with a file for each
+ * part, named by its number, and `manifest.json`. A tab locks a folder while it works with it. A folder that is not locked was
+ * left by a tab that was closed.
  */
 
 const MANIFEST = 'manifest.json';
@@ -77,13 +77,13 @@ function inFolder(root, folder, release) {
   };
   const read = async (/** @type {string} */ name) => await (await folder.getFileHandle(name)).getFile();
   return {
-    /** Whether it is there after the page is closed. */
+    /** Whether it survives when the page is closed. */
     isKept: true,
     /** Adds or replaces a part. @param {number} number @param {Blob} blob */
     writePart: (number, blob) => write(String(number), blob),
     /** @param {import('./transfer.mjs').Manifest} manifest */
     writeManifest: (manifest) => write(MANIFEST, JSON.stringify(manifest)),
-    /** @returns {Promise<import('./transfer.mjs').Manifest | undefined>} undefined if there is none that can be read */
+    /** @returns {Promise<import('./transfer.mjs').Manifest | undefined>} undefined if it is missing or damaged */
     readManifest: async () => {
       try {
         return JSON.parse(await (await read(MANIFEST)).text());
@@ -91,9 +91,9 @@ function inFolder(root, folder, release) {
         return undefined;
       }
     },
-    /** The first parts. @param {number} count @returns {Promise<Blob[]>} which a browser reads from disk only when it needs them */
+    /** The first parts. @param {number} count @returns {Promise<Blob[]>} read from disk only when they are needed */
     parts: (count) => Promise.all(Array.from({ length: count }, (_, number) => read(String(number)))),
-    /** Gives it up to other tabs. */
+    /** Leaves it to other tabs. */
     release,
     /** Deletes it. */
     remove: async () => {

@@ -8,9 +8,9 @@ const PART_MS = 5000;
 /** The number of times a file that cannot be continued is restarted automatically. */
 const RESTARTS = 3;
 const MOST_SECONDS = 30;
-/** Seconds of waiting without progress, after which the user decides. */
+/** Seconds of waiting without progress after which it stops, and the user decides. */
 const GIVE_UP_SECONDS = 600;
-/** The service has a minute to overcome a failure of its database, and does not send anything meanwhile. */
+/** When its database fails, the service retries for up to a minute and sends nothing meanwhile. */
 const SILENCE_MS = 120_000;
 
 /**
@@ -39,7 +39,7 @@ const SILENCE_MS = 120_000;
  * @property {number} rows
  * @property {number | null} total
  * @property {string} name of the file; empty until it is known
- * @property {'running' | 'lost' | 'restarting' | 'busy'} state the last three: waits before the next request
+ * @property {'running' | 'lost' | 'restarting' | 'busy'} state the last three are reasons to wait before the next request
  */
 
 /** The file ended properly, but has fewer rows than were counted. */
@@ -52,7 +52,7 @@ export class MissingRows extends Error {}
  * @param {import('../api.mjs').Api} options.api
  * @param {import('./storage.mjs').Storage} options.storage
  * @param {Manifest} options.manifest changed in place, and stored with every part
- * @param {AbortSignal} options.signal what has arrived until it aborts is stored
+ * @param {AbortSignal} options.signal stops the download; what has arrived is stored
  * @param {(progress: Progress) => void} options.onProgress
  * @throws ApiError or TypeError if the service refuses, or cannot be reached for a long time; {@link MissingRows}; DOMException
  *   if the parts cannot be stored, such as QuotaExceededError; the signal's reason
@@ -145,7 +145,7 @@ export async function transfer({ api, storage, manifest, signal, onProgress }) {
     } catch (error) {
       signal.throwIfAborted();
       const seconds = retryAfter(error) ?? Math.min(2 ** failures++, MOST_SECONDS);
-      const startsAgain = !canContinue(request) && manifest.name !== ''; // which the response has brought
+      const startsAgain = !canContinue(request) && manifest.name !== ''; // the name arrives with the response
       if (startsAgain) restarts++;
       if (!isPassing(error) || restarts > RESTARTS || (waited += seconds) > GIVE_UP_SECONDS) throw error;
       progress(retryAfter(error) ? 'busy' : startsAgain ? 'restarting' : 'lost');
@@ -158,13 +158,17 @@ export async function transfer({ api, storage, manifest, signal, onProgress }) {
   if (isMissing) throw new MissingRows();
 }
 
-/** Whether its rows can be counted, and `after` continues it. @param {import('../downloads.mjs').DownloadRequest} request */
+/**
+ * Whether its rows can be counted, and it can be continued with `after`.
+ *
+ * @param {import('../downloads.mjs').DownloadRequest} request
+ */
 export const canContinue = ({ format }) => format === 'csv' || format === 'ndjson';
 
-/** @param {unknown} error @returns {number | undefined} seconds after which the service asks to try again */
+/** @param {unknown} error @returns {number | undefined} the seconds of `Retry-After` */
 const retryAfter = (error) => (error instanceof ApiError && error.retryAfter > 0 ? error.retryAfter : undefined);
 
-/** Whether the same request may succeed later. Errors of gateways have no code of the service. @param {unknown} error */
+/** Whether the same request may succeed later. Errors of gateways have no `X-Error-Code`. @param {unknown} error */
 const isPassing = (error) =>
   error instanceof TypeError ||
   (error instanceof ApiError && (error.retryAfter > 0 || (error.status >= 500 && error.code === '')));
