@@ -127,10 +127,10 @@ export function downloadForm({ api }, selection, signal, on) {
 
   function update() {
     const chosen = read();
-    const { takes } = /** @type {import('./selection.mjs').Format} */ (FORMATS[formatOf(chosen)]);
-    table.hidden = takes.length === 0;
+    const { accepts } = /** @type {import('./selection.mjs').Format} */ (FORMATS[formatOf(chosen)]);
+    table.hidden = accepts.length === 0;
     for (const { row, name, forWide } of controls)
-      row.hidden = !takes.includes(name) || (forWide && !isWide(chosen) && takes.includes('layout'));
+      row.hidden = !accepts.includes(name) || (forWide && !isWide(chosen) && accepts.includes('layout'));
     showMatch();
     void count(chosen);
     on.change(chosen);

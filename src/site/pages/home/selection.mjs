@@ -7,7 +7,7 @@
  * @property {string} path of the endpoint, below the base path
  * @property {string} file its name in the example programs
  * @property {'csv' | 'ndjson' | 'other'} format of its records: see DownloadRequest
- * @property {readonly string[]} takes parameters besides the survey and the filters
+ * @property {readonly string[]} accepts parameters besides the survey and the filters
  * @property {[name: string, value: string][]} [adds] parameters that are always sent
  */
 
@@ -18,24 +18,24 @@ const WIDE = ['value', 'repeats', 'columns', 'require_metadata'];
 
 /** The formats, by their names in the URL. The first is the default. @type {Readonly<Record<string, Format>>} */
 export const FORMATS = {
-  xlsx: { path: '/responses/xlsx', file: 'responses.xlsx', format: 'other', takes: [...TABLE, ...WIDE] },
-  csv: { path: '/responses/csv', file: 'responses.csv', format: 'csv', takes: [...TABLE, ...WIDE] },
+  xlsx: { path: '/responses/xlsx', file: 'responses.xlsx', format: 'other', accepts: [...TABLE, ...WIDE] },
+  csv: { path: '/responses/csv', file: 'responses.csv', format: 'csv', accepts: [...TABLE, ...WIDE] },
   'csv-excel': {
     path: '/responses/csv',
     file: 'responses.csv',
     format: 'csv',
-    takes: [...TABLE, ...WIDE],
+    accepts: [...TABLE, ...WIDE],
     adds: [
       ['bom', 'true'],
       ['safe', 'true'],
     ],
   },
-  ndjson: { path: '/responses/ndjson', file: 'responses.ndjson', format: 'ndjson', takes: [] },
+  ndjson: { path: '/responses/ndjson', file: 'responses.ndjson', format: 'ndjson', accepts: [] },
   codebook: {
     path: '/responses/questions',
     file: 'codebook.csv',
     format: 'other',
-    takes: ['columns'],
+    accepts: ['columns'],
     adds: [['format', 'csv']],
   },
 };
@@ -56,7 +56,7 @@ export const filtersOf = (selection) =>
 
 /** Whether the table has one row per participant. @param {URLSearchParams} selection */
 export const isWide = (selection) =>
-  selection.get('layout') === 'wide' && FORMATS[formatOf(selection)]?.takes.includes('layout') === true;
+  selection.get('layout') === 'wide' && FORMATS[formatOf(selection)]?.accepts.includes('layout') === true;
 
 /**
  * The file that a selection describes. Parameters that its format does not accept are left out.
@@ -66,12 +66,12 @@ export const isWide = (selection) =>
  */
 export function downloadRequestOf(selection) {
   const name = formatOf(selection);
-  const { path, file, format, takes, adds = [] } = /** @type {Format} */ (FORMATS[name]);
+  const { path, file, format, accepts, adds = [] } = /** @type {Format} */ (FORMATS[name]);
   const options = [...selection].filter(
     ([option, value]) =>
       value !== '' &&
-      takes.includes(option) &&
-      (isWide(selection) || !takes.includes('layout') || !WIDE.includes(option)),
+      accepts.includes(option) &&
+      (isWide(selection) || !accepts.includes('layout') || !WIDE.includes(option)),
   );
   return {
     survey: selection.get('survey') ?? '',

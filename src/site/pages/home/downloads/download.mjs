@@ -25,7 +25,7 @@ export function createDownload({ api, storage, manifest, announce, onRemove }) {
   /** @type {Promise<void> | undefined} */
   let running;
   /** @type {Promise<void> | undefined} */
-  let ending;
+  let stopped;
   const card = createCard({
     survey,
     note: storage.isKept ? '' : texts.inMemory,
@@ -99,7 +99,7 @@ export function createDownload({ api, storage, manifest, announce, onRemove }) {
   /** Stops, then releases or deletes the storage. Only the first call does. @param {() => unknown} how */
   function end(how) {
     controller.abort();
-    return (ending ??= (async () => {
+    return (stopped ??= (async () => {
       await running;
       await how();
     })());
