@@ -4,8 +4,8 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { Client } from 'pg';
 import { withConnection } from '../../tools/connection.ts';
+import { spawnKilledWithParent } from '../../tools/kill-with-parent.ts';
 import { chownTree, serverAccount } from '../../tools/postgres/account.ts';
-import { spawnTethered } from '../../tools/tether.ts';
 import { setWorkerPassword, WORKER_ROLE } from '../../tools/worker-role.ts';
 import { freePort } from './npm-start.ts';
 import { runFolder } from './once-per-run.ts';
@@ -54,7 +54,7 @@ log_disconnections = 0
 `,
   );
   await chownTree(folder, account);
-  const child = spawnTethered(program, ['--quiet', join(folder, 'pgbouncer.ini')], {
+  const child = spawnKilledWithParent(program, ['--quiet', join(folder, 'pgbouncer.ini')], {
     ...account,
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit'],

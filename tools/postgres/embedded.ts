@@ -9,7 +9,7 @@ import { type Server, StartError, startServer } from './server.ts';
 
 // Several processes may use a data directory at a time. Postgres' own lock, postmaster.pid, allows one server on it.
 //
-// - The process that started the server stops it. If that process is killed, its tether stops the server.
+// - The process that started the server stops it. If that process is killed, kill-with-parent.ts stops the server.
 // - The server is started with the setting STARTED_BY, which names that process.
 // - A command uses a server that is already running. Meanwhile, one of its connections holds a shared advisory lock. A
 //   command that started the server takes that lock exclusively before it stops the server with a smart shutdown, so that

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { spawnTethered } from '../tether.ts';
+import { spawnKilledWithParent } from '../kill-with-parent.ts';
 import type { Account } from './account.ts';
 
 /** A running Postgres server that this process has started. It does not outlive this process. */
@@ -68,7 +68,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 async function tryToStart({ postgres, data, account, settings, onParentExit }: ServerOptions): Promise<Server> {
   const all: Record<string, string> = { ...SETTINGS, ...settings };
   const args = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const child = spawnTethered(postgres, ['-D', data, ...args], {
+  const child = spawnKilledWithParent(postgres, ['-D', data, ...args], {
     ...account,
     cwd: data, // the account may be unable to read the current directory
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../command.ts';
-import { spawnTethered } from '../tether.ts';
+import { spawnKilledWithParent } from '../kill-with-parent.ts';
 import { inPlainWords } from '../postgres/data-folder.ts';
 import type { WorkerOptions } from '../worker.ts';
 
@@ -26,7 +26,7 @@ const PROGRAM = fileURLToPath(new URL('worker-process.ts', import.meta.url));
 /** Starts a process that bundles the Worker, and starts it when told to. */
 export async function startWorkerProcess(): Promise<WorkerProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'survey-export-'));
-  const child = spawnTethered(process.execPath, [PROGRAM, folder], {
+  const child = spawnKilledWithParent(process.execPath, [PROGRAM, folder], {
     env: { ...process.env, TMPDIR: folder }, // for miniflare
     stdio: ['pipe', 'inherit', 'inherit'],
     detached: true, // a new process group, so that all of it can be killed

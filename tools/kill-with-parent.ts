@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 
-export interface TetherOptions extends Omit<SpawnOptions, 'stdio'> {
+export interface KillWithParentOptions extends Omit<SpawnOptions, 'stdio'> {
   readonly stdio: readonly ['ignore' | 'pipe', 'ignore' | 'inherit', 'pipe' | 'inherit'];
   /** The signal sent to the program when this process has ended. */
   readonly onParentExit: 'INT' | 'QUIT' | 'KILL';
@@ -17,20 +17,20 @@ shift
 exec "$@" 3<&-`;
 
 /** Starts a program that does not outlive this process, even if this process is killed. Needs a POSIX shell. */
-export function spawnTethered(
+export function spawnKilledWithParent(
   program: string,
   args: readonly string[],
-  { stdio, onParentExit, group = false, ...options }: TetherOptions,
+  { stdio, onParentExit, group = false, ...options }: KillWithParentOptions,
 ): ChildProcess {
   const target = group ? '-' : '';
   const child = spawn('/bin/sh', ['-c', SCRIPT, onParentExit, target, program, ...args], {
     ...options,
     stdio: [...stdio, 'pipe'],
   });
-  const tether = child.stdio[3];
-  if (tether && 'end' in tether) {
-    tether.on('error', () => {}); // the background process may have ended
-    child.once('exit', () => tether.end('\n'));
+  const pipe = child.stdio[3];
+  if (pipe && 'end' in pipe) {
+    pipe.on('error', () => {}); // the background process may have ended
+    child.once('exit', () => pipe.end('\n'));
   }
   return child;
 }
