@@ -98,7 +98,7 @@ const faults: readonly [string, Fault, string[]][] = [
   [
     'settings that survive a request',
     {
-      answer: (exchange) => {
+      onResponse: (exchange) => {
         if (exchange.requestBody.includes("current_setting('statement_timeout'), to_regclass"))
           edit(exchange, '"0"', '"12345ms"');
       },
@@ -107,13 +107,13 @@ const faults: readonly [string, Fault, string[]][] = [
   ],
   [
     'timestamps without microseconds',
-    { answer: (exchange) => edit(exchange, '43.770047', '43.77') },
+    { onResponse: (exchange) => edit(exchange, '43.770047', '43.77') },
     ['values come as Postgres prints them'],
   ],
   [
     'JSON with spaces',
     {
-      answer: (exchange) => {
+      onResponse: (exchange) => {
         if (exchange.status === 200) edit(exchange, '],"command"', '], "command"');
       },
     },
@@ -125,7 +125,7 @@ const faults: readonly [string, Fault, string[]][] = [
   [
     'another status than 507',
     {
-      answer: (exchange) => {
+      onResponse: (exchange) => {
         if (exchange.status === 507) exchange.status = 500;
       },
     },
@@ -139,7 +139,7 @@ const faults: readonly [string, Fault, string[]][] = [
   [
     'a wrong password that is accepted',
     {
-      ask: ({ headers }) => {
+      onRequest: ({ headers }) => {
         headers['neon-connection-string'] = String(headers['neon-connection-string']).replace(
           ':wrong@',
           `:${rolePassword}@`,
@@ -150,15 +150,15 @@ const faults: readonly [string, Fault, string[]][] = [
   ],
   [
     'errors without a message of Neon’s',
-    { answer: (exchange) => edit(exchange, 'missing username', 'who are you?') },
+    { onResponse: (exchange) => edit(exchange, 'missing username', 'who are you?') },
     ['a connection string without a user is 400'],
   ],
 ];
 
 test(`names ${faults.map(([what]) => what).join('; ')}`, async () => {
   proxy.inject({
-    ask: (request) => faults.forEach(([, { ask }]) => ask?.(request)),
-    answer: (exchange) => faults.forEach(([, { answer }]) => answer?.(exchange)),
+    onRequest: (request) => faults.forEach(([, { onRequest }]) => onRequest?.(request)),
+    onResponse: (exchange) => faults.forEach(([, { onResponse }]) => onResponse?.(exchange)),
     hidesDisconnects: true,
   });
   const { [OWN_PASSWORD]: _untested, ...others } = await verified();
@@ -170,7 +170,7 @@ describe('npm run verify:neon', () => {
   const run = (...args: string[]) => startTool('verify-neon.ts', args, {}).outcome;
 
   test('prints a table, and exits with 1 when a statement fails', async () => {
-    proxy.inject({ answer: (exchange) => edit(exchange, '43.770047', '43.77') });
+    proxy.inject({ onResponse: (exchange) => edit(exchange, '43.770047', '43.77') });
     const args = ['--database', databaseUrl, '--endpoint', `${proxy.origin}/sql`, '--role-password', rolePassword];
     const { status, stdout } = await run(...args);
     expect(status).toBe(1);

@@ -19,9 +19,9 @@ export interface Exchange {
 /** What is wrong with a service. */
 export interface Fault {
   /** Called before a request is forwarded; may change its headers and the parameters of its URL. */
-  readonly ask?: (request: { url: URL; headers: IncomingHttpHeaders; method: string }) => void;
+  readonly onRequest?: (request: { url: URL; headers: IncomingHttpHeaders; method: string }) => void;
   /** Called before a response is passed back. */
-  readonly answer?: (exchange: Exchange) => void;
+  readonly onResponse?: (exchange: Exchange) => void;
   /** Whether the target does not notice that a client disconnects. */
   readonly hidesDisconnects?: boolean;
 }
@@ -35,7 +35,7 @@ export async function startProxy(target: string) {
       const method = request.method ?? '';
       const url = new URL(request.url ?? '', target);
       const sent = { url, method, headers: { ...request.headers, host: url.host } };
-      fault.ask?.(sent);
+      fault.onRequest?.(sent);
       const onward = forward(url, { method, headers: sent.headers });
       if (!fault.hidesDisconnects) response.on('close', () => onward.destroy());
       onward.end(requestBody);
@@ -49,7 +49,7 @@ export async function startProxy(target: string) {
         headers: upstream.headers,
         body: await buffer(upstream),
       };
-      fault.answer?.(exchange);
+      fault.onResponse?.(exchange);
       const { status, headers, body, breakAfter } = exchange;
       if (headers['content-length'] !== undefined && method !== 'HEAD') headers['content-length'] = String(body.length);
       response.writeHead(status, headers);

@@ -98,7 +98,7 @@ function editRows(exchange: Exchange, how: (rows: unknown[]) => unknown[]): void
   });
 }
 
-const answer = (how: NonNullable<Fault['answer']>): Fault => ({ answer: how });
+const onResponse = (how: NonNullable<Fault['onResponse']>): Fault => ({ onResponse: how });
 
 const CSV = 'the CSV file is complete';
 const PAGES = 'paging returns every response once, in order, and then an empty page';
@@ -113,7 +113,7 @@ const groups: readonly (readonly Case[])[] = [
   [
     [
       'a CSV file that ends after a record',
-      answer((exchange) => {
+      onResponse((exchange) => {
         if (isWholeCsv(exchange)) edit(exchange, (text) => text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1));
       }),
       [CSV],
@@ -121,7 +121,7 @@ const groups: readonly (readonly Case[])[] = [
     ],
     [
       'a response that may be cached',
-      answer(({ url, headers }) => {
+      onResponse(({ url, headers }) => {
         if (url.pathname === '/api/v1/surveys') headers['cache-control'] = 'public, max-age=60';
       }),
       ['no response may be cached'],
@@ -131,7 +131,7 @@ const groups: readonly (readonly Case[])[] = [
   [
     [
       'a CSV file that ends within a record',
-      answer((exchange) => {
+      onResponse((exchange) => {
         if (isWholeCsv(exchange)) exchange.body = exchange.body.subarray(0, -20);
       }),
       [CSV],
@@ -139,7 +139,7 @@ const groups: readonly (readonly Case[])[] = [
     ],
     [
       'a 401 without WWW-Authenticate',
-      answer(({ headers }) => delete headers['www-authenticate']),
+      onResponse(({ headers }) => delete headers['www-authenticate']),
       ['without a valid key, every path is 401 with WWW-Authenticate'],
       /^GET \/api\/v1\/surveys: WWW-Authenticate: missing, expected "Bearer"$/,
     ],
@@ -147,7 +147,7 @@ const groups: readonly (readonly Case[])[] = [
   [
     [
       'a CSV file whose transfer breaks off',
-      answer((exchange) => {
+      onResponse((exchange) => {
         if (isWholeCsv(exchange)) exchange.breakAfter = 100_000;
       }),
       [CSV],
@@ -155,7 +155,7 @@ const groups: readonly (readonly Case[])[] = [
     ],
     [
       'responses that come from a cache',
-      answer(({ headers }) => (headers['x-request-id'] = '7c9e6679-7425-40de-944b-e07fc1f90ae7')),
+      onResponse(({ headers }) => (headers['x-request-id'] = '7c9e6679-7425-40de-944b-e07fc1f90ae7')),
       ['every response has its own X-Request-Id'],
       /^\d+ responses have 1 different X-Request-Ids$/,
     ],
@@ -163,7 +163,7 @@ const groups: readonly (readonly Case[])[] = [
   [
     [
       'a CSV file with a lost comma',
-      answer((exchange) => {
+      onResponse((exchange) => {
         if (isWholeCsv(exchange)) edit(exchange, (text) => text.replace(',consent,', 'consent,'));
       }),
       [CSV],
@@ -171,13 +171,13 @@ const groups: readonly (readonly Case[])[] = [
     ],
     [
       'an ETag that is ignored',
-      { ask: ({ headers }) => delete headers['if-none-match'] },
+      { onRequest: ({ headers }) => delete headers['if-none-match'] },
       ['ETag: 304 while a page or the list of surveys is the same'],
       /^GET \/api\/v1\/surveys with If-None-Match: status: 200, expected 304$/,
     ],
     [
       'an error with a code beside its message',
-      answer((exchange) => {
+      onResponse((exchange) => {
         if (exchange.status === 400) edit(exchange, (text) => text.replace('{', '{"code":400,'));
       }),
       ['a missing survey and bad parameters are 400, an unknown survey 500'],
@@ -187,7 +187,7 @@ const groups: readonly (readonly Case[])[] = [
   [
     [
       'a wrong X-Total-Count',
-      answer(({ headers }) => {
+      onResponse(({ headers }) => {
         if (headers['x-total-count'] !== undefined)
           headers['x-total-count'] = String(Number(headers['x-total-count']) + 1);
       }),
@@ -196,7 +196,7 @@ const groups: readonly (readonly Case[])[] = [
     ],
     [
       'errors without CORS',
-      answer(({ status, headers }) => {
+      onResponse(({ status, headers }) => {
         if (status >= 400) delete headers['access-control-allow-origin'];
       }),
       ['every response allows any origin (CORS) and exposes its headers'],
@@ -206,13 +206,13 @@ const groups: readonly (readonly Case[])[] = [
   [
     [
       'no X-Total-Count',
-      answer(({ headers }) => delete headers['x-total-count']),
+      onResponse(({ headers }) => delete headers['x-total-count']),
       ['HEAD has no body, and counts the responses in X-Total-Count'],
       /X-Total-Count is "missing"$/,
     ],
     [
       'a preflight that needs a key',
-      answer((exchange) => {
+      onResponse((exchange) => {
         if (exchange.method === 'OPTIONS') exchange.status = 401;
       }),
       ['a CORS preflight needs no key and allows the Authorization header'],
@@ -220,13 +220,13 @@ const groups: readonly (readonly Case[])[] = [
     ],
     [
       'no Server-Timing',
-      answer(({ headers }) => delete headers['server-timing']),
+      onResponse(({ headers }) => delete headers['server-timing']),
       ['every response has Server-Timing, and nosniff'],
       /Server-Timing is "missing"/,
     ],
     [
       'a /healthz that fails',
-      answer((exchange) => {
+      onResponse((exchange) => {
         if (exchange.url.pathname === '/healthz' && exchange.method === 'GET') exchange.status = 500;
       }),
       ['/healthz is 200: the service reaches its database'],
@@ -236,7 +236,7 @@ const groups: readonly (readonly Case[])[] = [
   [
     [
       'a gzip file that differs from the plain one',
-      answer((exchange) => {
+      onResponse((exchange) => {
         if (isFile(exchange, 'csv') && exchange.requestHeaders['accept-encoding'] === 'gzip')
           edit(exchange, (text) => text.replace('consent', 'consent?'));
       }),
@@ -245,7 +245,7 @@ const groups: readonly (readonly Case[])[] = [
     ],
     [
       'a page that lacks a response',
-      answer((exchange) => {
+      onResponse((exchange) => {
         if (isSecondPage(exchange)) editRows(exchange, (rows) => (rows.length < 1000 ? rows.slice(1) : rows));
       }),
       [PAGES],
@@ -254,7 +254,7 @@ const groups: readonly (readonly Case[])[] = [
     [
       'a resumed download that starts from the beginning',
       {
-        ask: ({ url }) => {
+        onRequest: ({ url }) => {
           if (url.pathname.endsWith('/csv')) url.searchParams.delete('after');
         },
       },
@@ -263,7 +263,7 @@ const groups: readonly (readonly Case[])[] = [
     ],
     [
       'an NDJSON file with a raw line separator',
-      answer((exchange) => {
+      onResponse((exchange) => {
         if (isFile(exchange, 'ndjson')) edit(exchange, (text) => text.replace('Do you', 'Do\u2028you'));
       }),
       [NDJSON],
@@ -273,7 +273,7 @@ const groups: readonly (readonly Case[])[] = [
   [
     [
       'a gzip file without its end',
-      answer((exchange) => {
+      onResponse((exchange) => {
         if (isFile(exchange, 'csv') && exchange.requestHeaders['accept-encoding'] === 'gzip')
           exchange.body = exchange.body.subarray(0, -4);
       }),
@@ -282,7 +282,7 @@ const groups: readonly (readonly Case[])[] = [
     ],
     [
       'a page with a response twice in place of another',
-      answer((exchange) => {
+      onResponse((exchange) => {
         if (isSecondPage(exchange))
           editRows(exchange, ([first, ...rest]) => (rest.length > 0 ? [first, first, ...rest.slice(1)] : []));
       }),
@@ -291,7 +291,7 @@ const groups: readonly (readonly Case[])[] = [
     ],
     [
       'a page with a field too many',
-      answer((exchange) => {
+      onResponse((exchange) => {
         if (exchange.url.pathname.endsWith('/responses'))
           edit(exchange, (text) => text.replace('"parent_surveyid"', '"extra":1,"parent_surveyid"'));
       }),
@@ -300,7 +300,7 @@ const groups: readonly (readonly Case[])[] = [
     ],
     [
       'a page that links to itself',
-      answer(({ url, headers }) => {
+      onResponse(({ url, headers }) => {
         if (headers['link'] !== undefined) headers['link'] = `<${url.href}>; rel="next"`;
       }),
       ['a full page links to the next'],
@@ -308,7 +308,7 @@ const groups: readonly (readonly Case[])[] = [
     ],
     [
       'an NDJSON file with another answer',
-      answer((exchange) => {
+      onResponse((exchange) => {
         if (isFile(exchange, 'ndjson')) edit(exchange, (text) => text.replace('"platform"', '"Platform"'));
       }),
       [NDJSON],
@@ -318,8 +318,8 @@ const groups: readonly (readonly Case[])[] = [
 ];
 
 const together = (faults: readonly Fault[]): Fault => ({
-  ask: (request) => faults.forEach(({ ask }) => ask?.(request)),
-  answer: (exchange) => faults.forEach(({ answer: how }) => how?.(exchange)),
+  onRequest: (request) => faults.forEach(({ onRequest }) => onRequest?.(request)),
+  onResponse: (exchange) => faults.forEach(({ onResponse: how }) => how?.(exchange)),
 });
 
 describe('names', () => {
@@ -347,8 +347,8 @@ describe('npm run verify', () => {
     expect(stdout).not.toContain(key);
   });
 
-  test('exits with 1 when a statement fails, and says what it found', async () => {
-    proxy.inject(answer(({ headers }) => delete headers['x-content-type-options']));
+  test('exits with 1 when a statement fails, and prints what it found', async () => {
+    proxy.inject(onResponse(({ headers }) => delete headers['x-content-type-options']));
     const { status, stdout } = await run('--url', proxy.origin);
     expect(status).toBe(1);
     expect(stdout).toMatch(/^FAILS {7}every response has Server-Timing, and nosniff/m);
