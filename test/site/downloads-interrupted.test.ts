@@ -314,7 +314,7 @@ describe('an interrupted download of the page', () => {
     expectSame(bytes, (await fetchApi(pathOf(request), survey.account)).bytes);
   });
 
-  test('says what to do after other errors, and when the browser has no space', async () => {
+  test('shows what to do after other errors, and when the browser has no space', async () => {
     await using open = await openPage();
     const { page } = open;
     proxy.inject((exchange) =>

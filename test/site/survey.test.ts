@@ -129,7 +129,7 @@ test.each([
   expect(await chart.locator('title').count()).toBe(bars);
 });
 
-test('shows the days of UTC, and says so, if the service does not know the reader’s time zone', async () => {
+test('shows the days of UTC, and names it, if the service does not know the reader’s time zone', async () => {
   const survey = await create();
   await addResponses(survey, [{ timestamp: '2026-03-01T23:30:00Z' }]);
   await using open = await openSurvey(survey, { timezoneId: 'GMT+3' });
@@ -282,7 +282,7 @@ test('shows what to do after a survey fails to load, and tries again on request'
   expectNoProblems(open, /ERR_FAILED/);
 });
 
-test('says that a survey has no responses', async () => {
+test('shows that a survey has no responses', async () => {
   await using open = await openSurvey(await create());
   const sentence = open.page.getByText('This survey has no responses yet, or your key has no access to it.');
   await expect.poll(() => sentence.count()).toBe(3);

@@ -148,7 +148,7 @@ test('shows what to do after the list of surveys fails to load, and tries again 
   expectNoProblems(open, /ERR_FAILED/);
 });
 
-test('says that there are no surveys', async () => {
+test('shows that there are no surveys', async () => {
   await using open = await openSurveys(await createAccount());
   await open.page.getByText('There are no surveys yet.').waitFor();
   expectNoProblems(open);

@@ -87,7 +87,7 @@ describe('npm run db:worker-url', () => {
     expect(stderr).toContain('The user of DATABASE_URL may not change the role survey_export_worker');
   });
 
-  test('before the migrations asks for them', async () => {
+  test('before the migrations names the command that runs them', async () => {
     const server = await startPostgres();
     const { status, stdout, stderr } = await run('worker-url.ts', server.url);
     await server.stop();

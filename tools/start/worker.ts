@@ -23,7 +23,7 @@ export interface WorkerProcess extends AsyncDisposable {
 
 const PROGRAM = fileURLToPath(new URL('worker-process.ts', import.meta.url));
 
-/** Starts a process that bundles the Worker, and starts it when told to. */
+/** Starts a process that bundles the Worker, and runs it once `start` is called. */
 export async function startWorkerProcess(): Promise<WorkerProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'survey-export-'));
   const child = spawnKilledWithParent(process.execPath, [PROGRAM, folder], {

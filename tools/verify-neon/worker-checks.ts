@@ -102,7 +102,7 @@ export const WORKER_CHECKS: readonly Check<WorkerTarget>[] = [
     name: 'a new password holds at once, and the old one no longer',
     isDetail: true,
     async run({ endpoint, owner, hasOwnPassword, sandbox: { name, password } }) {
-      if (!hasOwnPassword) throw new NotTested('--role-password says that the endpoint has its own');
+      if (!hasOwnPassword) throw new NotTested('with --role-password, the endpoint has its own password');
       await owner.query(`alter role ${name} password 'another-${password}'`);
       try {
         const renewed = endpoint.as({ user: name, password: `another-${password}` });

@@ -285,11 +285,12 @@ export const CHECKS: readonly Check<Subject>[] = [
       ] as const) {
         const etag = (await subject.client.get(API + path, { query })).header('ETag');
         expectThat(etag !== undefined, `GET ${API}${path}: no ETag`);
-        const ask = (tag: string) => subject.client.get(API + path, { query, headers: { 'If-None-Match': tag } });
-        const same = await ask(etag);
+        const revalidate = (tag: string) =>
+          subject.client.get(API + path, { query, headers: { 'If-None-Match': tag } });
+        const same = await revalidate(etag);
         expectEqual(`${same.request} with If-None-Match: status`, same.status, 304);
         expectEqual(`${same.request} with If-None-Match: body`, same.text, '');
-        const other = await ask('W/"another"');
+        const other = await revalidate('W/"another"');
         expectEqual(`${other.request} with another If-None-Match: status`, other.status, 200);
       }
     },
