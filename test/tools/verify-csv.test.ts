@@ -1,21 +1,22 @@
 import { describe, expect, test } from 'vitest';
 import { csvRecords } from '../../tools/verify/csv-records.ts';
 
-/** The records of a file that arrives in these pieces. */
-async function read(pieces: readonly Buffer[], columns?: number) {
+/** The records of a file that arrives in two pieces. */
+async function read(file: Buffer, at = 0, columns?: number) {
   const records = [];
-  for await (const record of csvRecords(arriving(pieces), columns)) records.push(record);
+  for await (const record of csvRecords(piecesOf(file, at), columns)) records.push(record);
   return records;
 }
 
-async function* arriving(pieces: readonly Buffer[]) {
-  yield* pieces;
+async function* piecesOf(file: Buffer, at: number) {
+  yield file.subarray(0, at);
+  yield file.subarray(at);
 }
 
 test('reads nulls, empty texts, quotes and line ends, wherever the file is cut', async () => {
   const file = Buffer.from('a,b\n,""\n"""\n"",\r","é\n🌍"\n""",",""""\n');
   for (let at = 0; at <= file.length; at++)
-    expect(await read([file.subarray(0, at), file.subarray(at)])).toEqual([
+    expect(await read(file, at)).toEqual([
       ['a', 'b'],
       [null, ''],
       ['"\n",\r', 'é\n🌍'],
@@ -38,11 +39,12 @@ describe('refuses', () => {
     ['an end within quotes', 'x,"y\n', cut],
     ['an end without LF', 'x,y', cut],
     ['Latin-1', Buffer.from('x,\xe9\n', 'latin1'), 'the CSV file is not UTF-8'],
-  ])('%s', async (_, record, message) => {
-    await expect(read([Buffer.from('a,b\n'), Buffer.from(record)])).rejects.toThrow(message);
+  ])('%s, wherever the file is cut', async (_, record, message) => {
+    const file = Buffer.concat([Buffer.from('a,b\n'), Buffer.from(record)]);
+    for (let at = 0; at <= file.length; at++) await expect(read(file, at)).rejects.toThrow(message);
   });
 
   test('a record with other columns than a file that it continues', async () => {
-    await expect(read([Buffer.from('x,y\n')], 3)).rejects.toThrow('record 1 of the CSV file has not 3 cells');
+    await expect(read(Buffer.from('x,y\n'), 0, 3)).rejects.toThrow('record 1 of the CSV file has not 3 cells');
   });
 });
