@@ -44,7 +44,7 @@ async function authenticateRequest(c: Context<AppEnv>, cache: KeyCache): Promise
   await enforceLimit(c.env.KEY_LIMIT, keyId, requestId, tooManyRequests);
 }
 
-/** While the database cannot be reached, a key remains valid. */
+/** An outage of the database ends no transfer. */
 async function isStillValid(c: Context<AppEnv>, cache: KeyCache): Promise<boolean> {
   try {
     return (await findKey(c, cache, { stats: { keyCache: null }, countFailure: async () => {} })) !== undefined;
