@@ -3,19 +3,8 @@ import type { Database } from '../db/client.ts';
 import { DatabaseError } from '../db/errors.ts';
 import { logFailure } from '../http/log.ts';
 import type { RequestStats } from '../http/request-stats.ts';
-
-/** The part of `KVNamespace` used here. */
-export interface KeyNamespace {
-  get(hash: string, options: { type: 'json'; cacheTtl: number }): Promise<unknown>;
-  put(hash: string, value: string, options: { expirationTtl: number }): Promise<void>;
-}
-
-/** The KV value, as JSON; the KV key is the API key's hash. Entries outlive a deployment: a new shape needs a new `v`. */
-interface CacheEntry extends StoredApiKey {
-  readonly v: 2;
-  /** When the database was last queried for the key; milliseconds since 1970. */
-  readonly checked: number;
-}
+import { ENTRY_SECONDS, type KeyNamespace, isEntry, readEntry, writeEntry } from './key-entry.ts';
+import { withTimeout } from './timeout.ts';
 
 /** The database's last result for a key. */
 interface Check {
@@ -44,7 +33,7 @@ const MINUTE = 60 * SECOND;
 /** A fresh entry needs no query. This is the longest that a revoked key is accepted. */
 const FRESH_MS = 5 * MINUTE;
 /** An older entry is checked first, but accepted up to this age while the database cannot be reached. */
-const STALE_MS = 24 * 60 * MINUTE;
+const STALE_MS = ENTRY_SECONDS * SECOND;
 /** How long a hash that the database does not know is refused without a query. */
 const UNKNOWN_MS = 1 * MINUTE;
 /** While lookups fail, stale entries are accepted at once; one lookup per interval tests the database. */
@@ -53,17 +42,10 @@ const PROBE_MS = 5 * SECOND;
 const FAILING_MS = 30 * SECOND;
 /** The last use is written once in each of these periods, which are aligned to the clock. */
 const USE_PERIOD_MS = 15 * MINUTE;
-/** KV takes milliseconds; after this long, the database is faster. */
-const KV_TIMEOUT_MS = 1 * SECOND;
 /** More than a query with all its retries takes. */
 const LOOKUP_TIMEOUT_MS = 20 * SECOND;
 /** Some 300 bytes each. */
 const MAX_CHECKS = 5_000;
-
-/** How long a location may serve its own copy of an entry, in seconds: KV's minimum. */
-const CACHE_TTL = 30;
-/** KV's minimum for `expirationTtl`, in seconds. */
-const MIN_EXPIRATION_TTL = 60;
 
 /**
  * Finds the account of a key: a read-through cache of `api_keys` in KV, with one instance per isolate.
@@ -117,15 +99,10 @@ export class KeyCache {
    *
    * @returns a valid key of the last 24 hours
    */
-  async #read(hash: string, { kv, requestId }: KeyRequest): Promise<ValidCheck | undefined> {
-    let entry: Check | undefined;
-    try {
-      const value = await withTimeout(kv.get(hash, { type: 'json', cacheTtl: CACHE_TTL }), KV_TIMEOUT_MS, kvTimeout);
-      if (!isEntry(value)) return undefined; // it may have been deleted because the key was revoked
-      entry = { key: value, checked: value.checked };
-    } catch (error) {
-      logFailure('key cache failed', { requestId, error: String(error) });
-    }
+  async #read(hash: string, request: KeyRequest): Promise<ValidCheck | undefined> {
+    const value = await readEntry(hash, request);
+    const entry = isEntry(value) ? { key: value, checked: value.checked } : undefined;
+    if (!entry && value !== undefined) return undefined; // it may have been deleted because the key was revoked
     const last = this.#checks.get(hash);
     const check = entry && !(last && last.checked >= entry.checked) ? entry : last;
     if (!check || !isValid(check.key) || !isWithin(STALE_MS, check.checked)) return undefined;
@@ -151,7 +128,7 @@ export class KeyCache {
     const lookup = this.#query(hash, request, isCached);
     this.#lookups.set(hash, lookup);
     const written = lookup
-      .then((check) => writeEntry(hash, check, request))
+      .then(({ key, checked }) => key && writeEntry(hash, key, checked, request))
       .catch(() => {}) // logged already, and thrown to all that wait for the lookup
       .finally(() => this.#forget(hash, lookup));
     request.defer(written); // other requests may wait for the lookup when this one's client has left
@@ -196,26 +173,6 @@ export class KeyCache {
   }
 }
 
-/** An entry with a field missing could pass for an account without surveys. */
-function isEntry(value: unknown): value is CacheEntry {
-  const { v, keyId, accountId, email, expires, checked } = (value ?? {}) as Partial<Record<keyof CacheEntry, unknown>>;
-  const areTexts = [keyId, accountId, email].every((text) => typeof text === 'string');
-  return v === 2 && areTexts && (expires === null || typeof expires === 'number') && typeof checked === 'number';
-}
-
-async function writeEntry(hash: string, { key, checked }: Check, { kv, requestId }: KeyRequest): Promise<void> {
-  if (!key) return;
-  const { keyId, accountId, email, expires } = key;
-  const entry: CacheEntry = { v: 2, keyId, accountId, email, expires, checked };
-  const lifetime = Math.min(STALE_MS, expires === null ? Infinity : expires - checked);
-  const expirationTtl = Math.max(MIN_EXPIRATION_TTL, Math.ceil(lifetime / SECOND));
-  try {
-    await withTimeout(kv.put(hash, JSON.stringify(entry), { expirationTtl }), KV_TIMEOUT_MS, kvTimeout);
-  } catch (error) {
-    logFailure('key cache failed', { requestId, error: String(error) });
-  }
-}
-
 async function noteUse({ keyId, lastUsed }: FoundApiKey, at: number, { db, requestId }: KeyRequest): Promise<void> {
   const period = usePeriodOf(at);
   if (lastUsed !== null && lastUsed >= period) return;
@@ -234,11 +191,3 @@ const isValid = (key: StoredApiKey | undefined): key is StoredApiKey =>
 
 /** Whether a time is less than `ms` away; in either direction, because a clock may have been set back since. */
 const isWithin = (ms: number, time = -Infinity) => Math.abs(Date.now() - time) < ms;
-
-const kvTimeout = () => new Error(`no response within ${KV_TIMEOUT_MS} ms`);
-
-async function withTimeout<T>(work: Promise<T>, ms: number, error: () => Error): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(error()), ms);
-  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
-}

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { KeyCache, type KeyNamespace, type KeyRequest } from '../../src/auth/key-cache.ts';
+import { KeyCache, type KeyRequest } from '../../src/auth/key-cache.ts';
+import type { KeyNamespace } from '../../src/auth/key-entry.ts';
 import type { Database } from '../../src/db/client.ts';
 import type { Row } from '../../src/db/sql.ts';
 

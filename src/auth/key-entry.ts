@@ -1,0 +1,62 @@
+import type { StoredApiKey } from '../db/accounts.ts';
+import { logFailure } from '../http/log.ts';
+import { withTimeout } from './timeout.ts';
+
+/** The KV value, as JSON; the KV key is the API key's hash. Entries outlive a deployment: a new shape needs a new `v`. */
+interface KeyEntry extends StoredApiKey {
+  readonly v: 2;
+  /** When the database was last queried for the key; milliseconds since 1970. */
+  readonly checked: number;
+}
+
+/** The part of `KVNamespace` used here. */
+export interface KeyNamespace {
+  get(hash: string, options: { type: 'json'; cacheTtl: number }): Promise<unknown>;
+  put(hash: string, value: string, options: { expirationTtl: number }): Promise<void>;
+}
+
+/** The request that reads or writes. */
+interface Client {
+  readonly kv: KeyNamespace;
+  readonly requestId: string;
+}
+
+/** How long KV keeps an entry, in seconds, unless its key expires earlier. */
+export const ENTRY_SECONDS = 24 * 60 * 60;
+/** KV's minimum for `expirationTtl`. */
+const MIN_ENTRY_SECONDS = 60;
+/** How long a location may use its own copy of an entry: KV's minimum for `cacheTtl`. */
+const COPY_SECONDS = 30;
+/** KV takes milliseconds; after this long, the database is faster. */
+const TIMEOUT_MS = 1_000;
+
+/** @returns the value, for {@link isEntry}; null if there is none; undefined if KV failed */
+export function readEntry(hash: string, client: Client): Promise<unknown> {
+  return orLog(client, () => client.kv.get(hash, { type: 'json', cacheTtl: COPY_SECONDS }));
+}
+
+/** Writes an entry, or logs that KV failed. */
+export async function writeEntry(hash: string, key: StoredApiKey, checked: number, client: Client): Promise<void> {
+  const { keyId, accountId, email, expires } = key;
+  const entry: KeyEntry = { v: 2, keyId, accountId, email, expires, checked };
+  const seconds = expires === null ? ENTRY_SECONDS : Math.min(ENTRY_SECONDS, Math.ceil((expires - checked) / 1_000));
+  const expirationTtl = Math.max(MIN_ENTRY_SECONDS, seconds);
+  await orLog(client, () => client.kv.put(hash, JSON.stringify(entry), { expirationTtl }));
+}
+
+/** Whether a KV value is an entry of this version. One with a field missing could pass for an account without surveys. */
+export function isEntry(value: unknown): value is KeyEntry {
+  const { v, keyId, accountId, email, expires, checked } = (value ?? {}) as Partial<Record<keyof KeyEntry, unknown>>;
+  const areTexts = [keyId, accountId, email].every((text) => typeof text === 'string');
+  return v === 2 && areTexts && (expires === null || typeof expires === 'number') && typeof checked === 'number';
+}
+
+/** A failure of KV must lock nobody out. */
+async function orLog<T>({ requestId }: Client, operation: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await withTimeout(operation(), TIMEOUT_MS, () => new Error(`no response within ${TIMEOUT_MS} ms`));
+  } catch (error) {
+    logFailure('key cache failed', { requestId, error: String(error) });
+    return undefined;
+  }
+}
