@@ -30,16 +30,10 @@ export interface KeyRequest {
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
-/** A fresh entry needs no query. This is the longest that a revoked key is accepted. */
+/** How long a valid key needs no other query, and so the longest that a revoked key is accepted. */
 const FRESH_MS = 5 * MINUTE;
-/** An older entry is checked first, but accepted up to this age while the database cannot be reached. */
-const STALE_MS = ENTRY_SECONDS * SECOND;
 /** How long a hash that the database does not know is refused without a query. */
 const UNKNOWN_MS = 1 * MINUTE;
-/** While lookups fail, stale entries are accepted at once; one lookup per interval tests the database. */
-const PROBE_MS = 5 * SECOND;
-/** A failure is forgotten after this long: an isolate that had no requests meanwhile must not accept a key revoked since. */
-const FAILING_MS = 30 * SECOND;
 /** The last use is written once in each of these periods, which are aligned to the clock. */
 const USE_PERIOD_MS = 15 * MINUTE;
 /** More than a query with all its retries takes. */
@@ -56,8 +50,6 @@ export class KeyCache {
   readonly #checks = new Map<string, Check>();
   /** Running lookups, until KV has their results. */
   readonly #lookups = new Map<string, Promise<Check>>();
-  /** When a lookup last failed or the database was last tested; undefined after a success. */
-  #failedAt: number | undefined;
 
   /**
    * @param hash SHA-256 of the key, lowercase hexadecimal
@@ -74,24 +66,17 @@ export class KeyCache {
     const cached = await this.#read(hash, request);
     const isFresh = cached !== undefined && isWithin(FRESH_MS, cached.checked);
     request.stats.keyCache = cached ? (isFresh ? 'hit' : 'stale') : 'miss';
-    if (cached && (isFresh || this.#isFailing())) {
-      // Each lookup also notes that the key is used.
-      const isDue = !isFresh || usePeriodOf(cached.checked) < usePeriodOf(arrived);
-      if (isDue && this.#mayQuery()) void this.#lookUp(hash, request, { isCached: true });
+    const lookUp = () => this.#lookUp(hash, request, { isCached: cached !== undefined });
+    if (isFresh) {
+      const isDue = usePeriodOf(cached.checked) < usePeriodOf(arrived); // a lookup also notes the use
+      if (isDue && !this.#lookups.has(hash)) lookUp().catch((error: unknown) => logLookupFailure(error, request));
       return cached.key;
     }
 
     const last = this.#checks.get(hash);
     const isRecent = last !== undefined && last.checked >= arrived; // looked up while this request read KV
-    try {
-      const { key } = isRecent
-        ? last
-        : await this.#wait(hash, running ?? this.#lookUp(hash, request, { isCached: cached !== undefined }));
-      return isValid(key) ? key : undefined;
-    } catch (error) {
-      if (cached && error instanceof DatabaseError) return cached.key;
-      throw error;
-    }
+    const { key } = isRecent ? last : await this.#wait(hash, running ?? this.#lookups.get(hash) ?? lookUp());
+    return isValid(key) ? key : undefined;
   }
 
   /**
@@ -105,31 +90,17 @@ export class KeyCache {
     if (!entry && value !== undefined) return undefined; // it may have been deleted because the key was revoked
     const last = this.#checks.get(hash);
     const check = entry && !(last && last.checked >= entry.checked) ? entry : last;
-    if (!check || !isValid(check.key) || !isWithin(STALE_MS, check.checked)) return undefined;
+    if (!check || !isValid(check.key) || !isWithin(ENTRY_SECONDS * SECOND, check.checked)) return undefined;
     return { key: check.key, checked: check.checked };
   }
 
-  /** Whether an optional lookup may run: always, or while lookups fail, once per {@link PROBE_MS}. */
-  #mayQuery(): boolean {
-    if (!this.#isFailing()) return true;
-    if (isWithin(PROBE_MS, this.#failedAt)) return false;
-    this.#failedAt = Date.now();
-    return true;
-  }
-
-  #isFailing(): boolean {
-    return isWithin(FAILING_MS, this.#failedAt);
-  }
-
-  /** Queries the database for a key, or joins the lookup that is already running for it. */
+  /** Queries the database for a key, for this request and all that wait for the same key. */
   #lookUp(hash: string, request: KeyRequest, { isCached }: { isCached: boolean }): Promise<Check> {
-    const running = this.#lookups.get(hash);
-    if (running) return running;
     const lookup = this.#query(hash, request, isCached);
     this.#lookups.set(hash, lookup);
     const written = lookup
       .then(({ key, checked }) => key && writeEntry(hash, key, checked, request))
-      .catch(() => {}) // logged already, and thrown to all that wait for the lookup
+      .catch(() => {}) // all that wait for the lookup receive its error
       .finally(() => this.#forget(hash, lookup));
     request.defer(written); // other requests may wait for the lookup when this one's client has left
     return lookup;
@@ -150,19 +121,11 @@ export class KeyCache {
   async #query(hash: string, request: KeyRequest, isCached: boolean): Promise<Check> {
     if (!isCached) await request.countFailure();
     const checked = Date.now();
-    try {
-      const key = await findApiKey(request.db, hash);
-      this.#failedAt = undefined;
-      if (key) request.defer(noteUse(key, checked, request));
-      const check = { key, checked };
-      this.#remember(hash, check);
-      return check;
-    } catch (error) {
-      this.#failedAt = Date.now();
-      // Without an entry, the request fails, and is logged as such.
-      if (isCached) logFailure('key lookup failed', { requestId: request.requestId, error: String(error) });
-      throw error;
-    }
+    const key = await findApiKey(request.db, hash);
+    if (key) request.defer(noteUse(key, checked, request));
+    const check = { key, checked };
+    this.#remember(hash, check);
+    return check;
   }
 
   #remember(hash: string, check: Check): void {
@@ -171,6 +134,10 @@ export class KeyCache {
     const [oldest] = this.#checks.keys();
     if (this.#checks.size > MAX_CHECKS && oldest !== undefined) this.#checks.delete(oldest);
   }
+}
+
+function logLookupFailure(error: unknown, { requestId }: KeyRequest): void {
+  logFailure('key lookup failed', { requestId, error: String(error) });
 }
 
 async function noteUse({ keyId, lastUsed }: FoundApiKey, at: number, { db, requestId }: KeyRequest): Promise<void> {

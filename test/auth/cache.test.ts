@@ -10,18 +10,17 @@ import { lineOf } from '../support/request-log.ts';
 import {
   HOUR,
   MINUTE,
+  QUARTER,
   SECOND,
   authenticate,
   authenticateAt,
   lastUsed,
+  nextQuarter,
   revokeInDatabase,
   withKeyService,
 } from './service.ts';
 
 const service = withKeyService();
-const QUARTER = 15 * MINUTE;
-/** The start of the next quarter of an hour. */
-const nextQuarter = () => Date.now() - (Date.now() % QUARTER) + QUARTER;
 
 describe('an uncached key', () => {
   test('takes one query, and none once it is cached', async () => {

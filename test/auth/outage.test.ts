@@ -1,17 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { generateApiKey } from '../../src/auth/api-key.ts';
-import { RETRIES_MS, endRetries } from '../faults/service.ts';
+import { createPagedSurvey, endRetries } from '../faults/service.ts';
 import { fetchApi, fetchService, errorBody, query } from '../support/api.ts';
-import { createSurvey } from '../support/data.ts';
+import { createAccount, createSurvey } from '../support/data.ts';
+import { beginExport, readExport } from '../support/export.ts';
 import { eventsIn, lineOf } from '../support/request-log.ts';
 import {
-  HOUR,
   type KeyQueries,
   MINUTE,
+  SECOND,
   authenticate,
   authenticateAt,
-  revokeInDatabase,
+  nextQuarter,
   withKeyService,
 } from './service.ts';
 
@@ -19,52 +20,71 @@ const service = withKeyService();
 const UNAVAILABLE = [503, errorBody('The database cannot be reached at the moment. Please try again shortly.'), '5'];
 
 describe('while lookups fail', () => {
-  const fail = () => service.countKeyQueries((exchange) => exchange.reset());
+  const fail = (held?: Promise<void>) =>
+    service.countKeyQueries(async (exchange) => {
+      await held;
+      exchange.reset();
+    });
 
   /** Moves the clock past the end of a request's retries, once its lookup has been retried. */
-  async function untilRetriesEnd<T>(response: Promise<T>, queries: KeyQueries, earlier = 0): Promise<T> {
-    await expect.poll(() => queries.lookups).toBeGreaterThan(earlier + 1);
+  async function untilRetriesEnd<T>(response: Promise<T>, queries: KeyQueries): Promise<T> {
+    await expect.poll(() => queries.lookups).toBeGreaterThan(1);
     await endRetries();
     return response;
   }
 
-  // A lookup that succeeds ends the outage for the isolate.
-  afterEach(async () => {
+  test('a key that was checked within 5 minutes is accepted, and any other gets 503', async () => {
+    const { key } = await createAccount();
+    const start = nextQuarter();
+    await authenticateAt(start, key);
+    const checked = await service.untilCached(key);
+    const queries = fail();
+    expect((await authenticateAt(checked + 5 * MINUTE - 10 * SECOND, key)).status).toBe(404);
+    expect(queries.lookups).toBe(0);
+    const { line, result } = await lineOf(service.worker, () =>
+      untilRetriesEnd(authenticateAt(checked + 5 * MINUTE, key), queries),
+    );
+    expect([result.status, result.text, result.headers.get('Retry-After')]).toEqual(UNAVAILABLE);
+    expect(line.keyCache).toBe('stale');
     service.endFaults();
-    await service.createCachedAccount();
+    expect((await authenticateAt(checked + 6 * MINUTE, key)).status).toBe(404);
   });
 
-  test('a stale entry is accepted after the retries, then at once; a lookup every few seconds notices the recovery', async () => {
-    const { key, id, checked } = await service.createCachedAccount();
-    const queries = fail();
-    const later = { 'Test-Clock-Ahead': String(10 * MINUTE) };
-    const { line, result } = await lineOf(service.worker, () => untilRetriesEnd(authenticate(key, later), queries));
-    expect(line).toMatchObject({ keyCache: 'stale', accountId: id, status: 404, end: 'complete' });
-    expect(queries.lookups).toBeGreaterThan(1);
-    expect([line.sqlRequests, line.retries]).toEqual([queries.lookups, queries.lookups - 1]);
-    const requestId = result.headers.get('X-Request-Id');
-    expect(eventsIn(service.worker, 'key lookup failed')).toEqual([expect.objectContaining({ requestId })]);
-
-    const { lookups } = queries;
-    const afterwards = { 'Test-Clock-Ahead': String(10 * MINUTE + RETRIES_MS) };
-    for (const { status } of await Promise.all([1, 2, 3].map(() => authenticate(key, afterwards))))
-      expect(status).toBe(404);
-    expect(queries.lookups).toBe(lookups);
-
-    service.endFaults();
-    await revokeInDatabase(key);
-    expect((await authenticateAt(checked + 20 * MINUTE, key)).status).toBe(401);
+  test('a lookup that only notes the use of a key delays no response, and its failure is logged', async () => {
+    const { key } = await createAccount();
+    const quarter = nextQuarter();
+    await authenticateAt(quarter - MINUTE, key);
+    await service.untilCached(key);
+    const held = Promise.withResolvers<void>();
+    const queries = fail(held.promise);
+    const { status, headers } = await authenticateAt(quarter + MINUTE, key);
+    expect(status).toBe(404);
+    expect(queries.lookups).toBeLessThan(2); // the first attempt has not failed yet
+    held.resolve();
+    await untilRetriesEnd(Promise.resolve(), queries);
+    const requestId = headers.get('X-Request-Id');
+    await expect.poll(() => eventsIn(service.worker, 'key lookup failed')).toMatchObject([{ requestId }]);
+    expect((await authenticateAt(quarter + 2 * MINUTE, key)).status).toBe(404);
   });
 
-  test('a cached key is accepted for a day', async () => {
-    const { key, checked } = await service.createCachedAccount();
-    const queries = fail();
-    const last = authenticateAt(checked + 24 * HOUR - MINUTE, key);
-    expect((await untilRetriesEnd(last, queries)).status).toBe(404);
-    const { lookups } = queries;
-    const expired = authenticateAt(checked + 24 * HOUR, key);
-    const { status, text, headers } = await untilRetriesEnd(expired, queries, lookups);
-    expect([status, text, headers.get('Retry-After')]).toEqual(UNAVAILABLE);
+  test('a running export whose key has to be checked continues', async () => {
+    const survey = await createPagedSurvey();
+    const held = Promise.withResolvers<void>();
+    let checks = 0;
+    service.proxy.inject((exchange) => {
+      if (exchange.index < 6) return undefined;
+      if (!exchange.query.includes('api_key')) return held.promise;
+      checks++;
+      return exchange.reset();
+    });
+    const response = await beginExport(survey, { headers: { 'Test-Clock-Ahead': '0' } });
+    await expect.poll(() => service.proxy.requests).toBeGreaterThan(6);
+    await fetch(service.worker.url, { headers: { 'Test-Clock-Forward': String(6 * MINUTE) } });
+    held.resolve();
+    const download = readExport(response);
+    await expect.poll(() => checks).toBeGreaterThan(1);
+    await endRetries();
+    expect((await download).complete).toBe(true);
   });
 });
 

@@ -10,6 +10,10 @@ import type { RunningWorker } from '../support/worker.ts';
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
+export const QUARTER = 15 * MINUTE;
+
+/** The start of the next quarter of an hour, in milliseconds since 1970. */
+export const nextQuarter = () => Date.now() - (Date.now() % QUARTER) + QUARTER;
 
 /** Queries about keys since the count began. */
 export interface KeyQueries {
@@ -82,8 +86,8 @@ export function authenticate(key: string | undefined, headers: Record<string, st
 }
 
 /** Authenticates with the Worker's clock set to a time, in milliseconds since 1970. */
-export function authenticateAt(time: number, key: string): Promise<ApiResponse> {
-  return authenticate(key, { 'Test-Clock': String(time) });
+export function authenticateAt(time: number, key: string, headers: Record<string, string> = {}): Promise<ApiResponse> {
+  return authenticate(key, { 'Test-Clock': String(time), ...headers });
 }
 
 export async function revokeInDatabase(key: string): Promise<void> {
