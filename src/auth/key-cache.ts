@@ -58,29 +58,29 @@ export class KeyCache {
    * @throws ApiError 429 if the key is not cached and its address has reached its limit
    */
   async find(hash: string, request: KeyRequest): Promise<StoredApiKey | undefined> {
-    const arrived = Date.now();
-    const running = this.#lookups.get(hash);
     const known = this.#checks.get(hash);
     if (known && !known.key && isWithin(UNKNOWN_MS, known.checked)) return undefined;
+    const running = this.#lookups.get(hash);
 
     const cached = await this.#read(hash, request);
     const isFresh = cached !== undefined && isWithin(FRESH_MS, cached.checked);
     request.stats.keyCache = cached ? (isFresh ? 'hit' : 'stale') : 'miss';
     const lookUp = () => this.#lookUp(hash, request, { isCached: cached !== undefined });
     if (isFresh) {
-      const isDue = usePeriodOf(cached.checked) < usePeriodOf(arrived); // a lookup also notes the use
+      const isDue = usePeriodOf(cached.checked) < usePeriodOf(Date.now()); // a lookup also notes the use
       if (isDue && !this.#lookups.has(hash)) lookUp().catch((error: unknown) => logLookupFailure(error, request));
       return cached.key;
     }
 
     const last = this.#checks.get(hash);
-    const isRecent = last !== undefined && last.checked >= arrived; // looked up while this request read KV
-    const { key } = isRecent ? last : await this.#wait(hash, running ?? this.#lookups.get(hash) ?? lookUp());
+    const isNew = last !== undefined && last !== known; // looked up while this request read KV
+    const { key } = isNew ? last : await this.#wait(hash, running ?? this.#lookups.get(hash) ?? lookUp());
     return isValid(key) ? key : undefined;
   }
 
   /**
-   * Reads KV. An older entry than this isolate's last check is ignored; so is KV when it fails, which must lock nobody out.
+   * The KV entry or this isolate's own last result, whichever is newer; only the latter if KV fails, which must lock nobody
+   * out. No entry ends a refusal: one that seems newer may be older, from before the clock was set back.
    *
    * @returns a valid key of the last 24 hours
    */
@@ -89,6 +89,7 @@ export class KeyCache {
     const entry = isEntry(value) ? { key: value, checked: value.checked } : undefined;
     if (!entry && value !== undefined) return undefined; // it may have been deleted because the key was revoked
     const last = this.#checks.get(hash);
+    if (last && !last.key) return undefined;
     const check = entry && !(last && last.checked >= entry.checked) ? entry : last;
     if (!check || !isValid(check.key) || !isWithin(ENTRY_SECONDS * SECOND, check.checked)) return undefined;
     return { key: check.key, checked: check.checked };
@@ -156,5 +157,5 @@ const usePeriodOf = (time: number) => time - (time % USE_PERIOD_MS);
 const isValid = (key: StoredApiKey | undefined): key is StoredApiKey =>
   key !== undefined && (key.expires === null || key.expires > Date.now());
 
-/** Whether a time is less than `ms` away; in either direction, because a clock may have been set back since. */
-const isWithin = (ms: number, time = -Infinity) => Math.abs(Date.now() - time) < ms;
+/** Whether a time is in the last `ms` milliseconds. One in the future is not: it was taken before the clock was set back. */
+const isWithin = (ms: number, time: number) => time <= Date.now() && time > Date.now() - ms;
