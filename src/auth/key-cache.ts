@@ -48,7 +48,7 @@ const MAX_CHECKS = 5_000;
 export class KeyCache {
   /** The last result for each hash that this isolate has looked up, in order of lookup. */
   readonly #checks = new Map<string, Check>();
-  /** Running lookups, until KV has their results. */
+  /** Running lookups. Those of keys without an entry stay until KV has their results. */
   readonly #lookups = new Map<string, Promise<Check>>();
 
   /**
@@ -62,10 +62,11 @@ export class KeyCache {
     if (known && !known.key && isWithin(UNKNOWN_MS, known.checked)) return undefined;
     const running = this.#lookups.get(hash);
 
-    const cached = await this.#read(hash, request);
+    const value = await readEntry(hash, request);
+    const cached = this.#newest(hash, value);
     const isFresh = cached !== undefined && isWithin(FRESH_MS, cached.checked);
     request.stats.keyCache = cached ? (isFresh ? 'hit' : 'stale') : 'miss';
-    const lookUp = () => this.#lookUp(hash, request, { isCached: cached !== undefined });
+    const lookUp = () => this.#lookUp(hash, request, { isKnown: cached !== undefined, hasEntry: value !== null });
     if (isFresh) {
       const isDue = usePeriodOf(cached.checked) < usePeriodOf(Date.now()); // a lookup also notes the use
       if (isDue && !this.#lookups.has(hash)) lookUp().catch((error: unknown) => logLookupFailure(error, request));
@@ -82,10 +83,10 @@ export class KeyCache {
    * The KV entry or this isolate's own last result, whichever is newer; only the latter if KV fails, which must lock nobody
    * out. No entry ends a refusal: one that seems newer may be older, from before the clock was set back.
    *
+   * @param value from {@link readEntry}
    * @returns a valid key of the last 24 hours
    */
-  async #read(hash: string, request: KeyRequest): Promise<ValidCheck | undefined> {
-    const value = await readEntry(hash, request);
+  #newest(hash: string, value: unknown): ValidCheck | undefined {
     const entry = isEntry(value) ? { key: value, checked: value.checked } : undefined;
     if (!entry && value !== undefined) return undefined; // it may have been deleted because the key was revoked
     const last = this.#checks.get(hash);
@@ -95,12 +96,19 @@ export class KeyCache {
     return { key: check.key, checked: check.checked };
   }
 
-  /** Queries the database for a key, for this request and all that wait for the same key. */
-  #lookUp(hash: string, request: KeyRequest, { isCached }: { isCached: boolean }): Promise<Check> {
-    const lookup = this.#query(hash, request, isCached);
+  /**
+   * Queries the database for a key, for this request and all that wait for the same key. Writes a valid key to KV. If KV had an
+   * entry, it must still have one: otherwise the key may have been revoked meanwhile.
+   */
+  #lookUp(hash: string, request: KeyRequest, { isKnown, hasEntry }: { isKnown: boolean; hasEntry: boolean }) {
+    const lookup = this.#query(hash, request, isKnown);
     this.#lookups.set(hash, lookup);
+    const write = async ({ key, checked }: Check) => {
+      if (hasEntry) this.#forget(hash, lookup); // requests that find the entry deleted must not use this result
+      if (key && (!hasEntry || (await readEntry(hash, request)))) await writeEntry(hash, key, checked, request);
+    };
     const written = lookup
-      .then(({ key, checked }) => key && writeEntry(hash, key, checked, request))
+      .then(write)
       .catch(() => {}) // all that wait for the lookup receive its error
       .finally(() => this.#forget(hash, lookup));
     request.defer(written); // other requests may wait for the lookup when this one's client has left
@@ -119,8 +127,8 @@ export class KeyCache {
     if (this.#lookups.get(hash) === lookup) this.#lookups.delete(hash);
   }
 
-  async #query(hash: string, request: KeyRequest, isCached: boolean): Promise<Check> {
-    if (!isCached) await request.countFailure();
+  async #query(hash: string, request: KeyRequest, isKnown: boolean): Promise<Check> {
+    if (!isKnown) await request.countFailure();
     const checked = Date.now();
     const key = await findApiKey(request.db, hash);
     if (key) request.defer(noteUse(key, checked, request));

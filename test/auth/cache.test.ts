@@ -176,6 +176,29 @@ describe('a revoked key', () => {
     expect((await authenticate(key)).status).toBe(401);
   });
 
+  test('is refused after its entry is deleted during a lookup, and the entry does not come back', async () => {
+    const { key, checked } = await service.createCachedAccount();
+    const later = checked + 6 * MINUTE;
+    const found = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    service.countKeyQueries((exchange) =>
+      exchange.change(async (body) => {
+        found.resolve();
+        await held.promise;
+        return body;
+      }),
+    );
+    const before = authenticateAt(later, key, { 'Test-Key-Cache': 'is slow' }); // longer than the next request takes
+    await found.promise;
+    await revokeInDatabase(key);
+    await service.deleteEntry(key);
+    held.resolve();
+    expect((await before).status).toBe(404);
+    expect((await authenticateAt(later + SECOND, key)).status).toBe(401);
+    await sleep(1000);
+    expect(await service.cached(key)).toBeNull();
+  });
+
   test('ends a running export, which a valid key does not', async () => {
     const survey = await createPagedSurvey();
     const { key } = survey.account;

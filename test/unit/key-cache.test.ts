@@ -71,6 +71,22 @@ test.each(['before', 'after'])(
 );
 
 describe('a KV write', () => {
+  test('does not happen if KV fails to tell whether an entry still exists', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+    const entry = { v: 2, keyId: 'key id', accountId: 'account id', email: 'a@example.org', expires: null };
+    const get = vi.fn<KeyNamespace['get']>(async () => ({ ...entry, checked: Date.now() - 6 * 60_000 }));
+    const put = vi.fn<KeyNamespace['put']>(async () => {});
+    const rows = async () => {
+      get.mockRejectedValue(new Error('KV is having a bad day'));
+      return found();
+    };
+    const deferred: Promise<unknown>[] = [];
+    expect(await new KeyCache().find('hash', requestWith(rows, { get, put }, deferred))).toBeDefined();
+    await Promise.all(deferred);
+    expect(get).toHaveBeenCalledTimes(2);
+    expect(put).not.toHaveBeenCalled();
+  });
+
   test('is deferred, and may outlive the response', async () => {
     const writing = Promise.withResolvers<void>();
     const deferred: Promise<unknown>[] = [];
