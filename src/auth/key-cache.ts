@@ -15,6 +15,12 @@ interface Check {
 
 type ValidCheck = Check & { readonly key: StoredApiKey };
 
+interface Lookup {
+  readonly check: Promise<Check>;
+  /** Milliseconds since 1970. */
+  readonly began: number;
+}
+
 /** What a lookup needs from the request. */
 export interface KeyRequest {
   readonly kv: KeyNamespace;
@@ -36,7 +42,7 @@ const FRESH_MS = 5 * MINUTE;
 const UNKNOWN_MS = 1 * MINUTE;
 /** The last use is written once in each of these periods, which are aligned to the clock. */
 const USE_PERIOD_MS = 15 * MINUTE;
-/** More than a query with all its retries takes. */
+/** More than a query with all its retries takes. After that, the runtime has ended the request that ran the lookup. */
 const LOOKUP_TIMEOUT_MS = 20 * SECOND;
 /** Some 300 bytes each. */
 const MAX_CHECKS = 5_000;
@@ -49,7 +55,7 @@ export class KeyCache {
   /** The last result for each hash that this isolate has looked up, in order of lookup. */
   readonly #checks = new Map<string, Check>();
   /** Running lookups. Those of keys without an entry stay until KV has their results. */
-  readonly #lookups = new Map<string, Promise<Check>>();
+  readonly #lookups = new Map<string, Lookup>();
 
   /**
    * @param hash SHA-256 of the key, lowercase hexadecimal
@@ -60,7 +66,7 @@ export class KeyCache {
   async find(hash: string, request: KeyRequest): Promise<StoredApiKey | undefined> {
     const known = this.#checks.get(hash);
     if (known && !known.key && isWithin(UNKNOWN_MS, known.checked)) return undefined;
-    const running = this.#lookups.get(hash);
+    const running = this.#running(hash);
 
     const value = await readEntry(hash, request);
     const cached = this.#newest(hash, value);
@@ -69,13 +75,13 @@ export class KeyCache {
     const lookUp = () => this.#lookUp(hash, request, { isKnown: cached !== undefined, hasEntry: value !== null });
     if (isFresh) {
       const isDue = usePeriodOf(cached.checked) < usePeriodOf(Date.now()); // a lookup also notes the use
-      if (isDue && !this.#lookups.has(hash)) lookUp().catch((error: unknown) => logLookupFailure(error, request));
+      if (isDue && !this.#running(hash)) lookUp().catch((error: unknown) => logLookupFailure(error, request));
       return cached.key;
     }
 
     const last = this.#checks.get(hash);
     const isNew = last !== undefined && last !== known; // looked up while this request read KV
-    const { key } = isNew ? last : await this.#wait(hash, running ?? this.#lookups.get(hash) ?? lookUp());
+    const { key } = isNew ? last : await waitFor(running ?? this.#running(hash) ?? lookUp());
     return isValid(key) ? key : undefined;
   }
 
@@ -96,44 +102,30 @@ export class KeyCache {
     return { key: check.key, checked: check.checked };
   }
 
+  #running(hash: string): Promise<Check> | undefined {
+    const lookup = this.#lookups.get(hash);
+    return lookup && isWithin(LOOKUP_TIMEOUT_MS, lookup.began) ? lookup.check : undefined;
+  }
+
   /**
-   * Queries the database for a key, for this request and all that wait for the same key. Writes a valid key to KV. If KV had an
-   * entry, it must still have one: otherwise the key may have been revoked meanwhile.
+   * Queries the database for a key, for this request and all that wait for the same key. Remembers the result, and writes a
+   * valid key to KV. If KV had an entry, it must still have one: otherwise the key may have been revoked meanwhile.
    */
   #lookUp(hash: string, request: KeyRequest, { isKnown, hasEntry }: { isKnown: boolean; hasEntry: boolean }) {
-    const lookup = this.#query(hash, request, isKnown);
+    const check = query(hash, request, isKnown);
+    const lookup = { check, began: Date.now() };
     this.#lookups.set(hash, lookup);
-    const write = async ({ key, checked }: Check) => {
-      if (hasEntry) this.#forget(hash, lookup); // requests that find the entry deleted must not use this result
+    const isLatest = () => this.#lookups.get(hash) === lookup;
+    const end = () => isLatest() && this.#lookups.delete(hash);
+
+    const store = async ({ key, checked }: Check) => {
+      if (!isLatest()) return; // it took so long that another lookup began
+      this.#remember(hash, { key, checked });
+      if (hasEntry) end(); // requests that find the entry deleted must not use this result
       if (key && (!hasEntry || (await readEntry(hash, request)))) await writeEntry(hash, key, checked, request);
     };
-    const written = lookup
-      .then(write)
-      .catch(() => {}) // all that wait for the lookup receive its error
-      .finally(() => this.#forget(hash, lookup));
-    request.defer(written); // other requests may wait for the lookup when this one's client has left
-    return lookup;
-  }
-
-  /** The timeout is for a lookup whose own request workerd has ended. */
-  #wait(hash: string, lookup: Promise<Check>): Promise<Check> {
-    return withTimeout(lookup, LOOKUP_TIMEOUT_MS, () => {
-      this.#forget(hash, lookup);
-      return new DatabaseError('transient', `no result of the key lookup within ${LOOKUP_TIMEOUT_MS} ms`);
-    });
-  }
-
-  #forget(hash: string, lookup: Promise<Check>): void {
-    if (this.#lookups.get(hash) === lookup) this.#lookups.delete(hash);
-  }
-
-  async #query(hash: string, request: KeyRequest, isKnown: boolean): Promise<Check> {
-    if (!isKnown) await request.countFailure();
-    const checked = Date.now();
-    const key = await findApiKey(request.db, hash);
-    if (key) request.defer(noteUse(key, checked, request));
-    const check = { key, checked };
-    this.#remember(hash, check);
+    const ignore = () => {}; // all that wait for the lookup receive its error
+    request.defer(check.then(store).catch(ignore).finally(end)); // others may wait when this request's client has left
     return check;
   }
 
@@ -143,6 +135,20 @@ export class KeyCache {
     const [oldest] = this.#checks.keys();
     if (this.#checks.size > MAX_CHECKS && oldest !== undefined) this.#checks.delete(oldest);
   }
+}
+
+async function query(hash: string, request: KeyRequest, isKnown: boolean): Promise<Check> {
+  if (!isKnown) await request.countFailure();
+  const checked = Date.now();
+  const key = await findApiKey(request.db, hash);
+  if (key) request.defer(noteUse(key, checked, request));
+  return { key, checked };
+}
+
+/** @throws DatabaseError if the lookup fails or never ends */
+function waitFor(check: Promise<Check>): Promise<Check> {
+  const message = `no result of the key lookup within ${LOOKUP_TIMEOUT_MS} ms`;
+  return withTimeout(check, LOOKUP_TIMEOUT_MS, () => new DatabaseError('transient', message));
 }
 
 function logLookupFailure(error: unknown, { requestId }: KeyRequest): void {

@@ -42,6 +42,33 @@ test('a lookup whose request has ended fails for waiting requests after 20 secon
   expect(await cache.find('hash', requestWith(found))).toMatchObject({ keyId: 'key id' });
 });
 
+test('the result of a lookup whose request ended before the KV write is shared for at most 20 seconds', async () => {
+  const cache = new KeyCache();
+  const put = () => new Promise<void>(() => {});
+  expect(await cache.find('hash', requestWith(found, { put }))).toMatchObject({ keyId: 'key id' });
+  vi.setSystemTime(Date.now() + 20_000); // timers of a request that ended do not fire
+  expect(await cache.find('hash', requestWith(notFound))).toBeUndefined();
+});
+
+test('a lookup that ends after another has taken its place changes nothing', async () => {
+  const cache = new KeyCache();
+  const slow = Promise.withResolvers<Row[]>();
+  const put = vi.fn<KeyNamespace['put']>(async () => {});
+  const waiting = Promise.allSettled([
+    cache.find(
+      'hash',
+      requestWith(() => slow.promise, { put }),
+    ),
+  ]);
+  await vi.advanceTimersByTimeAsync(20_000);
+  await waiting;
+  expect(await cache.find('hash', requestWith(notFound))).toBeUndefined();
+  slow.resolve(await found());
+  await vi.advanceTimersByTimeAsync(0);
+  expect(await cache.find('hash', requestWith(found))).toBeUndefined();
+  expect(put).not.toHaveBeenCalled();
+});
+
 test.each(['before', 'after'])(
   'a request that is still reading KV shares the result of a lookup that started %s it',
   async (order) => {
