@@ -97,6 +97,17 @@ test.each(['before', 'after'])(
   },
 );
 
+test('a request shares a result that KV receives while the request reads KV', async () => {
+  const cache = new KeyCache();
+  const [writing, reading] = [Promise.withResolvers<void>(), Promise.withResolvers<null>()];
+  expect(await cache.find('hash', requestWith(found, { put: () => writing.promise }))).toBeDefined();
+  const second = cache.find('hash', requestWith(notFound, { get: () => reading.promise }));
+  writing.resolve();
+  await vi.advanceTimersByTimeAsync(0);
+  reading.resolve(null);
+  expect(await second).toMatchObject({ keyId: 'key id' });
+});
+
 describe('a KV write', () => {
   test('does not happen if KV fails to tell whether an entry still exists', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {});
