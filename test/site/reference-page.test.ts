@@ -105,6 +105,8 @@ describe('the reference page', () => {
       ...['--data-urlencode', `survey=${NAME}`, '--data-urlencode', 'userid=a', '--data-urlencode', 'userid=b c'],
       ...['-o', 'responses-csv.csv'],
     ]);
+    await open.page.locator('#exportXlsx').getByText('As a curl command').click();
+    expect(await open.page.locator('#exportXlsx').textContent()).toContain('-o responses-xlsx.xlsx');
   });
 
   test('works with the keyboard alone', async () => {

@@ -6,6 +6,9 @@ import { download, preview } from '../shared/request.mjs';
 import { responsesView } from './responses.mjs';
 import { resultView } from './result.mjs';
 
+/** @type {Readonly<Record<string, string>>} */
+const EXTENSIONS = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson' };
+
 /**
  * Shows an endpoint: its description, a form to try it, and its responses.
  *
@@ -51,9 +54,7 @@ export function operationView(operation, common, key) {
     return path + (query && `?${query}`);
   };
   const command = () => {
-    const file = isFile
-      ? `${path.split('/').slice(3).join('-')}.${fileType === 'text/csv' ? 'csv' : 'ndjson'}`
-      : undefined;
+    const file = isFile ? `${path.split('/').slice(3).join('-')}.${EXTENSIONS[fileType] ?? 'xlsx'}` : undefined;
     return curlFor({ url: location.origin + path, pairs: pairs(), needsKey, file });
   };
   const showCommand = () => curl.replaceChildren(element('code', {}, command()));
