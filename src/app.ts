@@ -28,6 +28,7 @@ import { addPages } from './site/add-pages.ts';
 export const BASE_PATH = '/api/v1';
 const POLICY = 'Content-Security-Policy';
 
+/** The endpoints that need a key. */
 const keyed = [surveys, responses, responsesCsv, responsesXlsx, responsesNdjson, formData, questions, summary, key];
 const withKey = (endpoint: Endpoint): Endpoint => ({
   ...endpoint,

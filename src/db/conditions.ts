@@ -2,7 +2,10 @@ import type { Selection } from '../responses/selection.ts';
 import { formatInstant } from '../responses/timestamp.ts';
 import type { AddParam } from './sql.ts';
 
-/** SQL for the filters of a selection, other than by form version. */
+/**
+ * SQL for the filters of a selection, other than by form version. Column names are not qualified: they must be unambiguous in every
+ * query. The codebook relies on filters that depend on nothing but `timestamp`, `userid` and `question_ref`.
+ */
 export function filterConditions({ since, until, userids, questionRefs }: Partial<Selection>, add: AddParam): string[] {
   return [
     since === undefined ? '' : `timestamp >= ${add(formatInstant(since))}::timestamptz`,

@@ -52,7 +52,7 @@ export function failureOfStatus(status: number, body: string): DatabaseError {
 
 /**
  * Classifies an error of the driver. Its errors for status 400 carry the SQLSTATE; a failed fetch or a truncated body throws a
- * plain TypeError or SyntaxError.
+ * plain TypeError or SyntaxError. Other errors, such as a MalformedRowsError, come from a truncated body too.
  */
 export function failureOf(error: unknown): DatabaseError {
   if (error instanceof DatabaseError) return error;

@@ -53,6 +53,7 @@ const surveyName: Parameter<string> = {
 
 export const survey = { survey: surveyName };
 
+/** The filters: parameters of every endpoint under `/responses` except form-data. `select` applies them. */
 export const filters = {
   since: instant('since', 'Only responses at this time or later.', '2026-03-01T09:30:00+02:00'),
   until: instant('until', 'Only responses before this time.', '2026-04-01'),
