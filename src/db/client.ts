@@ -1,7 +1,7 @@
 import { neon, neonConfig } from '@neondatabase/serverless';
 import { free } from '../encode/bytes.ts';
 import type { EncodeRows, EncodedPage } from '../encode/rows.ts';
-import { type FetchOptions, fetchResult } from './endpoint.ts';
+import { type FetchOptions, fetchResult } from './fetch-result.ts';
 import { DatabaseError } from './errors.ts';
 import { Proof } from './proof.ts';
 import { QueryStats } from './query-stats.ts';
@@ -24,9 +24,9 @@ export interface QueryOptions {
   readonly maxBytes?: number | undefined;
 }
 
-export interface PageOptions extends QueryOptions {
+export interface PageReadOptions extends QueryOptions {
   /** Where the page is expected to end. If it does, its rows need not be counted. */
-  readonly end?: Pick<EncodedPage, 'rowCount' | 'lastKey'> | undefined;
+  readonly expectedEnd?: Pick<EncodedPage, 'rowCount' | 'lastKey'> | undefined;
 }
 
 /**
@@ -42,7 +42,7 @@ export interface Database {
    *
    * @throws DatabaseError, or the signal's reason
    */
-  page(query: Query, options: PageOptions, encode: EncodeRows): Promise<EncodedPage>;
+  page(query: Query, options: PageReadOptions, encode: EncodeRows): Promise<EncodedPage>;
   /** Executes a statement that may be executed twice. Its result is not read. @throws DatabaseError, or the signal's reason */
   execute(statement: Query, options: QueryOptions): Promise<void>;
 }
@@ -85,7 +85,7 @@ export function connect(env: DatabaseEnv, stats = new QueryStats()): Database {
         return proof.rowsOf(await send(proof.sql, query, attempt));
       }),
 
-    async page(query, { end, ...options }, encode) {
+    async page(query, { expectedEnd, ...options }, encode) {
       const read = (isCounted: boolean) =>
         retried(options, async (attempt) => {
           const proof = new Proof(query, isCounted);
@@ -95,9 +95,10 @@ export function connect(env: DatabaseEnv, stats = new QueryStats()): Database {
           if (page.data.buffer !== body.buffer) free(body);
           return page;
         });
-      if (!end) return read(true);
+      if (!expectedEnd) return read(true);
       const page = await read(false);
-      if (page.rowCount === end.rowCount && page.lastKey.every((value, i) => value === end.lastKey[i])) return page;
+      const { rowCount, lastKey } = expectedEnd;
+      if (page.rowCount === rowCount && page.lastKey.every((value, i) => value === lastKey[i])) return page;
       // Rows are missing, or were stored or deleted since.
       free(page.data);
       free(page.cells);

@@ -46,9 +46,9 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
   async function read(range: Range): Promise<Page> {
     const { limit, rows, upTo } = range;
     const maxBytes = limit === 1 ? maxRowBytes : maxPageBytes;
-    const end = rows !== undefined && upTo ? { rowCount: rows, lastKey: keyOf(upTo) } : undefined;
+    const expectedEnd = rows !== undefined && upTo ? { rowCount: rows, lastKey: keyOf(upTo) } : undefined;
     const query = pageQuery(selection, range, columns, format);
-    const { data, cells, rowCount, lastKey } = await db.page(query, { signal, maxBytes, retry, end }, encode);
+    const { data, cells, rowCount, lastKey } = await db.page(query, { signal, maxBytes, retry, expectedEnd }, encode);
     return {
       data,
       cells,
