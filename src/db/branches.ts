@@ -23,10 +23,10 @@ export const LIMIT_PARAM = 1;
  */
 export function rangeRows(selection: Selection, range: Range, columns: string, order: Order, params: Param[]): string {
   const { formVersions, userids } = selection;
-  if (formVersions.length === 0) return `select ${columns} from responses where false`;
   if (formVersions.length > MAX_MERGED) return sortedRows(selection, range, columns, order, params);
   const add: AddParam = (value) => `$${params.push(value)}`;
   const limit = add(range.limit);
+  if (formVersions.length === 0) return `select ${columns} from responses where false limit ${limit}`;
   const byParticipant = formVersions.length * (userids?.length ?? 1) <= MAX_BRANCHES;
   const conditions = rangeConditions(
     byParticipant ? { ...selection, userids: undefined } : selection,

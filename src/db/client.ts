@@ -32,11 +32,13 @@ export interface PageReadOptions extends QueryOptions {
 /**
  * The database over HTTP. Every query is a separate request, and is retried after a transient failure.
  *
- * What it returns is proven to be all rows of the query, and no others: see {@link Proof}.
+ * What `rows`, `row` and `page` return belongs to the query, and is complete: see {@link Proof}.
  */
 export interface Database {
   /** Reads the rows of a query. @throws DatabaseError, or the signal's reason */
   rows(query: Query, options: QueryOptions): Promise<Row[]>;
+  /** Reads the row of a query that always returns one. @throws DatabaseError, or the signal's reason */
+  row(query: Query, options: QueryOptions): Promise<Row>;
   /**
    * Reads the rows of a query and encodes them.
    *
@@ -70,7 +72,7 @@ export function connect(env: DatabaseEnv, stats = new QueryStats()): Database {
       return withRetry(
         limits,
         signal,
-        (own) => attempt({ ...options, signal: own }),
+        (attemptSignal) => attempt({ ...options, signal: attemptSignal }),
         () => stats.retries++,
       );
     };
@@ -78,12 +80,20 @@ export function connect(env: DatabaseEnv, stats = new QueryStats()): Database {
     return retry === 'key' ? work() : stats.time(work);
   }
 
+  const rows: Database['rows'] = (query, options) =>
+    retried(options, async (attempt) => {
+      const proof = new Proof(query, true);
+      return proof.rowsOf(await send(proof.sql, query, attempt));
+    });
+
   return {
-    rows: (query, options) =>
-      retried(options, async (attempt) => {
-        const proof = new Proof(query, true);
-        return proof.rowsOf(await send(proof.sql, query, attempt));
-      }),
+    rows,
+
+    async row(query, options) {
+      const [row] = await rows(query, options);
+      if (!row) throw new DatabaseError('defect', 'a query without a row');
+      return row;
+    },
 
     async page(query, { expectedEnd, ...options }, encode) {
       const read = (isCounted: boolean) =>

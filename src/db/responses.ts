@@ -84,7 +84,7 @@ export function pageQuery(
   const add: AddParam = (value) => `$${params.push(value)}`;
   const list = columns.map((column) => columnSql(column, safe, add));
   const text = `select ${list.join(', ')} from (${rows}) r order by ${orderSql(order, 'r')}`;
-  return { text, params, limit: selection.formVersions.length > 0 ? LIMIT_PARAM : undefined };
+  return { text, params, limit: LIMIT_PARAM };
 }
 
 /**
@@ -99,7 +99,7 @@ export function boundaryQuery(selection: Selection, range: Range, pageRows: numb
     from (select *, row_number() over (order by ${orderSql(order)}) as n from (${rows}) k) k
     where n % $${params.length + 1} = 0
     order by ${orderSql(order, 'k')}`;
-  return { text, params: [...params, pageRows] };
+  return { text, params: [...params, pageRows], limit: LIMIT_PARAM };
 }
 
 /** Runs {@link boundaryQuery}. */
@@ -129,8 +129,8 @@ export async function countResponses(
   signal: AbortSignal,
   order?: Order,
 ): Promise<number> {
-  const [row] = await db.rows(countQuery(selection, after, order), { signal, retry: 'scan' });
-  return Number(row?.[0]);
+  const [count] = await db.row(countQuery(selection, after, order), { signal, retry: 'scan' });
+  return Number(count);
 }
 
 function columnSql(column: Column, safe: boolean, add: AddParam): string {

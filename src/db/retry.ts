@@ -84,8 +84,8 @@ export async function withRetry<T>(
  */
 async function attempt<T>(ms: number, signal: AbortSignal, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const attemptAbort = new AbortController();
-  const end = () => attemptAbort.abort(signal.reason);
-  signal.addEventListener('abort', end);
+  const onAbort = () => attemptAbort.abort(signal.reason);
+  signal.addEventListener('abort', onAbort);
   let timedOut: DatabaseError | undefined;
   const timer = setTimeout(() => {
     timedOut = new DatabaseError('transient', `no response within ${ms} ms`);
@@ -97,7 +97,7 @@ async function attempt<T>(ms: number, signal: AbortSignal, read: (signal: AbortS
     throw timedOut ?? error;
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', end);
+    signal.removeEventListener('abort', onAbort);
   }
 }
 

@@ -6,7 +6,7 @@ export interface Query {
   /** SQL with the parameters `$1`, `$2`, … */
   readonly text: string;
   readonly params: readonly Param[];
-  /** The number of the parameter, from 1, that limits the rows. Fewer rows than it are then known to be all. */
+  /** The number of the parameter, from 1, with a limit that must reach the database as it is. */
   readonly limit?: number | undefined;
 }
 

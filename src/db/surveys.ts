@@ -1,5 +1,6 @@
 import type { FormVersion } from '../responses/selection.ts';
 import type { Database } from './client.ts';
+import { suppressUnhandledRejection } from '../unhandled-rejection.ts';
 import { type Query, isoTimestamp } from './sql.ts';
 
 /** The columns of {@link surveysQuery}, in order. */
@@ -109,7 +110,7 @@ export async function withSurvey<T>(
     earlier === undefined
       ? undefined
       : read(JSON.parse(earlier) as FormVersion[], AbortSignal.any([signal, discarding.signal]));
-  early?.catch(() => {}); // reported below, if at all
+  if (early) void suppressUnhandledRejection(early); // reported below, if at all
   const finding = findSurvey(db, accountId, surveyName, signal);
   finding.catch((error: unknown) => discarding.abort(error));
   const formVersions = await finding;

@@ -46,8 +46,8 @@ export async function hasLongText(
   most: number,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const [row] = await db.rows(longTextQuery(selection, columns, most), { signal, retry: 'scan' });
-  return row?.[0] === 't';
+  const [isLong] = await db.row(longTextQuery(selection, columns, most), { signal, retry: 'scan' });
+  return isLong === 't';
 }
 
 /** Which participants a wide table leaves out. */
@@ -85,6 +85,6 @@ export async function countRecords(
   leftOut: LeftOut,
   signal: AbortSignal,
 ): Promise<number> {
-  const [row] = await db.rows(recordsQuery(selection, leftOut), { signal, retry: 'scan' });
-  return Number(row?.[0]);
+  const [records] = await db.row(recordsQuery(selection, leftOut), { signal, retry: 'scan' });
+  return Number(records);
 }

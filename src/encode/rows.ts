@@ -16,7 +16,7 @@ export interface EncodedPage extends EncodedRows {
   readonly lastKey: readonly (string | null)[];
 }
 
-/** A JSON array of rows, encoded, and what was read besides. */
+/** A JSON array of rows, encoded, and what else was read. */
 export interface EncodedArray extends EncodedPage {
   /** The position after the array. */
   readonly end: number;

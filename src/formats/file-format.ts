@@ -52,7 +52,7 @@ export interface ResponsesFile {
 /** Sets how many bytes a file takes besides its pages. @returns false if there is no room for them */
 export type ReserveMemory = (bytes: number) => boolean;
 
-/** A table of responses: a file apart from how its cells are written. */
+/** A table of responses: a file, except for how its cells are written. */
 export interface Table extends Omit<ResponsesFile, 'write' | 'total'> {
   /** The names of its columns. */
   readonly names: readonly string[];

@@ -1,6 +1,6 @@
 import { XLSX } from '../http/attachment.ts';
 import type { FileFormat, Table } from './file-format.ts';
-import { longTable } from './long-table.ts';
+import { longTable } from './xlsx/long-table.ts';
 import { type WideOptions, wideTable } from './wide/table.ts';
 import { checkSheetLimits } from './xlsx/check-limits.ts';
 import { SheetWriter } from './xlsx/sheet.ts';

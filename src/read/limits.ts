@@ -28,7 +28,7 @@ const BYTES_PER_RESPONSE = 3 * 1024;
 /** How long an export waits for others to end, and a page for memory; milliseconds. */
 const WAIT_MS = 5_000;
 
-/** For so long after another key has requested a page of JSON, exports read one page at a time; milliseconds. */
+/** For this long after another key has requested a page of JSON, exports read one page at a time; milliseconds. */
 const TURNS_MS = 1_000;
 /** The longest that a page waits for its turn, in milliseconds. */
 const MAX_TURN_MS = 1_000;

@@ -21,8 +21,8 @@ export interface Page extends EncodedRows {
   readonly release: () => void;
 }
 
-/** Whether a page ends its range before `upTo`, because there are no more rows. */
-export const isLast = ({ rowCount, requestedRows }: Page) => rowCount < requestedRows;
+/** Whether a page has fewer rows than requested. Its range has no more then. */
+export const isShort = ({ rowCount, requestedRows }: Page) => rowCount < requestedRows;
 
 /** Reads a selection of responses from the database. */
 export interface PageReader {
@@ -69,7 +69,7 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
         try {
           const page = await read(part);
           // Before the first full page, the client waits for a status. Afterwards, a failure would abort the transfer.
-          if (!isLast(page)) retry = 'export';
+          if (!isShort(page)) retry = 'export';
           return page;
         } catch (error) {
           const isTooLarge = error instanceof DatabaseError && error.kind === 'too-large';

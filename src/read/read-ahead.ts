@@ -2,7 +2,7 @@ import { type Cursor, isSamePosition } from '../responses/cursor.ts';
 import type { Range } from '../responses/selection.ts';
 import { suppressUnhandledRejection } from '../unhandled-rejection.ts';
 import { EXPORT_PAGE_BYTES, type ExportLease } from './limits.ts';
-import { type Page, type PageReader, isLast } from './page-reader.ts';
+import { type Page, type PageReader, isShort } from './page-reader.ts';
 
 const MAX_PAGE_ROWS = 20_000;
 /** Besides the page that is being sent. More take more memory, and are faster only if the database is far away. */
@@ -18,7 +18,7 @@ const BOUNDARIES = 16;
  * Every response stored before the start is returned exactly once. Pages are ranges between two keys, not row counts, so
  * responses stored in the meantime move no boundary; they are returned if they sort after what has been read.
  *
- * @param first the first page, which is returned first
+ * @param first the first page, already read; it is yielded first
  */
 export async function* readAhead(
   reader: PageReader,
@@ -27,7 +27,7 @@ export async function* readAhead(
 ): AsyncGenerator<Page, void, void> {
   const { last } = first;
   yield first;
-  if (!last || isLast(first)) return;
+  if (!last || isShort(first)) return;
 
   let pageRows = rowsPerPage(first, lease.pageBytes);
   const ranges = planRanges(reader, last, () => pageRows);
@@ -62,7 +62,7 @@ export async function* readAhead(
 
 /** What a page leaves of its range; undefined if nothing. */
 export function rangeAfter(page: Page, { upTo }: Pick<Range, 'upTo'>): Range | undefined {
-  if (isLast(page) || isSamePosition(page.last, upTo)) return undefined;
+  if (isShort(page) || isSamePosition(page.last, upTo)) return undefined;
   // At most twice as many rows as fit before: more were too large.
   return { after: page.last, upTo, limit: Math.min(rowsPerPage(page), 2 * page.requestedRows) };
 }

@@ -7,7 +7,7 @@ import { attachment } from '../http/attachment.ts';
 import type { AppEnv } from '../http/context.ts';
 import { readBody, sendBody, sendStream, totalCount } from '../http/send.ts';
 import { leaseExport, runScan } from './limits.ts';
-import { isLast, pageReader } from './page-reader.ts';
+import { isShort, pageReader } from './page-reader.ts';
 import { readAhead } from './read-ahead.ts';
 import { type ResponsesQuery, requireResponses, selectFrom } from './select-responses.ts';
 import { sentPages } from './sent-pages.ts';
@@ -49,7 +49,7 @@ export async function sendFile<Q extends ResponsesQuery>(
     const pages = sentPages(readAhead(reader, lease, first), c.var);
     const chunks = file.write(pages, (bytes) => lease.reserveMemory(bytes));
     const allHeaders = { ...headers, ...totalCount(total) };
-    return isLast(first) ? sendBody(c, await readBody(chunks), allHeaders) : sendStream(c, chunks, allHeaders);
+    return isShort(first) ? sendBody(c, await readBody(chunks), allHeaders) : sendStream(c, chunks, allHeaders);
   } finally {
     lease.endAfter(stats.transfer);
   }

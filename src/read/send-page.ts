@@ -11,7 +11,7 @@ import { sendBody, sendStream, sendTagged, totalCount } from '../http/send.ts';
 import { type Cursor, isSamePosition } from '../responses/cursor.ts';
 import type { Range } from '../responses/selection.ts';
 import { leaseJsonPage, runScan } from './limits.ts';
-import { type Page, type PageReader, isLast, pageReader } from './page-reader.ts';
+import { type Page, type PageReader, isShort, pageReader } from './page-reader.ts';
 import { rangeAfter } from './read-ahead.ts';
 import { type ResponsesQuery, requireResponses, selectFrom } from './select-responses.ts';
 import { sentPages } from './sent-pages.ts';
@@ -42,7 +42,7 @@ export async function sendPage(c: Context<AppEnv>, query: PageQuery): Promise<Re
   try {
     const begun = await withSurvey(db, account.id, survey, signal, async (formVersions, reading) => {
       const selection = selectFrom(c, query, formVersions);
-      const format = jsonPages(formVersions, { before: ',', maxPageBytes: MAX_PAGE_BYTES, order });
+      const format = jsonPages(selection.formVersions, { before: ',', maxPageBytes: MAX_PAGE_BYTES, order });
       const reader = pageReader(db, selection, format, reading);
       const count = () => countResponses(db, selection, after, reading, order);
       const counting = query.count ? runScan(account.keyId, reading, count) : undefined;
@@ -54,7 +54,7 @@ export async function sendPage(c: Context<AppEnv>, query: PageQuery): Promise<Re
 
     const headers = { 'Content-Type': 'application/json', ...totalCount(total) };
     const rest = pageSize - first.rowCount;
-    if (rest === 0 || isLast(first)) {
+    if (rest === 0 || isShort(first)) {
       const link = rest === 0 && first.last ? linkToNext(c, first.last) : {};
       const body = concat(START, first.data.subarray(','.length), END);
       first.release();
@@ -76,7 +76,7 @@ export async function sendPage(c: Context<AppEnv>, query: PageQuery): Promise<Re
  *
  * @param total the number of responses after which to stop
  * @param end the position that the header `Link` names, if there is one
- * @throws DatabaseError if the last response is another one, because responses were stored or deleted since `end` was found
+ * @throws DatabaseError if a full page ends elsewhere, because responses were stored or deleted since `end` was found
  */
 async function* pagesUpTo(
   total: number,
@@ -85,8 +85,9 @@ async function* pagesUpTo(
   first: Page,
 ): AsyncGenerator<Page, void, void> {
   let page = first;
-  let last = first.last;
-  for (let left = total; ;) {
+  let { last } = first;
+  let left = total;
+  for (;;) {
     last = page.last ?? last;
     left -= page.rowCount;
     yield page;
@@ -94,7 +95,8 @@ async function* pagesUpTo(
     if (!rest) break;
     page = await reader.page({ ...rest, limit: Math.min(rest.limit, left) });
   }
-  if (end && !isSamePosition(last, end)) throw new DatabaseError('transient', 'a page that changed while it was sent');
+  if (left === 0 ? !isSamePosition(last, end) : end)
+    throw new DatabaseError('transient', 'a page that changed while it was sent');
 }
 
 /** @param pages of objects, each preceded by a comma; the first comma is dropped */

@@ -5,8 +5,8 @@ import type { Page } from './page-reader.ts';
 const KEY_CHECK_MS = 10_000;
 
 /**
- * Hands pages on to be sent: the ones that have rows. Counts their rows, frees a page's memory before the next one is read, and
- * checks from time to time that the key is still valid.
+ * Yields the pages that have rows. Counts their rows, frees each page's memory before the next one is read, and checks from time to
+ * time that the key is still valid.
  */
 export async function* sentPages(
   pages: AsyncIterable<Page>,

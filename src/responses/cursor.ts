@@ -63,7 +63,7 @@ const { encode } = new ObjectEncoder({
 
 /** Writes a token in the current format. */
 export function encodeCursor(cursor: Required<Cursor>): string {
-  const rows = concat(JSON.stringify([keyOf(cursor)]), '}');
+  const rows = concat(JSON.stringify([keyOf(cursor)]), '}'); // a response ends with a brace, which the encoder expects
   const object = new TextDecoder().decode(encode(rows, 0, false).data);
   return (JSON.parse(object) as { token: string }).token;
 }

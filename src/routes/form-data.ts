@@ -5,6 +5,7 @@ import { csvEncoder } from '../encode/csv.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
+import { noResponses } from '../http/errors.ts';
 import { survey } from '../http/parameters.ts';
 import { sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
@@ -35,6 +36,7 @@ export const formData = endpoint({
     await selectResponses(c, query);
     await requireResponses(c, query.survey);
     const { data, rowCount } = await db.page(formDataQuery(account.id, query.survey), { signal }, encode);
+    if (rowCount === 0) throw noResponses(query.survey, account.email); // deleted meanwhile
     stats.rows = rowCount;
     return sendBody(c, concat(csvHeader(FORM_DATA_COLUMNS), data), attachment('form-data', CSV));
   },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/db/client.ts';
 import type { Queries } from '../../src/formats/file-format.ts';
-import { longTable } from '../../src/formats/long-table.ts';
+import { longTable } from '../../src/formats/xlsx/long-table.ts';
 import { checkSheetLimits } from '../../src/formats/xlsx/check-limits.ts';
 
 /** Checks the limits for a selection with so many responses, and records. @returns the error's code, if there is one */

@@ -1,9 +1,9 @@
-import { CSV_COLUMNS, metadataValue } from '../db/responses.ts';
-import { writeHeader } from '../encode/records.ts';
-import type { Table } from './file-format.ts';
-import { csvPages } from './page-format.ts';
+import { CSV_COLUMNS, metadataValue } from '../../db/responses.ts';
+import { writeHeader } from '../../encode/records.ts';
+import type { Table } from '../file-format.ts';
+import { csvPages } from '../page-format.ts';
 
-/** As large as a write to the ZIP file: see xlsx/zip.ts. */
+/** As large as a write to the ZIP file: see zip.ts. */
 const CHUNK_BYTES = 512 * 1024;
 
 /** A table with a record for each response, as in a CSV file. @param keys of the metadata, each of which becomes a column */
