@@ -30,6 +30,7 @@ async function createRows(account: TestAccount, count: number): Promise<TestSurv
 }
 
 const limitOf = (params: unknown[]) => Number(params[0]);
+const isPage = ({ query: text }: { query: string }) => text.includes('question_text');
 
 test.each([
   [1, 60],
@@ -51,7 +52,29 @@ test.each([
   expect(refused).toBeGreaterThan(0);
 });
 
-const isPage = ({ query: text }: { query: string }) => text.includes('question_text');
+test.each([1, 8])(
+  'an export is complete if SQL results are limited to %i rows after its first page, and reads none of its pages twice',
+  async (most) => {
+    const tied = await createSurvey(survey.account, undefined, 3);
+    const rows = Array.from({ length: 300 }, (_, i) => ({
+      form: i % 3,
+      question_ref: `q${1000 + Math.floor(i / 3)}`,
+      response: 'x'.repeat(i === 0 ? 4_000_000 : 20), // the export expects large rows, and plans pages of some 40
+    }));
+    await addResponses(tied, rows);
+    const pages: string[] = [];
+    service.proxy.inject((exchange) => {
+      if (!isPage(exchange)) return;
+      if (limitOf(exchange.params) > (pages.length === 0 ? 40 : most))
+        exchange.reply(507, 'response is too large (max is 67108864 bytes)');
+      else pages.push(JSON.stringify(exchange.params));
+    });
+    const { complete, bytes } = await readExport(await beginExport(tied));
+    expect({ complete, same: bytes.equals(await copyResponses(tied)) }).toEqual({ complete: true, same: true });
+    expect(new Set(pages).size).toBe(pages.length);
+  },
+);
+
 /** A page of JSON that takes several SQL results is streamed. */
 const fetchStreamed = (pageSize: number, order: string, method = 'GET') =>
   fetchApi(`/responses${query({ survey: survey.name, pageSize, order })}`, { key: survey.account.key, method });
