@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { Cursor } from '../src/responses/cursor.ts';
 import { CSV_COLUMNS, type Column, pageQuery } from '../src/db/responses.ts';
 import type { Range } from '../src/responses/selection.ts';
+import { Proof } from '../src/db/proof.ts';
 import { isoTimestamp } from '../src/db/sql.ts';
 import type { BenchAccount, BenchSurvey } from './data.ts';
 import type { BenchService } from './service.ts';
@@ -43,10 +44,10 @@ export async function pageMs(
 
 /** Milliseconds to plan and execute a page query. */
 async function timePage(client: pg.Client, survey: BenchSurvey, range: Range): Promise<number> {
-  const { text, params } = pageQuery(selectionOf(survey), range, CSV_COLUMNS);
+  const query = pageQuery(selectionOf(survey), range, CSV_COLUMNS);
   const { rows } = await client.query<{ 'QUERY PLAN': { 'Planning Time': number; 'Execution Time': number }[] }>(
-    `explain (analyze, timing off, format json) ${text}`,
-    [...params],
+    `explain (analyze, timing off, format json) ${new Proof(query, false).sql}`,
+    [...query.params],
   );
   const plan = rows[0]?.['QUERY PLAN'][0];
   return (plan?.['Planning Time'] ?? NaN) + (plan?.['Execution Time'] ?? NaN);

@@ -93,7 +93,7 @@ const filters: [string, () => Filter][] = [
   ],
 ];
 
-const nodesOf = (query: Query) => explain(client, query);
+const nodesOf = (query: Query, isCounted?: boolean) => explain(client, query, isCounted);
 const scansOf = (nodes: readonly Plan[]) => nodes.filter((node) => node['Relation Name'] === 'responses');
 const typesOf = (nodes: readonly Plan[]) => new Set(nodes.map((node) => node['Node Type']));
 const indexesOf = (nodes: readonly Plan[]) => new Set(scansOf(nodes).map((node) => node['Index Name']));
@@ -164,7 +164,10 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
       ...filter,
     });
 
-    function expectPage(nodes: readonly Plan[]) {
+    function expectPage(nodes: readonly Plan[], isCounted = true) {
+      // With one row on the left, a nested loop keeps the order of those on the right.
+      const joins = ['WindowAgg', 'Nested Loop', 'Result'].map((type) => typesOf(nodes.slice(0, 3)).has(type));
+      expect(joins).toEqual([isCounted, isCounted, isCounted]);
       expect(typesOf(scansOf(nodes))).toEqual(new Set(['Index Scan']));
       expect(typesOf(nodes)).not.toContain('Sort'); // an Incremental Sort orders the ties
       expect(typesOf(nodes).has('Merge Append')).toBe(forms > 1);
@@ -179,8 +182,8 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
     }
 
     test.each(ranges)('a page %s reads no more of the index than its rows', async (_, range) => {
-      for (const columns of [CSV_COLUMNS, JSON_COLUMNS]) {
-        expectPage(await nodesOf(pageQuery(selection(), range, columns)));
+      for (const isCounted of [true, false]) {
+        expectPage(await nodesOf(pageQuery(selection(), range, CSV_COLUMNS), isCounted), isCounted);
       }
     });
 

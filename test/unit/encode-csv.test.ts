@@ -79,8 +79,7 @@ describe('a page', () => {
   test('returns the last record’s key, and the text of an extra cell, which is not written', () => {
     const keys = fc.uniqueArray(fc.integer({ min: 0, max: 4 }), { minLength: 1 });
     fc.assert(
-      fc.property(rowsOf(5), keys, fc.option(pgCell), (rows, keyColumns, extra) => {
-        const hasExtra = extra !== null;
+      fc.property(rowsOf(5), keys, fc.boolean(), pgCell, (rows, keyColumns, hasExtra, extra) => {
         const page = encode(rowsJson(hasExtra ? rows.map((row) => [...row, extra]) : rows), 5, keyColumns, hasExtra);
         const last = rows.at(-1);
         expect(textOf(page.data)).toBe(naiveCsv(rows));
@@ -91,15 +90,17 @@ describe('a page', () => {
     );
   });
 
-  test('is rejected if truncated, at any character', () => {
-    const whole = JSON.stringify([
-      ['a', null, 'e"\n\u0001'],
+  test('is rejected if truncated, at any byte', () => {
+    const rows = [
+      ['a', null, 'é"\n\u0001'],
       ['', 'b', '🎉'],
-    ]);
+    ];
+    const whole = new TextEncoder().encode(JSON.stringify(rows));
+    const encodeBytes = csvEncoder({ columns: 3, keyColumns: [] });
     for (let end = 0; end < whole.length; end++) {
-      expect(() => encode(whole.slice(0, end), 3), `truncated at ${end}`).toThrow(MalformedRowsError);
+      expect(() => encodeBytes(whole.slice(0, end), 0, false), `truncated at ${end}`).toThrow(MalformedRowsError);
     }
-    expect(() => encode(whole, 3)).not.toThrow();
+    expect(() => encodeBytes(whole, 0, false)).not.toThrow();
   });
 
   test.each([

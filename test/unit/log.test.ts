@@ -21,6 +21,12 @@ test('redacts keys, hashes and connection strings anywhere in a line', async () 
   expect(JSON.parse(text)).toEqual({ event: 'it failed', error: 'for …, {"…"} at …', stack: '\n…\n…\n…\n' });
 });
 
+test('redacts a truncated hash, and keeps ids of 32 digits', async () => {
+  const hash = await hashApiKey(generateApiKey());
+  logFailure('it failed', { error: `${hash.slice(0, 33)} ${hash.slice(0, 32)}` });
+  expect(String(written.mock.calls[0]?.[0])).toContain(`"… ${hash.slice(0, 32)}"`);
+});
+
 test('redacts them in request lines too, and keeps ids', () => {
   using log = vi.spyOn(console, 'log').mockImplementation(() => {});
   const requestId = crypto.randomUUID();

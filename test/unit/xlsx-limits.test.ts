@@ -7,8 +7,8 @@ import { checkSheetLimits } from '../../src/formats/xlsx/check-limits.ts';
 /** Checks the limits for a selection with so many responses, and records. @returns the error's code, if there is one */
 async function errorFor(responses: number, records?: number): Promise<string | undefined> {
   const counts = [responses, records];
-  const db: Pick<Database, 'rows'> = {
-    rows: ({ text }) => Promise.resolve([[text.includes('select exists') ? 'f' : String(counts.shift())]]),
+  const db: Pick<Database, 'row'> = {
+    row: ({ text }) => Promise.resolve([text.includes('select exists') ? 'f' : String(counts.shift())]),
   };
   const queries: Queries = {
     db: db as Database,

@@ -2,6 +2,7 @@ import type { Client } from 'pg';
 import { connect } from '../../src/db/client.ts';
 import { CSV_COLUMNS, countResponses, findBoundaries, pageQuery } from '../../src/db/responses.ts';
 import { findSurvey, formDataQuery, hasResponses, surveysQuery } from '../../src/db/surveys.ts';
+import { csvEncoder } from '../../src/encode/csv.ts';
 import { select } from '../../src/responses/selection.ts';
 import { NotTested, expectEqual, expectThat } from '../verify/expect.ts';
 import type { Check } from '../verify/run-checks.ts';
@@ -96,6 +97,16 @@ export const WORKER_CHECKS: readonly Check<WorkerTarget>[] = [
       const rest = { after: boundaries[0], limit: RESPONSES };
       const page = await db.rows(pageQuery(selection, rest, CSV_COLUMNS), { signal });
       expectEqual('a page', page.length, RESPONSES - PAGE);
+      const times = page.map((row) => String(row[CSV_COLUMNS.indexOf('timestamp')]));
+      expectThat(
+        times.every((time, i) => i === 0 || time > String(times[i - 1])),
+        'a page is not in order',
+      );
+      const encode = csvEncoder({ columns: CSV_COLUMNS.length, keyColumns: [] });
+      for (const [filters, rowCount] of [[{}, RESPONSES] as const, [{ question_ref: ['none'] }, 0] as const]) {
+        const query = pageQuery(select(forms, filters), range, CSV_COLUMNS);
+        expectEqual('an encoded page', (await db.page(query, { signal }, encode)).rowCount, rowCount);
+      }
     },
   },
   {

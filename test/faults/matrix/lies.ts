@@ -1,6 +1,6 @@
 import { pick } from '../../support/random.ts';
 import type { Kind } from './kinds.ts';
-import type { QueryType, Recorded, SqlResult } from './results.ts';
+import { type QueryType, type Recorded, type SqlResult, hasRows } from './results.ts';
 import type { PairedKind } from './world.ts';
 
 /** A well-formed result that is not the query's, or not all of it. */
@@ -41,12 +41,12 @@ const some = ({ length }: SqlResult['rows'], random: () => number) =>
 const placesOf: Lie['places'] = ({ results }, type) => results.filter((r) => r.type === type).map(({ at }) => at);
 /** Those of results with rows. */
 const filledPlaces: Lie['places'] = ({ results }, type) =>
-  results.filter((r) => r.type === type && r.result.rows.length > 0).map(({ at }) => at);
+  results.filter((r) => r.type === type && hasRows(r.result)).map(({ at }) => at);
 /** Those that have results of the type before them. */
 const laterPlaces: Lie['places'] = (kind, type) => placesOf(kind, type).slice(1);
 /** Those of results that are requested at the same time. */
 const parallelPlaces: Lie['places'] = (kind, type) => {
-  const isParallel = kind.results.some((r) => r.type === 'page boundaries' && r.result.rows.length > 0);
+  const isParallel = kind.results.some((r) => r.type === 'page boundaries' && hasRows(r.result));
   return isParallel && type === 'pages' ? laterPlaces(kind, type) : [];
 };
 /** Those whose query has a limit, which neither the service nor its client may take for the end. */

@@ -45,4 +45,8 @@ export class QueryCounts {
   }
 }
 
+/** Whether a result has rows. One row of nulls, but for its last cell, stands for none. */
+export const hasRows = ({ rows }: SqlResult): boolean =>
+  rows.length > 1 || (rows as (string | null)[][]).some((row) => row.slice(0, -1).some((cell) => cell !== null));
+
 export const parseResult = (body: Buffer): SqlResult => JSON.parse(body.toString()) as SqlResult;
