@@ -72,18 +72,6 @@ test('an export survives the termination of all its database connections', async
   });
 });
 
-test('an export has the same bytes if one of its requests gets the result of the request before it', async () => {
-  for (let position = 1; position < requests; position++) {
-    let previous: Buffer | undefined;
-    service.proxy.inject((exchange) => {
-      if (exchange.index === position - 1) exchange.change((body) => (previous = body));
-      if (exchange.index === position) exchange.change((body) => previous ?? body);
-    });
-    const { complete, bytes } = await readExport(await beginExport(survey));
-    expect({ complete, same: bytes.equals(whole) }, `request ${position}`).toEqual({ complete: true, same: true });
-  }
-});
-
 /** The results of another account's export, by the number of their request. */
 async function resultsOfAnother(): Promise<Buffer[]> {
   const other = await createPagedSurvey();
