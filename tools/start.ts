@@ -1,4 +1,4 @@
-// npm start: the whole service on this machine: database, SQL-over-HTTP endpoint, Worker.
+// npm start: the whole service on this machine: database, SQL-over-HTTP endpoint, Worker. With --watch, npm run dev.
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { UserError, runCommand } from './command.ts';
@@ -23,7 +23,7 @@ await runCommand(async () => {
   const dataDir = process.env['DATA_DIR'] || '.data';
   await checkPortIsFree(port);
 
-  const worker = await startWorkerProcess(); // bundles the Worker while the database starts
+  const worker = await startWorkerProcess(process.argv.includes('--watch')); // bundles the Worker while the database starts
   cleanUp.use(worker);
   const database = await openDatabase(process.env, stop.signal, 'service').catch(unlessRequested(stop));
   if (!database) return;

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { Miniflare, type V4SharedOptions, type V4WorkerOptions, convertV4MiniflareOptions } from 'miniflare';
 
 /** Variables, changes to wrangler.toml, and options of miniflare. */
@@ -8,6 +9,9 @@ export interface WorkerOptions extends V4SharedOptions, Pick<V4WorkerOptions, 'u
   /** Requests per period, by the binding's name of a rate limit. By default those of wrangler.toml. */
   readonly limits?: Readonly<Record<string, number>> | undefined;
 }
+
+/** The path of wrangler.toml. */
+export const CONFIG = fileURLToPath(new URL('../wrangler.toml', import.meta.url));
 
 /** The parts of an upload's metadata that the local runtime needs. */
 interface Metadata {

@@ -4,9 +4,12 @@ import { runFolder } from './once-per-run.ts';
 import { startTool } from './run-tool.ts';
 
 /** Runs tools/start.ts and waits until it is ready. */
-export async function startService(env: { readonly PORT: string; readonly DATA_DIR: string } & NodeJS.ProcessEnv) {
+export async function startService(
+  env: { readonly PORT: string; readonly DATA_DIR: string } & NodeJS.ProcessEnv,
+  args: readonly string[] = [],
+) {
   // If it is killed, it leaves its temporary files.
-  const { child, outcome } = startTool('start.ts', [], { TMPDIR: await runFolder(), ...env });
+  const { child, outcome } = startTool('start.ts', args, { TMPDIR: await runFolder(), ...env });
   let printed = '';
   await new Promise<void>((ready, reject) => {
     child.stdout?.on('data', (chunk: Buffer) => {
@@ -17,7 +20,9 @@ export async function startService(env: { readonly PORT: string; readonly DATA_D
   });
   return {
     pid: child.pid as number,
+    /** What it printed until it was ready, and what it has printed since. */
     printed,
+    output: () => printed,
     key: keyIn(printed),
     /** Sends a signal, to it or to another process, and waits until it has ended. */
     async stop(signal: NodeJS.Signals, pid = child.pid as number) {

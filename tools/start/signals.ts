@@ -24,7 +24,7 @@ export function untilStopped(): Stop {
     resolve();
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
-  if (process.env['npm_lifecycle_event'] === 'start') {
+  if (['start', 'dev'].includes(process.env['npm_lifecycle_event'] ?? '')) {
     const parent = process.ppid;
     setInterval(() => process.ppid !== parent && stop(), PARENT_CHECK_MS).unref();
   }

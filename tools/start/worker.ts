@@ -21,12 +21,15 @@ export interface WorkerProcess extends AsyncDisposable {
   readonly ended: Promise<never>;
 }
 
-const PROGRAM = fileURLToPath(new URL('worker-process.ts', import.meta.url));
-
-/** Starts a process that bundles the Worker, and runs it once `start` is called. */
-export async function startWorkerProcess(): Promise<WorkerProcess> {
+/**
+ * Starts a process that bundles the Worker, and runs it once `start` is called.
+ *
+ * @param isWatching runs it with `wrangler dev`, which reloads it when its code changes
+ */
+export async function startWorkerProcess(isWatching: boolean): Promise<WorkerProcess> {
+  const program = fileURLToPath(new URL(isWatching ? 'wrangler-process.ts' : 'worker-process.ts', import.meta.url));
   const folder = await mkdtemp(join(tmpdir(), 'survey-export-'));
-  const child = spawnKilledWithParent(process.execPath, [PROGRAM, folder], {
+  const child = spawnKilledWithParent(process.execPath, [program, folder], {
     env: { ...process.env, TMPDIR: folder }, // for miniflare
     stdio: ['pipe', 'inherit', 'inherit'],
     detached: true, // a new process group, so that all of it can be killed
