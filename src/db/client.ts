@@ -123,7 +123,10 @@ export function connect(env: DatabaseEnv, stats = new QueryStats()): Database {
 /** Checks the URL, because the driver's error for an invalid one quotes it, password included. */
 function checkedUrl(url: string | undefined): string {
   if (!url || !/^postgres(?:ql)?:\/\/[^@/]+@[^/]+\/./.test(url) || !URL.canParse(url)) {
-    throw new DatabaseError('defect', 'DATABASE_URL is missing, or not postgresql://user:password@host/database');
+    throw new DatabaseError(
+      'not-configured',
+      'DATABASE_URL is missing, or lacks a user, password, host or database. Locally, use "npm run dev", which has a database',
+    );
   }
   return url;
 }

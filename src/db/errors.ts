@@ -5,9 +5,10 @@ import { NeonDbError } from '@neondatabase/serverless';
  * - `too-large`: the result exceeds a limit; request fewer rows;
  * - `transient`: worth a retry;
  * - `unavailable`: the database cannot serve now, and a retry would not help;
+ * - `not-configured`: DATABASE_URL is missing or invalid;
  * - `defect`: the query, the credentials or the code is wrong.
  */
-export type FailureKind = 'too-large' | 'transient' | 'unavailable' | 'defect';
+export type FailureKind = 'too-large' | 'transient' | 'unavailable' | 'not-configured' | 'defect';
 
 /** The only error that leaves `db/`, except aborts. Its message is for the log: it may quote the database. */
 export class DatabaseError extends Error {

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { DatabaseError } from '../db/errors.ts';
 import type { AppEnv } from './context.ts';
-import { ApiError, databaseUnavailable, internalError } from './errors.ts';
+import { ApiError, databaseNotConfigured, databaseUnavailable, internalError } from './errors.ts';
 import { detailsOf, logFailure } from './log.ts';
 import { sendBody } from './send.ts';
 
@@ -23,6 +23,7 @@ export function errorResponse(error: Error, c: Context<AppEnv>): Response {
 
 function toApiError(error: Error): ApiError | undefined {
   if (error instanceof ApiError) return error;
+  if (error instanceof DatabaseError && error.kind === 'not-configured') return databaseNotConfigured(error);
   if (error instanceof DatabaseError && error.kind !== 'defect') return databaseUnavailable(error);
   return undefined;
 }

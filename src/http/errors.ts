@@ -161,6 +161,16 @@ export const databaseUnavailable = (cause: unknown) =>
     cause,
   );
 
+/** The operator has to set DATABASE_URL. */
+export const databaseNotConfigured = (cause: unknown) =>
+  new ApiError(
+    503,
+    'database_unavailable',
+    'This service has no database: its operator has to configure one.',
+    { 'Retry-After': RETRY_AFTER_SECONDS },
+    cause,
+  );
+
 /** The memory of this isolate is taken. */
 export const overloaded = () =>
   new ApiError(503, 'overloaded', 'The service is busy with other exports at the moment. Please try again shortly.', {

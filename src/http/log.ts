@@ -29,8 +29,8 @@ export function reasonOf(error: unknown): string {
  */
 export function detailsOf(error: unknown): Details {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  const isOutage = error instanceof DatabaseError && (error.kind === 'transient' || error.kind === 'unavailable');
-  return isOutage ? { error: message } : { error: message, stack };
+  const isDefect = !(error instanceof DatabaseError) || error.kind === 'defect' || error.kind === 'too-large';
+  return isDefect ? { error: message, stack } : { error: message };
 }
 
 const line = (event: string, details: Details) => withoutSecrets(JSON.stringify({ event, ...details }));

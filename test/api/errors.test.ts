@@ -1,7 +1,11 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { generateApiKey } from '../../src/auth/api-key.ts';
 import { type ApiResponse, fetchApi, fetchService, errorBody, query } from '../support/api.ts';
 import { type TestAccount, type TestSurvey, createAccount, createSurvey, storeKey } from '../support/data.ts';
+
+interface App {
+  createApp(): { request(path: string, init: RequestInit, env: object, context: object): Promise<Response> };
+}
 
 const ENDPOINTS = ['/surveys', '/responses', '/responses/csv', '/responses/xlsx', '/responses/form-data'];
 const SURVEY_ENDPOINTS = ENDPOINTS.slice(1);
@@ -103,4 +107,16 @@ describe('404 and 405', () => {
       expect(response.headers.get('Allow')).toBe('GET, HEAD');
     }
   });
+});
+
+test('/healthz does not promise that it will help to wait if DATABASE_URL is not set', async () => {
+  using log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  using _ = vi.spyOn(console, 'log').mockImplementation(() => {});
+  // Imported without types, because the app's need the Workers runtime's.
+  const module = await vi.importActual<App>('../../src/app.ts');
+  const context = { waitUntil() {}, passThroughOnException() {}, props: {} };
+  const response = await module.createApp().request('/healthz', {}, {}, context);
+  const message = 'This service has no database: its operator has to configure one.';
+  expect([response.status, await response.text()]).toEqual([503, errorBody(message)]);
+  expect(log.mock.calls.join()).toContain('npm run dev');
 });
