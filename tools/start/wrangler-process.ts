@@ -25,3 +25,4 @@ await runCommand(async () => {
   });
   await worker.ready;
 });
+if (process.exitCode) process.exit(); // after an error, wrangler would keep the process running
