@@ -27,7 +27,7 @@ export interface Queries {
    * Runs a query that reads the whole selection.
    *
    * @param tooLarge the error for a result of more than the query's `maxBytes`
-   * @throws ApiError 429 if the account has too many
+   * @throws ApiError 429 if too many are running
    */
   readonly scan: <T>(query: () => Promise<T>, tooLarge?: () => ApiError) => Promise<T>;
 }
