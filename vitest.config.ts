@@ -1,7 +1,4 @@
-import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-
-const emptyText = fileURLToPath(new URL('test/support/empty-text.ts', import.meta.url));
 
 /** Longer than anything takes on a machine under load. A test that measures time sets its own limit. */
 const timeouts = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 30_000 } } };
@@ -20,8 +17,6 @@ export default defineConfig({
         test: {
           name: 'api',
           include: ['test/api/**/*.test.ts'],
-          // As src/site/files.ts imports them. Tests import some under another path, and get the modules themselves.
-          alias: [{ find: /^\.\/pages\/.*$/, replacement: emptyText }],
           globalSetup: ['test/support/shared-stack.ts'], // all files share one service; each test has its own accounts
           ...timeouts,
         },

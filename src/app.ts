@@ -23,10 +23,8 @@ import { responsesNdjson } from './routes/responses-ndjson.ts';
 import { responses } from './routes/responses.ts';
 import { summary } from './routes/summary.ts';
 import { surveys } from './routes/surveys.ts';
-import { addPages } from './site/add-pages.ts';
 
 export const BASE_PATH = '/api/v1';
-const POLICY = 'Content-Security-Policy';
 
 /** The endpoints that need a key. */
 const keyed = [surveys, responses, responsesCsv, responsesXlsx, responsesNdjson, formData, questions, summary, key];
@@ -51,8 +49,8 @@ export function createApp(): Hono<AppEnv> {
     c.header('Timing-Allow-Origin', '*');
     c.header('X-Content-Type-Options', 'nosniff');
     c.header('Cache-Control', 'private, no-store');
-    // A body shown in a browser can neither load nor run anything, except a page, which sets another policy.
-    if (!c.res.headers.has(POLICY)) c.header(POLICY, "default-src 'none'; frame-ancestors 'none'");
+    // A body shown in a browser can neither load nor run anything.
+    c.header('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
   });
   app.use(
     cors({
@@ -82,7 +80,6 @@ export function createApp(): Hono<AppEnv> {
   );
 
   for (const { path, respond } of ENDPOINTS) app.get(path, respond);
-  addPages(app);
   app.notFound((c) => errorResponse(notFound(), c));
   app.onError(errorResponse);
   return app;

@@ -8,6 +8,8 @@ export interface Env extends DatabaseEnv {
   readonly KEY_LIMIT: RateLimit;
   /** Requests whose key is invalid or not cached, per address. */
   readonly FAILURE_LIMIT: RateLimit;
+  /** The files of the page and the API reference, built from site/. */
+  readonly ASSETS: Fetcher;
   /** `off`: `/` is not found. */
   readonly PAGE?: string;
 }

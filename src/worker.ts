@@ -4,5 +4,9 @@ import type { Env } from './env.ts';
 const app = createApp();
 
 export default {
-  fetch: (request, env, context) => app.fetch(request, env, context),
+  fetch(request, env, context) {
+    // wrangler.toml sends other files straight to clients.
+    const isPage = new URL(request.url).pathname === '/' && env.PAGE !== 'off';
+    return isPage ? env.ASSETS.fetch(request) : app.fetch(request, env, context);
+  },
 } satisfies ExportedHandler<Env>;

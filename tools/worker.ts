@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { Miniflare, type V4SharedOptions, type V4WorkerOptions, convertV4MiniflareOptions } from 'miniflare';
+import { bundleIn, readAssets } from './wrangler.ts';
 
 /** Variables, changes to wrangler.toml, and options of miniflare. */
 export interface WorkerOptions extends V4SharedOptions, Pick<V4WorkerOptions, 'unsafeDirectSockets'> {
@@ -9,9 +9,6 @@ export interface WorkerOptions extends V4SharedOptions, Pick<V4WorkerOptions, 'u
   /** Requests per period, by the binding's name of a rate limit. By default those of wrangler.toml. */
   readonly limits?: Readonly<Record<string, number>> | undefined;
 }
-
-/** The path of wrangler.toml. */
-export const CONFIG = fileURLToPath(new URL('../wrangler.toml', import.meta.url));
 
 /** The parts of an upload's metadata that the local runtime needs. */
 interface Metadata {
@@ -30,24 +27,25 @@ type Binding =
       readonly simple: { readonly limit: number; readonly period: 10 | 60 };
     };
 
-/** By content type. The upload also has a source map. */
-const MODULE_TYPES: Readonly<Record<string, 'ESModule' | 'Text'>> = {
-  'application/javascript+module': 'ESModule',
-  'text/plain': 'Text',
-};
+/** The content type of the Worker in an upload, which also has a source map. */
+const MODULE = 'application/javascript+module';
 
 /**
  * Starts a Worker in workerd, on 127.0.0.1. Not with `wrangler dev`, which lets everyone on this machine read and write the KV and
  * debug the Worker, and whose proxies forward neither a client's disconnect nor a broken transfer.
  *
- * @param bundle the file that `bundleWorker` has written
+ * @param folder in which `bundleWorker` has written a bundle
  * @param options by default, miniflare chooses a port and keeps the KV in a temporary folder
  */
 export async function startWorker(
-  bundle: string,
+  folder: string,
   { vars = {}, limits = {}, ...options }: WorkerOptions,
 ): Promise<Miniflare> {
-  const { metadata, modules } = await readBundle(bundle);
+  const { worker, assets } = bundleIn(folder);
+  const [{ metadata, modules }, { binding: assetsBinding, run_worker_first }] = await Promise.all([
+    readBundle(worker),
+    readAssets(),
+  ]);
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       host: '127.0.0.1',
@@ -58,6 +56,12 @@ export async function startWorker(
       compatibilityFlags: metadata.compatibility_flags,
       modules,
       bindings: vars,
+      assets: {
+        directory: assets,
+        binding: assetsBinding,
+        run_worker_first,
+        routerConfig: { has_user_worker: true },
+      },
       kvNamespaces: Object.fromEntries(
         metadata.bindings.flatMap((binding) =>
           binding.type === 'kv_namespace' ? [[binding.name, binding.namespace_id]] : [],
@@ -76,16 +80,15 @@ export async function startWorker(
   return miniflare;
 }
 
-/** The first module is the Worker; the others are files that it imports as text (`rules` in wrangler.toml). */
-async function readBundle(bundle: string) {
-  const body = await readFile(bundle);
+async function readBundle(file: string) {
+  const body = await readFile(file);
   const boundary = body.toString('latin1', 2, body.indexOf('\r\n'));
   const headers = { 'Content-Type': `multipart/form-data; boundary=${boundary}` };
   const form = await new Response(body, { headers }).formData();
   const modules = [];
-  for (const [path, file] of form) {
-    const type = typeof file === 'string' ? undefined : MODULE_TYPES[file.type];
-    if (type) modules.push({ type, path, contents: await (file as File).text() });
+  for (const [path, part] of form) {
+    if (typeof part !== 'string' && part.type === MODULE)
+      modules.push({ type: 'ESModule' as const, path, contents: await part.text() });
   }
   return { metadata: JSON.parse(form.get('metadata') as string) as Metadata, modules };
 }

@@ -1,10 +1,23 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { parse } from 'smol-toml';
 import { UserError } from './command.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
+
+/** The path of wrangler.toml. */
+export const CONFIG = join(root, 'wrangler.toml');
+
+/** `[assets]` in wrangler.toml. The bundle's metadata does not have it. */
+export interface Assets {
+  readonly directory: string;
+  readonly binding: string;
+  readonly run_worker_first: string[];
+}
 
 /** Path of wrangler's program, to run with `process.execPath`. */
 export const WRANGLER = join(root, 'node_modules/wrangler/bin/wrangler.js');
@@ -18,19 +31,43 @@ export const WRANGLER_ENV = {
   WRANGLER_SEND_METRICS: 'false',
 };
 
+/** A Worker that `bundleWorker` has written. */
+export interface Bundle {
+  /** What would be uploaded: a multipart form with the modules and the bindings. */
+  readonly worker: string;
+  /** The folder of the static files. */
+  readonly assets: string;
+}
+
+/** The paths of a bundle in a folder. */
+export const bundleIn = (folder: string): Bundle => ({
+  worker: join(folder, 'worker'),
+  assets: join(folder, 'assets'),
+});
+
+export async function readAssets(): Promise<Assets> {
+  return (parse(await readFile(CONFIG, 'utf8')) as unknown as { assets: Assets }).assets;
+}
+
 /**
- * Bundles a Worker as for a deployment, with the bindings of wrangler.toml's top level.
+ * Bundles a Worker as for a deployment, with the bindings of wrangler.toml's top level, and builds its static files.
  *
  * @param entry the Worker's module, relative to the project's root
- * @param file receives what would be uploaded: a multipart form with the modules and the bindings
+ * @param folder receives the bundle: see {@link bundleIn}
  * @throws UserError if the code has an error, which wrangler prints to stderr
  */
-export async function bundleWorker(entry: string, file: string): Promise<void> {
-  const child = spawn(process.execPath, [WRANGLER, 'deploy', entry, '--dry-run', '--env=', `--outfile=${file}`], {
+export async function bundleWorker(entry: string, folder: string): Promise<void> {
+  const { worker, assets } = bundleIn(folder);
+  const child = spawn(process.execPath, [WRANGLER, 'deploy', entry, '--dry-run', '--env=', `--outfile=${worker}`], {
     cwd: root,
-    env: { ...process.env, ...WRANGLER_ENV, WRANGLER_LOG: 'error', WRANGLER_WRITE_LOGS: 'false' },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, ...WRANGLER_ENV, WRANGLER_WRITE_LOGS: 'false' },
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const [status] = (await once(child, 'exit')) as [number | null];
-  if (status !== 0) throw new UserError('the Worker cannot be bundled: see the messages above');
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  if (child.exitCode !== 0) {
+    process.stderr.write(output + errors);
+    throw new UserError('the Worker cannot be bundled: see the messages above');
+  }
+  // A copy, since the next build replaces the files.
+  await cp(join(root, (await readAssets()).directory), assets, { recursive: true });
 }

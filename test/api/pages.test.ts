@@ -1,56 +1,80 @@
-import { gzipSync } from 'node:zlib';
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { fetchService, errorBody, origin } from '../support/api.ts';
+import { errorBody, fetchService } from '../support/api.ts';
 
-test.each(['/', '/docs'])('%s and all files that it loads need no key', async (path) => {
-  const page = await fetchService(path);
-  expect(page.status).toBe(200);
-  expect(page.headers.get('Content-Type')).toBe('text/html; charset=utf-8');
+/** Built when the service was bundled. */
+const DIST = fileURLToPath(new URL('../../site/dist', import.meta.url));
+const entries = await readdir(DIST, { recursive: true, withFileTypes: true });
+const names = entries
+  .filter((entry) => entry.isFile())
+  .map(({ parentPath, name }) => relative(DIST, join(parentPath, name)));
+/** The names of the files that are served, by path. */
+const files = new Map(
+  names
+    .filter((name) => name !== '_headers')
+    .map((name) => [`/${name.replace(/^index\.html$|(?<=\/)index\.html$|\.html$/, '')}`, name] as const),
+);
 
-  const queue = [...page.text.matchAll(/(?:href|src)="(\/pages\/[^"]+)"/g)].map(([, file]) => file ?? '');
-  const found = new Map<string, string | null>();
-  let compressed = gzipSync(page.bytes).length;
-  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-    if (found.has(next)) continue;
-    const file = await fetchService(next);
-    expect([next, file.status]).toEqual([next, 200]);
-    found.set(next, file.headers.get('Content-Type'));
-    compressed += gzipSync(file.bytes).length;
-    const imports = file.text.matchAll(/(?:from|import\() ?'(\.[^']+)'/g);
-    queue.push(...[...imports].map(([, name = '']) => new URL(name, `${origin()}${next}`).pathname));
-  }
-  expect(found.get('/pages/shared/base.css')).toBe('text/css; charset=utf-8');
-  expect(found.get('/pages/shared/icon.svg')).toBe('image/svg+xml');
-  expect([...found.values()].filter((type) => type === 'text/javascript; charset=utf-8').length).toBeGreaterThan(5);
-  expect(compressed).toBeLessThan(60_000);
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  map: 'application/json',
+  svg: 'image/svg+xml',
+};
+const NOT_FOUND = errorBody('Not found: there is no such path.');
+
+test('the pages are /, /docs and /docs/', () => {
+  const pages = [...files].filter(([, name]) => name.endsWith('.html')).map(([path]) => path);
+  expect(pages.toSorted()).toEqual(['/', '/docs', '/docs/']);
 });
 
-test('the content security policy allows the page its own files only, and other responses nothing', async () => {
-  const policyOf = async (path: string) => (await fetchService(path)).headers.get('Content-Security-Policy');
-  const directives = (await policyOf('/'))?.split('; ') ?? [];
-  expect(await policyOf('/docs')).toBe(directives.join('; '));
-  expect(directives).toContain("default-src 'none'");
-  expect(directives).toContain("script-src 'self'");
-  expect(directives.join('; ')).not.toMatch(/unsafe|data:|https?:|\*/);
-  for (const path of ['/openapi.json', '/healthz', '/api/v1/surveys', '/nowhere']) {
-    expect(await policyOf(path)).toBe("default-src 'none'; frame-ancestors 'none'");
-  }
+test.each([...files])('%s is the built file, with the headers of site/_headers', async (path, name) => {
+  const file = await fetchService(path);
+  expect(file.status).toBe(200);
+  expect(file.bytes.equals(await readFile(join(DIST, name)))).toBe(true);
+  expect(file.headers.get('Content-Type')).toBe(TYPES[name.split('.').at(-1) ?? '']);
+  expect(file.headers.get('X-Content-Type-Options')).toBe('nosniff');
+  expect(file.headers.get('Referrer-Policy')).toBe('no-referrer');
+  expect(file.headers.get('Content-Security-Policy')).toBe(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+      "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  );
+  const isHashed = path.startsWith('/assets/');
+  expect(file.headers.get('Cache-Control')).toBe(
+    isHashed ? 'public, max-age=31536000, immutable' : 'public, max-age=0, must-revalidate',
+  );
+
+  const head = await fetchService(path, { method: 'HEAD' });
+  expect([head.status, head.bytes.length]).toEqual([200, 0]);
+  const etag = file.headers.get('ETag') ?? '';
+  expect((await fetchService(path, { headers: { 'If-None-Match': etag } })).status).toBe(304);
+  expect((await fetchService(path, { method: 'POST' })).status).toBe(405);
 });
 
-test('/docs/ is the same page', async () => {
-  const [page, other] = [await fetchService('/docs'), await fetchService('/docs/')];
-  expect([other.status, other.text]).toEqual([200, page.text]);
-  expect(other.headers.get('Content-Security-Policy')).toBe(page.headers.get('Content-Security-Policy'));
-});
-
-test.each(['/docs', '/', '/pages/home/main.mjs', '/openapi.json', '/healthz'])(
-  '%s allows GET and HEAD only',
+test.each(['/_headers', '/assets/', '/assets/home/main.js', '/docs/none', '//docs', '/site/dist/index.html'])(
+  '%s is not found',
   async (path) => {
-    const [get, head] = [await fetchService(path), await fetchService(path, { method: 'HEAD' })];
-    expect([head.status, head.bytes.length]).toEqual([get.status, 0]);
-    expect(head.headers.get('Content-Type')).toBe(get.headers.get('Content-Type'));
-    const post = await fetchService(path, { method: 'POST' });
-    expect([post.status, post.text]).toEqual([405, errorBody('Method not allowed: use GET or HEAD.')]);
-    expect(post.headers.get('Allow')).toBe('GET, HEAD');
+    const { status, text } = await fetchService(path);
+    expect([status, text]).toEqual([404, NOT_FOUND]);
+  },
+);
+
+test.each(['/openapi.json', '/healthz'])('%s allows GET and HEAD only', async (path) => {
+  const [get, head] = [await fetchService(path), await fetchService(path, { method: 'HEAD' })];
+  expect([head.status, head.bytes.length]).toEqual([get.status, 0]);
+  expect(head.headers.get('Content-Type')).toBe(get.headers.get('Content-Type'));
+  const post = await fetchService(path, { method: 'POST' });
+  expect([post.status, post.text]).toEqual([405, errorBody('Method not allowed: use GET or HEAD.')]);
+  expect(post.headers.get('Allow')).toBe('GET, HEAD');
+});
+
+test.each(['/openapi.json', '/healthz', '/api/v1/surveys', '/nowhere'])(
+  'a browser that shows %s loads nothing',
+  async (path) => {
+    const { headers } = await fetchService(path);
+    expect(headers.get('Content-Security-Policy')).toBe("default-src 'none'; frame-ancestors 'none'");
   },
 );

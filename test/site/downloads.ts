@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { type TestAccount, type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
@@ -41,11 +43,23 @@ export async function createHostileSurvey(rows = 400): Promise<TestSurvey> {
   return survey;
 }
 
+/** A module with the parts of the page that download. */
+const module = build({
+  stdin: {
+    contents: "export { createApi } from './api.ts'; export { createDownloads } from './downloads.ts';",
+    resolveDir: fileURLToPath(new URL('../../site/home', import.meta.url)),
+  },
+  bundle: true,
+  format: 'esm',
+  write: false,
+});
+
 /** Adds the downloads of an account to a page, which then offers what is unfinished. */
 export async function addDownloads(page: Page, { key, email }: TestAccount): Promise<void> {
+  const body = (await module).outputFiles[0]?.text ?? '';
+  await page.route('**/downloads.js', (route) => route.fulfill({ contentType: 'text/javascript', body }));
   await page.evaluate(`(async () => {
-    const { createApi } = await import('/pages/home/api.mjs');
-    const { createDownloads } = await import('/pages/home/downloads.mjs');
+    const { createApi, createDownloads } = await import('/downloads.js');
     const api = createApi(${JSON.stringify(key)}, () => {});
     globalThis.downloads = createDownloads({ api, email: ${JSON.stringify(email)} });
     document.body.append(downloads.element);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { generateApiKey } from '../../src/auth/api-key.ts';
-import { fetchService } from '../support/api.ts';
+import { errorBody, fetchService } from '../support/api.ts';
 import { type TestAccount, addResponses, createAccount, createSurvey, storeKey } from '../support/data.ts';
 import { useStack } from '../support/stack-address.ts';
 import { startStack } from '../support/stack.ts';
@@ -136,8 +136,10 @@ test('the page is not found if the variable PAGE is off, and the reference still
   try {
     useStack(stack.address);
     expect((await fetchService('/docs')).status).toBe(200);
-    const { status, text } = await fetchService('/');
-    expect([status, text]).toEqual([404, '{"error":{"message":"Not found: there is no such path."}}']);
+    for (const path of ['/', '/index.html']) {
+      const { status, text } = await fetchService(path);
+      expect([path, status, text]).toEqual([path, 404, errorBody('Not found: there is no such path.')]);
+    }
   } finally {
     await stack.stop();
   }

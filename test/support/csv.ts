@@ -1,4 +1,4 @@
-import { cellsOf, createRecordEnds } from '../../src/site/pages/shared/csv.mjs';
+import { cellsOf, createRecordEnds } from '../../site/shared/csv.ts';
 
 /**
  * The CSV dialect of Postgres's COPY in its simplest form, to compare the encoder with.

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Miniflare } from 'miniflare';
 import { startWorker as startBundledWorker, type WorkerOptions } from '../../tools/worker.ts';
 import { bundleWorker } from '../../tools/wrangler.ts';
@@ -28,11 +27,9 @@ export async function startWorker(
     ...options
   }: Pick<WorkerOptions, 'vars' | 'limits'> & { readonly inspector?: boolean | undefined },
 ): Promise<RunningWorker> {
-  const folder = await oncePerRun(`bundle of ${entry.replaceAll('/', ' ')}`, (draft) =>
-    bundleWorker(entry, join(draft, 'worker')),
-  );
+  const folder = await oncePerRun(`bundle of ${entry.replaceAll('/', ' ')}`, (draft) => bundleWorker(entry, draft));
   let log = '';
-  const miniflare = await startBundledWorker(join(folder, 'worker'), {
+  const miniflare = await startBundledWorker(folder, {
     ...options,
     handleStructuredLogs: ({ message }) => {
       log += `${message}\n`;

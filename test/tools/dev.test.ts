@@ -30,11 +30,11 @@ test('npm run dev serves the demo data, and none of wrangler’s tools', async (
   }
 });
 
-test('npm run dev reloads the Worker when a file changes', async () => {
+test.each(['src/worker.ts', 'site/home/main.ts'])('npm run dev reloads the Worker when %s changes', async (file) => {
   const reloads = () => service.output().split('Local server updated').length;
   const before = reloads();
   const now = new Date();
-  await utimes(fileURLToPath(new URL('../../src/worker.ts', import.meta.url)), now, now);
+  await utimes(fileURLToPath(new URL(`../../${file}`, import.meta.url)), now, now);
   await expect.poll(reloads).toBeGreaterThan(before);
   expect((await get('/api/v1/surveys')).status).toBe(200);
 });

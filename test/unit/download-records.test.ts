@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { encodeCursor } from '../../src/responses/cursor.ts';
-import { createRecords } from '../../src/site/pages/home/downloads/records.mjs';
+import { type RecordFormat, createRecords } from '../../site/home/downloads/records.ts';
 import { csvOf, formId, responseRow } from '../support/export-files.ts';
-
-type Format = Parameters<typeof createRecords>[0];
 
 /** The bytes of each record of a CSV file; the first is the header. */
 const records = [
@@ -32,7 +30,7 @@ const cursors = [0, 1, 2].map((i) =>
 );
 
 /** Passes a file on in two pieces, and returns what was complete after the first, and after the second. */
-function pass(format: Format, bytes: Buffer, at: number, known: string[] = []) {
+function pass(format: RecordFormat, bytes: Buffer, at: number, known: string[] = []) {
   const reader = createRecords(format, known);
   const state = (piece: Uint8Array<ArrayBuffer>) => {
     const complete = Buffer.concat(reader.push(piece)).toString();

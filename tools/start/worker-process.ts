@@ -2,22 +2,21 @@
 // Its argument is a folder for temporary files. The options are JSON on stdin, since everyone can see command lines.
 import type { ChildProcess } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
-import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { runCommand } from '../command.ts';
 import type { WorkerOptions } from '../worker.ts';
 import { bundleWorker } from '../wrangler.ts';
 
 await runCommand(async () => {
-  const bundle = join(process.argv[2] ?? '', 'worker');
-  const bundled = bundleWorker('src/worker.ts', bundle);
+  const folder = process.argv[2] ?? '';
+  const bundled = bundleWorker('src/worker.ts', folder);
   const [{ startWorker }, options] = await Promise.all([import('../worker.ts'), json(process.stdin), bundled]);
 
   let workerd: ChildProcess | undefined;
   subscribe('child_process', (message) => {
     workerd = (message as { process: ChildProcess }).process;
   });
-  await startWorker(bundle, {
+  await startWorker(folder, {
     ...(options as WorkerOptions),
     handleStructuredLogs({ level, message }) {
       if (level === 'error' || level === 'warn') process.stderr.write(`${message}\n`);

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { runCommand } from '../command.ts';
-import { CONFIG, type WorkerOptions } from '../worker.ts';
-import { WRANGLER_ENV } from '../wrangler.ts';
+import type { WorkerOptions } from '../worker.ts';
+import { CONFIG, WRANGLER_ENV } from '../wrangler.ts';
 
 delete process.env['DATABASE_URL']; // of the owner: wrangler would give it to the Worker
 Object.assign(process.env, WRANGLER_ENV, {

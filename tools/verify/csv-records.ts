@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { csvCell } from '../../src/encode/csv-cell.ts';
-import { cellsOf, createRecordEnds } from '../../src/site/pages/shared/csv.mjs';
+import { cellsOf, createRecordEnds } from '../../site/shared/csv.ts';
 import { Mismatch, expectThat } from './expect.ts';
 
 /**

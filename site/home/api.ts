@@ -1,0 +1,124 @@
+import { send } from '../shared/request.ts';
+import { errors } from './texts.ts';
+
+const BASE = '/api/v1';
+/** How many times a request that may succeed a moment later is repeated. */
+const RETRIES = 3;
+const MOST_SECONDS = 10;
+
+/** The parameters of a query string. */
+export type Params = [name: string, value: string][];
+
+/** How many responses there are, and when they came. */
+export interface Summary {
+  readonly responses: number;
+  readonly participants: number;
+  /** The times of the first and the last response, ISO 8601; null if there is none. */
+  readonly first: string | null;
+  readonly last: string | null;
+  /** The days with responses, in order. */
+  readonly days: readonly Day[];
+}
+
+export interface Day {
+  /** YYYY-MM-DD. */
+  readonly day: string;
+  readonly responses: number;
+  readonly participants: number;
+}
+
+/** The API with a key. Its functions throw ApiError; TypeError if the service cannot be reached; the signal's reason. */
+export interface Api {
+  /**
+   * Requests a path once.
+   *
+   * @param path below the base path
+   * @returns with status 200
+   */
+  readonly open: (path: string, params: Params, signal: AbortSignal) => Promise<Response>;
+  /** Reads JSON. Repeats requests that are refused with `Retry-After`. */
+  readonly json: <T>(path: string, params: Params, signal: AbortSignal) => Promise<T>;
+  /**
+   * Counts responses. A survey without any has zero.
+   *
+   * @param params with `survey`
+   */
+  readonly summary: (params: Params, signal: AbortSignal) => Promise<Summary>;
+}
+
+/** A response with an error status. */
+export class ApiError extends Error {
+  readonly status: number;
+  /** One of the codes in docs/api.md; empty if a gateway sent the response. */
+  readonly code: string;
+  /** Seconds; 0 if a retry is not worthwhile. */
+  readonly retryAfter: number;
+  readonly requestId: string;
+
+  /** @param message the service's own */
+  constructor({ status, headers }: Response, message: string) {
+    super(message);
+    this.status = status;
+    this.code = headers.get('X-Error-Code') ?? '';
+    this.retryAfter = Number(headers.get('Retry-After') ?? 0);
+    this.requestId = headers.get('X-Request-Id') ?? '';
+  }
+}
+
+/**
+ * A sentence about a failed request that says what to do.
+ *
+ * @param error of one of the functions of {@link Api}
+ */
+export function explain(error: unknown): string {
+  if (!(error instanceof ApiError)) return errors.offline;
+  if (error.status === 400 && error.message !== '') return error.message; // names the parameter and the expected value
+  const sentence = Object.entries(errors).find(([code]) => code === error.code)?.[1];
+  return typeof sentence === 'string' ? sentence : errors.other(error.requestId);
+}
+
+/** @param onRefused called when the service refuses the key */
+export function createApi(key: string, onRefused: () => void): Api {
+  async function open(path: string, params: Params, signal: AbortSignal): Promise<Response> {
+    const query = new URLSearchParams(params).toString();
+    const response = await send({ url: `${BASE}${path}${query && `?${query}`}`, key, signal });
+    if (response.ok) return response;
+    const body = (await response.json().catch(() => ({}))) as { error?: { message?: string } };
+    if (response.status === 401) onRefused();
+    throw new ApiError(response, body.error?.message ?? '');
+  }
+
+  async function json<T>(path: string, params: Params, signal: AbortSignal): Promise<T> {
+    for (let tries = 0; ; tries++) {
+      try {
+        return (await (await open(path, params, signal)).json()) as T;
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.retryAfter === 0 || tries === RETRIES) throw error;
+        await pause(Math.min(error.retryAfter, MOST_SECONDS) * 1000, signal);
+      }
+    }
+  }
+
+  return {
+    open,
+    json,
+    summary: (params, signal) =>
+      json<Summary>('/responses/summary', params, signal).catch((error: unknown) => {
+        if (error instanceof ApiError && error.code === 'no_responses')
+          return { responses: 0, participants: 0, first: null, last: null, days: [] };
+        throw error;
+      }),
+  };
+}
+
+/** Waits. @throws the signal's reason */
+export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}

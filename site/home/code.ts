@@ -1,0 +1,108 @@
+import { copyButton, element, listing } from '../shared/dom.ts';
+import { curlFor } from '../shared/curl.ts';
+import type { Params } from './api.ts';
+import { code as texts } from './texts.ts';
+
+/** A file, as the programs request it. */
+interface File {
+  /** Without the query. */
+  readonly url: string;
+  /** Of the query. */
+  readonly pairs: Params;
+  /** The name to save it under. */
+  readonly file: string;
+}
+
+interface CodeView {
+  readonly element: HTMLElement;
+  readonly show: (request: File) => void;
+}
+
+/** A string in Python, and in R: both take JSON's escapes, except for `\/`, which JSON.stringify does not write. */
+const quote = (text: string) => JSON.stringify(text);
+
+const python = ({ url, pairs, file }: File) => `import os
+import requests
+
+with requests.get(
+    ${quote(url)},
+    params=[
+${pairs.map(([name, value]) => `        (${quote(name)}, ${quote(value)}),\n`).join('')}    ],
+    headers={"Authorization": f"Bearer {os.environ['KEY']}"},
+    stream=True,
+    timeout=60,
+) as response:
+    response.raise_for_status()
+    with open(${quote(`${file}.part`)}, "wb") as file:
+        for piece in response.iter_content(65536):
+            file.write(piece)
+os.replace(${quote(`${file}.part`)}, ${quote(file)})
+`;
+
+const r = ({ url, pairs, file }: File) => {
+  const names = [...new Set(pairs.map(([name]) => name))];
+  const lines = names.map((name) => {
+    const values = pairs.filter(([other]) => other === name).map(([, value]) => quote(value));
+    return `    ${name} = ${values.length > 1 ? `c(${values.join(', ')})` : values[0]},\n`;
+  });
+  return `library(httr2)
+
+request(${quote(url)}) |>
+  req_url_query(
+${lines.join('')}    .multi = "explode"
+  ) |>
+  req_auth_bearer_token(Sys.getenv("KEY")) |>
+  req_perform(path = ${quote(`${file}.part`)})
+invisible(file.rename(${quote(`${file}.part`)}, ${quote(file)}))
+`;
+};
+
+/** Programs by language. */
+const PROGRAMS: Readonly<Record<string, (request: File) => string>> = {
+  curl: (request) => curlFor({ ...request, needsKey: true }),
+  Python: python,
+  R: r,
+};
+
+/** The selection as programs, and as a link. */
+export function codeView(): CodeView {
+  const views = Object.entries(PROGRAMS).map(([language, program]): CodeView => {
+    let text = '';
+    const shown = listing('', language);
+    return {
+      element: element(
+        'div',
+        {},
+        element('h3', {}, language),
+        element(
+          'div',
+          { className: 'listing' },
+          shown,
+          copyButton(() => text, language),
+        ),
+      ),
+      show(request) {
+        text = program(request);
+        shown.replaceChildren(element('code', {}, text));
+      },
+    };
+  });
+  return {
+    element: element(
+      'details',
+      { className: 'code' },
+      element('summary', {}, element('h2', { id: 'code' }, texts.title)),
+      element('p', { className: 'note' }, texts.key),
+      ...views.map((view) => view.element),
+      element('h3', {}, texts.link),
+      element(
+        'p',
+        {},
+        texts.linkNote,
+        ' ',
+        copyButton(() => location.href, texts.link),
+      ),
+    ),
+    show: (request) => views.forEach((view) => view.show(request)),
+  };
+}

@@ -1,0 +1,134 @@
+import { save } from '../../shared/request.ts';
+import { type Api, explain } from '../api.ts';
+import { downloads as texts, responses } from '../texts.ts';
+import { amount, createCard } from './card.ts';
+import type { Manifest } from './manifest.ts';
+import type { Storage } from './storage.ts';
+import { MissingRows, type Progress, canContinue, transfer } from './transfer.ts';
+import { size } from '../../shared/size.ts';
+
+const RENDER_MS = 250;
+
+interface DownloadOptions {
+  readonly api: Api;
+  readonly storage: Storage;
+  readonly manifest: Manifest;
+  /** To screen readers. */
+  readonly announce: (text: string) => void;
+  /** Called when the user removes it. */
+  readonly onRemove: () => void;
+}
+
+/** A download, and its card. */
+export interface Download {
+  readonly element: HTMLElement;
+  readonly run: () => void;
+  /** Offers to continue it. */
+  readonly offer: () => void;
+  /** Stops. It can be continued later, or in another tab. */
+  readonly stop: () => Promise<void>;
+  /** Stops, and deletes what has arrived. */
+  readonly remove: () => Promise<void>;
+}
+
+export function createDownload({ api, storage, manifest, announce, onRemove }: DownloadOptions): Download {
+  const { survey } = manifest.order;
+  const controller = new AbortController();
+  let running: Promise<void> | undefined;
+  let stopped: Promise<void> | undefined;
+  const card = createCard({
+    survey,
+    note: storage.isKept ? '' : texts.inMemory,
+    act: () => (manifest.isComplete ? void handOver().catch(fail) : run()),
+    remove: () => {
+      onRemove();
+      void end(storage.remove);
+    },
+    announce,
+  });
+
+  const again = () => (manifest.after === '' ? texts.again : texts.continue);
+
+  /** Shows why it does not run, and what to do. */
+  function fail(error: unknown): void {
+    let reason = explain(error);
+    if (error instanceof MissingRows) reason = texts.missing(manifest.rows, manifest.total ?? 0);
+    else if (error instanceof DOMException && error.name === 'QuotaExceededError') reason = texts.full;
+    else if (error instanceof DOMException) {
+      reason = texts.unstored;
+      Object.assign(manifest, { after: '', isComplete: false });
+    }
+    const text = manifest.after === '' ? reason : `${reason} ${texts.arrived(amount(manifest))}`;
+    card.stopped(text, again(), manifest);
+    announce(`${survey}: ${text}`);
+  }
+
+  /** Hands the file over to the browser, which reads the parts while it saves them. */
+  async function handOver(): Promise<void> {
+    const file = new Blob(await storage.parts(manifest.parts), { type: manifest.type });
+    if (file.size !== manifest.bytes) throw new DOMException('a part is damaged', 'DataError');
+    save(file, manifest.name);
+  }
+
+  function run(): void {
+    running = download().catch(() => {}); // it was stopped
+  }
+
+  async function download(): Promise<void> {
+    const { signal } = controller;
+    const leaving = new AbortController();
+    if (!storage.isKept || !canContinue(manifest.order))
+      addEventListener('beforeunload', (event) => event.preventDefault(), { signal: leaving.signal });
+    let progress: Progress = { ...manifest, state: 'running' };
+    card.running(progress);
+    announce(texts.started(survey));
+    const ticker = setInterval(() => card.running(progress), RENDER_MS);
+    try {
+      const onProgress = (now: Progress) => {
+        const hasChanged = now.state !== progress.state;
+        progress = now;
+        if (hasChanged) card.running(now);
+      };
+      await transfer({ api, storage, manifest, signal, onProgress });
+      await handOver();
+      Object.assign(manifest, { isComplete: true, time: Date.now() });
+      await storage.writeManifest(manifest);
+      const text = completeText(manifest);
+      card.stopped(`${text} ${texts.where}`, texts.save, manifest);
+      announce(`${survey}: ${text}`);
+    } catch (error) {
+      signal.throwIfAborted();
+      fail(error);
+    } finally {
+      clearInterval(ticker);
+      leaving.abort();
+    }
+  }
+
+  /** Stops, then releases or deletes the storage. Only the first call does. */
+  function end(how: () => unknown): Promise<void> {
+    controller.abort();
+    return (stopped ??= (async () => {
+      await running;
+      await how();
+    })());
+  }
+
+  return {
+    element: card.element,
+    run,
+    offer: () =>
+      card.stopped(
+        `${texts.unfinished} ${manifest.after === '' ? texts.startsAgain : texts.arrived(amount(manifest))}`,
+        again(),
+        manifest,
+      ),
+    stop: () => end(storage.release),
+    remove: () => end(storage.remove),
+  };
+}
+
+function completeText({ bytes, rows, total }: Manifest): string {
+  if (total === null || rows <= total) return texts.complete(amount({ bytes, rows, total }));
+  return `${texts.complete(`${responses(rows)}, ${size(bytes)}`)} ${texts.added(rows - total)}`;
+}

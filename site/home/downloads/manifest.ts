@@ -1,0 +1,41 @@
+import type { Params } from '../api.ts';
+import type { RecordFormat } from './records.ts';
+
+/** A file to download. */
+export interface DownloadRequest {
+  readonly survey: string;
+  /** Of the endpoint, below the base path. */
+  readonly path: string;
+  /** Without `count` and `after`. */
+  readonly params: Params;
+  /** CSV in the long layout and NDJSON are counted, and continued after an interruption. */
+  readonly format: RecordFormat;
+}
+
+/** What is stored of a download, with its parts: as JSON, which a later version of the page may read. */
+export interface Manifest {
+  /** Of the account. */
+  readonly email: string;
+  /** What to download. */
+  readonly order: DownloadRequest;
+  /** When it was last changed, in milliseconds since 1970. */
+  time: number;
+  /** How many there are. */
+  parts: number;
+  /** In the parts. */
+  bytes: number;
+  /** In the parts: records without the header; 0 for workbooks. */
+  rows: number;
+  /** How many rows the file should have; null if that is not known. */
+  total: number | null;
+  /** Of a CSV file. */
+  columns: readonly (string | null)[];
+  /** The cursor of the last record; empty if the next request starts at the beginning. */
+  after: string;
+  /** Of the file. */
+  name: string;
+  /** Of the file. */
+  type: string;
+  /** Whether the file was handed over to the browser. */
+  isComplete: boolean;
+}

@@ -1,0 +1,113 @@
+import type { Manifest } from './manifest.ts';
+
+/*
+ * Stores what has arrived of the downloads in the Origin Private File System: a folder for each download, with a file for each
+ * part, named by its number, and `manifest.json`. A tab locks a folder while it works with it. A folder that is not locked was
+ * left by a tab that was closed.
+ */
+
+const MANIFEST = 'manifest.json';
+
+/** The storage of one download. */
+export interface Storage {
+  /** Whether it survives when the page is closed. */
+  readonly isKept: boolean;
+  /** Adds or replaces a part. */
+  readonly writePart: (number: number, blob: Blob) => Promise<void>;
+  readonly writeManifest: (manifest: Manifest) => Promise<void>;
+  /** Undefined if it is missing or damaged. */
+  readonly readManifest: () => Promise<Manifest | undefined>;
+  /** The first parts. They are read from disk only when they are needed. */
+  readonly parts: (count: number) => Promise<Blob[]>;
+  /** Leaves it to other tabs. */
+  readonly release: () => void;
+  /** Deletes it. */
+  readonly remove: () => Promise<void>;
+}
+
+/** Whether parts can be kept in files. They cannot in private windows of some browsers, or without HTTPS. */
+async function openRoot(): Promise<FileSystemDirectoryHandle | undefined> {
+  try {
+    return 'createWritable' in FileSystemFileHandle.prototype ? await navigator.storage.getDirectory() : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Takes the lock of a folder. @returns releases it; undefined if another tab holds it */
+const takeLock = (name: string) =>
+  new Promise<(() => void) | undefined>((resolve, reject) => {
+    navigator.locks
+      .request(`download ${name}`, { ifAvailable: true }, (lock) =>
+        lock ? new Promise((release) => resolve(() => release(undefined))) : resolve(undefined),
+      )
+      .catch(reject);
+  });
+
+/** Creates the storage of a new download: a folder, or memory where there is no file system or it does not work. */
+export async function createStorage(): Promise<Storage> {
+  const root = await openRoot();
+  const folder = root && openFolder(root, crypto.randomUUID()).catch(() => undefined);
+  return (await folder) ?? inMemory();
+}
+
+/** The folders that closed tabs have left, locked for this one. */
+export async function leftStorages(): Promise<Storage[]> {
+  const root = await openRoot();
+  if (!root) return [];
+  const names: string[] = [];
+  for await (const name of root.keys()) names.push(name);
+  const folders = await Promise.all(names.map((name) => openFolder(root, name)));
+  return folders.filter((folder) => folder !== undefined);
+}
+
+/** @returns undefined if another tab holds its lock */
+async function openFolder(root: FileSystemDirectoryHandle, name: string): Promise<Storage | undefined> {
+  const release = await takeLock(name);
+  return release && inFolder(root, await root.getDirectoryHandle(name, { create: true }), release);
+}
+
+/** @param release its lock */
+function inFolder(root: FileSystemDirectoryHandle, folder: FileSystemDirectoryHandle, release: () => void): Storage {
+  const write = async (name: string, data: Blob | string) => {
+    const file = await folder.getFileHandle(name, { create: true });
+    const writable = await file.createWritable();
+    await writable.write(data);
+    await writable.close();
+  };
+  const read = async (name: string) => await (await folder.getFileHandle(name)).getFile();
+  return {
+    isKept: true,
+    writePart: (number, blob) => write(String(number), blob),
+    writeManifest: (manifest) => write(MANIFEST, JSON.stringify(manifest)),
+    readManifest: async () => {
+      try {
+        return JSON.parse(await (await read(MANIFEST)).text()) as Manifest;
+      } catch {
+        return undefined;
+      }
+    },
+    parts: (count) => Promise.all(Array.from({ length: count }, (_, number) => read(String(number)))),
+    release,
+    remove: async () => {
+      try {
+        await root.removeEntry(folder.name, { recursive: true });
+      } finally {
+        release();
+      }
+    },
+  };
+}
+
+function inMemory(): Storage {
+  const parts: Blob[] = [];
+  return {
+    isKept: false,
+    writePart: async (number, blob) => void (parts[number] = blob),
+    writeManifest: async () => {},
+    readManifest: async () => undefined,
+    parts: async (count) => parts.slice(0, count),
+    release: () => void parts.splice(0),
+    remove: async () => void parts.splice(0),
+  };
+}

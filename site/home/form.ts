@@ -1,0 +1,152 @@
+import { element } from '../shared/dom.ts';
+import { type Summary, explain, pause } from './api.ts';
+import { type Choice, choiceList } from './choices.ts';
+import { radios, select } from './controls.ts';
+import { dateField } from './dates.ts';
+import { metadataKeys, questionsOf, formsOf } from './offers.ts';
+import { FORMATS, filtersOf, formatOf, isWide } from './selection.ts';
+import type { Session } from './session.ts';
+import { type options, form as texts } from './texts.ts';
+
+/** The delay after the last change before responses are counted. */
+const REST_MS = 400;
+/** The default values of radio buttons, which the URL does not contain. */
+const DEFAULTS: Readonly<Record<string, string>> = { layout: 'long', format: 'xlsx' };
+
+interface FormEvents {
+  /** Called first with the initial selection. */
+  readonly change: (selection: URLSearchParams) => void;
+  readonly download: (selection: URLSearchParams) => void;
+}
+
+/**
+ * The form to choose what is downloaded.
+ *
+ * @param selection shown at first, with `survey`
+ */
+export function downloadForm(
+  { api }: Session,
+  selection: URLSearchParams,
+  signal: AbortSignal,
+  on: FormEvents,
+): HTMLFormElement {
+  const survey = selection.get('survey') as string;
+  const since = dateField('since', texts.since, selection.get('since'), false);
+  const until = dateField('until', texts.until, selection.get('until'), true);
+  const list = (name: keyof typeof texts.lists, load: () => Promise<Choice[]>) =>
+    choiceList({ ...texts.lists[name], load, chosen: selection.getAll(name) });
+  const keys = () => metadataKeys(api, survey, signal);
+  const lists = {
+    shortcode: list('shortcode', () => formsOf(api, survey, signal)),
+    question_ref: list('question_ref', () => questionsOf(api, survey, signal)),
+    metadata: list('metadata', keys),
+    require_metadata: list('require_metadata', keys),
+  };
+  const userid = element('input', {
+    id: 'userid',
+    name: 'userid',
+    value: selection.get('userid') ?? '',
+    spellcheck: false,
+  });
+  userid.autocomplete = 'off';
+  const pick = (name: keyof typeof options) => ({ row: select(name, selection.get(name)), name, forWide: true });
+  /** The controls of the table, with their parameters; some are for the wide layout only. */
+  const controls = [
+    {
+      row: element('div', {}, ...radios('layout', texts.layouts, selection.get('layout'))),
+      name: 'layout',
+      forWide: false,
+    },
+    ...(['value', 'repeats', 'columns'] as const).map(pick),
+    { row: lists.require_metadata.row, name: 'require_metadata', forWide: true },
+    { row: lists.metadata.row, name: 'metadata', forWide: false },
+  ];
+  const table = element('fieldset', {}, element('legend', {}, texts.table), ...controls.map(({ row }) => row));
+  const state = element('p', { className: 'match', role: 'status' });
+  const button = element('button', { type: 'submit', className: 'main' }, texts.download);
+  const form = element(
+    'form',
+    { className: 'download', noValidate: true, 'aria-labelledby': 'download' },
+    element(
+      'fieldset',
+      {},
+      element('legend', {}, texts.which),
+      element('div', { className: 'dates' }, since.row, until.row),
+      element('p', { className: 'note' }, texts.zone),
+      lists.shortcode.row,
+      lists.question_ref.row,
+      element('p', { className: 'field' }, element('label', { htmlFor: 'userid' }, texts.participant), userid),
+    ),
+    table,
+    element(
+      'fieldset',
+      {},
+      element('legend', {}, texts.format),
+      ...radios('format', texts.formats, selection.get('format')),
+    ),
+    element('div', { className: 'go' }, button, state),
+  );
+
+  /** The form's selection, without defaults. `downloadRequestOf` drops the parameters that the format does not accept. */
+  function read(): URLSearchParams {
+    const chosen = new URLSearchParams({ survey });
+    const dates = { since: since.instant(), until: until.instant() };
+    for (const [name, value] of [...Object.entries(dates), ...new FormData(form)]) {
+      if (typeof value === 'string' && value.trim() !== '' && value !== DEFAULTS[name])
+        chosen.append(name, value.trim());
+    }
+    for (const [name, { values }] of Object.entries(lists)) for (const value of values()) chosen.append(name, value);
+    return chosen;
+  }
+
+  let counting = new AbortController();
+  let counted = '';
+  let found: Summary | undefined;
+  /** Counts the selected responses, unless the same ones were counted before. */
+  async function count(chosen: URLSearchParams): Promise<void> {
+    const filters = filtersOf(chosen);
+    if (counted === String(filters)) return;
+    counted = String(filters);
+    counting.abort();
+    counting = new AbortController();
+    const current = AbortSignal.any([counting.signal, signal]);
+    found = undefined;
+    button.disabled = false;
+    state.textContent = texts.counting;
+    try {
+      await pause(REST_MS, current);
+      found = await api.summary(filters, current);
+      showMatch();
+    } catch (error) {
+      if (current.aborted) return;
+      counted = '';
+      state.textContent = explain(error);
+    }
+  }
+  function showMatch(): void {
+    if (!found) return;
+    const chosen = read();
+    const leavesOut = isWide(chosen) && (chosen.has('require_metadata') || chosen.get('repeats') === 'drop');
+    state.textContent = found.responses === 0 ? texts.nothing : texts.match(found, leavesOut);
+    button.disabled = found.responses === 0;
+  }
+
+  function update(): void {
+    const chosen = read();
+    const { accepts } = FORMATS[formatOf(chosen)];
+    table.hidden = accepts.length === 0;
+    for (const { row, name, forWide } of controls)
+      row.hidden = !accepts.includes(name) || (forWide && !isWide(chosen) && accepts.includes('layout'));
+    showMatch();
+    void count(chosen);
+    on.change(chosen);
+  }
+
+  form.addEventListener('input', update);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    on.download(read());
+  });
+  update();
+  return form;
+}

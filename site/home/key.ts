@@ -1,0 +1,68 @@
+import { ApiError, explain } from './api.ts';
+import { element } from '../shared/dom.ts';
+import { keyField } from '../shared/key-field.ts';
+import { key as texts } from './texts.ts';
+
+/** 32 random bytes and a checksum, in base 62. */
+const COMPLETE = /^sres_[0-9A-Za-z]{49}$/;
+
+interface KeyViewOptions {
+  /** The survey that the URL names. */
+  readonly survey: string | null;
+  /** Why the former key is not used any more. */
+  readonly problem: string | undefined;
+  /** Opens the page with the key. */
+  readonly enter: (key: string, keep: boolean) => Promise<void>;
+}
+
+/** The form for the key. */
+export function keyView({ survey, problem, enter }: KeyViewOptions): HTMLFormElement {
+  const { row, input, key } = keyField('key-note key-state');
+  const keep = element('input', { type: 'checkbox', id: 'keep', 'aria-describedby': 'keep-note' });
+  const open = element('button', { type: 'submit', className: 'main' }, texts.open);
+  const state = element('p', { id: 'key-state', className: 'state', role: 'alert' }, problem ?? '');
+  const form = element(
+    'form',
+    { className: 'key', noValidate: true },
+    element('h1', {}, texts.title),
+    element('p', {}, survey ? texts.linked(survey) : texts.lead),
+    row,
+    element('p', { id: 'key-note', className: 'note' }, texts.note),
+    element(
+      'p',
+      { className: 'choice' },
+      keep,
+      element(
+        'label',
+        { htmlFor: 'keep' },
+        texts.keep,
+        ' ',
+        element('span', { id: 'keep-note', className: 'note' }, texts.keepNote),
+      ),
+    ),
+    open,
+    state,
+  );
+
+  const fail = (text: string) => {
+    state.textContent = text;
+    input.setAttribute('aria-invalid', 'true');
+    input.focus();
+  };
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    if (key() === '') return fail(texts.empty);
+    if (!COMPLETE.test(key())) return fail(texts.malformed);
+    state.textContent = '';
+    open.disabled = true;
+    try {
+      await enter(key(), keep.checked);
+    } catch (error) {
+      fail(error instanceof ApiError && error.status === 401 ? texts.wrong : explain(error));
+    } finally {
+      open.disabled = false;
+    }
+    return undefined;
+  });
+  return form;
+}

@@ -1,0 +1,85 @@
+import { element } from '../shared/dom.ts';
+import { lists as texts } from './texts.ts';
+
+const STEP = 50;
+/** Shorter lists have no search field. */
+const SEARCHABLE = 10;
+
+/**
+ * Shows the first items of a list, and then more with every click on a button.
+ *
+ * @param row creates or finds an item's row
+ * @param list gets the rows
+ * @returns the button, to place after the list
+ */
+export function firstRows<T>(items: readonly T[], row: (item: T) => HTMLElement, list: HTMLElement): HTMLButtonElement {
+  const button = element('button', { type: 'button' });
+  let shown = 0;
+  const show = () => {
+    const rows = items.slice(shown, shown + STEP).map(row);
+    shown += rows.length;
+    list.append(...rows);
+    button.textContent = texts.more(shown, items.length);
+    button.hidden = shown === items.length;
+    return rows[0];
+  };
+  button.addEventListener('click', () => focus(show()));
+  show();
+  return button;
+}
+
+/** Moves the focus from a button to what it has added, without scrolling. */
+export function focus(node: HTMLElement | undefined): void {
+  node?.setAttribute('tabindex', '-1');
+  node?.focus({ preventScroll: true });
+}
+
+interface SearchableListOptions<T> {
+  readonly items: readonly T[];
+  /** Creates or finds an item's row. */
+  readonly row: (item: T) => HTMLElement;
+  /** Gets the rows. */
+  readonly list: HTMLElement;
+  /** Contains the list, if it is part of a table. */
+  readonly frame?: HTMLElement;
+  /** The text that is searched. */
+  readonly words: (item: T) => string;
+  readonly texts: { readonly label: string; readonly count: (count: number) => string };
+  /** Keeps the query for the next list. */
+  readonly memory?: { query: string };
+}
+
+/** A list with a search field, if it is long. */
+export function searchableList<T>({
+  items,
+  row,
+  list,
+  frame = list,
+  words,
+  texts: own,
+  memory = { query: '' },
+}: SearchableListOptions<T>): HTMLElement[] {
+  if (items.length <= SEARCHABLE) return [frame, firstRows(items, row, list)];
+  const field = element('input', { type: 'search', autocomplete: 'off', spellcheck: false, value: memory.query });
+  const found = element('p', { className: 'note', role: 'status' });
+  const more = element('div', {});
+  const folded = items.map((item) => fold(words(item)));
+
+  const search = () => {
+    memory.query = field.value;
+    const wanted = fold(field.value).split(/\s+/u);
+    const matches = items.filter((_, i) => wanted.every((word) => folded[i]?.includes(word)));
+    found.textContent = field.value.trim()
+      ? texts.found(matches.length, own.count(items.length))
+      : own.count(items.length);
+    list.replaceChildren();
+    more.replaceChildren(firstRows(matches, row, list));
+    frame.hidden = matches.length === 0;
+  };
+  field.addEventListener('input', search);
+  search();
+  return [element('label', { className: 'search' }, own.label, field), found, frame, more];
+}
+
+/** Without case and accents. */
+const fold = (text: string) => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().trim();

@@ -1,0 +1,52 @@
+import { ApiError, explain } from './api.ts';
+import { element } from '../shared/dom.ts';
+import { page } from './texts.ts';
+
+interface Loaded {
+  readonly node: HTMLElement;
+  /** Requests it again. The old content stays until the new one arrives. */
+  readonly reload: () => Promise<void>;
+}
+
+/**
+ * Shows the result of a request: until it arrives, that it is loading; after a failure, what to do.
+ *
+ * @param done the status after loading
+ */
+export function loaded<T>(
+  request: () => Promise<T>,
+  render: (value: T) => (Node | string | undefined)[],
+  signal: AbortSignal,
+  done = () => '',
+): Loaded {
+  const state = element('p', { className: 'state', role: 'status' });
+  const retry = element('button', { type: 'button', hidden: true }, page.retry);
+  const content = element('div', {});
+  const node = element('div', { tabIndex: -1 }, state, retry, content);
+
+  async function reload(): Promise<void> {
+    state.textContent = page.loading;
+    content.setAttribute('aria-busy', 'true');
+    retry.hidden = true;
+    let value: T;
+    try {
+      value = await request();
+      signal.throwIfAborted();
+    } catch (error) {
+      if (signal.aborted) return;
+      state.textContent = explain(error);
+      retry.hidden = error instanceof ApiError && error.code === 'no_responses';
+      return;
+    } finally {
+      content.removeAttribute('aria-busy');
+    }
+    content.replaceChildren(...render(value).filter((child) => child !== undefined));
+    state.textContent = done();
+  }
+  retry.addEventListener('click', () => {
+    node.focus(); // the button disappears
+    void reload();
+  });
+  void reload();
+  return { node, reload };
+}

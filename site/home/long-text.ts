@@ -1,0 +1,41 @@
+import { element } from '../shared/dom.ts';
+import { lists as texts } from './texts.ts';
+
+const SHORT = 300;
+const SHORT_LINES = 6;
+/** The most characters shown. Chromium lays out any in 0.1 s; a megabyte in a script without a font took 6 minutes. */
+const LONG = 10_000;
+
+/**
+ * The beginning of a text.
+ *
+ * @param length in UTF-16 code units
+ */
+export function cut(text: string, length = SHORT, lines = SHORT_LINES): string {
+  const beginning = text.slice(0, length).split('\n').slice(0, lines).join('\n');
+  return beginning === text ? text : `${beginning.replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+/**
+ * A text from the API, of any length and content: its beginning, and a button to show the rest, up to 10,000 characters.
+ *
+ * @param label what the text is
+ */
+export function longText(text: string, label: string): HTMLElement {
+  const beginning = cut(text);
+  const body = element('bdi', { className: 'text' }, beginning);
+  if (beginning === text) return body;
+  const more = text.length > LONG ? texts.part(LONG, text.length) : texts.all(text.length);
+  const button = element('button', { type: 'button', className: 'plain', 'aria-expanded': 'false' }, more);
+  button.addEventListener('click', () => {
+    const isCut = button.getAttribute('aria-expanded') === 'false';
+    body.textContent = isCut ? cut(text, LONG, Infinity) : beginning;
+    body.classList.toggle('whole', isCut);
+    // It scrolls, so it must be reachable with the keyboard.
+    if (isCut) Object.assign(body, { tabIndex: 0, role: 'group', ariaLabel: label });
+    else for (const name of ['tabindex', 'role', 'aria-label']) body.removeAttribute(name);
+    button.textContent = isCut ? texts.less : more;
+    button.setAttribute('aria-expanded', String(isCut));
+  });
+  return element('div', {}, body, button);
+}

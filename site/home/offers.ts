@@ -1,0 +1,55 @@
+import type { Api } from './api.ts';
+import type { Choice } from './choices.ts';
+import type { Question } from './questions.ts';
+import type { FormVersion } from './surveys.ts';
+
+/*
+ * What the form offers as choices: the forms, questions and metadata keys of a survey.
+ */
+
+/** How many of the newest and of the oldest responses are searched for metadata keys. */
+const SAMPLE = '100';
+
+/** The forms, with the titles of their newest versions. */
+export async function formsOf(api: Api, survey: string, signal: AbortSignal): Promise<Choice[]> {
+  const versions = await api.json<FormVersion[]>('/surveys', [], signal);
+  const forms = new Map<string, Choice>();
+  for (const { survey_name, shortcode, title } of versions) {
+    if (survey_name === survey && !forms.has(shortcode))
+      forms.set(shortcode, { value: shortcode, label: title, note: shortcode });
+  }
+  return [...forms.values()];
+}
+
+/** The questions with responses. A question that several forms ask is listed once: the API's filter selects all of them. */
+export async function questionsOf(api: Api, survey: string, signal: AbortSignal): Promise<Choice[]> {
+  const { questions } = await api.json<{ questions: Pick<Question, 'question_ref' | 'question_text'>[] }>(
+    '/responses/questions',
+    [
+      ['survey', survey],
+      ['columns', 'question'],
+    ],
+    signal,
+  );
+  const byRef = new Map(questions.map((question) => [question.question_ref, question.question_text]));
+  return [...byRef].map(([value, text]) => ({ value, label: value, note: text.slice(0, 200) }));
+}
+
+/** The metadata keys that occur in the newest and in the oldest responses. */
+export async function metadataKeys(api: Api, survey: string, signal: AbortSignal): Promise<Choice[]> {
+  const pages = await Promise.all(
+    ['desc', 'asc'].map((order) =>
+      api.json<{ responses: { metadata: object | null }[] }>(
+        '/responses',
+        [
+          ['survey', survey],
+          ['pageSize', SAMPLE],
+          ['order', order],
+        ],
+        signal,
+      ),
+    ),
+  );
+  const keys = pages.flatMap(({ responses }) => responses.flatMap(({ metadata }) => Object.keys(metadata ?? {})));
+  return [...new Set(keys)].toSorted((a, b) => a.localeCompare(b)).map((key) => ({ value: key, label: key }));
+}

@@ -1,0 +1,89 @@
+import type { Params } from './api.ts';
+import type { DownloadRequest } from './downloads/manifest.ts';
+import type { RecordFormat } from './downloads/records.ts';
+
+/*
+ * What to download, as in the query string of the page's URL: the API's parameters and `format`, never the key.
+ */
+
+type FormatName = 'xlsx' | 'csv' | 'csv-excel' | 'ndjson' | 'codebook';
+
+interface Format {
+  /** Of the endpoint, below the base path. */
+  readonly path: string;
+  /** Its name in the example programs. */
+  readonly file: string;
+  /** Of its records in the long layout. */
+  readonly format: Exclude<RecordFormat, 'wide'>;
+  /** Parameters besides the survey and the filters. */
+  readonly accepts: readonly string[];
+  /** Parameters that are always sent. */
+  readonly adds?: Params;
+}
+
+const FILTERS = ['since', 'until', 'shortcode', 'question_ref', 'userid'];
+const TABLE = ['layout', 'metadata'];
+/** Parameters of the wide layout only. */
+const WIDE = ['value', 'repeats', 'columns', 'require_metadata'];
+
+/** The formats, by their names in the URL. The first is the default. */
+export const FORMATS: Readonly<Record<FormatName, Format>> = {
+  xlsx: { path: '/responses/xlsx', file: 'responses.xlsx', format: 'other', accepts: [...TABLE, ...WIDE] },
+  csv: { path: '/responses/csv', file: 'responses.csv', format: 'csv', accepts: [...TABLE, ...WIDE] },
+  'csv-excel': {
+    path: '/responses/csv',
+    file: 'responses.csv',
+    format: 'csv',
+    accepts: [...TABLE, ...WIDE],
+    adds: [
+      ['bom', 'true'],
+      ['safe', 'true'],
+    ],
+  },
+  ndjson: { path: '/responses/ndjson', file: 'responses.ndjson', format: 'ndjson', accepts: [] },
+  codebook: {
+    path: '/responses/questions',
+    file: 'codebook.csv',
+    format: 'other',
+    accepts: ['columns'],
+    adds: [['format', 'csv']],
+  },
+};
+
+/** The name of the selection's format. */
+export const formatOf = (selection: URLSearchParams): FormatName => {
+  const name = selection.get('format') ?? '';
+  return (name in FORMATS ? name : Object.keys(FORMATS)[0]) as FormatName;
+};
+
+/** The survey and the filters. */
+export const filtersOf = (selection: URLSearchParams): Params =>
+  [...selection].filter(([name, value]) => value !== '' && ['survey', ...FILTERS].includes(name));
+
+/** Whether the table has one row per participant. */
+export const isWide = (selection: URLSearchParams): boolean =>
+  selection.get('layout') === 'wide' && FORMATS[formatOf(selection)].accepts.includes('layout');
+
+/**
+ * The file that a selection describes. Parameters that its format does not accept are left out.
+ *
+ * @param selection with `survey`
+ * @returns file: its name in the example programs
+ */
+export function downloadRequestOf(selection: URLSearchParams): DownloadRequest & { readonly file: string } {
+  const name = formatOf(selection);
+  const { path, file, format, accepts, adds = [] } = FORMATS[name];
+  const options = [...selection].filter(
+    ([option, value]) =>
+      value !== '' &&
+      accepts.includes(option) &&
+      (isWide(selection) || !accepts.includes('layout') || !WIDE.includes(option)),
+  );
+  return {
+    survey: selection.get('survey') ?? '',
+    path,
+    params: [...filtersOf(selection), ...options, ...adds],
+    format: format === 'csv' && isWide(selection) ? 'wide' : format,
+    file,
+  };
+}

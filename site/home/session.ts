@@ -1,0 +1,13 @@
+import type { Api } from './api.ts';
+import type { Downloads } from './downloads.ts';
+
+/** What every view works with. */
+export interface Session {
+  readonly api: Api;
+  /** Of the key's account. */
+  readonly email: string;
+  /** When the key expires; null for never. */
+  readonly expires: string | null;
+  /** Continue while the view changes. */
+  readonly downloads: Downloads;
+}

@@ -1,0 +1,276 @@
+/*
+ * Every text of the page, so that it can be translated: translate this file, shared/texts.ts, and the title and the note in
+ * home.html. Names that come from the API (surveys, forms, questions) are not translated.
+ */
+
+/** The language of the texts. Numbers and dates are written as in that language. */
+export const LANGUAGE = 'en-GB';
+
+const numbers = new Intl.NumberFormat(LANGUAGE);
+/** A whole number, with separators: 4,368. */
+export const number = (value: number) => numbers.format(value);
+
+/** The reader's time zone, by its name in the IANA database. */
+export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+/** A time zone as people write it: America/New York. @param name in the IANA database */
+const zoneName = (name: string) => name.replaceAll('_', ' ');
+const TIMES = `Times are in the time zone ${zoneName(TIME_ZONE)}.`;
+
+const moments = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: 'medium', timeStyle: 'short' });
+/** A time in the reader's zone: 1 Mar 2026, 09:30. */
+export const moment = (iso: string) => moments.format(new Date(iso));
+
+const days = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: 'medium', timeZone: 'UTC' });
+/** A day: 1 Mar 2026. @param day YYYY-MM-DD */
+export const date = (day: string) => days.format(new Date(`${day}T00:00Z`));
+
+/** A month: March 2026. @param day YYYY-MM-DD, in the month */
+const month = (day: string) => months.format(new Date(`${day}T00:00Z`));
+const months = new Intl.DateTimeFormat(LANGUAGE, { month: 'long', year: 'numeric', timeZone: 'UTC' });
+/** A year: 2026. @param day YYYY-MM-DD, in the year */
+const year = (day: string) => String(Number(day.slice(0, 4)));
+
+/** A number and what it counts: `1 response`, `4,368 responses`. */
+const counted = (count: number, one: string, many: string) => `${number(count)} ${count === 1 ? one : many}`;
+export const responses = (count: number) => counted(count, 'response', 'responses');
+export const participants = (count: number) => counted(count, 'participant', 'participants');
+
+export const page = {
+  name: 'Survey responses',
+  skip: 'Skip to the content',
+  reference: 'For programmers',
+  loading: 'Loading…',
+  retry: 'Try again',
+  more: 'Show more',
+};
+
+export const key = {
+  title: 'Your API key',
+  lead: 'See your surveys and download their responses.',
+  note: 'You got the key from whoever runs this service. It starts with sres_. It is sent only to this service and, unless you keep it in this tab, forgotten when you close or reload the page.',
+  keep: 'Keep in this tab',
+  keepNote: 'You will not have to enter the key again after reloading the page.',
+  open: 'Show my surveys',
+  linked: (survey: string) => `This link opens the survey “${survey}”. Enter your key to see it.`,
+  empty: 'Paste your key first.',
+  malformed: 'This is not a complete key. A key starts with sres_ and is 54 characters long. Copy all of it again.',
+  wrong:
+    'This key does not work here. It may have expired, been revoked, or belong to another service. Ask whoever gave it to you for a new one.',
+  revoked: 'Your key no longer works: it has expired or been revoked. Enter another one to continue.',
+  owner: (email: string) => `Key for ${email}:`,
+  expires: (at: string) => `expires ${moment(at)}`,
+  never: 'no expiry date',
+  forget: 'Forget key',
+  notForgotten:
+    'The key is forgotten, but your browser could not delete all downloaded files. Delete this site’s data in its settings.',
+};
+
+/** What to do about a failure, by the code in the response's `X-Error-Code`. */
+export const errors = {
+  rate_limited: 'Too many requests are being made with this key. Wait a minute, then try again.',
+  overloaded: 'The service is busy. Try again in a minute.',
+  database_unavailable:
+    'The database cannot be reached. Try again in a few minutes. If that does not help, tell whoever runs this service.',
+  no_responses: 'This survey has no responses yet, or your key has no access to it.',
+  offline: 'The service cannot be reached. Check your connection, then try again.',
+  other: (requestId: string) =>
+    `Something went wrong on the server. Try again. If it happens again, send this request ID to whoever runs the service: ${requestId}`,
+};
+
+export const surveys = {
+  title: 'Your surveys',
+  none: 'There are no surveys yet. A survey appears here as soon as it has a form.',
+  order: `Newest first. ${TIMES}`,
+  label: 'Search by name or form',
+  count: (count: number) => counted(count, 'survey', 'surveys'),
+  forms: (forms: number, versions: number) =>
+    `${counted(forms, 'form', 'forms')}, ${counted(versions, 'version', 'versions')}:`,
+  moreForms: (count: number) => ` and ${number(count)} more`,
+  counting: 'Counting…',
+  failed: 'Could not be counted.',
+  last: (at: string) => `last response ${at}`,
+};
+
+export const survey = {
+  all: 'All surveys',
+  toDownload: 'Download responses',
+};
+
+export const overview = {
+  title: 'Overview',
+  facts: { responses: 'Responses', participants: 'Participants', first: 'First response', last: 'Last response' },
+  note: `A response is one answer to one question. ${TIMES}`,
+  none: '–',
+  empty: 'This survey has no responses yet, or your key has no access to it.',
+  table: 'Numbers per day, as a table',
+  columns: ['Day', 'Responses', 'Participants'],
+};
+
+export const chart = {
+  day: { each: 'per day', of: date },
+  week: { each: 'per week', of: (day: string) => `week of ${date(day)}` },
+  month: { each: 'per month', of: month },
+  year: { each: 'per year', of: year },
+  decade: { each: 'per 10 years', of: (day: string) => `10 years from ${year(day)}` },
+  century: { each: 'per 100 years', of: (day: string) => `100 years from ${year(day)}` },
+  caption: (each: string, zone: string) =>
+    `Responses ${each}${zone === TIME_ZONE ? '' : ` (in the time zone ${zoneName(zone)})`}`,
+  label: (each: string, first: string, last: string, busiest: string, most: string) =>
+    `Responses ${each}, from ${first} to ${last}. Most: ${busiest}, with ${most}.`,
+};
+
+export const questions = {
+  title: 'Questions',
+  label: 'Search the questions',
+  count: (count: number) => counted(count, 'question', 'questions'),
+  columns: ['Question', 'Responses', 'Participants'],
+  text: 'Text of the question',
+};
+
+export const newest = {
+  title: 'Newest responses',
+  check: 'Check for new responses',
+  zone: TIMES,
+  checked: (at: string) => `Checked ${at}.`,
+  participant: 'Participant',
+  form: 'Form',
+  question: 'Question',
+  answer: 'Answer',
+  original: 'Original answer',
+  translated: 'Translated from:',
+  empty: '(empty)',
+};
+
+/** What long lists and long texts have in common. */
+export const lists = {
+  more: (shown: number, all: number) => `Show more (${number(shown)} of ${number(all)} shown)`,
+  found: (found: number, all: string) => `${number(found)} of ${all}`,
+  all: (length: number) => `Show all ${number(length)} characters`,
+  part: (part: number, length: number) =>
+    `Show the first ${number(part)} of ${number(length)} characters (the download has the full text)`,
+  less: 'Show less',
+};
+
+export const form = {
+  title: 'Download',
+  which: 'Which responses',
+  since: 'From',
+  until: 'To',
+  zone: `Both days are included. Days are in your time zone, ${zoneName(TIME_ZONE)}. Leave both empty for all dates.`,
+  participant: 'Participant ID (empty for all)',
+  format: 'File format',
+  formats: {
+    xlsx: { label: 'Excel workbook', note: 'Opens in Excel and LibreOffice. IDs keep all their digits.' },
+    csv: { label: 'CSV', note: 'For R, Python, Stata and SPSS.' },
+    'csv-excel': {
+      label: 'CSV for Excel',
+      note: 'Puts an apostrophe before text that Excel could run as a formula. This changes the data.',
+    },
+    ndjson: { label: 'NDJSON', note: 'For programs. One line per answer.' },
+    codebook: {
+      label: 'Codebook',
+      note: 'The list of questions with the number of answers to each, without the answers.',
+    },
+  },
+  table: 'Table layout',
+  layouts: {
+    long: { label: 'One row per answer', note: 'Complete: every answer, with its time.' },
+    wide: {
+      label: 'One row per participant',
+      note: 'One column per question. Someone who took several chains of forms has one row for each.',
+    },
+  },
+  /** The lists to choose several values from, by parameter. */
+  lists: {
+    shortcode: { label: 'Forms', none: 'all' },
+    question_ref: { label: 'Questions', none: 'all' },
+    metadata: {
+      label: 'More columns',
+      none: 'none',
+      note: 'Extra information stored with each response (metadata), such as the platform or the start time. Each key you choose becomes a column. The list shows keys found in the newest and oldest responses.',
+    },
+    require_metadata: {
+      label: 'Leave out testers',
+      none: 'no',
+      note: 'Leaves out a participant if any of their responses lacks a metadata key you choose. Choose one that only real participants have.',
+    },
+  },
+  counting: 'Counting…',
+  nothing: 'No responses match. Change the selection.',
+  /** @param leavesOut whether the table leaves out participants */
+  match: (found: { readonly responses: number; readonly participants: number }, leavesOut: boolean) =>
+    `Selected: ${responses(found.responses)} from ${participants(found.participants)}${leavesOut ? ', including participants who will be left out' : ''}`,
+  download: 'Download',
+};
+
+/** Lists to select one value from, by parameter. The default has an empty value. */
+export const options = {
+  value: {
+    label: 'Answers',
+    choices: { '': 'as they were given', translated: 'translated, where there is a translation' },
+  },
+  repeats: {
+    label: 'If someone took a form more than once',
+    choices: {
+      '': 'keep the last answer to each question',
+      first: 'keep only the answers of the first attempt',
+      drop: 'leave the participant out',
+    },
+  },
+  columns: {
+    label: 'If several forms ask the same question',
+    choices: { '': 'one column for each form', question: 'one column for all forms' },
+  },
+};
+
+export const choices = {
+  search: (label: string) => `Search: ${label}`,
+  others: (count: number) => ` and ${number(count)} more`,
+  found: (shown: number, all: number) => `${number(shown)} of ${number(all)} shown. Search to find the others.`,
+  empty: 'There is nothing to choose from.',
+};
+
+const unit = (name: 'second' | 'minute' | 'hour', value: number) =>
+  new Intl.NumberFormat(LANGUAGE, { style: 'unit', unit: name, unitDisplay: 'long' }).format(Math.ceil(value));
+
+export const downloads = {
+  region: 'Downloads',
+  progress: (name: string) => `Download of ${name}`,
+  started: (name: string) => `Downloading ${name}`,
+  quarter: (percent: number, name: string) => `${percent}% of ${name} downloaded`,
+  of: (rows: number, total: number) => `${number(rows)} of ${responses(total)}`,
+  rows: (rows: number) => counted(rows, 'row', 'rows'),
+  speed: (size: string) => `${size} per second`,
+  left: (seconds: number) =>
+    `about ${seconds < 55 ? unit('second', Math.ceil(seconds / 10) * 10) : seconds < 5400 ? unit('minute', seconds / 60) : unit('hour', seconds / 3600)} left`,
+  waiting: {
+    lost: 'The connection was lost. Trying to continue…',
+    restarting: 'The connection was lost. This kind of file has to start again from the beginning…',
+    busy: 'The service is busy. Waiting to continue…',
+  },
+  unfinished: 'Not finished.',
+  startsAgain: 'It has to start again from the beginning.',
+  arrived: (amount: string) => `${amount} arrived so far.`,
+  missing: (rows: number, total: number) =>
+    `Incomplete: only ${number(rows)} of ${responses(total)} arrived. Start the download again.`,
+  full: 'There is not enough space for this file. Free up some space on your device, then try again.',
+  unstored: 'Your browser could not store the file. Start the download again.',
+  complete: (amount: string) => `Complete: ${amount}.`,
+  added: (count: number) => `${number(count)} of them arrived during the download.`,
+  where: 'Your browser is saving it. Press “Remove” only when it is among your downloads.',
+  inMemory:
+    'Keep this page open until the download is complete. The file is in memory: if you close the page, it is lost.',
+  cancel: 'Cancel',
+  continue: 'Continue',
+  again: 'Start again',
+  save: 'Save again',
+  remove: 'Remove',
+};
+
+export const code = {
+  title: 'Code and link for this selection',
+  key: 'The programs read your key from the environment variable KEY, so the key is not in the code.',
+  link: 'Link to this selection',
+  linkNote:
+    'The link opens this page with the same selection. It does not contain your key: anyone who opens it needs their own key.',
+};

@@ -1,0 +1,79 @@
+import type { MediaTypeObject } from 'openapi3-ts/oas31';
+import { type Header, type Operation, type Schema, typeOf } from './description.ts';
+import { element, listing, prose } from '../shared/dom.ts';
+import { statusBadge } from './result.ts';
+
+/** A name and its description, in a list. */
+interface Term {
+  readonly name: string;
+  readonly type: string;
+  readonly description: string;
+}
+
+/**
+ * Lists an endpoint's responses by status.
+ *
+ * @param common headers by name, which are not repeated
+ */
+export function responsesView({ responses }: Operation, common: Readonly<Record<string, Header>>): HTMLElement {
+  const views = responses.map(([status, { description, headers = {}, content = {} }]) =>
+    element(
+      'details',
+      {},
+      element('summary', {}, statusBadge(status), ' ', ...prose(description)),
+      ...Object.entries(content).flatMap(([type, body]) => bodyOf(type, body)),
+      ...headersOf((Object.entries(headers) as [string, Header][]).filter(([name]) => !(name in common))),
+    ),
+  );
+  return element('div', { className: 'responses' }, element('h4', {}, 'Responses'), ...views);
+}
+
+const bodyOf = (type: string, { schema, example, examples = {} }: MediaTypeObject): HTMLElement[] => [
+  element('p', {}, 'Body: ', element('code', {}, type)),
+  ...fieldsOf(schema as Schema),
+  ...[example, ...Object.values(examples).map((one) => 'value' in one && one.value)].filter(Boolean).map(exampleView),
+];
+
+const headersOf = (headers: readonly [name: string, header: Header][]) =>
+  headers.length === 0 ? [] : [element('p', {}, 'Headers'), headerList(headers)];
+
+/** Lists the fields of an object, or of the objects in an array at any depth. */
+function fieldsOf(schema: Schema): HTMLElement[] {
+  const inner = schema.items as Schema | undefined;
+  if (inner) return [element('p', {}, 'An array. Each element:'), ...fieldsOf(inner)];
+  const fields = Object.entries(schema.properties ?? {}) as [string, Schema][];
+  const [first] = fields;
+  if (!first) return [];
+  const terms = fields.map(([name, field]) => ({
+    name,
+    type: field.type === 'array' ? 'array' : typeOf(field),
+    description: field.description ?? '',
+  }));
+  return [termList(terms), ...(fields.length === 1 ? fieldsOf(first[1]) : [])];
+}
+
+export const headerList = (headers: readonly [name: string, header: Header][]) =>
+  termList(
+    headers.map(([name, { schema = {}, description = '' }]) => ({
+      name,
+      type: typeOf(schema as Schema),
+      description,
+    })),
+  );
+
+const termList = (terms: readonly Term[]) =>
+  element(
+    'dl',
+    {},
+    ...terms.map(({ name, type, description }) =>
+      element(
+        'div',
+        {},
+        element('dt', {}, element('code', {}, name), ' ', element('span', { className: 'type' }, type)),
+        element('dd', {}, ...prose(description)),
+      ),
+    ),
+  );
+
+const exampleView = (example: unknown) =>
+  listing(typeof example === 'string' ? example.trimEnd() : JSON.stringify(example, undefined, 2), 'Example');

@@ -1,0 +1,47 @@
+/* Reads the CSV that the service writes. `npm run verify` and the tests use it too. */
+
+const [LF, QUOTE, COMMA] = [10, 34, 44];
+
+/**
+ * Finds the ends of records while a file arrives.
+ *
+ * @param hasQuotes whether an LF between quotes belongs to a cell, as in CSV; in NDJSON every LF ends a record
+ * @returns for each record that ends in the next chunk, the position after its LF
+ */
+export function createRecordEnds(hasQuotes = true): (chunk: Uint8Array) => number[] {
+  let isQuoted = false;
+  let last = LF;
+  return (chunk) => {
+    const ends: number[] = [];
+    for (let i = 0; i < chunk.length; i++) {
+      const byte = chunk[i];
+      if (byte === QUOTE) {
+        // Quoted text begins at the start of a cell or, within it, with the second of two quotes. A stray quote begins none: it
+        // would hide the ends of all following records.
+        const previous = i === 0 ? last : chunk[i - 1];
+        isQuoted = hasQuotes && !isQuoted && (previous === LF || previous === COMMA || previous === QUOTE);
+      } else if (byte === LF && !isQuoted) ends.push(i + 1);
+    }
+    last = chunk.at(-1) ?? last;
+    return ends;
+  };
+}
+
+/**
+ * Reads the cells of a record.
+ *
+ * @param record with its LF
+ * @returns null for an empty cell without quotes
+ */
+export function cellsOf(record: string): (string | null)[] {
+  const cells: (string | null)[] = [];
+  for (let at = 0; at < record.length; at++) {
+    const start = at;
+    while (record.charCodeAt(at) === QUOTE) at = record.indexOf('"', at + 1) + 1 || record.length;
+    const comma = record.indexOf(',', at);
+    at = comma < 0 ? record.length - 1 : comma;
+    const cell = record.slice(start, at);
+    cells.push(cell.charCodeAt(0) === QUOTE ? cell.slice(1, -1).replaceAll('""', '"') : cell || null);
+  }
+  return cells;
+}

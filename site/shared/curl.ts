@@ -1,0 +1,24 @@
+/** A request to show as a command. */
+interface Command {
+  /** Without the query. */
+  readonly url: string;
+  /** Of the query. */
+  readonly pairs: readonly [name: string, value: string][];
+  readonly needsKey: boolean;
+  /** The name of the file to save the response to. */
+  readonly file: string | undefined;
+}
+
+/** The request as a curl command for a POSIX shell. It contains no key, which would stay in the shell's history. */
+export function curlFor({ url, pairs, needsKey, file }: Command): string {
+  const lines = [
+    'curl -sS --fail',
+    ...(needsKey ? ['-H "Authorization: Bearer $KEY"'] : []),
+    ...(pairs.length > 0 ? [`-G ${quote(url)}`] : [quote(url)]),
+    ...pairs.map(([name, value]) => `--data-urlencode ${quote(`${name}=${value}`)}`),
+    ...(file === undefined ? [] : [`-o ${quote(file)}`]),
+  ];
+  return lines.join(' \\\n  ');
+}
+
+const quote = (text: string) => (/^[\w./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`);

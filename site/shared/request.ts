@@ -1,0 +1,90 @@
+/** How much of a response is read for display: it can be gigabytes. */
+export const PREVIEW_BYTES = 64 * 1024;
+
+/** A GET request. */
+export interface Request {
+  readonly url: string;
+  /** If empty, none is sent. */
+  readonly key: string;
+  readonly signal: AbortSignal;
+}
+
+/** The beginning of a response's body, decoded. */
+interface Beginning {
+  readonly text: string;
+  readonly bytes: number;
+  /** Whether it is the whole body. */
+  readonly isWhole: boolean;
+}
+
+/** A response to display. */
+export interface Preview extends Beginning {
+  readonly response: Response;
+  /** Until the headers arrived. */
+  readonly milliseconds: number;
+}
+
+/** Sends a GET request to this service. */
+export const send = ({ url, key, signal }: Request): Promise<Response> =>
+  fetch(url, { signal, cache: 'no-store', headers: key === '' ? {} : { Authorization: `Bearer ${key}` } });
+
+/** Sends a request and reads the beginning of the response, then disconnects, which makes the service stop. */
+export async function preview(request: Request): Promise<Preview> {
+  const start = performance.now();
+  const response = await send(request);
+  const milliseconds = performance.now() - start;
+  const { text, bytes, isWhole } = await readBeginning(response);
+  return { response, milliseconds, text, bytes, isWhole };
+}
+
+async function readBeginning({ body }: Response): Promise<Beginning> {
+  if (!body) return { text: '', bytes: 0, isWhole: true };
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const reader = body.getReader();
+  let text = '';
+  let bytes = 0;
+  while (bytes < PREVIEW_BYTES) {
+    const { done, value } = await reader.read();
+    if (done) return { text: text + decoder.decode(), bytes, isWhole: true };
+    const part = value.subarray(0, PREVIEW_BYTES - bytes);
+    bytes += part.length;
+    text += decoder.decode(part, { stream: true });
+  }
+  await reader.cancel();
+  return { text, bytes, isWhole: false };
+}
+
+/**
+ * Sends a request and saves the response under the name in its `Content-Disposition`. Errors and interrupted responses are
+ * not saved.
+ *
+ * @param progress called with the number of bytes so far
+ * @returns the response, with its text if it is an error, otherwise with the file's name and size in bytes
+ */
+export async function download(request: Request, progress: (bytes: number) => void) {
+  const response = await send(request);
+  if (!response.ok || !response.body) return { response, text: (await readBeginning(response)).text };
+  let bytes = 0;
+  const counter = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      progress((bytes += chunk.length));
+      controller.enqueue(chunk);
+    },
+  });
+  // Through a Response, because the browser keeps its large bodies on disk.
+  const file = await new Response(response.body.pipeThrough(counter)).blob();
+  const name = fileName(response);
+  save(new Blob([file], { type: response.headers.get('Content-Type') ?? '' }), name);
+  return { response, name, bytes };
+}
+
+/** The name of the file in a response. */
+export const fileName = ({ headers }: Response): string =>
+  /filename="(.*)"$/.exec(headers.get('Content-Disposition') ?? '')?.[1] ?? 'download';
+
+/** Hands a file over to the browser, which saves it among its downloads. */
+export function save(blob: Blob, name: string): void {
+  const url = URL.createObjectURL(blob);
+  Object.assign(document.createElement('a'), { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
