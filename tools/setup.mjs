@@ -1,13 +1,12 @@
-// Runs before every npm script: installs missing packages, then checks the version of Node.js. It has to run on any Node.js
-// and without any package, so it is plain JavaScript. It writes to stderr only, since scripts may be piped.
+// Runs before npm start, npm run dev and npm test: installs missing packages, then checks the version of Node.js. It has to run
+// on any Node.js and without any package, so it is plain JavaScript.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The oldest version with `await using`. It also runs wrangler, and TypeScript without a flag. */
 const NODE_NEEDED = [24, 0];
-const LOCK_STALE_MS = 10 * 60_000;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
@@ -34,32 +33,7 @@ function isInstalled() {
   return !missing && !stale;
 }
 
-function sleep(ms) {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-}
-
-/** Prevents two scripts in a fresh clone from installing at the same time. */
-function withInstallLock(work) {
-  const lock = join(root, '.npm-install.lock');
-  for (;;) {
-    try {
-      mkdirSync(lock);
-      break;
-    } catch (error) {
-      if (error.code !== 'EEXIST') throw error;
-      const age = Date.now() - (existsSync(lock) ? statSync(lock).mtimeMs : Date.now());
-      if (age > LOCK_STALE_MS) rmSync(lock, { recursive: true, force: true });
-      else sleep(250);
-    }
-  }
-  const release = () => rmSync(lock, { recursive: true, force: true });
-  process.once('exit', release);
-  work();
-  release();
-}
-
 function install() {
-  if (isInstalled()) return;
   process.stderr.write('Installing packages (this may take a minute) …\n');
   const { status, error } = spawnSync('npm', ['ci', '--loglevel=error', '--no-fund', '--no-audit'], {
     cwd: root,
@@ -87,5 +61,5 @@ function checkNode() {
   process.exit(1);
 }
 
-if (!isInstalled()) withInstallLock(install);
+if (!isInstalled()) install();
 checkNode();
