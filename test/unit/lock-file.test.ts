@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import lock from '../../package-lock.json' with { type: 'json' };
+
+interface Package {
+  readonly resolved?: string;
+  readonly link?: boolean;
+  readonly integrity?: string;
+  readonly license?: string;
+}
+
+/** Licences that require attribution at most. */
+const ALLOWED = new Set([
+  ...['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'CC0-1.0', 'CC-BY-3.0', 'ISC', 'MIT'],
+  ...['MIT OR Apache-2.0', '(MIT AND CC-BY-3.0)', 'Python-2.0'],
+]);
+
+/** Development tools under other licences. They are not distributed. */
+const EXEMPT = [
+  /^@img\/sharp-/, // LGPL-3.0-or-later: libvips, used by miniflare
+  /^axe-core$/, // MPL-2.0: accessibility tests
+  /^lightningcss/, // MPL-2.0: used by vitest through vite
+];
+
+const { '': _project, ...packages } = lock.packages as unknown as Record<string, Package>;
+
+test('every package in the lock file has a SHA-512, and no origin but the registry', () => {
+  const bad = Object.entries(packages).filter(
+    ([, { resolved, link, integrity }]) => resolved || link || !integrity?.startsWith('sha512-'),
+  );
+  expect(bad).toEqual([]);
+});
+
+test('every package in the lock file has a permissive licence, or is an exempt development tool', () => {
+  const bad = Object.entries(packages)
+    .map(([path, { license = 'none' }]) => ({ name: path.replace(/^.*node_modules\//, ''), license }))
+    .filter(({ name, license }) => !ALLOWED.has(license) && !EXEMPT.some((pattern) => pattern.test(name)));
+  expect(bad).toEqual([]);
+});
