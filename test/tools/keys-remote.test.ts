@@ -1,27 +1,27 @@
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { hashApiKey } from '../../src/auth/api-key.ts';
+import { runWrangler } from '../../tools/keys/wrangler.ts';
 import { query } from '../support/database.ts';
 import { type KeysCommand, UNKNOWN_ID, startKeysCommand } from '../support/keys.ts';
+import { commandLines } from '../support/processes.ts';
 
 interface Call {
   readonly method: string | undefined;
   readonly path: string | undefined;
-  readonly body: string;
 }
 
-/** Starts a fake of Cloudflare's API. @param result computes a response's body from the request's */
-async function startCloudflare(status: number, result: (body: string) => object) {
+/** Starts a fake of Cloudflare's API. @param result computes a response's body from the request's path; undefined never responds */
+async function startCloudflare(status: number, result: (path: string) => object | undefined) {
   const calls: Call[] = [];
-  const respond = async (request: IncomingMessage, response: ServerResponse) => {
-    const body = await text(request);
-    calls.push({ method: request.method, path: request.url, body });
-    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(result(body)));
+  const respond = ({ method, url = '' }: IncomingMessage, response: ServerResponse) => {
+    calls.push({ method, path: url });
+    const body = result(url);
+    if (body) response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
   };
-  const server = createServer((request, response) => void respond(request, response)).listen(0, '127.0.0.1');
+  const server = createServer(respond).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
@@ -31,7 +31,10 @@ async function startCloudflare(status: number, result: (body: string) => object)
       CLOUDFLARE_API_TOKEN: 'token',
       CLOUDFLARE_ACCOUNT_ID: '0123456789abcdef0123456789abcdef',
     },
-    [Symbol.dispose]: () => void server.close(),
+    [Symbol.dispose]: () => {
+      server.close();
+      server.closeAllConnections();
+    },
   };
 }
 
@@ -48,34 +51,34 @@ describe('npm run keys, with --remote', () => {
   const isRevoked = async (id: string) =>
     (await query(keys.url, 'select from api_keys where id = $1 and revoked is not null', [id])).length === 1;
 
-  test.each(['revoke', 'rotate'])('%s clears the cache through the API', async (command) => {
+  test('clears the cache through the API', async () => {
     using cloudflare = await startCloudflare(200, succeed);
     const { key, id } = await keys.issue();
-    const { status, stderr } = await keys.runWith(cloudflare.env, command, id, '--remote');
+    const { status, stderr } = await keys.runWith(cloudflare.env, 'revoke', id, '--remote');
     expect(status).toBe(0);
     expect(stderr).not.toContain('cache');
     expect(cloudflare.calls).toEqual([
       {
         method: 'DELETE',
-        path: expect.stringMatching(/^\/client\/v4\/accounts\/0123\w+\/storage\/kv\/namespaces\/\w+\/bulk$/),
-        body: JSON.stringify([await hashApiKey(key)]),
+        path: expect.stringMatching(
+          `^/client/v4/accounts/0123\\w+/storage/kv/namespaces/\\w+/values/${await hashApiKey(key)}$`,
+        ),
       },
     ]);
   });
 
   test('shows an error of the API, without the hash', async () => {
-    using cloudflare = await startCloudflare(404, (body) => ({
+    using cloudflare = await startCloudflare(404, (path) => ({
       success: false,
-      errors: [{ code: 10013, message: `no namespace for ${body}` }],
+      errors: [{ code: 10013, message: `no entry ${path}` }],
       messages: [],
       result: null,
     }));
-    const { id } = await keys.issue();
+    const { key, id } = await keys.issue();
     const { status, stdout, stderr } = await keys.runWith(cloudflare.env, 'revoke', id, '--remote');
     expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringMatching(/^revoked /) });
-    expect(stderr).toContain(
-      'could not be removed from the cache (Cloudflare: no namespace for ["…"] [code: 10013]): it stops working',
-    );
+    expect(stderr).toContain('could not be removed from the cache (Cloudflare: no entry /client/v4/accounts/0123');
+    expect(stderr).not.toContain(await hashApiKey(key));
     expect(await isRevoked(id)).toBe(true);
   });
 
@@ -100,11 +103,24 @@ describe('npm run keys, with --remote', () => {
     expect(stderr).toContain('(No environment found in configuration with name "nowhere")');
   });
 
-  test.each(['revoke', 'rotate'])('%s requires the database of that service', async (command) => {
-    expect(await keys.runWith({ DATABASE_URL: '' }, command, UNKNOWN_ID, '--remote')).toEqual({
-      status: 1,
-      stdout: '',
-      stderr: '--remote: set DATABASE_URL to the database of the deployed service, which this changes as well\n',
-    });
+  test('gives up on a Cloudflare that does not respond, and leaves no process', async () => {
+    using cloudflare = await startCloudflare(200, () => undefined);
+    for (const [name, value] of Object.entries(cloudflare.env)) vi.stubEnv(name, value);
+    const args = ['kv', 'key', 'delete', UNKNOWN_ID, '--binding', 'API_KEYS', '--remote'];
+    await expect(runWrangler(args, { timeoutMs: 5_000 })).rejects.toThrow('wrangler took longer than 5 s');
+    vi.unstubAllEnvs();
+    await expect.poll(() => commandLines().filter((line) => line.includes(UNKNOWN_ID))).toEqual([]);
+  });
+
+  const NOWHERE = '--env: only valid with --remote, whose environment it names\n';
+  const LOCAL = '--remote: set DATABASE_URL to the database of the deployed service, which this changes as well\n';
+
+  test.each([
+    ['revoke', ['--remote'], { DATABASE_URL: '' }, LOCAL],
+    ['rotate', ['--remote'], { DATABASE_URL: '' }, LOCAL],
+    ['revoke', ['--env', 'x'], {}, NOWHERE],
+    ['rotate', ['--env', 'x'], {}, NOWHERE],
+  ])('%s refuses %j with %j', async (command, options, env, stderr) => {
+    expect(await keys.runWith(env, command, UNKNOWN_ID, ...options)).toEqual({ status: 1, stdout: '', stderr });
   });
 });

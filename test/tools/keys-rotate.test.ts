@@ -123,7 +123,6 @@ describe('npm run keys -- rotate', () => {
       '--grace: "soon" is not a duration such as 90d, 12h, 30m or 0',
     ],
     ['a lifetime of 0', [UNKNOWN_ID, '--expires', '0'], '--expires: "0" is not a duration'],
-    ['an environment without --remote', [UNKNOWN_ID, '--env', 'x'], '--env: only valid with --remote'],
   ])('refuses %s', (_, args, message) => expectRefusal(args, message));
 
   async function expectRefusal(args: string[], message: string | RegExp): Promise<void> {

@@ -1,6 +1,5 @@
 import { reasonOf } from '../command.ts';
 import { runWrangler } from '../keys/wrangler.ts';
-import { withTemporaryFolder } from '../temporary-folder.ts';
 import { type Target, configPath } from './config.ts';
 
 /**
@@ -9,24 +8,22 @@ import { type Target, configPath } from './config.ts';
  * @param secrets names of the required secrets
  */
 export async function cloudflareProblems(target: Target, secrets: readonly string[]): Promise<string[]> {
-  return withTemporaryFolder(async (logFolder) => {
-    const args = ['secret', 'list', '--format=json', `--env=${target.env}`, `--config=${configPath(target)}`];
-    let found: string[] = [];
-    try {
-      found = namesIn(await runWrangler(args, { logFolder, logLevel: 'log' }));
-    } catch (error) {
-      const reason = reasonOf(error);
-      if (reason.startsWith('wrangler is not logged in')) return [reason];
-      const hasNoWorker = reason.includes('10007') || /Worker .* not found/i.test(reason); // 10007: before its first deployment
-      if (!hasNoWorker)
-        return [
-          `Cannot list the secrets of the environment (${reason}); see "npx wrangler secret list --env ${target.env}"`,
-        ];
-    }
-    return secrets
-      .filter((name) => !found.includes(name))
-      .map((name) => `The secret ${name} is not set; run "npx wrangler secret put ${name} --env ${target.env}"`);
-  });
+  const args = ['secret', 'list', '--format=json', `--env=${target.env}`, `--config=${configPath(target)}`];
+  let found: string[] = [];
+  try {
+    found = namesIn(await runWrangler(args, { logLevel: 'log' }));
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (reason.startsWith('wrangler is not logged in')) return [reason];
+    const hasNoWorker = reason.includes('10007') || /Worker .* not found/i.test(reason); // 10007: before its first deployment
+    if (!hasNoWorker)
+      return [
+        `Cannot list the secrets of the environment (${reason}); see "npx wrangler secret list --env ${target.env}"`,
+      ];
+  }
+  return secrets
+    .filter((name) => !found.includes(name))
+    .map((name) => `The secret ${name} is not set; run "npx wrangler secret put ${name} --env ${target.env}"`);
 }
 
 /** The names in the output of `wrangler secret list`: a JSON array of objects, possibly after warnings. */

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { UserError } from '../command.ts';
 import { runWrangler } from './wrangler.ts';
@@ -24,40 +23,15 @@ export function checkCacheOptions({ remote, env }: CacheOptions): void {
  * Deletes a key's entry from the Worker's KV namespace, so that the next request with the key queries the database. The local
  * namespace is that of `npm start` in `DATA_DIR`, whether it is running or not, if there is one.
  *
- * wrangler reads the hash from a file, because arguments are visible in process lists. Only the owner can read the file, and its
- * folder, which also has wrangler's log, is removed afterwards.
+ * wrangler takes the hash as an argument, which other users of the machine can see: it is of no use with the API.
  *
  * @param hash the key's SHA-256, lowercase hexadecimal
  * @throws UserError with a short reason that does not contain the hash
  */
 export async function removeFromCache(hash: string, { remote, env }: CacheOptions): Promise<void> {
   const localFolder = join(resolve(process.env['DATA_DIR'] || '.data'), 'kv');
-  if (!remote && !(await isFolder(localFolder))) return;
-
-  const interruption = new AbortController();
-  const interrupt = () => interruption.abort();
-  for (const signal of SIGNALS) process.on(signal, interrupt);
-  const folder = await mkdtemp(join(tmpdir(), 'survey-export-keys-'));
-  try {
-    const file = join(folder, 'entries.json');
-    await writeFile(file, JSON.stringify([hash]), { mode: 0o600 });
-    const where = remote ? ['--remote'] : ['--local', '--persist-to', localFolder];
-    const environment = env === undefined ? [] : [`--env=${env}`];
-    await runWrangler(['kv', 'bulk', 'delete', file, '--force', '--binding', 'API_KEYS', ...where, ...environment], {
-      logFolder: join(folder, 'logs'),
-      signal: interruption.signal,
-    });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-    for (const signal of SIGNALS) process.off(signal, interrupt);
-  }
-}
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
-async function isFolder(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
+  if (!remote && !existsSync(localFolder)) return;
+  const where = remote ? ['--remote'] : ['--local', '--persist-to', localFolder];
+  const environment = env === undefined ? [] : [`--env=${env}`];
+  await runWrangler(['kv', 'key', 'delete', hash, '--binding', 'API_KEYS', ...where, ...environment]);
 }
