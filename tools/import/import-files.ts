@@ -84,13 +84,15 @@ async function importResponses(
   client: Client,
   account: Account,
   file: InputFile,
-  { signal, onProgress, onNotice }: LoadOptions,
+  options: LoadOptions,
 ): Promise<Counts> {
-  const rows = await loadFile(client, file, responsesFile, { signal, onProgress, onNotice });
+  const { signal, onProgress } = options;
+  const rows = await loadFile(client, file, responsesFile, options);
   const enter = (phase: string): void => {
     signal.throwIfAborted();
     onProgress({ phase: `${phase} responses`, rows, bytesRead: file.bytesRead, size: file.size });
   };
+  enter('checking');
   await checkResponses(client, account.id);
   enter('comparing');
   const unchanged = await dropUnchanged(client);

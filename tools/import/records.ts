@@ -1,0 +1,99 @@
+import { isUtf8 } from 'node:buffer';
+import { BadLine } from './bad-line.ts';
+
+const LF = 0x0a;
+const QUOTE = 0x22;
+
+/**
+ * The service sends at most 64 MB per page, so a longer record is no export: it has a quote that is never closed, and the rest of
+ * the file would be collected in memory.
+ */
+const MAX_RECORD_BYTES = 64 * 1024 * 1024;
+
+/** A record of a CSV file. */
+export interface CsvRecord {
+  /** The line on which it begins. */
+  readonly line: number;
+  /** Without the line break at its end. */
+  readonly text: string;
+}
+
+/**
+ * Splits a CSV file into records.
+ *
+ * @param content the file's bytes, split anywhere
+ * @returns the records that end in a chunk, at least one at a time
+ * @throws BadLine for a record that is not UTF-8, has a NUL, or is longer than 64 MiB
+ */
+export async function* recordsOf(content: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRecord[], void> {
+  let pieces: Uint8Array[] = []; // of the record that has not ended
+  let pieceBytes = 0;
+  let isQuoted = false;
+  let line = 1;
+  let nextLine = 1;
+  const takeRecord = (end: Uint8Array): CsvRecord => {
+    const bytes = pieces.length === 0 ? end : Buffer.concat([...pieces, end]);
+    const record = { line, text: textOf(bytes, line) };
+    pieces = [];
+    pieceBytes = 0;
+    line = nextLine;
+    return record;
+  };
+  for await (const chunk of content) {
+    const records: CsvRecord[] = [];
+    let start = 0;
+    for (let at = 0; at < chunk.length; at += 1) {
+      const byte = chunk[at];
+      if (byte === QUOTE) isQuoted = !isQuoted;
+      else if (byte === LF) {
+        nextLine += 1;
+        if (isQuoted) continue;
+        records.push(takeRecord(chunk.subarray(start, at + 1)));
+        start = at + 1;
+      }
+    }
+    pieces.push(chunk.subarray(start));
+    pieceBytes += chunk.length - start;
+    if (pieceBytes > MAX_RECORD_BYTES)
+      throw new BadLine(line, 'is longer than 64 MiB: is a quote missing its closing quote?');
+    if (records.length > 0) yield records;
+  }
+  if (pieceBytes > 0) yield [takeRecord(new Uint8Array())];
+}
+
+function textOf(bytes: Uint8Array, line: number): string {
+  if (!isUtf8(bytes)) throw new BadLine(line, 'is not valid UTF-8: save the file as UTF-8 and try again');
+  if (bytes.includes(0)) throw new BadLine(line, 'has a NUL character, which Postgres cannot store');
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+  return text.replace(/\r?\n$/, '');
+}
+
+/**
+ * Reads the fields of a record. Stricter than COPY, which accepts `"a"b` and `a"b"` as `ab`.
+ *
+ * @returns null for an empty field without quotes
+ * @throws BadLine for a misplaced quote, or a carriage return outside quotes
+ */
+export function fieldsOf({ line, text }: CsvRecord, delimiter: string): (string | null)[] {
+  const fields: (string | null)[] = [];
+  for (let start = 0; start <= text.length;) {
+    let unquoted = start;
+    while (text[unquoted] === '"') {
+      const close = text.indexOf('"', unquoted + 1); // two quotes inside quotes close and open again
+      if (close === -1) throw new BadLine(line, 'a quote is never closed');
+      unquoted = close + 1;
+    }
+    const isQuoted = unquoted > start;
+    const next = text.indexOf(delimiter, unquoted);
+    const end = next === -1 ? text.length : next;
+    const rest = text.slice(unquoted, end);
+    if (isQuoted && rest !== '')
+      throw new BadLine(line, 'there is text after a closing quote (write a quote inside quotes as "")');
+    if (rest.includes('"')) throw new BadLine(line, 'there is a quote inside a field that does not start with one');
+    if (rest.includes('\r'))
+      throw new BadLine(line, 'there is a carriage return outside quotes that is not followed by a line feed');
+    fields.push(isQuoted ? text.slice(start + 1, unquoted - 1).replaceAll('""', '"') : rest || null);
+    start = end + 1;
+  }
+  return fields;
+}
