@@ -63,7 +63,7 @@ export async function startSqlGateway(options: SqlGatewayOptions): Promise<SqlGa
   const upstream = new Client({ connectionString: database }); // never connected: it resolves the defaults of the URL
   const sessions = new Sessions(database, maxConnections);
 
-  async function run(request: IncomingMessage, signal: AbortSignal): Promise<Buffer[]> {
+  async function run(request: IncomingMessage, signal: AbortSignal): Promise<Buffer> {
     const login = loginOf(request.headers);
     checkPassword(login, password);
     if (login.database !== upstream.database) throw noSuchDatabase(login.database);
@@ -78,7 +78,7 @@ export async function startSqlGateway(options: SqlGatewayOptions): Promise<SqlGa
     response.setHeader('neon-request-id', randomUUID());
     const [pathname] = (request.url ?? '').split('?');
     if (pathname !== '/sql' || request.method !== 'POST') {
-      send(response, 400, [Buffer.from('"query is not supported"')]);
+      send(response, 400, '"query is not supported"');
       return;
     }
     const clientGone = new AbortController();
@@ -87,7 +87,7 @@ export async function startSqlGateway(options: SqlGatewayOptions): Promise<SqlGa
       send(response, 200, await run(request, clientGone.signal));
     } catch (error) {
       const failure = failureOf(error);
-      send(response, failure.status, [Buffer.from(failureJson(failure))]);
+      send(response, failure.status, failureJson(failure));
     }
   });
   server.listen(0, '127.0.0.1');
@@ -106,11 +106,10 @@ export async function startSqlGateway(options: SqlGatewayOptions): Promise<SqlGa
   };
 }
 
-function send(response: ServerResponse, status: number, body: Buffer[]): void {
-  const length = body.reduce((sum, chunk) => sum + chunk.length, 0);
-  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': length });
-  for (const chunk of body) response.write(chunk);
-  response.end();
+function send(response: ServerResponse, status: number, body: Buffer | string): void {
+  response
+    .writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) })
+    .end(body);
 }
 
 function noSuchDatabase(name: string): Failure {

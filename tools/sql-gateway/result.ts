@@ -1,16 +1,13 @@
 import type { Connection, FieldDef, Submittable } from 'pg';
 import { Failure } from './failure.ts';
 import type { Statement } from './request.ts';
-import { RowWriter } from './row-writer.ts';
 
-/**
- * A statement and its result as JSON. Submit it to a `pg` client with `client.query`. The client calls the methods `handle…` for
- * the server's messages, except that rows go to {@link row}.
- */
+/** A statement and its result as JSON. Submit it to a `pg` client with `client.query`. The client calls the methods `handle…`. */
 export class Result implements Submittable {
   readonly #statement: Statement;
   readonly #maxBytes: number;
-  readonly #rows = new RowWriter();
+  readonly #rows: Buffer[] = [];
+  #rowsLength = 0;
   readonly #done = Promise.withResolvers<void>();
   #fields = '[]';
   #tag = '';
@@ -26,26 +23,20 @@ export class Result implements Submittable {
   }
 
   /** The JSON, once {@link done} has resolved. */
-  chunks(): Buffer[] {
+  json(): Buffer {
     const [command = '', ...numbers] = this.#tag.split(' ');
     const count = numbers[command === 'INSERT' ? 1 : 0] ?? ''; // INSERT has an OID before the count
     const rowCount = /^\d+$/.test(count) ? count : 'null';
-    return [
+    return Buffer.concat([
       Buffer.from(`{"fields":${this.#fields},"rows":[`),
-      ...this.#rows.chunks(),
+      ...this.#rows,
       Buffer.from(`],"command":${JSON.stringify(command)},"rowCount":${rowCount},"rowAsArray":true}`),
-    ];
+    ]);
   }
 
   /** Rejects {@link done}. */
   fail(reason: Failure): void {
     this.#done.reject(reason);
-  }
-
-  /** Takes the body of a DataRow message. */
-  row(buffer: Buffer, start: number, end: number): void {
-    if (this.#rows.length <= this.#maxBytes) this.#rows.add(buffer, start, end);
-    else this.fail(new Failure(507, `response is too large (max is ${this.#maxBytes} bytes)`));
   }
 
   /** Sends Parse, Bind, Describe, Execute and Sync: the extended query protocol. */
@@ -62,6 +53,18 @@ export class Result implements Submittable {
 
   handleRowDescription({ fields }: { fields: FieldDef[] }): void {
     this.#fields = JSON.stringify(fields.map(fieldOf));
+  }
+
+  /** @param row.fields the values as text */
+  handleDataRow({ fields }: { fields: (string | null)[] }): void {
+    if (this.#rowsLength > this.#maxBytes) {
+      this.fail(new Failure(507, `response is too large (max is ${this.#maxBytes} bytes)`));
+      return;
+    }
+    const separator = this.#rowsLength === 0 ? '' : ',';
+    const row = Buffer.from(separator + JSON.stringify(fields));
+    this.#rows.push(row);
+    this.#rowsLength += row.length;
   }
 
   handleCommandComplete({ text }: { text: string }): void {

@@ -1,6 +1,5 @@
 import { connect, Socket } from 'node:net';
 import { type Client, DatabaseError, Pool, type PoolClient } from 'pg';
-import { divertRows } from './divert-rows.ts';
 import { connectFailure, Failure } from './failure.ts';
 import type { Statement } from './request.ts';
 import { Result } from './result.ts';
@@ -13,13 +12,6 @@ export interface RunOptions {
   maxBytes: number;
   /** Aborted when the client has disconnected. */
   signal: AbortSignal;
-}
-
-/** A connection's state. */
-interface Session {
-  role: string | undefined;
-  /** Receives the rows. Those of the gateway's own statements are dropped. */
-  result: Result | undefined;
 }
 
 /**
@@ -39,7 +31,7 @@ const BECOME_ROLE = `
 export class Sessions {
   readonly #pool: Pool;
   readonly #sockets = new Set<Socket>();
-  readonly #sessions = new WeakMap<PoolClient, Session>();
+  readonly #roles = new WeakMap<PoolClient, string | undefined>();
 
   /** @param database `postgres://` URL */
   constructor(database: string, maxConnections: number) {
@@ -51,10 +43,7 @@ export class Sessions {
     });
     this.#pool.on('error', () => {}); // an idle connection was lost: the pool opens a new one
     this.#pool.on('connect', (client) => {
-      const session: Session = { role: undefined, result: undefined };
-      this.#sessions.set(client, session);
       client.on('error', () => {}); // the connection was lost: the statement fails as well
-      divertRows(client, (...row) => session.result?.row(...row));
     });
   }
 
@@ -64,30 +53,27 @@ export class Sessions {
    *
    * @throws Failure or DatabaseError
    */
-  async run(statement: Statement, { role, maxBytes, signal }: RunOptions): Promise<Buffer[]> {
+  async run(statement: Statement, { role, maxBytes, signal }: RunOptions): Promise<Buffer> {
     const client = await this.#pool.connect().catch((error: unknown) => Promise.reject(connectFailure(error)));
-    const session = this.#sessions.get(client) as Session;
     const result = new Result(statement, maxBytes);
     try {
-      if (session.role !== role) await reset(client, session, role);
+      if (this.#roles.get(client) !== role) await this.#reset(client, role);
       if (!signal.aborted) {
         signal.addEventListener('abort', () => result.fail(clientGone()));
-        session.result = result;
         client.query(result);
         await result.done;
-        session.result = undefined;
       }
     } catch (error) {
       if (!(error instanceof DatabaseError)) await cancel(client);
       client.release(true);
       throw error instanceof DatabaseError || error instanceof Failure ? error : new Failure(400, 'connection closed');
     }
-    reset(client, session, role).then(
+    this.#reset(client, role).then(
       () => client.release(),
       () => client.release(true), // a transaction was left open
     );
     if (signal.aborted) throw clientGone();
-    return result.chunks();
+    return result.json();
   }
 
   /** Closes all connections, whatever they are doing. */
@@ -97,18 +83,18 @@ export class Sessions {
     await ended;
   }
 
+  /** Removes everything that a statement left in the session (settings, temporary tables, locks) and changes the role. */
+  async #reset(client: PoolClient, role: string | undefined): Promise<void> {
+    await client.query('DISCARD ALL');
+    if (role !== undefined) await client.query(BECOME_ROLE, [role]);
+    this.#roles.set(client, role);
+  }
+
   #newSocket(): Socket {
     const socket = new Socket();
     this.#sockets.add(socket);
     return socket.on('close', () => this.#sockets.delete(socket));
   }
-}
-
-/** Removes everything that a statement left in the session (settings, temporary tables, locks) and changes the role. */
-async function reset(client: PoolClient, session: Session, role: string | undefined): Promise<void> {
-  await client.query('DISCARD ALL');
-  if (role !== undefined) await client.query(BECOME_ROLE, [role]);
-  session.role = role;
 }
 
 /** Nobody receives it, because the client has disconnected. */
