@@ -1,7 +1,15 @@
 import { readFile } from 'node:fs/promises';
-import type { Language } from '../../tools/recipes/catalogue.ts';
 import { duckdbFromNpm } from './duckdb.ts';
 import { type Finished, type RunOptions, runProgram } from './programs.ts';
+
+export type Language = 'curl' | 'python' | 'r' | 'duckdb';
+
+/** @param path of a recipe */
+export function languageOf(path: string): Language {
+  if (path.endsWith('.sh')) return 'curl';
+  if (path.endsWith('.py')) return 'python';
+  return path.endsWith('.R') ? 'r' : 'duckdb';
+}
 
 /** Runs the recipes of a language. */
 export interface Interpreter {

@@ -1,10 +1,9 @@
-// npm run recipes: runs the recipes of docs/recipes.md against the service and checks their results.
+// npm run recipes: runs the programs in recipes/ against the service and checks their results.
 import { Command, InvalidArgumentError } from 'commander';
 import { UserError, reasonOf, runCommand } from '../../tools/command.ts';
-import { type Language, type RecipeFile, recipeFiles } from '../../tools/recipes/catalogue.ts';
 import { checks } from './checks.ts';
 import { NotRun } from './checks/expect.ts';
-import { type Interpreter, type Missing, findInterpreter } from './interpreters.ts';
+import { type Interpreter, type Language, type Missing, findInterpreter, languageOf } from './interpreters.ts';
 import { type Trials, prepareTrials } from './trial.ts';
 
 const LANGUAGES = Object.keys(findInterpreter) as Language[];
@@ -41,7 +40,7 @@ await runCommand(async () => {
     process.once(signal, () => void trials.stop().finally(() => process.exit(1)));
   const outcomes: Outcome[] = [];
   try {
-    for (const recipe of recipeFiles) outcomes.push(await runRecipe(recipe, found, trials));
+    for (const path of Object.keys(checks)) outcomes.push(await runRecipe(path, found, trials));
   } finally {
     await trials.stop();
   }
@@ -51,7 +50,7 @@ await runCommand(async () => {
 });
 
 async function runRecipe(
-  { path, language }: RecipeFile,
+  path: string,
   found: ReadonlyMap<Language, Interpreter | Missing>,
   trials: Trials,
 ): Promise<Outcome> {
@@ -59,8 +58,7 @@ async function runRecipe(
     print(`${outcome.padEnd(7)}  ${path.padEnd(28)}  ${details}`);
     return outcome;
   };
-  const interpreter = language && found.get(language);
-  if (!interpreter) return report('not run', 'manual steps');
+  const interpreter = found.get(languageOf(path)) ?? { missing: 'it has no language' };
   if ('missing' in interpreter) return report('not run', interpreter.missing);
   try {
     const check = checks[path];

@@ -1,12 +1,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { RECIPES } from '../../tools/recipes/catalogue.ts';
+import { fileURLToPath } from 'node:url';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { hardRows } from './hard-rows.ts';
 import type { Interpreter } from './interpreters.ts';
 import type { Finished } from './programs.ts';
 import { type DemoService, startDemoService } from './service.ts';
+
+const RECIPES = fileURLToPath(new URL('../../recipes/', import.meta.url));
 
 /** The service with hard data, to run recipes against. */
 export interface Trials {
