@@ -11,14 +11,11 @@ import { type Server, StartError, startServer } from './server.ts';
 //
 // - The process that started the server stops it. If that process is killed, kill-with-parent.ts stops the server.
 // - The server is started with the setting STARTED_BY, which names that process.
-// - A command uses a server that is already running. Meanwhile, one of its connections holds a shared advisory lock. A
-//   command that started the server takes that lock exclusively before it stops the server with a smart shutdown, so that
-//   it waits for the others. It keeps the lock until postmaster.pid shows the shutdown: a command that gets the shared
-//   lock and then finds the server ready can rely on it.
+// - A command uses the server of npm start if there is one. Commands that start a server themselves run one after the other.
 // - npm start needs a server that no other process stops. It waits for a server that a command has started to stop, and
-//   fails if another npm start has one. When it ends, it stops the server with a fast shutdown.
+//   fails if another npm start has one.
 
-/** `npm start` runs a server for as long as it runs itself; a command also uses one that is already running. */
+/** `npm start` always starts its own server; a command also uses that of `npm start`. */
 export type Role = 'service' | 'command';
 
 export interface EmbeddedDatabase extends AsyncDisposable {
@@ -38,14 +35,11 @@ interface Starter {
 }
 
 const STARTED_BY = 'survey_export.started_by';
-/** An arbitrary number, the same in all versions of this service: "SRED" in ASCII. */
-const ADVISORY_LOCK = 0x53524544;
-
 const POLL_MS = 100;
 const NOTICE_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 15_000;
-/** Time for a fast shutdown, which writes a checkpoint. After that, the server is killed and the next start recovers. */
-const FAST_SHUTDOWN_MS = 2_000;
+/** Time that npm start has for a fast shutdown, which writes a checkpoint. Then the server is killed and the next start recovers. */
+const SHUTDOWN_MS = 2_000;
 
 /**
  * Opens the database in `<dataDir>/postgres`. Creates it if it is missing, and starts its server if none is running.
@@ -99,31 +93,14 @@ function ownDatabase(server: Server, folder: DataFolder, role: Role): EmbeddedDa
     ended,
     async [Symbol.asyncDispose]() {
       stopping = true;
-      await (role === 'service' ? stopFast(server) : stopWhenUnused(server, url, folder));
+      await (role === 'service' ? stopInTime(server) : server.stop('SIGINT'));
     },
   };
 }
 
-async function stopFast(server: Server): Promise<void> {
-  const timer = setTimeout(() => void server.stop('SIGQUIT'), FAST_SHUTDOWN_MS);
+async function stopInTime(server: Server): Promise<void> {
+  const timer = setTimeout(() => void server.stop('SIGQUIT'), SHUTDOWN_MS);
   await server.stop('SIGINT');
-  clearTimeout(timer);
-}
-
-/** Waits for the commands that use the server, then stops it. */
-async function stopWhenUnused(server: Server, url: string, folder: DataFolder): Promise<void> {
-  const timer = setTimeout(notice, NOTICE_MS, 'the other programs that use the database');
-  const client = clientFor(url);
-  try {
-    await client.connect();
-    await client.query('select pg_advisory_lock($1)', [ADVISORY_LOCK]);
-  } catch {
-    // The server is already stopping, or accepts no more connections.
-  }
-  const ended = server.stop('SIGTERM');
-  while (await isReady(server, folder)) await sleep(POLL_MS);
-  await client.end().catch(() => {});
-  await ended;
   clearTimeout(timer);
 }
 
@@ -132,42 +109,34 @@ async function use(postmaster: Postmaster, folder: DataFolder, role: Role): Prom
   const inTransition = { waitFor: `Postgres (process ${postmaster.pid}), which is starting or shutting down` };
   if (!postmaster.isReady) return inTransition;
   const url = urlOf(folder, postmaster);
-  const client = clientFor(url);
-  await using connection = new AsyncDisposableStack();
-  connection.defer(() => client.end());
+  const starter = await starterOf(url).catch(async (error: unknown) => {
+    if (!(await isReady(postmaster, folder))) return undefined;
+    throw new UserError(`Postgres (process ${postmaster.pid}) refuses a connection: ${reasonOf(error)}`, {
+      cause: error,
+    });
+  });
+  if (!starter) return inTransition;
+  const name = `process ${starter.pid} (${starter.name})`;
+  if (!isAlive(starter.pid)) {
+    process.kill(postmaster.pid, 'SIGINT');
+    return inTransition;
+  }
+  if (starter.role === 'command') return { waitFor: `${name} to end` };
+  if (role === 'service')
+    throw new UserError(`${folder.data} is in use by ${name}: end it, or set DATA_DIR to another folder`);
+  return { url, ended: new Promise(() => {}), [Symbol.asyncDispose]: async () => {} };
+}
+
+async function starterOf(url: string): Promise<Starter> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  client.on('error', () => {}); // a lost connection fails the running query
   try {
     await client.connect();
-    const starter = await starterOf(client);
-    const name = `process ${starter.pid} (${starter.name})`;
-    if (!isAlive(starter.pid)) {
-      process.kill(postmaster.pid, 'SIGINT');
-    } else if (role === 'service') {
-      if (starter.role === 'command') return { waitFor: `${name} to end` };
-      throw new UserError(`${folder.data} is in use by ${name}: end it, or set DATA_DIR to another folder`);
-    } else if ((await share(client)) && (await isReady(postmaster, folder))) {
-      const sharing = connection.move();
-      return { url, ended: new Promise(() => {}), [Symbol.asyncDispose]: () => sharing.disposeAsync() };
-    }
-  } catch (error) {
-    if (error instanceof UserError) throw error;
-    if (await isReady(postmaster, folder))
-      throw new UserError(`Postgres (process ${postmaster.pid}) refuses a connection: ${reasonOf(error)}`, {
-        cause: error,
-      });
+    const { rows } = await client.query<{ starter: string }>('select current_setting($1) as starter', [STARTED_BY]);
+    return JSON.parse(rows[0]?.starter ?? '') as Starter;
+  } finally {
+    await client.end();
   }
-  return inTransition;
-}
-
-async function starterOf(client: Client): Promise<Starter> {
-  const { rows } = await client.query<{ starter: string }>('select current_setting($1) as starter', [STARTED_BY]);
-  return JSON.parse(rows[0]?.starter ?? '') as Starter;
-}
-
-async function share(client: Client): Promise<boolean> {
-  const { rows } = await client.query<{ shared: boolean }>('select pg_try_advisory_lock_shared($1) as shared', [
-    ADVISORY_LOCK,
-  ]);
-  return rows[0]?.shared === true;
 }
 
 /** Whether the same server still accepts connections. */
@@ -184,12 +153,6 @@ function thisProcess(role: Role): Starter {
 
 function urlOf({ password }: DataFolder, { port }: { port: number }): string {
   return `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
-}
-
-function clientFor(url: string): Client {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
-  client.on('error', () => {}); // a lost connection fails the running query
-  return client;
 }
 
 function notice(waitFor: string): void {
