@@ -83,38 +83,35 @@ const LOGGED_OUT = { CLOUDFLARE_API_TOKEN: '', CLOUDFLARE_API_KEY: '', HOME: '/n
 const deploy = (env: NodeJS.ProcessEnv, ...args: string[]) => startTool('deploy.ts', args, env).outcome;
 
 describe('npm run deploy', () => {
-  test('lists everything that is missing, even without a network, and deploys nothing', async () => {
+  test('lists everything that is missing, and uploads nothing', async () => {
+    using cloudflare = await startCloudflare([]);
     const { status, stderr } = await deploy(
-      { ...LOGGED_OUT, DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/db' },
+      { ...cloudflare.env, DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/db' },
       ...['--env', 'production', '--config', unfinished],
     );
     expect(status).toBe(1);
     expect(stderr.split('\n')).toEqual([
       'Nothing was deployed. 3 problems:',
       expect.stringMatching(/^- wrangler\.toml: the id of API_KEYS .*kv namespace create/),
-      expect.stringMatching(/^- wrangler is not logged in: run "npx wrangler login"/),
+      `- ${MISSING_SECRET}`,
       expect.stringMatching(/^- Cannot connect to Postgres 127\.0\.0\.1:1\/db \(DATABASE_URL\): .*ECONNREFUSED/),
       '',
     ]);
     expect(stderr).not.toContain('secret@');
-  });
-
-  test('without its secret explains how to set it, and uploads nothing', async () => {
-    using cloudflare = await startCloudflare([]);
-    const { status, stderr } = await deploy(cloudflare.env, '--env', 'production', '--config', config);
-    expect(stderr).toBe(`Nothing was deployed. 1 problem:\n- ${MISSING_SECRET}\n`);
-    expect(status).toBe(1);
     expect(cloudflare.calls).toContainEqual(
       expect.stringContaining(`/accounts/${ACCOUNT}/workers/scripts/survey-response-export-production/secrets`),
     );
     expect(cloudflare.uploads()).toEqual([]);
   });
 
-  test('before the first deployment explains the same', async () => {
+  test.each([
+    ['before the first deployment', {}, MISSING_SECRET],
+    ['without a login', LOGGED_OUT, 'wrangler is not logged in: run "npx wrangler login" or set CLOUDFLARE_API_TOKEN'],
+  ])('%s explains what to do', async (_, env, problem) => {
     using cloudflare = await startCloudflare(undefined);
-    for (const [name, value] of Object.entries(cloudflare.env)) vi.stubEnv(name, value);
+    for (const [name, value] of Object.entries({ ...cloudflare.env, ...env })) vi.stubEnv(name, value);
     onTestFinished(() => void vi.unstubAllEnvs());
-    expect(await cloudflareProblems({ env: 'production', config }, ['DATABASE_URL'])).toEqual([MISSING_SECRET]);
+    expect(await cloudflareProblems({ env: 'production', config }, ['DATABASE_URL'])).toEqual([problem]);
   });
 
   test('only checks with --check', async () => {

@@ -172,17 +172,6 @@ describe('the embedded database', () => {
     expect(await query(database.url, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  test('is refused to npm start while another npm start uses it, and the error names that process', async () => {
-    await createDatabase();
-    const first = await openElsewhere('service');
-    await expect(open('service')).rejects.toMatchObject({
-      name: 'UserError',
-      message: expect.stringContaining(`is in use by process ${first.pid} (npm start)`),
-    });
-    await first.close();
-    expect(isRunning()).toBe(false);
-  });
-
   test('is stopped without a checkpoint if it takes too long to stop', async () => {
     await createDatabase();
     const database = await open('service');

@@ -102,35 +102,24 @@ describe('npm start', () => {
     await expect.poll(processes, { timeout: 5_000 }).toEqual([]);
   });
 
-  test.each(['SIGTERM', 'SIGKILL'] as const)(
-    'starts again with the same data and key, and stops with all it started when npm gets %s',
-    async (signal) => {
-      const npm = spawn('npm', ['start'], {
-        env: { ...process.env, DATABASE_URL: '', PORT: String(port), DATA_DIR: dataDir },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      const ended = once(npm, 'close'); // all of them write to the same pipe, which closes after the last one has ended
-      let printed = '';
-      npm.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
-      await expect.poll(() => printed, { timeout: 100_000 }).toContain('Ctrl-C');
-      expect(keyIn(printed)).toBe(key);
-      expect(await use(key)).toBe(200);
-      npm.kill(signal);
-      await ended;
-      expect(processes()).toEqual([]);
-      expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false); // the database was shut down
-      await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow('fetch failed');
-    },
-  );
-
-  test('stops at once, with all it started, on Ctrl-C', async () => {
-    const next = await start();
-    expect(next.key).toBe(key);
-    expect(await next.stop('SIGINT')).toEqual({ status: 0, stderr: '' }); // status 1 if it missed its deadline
+  test('starts again with the same data and key, and stops with all it started when npm is killed', async () => {
+    const npm = spawn('npm', ['start'], {
+      env: { ...process.env, DATABASE_URL: '', PORT: String(port), DATA_DIR: dataDir },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = once(npm, 'close'); // all of them write to the same pipe, which closes after the last one has ended
+    let printed = '';
+    npm.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+    await expect.poll(() => printed, { timeout: 100_000 }).toContain('Ctrl-C');
+    expect(keyIn(printed)).toBe(key);
+    expect(await use(key)).toBe(200);
+    npm.kill('SIGKILL');
+    await ended;
     expect(processes()).toEqual([]);
+    expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false); // the database was shut down
   });
 
-  test('issues a new demo key after the old one was revoked', async () => {
+  test('issues a new demo key after the old one was revoked, and stops at once, with all it started, on Ctrl-C', async () => {
     const keys = (...args: string[]) => startTool('keys.ts', args, { DATA_DIR: dataDir }).outcome;
     const listed: { id: string; name: string }[] = JSON.parse((await keys('list', '--json')).stdout);
     const demo = listed.find(({ name }) => name === 'demo');
@@ -140,7 +129,9 @@ describe('npm start', () => {
     expect(await use(key)).toBe(401);
     key = next.key;
     expect(await use(key)).toBe(200);
-    expect(await next.stop('SIGINT')).toEqual({ status: 0, stderr: '' });
+    expect(await next.stop('SIGINT')).toEqual({ status: 0, stderr: '' }); // status 1 if it missed its deadline
+    expect(processes()).toEqual([]);
+    await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow('fetch failed');
   });
 
   test('ends with an error, and with all it started, when workerd ends', async () => {
