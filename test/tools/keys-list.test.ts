@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hashApiKey } from '../../src/auth/api-key.ts';
 import { query } from '../support/database.ts';
 import { type KeysCommand, startKeysCommand } from '../support/keys.ts';
 import { type Outcome, startTool } from '../support/run-tool.ts';
@@ -9,7 +8,7 @@ const HOSTILE = 'a\u{1b}[31mb\nc\u{9b}2Jd\u{202e}e';
 describe('npm run keys -- list', () => {
   let keys: KeysCommand;
   let none: Record<'text' | 'json', Outcome>;
-  const issued: { key: string; id: string; prefix: string }[] = [];
+  const issued: { id: string; prefix: string }[] = [];
 
   beforeAll(async () => {
     keys = await startKeysCommand();
@@ -106,14 +105,6 @@ describe('npm run keys -- list', () => {
       },
       expect.objectContaining({ name: 'new', created: '2026-11-20T09:15:59.999Z', state: 'active' }),
     ]);
-  });
-
-  test('shows neither keys nor hashes', async () => {
-    const printed = (await keys.run('list')).stdout + (await keys.run('list', '--json')).stdout;
-    for (const { key } of issued) {
-      expect(printed).not.toContain(key);
-      expect(printed).not.toContain(await hashApiKey(key));
-    }
   });
 
   test('refuses an unknown account', async () => {

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { hashApiKey, isWellFormedApiKey } from '../../src/auth/api-key.ts';
-import type { ListedKey } from '../../tools/keys/list.ts';
+import { listKeys } from '../../tools/keys/list.ts';
 import type { RotatedKey } from '../../tools/keys/rotate.ts';
 import { query } from '../support/database.ts';
 import { CACHE_NOTE, type KeysCommand, UNKNOWN_ID, startKeysCommand } from '../support/keys.ts';
@@ -20,10 +20,7 @@ describe('npm run keys -- rotate', () => {
   });
   afterAll(() => keys?.stop());
 
-  const listed = async (id: string) => {
-    const all = JSON.parse((await keys.run('list', '--json')).stdout) as ListedKey[];
-    return all.find((key) => key.id === id);
-  };
+  const listed = async (id: string) => (await listKeys(keys.url)).find((key) => key.id === id);
   const rotated = async (...args: string[]) => {
     const { status, stdout } = await keys.run('rotate', '--json', ...args);
     expect(status).toBe(0);
