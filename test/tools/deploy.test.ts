@@ -1,7 +1,4 @@
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,12 +8,12 @@ import { cloudflareProblems, namesIn } from '../../tools/deploy/cloudflare.ts';
 import { configProblems, readEnvironment } from '../../tools/deploy/config.ts';
 import { databaseProblems } from '../../tools/deploy/database.ts';
 import { migrate } from '../../tools/migrations.ts';
+import { ACCOUNT, fail, startCloudflare, succeed } from '../support/cloudflare.ts';
 import { type TestPostgres, startPostgres } from '../support/postgres.ts';
 import { startTool } from '../support/run-tool.ts';
 import { query } from '../support/database.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const ACCOUNT = '0123456789abcdef0123456789abcdef';
 const NAMESPACE = 'fedcba9876543210fedcba9876543210';
 
 let folder: string;
@@ -36,45 +33,19 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Starts a fake of Cloudflare's API. @param secrets of the Worker; undefined if the Worker does not exist yet */
-async function startCloudflare(secrets: readonly string[] | undefined) {
-  const calls: string[] = [];
-  const server = createServer((request, response) => {
-    const path = request.url ?? '';
-    calls.push(`${request.method} ${path}`);
-    request.resume();
-    const respond = (status: number, body: object) =>
-      response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+async function startAccount(secrets: readonly string[] | undefined) {
+  return startCloudflare((path) => {
     if (/\/scripts\/[\w-]+\/secrets/.test(path)) {
-      if (secrets) respond(200, succeed(secrets.map((name) => ({ name, type: 'secret_text' }))));
-      else respond(404, fail(10_007, 'This Worker does not exist on your account.'));
-    } else if (path.includes('/scripts/') || path.includes('/services/'))
-      respond(400, fail(1, 'the fake deploys nothing')); // wrangler retries after a 500
-    else respond(200, succeed(/\/accounts|\/memberships/.test(path) ? [] : { email: 'you@example.org' }));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    calls,
-    uploads: () => calls.filter((call) => /^(?:PUT|POST|PATCH)/.test(call)),
-    env: {
-      CLOUDFLARE_API_BASE_URL: `http://127.0.0.1:${port}/client/v4`,
-      CLOUDFLARE_API_TOKEN: 'token',
-      CLOUDFLARE_ACCOUNT_ID: ACCOUNT,
-    },
-    [Symbol.dispose]: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
+      if (secrets) return { status: 200, body: succeed(secrets.map((name) => ({ name, type: 'secret_text' }))) };
+      return { status: 404, body: fail(10_007, 'This Worker does not exist on your account.') };
+    }
+    if (path.includes('/scripts/') || path.includes('/services/'))
+      return { status: 400, body: fail(1, 'the fake deploys nothing') }; // wrangler retries after a 500
+    return { status: 200, body: succeed(/\/accounts|\/memberships/.test(path) ? [] : { email: 'you@example.org' }) };
+  });
 }
 
-const succeed = (result: object) => ({ success: true, errors: [], messages: [], result });
-const fail = (code: number, message: string) => ({
-  success: false,
-  errors: [{ code, message }],
-  messages: [],
-  result: null,
-});
+const uploadsIn = (calls: readonly string[]) => calls.filter((call) => /^(?:PUT|POST|PATCH)/.test(call));
 
 const MISSING_SECRET =
   'The secret DATABASE_URL is not set; run "npx wrangler secret put DATABASE_URL --env production"';
@@ -84,7 +55,7 @@ const deploy = (env: NodeJS.ProcessEnv, ...args: string[]) => startTool('deploy.
 
 describe('npm run deploy', () => {
   test('lists everything that is missing, and uploads nothing', async () => {
-    using cloudflare = await startCloudflare([]);
+    using cloudflare = await startAccount([]);
     const { status, stderr } = await deploy(
       { ...cloudflare.env, DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/db' },
       ...['--env', 'production', '--config', unfinished],
@@ -101,30 +72,30 @@ describe('npm run deploy', () => {
     expect(cloudflare.calls).toContainEqual(
       expect.stringContaining(`/accounts/${ACCOUNT}/workers/scripts/survey-response-export-production/secrets`),
     );
-    expect(cloudflare.uploads()).toEqual([]);
+    expect(uploadsIn(cloudflare.calls)).toEqual([]);
   });
 
   test.each([
     ['before the first deployment', {}, MISSING_SECRET],
     ['without a login', LOGGED_OUT, 'wrangler is not logged in: run "npx wrangler login" or set CLOUDFLARE_API_TOKEN'],
   ])('%s explains what to do', async (_, env, problem) => {
-    using cloudflare = await startCloudflare(undefined);
+    using cloudflare = await startAccount(undefined);
     for (const [name, value] of Object.entries({ ...cloudflare.env, ...env })) vi.stubEnv(name, value);
     onTestFinished(() => void vi.unstubAllEnvs());
     expect(await cloudflareProblems({ env: 'production', config }, ['DATABASE_URL'])).toEqual([problem]);
   });
 
   test('only checks with --check', async () => {
-    using cloudflare = await startCloudflare(['DATABASE_URL']);
+    using cloudflare = await startAccount(['DATABASE_URL']);
     const { status, stdout, stderr } = await deploy(cloudflare.env, '--env', 'staging', '--check', '--config', config);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toContain('Database not checked');
-    expect(cloudflare.uploads()).toEqual([]);
+    expect(uploadsIn(cloudflare.calls)).toEqual([]);
     expect(cloudflare.calls.join()).not.toContain('/scripts/survey-response-export-production');
   });
 
   test('deploys if nothing is missing, and fails if the deployment fails', async () => {
-    using cloudflare = await startCloudflare(['DATABASE_URL']);
+    using cloudflare = await startAccount(['DATABASE_URL']);
     const { status, stderr } = await deploy(cloudflare.env, '--env', 'staging', '--config', config);
     expect(stderr).toContain('the fake deploys nothing');
     expect(status).toBe(1);

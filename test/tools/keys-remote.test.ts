@@ -1,44 +1,12 @@
-import { once } from 'node:events';
-import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { hashApiKey } from '../../src/auth/api-key.ts';
 import { runWrangler } from '../../tools/keys/wrangler.ts';
+import { ACCOUNT, fail, startCloudflare, succeed } from '../support/cloudflare.ts';
 import { query } from '../support/database.ts';
 import { type KeysCommand, UNKNOWN_ID, startKeysCommand } from '../support/keys.ts';
 import { commandLines } from '../support/processes.ts';
 
-interface Call {
-  readonly method: string | undefined;
-  readonly path: string | undefined;
-}
-
-/** Starts a fake of Cloudflare's API. @param result computes a response's body from the request's path; undefined never responds */
-async function startCloudflare(status: number, result: (path: string) => object | undefined) {
-  const calls: Call[] = [];
-  const respond = ({ method, url = '' }: IncomingMessage, response: ServerResponse) => {
-    calls.push({ method, path: url });
-    const body = result(url);
-    if (body) response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
-  };
-  const server = createServer(respond).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    calls,
-    env: {
-      CLOUDFLARE_API_BASE_URL: `http://127.0.0.1:${port}/client/v4`,
-      CLOUDFLARE_API_TOKEN: 'token',
-      CLOUDFLARE_ACCOUNT_ID: '0123456789abcdef0123456789abcdef',
-    },
-    [Symbol.dispose]: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
-}
-
-const succeed = () => ({ success: true, errors: [], messages: [], result: {} });
+const succeeding = () => ({ status: 200, body: succeed({}) });
 
 describe('npm run keys, with --remote', () => {
   let keys: KeysCommand;
@@ -52,28 +20,17 @@ describe('npm run keys, with --remote', () => {
     (await query(keys.url, 'select from api_keys where id = $1 and revoked is not null', [id])).length === 1;
 
   test('clears the cache through the API', async () => {
-    using cloudflare = await startCloudflare(200, succeed);
+    using cloudflare = await startCloudflare(succeeding);
     const { key, id } = await keys.issue();
     const { status, stderr } = await keys.runWith(cloudflare.env, 'revoke', id, '--remote');
     expect(status).toBe(0);
     expect(stderr).not.toContain('cache');
-    expect(cloudflare.calls).toEqual([
-      {
-        method: 'DELETE',
-        path: expect.stringMatching(
-          `^/client/v4/accounts/0123\\w+/storage/kv/namespaces/\\w+/values/${await hashApiKey(key)}$`,
-        ),
-      },
-    ]);
+    const path = `/client/v4/accounts/${ACCOUNT}/storage/kv/namespaces/\\w+/values/${await hashApiKey(key)}`;
+    expect(cloudflare.calls).toEqual([expect.stringMatching(`^DELETE ${path}$`)]);
   });
 
   test('shows an error of the API, without the hash', async () => {
-    using cloudflare = await startCloudflare(404, (path) => ({
-      success: false,
-      errors: [{ code: 10013, message: `no entry ${path}` }],
-      messages: [],
-      result: null,
-    }));
+    using cloudflare = await startCloudflare((path) => ({ status: 404, body: fail(10_013, `no entry ${path}`) }));
     const { key, id } = await keys.issue();
     const { status, stdout, stderr } = await keys.runWith(cloudflare.env, 'revoke', id, '--remote');
     expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringMatching(/^revoked /) });
@@ -96,7 +53,7 @@ describe('npm run keys, with --remote', () => {
   });
 
   test('refuses an environment that wrangler.toml does not have, for which wrangler would use another namespace', async () => {
-    using cloudflare = await startCloudflare(200, succeed);
+    using cloudflare = await startCloudflare(succeeding);
     const { id } = await keys.issue();
     const { status, stderr } = await keys.runWith(cloudflare.env, 'revoke', id, '--remote', '--env', 'nowhere');
     expect(status).toBe(1);
@@ -104,7 +61,7 @@ describe('npm run keys, with --remote', () => {
   });
 
   test('gives up on a Cloudflare that does not respond, and leaves no process', async () => {
-    using cloudflare = await startCloudflare(200, () => undefined);
+    using cloudflare = await startCloudflare(() => undefined);
     for (const [name, value] of Object.entries(cloudflare.env)) vi.stubEnv(name, value);
     const args = ['kv', 'key', 'delete', UNKNOWN_ID, '--binding', 'API_KEYS', '--remote'];
     await expect(runWrangler(args, { timeoutMs: 5_000 })).rejects.toThrow('wrangler took longer than 5 s');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
-import { openDatabase } from '../../tools/database.ts';
+import { openDatabase, postgresUrl } from '../../tools/database.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { query } from '../support/database.ts';
@@ -127,8 +127,12 @@ describe('DATABASE_URL', () => {
     expect(await query(database.url, 'select current_user')).toEqual([{ current_user: 'odd' }]);
   });
 
-  test.each(['prefer', 'require', 'verify-ca'])('with sslmode=%s requires TLS, without a warning', async (mode) => {
-    const { status, stderr } = await startTool('migrate.ts', [], { DATABASE_URL: `${url}?sslmode=${mode}` }).outcome;
+  test.each(['prefer', 'require', 'verify-ca'])('with sslmode=%s means verify-full', (mode) => {
+    expect(postgresUrl(`postgres://me:p@host/db?sslmode=${mode}`).search).toBe('?sslmode=verify-full');
+  });
+
+  test('with sslmode=require requires TLS, without a warning', async () => {
+    const { status, stderr } = await startTool('migrate.ts', [], { DATABASE_URL: `${url}?sslmode=require` }).outcome;
     expect(status).toBe(1);
     expect(stderr).toMatch(/^Cannot connect to .*: The server does not support SSL connections\n$/);
   });

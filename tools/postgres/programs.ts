@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { chmod, cp, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -37,7 +37,6 @@ const INSTEAD = 'set DATABASE_URL to a Postgres server';
  */
 export async function findPrograms(account: Account | undefined): Promise<Programs> {
   const { native, version } = installed(`${process.platform}-${process.arch}`);
-  await makeExecutable(join(native, 'bin'));
   const found = await programsIn(native, account);
   if (!('error' in found)) return found;
   if (!account || !isPermissionProblem(found.error)) throw cannotRun(found.error);
@@ -82,14 +81,6 @@ function cannotRun(cause: unknown): UserError {
     `the Postgres from npm does not run on this system, which has to have glibc: ${INSTEAD} (${reasonOf(cause)})`,
     { cause },
   );
-}
-
-/** npm does not always keep the permissions of a package's files. */
-async function makeExecutable(bin: string): Promise<void> {
-  for (const name of await readdir(bin)) {
-    const file = join(bin, name);
-    if (((await stat(file)).mode & 0o111) !== 0o111) await chmod(file, 0o755);
-  }
 }
 
 /** The folder where root puts what the server's account cannot reach elsewhere. */

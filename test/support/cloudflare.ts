@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export const ACCOUNT = '0123456789abcdef0123456789abcdef';
+
+/** The body of a successful response. */
+export const succeed = (result: object) => ({ success: true, errors: [], messages: [], result });
+
+/** The body of an error. */
+export const fail = (code: number, message: string) => ({
+  success: false,
+  errors: [{ code, message }],
+  messages: [],
+  result: null,
+});
+
+/**
+ * Starts a fake of Cloudflare's API.
+ *
+ * @param respond computes a response from the request's path; with undefined, there is none
+ */
+export async function startCloudflare(respond: (path: string) => { status: number; body: object } | undefined) {
+  /** The requests, such as `GET /client/v4/accounts`. */
+  const calls: string[] = [];
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
+    const path = request.url ?? '';
+    calls.push(`${request.method} ${path}`);
+    request.resume();
+    const result = respond(path);
+    if (!result) return;
+    response.writeHead(result.status, { 'Content-Type': 'application/json' }).end(JSON.stringify(result.body));
+  };
+  const server = createServer(handle).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    calls,
+    env: {
+      CLOUDFLARE_API_BASE_URL: `http://127.0.0.1:${port}/client/v4`,
+      CLOUDFLARE_API_TOKEN: 'token',
+      CLOUDFLARE_ACCOUNT_ID: ACCOUNT,
+    },
+    [Symbol.dispose]: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
