@@ -52,12 +52,13 @@ describe('npm run keys, with --remote', () => {
     expect(await isRevoked(id)).toBe(true);
   });
 
-  test('refuses an environment that wrangler.toml does not have, for which wrangler would use another namespace', async () => {
+  test('deletes nothing in an environment that wrangler.toml does not have', async () => {
     using cloudflare = await startCloudflare(succeeding);
     const { id } = await keys.issue();
     const { status, stderr } = await keys.runWith(cloudflare.env, 'revoke', id, '--remote', '--env', 'nowhere');
     expect(status).toBe(1);
     expect(stderr).toContain('(No environment found in configuration with name "nowhere")');
+    expect(cloudflare.calls).toEqual([]);
   });
 
   test('gives up on a Cloudflare that does not respond, and leaves no process', async () => {

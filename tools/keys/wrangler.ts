@@ -30,28 +30,23 @@ export async function runWrangler(
   const logs = logFolder === undefined ? { WRANGLER_WRITE_LOGS: 'false' } : { WRANGLER_LOG_PATH: logFolder };
   const env = { ...process.env, ...WRANGLER_ENV, ...logs, WRANGLER_LOG: logLevel };
   const signal = AbortSignal.timeout(timeoutMs);
-  let output: { stdout: string; stderr: string };
   try {
-    output = await promisify(execFile)(process.execPath, [WRANGLER, ...args], { cwd: root, env, signal });
+    const { stdout } = await promisify(execFile)(process.execPath, [WRANGLER, ...args], { cwd: root, env, signal });
+    return stripVTControlCharacters(stdout);
   } catch (error) {
     const { stdout = '', stderr = '' } = error as Partial<ExecFileException>;
     throw new UserError(
       signal.aborted ? `wrangler took longer than ${timeoutMs / 1000} s` : reasonFrom(stdout + stderr),
     );
   }
-  if (UNKNOWN_ENVIRONMENT.test(output.stderr)) throw new UserError(reasonFrom(output.stderr));
-  return stripVTControlCharacters(output.stdout);
 }
-
-/** wrangler only warns about an unknown environment, and continues with the wrong namespace. */
-const UNKNOWN_ENVIRONMENT = /No environment found in configuration[^\n]*/;
 
 /** The message of Cloudflare's API, or else the first sentence of wrangler's error. */
 function reasonFrom(output: string): string {
   const text = stripVTControlCharacters(output);
   if (text.includes('necessary to set a CLOUDFLARE_API_TOKEN'))
     return 'wrangler is not logged in: run "npx wrangler login" or set CLOUDFLARE_API_TOKEN';
-  const environment = UNKNOWN_ENVIRONMENT.exec(text)?.[0];
+  const environment = /No environment found in configuration.*/.exec(text)?.[0];
   const detail = /^.*\[code: \d+\]/m.exec(text)?.[0].trim();
   const error = /\[ERROR\]\s*(.+?)(\.\s|$)/m.exec(text)?.[1];
   const reason = environment ?? (detail && `Cloudflare: ${detail}`) ?? error ?? 'wrangler failed';
