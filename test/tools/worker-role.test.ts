@@ -62,6 +62,12 @@ describe('on a server that takes only roles with a plaintext password, as Neon d
 });
 
 describe('npm run db:worker-url', () => {
+  test('before the migrations names the command that runs them', async () => {
+    const { status, stdout, stderr } = await run('worker-url.ts', postgres.url);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toContain('There is no role survey_export_worker: run "npm run db:migrate" first.');
+  });
+
   test('names the databases that the password also holds for', async () => {
     const url = await postgres.createDatabase();
     const other = await postgres.createDatabase();
@@ -85,14 +91,6 @@ describe('npm run db:worker-url', () => {
     const { status, stdout, stderr } = await run('worker-url.ts', tenant);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toContain('The user of DATABASE_URL may not change the role survey_export_worker');
-  });
-
-  test('before the migrations names the command that runs them', async () => {
-    const server = await startPostgres();
-    const { status, stdout, stderr } = await run('worker-url.ts', server.url);
-    await server.stop();
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toContain('There is no role survey_export_worker: run "npm run db:migrate" first.');
   });
 });
 

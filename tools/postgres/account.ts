@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
-import { chown, lchown, lstat, readdir, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+
+const run = promisify(execFile);
 
 /** The OS account that Postgres runs as, in the shape of `spawn`'s options. */
 export interface Account {
@@ -22,7 +24,7 @@ export async function serverAccount(folder = '/'): Promise<Account | undefined> 
 }
 
 async function idOfNobody(flag: '-u' | '-g'): Promise<number> {
-  const { stdout } = await promisify(execFile)('id', [flag, 'nobody']);
+  const { stdout } = await run('id', [flag, 'nobody']);
   return Number(stdout);
 }
 
@@ -36,10 +38,5 @@ export async function canReach(folder: string, account: Account | undefined): Pr
 
 /** Makes `account` the owner of a file, or of a folder with everything in it. Does nothing for this process's own account. */
 export async function chownTree(path: string, account: Account | undefined): Promise<void> {
-  if (!account) return;
-  const entry = await lstat(path);
-  if (entry.isSymbolicLink()) return lchown(path, account.uid, account.gid);
-  await chown(path, account.uid, account.gid);
-  if (!entry.isDirectory()) return;
-  for (const name of await readdir(path)) await chownTree(join(path, name), account);
+  if (account) await run('chown', ['-R', `${account.uid}:${account.gid}`, path]);
 }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { chmod, cp, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -99,20 +99,11 @@ async function copyOf(native: string, version: string): Promise<string> {
     // The package also has libraries to link against, which a server does not need.
     const filter = (path: string) => !path.endsWith('.a');
     await cp(native, draft, { recursive: true, verbatimSymlinks: true, filter });
-    await openToAll(draft);
+    await promisify(execFile)('chmod', ['-R', 'a+rX', draft]);
     await rename(draft, copy);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
     if (!existsSync(copy)) throw error;
   }
   return copy;
-}
-
-async function openToAll(folder: string): Promise<void> {
-  await chmod(folder, 0o755);
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) await openToAll(path);
-    else if (entry.isFile()) await chmod(path, 0o755);
-  }
 }
