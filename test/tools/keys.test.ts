@@ -75,7 +75,6 @@ describe('npm run keys -- issue', () => {
     ['a bad name', [...ISSUE, '--name', ' '], '--name: is empty'],
     ['a bad lifetime', [...ISSUE, '--expires', '3 weeks'], '--expires: "3 weeks" is not'],
     ['a bad address of a new account', ['issue', '--create-account', '--email', 'new'], '--email: "new" is not'],
-    ['a misspelt option', ['issue', '--emial', 'a@b'], "error: unknown option '--emial'\n(Did you mean --email?)"],
     ['no account', ['issue'], "required option '--email <email>' not specified"],
   ])('refuses %s', async (_, args, message) => {
     const { status, stdout, stderr } = await keys.run(...args);
@@ -87,12 +86,10 @@ describe('npm run keys -- issue', () => {
 describe('the help of npm run keys', () => {
   const help = (...args: string[]) => startTool('keys.ts', args, {}).outcome;
 
-  test.each(['issue', 'list', 'rotate', 'revoke'])('has examples of %s', async (command) => {
-    const { status, stdout } = await help(command, '--help');
+  test('has examples', async () => {
+    const { status, stdout } = await help('issue', '--help');
     expect(status).toBe(0);
-    expect(stdout).toMatch(
-      new RegExp(`^Usage: npm run keys -- ${command} .*^Examples:\n  npm run --silent keys -- ${command}`, 'ms'),
-    );
+    expect(stdout).toMatch(/^Usage: npm run keys -- issue .*^Examples:\n {2}npm run --silent keys -- issue/ms);
   });
 
   test.each([
