@@ -38,25 +38,16 @@ describe('the local key cache', () => {
     };
   }
 
-  test('loses only a revoked key, again when the command is repeated, then a rotated one', async () => {
-    const [revoked, rotated, other] = [await keys.issue(), await keys.issue(), await keys.issue()];
-    const hash = await hashApiKey(revoked.key);
-    const rotatedHash = await hashApiKey(rotated.key);
-    const otherHash = await hashApiKey(other.key);
-    {
-      await using cache = await openCache();
-      await cache.put(hash, rotatedHash, otherHash);
+  test('loses only a revoked key, and again when the command is repeated', async () => {
+    const [revoked, other] = [await keys.issue(), await keys.issue()];
+    const [hash, otherHash] = [await hashApiKey(revoked.key), await hashApiKey(other.key)];
+    await using cache = await openCache(); // wrangler shares it with another process
+    for (const hashes of [[hash, otherHash], [hash]]) {
+      await cache.put(...hashes);
+      expect(await keys.run('revoke', revoked.id)).toMatchObject({ status: 0, stderr: CACHE_NOTE });
+      expect(await cache.hashes()).toEqual([otherHash]);
     }
-    expect(await keys.run('revoke', revoked.id)).toMatchObject({ status: 0, stderr: CACHE_NOTE });
     expect(await readdir(keys.folder, { recursive: true })).not.toContainEqual(expect.stringMatching(/\.log$/));
-
-    await using cache = await openCache(); // from here on, wrangler shares it with another process
-    expect((await cache.hashes()).toSorted()).toEqual([rotatedHash, otherHash].toSorted());
-    await cache.put(hash);
-    expect(await keys.run('revoke', revoked.id)).toMatchObject({ status: 0, stderr: CACHE_NOTE });
-    expect((await cache.hashes()).toSorted()).toEqual([rotatedHash, otherHash].toSorted());
-    expect((await keys.run('rotate', rotated.id)).status).toBe(0);
-    expect(await cache.hashes()).toEqual([otherHash]);
   });
 
   test('that cannot be cleared: the new key is printed', async () => {
