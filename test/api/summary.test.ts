@@ -20,7 +20,8 @@ const summary = (survey: TestSurvey, parameters: Parameters = {}) =>
 /** The summary of a survey: its responses and participants listed by Postgres in a session of the time zone, and counted here. */
 async function summaryOf(survey: TestSurvey, { zone = 'UTC', where = 'true' } = {}): Promise<string> {
   const rows = await withClient(async (client) => {
-    await client.query(`set timezone = '${zone}'`);
+    await client.query('begin');
+    await client.query(`set local timezone = '${zone}'`);
     const result = await client.query<{ day: string; userid: string; iso: string }>(
       `select left(r.timestamp::text, 10) as day, r.userid,
          regexp_replace(to_char(r.timestamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '(\\.\\d{3})000$', '\\1') || 'Z' as iso
@@ -28,6 +29,7 @@ async function summaryOf(survey: TestSurvey, { zone = 'UTC', where = 'true' } = 
        order by r.timestamp`,
       [survey.forms.map(({ id }) => id)],
     );
+    await client.query('rollback');
     return result.rows;
   });
   const countsOf = (some: typeof rows) => ({

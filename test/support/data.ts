@@ -41,14 +41,29 @@ export interface TestResponse {
   readonly translated_response?: string | null;
 }
 
-/** Runs `work` on a new connection. */
+/** Connections to the database of each service, kept open: to connect takes longer than most queries. */
+const pools = new Map<string, pg.Pool>();
+
+function poolOf(databaseUrl: string): pg.Pool {
+  const known = pools.get(databaseUrl);
+  if (known) return known;
+  const pool = new pg.Pool({ connectionString: databaseUrl, allowExitOnIdle: true });
+  pool.on('error', () => {}); // an idle connection was lost: the pool opens a new one
+  pools.set(databaseUrl, pool);
+  return pool;
+}
+
+/** Runs `work` on a connection of its own, which is used again unless it fails. */
 export async function withClient<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: stackAddress().databaseUrl });
-  await client.connect();
+  const pool = poolOf(stackAddress().databaseUrl);
+  const client = (await pool.connect()) as pg.Client & pg.PoolClient; // the pool creates clients of this class
+  let isDone = false;
   try {
-    return await work(client);
+    const result = await work(client);
+    isDone = true;
+    return result;
   } finally {
-    await client.end();
+    client.release(!isDone);
   }
 }
 
