@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { type Exchange, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { origin } from '../support/api.ts';
 import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { useStack } from '../support/stack-address.ts';
@@ -51,6 +51,15 @@ export const RETRIES_MS = 25_000;
 /** Moves the Worker's clock by {@link RETRIES_MS}. */
 export async function endRetries(): Promise<void> {
   await fetch(origin(), { headers: { 'Test-Clock-Forward': String(RETRIES_MS) } });
+}
+
+/** Recognises the first attempt at each query. A retry has the same parameters, and SQL with another name for its result. */
+export function firstAttempts(): (exchange: Exchange) => boolean {
+  const seen = new Set<string>();
+  return ({ query, params }) => {
+    const attempt = JSON.stringify([query.replaceAll(/\br[\da-f]{32}\b/g, ''), params]);
+    return seen.size < seen.add(attempt).size;
+  };
 }
 
 /** Rows of {@link createPagedSurvey}. */
