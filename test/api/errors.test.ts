@@ -7,7 +7,16 @@ interface App {
   createApp(): { request(path: string, init: RequestInit, env: object, context: object): Promise<Response> };
 }
 
-const ENDPOINTS = ['/surveys', '/responses', '/responses/csv', '/responses/xlsx', '/responses/form-data'];
+const ENDPOINTS = [
+  '/surveys',
+  '/responses',
+  '/responses/csv',
+  '/responses/xlsx',
+  '/responses/ndjson',
+  '/responses/form-data',
+  '/responses/questions',
+  '/responses/summary',
+];
 const SURVEY_ENDPOINTS = ENDPOINTS.slice(1);
 
 let account: TestAccount;
@@ -81,13 +90,17 @@ describe('500 for a survey', () => {
     }
   });
 
-  test('that has no responses, even with a token', async () => {
+  test('that has no responses, even with a token, filters or a layout', async () => {
     const after = Buffer.from('2026-01-01 00:00:00+00,,').toString('base64');
-    expectError(
-      await fetchApi(`/responses${query({ survey: empty.name, after })}`, { key: account.key }),
-      500,
-      `No responses were found for survey: empty for user: ${account.email}`,
-    );
+    const filters = { since: '2026-01-01', userid: 'ann', shortcode: 'x', count: 'true' };
+    for (const path of [
+      `/responses${query({ survey: empty.name, after })}`,
+      `/responses/ndjson${query({ survey: empty.name, ...filters })}`,
+      `/responses/csv${query({ survey: empty.name, layout: 'wide', userid: 'ann' })}`,
+    ]) {
+      const message = `No responses were found for survey: empty for user: ${account.email}`;
+      expectError(await fetchApi(path, { key: account.key }), 500, message);
+    }
   });
 });
 

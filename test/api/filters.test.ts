@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Page, type ResponseRow, fetchApi, errorBody, query } from '../support/api.ts';
+import { type Page, type ResponseRow, fetchApi, errorBody } from '../support/api.ts';
 import { parseCsv } from '../support/csv.ts';
 import {
   type TestResponse,
@@ -22,14 +22,14 @@ const USERS = ['ann', 'ben', 'Ann', '', 'a,b "c"\n', '1555', '%00', 'ä'];
 const QUESTIONS = ['q1', 'q2', 'Q1', 'q1 '];
 
 let survey: TestSurvey;
-let empty: TestSurvey;
+/** The first line of its CSV file. */
+let header: string;
 /** The whole survey, read without a filter. */
 let all: ResponseRow[];
 
 beforeAll(async () => {
   const account = await createAccount();
   survey = await createSurvey(account, 'to filter', 6); // f0, f0, f1, f1, f2, f2
-  empty = await createSurvey(account, 'without responses');
   const responses: TestResponse[] = [];
   for (const [t, timestamp] of TIMES.entries())
     for (const [u, userid] of USERS.entries())
@@ -38,6 +38,7 @@ beforeAll(async () => {
         if (u === q) responses.push({ form: (t + u + q + 1) % 6, timestamp, userid, question_ref }); // ties in all except the form version
       }
   await addResponses(survey, responses);
+  header = String(await copyResponses(survey)).split('\n', 1)[0] ?? '';
   all = await rows({});
   if (all.length !== responses.length) throw new Error('the API does not return all responses of the test');
 });
@@ -133,7 +134,7 @@ describe.each(CASES)('%j', (parameters, passes) => {
 
   test('selects and counts the rows of /responses/csv and /responses/ndjson', async () => {
     const csv = await fetchFiltered('/responses/csv', { ...parameters, count: 'true' });
-    expect(csv.status).toBe(200);
+    expect([csv.status, csv.text.split('\n', 1)]).toEqual([200, [header]]);
     expect(parseCsv(csv.bytes).map(keyOf)).toEqual(expected().map(keyOf));
     const ndjson = await fetchFiltered('/responses/ndjson', { ...parameters, count: 'true' });
     expect(ndjson.text).toBe(
@@ -166,37 +167,6 @@ describe.each(['Z', '+00', '+00:00'])('a token of the older format with the offs
   );
 });
 
-test('filters that match nothing select an empty page, a CSV header and no NDJSON, with status 200', async () => {
-  const nothing = { userid: 'nobody' };
-  const responses = [
-    await fetchFiltered('/responses', nothing),
-    await fetchFiltered('/responses/csv', nothing),
-    await fetchFiltered('/responses/ndjson', nothing),
-  ];
-  const [header] = (await copyResponses(survey)).toString().split('\n');
-  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
-  expect(responses.map(({ text }) => text)).toEqual(['{"responses":[]}', `${header}\n`, '']);
-});
-
-test.each(['/responses', '/responses/csv', '/responses/ndjson'])(
-  'a survey that has no responses or does not exist gets the same error with filters: %s',
-  async (path) => {
-    for (const name of [empty.name, 'none']) {
-      const response = await fetchFiltered(path, {
-        survey: name,
-        userid: 'ann',
-        since: '2026-01-01',
-        shortcode: 'x',
-        count: 'true',
-      });
-      expect([response.status, response.text]).toEqual([
-        500,
-        errorBody(`No responses were found for survey: ${name} for user: ${survey.account.email}`),
-      ]);
-    }
-  },
-);
-
 describe('an invalid value gets 400 with a message that names the parameter', () => {
   const time =
     'must be a time such as 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00, or a date such as 2026-03-01 (midnight UTC).';
@@ -222,13 +192,5 @@ describe('an invalid value gets 400 with a message that names the parameter', ()
       const response = await fetchFiltered(path, parameters);
       expect([response.status, response.text]).toEqual([400, errorBody(message)]);
     }
-  });
-
-  test('but not if the endpoint does not have the parameter', async () => {
-    expect((await fetchApi('/surveys?since=x', { key: survey.account.key })).status).toBe(200);
-    const formData = await fetchApi(`/responses/form-data${query({ survey: survey.name, since: 'x' })}`, {
-      key: survey.account.key,
-    });
-    expect(formData.status).toBe(200);
   });
 });

@@ -1,6 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Page, type ResponseRow, fetchApi, errorBody, query } from '../support/api.ts';
-import { type TestResponse, type TestSurvey, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
+import {
+  type TestResponse,
+  type TestSurvey,
+  addResponses,
+  createAccount,
+  createSurvey,
+  iso,
+  sql,
+} from '../support/data.ts';
 
 const TIMES = [
   '2026-03-01T00:03:43.770Z',
@@ -31,8 +39,7 @@ beforeAll(async () => {
   await addResponses(survey, rows);
   const stored = await sql<{ key: string }>(
     `select concat_ws('|', timestamp, userid, question_ref, surveyid) as key,
-       regexp_replace(to_char(r.timestamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '(\\.\\d{3})000$', '\\1') || 'Z' as timestamp,
-       userid, question_ref, surveyid
+       ${iso('r.timestamp')} as timestamp, userid, question_ref, surveyid
      from responses r where surveyid = any($1) order by r.timestamp, userid, question_ref, surveyid`,
     [survey.forms.map(({ id }) => id)],
   );
@@ -63,13 +70,6 @@ describe('paging', () => {
   test.each([1, 7, 5000])('reads every row once and in order with pageSize=%i', async (pageSize) => {
     expect(expected.length).toBe(rows.length);
     expect(await readAll(pageSize, ({ token }) => token)).toEqual(expected);
-  });
-
-  test('can resume after any row', async () => {
-    const all = await page(5000);
-    for (const at of [0, 1, 17, all.length - 2]) {
-      expect((await page(5000, all[at]?.token)).map(nameOf)).toEqual(expected.slice(at + 1));
-    }
   });
 
   test('ends with an empty page after the last row, and after any later position', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { pgText } from '../support/arbitraries.ts';
+import { anyFilter, pgText } from '../support/arbitraries.ts';
 import { errorBody, fetchApi, query } from '../support/api.ts';
 import {
   type TestAccount,
@@ -9,10 +9,12 @@ import {
   addResponses,
   createAccount,
   createSurvey,
+  iso,
+  sql,
   withClient,
 } from '../support/data.ts';
 
-type Parameters = Record<string, string | undefined>;
+type Parameters = Record<string, string | readonly string[] | undefined>;
 
 const summary = (survey: TestSurvey, parameters: Parameters = {}) =>
   fetchApi(`/responses/summary${query({ survey: survey.name, ...parameters })}`, { key: survey.account.key });
@@ -24,7 +26,7 @@ async function summaryOf(survey: TestSurvey, { zone = 'UTC', where = 'true' } = 
     await client.query(`set local timezone = '${zone}'`);
     const result = await client.query<{ day: string; userid: string; iso: string }>(
       `select left(r.timestamp::text, 10) as day, r.userid,
-         regexp_replace(to_char(r.timestamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '(\\.\\d{3})000$', '\\1') || 'Z' as iso
+         ${iso('r.timestamp')} as iso
        from responses r join surveys s on s.id = r.surveyid where s.id = any($1::uuid[]) and (${where})
        order by r.timestamp`,
       [survey.forms.map(({ id }) => id)],
@@ -80,14 +82,19 @@ beforeAll(async () => {
 
 test('a summary counts responses and participants, in all and by day, in any time zone', async () => {
   await fc.assert(
-    fc.asyncProperty(anyResponses, fc.subarray(ZONES, { minLength: 4, maxLength: 4 }), async (rows, zones) => {
-      const survey = await createSurvey(account, undefined, 3);
-      await addResponses(survey, rows);
-      for (const zone of zones) {
-        const response = await summary(survey, { timezone: zone });
-        expect([zone, response.status, response.text]).toEqual([zone, 200, await summaryOf(survey, { zone })]);
-      }
-    }),
+    fc.asyncProperty(
+      anyResponses,
+      fc.subarray(ZONES, { minLength: 4, maxLength: 4 }),
+      anyFilter,
+      async (rows, zones, [filter, where]) => {
+        const survey = await createSurvey(account, undefined, 3);
+        await addResponses(survey, rows);
+        for (const zone of zones) {
+          const response = await summary(survey, { timezone: zone, ...filter });
+          expect([zone, response.status, response.text]).toEqual([zone, 200, await summaryOf(survey, { zone, where })]);
+        }
+      },
+    ),
     { numRuns: 30 },
   );
 });
@@ -123,24 +130,6 @@ describe('a summary', () => {
     expect(JSON.parse(text)).toMatchObject({ responses: 144, days: [{ day: '2026-06-30', responses: 144 }] });
   });
 
-  test.each<[string, Parameters, string]>([
-    ['since', { since: '2026-06-30' }, `r.timestamp >= '2026-06-30Z'`],
-    ['until', { until: '2026-06-30T06:00:00+02:00' }, `r.timestamp < '2026-06-30 04:00Z'`],
-    ['shortcode', { shortcode: 'f1' }, `s.shortcode = 'f1'`],
-    ['question_ref', { question_ref: 'q3' }, `r.question_ref = 'q3'`],
-    ['userid', { userid: 'u7' }, `r.userid = 'u7'`],
-    [
-      'all of them',
-      { since: '2026-06-29T12:00:00Z', until: '2026-07-02', shortcode: 'f0', question_ref: 'q7', userid: 'u23' },
-      `r.timestamp >= '2026-06-29 12:00Z' and r.timestamp < '2026-07-02Z' and s.shortcode = 'f0'
-       and r.question_ref = 'q7' and r.userid = 'u23'`,
-    ],
-  ])('can be narrowed by %s', async (_, parameters, where) => {
-    const expected = await summaryOf(survey, { zone: 'Asia/Kolkata', where });
-    expect(expected).toContain('"day"');
-    expect((await summary(survey, { timezone: 'Asia/Kolkata', ...parameters })).text).toBe(expected);
-  });
-
   test('has zeros, nulls and no days if nothing matches', async () => {
     for (const parameters of [{ since: '2030-01-01' }, { shortcode: 'none' }, { userid: 'nobody', timezone: 'CET' }]) {
       const { status, text } = await summary(survey, parameters);
@@ -167,31 +156,16 @@ describe('a summary', () => {
       expect([response.status, response.headers.get('X-Error-Code')]).toEqual([400, 'invalid_parameter']);
     }
   });
-
-  test('of an unknown survey, or of one without responses, is an error', async () => {
-    const { name } = await createSurvey(account);
-    for (const timezone of ['UTC', 'CET']) {
-      for (const unknown of [name, 'none']) {
-        const response = await summary({ ...survey, name: unknown }, { timezone, userid: 'nobody' });
-        expect([response.status, response.text]).toEqual([
-          500,
-          errorBody(`No responses were found for survey: ${unknown} for user: ${account.email}`),
-        ]);
-      }
-    }
-  });
 });
 
 test('a summary of too many days is refused', async () => {
   const survey = await createSurvey(account);
-  await withClient((client) =>
-    client.query(
-      `insert into responses (parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx,
-         question_text, response, timestamp)
-       select 'p', $1::uuid, 'f0', 1, 'u', 'q', 1, 'q?', 'yes', '1900-01-01Z'::timestamptz + i * interval '1 day'
-       from generate_series(1, 40000) i`,
-      [survey.forms[0]?.id],
-    ),
+  await sql(
+    `insert into responses (parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx,
+       question_text, response, timestamp)
+     select 'p', $1::uuid, 'f0', 1, 'u', 'q', 1, 'q?', 'yes', '1900-01-01Z'::timestamptz + i * interval '1 day'
+     from generate_series(1, 40000) i`,
+    [survey.forms[0]?.id],
   );
   const { status, text } = await summary(survey);
   expect([status, text]).toEqual([

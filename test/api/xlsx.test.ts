@@ -162,11 +162,6 @@ describe('a workbook gets an error', () => {
     expect(JSON.parse(body)).toEqual({ error: { message } });
     expect(headers.get('X-Ignored-Parameters')).toBeNull();
   });
-
-  test('for a survey without responses', async () => {
-    const empty = await createSurvey(account);
-    expect((await get(empty)).headers.get('X-Error-Code')).toBe('no_responses');
-  });
 });
 
 describe('a cell of a workbook', () => {

@@ -142,7 +142,7 @@ export async function addResponses(survey: TestSurvey, responses: readonly TestR
 }
 
 /** SQL for the API's timestamps, written differently from the service's. */
-const iso = (column: string) =>
+export const iso = (column: string) =>
   String.raw`regexp_replace(to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '(\.\d{3})000$', '\1') || 'Z'`;
 
 const quoted = (text: string, mark: string) => mark + text.replaceAll(mark, mark + mark) + mark;

@@ -1,5 +1,5 @@
 import { naiveCsv } from './csv.ts';
-import { type TestSurvey, sql } from './data.ts';
+import { type TestSurvey, iso, sql } from './data.ts';
 
 const FIXED = ['userid', 'parent_surveyid', 'parent_shortcode', 'flowid', 'started', 'ended', 'attempts', 'metadata'];
 
@@ -11,10 +11,6 @@ export interface WideParameters {
   readonly metadata?: readonly string[] | undefined;
   readonly require_metadata?: readonly string[] | undefined;
 }
-
-/** SQL for the API's timestamps. */
-const iso = (column: string) =>
-  String.raw`regexp_replace(to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '(\.\d{3})000$', '\1') || 'Z'`;
 
 /** SQL for the last of a record's values. */
 const last = (value: string) => `(array_agg(${value} order by n))[count(*)]`;
