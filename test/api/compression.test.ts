@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { origin, query } from '../support/api.ts';
-import { type TestSurvey, addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
+import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
 
 /**
  * The local runtime also simulates Cloudflare's edge, which compresses JSON of any size. It ignores the value in capitals, so
@@ -98,10 +98,6 @@ describe.each(PATHS)('%s', (path) => {
       '{"error":{"message":"Invalid Token."}}',
     ]);
   });
-});
-
-test('a small export equals the output of COPY', async () => {
-  expect((await fetchRaw('/responses/csv', small, {})).bytes.toString()).toBe((await copyResponses(small)).toString());
 });
 
 test('a workbook is not compressed again', async () => {

@@ -11,10 +11,6 @@ import {
   createSurvey,
 } from '../support/data.ts';
 
-const HEADER =
-  'parent_surveyid,parent_shortcode,surveyid,flowid,userid,question_ref,question_idx,question_text,response,timestamp,' +
-  'metadata,ad_id,pageid,translated_response\n';
-
 const csvOf = (survey: TestSurvey, parameters: Parameters<typeof query>[0] = {}) =>
   fetchApi(`/responses/csv${query({ survey: survey.name, ...parameters })}`, { key: survey.account.key });
 
@@ -69,17 +65,12 @@ describe('the CSV export', () => {
         // A key given twice counts once.
         const response = await csvOf(survey, { metadata: keys.concat(keys.slice(0, 1)) });
         expect(response.status).toBe(200);
-        expect(response.text).toBe((await copyResponses(survey, keys)).toString('utf8'));
-        expect(response.bytes.equals(await copyResponses(survey, keys))).toBe(true);
+        const copied = await copyResponses(survey, keys);
+        expect(response.text).toBe(copied.toString('utf8'));
+        expect(response.bytes.equals(copied)).toBe(true);
       }),
       { numRuns: 25 },
     );
-  });
-
-  test('has its columns in the documented order', async () => {
-    const survey = await createSurvey(await createAccount());
-    await addResponses(survey, [{}]);
-    expect((await csvOf(survey)).text.startsWith(HEADER)).toBe(true);
   });
 
   test('has every row once, over many pages and form versions', async () => {

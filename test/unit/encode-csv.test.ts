@@ -18,24 +18,6 @@ const rowsOf = (columns: number) => fc.array(fc.array(pgCell, { minLength: colum
 const anyRows = fc.integer({ min: 1, max: 15 }).chain(rowsOf);
 
 describe('the dialect', () => {
-  test.each<[string, string | null, string]>([
-    ['leaves plain text alone', 'plain text', 'plain text'],
-    ['writes nothing for a null', null, ''],
-    ['quotes the empty string', '', '""'],
-    ['quotes a comma', 'a,b', '"a,b"'],
-    ['quotes and doubles a quote', 'say "hi"', '"say ""hi"""'],
-    ['quotes a line feed', 'a\nb', '"a\nb"'],
-    ['quotes a lone carriage return', 'a\rb', '"a\rb"'],
-    ['leaves a tab alone', 'a\tb', 'a\tb'],
-    ['leaves leading and trailing spaces alone', ' a ', ' a '],
-    ['leaves backslashes alone', 'a\\b\\.', 'a\\b\\.'],
-    ['leaves control characters alone', 'a\u0001\b\fb', 'a\u0001\b\fb'],
-    ['keeps a byte order mark', '\ufeffa', '\ufeffa'],
-    ['keeps characters of four bytes', '🎉', '🎉'],
-  ])('%s', (_, cell, expected) => {
-    expect(csvOf([[cell, 'x']])).toBe(`${expected},x\n`);
-  });
-
   test('equals that of a naive encoder, for any rows', () => {
     fc.assert(
       fc.property(anyRows, (rows) => {
