@@ -229,7 +229,8 @@ describe('a permanent failure', () => {
   test.each(permanentFaults.slice(0, 2))('gets 503 before the first byte: %s', async (_, fault) => {
     service.proxy.inject(fault);
     const expect503 = async (path: string) => {
-      const response = await fetchApi(path + query({ survey: survey.name }), { key: survey.account.key });
+      const headers = { 'If-None-Match': '*' };
+      const response = await fetchApi(path + query({ survey: survey.name }), { key: survey.account.key, headers });
       expect([response.status, response.text]).toEqual([
         503,
         errorBody('The database cannot be reached at the moment. Please try again shortly.'),
