@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { type IncomingMessage, get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createSurvey as createBulkSurvey } from '../../bench/data.ts';
 import { generateApiKey } from '../../src/auth/api-key.ts';
 import { errorBody, fetchApi, origin, query } from '../support/api.ts';
 import {
@@ -11,9 +10,9 @@ import {
   addResponses,
   copyResponses,
   createAccount,
+  createBulkSurvey,
   createSurvey,
   storeKey,
-  withClient,
 } from '../support/data.ts';
 import { beginExport, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
@@ -23,7 +22,7 @@ import { withFaultyService } from './service.ts';
 const service = withFaultyService();
 
 /** More than sockets and the pages read ahead can hold. */
-const ROWS = 120_000;
+const ROWS = 80_000;
 const MINUTE = 60_000;
 /** The survey, with as many keys as an isolate's exports need. */
 let surveys: TestSurvey[];
@@ -31,17 +30,10 @@ let survey: TestSurvey;
 let whole: Buffer;
 
 beforeAll(async () => {
-  const account = await createAccount();
-  const { name, forms } = await withClient((client) =>
-    createBulkSurvey(client, account, { name: 'bulk', rows: ROWS, forms: 5 }),
-  );
+  const { name, forms, account } = await createBulkSurvey(await createAccount(), { rows: ROWS, forms: 5 });
   const keys = Array.from({ length: 13 }, generateApiKey);
   for (const key of keys) await storeKey(account.id, key);
-  surveys = keys.map((key) => ({
-    name,
-    account: { ...account, key },
-    forms: forms.map((id) => ({ id, shortcode: 'form' })),
-  }));
+  surveys = keys.map((key) => ({ name, forms, account: { ...account, key } }));
   survey = surveys[0] as TestSurvey;
   whole = await copyResponses(survey);
   for (const {

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { apiKeyPrefix, generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
+import { createSurvey as createBenchSurvey } from '../../bench/data.ts';
 import { stackAddress } from './stack-address.ts';
 
 export interface TestAccount {
@@ -107,6 +108,17 @@ export async function createSurvey(account: TestAccount, name: string = randomUU
     [account.id, name, forms],
   );
   return { name, account, forms: rows };
+}
+
+/** Creates a survey of many responses, as a benchmark's. */
+export async function createBulkSurvey(
+  account: TestAccount,
+  options: { rows: number; forms: number },
+): Promise<TestSurvey> {
+  const { name, forms } = await withClient((client) =>
+    createBenchSurvey(client, account, { name: 'bulk', ...options }),
+  );
+  return { name, account, forms: forms.map((id) => ({ id, shortcode: 'form' })) };
 }
 
 export async function addResponses(survey: TestSurvey, responses: readonly TestResponse[]): Promise<void> {
