@@ -6,7 +6,7 @@ let survey: TestSurvey;
 let key: string;
 
 beforeAll(async () => {
-  survey = await createSurvey(await createAccount());
+  survey = await createSurvey(await createAccount(), 'Ümläut/"x"');
   await addResponses(survey, [{}]);
   ({ key } = survey.account);
 });
@@ -94,14 +94,33 @@ test.each(PATHS)('a preflight needs no key: %s', async (path) => {
   expect(response.headers.get('Access-Control-Allow-Credentials')).toBeNull();
 });
 
-test.each(PATHS)('HEAD has the status and the headers of GET, and no body: %s', async (path) => {
-  const get = await fetchApi(pathOf(path), { key });
-  const head = await fetchApi(pathOf(path), { key, method: 'HEAD' });
-  expect(head.status).toBe(200);
-  expect(head.bytes).toHaveLength(0);
-  expect(head.headers.get('Content-Type')).toBe(get.headers.get('Content-Type'));
-  expect(head.headers.has('Content-Disposition')).toBe(get.headers.has('Content-Disposition'));
-});
+const CSV = 'text/csv; charset=utf-8';
+const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+test.each<[string, string, string | undefined]>([
+  ['/surveys?', 'application/json', undefined],
+  ['/responses?', 'application/json', undefined],
+  ['/responses/questions?', 'application/json', undefined],
+  ['/responses/summary?', 'application/json', undefined],
+  ['/responses/csv?', CSV, 'responses_TIME.csv'],
+  ['/responses/csv?layout=wide&', CSV, 'responses_TIME.csv'],
+  ['/responses/form-data?', CSV, 'form-data_TIME.csv'],
+  ['/responses/questions?format=csv&', CSV, 'codebook_TIME.csv'],
+  ['/responses/ndjson?', 'application/x-ndjson; charset=utf-8', 'responses_TIME.ndjson'],
+  ['/responses/xlsx?', XLSX, 'responses_TIME.xlsx'],
+])(
+  '%s has its type, and a file name that every system accepts; HEAD has the same, and no body',
+  async (path, type, name) => {
+    for (const method of ['GET', 'HEAD']) {
+      const { status, headers, bytes } = await fetchApi(path + query({ survey: survey.name }).slice(1), {
+        key,
+        method,
+      });
+      expect([status, bytes.length > 0, headers.get('Content-Type')]).toEqual([200, method === 'GET', type]);
+      const disposition = headers.get('Content-Disposition')?.replace(/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ/, 'TIME');
+      expect(disposition).toBe(name && `attachment; filename="${name}"`);
+    }
+  },
+);
 
 test('a base URL that ends in a slash works', async () => {
   expect((await fetchService(`/api/v1/${pathOf('/responses')}`, { key })).status).toBe(200);

@@ -115,10 +115,9 @@ describe('a summary', () => {
   });
 
   test('has days in UTC unless another time zone is given', async () => {
-    const { text, headers } = await summary(survey);
+    const { text } = await summary(survey);
     expect(text).toBe(await summaryOf(survey));
     expect((await summary(survey, { timezone: 'UTC' })).text).toBe(text);
-    expect(headers.get('Content-Type')).toBe('application/json');
   });
 
   test('takes a name that is also an abbreviation as the zone, with its daylight-saving time', async () => {
