@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 export const ACCOUNT = '0123456789abcdef0123456789abcdef';
 
@@ -18,20 +19,22 @@ export const fail = (code: number, message: string) => ({
 /**
  * Starts a fake of Cloudflare's API.
  *
- * @param respond computes a response from the request's path; with undefined, there is none
+ * @param respond computes a response from the request's path and body; with undefined, there is none
  */
-export async function startCloudflare(respond: (path: string) => { status: number; body: object } | undefined) {
-  /** The requests, such as `GET /client/v4/accounts`. */
+export async function startCloudflare(
+  respond: (path: string, body: string) => { status: number; body: object } | undefined,
+) {
+  /** The requests, such as `GET /client/v4/accounts`, with their bodies. */
   const calls: string[] = [];
-  const handle = (request: IncomingMessage, response: ServerResponse) => {
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const path = request.url ?? '';
-    calls.push(`${request.method} ${path}`);
-    request.resume();
-    const result = respond(path);
+    const body = await text(request);
+    calls.push(`${request.method} ${path} ${body}`.trimEnd());
+    const result = respond(path, body);
     if (!result) return;
     response.writeHead(result.status, { 'Content-Type': 'application/json' }).end(JSON.stringify(result.body));
   };
-  const server = createServer(handle).listen(0, '127.0.0.1');
+  const server = createServer((request, response) => void handle(request, response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {

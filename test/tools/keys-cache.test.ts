@@ -1,9 +1,12 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { getPlatformProxy } from 'wrangler';
 import { hashApiKey } from '../../src/auth/api-key.ts';
+import { commandLines } from '../support/processes.ts';
+import { startTool } from '../support/run-tool.ts';
 import { CACHE_NOTE, type KeysCommand, startKeysCommand } from '../support/keys.ts';
 
 /** The part of a KV namespace that the tests use. */
@@ -38,16 +41,29 @@ describe('the local key cache', () => {
     };
   }
 
-  test('loses only a revoked key, and again when the command is repeated', async () => {
+  /** Revokes a key. @returns the command's outcome, and the command lines of all processes meanwhile */
+  async function watchRevoking(id: string) {
+    const { child, outcome } = startTool('keys.ts', ['revoke', id], keys.env);
+    const seen = new Set<string>();
+    for (; child.exitCode === null; await sleep(10)) for (const line of commandLines()) seen.add(line);
+    return { ...(await outcome), seen: [...seen].join('\n') };
+  }
+
+  test('loses only a revoked key, and again when the command is repeated; the hash is in no process list or file', async () => {
     const [revoked, other] = [await keys.issue(), await keys.issue()];
     const [hash, otherHash] = [await hashApiKey(revoked.key), await hashApiKey(other.key)];
     await using cache = await openCache(); // wrangler shares it with another process
     for (const hashes of [[hash, otherHash], [hash]]) {
       await cache.put(...hashes);
-      expect(await keys.run('revoke', revoked.id)).toMatchObject({ status: 0, stderr: CACHE_NOTE });
+      const { status, stderr, seen } = await watchRevoking(revoked.id);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining(CACHE_NOTE) });
       expect(await cache.hashes()).toEqual([otherHash]);
+      expect(seen).toContain('kv bulk delete');
+      expect(seen).not.toContain(hash);
     }
-    expect(await readdir(keys.folder, { recursive: true })).not.toContainEqual(expect.stringMatching(/\.log$/));
+    expect(await readdir(keys.folder, { recursive: true })).not.toContainEqual(
+      expect.stringMatching(/\.log$|^survey-export-/),
+    );
   });
 
   test('that cannot be cleared: the new key is printed', async () => {

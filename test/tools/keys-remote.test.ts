@@ -25,16 +25,18 @@ describe('npm run keys, with --remote', () => {
     const { status, stderr } = await keys.runWith(cloudflare.env, 'revoke', id, '--remote');
     expect(status).toBe(0);
     expect(stderr).not.toContain('cache');
-    const path = `/client/v4/accounts/${ACCOUNT}/storage/kv/namespaces/\\w+/values/${await hashApiKey(key)}`;
-    expect(cloudflare.calls).toEqual([expect.stringMatching(`^DELETE ${path}$`)]);
+    const path = `/client/v4/accounts/${ACCOUNT}/storage/kv/namespaces/\\w+/bulk`;
+    expect(cloudflare.calls).toEqual([expect.stringMatching(`^DELETE ${path} \\["${await hashApiKey(key)}"\\]$`)]);
   });
 
   test('shows an error of the API, without the hash', async () => {
-    using cloudflare = await startCloudflare((path) => ({ status: 404, body: fail(10_013, `no entry ${path}`) }));
+    using cloudflare = await startCloudflare((_, body) => ({ status: 404, body: fail(10_013, `no entry ${body}`) }));
     const { key, id } = await keys.issue();
     const { status, stdout, stderr } = await keys.runWith(cloudflare.env, 'revoke', id, '--remote');
     expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringMatching(/^revoked /) });
-    expect(stderr).toContain('could not be removed from the cache (Cloudflare: no entry /client/v4/accounts/0123');
+    expect(stderr).toContain(
+      'could not be removed from the cache (Cloudflare: no entry ["…"] [code: 10013]): it stops working',
+    );
     expect(stderr).not.toContain(await hashApiKey(key));
     expect(await isRevoked(id)).toBe(true);
   });

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { UserError } from '../command.ts';
+import { withTemporaryFolder } from '../temporary-folder.ts';
 import { runWrangler } from './wrangler.ts';
 
 /** Which cache a command clears: the local one, or with `remote` that of the deployed service. */
@@ -23,7 +25,7 @@ export function checkCacheOptions({ remote, env }: CacheOptions): void {
  * Deletes a key's entry from the Worker's KV namespace, so that the next request with the key queries the database. The local
  * namespace is that of `npm start` in `DATA_DIR`, whether it is running or not, if there is one.
  *
- * wrangler takes the hash as an argument, which other users of the machine can see: it is of no use with the API.
+ * wrangler reads the hash from a file that only its owner can read, because arguments are visible in process lists.
  *
  * @param hash the key's SHA-256, lowercase hexadecimal
  * @throws UserError with a short reason that does not contain the hash
@@ -33,5 +35,9 @@ export async function removeFromCache(hash: string, { remote, env }: CacheOption
   if (!remote && !existsSync(localFolder)) return;
   const where = remote ? ['--remote'] : ['--local', '--persist-to', localFolder];
   const environment = env === undefined ? [] : [`--env=${env}`];
-  await runWrangler(['kv', 'key', 'delete', hash, '--binding', 'API_KEYS', ...where, ...environment]);
+  await withTemporaryFolder(async (folder) => {
+    const file = join(folder, 'entries.json');
+    await writeFile(file, JSON.stringify([hash]), { mode: 0o600 });
+    await runWrangler(['kv', 'bulk', 'delete', file, '--force', '--binding', 'API_KEYS', ...where, ...environment]);
+  });
 }
