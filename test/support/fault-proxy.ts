@@ -16,7 +16,7 @@ export interface Exchange {
   readonly query: string;
   readonly params: unknown[];
   /** Responds in place of the target. */
-  reply(status: number, body: string, headers?: Readonly<Record<string, string>>): void;
+  reply(status: number, body: string | Buffer, headers?: Readonly<Record<string, string>>): void;
   /** Resets the connection before the first byte of a response. */
   reset(): void;
   /** Never responds. */
