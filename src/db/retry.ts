@@ -26,6 +26,8 @@ export interface RetryEnv {
 
 /** A suspended compute may take seconds to wake. */
 const REQUEST_MS = 20_000;
+/** A little less than the `statement_timeout` of the Worker’s role. */
+const SCAN_ATTEMPT_MS = 60_000;
 const KEY_MS = 8_000;
 const EXPORT_SECONDS = '60';
 
@@ -40,7 +42,7 @@ export function retryLimits(env: RetryEnv): Record<RetryPolicy, RetryLimits> {
   }
   return {
     request: { totalMs: REQUEST_MS, attemptMs: 8_000 },
-    scan: { totalMs: REQUEST_MS, attemptMs: 60_000 },
+    scan: { totalMs: SCAN_ATTEMPT_MS + 5_000, attemptMs: SCAN_ATTEMPT_MS }, // room for one attempt after a lost result
     export: { totalMs: 1000 * Number(seconds), attemptMs: 15_000 },
     key: { totalMs: KEY_MS, attemptMs: 5_000 },
     probe: { totalMs: 0, attemptMs: 8_000 },

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { DatabaseError } from '../../src/db/errors.ts';
-import { withRetry } from '../../src/db/retry.ts';
+import { type RetryPolicy, retryLimits, withRetry } from '../../src/db/retry.ts';
 
 const LIMITS = { totalMs: 8_000, attemptMs: 1_000 };
 
@@ -87,3 +87,12 @@ test.each([
   const outcome = await run(read, client);
   expect(outcome).toMatchObject({ error: { message: 'left' }, left: 0, ms: 10 });
 });
+
+test.each<RetryPolicy>(['request', 'scan', 'export', 'key'])(
+  'a result that is lost is requested again: %s',
+  (policy) => {
+    const { totalMs, attemptMs } = retryLimits({})[policy];
+    const LONGEST_DELAY_MS = 2_000;
+    expect(attemptMs + LONGEST_DELAY_MS).toBeLessThan(totalMs);
+  },
+);
