@@ -1,5 +1,5 @@
 import { ESCAPES, codePointAt, writeUtf8 } from './json-escapes.ts';
-import { type EncodeRows, type RowShape, malformed } from './rows.ts';
+import { type EncodeRows, LastKey, type RowShape, malformed } from './rows.ts';
 
 /*
  * The CSV encoder: from the bytes of a SQL-over-HTTP response straight to the bytes of CSV records.
@@ -51,6 +51,8 @@ function encodeRows(
   const offset = start + 1;
   let found = new Int32Array(0);
   const cellStarts = new Int32Array(MAX_COLUMNS + 1);
+  const cellEnds = cellStarts.subarray(1); // with the comma or LF
+  const key = new LastKey(keyColumns);
   const position = { read: start + 1, write: start + 1 };
   let rowCount = 0;
 
@@ -73,6 +75,8 @@ function encodeRows(
       position.write = cellStarts[columns] as number;
       bytes[position.write - 1] = LF;
     }
+    cellStarts[columns] = position.write;
+    if (!key.next(bytes, cellStarts, cellEnds)) throw malformed(position.read - 1);
     if (withCells) {
       const at = rowCount * columns;
       if (at + columns >= found.length) found = new Int32Array(found.buffer.transfer(8 * (at + columns + 1)));
@@ -85,9 +89,8 @@ function encodeRows(
   const { read, write } = position;
   if (bytes[read - 1] !== CLOSE_BRACKET) throw malformed(read - 1);
   const extra = hasExtra ? readCell(bytes, write, extraEnd) : undefined;
-  cellStarts[columns] = write;
-  const lastKey = keyColumns.map((key) =>
-    readCell(bytes, cellStarts[key] as number, (cellStarts[key + 1] as number) - 1),
+  const lastKey = keyColumns.map((column) =>
+    readCell(bytes, cellStarts[column] as number, (cellEnds[column] as number) - 1),
   );
   const data = bytes.subarray(offset, write);
   if (withCells) found[rowCount * columns] = data.length;

@@ -1,6 +1,6 @@
 import { Output } from './bytes.ts';
 import { Constant, type MemberValue, PADDING_BYTES } from './json-values.ts';
-import { type EncodeRows, type RowShape, malformed } from './rows.ts';
+import { type EncodeRows, LastKey, type RowShape, malformed } from './rows.ts';
 import { RowCells } from './row-cells.ts';
 
 /*
@@ -49,6 +49,7 @@ export class ObjectEncoder {
     const { columns, keyColumns } = this.#shape;
     const row = new RowCells(bytes, start, columns + Number(hasExtra));
     const output = new Output();
+    const key = new LastKey(keyColumns);
     let rowCount = 0;
     row.expect(OPEN_BRACKET);
     if (bytes[row.read] === CLOSE_BRACKET) {
@@ -57,6 +58,7 @@ export class ObjectEncoder {
       output.reserve(Math.ceil(this.#growth * row.rest));
       do {
         this.#writeObject(row, output, hasExtra);
+        if (!key.next(bytes, row.starts, row.ends)) throw malformed(row.read - 1);
         rowCount++;
       } while (bytes[row.read++] === COMMA);
       if (bytes[row.read - 1] !== CLOSE_BRACKET) throw malformed(row.read - 1);

@@ -29,7 +29,7 @@ export interface EncodedArray extends EncodedPage {
  *
  * @param start the position of the array's `[`
  * @param hasExtra whether each row has one more cell, which is not written
- * @throws MalformedRowsError if the array is truncated or malformed
+ * @throws MalformedRowsError if the array is truncated or malformed, or two rows that follow each other have the same key
  */
 export type EncodeRows = (bytes: Uint8Array<ArrayBuffer>, start: number, hasExtra: boolean) => EncodedArray;
 
@@ -37,8 +37,44 @@ export type EncodeRows = (bytes: Uint8Array<ArrayBuffer>, start: number, hasExtr
 export interface RowShape {
   /** The number of columns that every row must have. */
   readonly columns: number;
-  /** The columns whose texts in the last row make its `lastKey`. */
+  /** The columns whose texts make a row's key, which differs from that of the row before it. */
   readonly keyColumns: readonly number[];
+}
+
+/** The key of the row that was read last, by the positions of its cells. */
+export class LastKey {
+  readonly #columns: readonly number[];
+  readonly #starts: Int32Array;
+  readonly #ends: Int32Array;
+
+  constructor(columns: readonly number[]) {
+    this.#columns = columns;
+    this.#starts = new Int32Array(columns.length);
+    this.#ends = new Int32Array(columns.length);
+  }
+
+  /**
+   * Moves on to the next row.
+   *
+   * @param starts the positions of its cells, by column
+   * @param ends the positions after its cells, or after their separators
+   * @returns false if its key is the same: a row was replaced by a copy of its neighbour
+   */
+  next(bytes: Uint8Array, starts: Int32Array, ends: Int32Array): boolean {
+    let isSame = this.#columns.length > 0;
+    for (let i = 0; i < this.#columns.length; i++) {
+      const column = this.#columns[i] as number;
+      const end = ends[column] as number;
+      const start = starts[column] as number;
+      isSame &&= end - start === (this.#ends[i] as number) - (this.#starts[i] as number);
+      // From the end, where two times differ.
+      const offset = (this.#ends[i] as number) - end;
+      for (let at = end - 1; isSame && at >= start; at--) isSame = bytes[at] === bytes[at + offset];
+      this.#starts[i] = start;
+      this.#ends[i] = end;
+    }
+    return !isSame;
+  }
 }
 
 /** The bytes are not a complete array of rows. */

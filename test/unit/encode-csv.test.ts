@@ -61,7 +61,8 @@ describe('a page', () => {
   test('returns the last record’s key, and the text of an extra cell, which is not written', () => {
     const keys = fc.uniqueArray(fc.integer({ min: 0, max: 4 }), { minLength: 1 });
     fc.assert(
-      fc.property(rowsOf(5), keys, fc.boolean(), pgCell, (rows, keyColumns, hasExtra, extra) => {
+      fc.property(rowsOf(5), keys, fc.boolean(), pgCell, (any, keyColumns, hasExtra, extra) => {
+        const rows = any.map((row, i) => row.with(keyColumns[0] as number, `${i}${row[0]}`)); // keys differ
         const page = encode(rowsJson(hasExtra ? rows.map((row) => [...row, extra]) : rows), 5, keyColumns, hasExtra);
         const last = rows.at(-1);
         expect(textOf(page.data)).toBe(naiveCsv(rows));
@@ -70,6 +71,17 @@ describe('a page', () => {
         expect(page.extra).toBe(last && hasExtra ? extra : undefined);
       }),
     );
+  });
+
+  test('is rejected if two rows that follow each other have the same key', () => {
+    const rows = [
+      ['a', 'b', '1'],
+      ['a', 'b,', '2'],
+      ['a', 'b,', '3'],
+    ];
+    expect(() => encode(rowsJson(rows), 3, [1, 0])).toThrow(MalformedRowsError);
+    expect(encode(rowsJson(rows.slice(0, 2)), 3, [1, 0]).rowCount).toBe(2);
+    expect(encode(rowsJson(rows), 3).rowCount).toBe(3);
   });
 
   test('is rejected if truncated, at any byte', () => {

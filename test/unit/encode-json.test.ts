@@ -142,7 +142,7 @@ describe('an object', () => {
       ['a', null, 'a1-id', '', '', '', ''],
       [long, JSON.stringify(long), 'b2-id', long, long, long, long],
     ];
-    const small: Row[] = Array.from({ length: 1000 }, () => [null, null, 'a1-id', '', '', '', '']);
+    const small: Row[] = Array.from({ length: 1000 }, (_, i) => [null, null, 'a1-id', String(i % 2), '', '', '']);
     for (const page of [some, small, [...small, ...some, ...small]]) {
       expect(linesOf(rowsJson(page)) === page.map((one) => `${naiveObject(one)}\n`).join('')).toBe(true);
     }
@@ -180,6 +180,7 @@ describe('a page', () => {
   });
 
   test.each([
+    ['two rows that follow each other and have the same key', rowsJson([row7('a'), row7('a')])],
     ['too few columns', rowsJson([row7('a').slice(1)])],
     ['too many columns', rowsJson([[...row7('a'), 'z']])],
     ['rows of different lengths', rowsJson([row7('a'), row7('a').slice(1)])],
