@@ -46,6 +46,11 @@ describe('a cell', () => {
     ['an em space at its end', 'a\u2003', 'a\u2003'],
     ['control characters', 'a\u0001\u001f"\r', 'a_x0001__x001F_"&#13;'],
     ['U+FFFE and U+FFFF', 'a\ufffe\uffff', 'a_xFFFE__xFFFF_'],
+    [
+      'the beginning of an escape before an escape',
+      '_x0041\u0001_x0041\uffff',
+      '_x005F_x0041_x0001__x005F_x0041_xFFFF_',
+    ],
     ['an escape', 'a_x0041_x00eF_', 'a_x005F_x0041_x005F_x00eF_'],
   ])('holds %s as an inline string', (_, text, xml) => {
     const cell = `<c t="inlineStr"><is><t xml:space="preserve">${xml}</t></is></c>`;
@@ -73,7 +78,7 @@ test('cells can be skipped, and bytes taken, at any time', () => {
 
 const awkward = fc.oneof(
   pgText,
-  fc.constantFrom('_x0041_', '__x005F_x000d_', '\u0001', '\uffff', '\u2028', '&<>', '\r'),
+  fc.constantFrom('_x0041_', '_x0041', '__x005F_x000d_', '\u0001', '\uffff', '\u2028', '&<>', '\r'),
 );
 const anyText = fc.array(awkward, { maxLength: 4 }).map((parts) => parts.join(''));
 

@@ -179,15 +179,17 @@ function writeInline(output: Output, bytes: Uint8Array, start: number, end: numb
 
 /**
  * Whether the character at `at`, which is special, must be written as `_xHHHH_` (ECMA-376-1 section 22.9.2.19): XML 1.0 cannot
- * hold it, or it begins such an escape.
+ * hold it, or it begins such an escape, perhaps with the first byte of the next character's own.
  */
 function isEscaped(bytes: Uint8Array, at: number, end: number): boolean {
   const byte = bytes[at] as number;
   if (byte === EF) return bytes[at + 1] === 0xbf && (bytes[at + 2] as number) >= 0xbe; // U+FFFE and U+FFFF
   if (byte !== UNDERSCORE) return true;
-  if (bytes[at + 1] !== LOWER_X || at + 6 >= end || bytes[at + 6] !== UNDERSCORE) return false;
+  if (bytes[at + 1] !== LOWER_X || at + 6 >= end) return false;
   for (let i = at + 2; i < at + 6; i++) if (!isHexDigit(bytes[i] as number)) return false;
-  return true;
+  const next = bytes[at + 6] as number;
+  if (next === UNDERSCORE) return true;
+  return SPECIAL[next] !== 0 && next !== QUOTE && !ENTITIES[next] && isEscaped(bytes, at + 6, end);
 }
 
 function isHexDigit(byte: number): boolean {
