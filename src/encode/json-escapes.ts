@@ -19,10 +19,25 @@ export function codePointAt(bytes: Uint8Array, at: number): number {
   return 0xfffd;
 }
 
+const LOWER_U = 0x75;
+const NOT_HEX = 16;
+/** The values of hexadecimal digits, by byte. */
+const HEX = new Uint8Array(256).fill(NOT_HEX);
+for (let value = 0; value < 16; value++) {
+  const digit = value.toString(16);
+  HEX[digit.charCodeAt(0)] = HEX[digit.toUpperCase().charCodeAt(0)] = value;
+}
+
 function hexUnit(bytes: Uint8Array, at: number): number {
-  const text = String.fromCharCode(...bytes.subarray(at + 1, at + 6));
-  if (!/^u[0-9A-Fa-f]{4}$/.test(text)) throw malformed(at);
-  return Number.parseInt(text.slice(1), 16);
+  let isHex = bytes[at + 1] === LOWER_U;
+  let unit = 0;
+  for (let i = at + 2; i < at + 6; i++) {
+    const digit = HEX[bytes[i] ?? 0] as number;
+    isHex &&= digit !== NOT_HEX;
+    unit = 16 * unit + digit;
+  }
+  if (!isHex) throw malformed(at);
+  return unit;
 }
 
 /** Writes a code point of at least U+0080 as UTF-8 (RFC 3629). @returns the position after it */
