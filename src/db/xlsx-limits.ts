@@ -19,7 +19,8 @@ const TEXTS: ReadonlySet<Column> = new Set<Column>([
 
 /**
  * Whether a response of a selection has a text of more than `most` UTF-16 code units in one of these columns. A text has at
- * least as many bytes as code units, and Postgres counts the bytes without reading a stored text.
+ * least as many bytes as code units, and Postgres counts the bytes without reading a stored text. A character has one or two code
+ * units, so those with two are counted only if the number of characters does not settle it.
  */
 export function longTextQuery(selection: Selection, columns: readonly Column[], most: number): Query {
   const params: Param[] = [selection.formVersions.map(({ id }) => id)];
@@ -30,8 +31,11 @@ export function longTextQuery(selection: Selection, columns: readonly Column[], 
     .filter((column) => TEXTS.has(column))
     .map((column) => {
       const text = `(${typeof column === 'function' ? column(add, false) : column})::text`;
-      const pairs = String.raw`length(regexp_replace(${text}, '[^\U00010000-\U0010FFFF]', '', 'g'))`;
-      return `octet_length(${text}) > ${limit} and length(${text}) + ${pairs} > ${limit}`;
+      const single = String.raw`length(regexp_replace(${text}, '[\U00010000-\U0010FFFF]+', '', 'g'))`;
+      return `
+        case when octet_length(${text}) <= ${limit} or 2 * length(${text}) <= ${limit} then false
+          when length(${text}) > ${limit} then true
+          else 2 * length(${text}) - ${single} > ${limit} end`;
     });
   where.push(`(${isLong.join(' or ')})`);
   const text = `select exists (select from responses where ${where.join(' and ')})`;
