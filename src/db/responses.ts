@@ -54,8 +54,17 @@ export const translatedAnswer: ComputedColumn = (_, safe) => {
 /** The column indexes of a {@link Cursor}'s values. */
 export const keyColumnsOf = (columns: readonly Column[]) => CURSOR_COLUMNS.map((name) => columns.indexOf(name));
 
-/** The columns with text that people typed. The others are ids, times, numbers and JSON, which scripts need unchanged. */
-const TYPED_COLUMNS: ReadonlySet<Column> = new Set(['question_text', 'response', 'translated_response']);
+/**
+ * The columns with text that people typed, or that came with a link to the survey. The others are ids, times, numbers and JSON, which
+ * scripts need unchanged.
+ */
+const TYPED_COLUMNS: ReadonlySet<Column> = new Set([
+  'question_text',
+  'response',
+  'ad_id',
+  'pageid',
+  'translated_response',
+]);
 
 export interface PageOptions {
   /** Puts an apostrophe wherever a spreadsheet could run a text as a formula. */
@@ -135,8 +144,7 @@ export async function countResponses(
 
 function columnSql(column: Column, safe: boolean, add: AddParam): string {
   if (typeof column === 'function') return column(add, safe);
-  if (safe && TYPED_COLUMNS.has(column)) return withoutFormulas(column);
   if (column === 'timestamp') return isoTimestamp('r.timestamp');
-  if (column === 'ad_id') return `metadata->>'ad_id'`;
-  return column;
+  const value = column === 'ad_id' ? `(metadata->>'ad_id')` : column;
+  return safe && TYPED_COLUMNS.has(column) ? withoutFormulas(value) : value;
 }

@@ -57,9 +57,11 @@ test('false is the default of bom and safe', async () => {
 test('safe=true puts an apostrophe wherever a formula could begin, in texts that people typed or chose', async () => {
   const guarded = parseCsv((await get('/responses/csv', { safe: 'true', metadata: 'ad_id' })).bytes);
   const plain = parseCsv(whole);
-  const guards = new Map(FORMULAS.map((text) => [text.replaceAll('`', ''), text.replaceAll('`', "'")]));
+  const guards = new Map(
+    ['`-7', '`=1', ...FORMULAS].map((text) => [text.replaceAll('`', ''), text.replaceAll('`', "'")]),
+  );
   const guard = (text: string | null | undefined) => guards.get(text ?? '') ?? text;
-  const guarding = new Set(['question_text', 'response', 'translated_response']);
+  const guarding = new Set(['question_text', 'response', 'ad_id', 'pageid', 'translated_response']);
   const expected = plain.map((row) =>
     Object.fromEntries(
       Object.entries(row)
