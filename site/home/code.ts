@@ -18,8 +18,14 @@ interface CodeView {
   readonly show: (request: File) => void;
 }
 
-/** A string in Python, and in R: both take JSON's escapes, except for `\/`, which JSON.stringify does not write. */
-const quote = (text: string) => JSON.stringify(text);
+/**
+ * A string in Python, and in R: both take JSON's escapes, except for `\/`, which JSON.stringify does not write, and those of
+ * surrogates. Control characters and invisible ones are escaped.
+ */
+const quote = (text: string) =>
+  JSON.stringify(text).replace(/[\p{Cc}\p{Cf}]/gu, (char) =>
+    char.length > 1 ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 const python = ({ url, pairs, file }: File) => `import os
 import requests

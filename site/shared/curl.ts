@@ -15,10 +15,16 @@ export function curlFor({ url, pairs, needsKey, file }: Command): string {
     'curl -sS --fail',
     ...(needsKey ? ['-H "Authorization: Bearer $KEY"'] : []),
     ...(pairs.length > 0 ? [`-G ${quote(url)}`] : [quote(url)]),
-    ...pairs.map(([name, value]) => `--data-urlencode ${quote(`${name}=${value}`)}`),
+    ...pairs.map(([name, value]) => parameter(name, value)),
     ...(file === undefined ? [] : [`-o ${quote(file)}`]),
   ];
   return lines.join(' \\\n  ');
 }
+
+/** A terminal could obey a control character, and hide what an invisible one does, so a value with one is encoded. */
+const parameter = (name: string, value: string) =>
+  /[\p{Cc}\p{Cf}]/u.test(value)
+    ? `-d ${quote(`${name}=${encodeURIComponent(value)}`)}`
+    : `--data-urlencode ${quote(`${name}=${value}`)}`;
 
 const quote = (text: string) => (/^[\w./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`);
