@@ -1,5 +1,3 @@
-import type { Day } from './api.ts';
-
 const DAY = 86_400_000;
 /** More bars would be too narrow on a phone. */
 const MOST = 100;
@@ -45,9 +43,9 @@ interface Periods {
 /**
  * Adds up responses by the shortest unit that gives at most 100 periods, without gaps.
  *
- * @param days not empty
+ * @param days not empty; `day` is YYYY-MM-DD
  */
-export function toPeriods(days: readonly Day[]): Periods {
+export function toPeriods(days: readonly { readonly day: string; readonly responses: number }[]): Periods {
   const times = days.map(({ day }) => Date.parse(day));
   const units = Object.entries(UNITS) as [UnitName, Unit][];
   for (const [unit, { index, start }] of units) {

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { toPeriods } from '../../site/home/periods.ts';
+import { chart } from '../../site/home/texts.ts';
+
+test.each([
+  ['2026-01-31', '2026-05-10', 'day', '31 Jan 2026', '10 May 2026', 100],
+  ['2026-01-31', '2026-05-11', 'week', 'week of 26 Jan 2026', 'week of 11 May 2026', 16],
+  ['2026-01-31', '2034-03-01', 'month', 'January 2026', 'March 2034', 99],
+  ['1980-12-31', '2026-01-01', 'year', '1980', '2026', 47],
+  ['1726-12-31', '2026-01-01', 'decade', '10 years from 1720', '10 years from 2020', 31],
+  ['0001-01-02', '9999-01-01', 'century', '100 years from 0', '100 years from 9900', 100],
+] as const)('the chart of responses from %s to %s has a bar for each %s', (first, last, expected, from, to, bars) => {
+  const { unit, periods } = toPeriods([
+    { day: first, responses: 2 },
+    { day: last, responses: 3 },
+  ]);
+  expect([unit, periods.length]).toEqual([expected, bars]);
+  expect([periods[0], periods.at(-1)].map((period) => chart[unit].of(period?.start ?? ''))).toEqual([from, to]);
+  expect(periods.map(({ responses }) => responses)).toEqual([2, ...Array<number>(bars - 2).fill(0), 3]);
+});
+
+test('the responses of the days of a week, from Monday to Sunday, are added up', () => {
+  const days = ['2026-01-04', '2026-01-05', '2026-01-11', '2026-01-12', '2026-12-31'];
+  const { periods } = toPeriods(days.map((day, i) => ({ day, responses: 10 ** i })));
+  expect(periods.slice(0, 3)).toEqual([
+    { start: '2025-12-29', responses: 1 },
+    { start: '2026-01-05', responses: 110 },
+    { start: '2026-01-12', responses: 1000 },
+  ]);
+});
