@@ -21,7 +21,17 @@ export default defineConfig({
           ...timeouts,
         },
       },
-      { test: { name: 'service', include: ['test/{faults,plans,auth,site,fuzz}/**/*.test.ts'], ...timeouts } },
+      {
+        test: {
+          name: 'site',
+          include: ['test/site/**/*.test.ts'],
+          isolate: false,
+          // All files share one service and one browser; each test has its own accounts and browser context.
+          globalSetup: ['test/support/shared-stack.ts', 'test/support/shared-chromium.ts'],
+          ...timeouts,
+        },
+      },
+      { test: { name: 'service', include: ['test/{faults,plans,auth,fuzz}/**/*.test.ts'], ...timeouts } },
     ],
   },
 });

@@ -1,8 +1,7 @@
-import type { BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll } from 'vitest';
-import { type RunningBrowser, startChromium } from '../support/chromium.ts';
-import { useStack } from '../support/stack-address.ts';
-import { type Stack, startStack } from '../support/stack.ts';
+import { buffer } from 'node:stream/consumers';
+import { type Browser, type BrowserContextOptions, type Page, chromium } from 'playwright-core';
+import { inject } from 'vitest';
+import { origin as serviceOrigin } from '../support/api.ts';
 
 /** A page of the service, open in a browser. */
 export interface OpenPage extends AsyncDisposable {
@@ -16,39 +15,36 @@ export interface Display extends Omit<BrowserContextOptions, 'viewport'> {
   readonly width?: number;
   /** Another origin under which the page is opened, such as a fault proxy's. */
   readonly origin?: string;
+  /** Runs before the page's own scripts. */
+  readonly script?: string | undefined;
 }
 
-/** Starts the service and a browser for a test file. `open` opens the page at a path. */
-export function withBrowser(): { open(path: string, display?: Display): Promise<OpenPage> } {
-  let stack: Stack;
-  let running: RunningBrowser;
-  beforeAll(async () => {
-    stack = await startStack();
-    useStack(stack.address);
-    running = await startChromium();
-  });
-  afterAll(async () => {
-    await running?.[Symbol.asyncDispose]();
-    await stack?.stop();
-  });
+let connected: Promise<Browser> | undefined;
 
-  return {
-    async open(path, { width = 1280, origin = stack.address.origin, ...options } = {}) {
-      const context = await running.browser.newContext({ ...options, viewport: { width, height: 800 } });
-      const page = await context.newPage();
-      const problems: string[] = [];
-      page.on('console', (message) => problems.push(`console: ${message.text()}`));
-      page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
-      page.on('request', (request) => {
-        const url = new URL(request.url());
-        if (url.origin !== origin && url.protocol !== 'blob:') problems.push(`request to ${url.href}`);
-      });
-      await page.addInitScript({
-        content:
-          'addEventListener("securitypolicyviolation", (event) => console.error(event.violatedDirective, "violated"))',
-      });
-      await page.goto(origin + path);
-      return { page, problems, [Symbol.asyncDispose]: () => context.close() };
-    },
-  };
+/** Opens the page at a path, in its own context of the shared browser. */
+export async function openPage(path: string, display: Display = {}): Promise<OpenPage> {
+  const { width = 1280, origin = serviceOrigin(), script = '', ...options } = display;
+  const browser = await (connected ??= chromium.connect(inject('chromium')));
+  const context = await browser.newContext({ ...options, viewport: { width, height: 800 } });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('console', (message) => problems.push(`console: ${message.text()}`));
+  page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.origin !== origin && url.protocol !== 'blob:') problems.push(`request to ${url.href}`);
+  });
+  await page.addInitScript({
+    content: `addEventListener('securitypolicyviolation', (event) => console.error(event.violatedDirective, 'violated'));
+      ${script}`,
+  });
+  await page.goto(origin + path);
+  return { page, problems, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** The file that the browser saves while `action` runs, or after it. */
+export async function saved(page: Page, action: () => Promise<unknown>): Promise<{ name: string; bytes: Buffer }> {
+  const [download] = await Promise.all([page.waitForEvent('download'), action()]);
+  const bytes = await buffer(await download.createReadStream());
+  return { name: download.suggestedFilename(), bytes };
 }

@@ -1,77 +1,338 @@
-import axe from 'axe-core';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { fetchApi } from '../support/api.ts';
-import type { TestSurvey } from '../support/data.ts';
-import { withBrowser } from './browser.ts';
-import {
-  addDownloads,
-  createHostileSurvey,
-  downloadRequestOf,
-  expectSame,
-  keptFiles,
-  pathOf,
-  saved,
-  start,
-} from './downloads.ts';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { generateApiKey } from '../../src/auth/api-key.ts';
+import { fetchApi, origin, query } from '../support/api.ts';
+import { type TestSurvey, addResponses, createAccount, createSurvey, storeKey } from '../support/data.ts';
+import { type Exchange, type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { type OpenPage, openPage, saved } from './browser.ts';
+import { enterKey } from './home.ts';
 
-const browser = withBrowser();
 let survey: TestSurvey;
+let proxy: FaultProxy;
 beforeAll(async () => {
   survey = await createHostileSurvey();
+  proxy = await startFaultProxy(origin());
+});
+afterEach(() => proxy.inject());
+afterAll(() => proxy.close());
+
+/** A survey whose rows have quotes, line breaks and characters of several bytes, also in the columns of a cursor. */
+async function createHostileSurvey(): Promise<TestSurvey> {
+  const created = await createSurvey(await createAccount(), 'Étude “1” <script> مسح');
+  await addResponses(
+    created,
+    Array.from({ length: 400 }, (_, i) => ({
+      userid: `Åsa "${i % 7}",\n🌍`,
+      question_ref: `q\r\n${i}`,
+      response: `${i} "quoted",\nline\r\n🌍`.repeat(1 + (i % 40)),
+      translated_response: i % 3 === 0 ? '' : null,
+      metadata: `{"é": "\\"${i}\\""}`,
+    })),
+  );
+  return created;
+}
+
+type Selection = Readonly<Record<string, string>>;
+
+/** Opens the survey through the proxy, ready to download a selection. @param script runs before the page's own */
+async function openSurvey(selection: Selection = { format: 'csv' }, script?: string): Promise<OpenPage> {
+  const { origin: proxied } = new URL(proxy.url);
+  const open = await openPage(`/${query({ survey: survey.name, ...selection })}`, { origin: proxied, script });
+  await enterKey(open.page, survey.account.key);
+  await settled(open.page);
+  return open;
+}
+
+/** Waits until the page has everything that it requests for the survey. */
+async function settled(page: Page): Promise<void> {
+  await page.getByText('Selected: 400 responses from 7 participants').waitFor();
+  await expect.poll(() => page.locator('[aria-busy]').count()).toBe(0);
+}
+
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+
+/** How the only download is doing. */
+const card = (page: Page) =>
+  page.getByRole('region', { name: 'Downloads' }).getByRole('listitem').getByRole('paragraph').nth(1);
+
+/** Expects the bytes of a file to be those of the API. */
+async function expectFile(file: { bytes: Buffer }, path = 'csv', parameters: Selection = {}): Promise<void> {
+  const { bytes } = await fetchApi(
+    `/responses/${path}${query({ survey: survey.name, ...parameters })}`,
+    survey.account,
+  );
+  expect(file.bytes.equals(bytes), `${file.bytes.length} bytes instead of ${bytes.length}`).toBe(true);
+}
+
+/**
+ * Cuts the first requests from now on: one at each of the positions, which are parts of the body. Cuts after the beginning come when
+ * the page has counted more rows than before. Then does something else.
+ */
+function cutAt(page: Page, shares: readonly number[], otherwise?: Fault): Fault {
+  let rows = 0;
+  const counted = async () => Number(/^\d+/.exec((await card(page).textContent()) ?? '')?.[0] ?? 0);
+  const received = async () => {
+    await expect.poll(counted).toBeGreaterThan(rows);
+    rows = await counted();
+  };
+  return (exchange) => {
+    const share = shares[exchange.index];
+    if (share === undefined) return otherwise?.(exchange);
+    exchange.cutAfter((body) => Math.floor(body.length * share), share > 0.01 ? received() : undefined);
+    return undefined;
+  };
+}
+
+/** Starts a download that is interrupted for good after half of it. */
+async function startHalf(page: Page): Promise<void> {
+  proxy.inject(cutAt(page, [0.5], (exchange) => exchange.hang()));
+  await press(page, 'Download');
+  await expect.poll(() => proxy.requests).toBe(2);
+}
+
+/** The files that the page keeps in the browser: their contents by `<folder>/<name>`, with folders by number. */
+const kept = (page: Page) =>
+  page.evaluate<Record<string, string>>(`(async () => {
+    const root = await navigator.storage.getDirectory();
+    const files = {};
+    let folders = 0;
+    for await (const folder of root.values()) {
+      for await (const file of folder.values()) files[folders + '/' + file.name] = await (await file.getFile()).text();
+      folders++;
+    }
+    return files;
+  })()`);
+const keptNames = async (page: Page) => Object.keys(await kept(page)).toSorted();
+const HALF = ['0/0', '0/manifest.json'];
+
+/** For pages that wait between requests: the browser seems to be online again and again, which ends each wait. */
+const WITHOUT_WAITS = 'setInterval(() => dispatchEvent(new Event("online")), 50)';
+
+/** Problems besides the failed requests that a test provokes. */
+const otherProblems = ({ problems }: OpenPage) =>
+  problems.filter((problem) => !problem.startsWith('console: Failed to load resource'));
+
+test('a complete file can be saved again until it is removed', async () => {
+  await using open = await openSurvey({ format: 'csv', layout: 'wide' });
+  const { page } = open;
+  const file = await saved(page, () => press(page, 'Download'));
+  await expectFile(file, 'csv', { layout: 'wide' });
+  expect(file.name).toMatch(/^responses_.*Z\.csv$/);
+  await card(page)
+    .getByText(/^Complete: 7 rows, /)
+    .waitFor();
+  await expectFile(await saved(page, () => press(page, 'Save again')), 'csv', { layout: 'wide' });
+  await press(page, 'Remove');
+  await expect.poll(() => keptNames(page)).toEqual([]);
+  expect(open.problems).toEqual([]);
 });
 
-describe('a download of the page', () => {
+describe('an interrupted download', () => {
   test.each([
     {
-      format: 'csv',
+      selection: { format: 'csv-excel', metadata: 'é' },
       path: 'csv',
-      parameters: { bom: 'true', metadata: 'é' },
-      text: 'Complete: 400 of 400 responses, ',
+      parameters: { bom: 'true', safe: 'true', metadata: 'é' },
     },
-    { format: 'ndjson', path: 'ndjson', parameters: {}, text: 'Complete: 400 of 400 responses, ' },
-    { format: 'wide', path: 'csv', parameters: { layout: 'wide' }, text: 'Complete: 7 rows, ' },
-    { format: 'other', path: 'xlsx', parameters: {}, text: 'Complete: ' },
-  ] as const)('saves the file of the API: $format', async ({ format, path, parameters, text }) => {
-    await using open = await browser.open('/');
-    const { page, problems } = open;
-    await addDownloads(page, survey.account);
-    const request = downloadRequestOf(survey, format, path, parameters);
-    const { name, bytes } = await saved(page, () => start(page, request));
-    expectSame(bytes, (await fetchApi(pathOf(request), survey.account)).bytes);
-    expect(name).toMatch(/^responses_.*Z\.\w+$/);
-    await page.getByText(text).first().waitFor();
+    { selection: { format: 'ndjson' }, path: 'ndjson', parameters: {} },
+  ])('continues by itself to the same file: $selection.format', async ({ selection, path, parameters }) => {
+    await using open = await openSurvey(selection, WITHOUT_WAITS);
+    const { page } = open;
+    const resumed: boolean[] = [];
+    page.on('request', (sent) => {
+      if (sent.url().includes(`/responses/${path}`)) resumed.push(sent.url().includes('after='));
+    });
+    const busyThenWhole = (exchange: Exchange) => {
+      if (exchange.index > 4) return page.getByRole('status').getByText('The service is busy. Waiting').waitFor();
+      return exchange.reply(503, '{}', { 'Retry-After': '1', 'X-Error-Code': 'overloaded' });
+    };
+    proxy.inject(cutAt(page, [0.0001, 0.3333, 0.0002, 0.4711], busyThenWhole));
+    await expectFile(await saved(page, () => press(page, 'Download')), path, parameters);
+    expect(resumed).toEqual([false, false, true, true, true, true]); // the first cut comes before the first record
+    await card(page).getByText('Complete: 400 of 400 responses, ').waitFor();
+    expect(otherProblems(open)).toEqual([]);
+  });
 
-    const again = await saved(page, () => page.getByRole('button', { name: 'Save again' }).click());
-    expectSame(again.bytes, bytes);
-    await page.getByRole('button', { name: 'Remove' }).click();
-    await expect.poll(() => keptFiles(page)).toEqual([]);
-    expect(problems).toEqual([]);
+  test('restarts three times if it is a workbook, then waits for the user', async () => {
+    await using open = await openSurvey({}, WITHOUT_WAITS);
+    const { page } = open;
+    proxy.inject(cutAt(page, [0.001, 0.001, 0.001, 0.001]));
+    await press(page, 'Download');
+    await page.getByRole('button', { name: 'Start again' }).waitFor();
+    expect(proxy.requests).toBe(4);
+    await expectFile(await saved(page, () => press(page, 'Start again')), 'xlsx');
+  });
+
+  test('is offered after a reload or a refused key, to the keys of its account', async () => {
+    await using open = await openSurvey();
+    const { page } = open;
+    await startHalf(page);
+    proxy.inject();
+    await page.reload();
+    await enterKey(page, (await createAccount()).key);
+    await expect.poll(() => page.getByText('This survey has no responses yet').count()).toBe(3);
+    expect(await page.getByRole('button', { name: 'Continue' }).count()).toBe(0);
+    expect(await keptNames(page)).toEqual(HALF);
+
+    await page.reload();
+    const key = generateApiKey();
+    await storeKey(survey.account.id, key);
+    await enterKey(page, key);
+    await card(page)
+      .getByText(/^Not finished\. [\d]+ of 400 responses, .* arrived so far\.$/)
+      .waitFor();
+    await settled(page);
+    proxy.inject((exchange) => exchange.reply(401, '{}', { 'X-Error-Code': 'invalid_token' }));
+    await press(page, 'Continue');
+    await page.getByRole('alert').getByText('Your key no longer works').waitFor();
+    proxy.inject();
+    await enterKey(page, survey.account.key);
+    await expectFile(await saved(page, () => press(page, 'Continue')));
+    await card(page).getByText('Complete: 400 of 400 responses, ').waitFor();
+    expect(Object.values(await kept(page)).join()).not.toContain('sres_');
+
+    await page.clock.setFixedTime(Date.now() + 2 * 3600 * 1000);
+    await page.reload();
+    await enterKey(page, survey.account.key);
+    await expect.poll(() => keptNames(page)).toEqual([]); // it is complete
+  });
+
+  test('is left alone by other tabs', async () => {
+    await using open = await openSurvey();
+    const { promise: forgotten, resolve } = Promise.withResolvers<void>();
+    const file = await saved(open.page, async () => {
+      proxy.inject(cutAt(open.page, [0.5], (exchange) => (exchange.index === 1 ? forgotten : undefined)));
+      await press(open.page, 'Download');
+      await expect.poll(() => proxy.requests).toBe(2);
+      const other = await open.page.context().newPage();
+      await other.goto(open.page.url());
+      await enterKey(other, survey.account.key);
+      await settled(other);
+      expect(await other.getByRole('button', { name: 'Continue' }).count()).toBe(0);
+      await press(other, 'Forget key');
+      await other.getByLabel('API key').waitFor();
+      expect(await keptNames(other)).toEqual(HALF);
+      resolve();
+    });
+    await expectFile(file);
   });
 
   test.each([
-    { colorScheme: 'light', width: 1280 },
-    { colorScheme: 'dark', width: 320 },
-  ] as const)('is accessible and fits the window: $colorScheme, $width px', async (display) => {
-    await using open = await browser.open('/', display);
-    const { page, problems } = open;
-    await addDownloads(page, survey.account);
-    await start(page, downloadRequestOf(survey, 'csv', 'csv'));
-    await page.getByText('Complete: ').first().waitFor();
-    const endless = { ...downloadRequestOf(survey, 'csv', 'csv'), survey: 'Long name '.repeat(100) };
-    await page.route('**/api/v1/responses/**', () => {});
-    await start(page, endless);
-    await page.getByRole('progressbar').waitFor();
-    const widths = "['html', '.downloads ul'].map((name) => document.querySelector(name).scrollWidth)";
-    const [pageWidth, listWidth] = await page.evaluate<[number, number]>(widths);
-    expect(pageWidth).toBe(display.width);
-    expect(listWidth).toBeLessThanOrEqual(display.width);
-    await page.evaluate(axe.source);
-    const violations = await page.evaluate(async () => {
-      const { axe: checker } = globalThis as unknown as { axe: typeof axe };
-      const { violations: found } = await checker.run();
-      return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+    ['when a key is forgotten, even that of another account', 0, (page: Page) => press(page, 'Forget key')],
+    ['when a key is entered a week later', 8, async () => {}],
+  ])('is deleted %s', async (_, days, action) => {
+    await using open = await openSurvey();
+    const { page } = open;
+    await startHalf(page);
+    proxy.inject();
+    await page.clock.setFixedTime(Date.now() + days * 24 * 3600 * 1000);
+    await page.reload();
+    await enterKey(page, (await createAccount()).key);
+    await action(page);
+    await expect.poll(() => keptNames(page)).toEqual([]);
+  });
+
+  test('is deleted when it is cancelled, and its request ends', async () => {
+    await using open = await openSurvey();
+    const { page } = open;
+    await startHalf(page);
+    await press(page, 'Cancel');
+    await expect.poll(() => keptNames(page)).toEqual([]);
+    expect(await page.getByRole('region', { name: 'Downloads' }).getByRole('listitem').count()).toBe(0);
+    expect(await page.evaluate('document.activeElement.localName')).toBe('main');
+    await expect.poll(() => proxy.abandoned).toBe(2);
+  });
+
+  test('continues in memory where the browser has no file storage, and warns before the page is closed', async () => {
+    await using open = await openSurvey({ format: 'csv' }, 'delete StorageManager.prototype.getDirectory');
+    const { page } = open;
+    const { promise: warned, resolve } = Promise.withResolvers<void>();
+    proxy.inject(cutAt(page, [0.5], () => warned));
+    const file = await saved(page, async () => {
+      await press(page, 'Download');
+      await expect.poll(() => proxy.requests).toBe(2);
+      await page.getByText('Keep this page open').waitFor();
+      const [dialog] = await Promise.all([page.waitForEvent('dialog'), page.close({ runBeforeUnload: true })]);
+      expect(dialog.type()).toBe('beforeunload');
+      await dialog.dismiss();
+      resolve();
     });
-    expect(violations).toEqual([]);
-    expect(problems).toEqual([]);
+    await expectFile(file);
+  });
+
+  test('is tried again after two minutes of silence, at once when the browser is online, and for ten minutes', async () => {
+    await using open = await openSurvey();
+    const { page } = open;
+    await page.clock.install();
+    await page.clock.pauseAt(Date.now() + 60_000);
+    proxy.inject((exchange) =>
+      exchange.index === 0 ? exchange.hang() : exchange.reply(502, 'no service behind this gateway'),
+    );
+    await press(page, 'Download');
+    await expect.poll(() => proxy.requests).toBe(1);
+    await page.clock.runFor(120_000);
+    await card(page).getByText('The connection was lost. Trying to continue').waitFor();
+    await page.evaluate('dispatchEvent(new Event("online"))');
+    await expect.poll(() => proxy.requests).toBe(2);
+    const again = page.getByRole('button', { name: 'Start again' });
+    while (!(await again.isVisible())) {
+      const { requests } = proxy;
+      await page.clock.runFor(30_000);
+      await expect.poll(async () => proxy.requests > requests || (await again.isVisible())).toBe(true);
+    }
+    expect(proxy.requests).toBe(24); // waits of 1, 2, 4, 8, 16 seconds, then of 30
+    proxy.inject();
+    await expectFile(await saved(page, () => again.click()));
   });
 });
+
+test('a download that fails or lacks rows is not saved, and names what to do', async () => {
+  await using open = await openSurvey({ format: 'ndjson' });
+  const { page } = open;
+  let files = 0;
+  page.on('download', () => files++);
+  const { bytes } = await fetchApi(`/responses/ndjson${query({ survey: survey.name })}`, survey.account);
+
+  proxy.inject(cutAt(page, [0.5], () => truncateParts(page)));
+  await press(page, 'Download');
+  await card(page).getByText('Your browser could not store the file. Start the download again.').waitFor();
+
+  proxy.inject((exchange) =>
+    exchange.reply(500, '{}', { 'X-Error-Code': 'internal_error', 'X-Request-Id': 'request-1' }),
+  );
+  await press(page, 'Start again');
+  await card(page).getByText('send this request ID to whoever runs the service: request-1').waitFor();
+
+  proxy.inject();
+  const devtools = await page.context().newCDPSession(page);
+  const { origin: pageOrigin } = new URL(page.url());
+  await devtools.send('Storage.overrideQuotaForOrigin', { origin: pageOrigin, quotaSize: 10_000 });
+  await press(page, 'Start again');
+  await card(page).getByText('There is not enough space for this file.').waitFor();
+  await devtools.send('Storage.overrideQuotaForOrigin', { origin: pageOrigin });
+
+  const last = bytes.lastIndexOf('\n', -2) + 1;
+  proxy.inject((exchange) => exchange.change(() => bytes.subarray(0, last)));
+  await press(page, 'Start again');
+  await card(page).getByText('Incomplete: only 399 of 400 responses arrived. Start the download again.').waitFor();
+  expect(files).toBe(0);
+
+  const more = Buffer.concat([bytes, bytes.subarray(last)]);
+  proxy.inject((exchange) => exchange.change(() => more));
+  const file = await saved(page, () => press(page, 'Start again'));
+  expect(file.bytes.equals(more)).toBe(true);
+  await card(page)
+    .getByText(/^Complete: 401 responses, .* 1 of them arrived during the download\./)
+    .waitFor();
+});
+
+/** Damages what the page keeps of a download. */
+const truncateParts = (page: Page) =>
+  page.evaluate<void>(`(async () => {
+    const root = await navigator.storage.getDirectory();
+    for await (const folder of root.values()) {
+      const writable = await (await folder.getFileHandle('0')).createWritable({ keepExistingData: true });
+      await writable.truncate(10);
+      await writable.close();
+    }
+  })()`);

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { type OpenPage, withBrowser } from './browser.ts';
+import { type OpenPage, openPage } from './browser.ts';
 
-const browser = withBrowser();
 const LATENCY_MS = 300;
 
 interface View {
@@ -34,7 +33,7 @@ async function view({ page }: OpenPage, url: string): Promise<View> {
 }
 
 test('the key field stands after five requests at most, and a second view loads no file again', async () => {
-  await using open = await browser.open('/healthz');
+  await using open = await openPage('/healthz');
   const url = new URL('/', open.page.url()).href;
   const first = await view(open, url);
   const second = await view(open, url);

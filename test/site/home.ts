@@ -1,4 +1,3 @@
-import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { OpenPage } from './browser.ts';
@@ -43,16 +42,4 @@ export async function recordShifts(page: Page): Promise<() => Promise<number>> {
     shiftObserver.observe({ type: 'layout-shift' });
     addShifts = () => add(shiftObserver.takeRecords());`);
   return () => page.evaluate<number>('(addShifts(), shifts)');
-}
-
-/** Expects a page to be as wide as its window, and axe to find nothing. */
-export async function expectAccessible(page: Page): Promise<void> {
-  expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBe(0);
-  await page.evaluate(axe.source);
-  const violations = await page.evaluate(async () => {
-    const { axe: checker } = globalThis as unknown as { axe: typeof axe };
-    const { violations: found } = await checker.run();
-    return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-  });
-  expect(violations).toEqual([]);
 }

@@ -1,15 +1,14 @@
 import { expect, test } from 'vitest';
 import { type TestSurvey, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
-import { type Display, type OpenPage, withBrowser } from './browser.ts';
-import { enterKey, expectAccessible, expectNoProblems, hold, recordShifts } from './home.ts';
+import { type Display, type OpenPage, openPage } from './browser.ts';
+import { enterKey, expectNoProblems, hold, recordShifts } from './home.ts';
 
-const browser = withBrowser();
 const create = async () => createSurvey(await createAccount(), 'Sleep', 2);
 
 const pathOf = ({ name }: TestSurvey) => `/?survey=${encodeURIComponent(name)}`;
 
 async function openSurvey(survey: TestSurvey, display: Display = {}): Promise<OpenPage> {
-  const open = await browser.open(pathOf(survey), display);
+  const open = await openPage(pathOf(survey), display);
   await enterKey(open.page, survey.account.key);
   await open.page.getByRole('link', { name: 'All surveys' }).waitFor();
   return open;
@@ -31,23 +30,23 @@ async function addMany(survey: TestSurvey, count: number, step: number, question
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
 const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-interface Period {
+interface Day {
   readonly start: Date;
   readonly responses: number;
   readonly participants: number;
 }
 
-/** The numbers per day or week of a time zone, also of those without responses. */
-function periodsOf(survey: TestSurvey, unit: 'day' | 'week', zone: string): Promise<Period[]> {
-  return sql<Period>(
+/** The numbers per day of a time zone, also of days without responses. */
+function daysOf(survey: TestSurvey, zone: string): Promise<Day[]> {
+  return sql<Day>(
     `with answered as (
-       select date_trunc($2, timestamp at time zone $3) as start, userid from responses where surveyid = any($1::uuid[])
+       select date_trunc('day', timestamp at time zone $2) as start, userid from responses where surveyid = any($1::uuid[])
      )
      select start at time zone 'UTC' as start, count(userid)::int as responses, count(distinct userid)::int as participants
-     from (select generate_series(min(start), max(start), ('1 ' || $2)::interval) as start from answered) series
+     from (select generate_series(min(start), max(start), '1 day') as start from answered) series
        left join answered using (start)
      group by start order by start`,
-    [survey.forms.map(({ id }) => id), unit, zone],
+    [survey.forms.map(({ id }) => id), zone],
   );
 }
 
@@ -55,7 +54,7 @@ test('shows the responses per day in the reader’s time zone, as a chart and as
   const survey = await create();
   await addMany(survey, 200, 20_000);
   const timezoneId = 'America/St_Johns'; // 3.5 hours behind UTC, and 2.5 in summer
-  const days = await periodsOf(survey, 'day', timezoneId);
+  const days = await daysOf(survey, timezoneId);
   const [{ first, last } = { first: '', last: '' }] = await sql<{ first: string; last: string }>(
     `select to_char(min(timestamp) at time zone $2, 'FMDD Mon YYYY, HH24:MI') as first,
        to_char(max(timestamp) at time zone $2, 'FMDD Mon YYYY, HH24:MI') as last
@@ -80,7 +79,7 @@ test('shows the responses per day in the reader’s time zone, as a chart and as
   ]);
   await overview.getByText('Times are in the time zone America/St Johns.').waitFor();
   await overview.getByText('Responses per day', { exact: true }).waitFor();
-  const busiest = days.find(({ responses }) => responses === most) as Period;
+  const busiest = days.find(({ responses }) => responses === most) as Day;
   expect(await chart.getAttribute('aria-label')).toBe(
     `Responses per day, from ${day.format(days[0]?.start)} to ${day.format(days.at(-1)?.start)}. ` +
       `Most: ${day.format(busiest.start)}, with ${most} responses.`,
@@ -102,33 +101,6 @@ test('shows the responses per day in the reader’s time zone, as a chart and as
   expectNoProblems(open);
 });
 
-test('adds up the responses per week when there are many days', async () => {
-  const survey = await create();
-  await addMany(survey, 300, 75_000);
-  const timezoneId = 'Pacific/Auckland';
-  const weeks = await periodsOf(survey, 'week', timezoneId);
-  await using open = await openSurvey(survey, { timezoneId });
-  const overview = open.page.getByRole('region', { name: 'Overview' });
-  await overview.getByText('Responses per week', { exact: true }).waitFor();
-  expect(await overview.getByRole('img').locator('title').allTextContents()).toEqual(
-    weeks.map(({ start, responses }) => `week of ${day.format(start)}: ${counted(responses, 'response')}`),
-  );
-});
-
-test.each([
-  ['2026-01-31', '2034-03-01', 'per month', 'January 2026', 'March 2034', 99],
-  ['1980-12-31', '2026-01-01', 'per year', '1980', '2026', 47],
-  ['1726-12-31', '2026-01-01', 'per 10 years', '10 years from 1720', '10 years from 2020', 31],
-  ['0001-01-02', '9999-01-01', 'per 100 years', '100 years from 0', '100 years from 9900', 100],
-])('shows responses of %s and %s %s', async (first, last, each, from, to, bars) => {
-  const survey = await create();
-  await addResponses(survey, [{ timestamp: `${first}T12:00:00Z` }, { timestamp: `${last}T12:00:00Z` }]);
-  await using open = await openSurvey(survey, { timezoneId: 'UTC' });
-  const chart = open.page.getByRole('img', { name: `Responses ${each}, from ${from} to ${to}. Most: ${from}` });
-  await chart.waitFor();
-  expect(await chart.locator('title').count()).toBe(bars);
-});
-
 test('shows the days of UTC, and names it, if the service does not know the reader’s time zone', async () => {
   const survey = await create();
   await addResponses(survey, [{ timestamp: '2026-03-01T23:30:00Z' }]);
@@ -140,9 +112,9 @@ test('shows the days of UTC, and names it, if the service does not know the read
   expectNoProblems(open, /status of 400/);
 });
 
-test('lists the questions with their numbers, 50 at a time, and finds one of 5,000', async () => {
+test('lists the questions with their numbers, 50 at a time, and finds one of 1,200', async () => {
   const survey = await create();
-  await addMany(survey, 11_000, 60, 5000);
+  await addMany(survey, 2600, 60, 1200);
   const expected = await sql<{ text: string; ref: string; responses: string; participants: string }>(
     `select question_text as text, question_ref as ref, count(*) as responses, count(distinct userid) as participants
      from responses where surveyid = any($1::uuid[]) group by 1, 2, question_idx order by question_idx`,
@@ -160,13 +132,13 @@ test('lists the questions with their numbers, 50 at a time, and finds one of 5,0
     const texts = await questions.locator('tbody tr').allInnerTexts();
     return texts.map((text) => text.split(/[\n\t]+/));
   };
-  await questions.getByText('5,000 questions', { exact: true }).waitFor();
+  await questions.getByText('1,200 questions', { exact: true }).waitFor();
   expect(await shown()).toEqual(lines.slice(0, 50));
   await questions.getByRole('button', { name: 'Show more' }).click();
   expect(await shown()).toEqual(lines.slice(0, 100));
-  await questions.getByLabel('Search the questions').fill('QUESTION 4321');
-  expect(await shown()).toEqual(lines.slice(4321, 4322));
-  await questions.getByText('1 of 5,000 questions').waitFor();
+  await questions.getByLabel('Search the questions').fill('QUESTION 1021');
+  expect(await shown()).toEqual(lines.slice(1021, 1022));
+  await questions.getByText('1 of 1,200 questions').waitFor();
   expectNoProblems(open);
 });
 
@@ -231,7 +203,7 @@ test('shows hostile texts as text, cut, and more of them on request', async () =
   expect((await newest.getByRole('group', { name: 'Answer' }).textContent())?.slice(0, 9999)).toBe(long.slice(0, 9999));
   await newest.getByRole('button', { name: 'Show all 424 characters' }).click();
   await newest.getByText('?'.repeat(400)).waitFor();
-  await expectAccessible(page);
+  expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(320);
   const less = newest.getByRole('button', { name: 'Show less' }).first();
   await less.press('Enter');
   await less.press('Enter');
@@ -242,7 +214,7 @@ test('shows hostile texts as text, cut, and more of them on request', async () =
 test('moves nothing while the parts of a survey arrive, in any order', async () => {
   const survey = await create();
   await addMany(survey, 100, 40_000, 20);
-  await using open = await browser.open(pathOf(survey));
+  await using open = await openPage(pathOf(survey));
   const { page } = open;
   const paths = ['/responses?', '/responses/questions', '/responses/summary'];
   const parts = await Promise.all(paths.map((path) => hold(page, path)));
@@ -262,7 +234,7 @@ test('moves nothing while the parts of a survey arrive, in any order', async () 
 test('shows what to do after a survey fails to load, and tries again on request', async () => {
   const survey = await create();
   await addResponses(survey, [{}]);
-  await using open = await browser.open(pathOf(survey));
+  await using open = await openPage(pathOf(survey));
   const { page } = open;
   for (const path of ['?*', '/questions*', '/summary*']) {
     await page.route(`**/api/v1/responses${path}`, (route) => route.abort(), { times: 1 });
@@ -288,20 +260,5 @@ test('shows that a survey has no responses', async () => {
   await expect.poll(() => sentence.count()).toBe(3);
   expect(await open.page.locator('.facts dd').allTextContents()).toEqual(['0', '0', '–', '–']);
   expect(await open.page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
-  expectNoProblems(open);
-});
-
-test.each([
-  { colorScheme: 'dark', width: 320 },
-  { colorScheme: 'light', width: 1280 },
-] as const)('is accessible and fits the window: $colorScheme, $width px', async (display) => {
-  const survey = await create();
-  await addMany(survey, 200, 20_000, 60);
-  await using open = await openSurvey(survey, display);
-  const { page } = open;
-  await page.getByText('Numbers per day, as a table').click();
-  await page.getByText('60 questions').waitFor();
-  await page.getByRole('listitem').first().waitFor();
-  await expectAccessible(page);
   expectNoProblems(open);
 });

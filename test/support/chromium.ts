@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inflate } from '@sparticuz/chromium';
-import { type Browser, chromium } from 'playwright-core';
+import { type BrowserServer, chromium } from 'playwright-core';
 
 /** A browser's executable, and the environment it needs. */
 interface Program extends AsyncDisposable {
@@ -11,30 +11,38 @@ interface Program extends AsyncDisposable {
   readonly env?: Record<string, string>;
 }
 
-export interface RunningBrowser extends AsyncDisposable {
-  readonly browser: Browser;
-}
-
 const ARGS = [
   ...['--disable-gpu', '--disable-quic', '--no-first-run'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ];
+
+/** A headless Chromium, to which processes connect. */
+export interface RunningChromium extends AsyncDisposable {
+  /** For Playwright's `connect`. */
+  readonly endpoint: string;
+}
 
 /**
  * Starts a headless Chromium: the one at `CHROMIUM_PATH`, or else the pinned one from npm, which exists for Linux on x64 only.
  *
  * @throws Error on other platforms without `CHROMIUM_PATH`
  */
-export async function startChromium(): Promise<RunningBrowser> {
+export async function startChromium(): Promise<RunningChromium> {
   await using stack = new AsyncDisposableStack();
   const { path, env } = stack.use(await findChromium());
-  const launch = (chromiumSandbox: boolean) =>
-    chromium.launch({ executablePath: path, args: ARGS, env: { ...process.env, ...env }, chromiumSandbox });
+  const launch = (chromiumSandbox: boolean): Promise<BrowserServer> =>
+    chromium.launchServer({
+      host: '127.0.0.1',
+      executablePath: path,
+      args: ARGS,
+      env: { ...process.env, ...env },
+      chromiumSandbox,
+    });
   // The sandbox does not work for root, or where user namespaces are disabled.
-  const browser = process.getuid?.() === 0 ? await launch(false) : await launch(true).catch(() => launch(false));
-  stack.defer(() => browser.close());
+  const server = process.getuid?.() === 0 ? await launch(false) : await launch(true).catch(() => launch(false));
+  stack.defer(() => server.close());
   const running = stack.move();
-  return { browser, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { endpoint: server.wsEndpoint(), [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 async function findChromium(): Promise<Program> {
