@@ -48,3 +48,15 @@ export async function saved(page: Page, action: () => Promise<unknown>): Promise
   const bytes = await buffer(await download.createReadStream());
   return { name: download.suggestedFilename(), bytes };
 }
+
+/**
+ * What a page has left in the browser, except files: the values in its storages, its cookies and its URL. The values are read by
+ * position: an item with the name of a method, such as `key`, is not among a storage's properties.
+ */
+export const traces = (page: Page) =>
+  page.evaluate<string[]>(`[
+    ...[localStorage, sessionStorage].flatMap((storage) =>
+      Array.from({ length: storage.length }, (_, i) => storage.getItem(storage.key(i)))),
+    ...(document.cookie === '' ? [] : [document.cookie]),
+    location.href,
+  ]`);

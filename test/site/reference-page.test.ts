@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { errorBody, origin } from '../support/api.ts';
 import { type TestSurvey, addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
-import { type OpenPage, openPage, saved } from './browser.ts';
+import { type OpenPage, openPage, saved, traces } from './browser.ts';
 
 /** Opens the reference, and waits for its last endpoint. */
 async function openReference(): Promise<OpenPage> {
@@ -48,9 +48,8 @@ describe('the reference page', () => {
     expect(await endpoint.getByRole('group', { name: 'Response headers' }).textContent()).toContain('x-request-id');
     expect(open.problems).toEqual([]);
 
-    const stored = await page.evaluate<string>('JSON.stringify([localStorage, sessionStorage, document.cookie])');
-    const text = await page.content(); // with the curl command
-    expect([stored, page.url(), text].filter((part) => part.includes(survey.account.key))).toEqual([]);
+    const left = [...(await traces(page)), await page.content()]; // with the curl command
+    expect(left.filter((text) => text.includes(survey.account.key))).toEqual([]);
     await page.reload();
     expect(await page.getByLabel('API key').inputValue()).toBe('');
   });
