@@ -8,7 +8,7 @@ const BUILT = /^bundle of /;
 
 /**
  * Vitest's global setup for all projects. After a watched file changes, a service that a test file starts uses the new version;
- * the service that all files of the API suite share keeps the old one.
+ * the service that all files of a project share keeps the old one.
  */
 export default async function setUp(project: TestProject): Promise<void> {
   const folder = await beginRun();
