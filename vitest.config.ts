@@ -31,7 +31,7 @@ export default defineConfig({
           ...timeouts,
         },
       },
-      { test: { name: 'service', include: ['test/{faults,plans,auth,fuzz}/**/*.test.ts'], ...timeouts } },
+      { test: { name: 'service', include: ['test/{faults,plans,auth}/**/*.test.ts'], ...timeouts } },
     ],
   },
 });

@@ -1,35 +1,5 @@
 import fc from 'fast-check';
-
-/** Text that breaks encoders: separators, quotes, line breaks, escapes, and characters outside the Basic Multilingual Plane. */
-const AWKWARD = [
-  '"',
-  '""',
-  ',',
-  '\r',
-  '\n',
-  '\r\n',
-  '\t',
-  '\\',
-  '\\.',
-  '\\N',
-  ' ',
-  'NULL',
-  '{"a":1}',
-  '\u0001',
-  '\u001f',
-  '\u007f',
-  '\u0085',
-  '\u2028',
-  '\ufeff',
-  'é',
-  'e\u0301',
-  'שלום',
-  'مرحبا',
-  '漢字',
-  '🎉',
-  '👩‍👩‍👧',
-  '\u{10ffff}',
-];
+import { AWKWARD } from './awkward-text.ts';
 
 const joined = (parts: readonly string[]) => parts.join('');
 

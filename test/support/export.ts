@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { type IncomingMessage, get } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { constants, gunzipSync } from 'node:zlib';
 import { query } from './api.ts';
 import type { TestSurvey } from './data.ts';
@@ -19,30 +18,6 @@ export async function beginExport(
   const request = get(url, { agent: false, headers: { Authorization: `Bearer ${survey.account.key}`, ...headers } });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   return response;
-}
-
-/** Why requests are refused until others have ended: see src/read/limits.ts. */
-const BUSY = new Set(['rate_limited', 'overloaded']);
-
-/**
- * Sends a request, and again while it is refused because of those that are running.
- *
- * @param path after the API's base path
- * @returns the response before its body is read
- * @throws Error if there is no response
- */
-export async function openWhenFree(
-  path: string,
-  options: { readonly headers: Record<string, string>; readonly signal?: AbortSignal },
-): Promise<IncomingMessage> {
-  for (;;) {
-    const request = get(`${stackAddress().origin}/api/v1${path}`, { agent: false, ...options });
-    const [response] = (await once(request, 'response')) as [IncomingMessage];
-    request.on('error', () => {}); // also after the response has begun
-    if (!BUSY.has(String(response.headers['x-error-code']))) return response;
-    response.resume();
-    await sleep(100);
-  }
 }
 
 /**

@@ -12,6 +12,8 @@ export interface Exchange {
   /** Number of requests before this one since the faults were set, or in its trial. */
   readonly index: number;
   readonly method: string;
+  /** Resolves when the response has been sent, or the client has disconnected. */
+  readonly closed: Promise<void>;
   /** The SQL and its parameters, where the request has them. */
   readonly query: string;
   readonly params: unknown[];
@@ -81,8 +83,10 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const server = createServer((request, response) => void handle(request, response));
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(request);
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
     response.on('close', () => {
       if (!response.writableFinished) abandoned++;
+      resolve();
     });
 
     const sql = body.length > 0 ? (JSON.parse(body.toString()) as { query?: string; params?: unknown[] }) : {};
@@ -97,6 +101,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     await watch.fault?.({
       index,
       method: request.method ?? '',
+      closed,
       query: sql.query ?? '',
       params: sql.params ?? [],
       reply: (status, reply, headers = {}) => instead(() => response.writeHead(status, headers).end(reply)),

@@ -19,6 +19,8 @@ export interface Stack {
 export interface StackAddress {
   /** The Worker's origin, without a trailing slash. */
   readonly origin: string;
+  /** That of {@link RunningWorker.directUrl}. */
+  readonly directOrigin: string;
   /** Superuser URL of the database. */
   readonly databaseUrl: string;
 }
@@ -82,7 +84,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     worker,
     stopDatabase: () => server.stop(),
     restartDatabase: () => server.restart(),
-    address: { origin: worker.url.origin, databaseUrl },
+    address: { origin: worker.url.origin, directOrigin: worker.directUrl.origin, databaseUrl },
     stop: () => running.disposeAsync(),
   };
 }

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pick } from '../../support/random.ts';
+import { query } from '../../support/api.ts';
+import type { Action } from '../context.ts';
+import { open } from '../requests/send.ts';
+
+/** Longer than workerd takes to notice. */
+const NOTICED_MS = 10_000;
+
+/** Closes the connection in the middle of a file, with FIN or RST. */
+export const disconnect: Action = async ({ world, tally }, random) => {
+  const { keys } = pick(random, world.accounts.slice(0, 2));
+  const how = pick(random, ['FIN', 'RST']);
+  const file = pick(random, ['csv', 'ndjson', 'xlsx']);
+  const headers = pick(random, [{}, { 'Accept-Encoding': 'gzip' }]);
+  const response = await open(`/responses/${file}${query({ survey: 'many bytes' })}`, {
+    key: pick(random, keys),
+    headers,
+  });
+  response.on('error', () => {});
+  const enough = random() * 2_000_000;
+  let size = 0;
+  await new Promise<void>((resolve) => {
+    response.on('data', (chunk: Buffer) => (size += chunk.length) >= enough && resolve()).on('close', resolve);
+  });
+  if (how === 'RST') response.socket.resetAndDestroy();
+  else response.destroy();
+  tally.pass(`disconnect with ${how}`);
+};
+
+/** Resets the connection while the database works on a page: the Worker must cancel the query. */
+export const disconnectDuringQuery: Action = async ({ world, proxy, tally }, random) => {
+  const { keys } = pick(random, world.accounts.slice(0, 2));
+  const name = randomUUID();
+  const held = Promise.withResolvers<{ readonly closed: Promise<void> }>();
+  let isHeld = false;
+  using _ = proxy.watch(name, (exchange) => {
+    if (isHeld || !/from responses\b/.test(exchange.query) || exchange.index < 2) return;
+    isHeld = true;
+    held.resolve(exchange);
+    exchange.hang();
+  });
+  const response = await open(`/responses/csv${query({ survey: 'many bytes' })}`, {
+    key: pick(random, keys),
+    headers: { 'Test-Trial': name },
+  });
+  response.on('error', () => {}).resume();
+  const left = new Promise<'left'>((resolve) => response.on('close', () => resolve('left')));
+  if ((await Promise.race([held.promise.then(() => 'held'), left])) === 'left') return; // refused because of others
+  response.socket.resetAndDestroy();
+  if ((await Promise.race([held.promise.then(({ closed }) => closed), sleep(NOTICED_MS, 'late')])) === 'late')
+    throw new Error(`a query runs ${NOTICED_MS / 1000} s after its client disconnected`);
+  tally.pass('disconnect during a query');
+};

@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { copyResponses, sql } from '../../support/data.ts';
+import { naiveCsv } from '../../support/csv.ts';
+import type { Context } from '../context.ts';
+import { byCursor } from '../model/account.ts';
+import { longHeader, longRecord } from '../expected/tables.ts';
+
+/** Checks that no query runs after the last reader has finished or disconnected. */
+export async function checkIdle({ tally }: Context): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    const [{ running } = { running: 0 }] = await sql<{ running: number }>(
+      `select count(*)::int as running from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle' and backend_type = 'client backend'`,
+    );
+    if (running === 0) return tally.pass('no query runs when all readers have left');
+    if (tries === 20) return tally.fail(`${running} queries are still running 5 s after the last reader`);
+    await sleep(250);
+  }
+}
+
+/** Checks that the model has the responses that the database has: those of all surveys equal the output of COPY. */
+export async function checkModel({ world, tally }: Context): Promise<void> {
+  for (const { id, email, data, keys } of world.accounts) {
+    if (data.forms.length === 0) continue;
+    const account = { id, email, key: keys[0] ?? '' };
+    const rows = data.responses.toSorted(byCursor).map((row) => longRecord(row, { survey: '' }));
+    const copied = await copyResponses({ name: '', account, forms: data.forms });
+    if (copied.equals(Buffer.from(naiveCsv([longHeader({ survey: '' }), ...rows]))))
+      tally.pass('the model equals COPY');
+    else tally.fail('the model differs from the output of COPY');
+  }
+}
+
+/** What no line of the log may contain: keys, their hashes, connection strings, data, crashes. */
+const FORBIDDEN = /sres_|postgres(?:ql)?:\/\/\w+:|X-Evil|mk[0-9a-f]{32}km|\b[0-9a-f]{64}\b|unhandled|@example/i;
+/** workerd's own line for a transfer that the service aborts. */
+const ABORTED = /^Uncaught exception: workerd\/\S+ failed: remote\.jsg\.Error: DatabaseError: /;
+
+/** Checks that the log has no secrets, and nothing but what the service writes. */
+export function checkLog({ stack, tally }: Context): void {
+  const lines = stack.worker.log().split('\n').slice(0, -1);
+  const bad = lines.filter((line) => !(line.startsWith('{"event":"') || ABORTED.test(line)) || FORBIDDEN.test(line));
+  for (const line of bad.slice(0, 10)) tally.fail(`in the log: ${line.slice(0, 500)}`);
+  const ids = lines
+    .filter((line) => line.startsWith('{"event":"request"'))
+    .map((line) => (JSON.parse(line) as { requestId: string }).requestId);
+  if (new Set(ids).size < ids.length)
+    tally.fail(`${ids.length - new Set(ids).size} requests have more than one line in the log`);
+  if (bad.length === 0) tally.pass('the log is clean');
+}

@@ -1,0 +1,32 @@
+import { errorBody } from '../../support/api.ts';
+import type { Data, FormVersion } from '../model/account.ts';
+import { type Request, formsOf } from './select.ts';
+
+/** A status, and the body of an error. */
+export interface Status {
+  readonly status: number;
+  readonly error?: string;
+}
+
+/** The statuses that a request may get without a fault. @param forms @param states as for `layoutsOf` */
+export function statusesOf(request: Request, forms: readonly FormVersion[], states: readonly Data[]): Status[] {
+  const { account, path, parameters } = request;
+  const { survey, layout, after, count } = parameters;
+  if (path === '/surveys' || path === '/key') return [{ status: 200 }];
+  if (survey === '') return [refusal(400, 'No user, no responses!')];
+  if (layout === 'wide' && path === '/responses/csv' && after) {
+    return [notInWide('after', 'a wide file is not ordered by time and cannot be resumed')];
+  }
+  if (layout === 'wide' && path === '/responses/csv' && count) {
+    return [notInWide('count', 'the number of records is known only at the end')];
+  }
+  const ids = new Set(formsOf(parameters, { forms }).map(({ id }) => id));
+  return states.map(({ responses }) =>
+    responses.some(({ form }) => ids.has(form))
+      ? { status: 200 }
+      : refusal(500, `No responses were found for survey: ${survey} for user: ${account.email}`),
+  );
+}
+
+const refusal = (status: number, message: string): Status => ({ status, error: errorBody(message) });
+const notInWide = (name: string, why: string) => refusal(400, `${name} cannot be used with layout=wide: ${why}.`);

@@ -1,0 +1,88 @@
+import { type FormVersion, type Response, compareLists, timestampOf } from '../model/account.ts';
+import { type Question, columnName, questionsOf } from './questions.ts';
+import type { Parameters } from './select.ts';
+import { type Cells, metadataCells, typedBy } from './tables.ts';
+
+const FIXED = ['userid', 'parent_surveyid', 'parent_shortcode', 'flowid', 'started', 'ended', 'attempts', 'metadata'];
+
+/** The columns of a wide file. */
+export interface WideColumns {
+  readonly header: Cells;
+  readonly forms: readonly FormVersion[];
+  /** The names of the columns of questions, and what they are found by: see `keyOf`. */
+  readonly keys: readonly string[];
+}
+
+/** @param rows in the order of a long file @param forms all form versions of the survey */
+export function wideColumns(
+  rows: readonly Response[],
+  forms: readonly FormVersion[],
+  parameters: Parameters,
+): WideColumns {
+  const names = new Map(
+    questionsOf(rows, forms).map((question) => [keyOf(question, parameters), columnName(question, parameters)]),
+  );
+  const metadata = (parameters.metadata ?? []).map((key) => `metadata.${key}`);
+  return { header: [...FIXED, ...metadata, ...names.values()], forms, keys: [...names.keys()] };
+}
+
+const keyOf = ({ shortcode, question }: Omit<Question, 'group'>, { columns }: Parameters): string =>
+  columns === 'question' ? question : JSON.stringify([shortcode, question]);
+
+/** @param rows in the order of a long file @returns the records of each participant, in the order of the file */
+export function wideRecords(
+  rows: readonly Response[],
+  { forms, keys }: WideColumns,
+  parameters: Parameters,
+): Map<string, Cells[]> {
+  const shortcodes = new Map(forms.map(({ id, shortcode }) => [id, shortcode]));
+  const shortcodeOf = ({ form }: Response) => shortcodes.get(form) ?? '';
+  const columnOf = (row: Response) =>
+    keys.indexOf(keyOf({ shortcode: shortcodeOf(row), question: row.question }, parameters));
+  const formCount = (of: readonly Response[]) => [...Map.groupBy(of, shortcodeOf).values()].map(flowsOf);
+  const typed = typedBy(parameters);
+
+  const isLeftOut = (participant: readonly Response[]) =>
+    (parameters.repeats === 'drop' && formCount(participant).some((flows) => flows > 1)) ||
+    (parameters.require_metadata ?? []).some((key) => participant.some(({ metadata }) => !(key in metadata.values)));
+
+  const recordOf = (record: readonly Response[]): Cells => {
+    const kept = parameters.repeats === 'first' ? onlyFirstFlows(record, shortcodeOf) : record;
+    const [first, last] = [kept[0] as Response, kept.at(-1) as Response];
+    const answers = new Map(kept.map((row) => [columnOf(row), answerOf(row, parameters)]));
+    return [
+      first.userid,
+      first.parentId,
+      first.parentShortcode,
+      last.flowid,
+      timestampOf(first.at),
+      timestampOf(last.at),
+      String(Math.max(...formCount(record))),
+      last.metadata.json,
+      ...metadataCells(last, parameters),
+      ...keys.map((_, column) => typed(answers.get(column) ?? null)),
+    ];
+  };
+  const known = rows.filter((row) => columnOf(row) >= 0);
+  const participants = [...Map.groupBy(known, ({ userid }) => userid)].filter(
+    ([, participant]) => !isLeftOut(participant),
+  );
+  return new Map(
+    participants
+      .toSorted(([a], [b]) => compareLists([a], [b]))
+      .map(([userid, participant]) => [userid, [...Map.groupBy(participant, recordKey).values()].map(recordOf)]),
+  );
+}
+
+const recordKey = ({ parentId, parentShortcode }: Response) => JSON.stringify([parentId, parentShortcode]);
+
+const flowsOf = (rows: readonly Response[]) => new Set(rows.map(({ flowid }) => flowid)).size;
+
+function onlyFirstFlows(rows: readonly Response[], shortcodeOf: (row: Response) => string): Response[] {
+  const flows = new Map<string, string>();
+  for (const row of rows) if (!flows.has(shortcodeOf(row))) flows.set(shortcodeOf(row), row.flowid);
+  return rows.filter((row) => flows.get(shortcodeOf(row)) === row.flowid);
+}
+
+const answerOf = ({ text, translated }: Response, { value }: Parameters) =>
+  value === 'translated' ? (translated ?? text) : text;

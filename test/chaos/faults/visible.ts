@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Exchange } from '../../support/fault-proxy.ts';
+import { sql } from '../../support/data.ts';
+import { pick } from '../../support/random.ts';
+import { changeRows, cuts, endEarly } from './corrupt.ts';
+
+/** A fault of one request from the Worker to its database. */
+export interface VisibleFault {
+  readonly name: string;
+  readonly inject: (exchange: Exchange, random: () => number) => Promise<void> | void;
+  /** Error statuses that the service may respond with. If there are none, a retry helps and the response must be complete. */
+  readonly refusals: readonly number[];
+}
+
+/** Valid JSON that is not the result of the query. */
+const SHAPES = [
+  'null',
+  '[]',
+  '{}',
+  '"rows"',
+  '{"rows":{}}',
+  '{"rows":[]}',
+  '{"rows":[[null]],"rowCount":1}',
+  '{"fields":[],"rows":[],"rowCount":7,"command":"SELECT"}',
+  '{"fields":[{"name":"a","dataTypeID":25}],"rows":[],"rowCount":7,"command":"SELECT"}',
+  '{"fields":[{"name":"a","dataTypeID":25}],"rows":[["x","y"]],"rowCount":1,"command":"SELECT"}',
+  '{"fields":[{"name":"a","dataTypeID":25}],"rows":["x"],"rowCount":1,"command":"SELECT"}',
+];
+
+/** Complete results of another query: none of ours has three columns. */
+const OTHER_RESULTS = [[], [['x', 'y', 'z']]].map((rows) => {
+  const fields = ['a', 'b', 'c'].map((name) => ({ name, dataTypeID: 25 }));
+  return JSON.stringify({ fields, rows, rowCount: rows.length, command: 'SELECT' });
+});
+
+const GARBAGE = ['<html>', '', '{"rows":[[', '\u0000', '{"fields"'];
+
+const transient: Record<string, VisibleFault['inject']> = {
+  latency: (_, random) => sleep(10 + 100 * random()),
+  429: (exchange) => exchange.reply(429, 'slow down'),
+  500: (exchange) => exchange.reply(500, '{"message":"failed to wake up the compute"}'),
+  503: (exchange) => exchange.reply(503, 'no'),
+  '520 to 530': (exchange, random) => exchange.reply(520 + Math.floor(11 * random()), 'error code: 52x'),
+  reset: (exchange) => exchange.reset(),
+  ...Object.fromEntries(
+    Object.entries(cuts).map(([where, cut]) => [
+      `a body cut ${where}`,
+      (exchange, random) => exchange.cutAfter((body) => cut(body, random)),
+    ]),
+  ),
+  'a body that ends early': (exchange, random) => exchange.change((body) => endEarly(body, random)),
+  garbage: (exchange, random) => exchange.reply(200, pick(random, GARBAGE)),
+  'the wrong shape': (exchange, random) => exchange.reply(200, pick(random, SHAPES)),
+  'the result of another query': (exchange, random) => exchange.reply(200, pick(random, OTHER_RESULTS)),
+  'missing or repeated rows': (exchange, random) => exchange.change((body) => changeRows(body, random)),
+  'a killed backend': (_, random) => {
+    void sleep(8 * random()).then(killBackends);
+  },
+};
+
+/** Terminates the Worker's connections. Does nothing while the server restarts. */
+const killBackends = () =>
+  sql(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'survey_export_worker'`).catch(() => {});
+
+/** Faults after which a retry succeeds. */
+export const passing: readonly VisibleFault[] = Object.entries(transient).map(([name, inject]) => ({
+  name,
+  inject,
+  refusals: [],
+}));
+
+export const faults: readonly VisibleFault[] = [
+  ...passing,
+  {
+    name: 'an exhausted quota',
+    refusals: [503],
+    inject: (exchange) => exchange.reply(500, '{"message":"Your account has exceeded the compute time quota."}'),
+  },
+  {
+    name: '507',
+    refusals: [503, 400],
+    inject: (exchange) => exchange.reply(507, 'response is too large (max is 67108864 bytes)'),
+  },
+  {
+    name: 'a defect',
+    refusals: [500],
+    inject: (exchange) => exchange.reply(400, '{"message":"no such table","code":"42P01","severity":"ERROR"}'),
+  },
+];
+
+/** Faults of the key cache, by their names in test/support/worker-under-faults.ts. */
+export const cacheFaults = [
+  'rejects',
+  'hangs',
+  'is slow',
+  'holds another form of entry',
+  'holds half an entry',
+  'holds a text',
+] as const;

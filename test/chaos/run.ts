@@ -1,0 +1,69 @@
+// npm run chaos: reads, writes and faults, all at once.
+import { Command, InvalidArgumentError } from 'commander';
+import { workerdStartedBy } from '../../bench/process-stats.ts';
+import { reasonOf, runCommand } from '../../tools/command.ts';
+import { addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { randomFrom } from '../support/random.ts';
+import { useStack } from '../support/stack-address.ts';
+import { startStack } from '../support/stack.ts';
+import { chaos } from './chaos.ts';
+import { World } from './model/world.ts';
+import { Tally } from './tally.ts';
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('use a whole number.');
+  return Number(text);
+}
+
+const program = new Command('npm run chaos --')
+  .description(
+    'Sends all kinds of requests while rows and keys change and faults occur, and checks every response against a model.',
+  )
+  .option('--seconds <number>', 'how long to run', wholeNumber, 90)
+  .option('--seed <number>', 'seed of the random choices, to repeat a run', wholeNumber, Date.now() % 1_000_000)
+  .allowExcessArguments(false);
+
+const PROGRESS_MS = 10_000;
+
+await runCommand(async () => {
+  const { seconds, seed } = program.parse().opts<{ seconds: number; seed: number }>();
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  print(`seed ${seed}`);
+  const random = randomFrom(seed);
+  const tally = new Tally();
+  let proxy: FaultProxy | undefined;
+  const start = () =>
+    startStack({
+      entry: 'test/support/worker-under-faults.ts',
+      inspector: true,
+      limits: { KEY_LIMIT: 1e9, FAILURE_LIMIT: 1e9 },
+      startProxy: async (endpoint) => (proxy = await startFaultProxy(endpoint)).url,
+    });
+  const { started: stack, workerd } =
+    process.platform === 'linux' ? await workerdStartedBy(start) : { started: await start(), workerd: undefined };
+  const progress = setInterval(() => print(String(tally)), PROGRESS_MS);
+  try {
+    if (!proxy) throw new Error('there is no proxy');
+    useStack(stack.address);
+    const world = new World(random);
+    await world.store(random);
+    const hostile = await createAccount();
+    await addResponses(await createSurvey(hostile, 'fuzzed', 2), [{}, { form: 1, response: '=1' }, { userid: 'a' }]);
+    const context = { stack, workerd, proxy, world, hostile, tags: new Map(), tally };
+    const lines = await chaos(context, random, seconds).catch((error: unknown) => {
+      tally.fail(reasonOf(error)); // of the first requests, without faults
+      return [];
+    });
+    [...tally.lines(), ...lines].forEach(print);
+    for (const problem of tally.problems.slice(0, 100)) print(`FAILED: ${problem}`);
+    print(`${tally.rows} rows compared`);
+    print(`chaos: ${tally.passed} checks passed, ${tally.problems.length} failed`);
+  } finally {
+    clearInterval(progress);
+    await proxy?.close();
+    await stack.stop();
+  }
+  // Without process.exit, Node 24.21 spins in Environment::CleanupHandles after sockets have been reset.
+  process.exit(tally.problems.length > 0 ? 1 : 0);
+});
