@@ -10,7 +10,7 @@ const NOTICED_MS = 10_000;
 
 /** Closes the connection in the middle of a file, with FIN or RST. */
 export const disconnect: Action = async ({ world, tally }, random) => {
-  const { keys } = pick(random, world.accounts.slice(0, 2));
+  const { keys } = pick(random, world.pair);
   const how = pick(random, ['FIN', 'RST']);
   const file = pick(random, ['csv', 'ndjson', 'xlsx']);
   const headers = pick(random, [{}, { 'Accept-Encoding': 'gzip' }]);
@@ -31,7 +31,7 @@ export const disconnect: Action = async ({ world, tally }, random) => {
 
 /** Resets the connection while the database works on a page: the Worker must cancel the query. */
 export const disconnectDuringQuery: Action = async ({ world, proxy, tally }, random) => {
-  const { keys } = pick(random, world.accounts.slice(0, 2));
+  const { keys } = pick(random, world.pair);
   const name = randomUUID();
   const held = Promise.withResolvers<{ readonly closed: Promise<void> }>();
   let isHeld = false;

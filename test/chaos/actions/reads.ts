@@ -72,7 +72,7 @@ export const poll: Action = async (context, random) => {
 
 /** Reads a large file slowly. */
 export const readSlowly: Action = async (context, random) => {
-  const account = pick(random, context.world.accounts.slice(0, 2));
+  const account = pick(random, context.world.pair);
   const parameters = { survey: 'many bytes', layout: pick(random, [undefined, 'wide' as const]) };
   const path = pick(random, ['/responses/csv', '/responses/xlsx'] as const);
   await readAs(context, random, { account, path, parameters }, { slowMs: 3000, method: 'GET' });

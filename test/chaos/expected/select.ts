@@ -59,7 +59,7 @@ export interface Request {
 }
 
 /** The form versions of a request's survey. */
-export const formsOf = ({ survey }: Parameters, { forms }: Pick<Data, 'forms'>): FormVersion[] =>
+export const formsOf = ({ survey }: Pick<Parameters, 'survey'>, { forms }: Pick<Data, 'forms'>): FormVersion[] =>
   forms.filter((form) => form.survey === survey);
 
 /**

@@ -1,145 +1,128 @@
 import { randomUUID } from 'node:crypto';
-import type { Context } from '../context.ts';
-import type { Account } from '../model/account.ts';
-import { type Random, below } from '../model/random-data.ts';
 import { pick } from '../../support/random.ts';
-import type { Fault } from '../../support/fault-proxy.ts';
-import { type Combination, type Deck, placesOf } from './deck.ts';
-import { Liar } from './liar.ts';
-import type { Dose, Lie } from './lies.ts';
-import { type Rehearsal, readKind } from './rehearsal.ts';
-import type { QueryType } from './results.ts';
-import { type VisibleFault, faults, passing } from './visible.ts';
+import { read } from '../checks/read.ts';
+import type { Context } from '../context.ts';
+import type { Request } from '../expected/select.ts';
+import { positionOf } from '../model/account.ts';
+import type { Random } from '../model/random-data.ts';
+import { kindOfRequest } from '../requests/kinds.ts';
+import { type Deck, faults } from './deck.ts';
+import type { InjectedFault, SqlResult } from './fault.ts';
+import { Swap } from './swap.ts';
+import { passing } from './visible.ts';
 
-/** A lie that a retry does not overcome ends a request with one of these. */
-const LIE_REFUSALS: ReadonlySet<number> = new Set([503]);
-/** How long a page of an export is requested again, with lies that a retry does not overcome. A status takes its usual time. */
-const LIE_RETRY_SECONDS = '3';
-/** With more requests than this, their number depends on what else runs: the service reads smaller pages beside others. */
-const ALWAYS_SENT = 6;
-
-/** Sends requests with faults, each combination once if time allows. */
-export class Trials {
-  readonly deck: Deck;
-  readonly #rehearsals: readonly (readonly [Rehearsal, Rehearsal])[];
-
-  /** @param rehearsals of each kind, by two accounts */
-  constructor(deck: Deck, rehearsals: readonly (readonly [Rehearsal, Rehearsal])[]) {
-    this.deck = deck;
-    this.#rehearsals = rehearsals;
+/** Sends a request of the next combination, with its fault at one of its requests to the database. @throws Error that describes what is wrong */
+export async function tryNext(context: Context, random: Random, deck: Deck, ofPages: boolean): Promise<void> {
+  const combination = deck.next(ofPages);
+  const { kind, fault } = combination;
+  const [account, other] = random() < 0.5 ? context.world.pair : context.world.pair.toReversed();
+  if (!account || !other) throw new Error('there are no accounts');
+  const request = kindOfRequest(random, kind, account);
+  const maxBytes = kind.maxResultBytes;
+  if (typeof fault === 'string') {
+    // The first request may look the key up: a fault that a retry does not overcome would fail it as well.
+    const plan = new Map([[someIndex(random), pick(random, passing)]]);
+    const key = await context.world.issueKey(account);
+    await new Trial(context, random, { maxBytes, plan, cache: fault, key }).send(request);
+    context.tally.pass(`fault: a key cache that ${fault}`);
+    return;
   }
-
-  /** Tries the next combination. @throws Error that describes what is wrong */
-  async next(context: Context, random: Random, ofPages: boolean): Promise<void> {
-    const combination = this.deck.next(ofPages);
-    const { name, isReached } = await this.#run(context, random, combination, ofPages);
-    if (isReached) context.tally.pass(name);
-    else this.deck.putBack(combination);
-  }
-
-  async #run(
-    context: Context,
-    random: Random,
-    combination: Combination,
-    ofPages: boolean,
-  ): Promise<{ name: string; isReached: boolean }> {
-    if ('lie' in combination) {
-      const { lie, type } = combination;
-      return {
-        name: `fault: ${lie.name}, of ${type}`,
-        isReached: await this.#lie(context, random, lie, type, ofPages),
-      };
-    }
-    const { kind } = combination;
-    const rehearsal = pick(random, this.#rehearsals.find(([{ kind: of }]) => of === kind) ?? []);
-    if ('cache' in combination) {
-      await withFaults(context, random, rehearsal, [], combination.cache);
-      return { name: `fault: a key cache that ${combination.cache}`, isReached: true };
-    }
-    const { fault } = combination;
-    // With more than one, the first may prevent the request that another one is planned for.
-    const more = Array.from({ length: random() < 0.2 ? 2 : 0 }, () => pick(random, faults));
-    const injected = await withFaults(context, random, rehearsal, [fault, ...more]);
-    return { name: `fault: ${fault.name}`, isReached: injected.includes(fault) };
-  }
-
-  /** Alters results of a type, of one request or of two accounts' at the same time. @returns whether any was altered */
-  async #lie(context: Context, random: Random, lie: Lie, type: QueryType, ofPages: boolean): Promise<boolean> {
-    const both = this.#rehearsals
-      .filter(([{ kind }]) => ofPages || kind.path !== '/responses')
-      .filter(([one]) => placesOf(lie, type, [one]).length > 0);
-    const [own, other] = pick(random, both);
-    const places = lie.places(own, type);
-    const place = pick(random, [places[0], places.at(-1), pick(random, places)]) ?? 0;
-    const isFirst = own.kind.path === '/responses' || place === places[0]; // the client waits long for a status
-    const dose = pick<Dose>(random, isFirst ? ['one', 'one', 'several'] : ['one', 'one', 'several', 'all']);
-    const liar = new Liar({ lie, type, dose, place }, random);
-    const refusals = () => (liar.told > 0 ? LIE_REFUSALS : new Set<number>());
-    const headers: Record<string, string> = dose === 'all' ? { 'Test-Retry-Seconds': LIE_RETRY_SECONDS } : {};
-    const sent = [readWatched(context, random, own, liar.faultFor(own, other), { refusals, headers })];
-    if (lie.withOther) sent.push(readWatched(context, random, other, liar.faultFor(other, own), { refusals, headers }));
-    await settled(sent);
-    return liar.told > 0;
-  }
-}
-
-/** @returns the faults that were injected */
-async function withFaults(
-  context: Context,
-  random: Random,
-  rehearsal: Rehearsal,
-  wanted: readonly VisibleFault[],
-  cache?: string,
-): Promise<readonly VisibleFault[]> {
-  const { kind, requests, request } = rehearsal;
-  const sure = requests <= ALWAYS_SENT ? requests : Math.ceil(requests / 2);
-  // With a fault of the key cache, the first request may look the key up: other faults would fail it as well.
-  const plan = new Map(
-    (cache ? [pick(random, passing)] : wanted).toReversed().map((fault) => [below(random, sure), fault]),
+  // With more than one, the first may prevent the request that another one is planned for.
+  const more = Array.from({ length: random() < 0.2 ? 2 : 0 }, () =>
+    pick(
+      random,
+      faults.filter((one) => !one.other),
+    ),
   );
-  const injected: VisibleFault[] = [];
-  const fault: Fault = (exchange) => {
-    exchange.refuseLonger(kind.maxResultBytes);
-    const planned = plan.get(exchange.index);
-    plan.delete(exchange.index);
-    if (!planned) return undefined;
-    injected.push(planned);
-    return planned.inject(exchange, random);
-  };
-  const refusals = () => new Set(injected.flatMap((one) => one.refusals));
-  const headers: Record<string, string> = cache ? { 'Test-Key-Cache': cache } : {};
-  const key = cache ? await context.world.issueKey(request.account) : undefined;
-  await readWatched(context, random, rehearsal, fault, { refusals, headers, key });
-  return injected;
+  const plan = new Map([...more, fault].map((one) => [someIndex(random), one]));
+  const trial = new Trial(context, random, { maxBytes, plan });
+  const others = { ...request, account: other };
+  if (fault.other === 'before')
+    trial.foreign = await new Trial(context, random, { maxBytes, plan: new Map() }).send(others);
+  const swap =
+    fault.other === 'meanwhile' ? new Trial(context, random, { maxBytes, plan, swap: trial.swap }) : undefined;
+  for (const one of await Promise.allSettled([trial.send(request), swap?.send(others)]))
+    if (one.status === 'rejected') throw one.reason;
+  if (trial.injected.includes(fault)) context.tally.pass(`fault: ${fault.name}`);
+  else deck.putBack(combination);
 }
 
-interface Watched {
-  readonly refusals: () => ReadonlySet<number>;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly key?: string | undefined;
+/** From 0 to 11, low ones more often: many requests need only a few from the database. */
+const someIndex = (random: Random) => Math.floor(12 ** random()) - 1 || Math.floor(3 * random());
+
+const MAX_PAGES = 4;
+
+interface TrialOptions {
+  /** The SQL endpoint's limit for a result. */
+  readonly maxBytes: number;
+  /** Faults by the index of the request to the database. */
+  readonly plan: ReadonlyMap<number, InjectedFault>;
+  readonly swap?: Swap;
+  /** A fault of the key cache. */
+  readonly cache?: string;
+  readonly key?: string;
 }
 
-async function readWatched(
-  context: Context,
-  random: Random,
-  { kind, request }: Rehearsal,
-  fault: Fault,
-  { refusals, headers, key }: Watched,
-) {
-  const name = randomUUID();
-  using _ = context.proxy.watch(name, fault);
-  const isWhole = await readKind(context, kind, request, {
-    key: key ?? keyOf(random, request.account),
-    gzip: random() < 0.5,
-    headers: { ...headers, 'Test-Trial': name },
-    refusals,
-  });
-  context.tally.pass(`read: ${kind.name}${isWhole ? '' : ', failing visibly'}`);
+/** A request with faults. */
+class Trial {
+  readonly injected: InjectedFault[] = [];
+  readonly swap: Swap;
+  foreign: readonly SqlResult[] = [];
+  readonly #context: Context;
+  readonly #random: Random;
+  readonly #options: TrialOptions;
+
+  constructor(context: Context, random: Random, options: TrialOptions) {
+    this.#context = context;
+    this.#random = random;
+    this.#options = options;
+    this.swap = options.swap ?? new Swap();
+  }
+
+  /** Reads the request, and sometimes the pages after it. @returns the results of its requests to the database */
+  async send(request: Request): Promise<SqlResult[]> {
+    const { plan, maxBytes, cache, key } = this.#options;
+    const name = randomUUID();
+    const earlier: SqlResult[] = [];
+    using _ = this.#context.proxy.watch(name, (exchange) => {
+      exchange.refuseLonger(maxBytes);
+      const fault = plan.get(exchange.index);
+      if (!fault) {
+        exchange.change((body) => {
+          earlier.push(JSON.parse(body.toString()) as SqlResult);
+          return body;
+        });
+        return undefined;
+      }
+      this.injected.push(fault);
+      return fault.inject(exchange, this.#random, {
+        earlier,
+        foreign: this.foreign,
+        swap: (own) => this.swap.exchange(own),
+        unaltered: () => void this.injected.splice(this.injected.indexOf(fault), 1),
+      });
+    });
+    const pages = this.#random() < 0.3 ? MAX_PAGES : 1;
+    let page: Request | undefined = request;
+    for (let i = 0; page && i < pages; i++) {
+      const { outcome, headers } = await read(this.#context, page, {
+        key: key ?? pick(this.#random, request.account.keys),
+        gzip: this.#random() < 0.5,
+        ...(this.#random() < 0.05 ? { method: 'HEAD' as const } : {}),
+        headers: { 'Test-Trial': name, ...(cache ? { 'Test-Key-Cache': cache } : {}) },
+        refusals: () => new Set(this.injected.flatMap(({ refusals }) => refusals)),
+        isLimited: true,
+      });
+      this.#context.tally.pass(`read: ${request.path}, with faults${outcome === 'whole' ? '' : ': failing visibly'}`);
+      page = outcome === 'whole' ? nextPage(page, headers.get('Link')) : undefined;
+    }
+    return earlier;
+  }
 }
 
-const keyOf = (random: Random, { keys }: Account) => pick(random, keys);
-
-/** Waits for all, then fails if one failed. */
-async function settled(all: readonly Promise<unknown>[]): Promise<void> {
-  for (const one of await Promise.allSettled(all)) if (one.status === 'rejected') throw one.reason;
+/** The request for the page that a header `Link` names. */
+function nextPage(request: Request, link: string | null): Request | undefined {
+  const token = link === null ? null : new URL(link.slice(1, link.indexOf('>'))).searchParams.get('after');
+  if (token === null) return undefined;
+  return { ...request, parameters: { ...request.parameters, after: { response: positionOf(token), older: false } } };
 }

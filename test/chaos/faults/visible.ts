@@ -1,16 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Exchange } from '../../support/fault-proxy.ts';
 import { sql } from '../../support/data.ts';
 import { pick } from '../../support/random.ts';
 import { changeRows, cuts, endEarly } from './corrupt.ts';
-
-/** A fault of one request from the Worker to its database. */
-export interface VisibleFault {
-  readonly name: string;
-  readonly inject: (exchange: Exchange, random: () => number) => Promise<void> | void;
-  /** Error statuses that the service may respond with. If there are none, a retry helps and the response must be complete. */
-  readonly refusals: readonly number[];
-}
+import type { InjectedFault } from './fault.ts';
 
 /** Valid JSON that is not the result of the query. */
 const SHAPES = [
@@ -35,7 +27,7 @@ const OTHER_RESULTS = [[], [['x', 'y', 'z']]].map((rows) => {
 
 const GARBAGE = ['<html>', '', '{"rows":[[', '\u0000', '{"fields"'];
 
-const transient: Record<string, VisibleFault['inject']> = {
+const transient: Record<string, InjectedFault['inject']> = {
   latency: (_, random) => sleep(10 + 100 * random()),
   429: (exchange) => exchange.reply(429, 'slow down'),
   500: (exchange) => exchange.reply(500, '{"message":"failed to wake up the compute"}'),
@@ -63,13 +55,13 @@ const killBackends = () =>
   sql(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'survey_export_worker'`).catch(() => {});
 
 /** Faults after which a retry succeeds. */
-export const passing: readonly VisibleFault[] = Object.entries(transient).map(([name, inject]) => ({
+export const passing: readonly InjectedFault[] = Object.entries(transient).map(([name, inject]) => ({
   name,
   inject,
   refusals: [],
 }));
 
-export const faults: readonly VisibleFault[] = [
+export const visible: readonly InjectedFault[] = [
   ...passing,
   {
     name: 'an exhausted quota',

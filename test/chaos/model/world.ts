@@ -22,10 +22,13 @@ export class World {
   readonly accounts: readonly Account[];
   /** Survey names that have been in use. */
   readonly names: string[] = [...SURVEYS];
+  /** The accounts with the same large surveys. */
+  readonly pair: readonly Account[];
   #writing: Promise<unknown> = Promise.resolve();
 
   constructor(random: Random) {
     this.accounts = Array.from({ length: 4 }, () => new Account(randomUuid(random)));
+    this.pair = this.accounts.slice(0, 2);
   }
 
   /** Runs one change of the database at a time, so that a restart interrupts none. */

@@ -3,15 +3,22 @@ import type { Instant, Parameters, Path } from '../expected/select.ts';
 import { type Moment, type Response, timestampOf } from '../model/account.ts';
 import { DAY, METADATA_KEYS, QUESTIONS, type Random, SHORTCODES, USERIDS, below } from '../model/random-data.ts';
 
-const PAGE_SIZES = [undefined, undefined, 1, 2, 3, 5, 8, 25, 10_000];
+const PAGE_SIZES = [undefined, 1, 2, 3, 5, 8, 25, 100, 100, 350, 350, 1000, 10_000];
 const TIME_ZONES = [undefined, 'Africa/Nairobi', 'America/New_York', 'Asia/Kathmandu', 'CET'];
 
 /**
  * Random parameters for a path, all of them valid.
  *
  * @param rows responses that filters and cursors can name: those of the survey, perhaps another account's
+ * @param layout either if omitted
  */
-export function randomParameters(random: Random, path: Path, survey: string, rows: readonly Response[]): Parameters {
+export function randomParameters(
+  random: Random,
+  path: Path,
+  survey: string,
+  rows: readonly Response[],
+  layout = pick(random, ['long', 'wide'] as const),
+): Parameters {
   const maybe = <T>(value: () => T, probability = 0.5) => (random() < probability ? value() : undefined);
   const flag = () => maybe(() => true);
   if (path === '/surveys' || path === '/key' || path === '/responses/form-data') return { survey };
@@ -27,7 +34,8 @@ export function randomParameters(random: Random, path: Path, survey: string, row
         count: maybe(() => true, 0.3),
       };
     case '/responses/csv':
-      if (random() < 0.5) return { ...filtered, ...wide(), bom: flag(), safe: flag(), count: maybe(() => true, 0.05) };
+      if (layout === 'wide')
+        return { ...filtered, ...wide(), bom: flag(), safe: flag(), count: maybe(() => true, 0.05) };
       return {
         ...filtered,
         ...randomCursor(random, rows),
@@ -39,7 +47,9 @@ export function randomParameters(random: Random, path: Path, survey: string, row
     case '/responses/ndjson':
       return { ...filtered, ...randomCursor(random, rows), count: flag() };
     case '/responses/xlsx':
-      return random() < 0.5 ? { ...filtered, ...wide() } : { ...filtered, metadata: someKeys(random), count: flag() };
+      return layout === 'wide'
+        ? { ...filtered, ...wide() }
+        : { ...filtered, metadata: someKeys(random), count: flag() };
     case '/responses/questions':
       return { ...filtered, format: pick(random, [undefined, 'json', 'csv']), columns: someColumns(random) };
     case '/responses/summary':
@@ -49,7 +59,7 @@ export function randomParameters(random: Random, path: Path, survey: string, row
 }
 
 /** Options of the wide layout. */
-export function wideOptions(random: Random): Partial<Parameters> {
+function wideOptions(random: Random): Partial<Parameters> {
   return {
     layout: 'wide',
     value: pick(random, [undefined, 'response', 'translated']),
@@ -77,7 +87,7 @@ function randomFilters(random: Random, rows: readonly Response[]): Partial<Param
 }
 
 /** Resumes after a response in two of three requests. In the older format, a `userid` cannot contain a comma. */
-export function randomCursor(random: Random, rows: readonly Response[]): Partial<Parameters> {
+function randomCursor(random: Random, rows: readonly Response[]): Partial<Parameters> {
   const response = random() < 0.66 ? pick(random, rows) : undefined;
   return response ? { after: { response, older: random() < 0.3 && !response.userid.includes(',') } } : {};
 }
