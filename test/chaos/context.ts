@@ -17,6 +17,8 @@ export interface Context {
   /** An account that is not part of the world, with a survey `fuzzed`. */
   readonly hostile: TestAccount;
   readonly tags: Tags;
+  /** Whether the response was whole, by `X-Request-Id`. */
+  readonly served: Map<string, boolean>;
   readonly tally: Tally;
 }
 

@@ -50,7 +50,7 @@ await runCommand(async () => {
     await world.store(random);
     const hostile = await createAccount();
     await addResponses(await createSurvey(hostile, 'fuzzed', 2), [{}, { form: 1, response: '=1' }, { userid: 'a' }]);
-    const context = { stack, workerd, proxy, world, hostile, tags: new Map(), tally };
+    const context = { stack, workerd, proxy, world, hostile, tags: new Map(), served: new Map(), tally };
     const lines = await chaos(context, random, seconds).catch((error: unknown) => {
       tally.fail(reasonOf(error)); // of the first requests, without faults
       return [];

@@ -12,7 +12,7 @@ const STATUSES = new Set([200, 204, 302, 304, 400, 401, 404, 405, 500]);
  * Sends a hostile request to an account with a survey named `fuzzed`. Every response must be complete and documented, reveal
  * nothing, and have no header that a request could have caused.
  */
-export const sendHostile: Action = async ({ stack, world, hostile, tally }, random) => {
+export const sendHostile: Action = async ({ stack, world, hostile, served, tally }, random) => {
   const request = hostileRequest(random);
   const { method, target } = request;
   const described = `hostile: ${JSON.stringify(request).slice(0, 1000)}`;
@@ -26,6 +26,7 @@ export const sendHostile: Action = async ({ stack, world, hostile, tally }, rand
       tally.pass(`hostile: ${status} by workerd`);
       return;
     }
+    served.set(headers.get('X-Request-Id') ?? '', true);
     if (BUSY.has(headers.get('X-Error-Code') ?? '')) {
       tally.pass('hostile: refused because of others');
       return;

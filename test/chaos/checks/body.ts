@@ -43,3 +43,7 @@ export const textOf = ({ start, units, limit, end }: Layout): string =>
     .map(({ texts }) => texts[0])
     .join('') +
   end;
+
+/** Whether there is only one body that a request may get. */
+export const isSettled = (layouts: readonly Layout[]): boolean =>
+  layouts.length === 1 && (layouts[0]?.units ?? []).every(({ texts, isRequired }) => texts.length === 1 && isRequired);

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { copyResponses, sql } from '../../support/data.ts';
 import { naiveCsv } from '../../support/csv.ts';
+import { linesIn } from '../../support/request-log.ts';
 import type { Context } from '../context.ts';
-import { byCursor } from '../model/account.ts';
+import { byCursor } from '../model/order.ts';
 import { longHeader, longRecord } from '../expected/tables.ts';
 
 /** Checks that no query runs after the last reader has finished or disconnected. */
@@ -36,15 +37,17 @@ const FORBIDDEN = /sres_|postgres(?:ql)?:\/\/\w+:|X-Evil|mk[0-9a-f]{32}km|\b[0-9
 /** workerd's own line for a transfer that the service aborts. */
 const ABORTED = /^Uncaught exception: workerd\/\S+ failed: remote\.jsg\.Error: DatabaseError: /;
 
-/** Checks that the log has no secrets, and nothing but what the service writes. */
-export function checkLog({ stack, tally }: Context): void {
+/** Checks that the log has one line for each request, which tells how it ended, no secrets, and nothing but what the service writes. */
+export function checkLog({ stack, served, tally }: Context): void {
   const lines = stack.worker.log().split('\n').slice(0, -1);
-  const bad = lines.filter((line) => !(line.startsWith('{"event":"') || ABORTED.test(line)) || FORBIDDEN.test(line));
-  for (const line of bad.slice(0, 10)) tally.fail(`in the log: ${line.slice(0, 500)}`);
-  const ids = lines
-    .filter((line) => line.startsWith('{"event":"request"'))
-    .map((line) => (JSON.parse(line) as { requestId: string }).requestId);
-  if (new Set(ids).size < ids.length)
-    tally.fail(`${ids.length - new Set(ids).size} requests have more than one line in the log`);
-  if (bad.length === 0) tally.pass('the log is clean');
+  const problems = lines.filter(
+    (line) => !(line.startsWith('{"event":"') || ABORTED.test(line)) || FORBIDDEN.test(line),
+  );
+  const ends = Map.groupBy(linesIn(stack.worker), ({ requestId }) => requestId);
+  for (const [id, isWhole] of served) {
+    const all = (ends.get(id) ?? []).map(({ end }) => end);
+    if (all.length !== 1 || (isWhole && all[0] !== 'complete')) problems.push(`${id}: ${all.join(', ') || 'no line'}`);
+  }
+  for (const problem of problems.slice(0, 10)) tally.fail(`in the log: ${problem.slice(0, 500)}`);
+  if (problems.length === 0) tally.pass('the log is clean');
 }

@@ -5,12 +5,13 @@ import { naiveCsv } from '../../support/csv.ts';
 import { readWorkbook } from '../../support/xlsx.ts';
 import type { Context } from '../context.ts';
 import { type Layout, different, layoutsOf } from '../expected/layout.ts';
-import { type Request, formsOf, select } from '../expected/select.ts';
+import { type Request, formsOf } from '../expected/select.ts';
 import { statusesOf } from '../expected/status.ts';
 import type { Data } from '../model/account.ts';
 import { addressOf } from '../requests/address.ts';
 import { type Received, type Sending, send } from '../requests/send.ts';
 import { problemInBody } from './body.ts';
+import { problemInEncoding, problemInLink, problemInTotal } from './headers.ts';
 import { leaksIn } from './leaks.ts';
 import { problemInRefusal } from './refusal.ts';
 import { problemInTag } from './tags.ts';
@@ -57,7 +58,9 @@ export async function read(context: Context, request: Request, reading: Reading)
       if (isBusy && Date.now() > deadline) throw new Error(`still refused after ${MAX_BUSY_MS / 1000} s`);
       await checkResponse(context, request, reading, received);
       if (isBusy) continue;
-      return { ...received, outcome: outcomeOf(context, request, reading, received, states()) };
+      const outcome = outcomeOf(context, request, reading, received, states());
+      context.served.set(received.headers.get('X-Request-Id') ?? '', outcome === 'whole');
+      return { ...received, outcome };
     }
   } catch (error) {
     const described = `${method} ${address.slice(0, 400)} ${JSON.stringify(headers)}`;
@@ -86,7 +89,7 @@ function outcomeOf(
   received: Received,
   states: readonly Data[],
 ): Read['outcome'] {
-  const { status, headers, complete, bytes } = received;
+  const { status, complete, bytes } = received;
   const refusals = reading.refusals?.() ?? new Set();
   const isHead = reading.method === 'HEAD';
   // The survey's form versions and its responses are read by different queries, perhaps at different moments.
@@ -114,11 +117,12 @@ function outcomeOf(
     isHead || status === 304 ? (bytes.length > 0 ? 'a body' : undefined) : problemIn(request, received, layouts);
   const wrong =
     problem ??
-    problemInHeaders(request, reading, received, states) ??
+    problemInEncoding(request, received, reading.gzip) ??
+    problemInTotal(request, received, states) ??
+    problemInLink(request, received, layouts) ??
     problemInTag(context, request, reading, received, layouts);
   if (wrong) throw new Error(`status ${status}, ${complete ? 'complete' : 'broken off'}: ${wrong}`);
   context.tally.rows += isHead || !complete ? 0 : Math.min(...layouts.map(({ units }) => units.length));
-  if (complete && status === 200) checkLink(request, headers, layouts);
   return complete ? 'whole' : 'failure';
 }
 
@@ -143,49 +147,4 @@ function bodyOf({ path }: Request, bytes: Buffer): string {
   // A character that the transfer broke within is left out.
   const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });
   return path === '/responses' ? text.replace(/^\{"responses":\[(?=.)(?!\])/s, '$&,') : text;
-}
-
-const COUNTED = new Set(['/responses', '/responses/csv', '/responses/ndjson', '/responses/xlsx']);
-/** The smallest body that is compressed, in bytes. */
-const MIN_COMPRESSED_BYTES = 1024;
-
-function problemInHeaders(
-  request: Request,
-  { gzip }: Reading,
-  received: Received,
-  states: readonly Data[],
-): string | undefined {
-  const { path, parameters } = request;
-  const { headers, status, bytes } = received;
-  const encoding = headers.get('Content-Encoding');
-  const mustCompress = gzip && status === 200 && bytes.length >= MIN_COMPRESSED_BYTES && path !== '/responses/xlsx';
-  if (mustCompress ? encoding !== 'gzip' : encoding !== null && !gzip) return `Content-Encoding: ${encoding}`;
-  const total = headers.get('X-Total-Count');
-  const isCounted = parameters.count && COUNTED.has(path);
-  if (!isCounted) return total === null ? undefined : `X-Total-Count: ${total}`;
-  const totals = states.flatMap((one) =>
-    states.map(({ responses }) => select(parameters, formsOf(parameters, one), responses).length),
-  );
-  return total !== null && totals.includes(Number(total))
-    ? undefined
-    : `X-Total-Count: ${total}, expected ${totals.join(' or ')}`;
-}
-
-/** A full page has a link to the next one: unless rows changed, that after its last row. */
-function checkLink({ path, parameters }: Request, headers: Headers, layouts: readonly Layout[]): void {
-  const { units, limit } = layouts[0] as Layout;
-  if (
-    path !== '/responses' ||
-    layouts.length > 1 ||
-    units.some(({ texts, isRequired }) => texts.length > 1 || !isRequired)
-  )
-    return;
-  const link = headers.get('Link');
-  const last =
-    units.length >= limit
-      ? (JSON.parse(units[limit - 1]?.texts[0]?.slice(1) ?? '{}') as { token?: string }).token
-      : undefined;
-  const next = link === null ? undefined : (new URL(link.slice(1, link.indexOf('>'))).searchParams.get('after') ?? '');
-  if (next !== last && !(link === null && parameters.survey.length > 1000))
-    throw new Error(`Link: ${link}, expected one after ${last}`);
 }

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { Layout } from '../expected/layout.ts';
 import type { Request } from '../expected/select.ts';
 import type { Received } from '../requests/send.ts';
-import { textOf } from './body.ts';
+import { isSettled, textOf } from './body.ts';
 import type { Reading } from './read.ts';
 
 /** The account and the body that each entity tag identifies: those of the first response that had it. */
@@ -26,10 +26,9 @@ export function problemInTag(
   if (tag === null) return isLimited ? undefined : 'no ETag';
   if (!complete) return undefined;
   const [layout] = layouts as [Layout];
-  const isSettled =
-    layouts.length === 1 && layout.units.every(({ texts, isRequired }) => texts.length === 1 && isRequired);
+  const isCertain = isSettled(layouts);
   const isEmpty = bytes.length === 0;
-  if (isEmpty && !isSettled) return undefined;
+  if (isEmpty && !isCertain) return undefined;
   // Layouts have a comma before the first response.
   const body = isEmpty ? textOf(layout).replace(/^\{"responses":\[,/, '{"responses":[') : bytes.toString('utf8');
   const owner = `${account.id} ${hash('sha256', body)}`;
@@ -37,5 +36,5 @@ export function problemInTag(
   tags.set(tag, first);
   if (first !== owner) return `the tag ${tag} of another body`;
   const isSame = given !== undefined && tags.get(given) === owner;
-  return isSettled && isSame !== (status === 304) ? `If-None-Match: ${given}` : undefined;
+  return isCertain && isSame !== (status === 304) ? `If-None-Match: ${given}` : undefined;
 }

@@ -1,4 +1,6 @@
-import { type Account, type FormVersion, type Response, compareLists, timestampOf, tokenOf } from '../model/account.ts';
+import type { Account, FormVersion, Response } from '../model/account.ts';
+import { compareLists, tokenOf } from '../model/order.ts';
+import { timestampOf } from '../model/moment.ts';
 
 /*
  * The JSON that docs/api.md describes, written member by member.

@@ -1,5 +1,6 @@
 import { naiveCsv } from '../../support/csv.ts';
-import { type Data, type FormVersion, type Response, byCursor, primaryKeyOf } from '../model/account.ts';
+import type { Data, FormVersion, Response } from '../model/account.ts';
+import { byCursor, primaryKeyOf } from '../model/order.ts';
 import { responseJson, surveysJson, quoted } from './json.ts';
 import { codebookJson, codebookTable, questionsOf, summaryJson } from './questions.ts';
 import { type Request, formsOf, select } from './select.ts';

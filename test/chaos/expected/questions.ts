@@ -1,11 +1,6 @@
-import {
-  type FormVersion,
-  type Response,
-  byCreation,
-  compareLists,
-  millisecondsOf,
-  timestampOf,
-} from '../model/account.ts';
+import type { FormVersion, Response } from '../model/account.ts';
+import { byCreation, compareLists } from '../model/order.ts';
+import { millisecondsOf, timestampOf } from '../model/moment.ts';
 import { jsonOf, quoted } from './json.ts';
 import type { Parameters } from './select.ts';
 import type { Cells } from './tables.ts';

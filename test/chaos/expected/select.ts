@@ -1,13 +1,6 @@
-import {
-  type Account,
-  type Data,
-  type FormVersion,
-  type Moment,
-  type Position,
-  type Response,
-  byCursor,
-  compareLists,
-} from '../model/account.ts';
+import type { Account, Data, FormVersion, Response } from '../model/account.ts';
+import { type Position, byCursor, compareLists } from '../model/order.ts';
+import type { Moment } from '../model/moment.ts';
 
 /** A moment, and one way to write it in a request. */
 export interface Instant {

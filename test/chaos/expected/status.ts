@@ -11,14 +11,12 @@ export interface Status {
 /** The statuses that a request may get without a fault. @param forms @param states as for `layoutsOf` */
 export function statusesOf(request: Request, forms: readonly FormVersion[], states: readonly Data[]): Status[] {
   const { account, path, parameters } = request;
-  const { survey, layout, after, count } = parameters;
+  const { survey, layout, count } = parameters;
   if (path === '/surveys' || path === '/key') return [{ status: 200 }];
   if (survey === '') return [refusal(400, 'No user, no responses!')];
-  if (layout === 'wide' && path === '/responses/csv' && after) {
-    return [notInWide('after', 'a wide file is not ordered by time and cannot be resumed')];
-  }
   if (layout === 'wide' && path === '/responses/csv' && count) {
-    return [notInWide('count', 'the number of records is known only at the end')];
+    const why = 'the number of records is known only at the end';
+    return [refusal(400, `count cannot be used with layout=wide: ${why}.`)];
   }
   const ids = new Set(formsOf(parameters, { forms }).map(({ id }) => id));
   return states.map(({ responses }) =>
@@ -29,4 +27,3 @@ export function statusesOf(request: Request, forms: readonly FormVersion[], stat
 }
 
 const refusal = (status: number, message: string): Status => ({ status, error: errorBody(message) });
-const notInWide = (name: string, why: string) => refusal(400, `${name} cannot be used with layout=wide: ${why}.`);

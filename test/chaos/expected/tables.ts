@@ -1,4 +1,6 @@
-import { type FormVersion, type Response, byCreation, compareLists, timestampOf } from '../model/account.ts';
+import type { FormVersion, Response } from '../model/account.ts';
+import { byCreation, compareLists } from '../model/order.ts';
+import { timestampOf } from '../model/moment.ts';
 import type { Parameters } from './select.ts';
 
 /*

@@ -1,4 +1,6 @@
-import { type FormVersion, type Response, compareLists, timestampOf } from '../model/account.ts';
+import type { FormVersion, Response } from '../model/account.ts';
+import { compareLists } from '../model/order.ts';
+import { timestampOf } from '../model/moment.ts';
 import { type Question, columnName, questionsOf } from './questions.ts';
 import type { Parameters } from './select.ts';
 import { type Cells, metadataCells, typedBy } from './tables.ts';

@@ -3,7 +3,7 @@ import { pick } from '../../support/random.ts';
 import { read } from '../checks/read.ts';
 import type { Context } from '../context.ts';
 import type { Request } from '../expected/select.ts';
-import { positionOf } from '../model/account.ts';
+import { positionOf } from '../model/order.ts';
 import type { Random } from '../model/random-data.ts';
 import { kindOfRequest } from '../requests/kinds.ts';
 import { type Deck, faults } from './deck.ts';

@@ -1,5 +1,4 @@
-/** Microseconds since 2026-03-01T00:00:00Z: a number that keeps all digits of a timestamp. */
-export type Moment = number;
+import type { Moment } from './moment.ts';
 
 /** A row of `surveys`. Those of an account with the same name are one survey. */
 export interface FormVersion {
@@ -79,66 +78,4 @@ export class Account {
     await store();
     this.#committed = this.#states.length - 1;
   }
-}
-
-/** What orders responses. */
-export type Position = Pick<Response, 'at' | 'userid' | 'question' | 'form'>;
-
-/** The order of responses, in files and by cursor. */
-export const byCursor = (a: Position, b: Position): number =>
-  compareLists([a.at, a.userid, a.question, a.form], [b.at, b.userid, b.question, b.form]);
-
-/** The order of form versions. */
-export const byCreation = (a: FormVersion, b: FormVersion): number =>
-  compareLists([a.created, a.id], [b.created, b.id]);
-
-/** Compares by the first elements that differ. */
-export function compareLists(a: readonly (string | number)[], b: readonly (string | number)[]): number {
-  for (const [i, value] of a.entries()) {
-    const other = b[i] ?? '';
-    if (value !== other) return value < other ? -1 : 1;
-  }
-  return 0;
-}
-
-/** The primary key of a response. */
-export const primaryKeyOf = ({ form, at, userid, question }: Response): string =>
-  JSON.stringify([form, at, userid, question]);
-
-/** The page token of a response. @param older whether to use the older format, without the form version */
-export function tokenOf({ at, userid, question, form }: Position, older = false): string {
-  const text = older
-    ? `${timestampOf(at)},${userid},${question}`
-    : JSON.stringify([1, timestampOf(at), userid, question, form]);
-  return Buffer.from(text).toString('base64url');
-}
-
-/** The position of the response that has a page token. */
-export function positionOf(token: string): Position {
-  const text = Buffer.from(token, 'base64url').toString();
-  const [, timestamp, userid, question, form] = JSON.parse(text) as [1, string, string, string, string];
-  return {
-    at: 1000 * (Date.parse(timestamp) - START) + Number(/\d{3}(?=Z)/.exec(timestamp.slice(23))?.[0] ?? 0),
-    userid,
-    question,
-    form,
-  };
-}
-
-const START = Date.UTC(2026, 2, 1);
-
-/** Milliseconds since 1970, rounded down. */
-export const millisecondsOf = (moment: Moment): number => START + Math.floor(moment / 1000);
-
-const timestamps = new Map<Moment, string>();
-
-/** A timestamp as the API writes it: with three fraction digits, or six if the microseconds are not zero. */
-export function timestampOf(moment: Moment): string {
-  const known = timestamps.get(moment);
-  if (known !== undefined) return known;
-  const rest = ((moment % 1000) + 1000) % 1000;
-  const text = new Date(millisecondsOf(moment)).toISOString();
-  const timestamp = rest === 0 ? text : text.replace('Z', `${String(rest).padStart(3, '0')}Z`);
-  timestamps.set(moment, timestamp);
-  return timestamp;
 }

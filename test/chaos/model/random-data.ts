@@ -1,6 +1,8 @@
 import { awkwardText } from '../../support/awkward-text.ts';
 import { pick } from '../../support/random.ts';
-import { type Account, type FormVersion, type Metadata, type Moment, type Response, primaryKeyOf } from './account.ts';
+import type { Account, FormVersion, Metadata, Response } from './account.ts';
+import { primaryKeyOf } from './order.ts';
+import type { Moment } from './moment.ts';
 
 /*
  * Random rows. Whatever a request can name has few values, so that accounts share them and rows tie. The first difference between

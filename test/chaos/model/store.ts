@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { sql } from '../../support/data.ts';
-import { type FormVersion, type Response, timestampOf } from './account.ts';
+import type { FormVersion, Response } from './account.ts';
+import { timestampOf } from './moment.ts';
 
 const SURVEY = `id uuid, userid uuid, survey_name text, shortcode text, title text, formid text, created timestamptz,
   metadata jsonb, translation_conf jsonb`;

@@ -1,4 +1,4 @@
-import { tokenOf } from '../model/account.ts';
+import { tokenOf } from '../model/order.ts';
 import type { Request } from '../expected/select.ts';
 
 /** Path and query of a request, including parameters that the endpoint ignores. */

@@ -1,6 +1,7 @@
 import { pick } from '../../support/random.ts';
 import type { Instant, Parameters, Path } from '../expected/select.ts';
-import { type Moment, type Response, timestampOf } from '../model/account.ts';
+import type { Response } from '../model/account.ts';
+import { type Moment, timestampOf } from '../model/moment.ts';
 import { DAY, METADATA_KEYS, QUESTIONS, type Random, SHORTCODES, USERIDS, below } from '../model/random-data.ts';
 
 const PAGE_SIZES = [undefined, 1, 2, 3, 5, 8, 25, 100, 100, 350, 350, 1000, 10_000];

@@ -1,0 +1,24 @@
+/** Microseconds since 2026-03-01T00:00:00Z: a number that keeps all digits of a timestamp. */
+export type Moment = number;
+
+const START = Date.UTC(2026, 2, 1);
+
+/** Milliseconds since 1970, rounded down. */
+export const millisecondsOf = (moment: Moment): number => START + Math.floor(moment / 1000);
+
+const timestamps = new Map<Moment, string>();
+
+/** A timestamp as the API writes it: with three fraction digits, or six if the microseconds are not zero. */
+export function timestampOf(moment: Moment): string {
+  const known = timestamps.get(moment);
+  if (known !== undefined) return known;
+  const rest = ((moment % 1000) + 1000) % 1000;
+  const text = new Date(millisecondsOf(moment)).toISOString();
+  const timestamp = rest === 0 ? text : text.replace('Z', `${String(rest).padStart(3, '0')}Z`);
+  timestamps.set(moment, timestamp);
+  return timestamp;
+}
+
+/** The moment of a timestamp that {@link timestampOf} wrote. */
+export const momentOf = (timestamp: string): Moment =>
+  1000 * (Date.parse(timestamp) - START) + Number(/\d{3}(?=Z)/.exec(timestamp.slice(23))?.[0] ?? 0);
