@@ -4,8 +4,8 @@ import { read } from '../checks/read.ts';
 import type { Context } from '../context.ts';
 import type { Request } from '../expected/select.ts';
 import { positionOf } from '../model/order.ts';
-import type { Random } from '../model/random-data.ts';
-import { kindOfRequest } from '../requests/kinds.ts';
+import { type Random, below } from '../model/random-data.ts';
+import { type Kind, kindOfRequest } from '../requests/kinds.ts';
 import { type Deck, faults } from './deck.ts';
 import type { InjectedFault, SqlResult } from './fault.ts';
 import { Swap } from './swap.ts';
@@ -21,20 +21,15 @@ export async function tryNext(context: Context, random: Random, deck: Deck, ofPa
   const maxBytes = kind.maxResultBytes;
   if (typeof fault === 'string') {
     // The first request may look the key up: a fault that a retry does not overcome would fail it as well.
-    const plan = new Map([[someIndex(random), pick(random, passing)]]);
+    const plan = new Map([[someIndex(random, kind), pick(random, passing)]]);
     const key = await context.world.issueKey(account);
     await new Trial(context, random, { maxBytes, plan, cache: fault, key }).send(request);
     context.tally.pass(`fault: a key cache that ${fault}`);
     return;
   }
   // With more than one, the first may prevent the request that another one is planned for.
-  const more = Array.from({ length: random() < 0.2 ? 2 : 0 }, () =>
-    pick(
-      random,
-      faults.filter((one) => !one.other),
-    ),
-  );
-  const plan = new Map([...more, fault].map((one) => [someIndex(random), one]));
+  const more = random() < 0.25 ? [pick(random, ALONE), pick(random, LASTING)] : [];
+  const plan = new Map([...more, fault].map((one) => [someIndex(random, kind), one]));
   const trial = new Trial(context, random, { maxBytes, plan });
   const others = { ...request, account: other };
   if (fault.other === 'before')
@@ -47,10 +42,15 @@ export async function tryNext(context: Context, random: Random, deck: Deck, ofPa
   else deck.putBack(combination);
 }
 
-/** From 0 to 11, low ones more often: many requests need only a few from the database. */
-const someIndex = (random: Random) => Math.floor(12 ** random()) - 1 || Math.floor(3 * random());
+/** The index of a request to the database, which may not be sent: how many are needed depends on what else runs. */
+const someIndex = (random: Random, { survey, maxResultBytes }: Kind) =>
+  below(random, survey === 'few rows' && maxResultBytes === Infinity ? 4 : 14);
 
 const MAX_PAGES = 4;
+/** Faults that need no other request. */
+const ALONE = faults.filter(({ other }) => !other);
+/** Faults that a retry does not overcome: they abort transfers. */
+const LASTING = faults.filter(({ refusals }) => refusals.length > 0);
 
 interface TrialOptions {
   /** The SQL endpoint's limit for a result. */
