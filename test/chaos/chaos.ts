@@ -44,7 +44,7 @@ const actionsWith = (deck: Deck): readonly (readonly [besideFiles: number, besid
   [0, 50, sendHostile],
   [25, 40, write],
   [4, 4, disconnect],
-  [2, 0, disconnectDuringQuery],
+  [5, 2, disconnectDuringQuery],
   [1, 1, readSlowly],
   [4, 4, endKey],
   [3, 3, expireKey],
@@ -68,7 +68,7 @@ export async function chaos(context: Context, random: Random, seconds: number): 
   const start = Date.now();
   while (measured.length < PARTS) {
     const partEnd = start + (1000 * seconds * (measured.length + 1)) / PARTS;
-    await together(() => act(context, randomFrom(random() * 2 ** 32), actions, partEnd));
+    await together((actor) => act(context, randomFrom(random() * 2 ** 32), actions, partEnd, actor));
     await checkIdle(context);
     measured.push(await memory.measure(idle.held));
   }
@@ -81,20 +81,26 @@ export async function chaos(context: Context, random: Random, seconds: number): 
 }
 
 /** Runs several at a time. */
-const together = (run: () => Promise<void>) => Promise.all(Array.from({ length: ACTORS }, run));
+const together = (run: (actor: number) => Promise<void>) =>
+  Promise.all(Array.from({ length: ACTORS }, (_, actor) => run(actor)));
 
-/** Repeats random actions. @param end milliseconds since 1970 */
+/** Does one action, then random ones. @param end milliseconds since 1970 @param first the number of the first action */
 async function act(
   context: Context,
   random: Random,
   actions: ReturnType<typeof actionsWith>,
   end: number,
+  first: number,
 ): Promise<void> {
-  while (Date.now() < end) {
-    const isBesidePages = Date.now() % BURST_MS < PAGES * BURST_MS;
-    const weighted = actions.map(([files, pages, action]) => ({ weight: isBesidePages ? pages : files, action }));
-    let at = random() * weighted.reduce((sum, { weight }) => sum + weight, 0);
-    const { action } = weighted.find(({ weight }) => (at -= weight) < 0) ?? { action: readFile };
+  for (let next = actions[first % actions.length]?.[2]; Date.now() < end; next = undefined) {
+    const action = next ?? someAction(random, actions);
     await action(context, random).catch((error: unknown) => context.tally.fail(reasonOf(error)));
   }
+}
+
+function someAction(random: Random, actions: ReturnType<typeof actionsWith>): Action {
+  const isBesidePages = Date.now() % BURST_MS < PAGES * BURST_MS;
+  const weighted = actions.map(([files, pages, action]) => ({ weight: isBesidePages ? pages : files, action }));
+  let at = random() * weighted.reduce((sum, { weight }) => sum + weight, 0);
+  return (weighted.find(({ weight }) => (at -= weight) < 0) ?? { action: readFile }).action;
 }
