@@ -130,12 +130,9 @@ function outcomeOf(
 function problemIn(request: Request, { bytes, complete }: Received, layouts: readonly Layout[]): string | undefined {
   if (request.path === '/responses/xlsx' && !complete) return undefined;
   const body = bodyOf(request, bytes);
-  let problem: string | undefined;
-  for (const layout of layouts) {
-    problem = problemInBody(body, layout, complete);
-    if (!problem) return undefined;
-  }
-  return problem;
+  const problems = layouts.map((layout) => problemInBody(body, layout, complete));
+  if (problems.includes(undefined)) return undefined;
+  return problems.find((problem) => !problem?.startsWith('another start')) ?? problems[0] ?? 'no body is expected';
 }
 
 /** A body as `layoutsOf` writes it. */

@@ -4,6 +4,7 @@ import { byCursor, primaryKeyOf } from '../model/order.ts';
 import { responseJson, surveysJson, quoted } from './json.ts';
 import { codebookJson, codebookTable, questionsOf, summaryJson } from './questions.ts';
 import { type Request, formsOf, select } from './select.ts';
+import { mixturesOf } from './mixtures.ts';
 import { type Cells, formDataTable, longHeader, longRecord } from './tables.ts';
 import { wideColumns, wideRecords } from './wide.ts';
 
@@ -65,16 +66,13 @@ function wideLayout(
 ): Layout {
   const { parameters } = request;
   const columns = wideColumns(rows, survey, parameters);
-  const units = unitsOf(
-    selections.map((selected) =>
-      [...wideRecords(selected, columns, parameters)].map(([userid, records]) => ({
-        key: userid,
-        value: userid,
-        text: records.map((cells) => csvOf(request, cells)).join(''),
-      })),
-    ),
-    (a, b) => (a < b ? -1 : 1),
-  );
+  const participants = selections.map((selected) => Map.groupBy(selected, ({ userid }) => userid));
+  const userids = new Set(participants.flatMap((byUserid) => [...byUserid.keys()]));
+  const textsOf = (userid: string) =>
+    mixturesOf(different(participants.map((byUserid) => byUserid.get(userid) ?? []))).map((some) =>
+      (wideRecords(some, columns, parameters).get(userid) ?? []).map((cells) => csvOf(request, cells)).join(''),
+    );
+  const units = [...userids].toSorted((a, b) => (a < b ? -1 : 1)).map((userid) => unitOf(textsOf(userid)));
   return { start: startOf(request) + csvOf(request, columns.header), units, limit: Infinity, end: '' };
 }
 
@@ -142,8 +140,11 @@ function unitsOf<T>(moments: readonly (readonly Part<T>[])[], compare: (a: T, b:
   if (moments.length === 1) return (moments[0] ?? []).map(({ text }) => ({ texts: [text], isRequired: true }));
   return [...Map.groupBy(moments.flat(), ({ key }) => key).values()]
     .toSorted((a, b) => compare((a[0] as Part<T>).value, (b[0] as Part<T>).value))
-    .map((parts) => ({
-      texts: [...new Set(parts.map(({ text }) => text))].toSorted((a, b) => b.length - a.length),
-      isRequired: parts.length === moments.length,
-    }));
+    .map((parts) => unitOf([...parts.map(({ text }) => text), ...(parts.length < moments.length ? [''] : [])]));
+}
+
+/** @param all its texts; one is empty if it may be missing */
+function unitOf(all: readonly string[]): Unit {
+  const some = [...new Set(all)].filter((text) => text !== '');
+  return { texts: some.toSorted((a, b) => b.length - a.length), isRequired: !all.includes('') };
 }
