@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 /** Longer than anything takes on a machine under load. A test that measures time sets its own limit. */
 const timeouts = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 30_000 } } };
 
+const sharedServer = 'test/support/database.ts';
+
 export default defineConfig({
   test: {
     reporters: ['verbose'],
@@ -12,12 +14,12 @@ export default defineConfig({
     projects: [
       // The files share nothing but imports.
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false, ...timeouts } },
-      { test: { name: 'commands', include: ['test/tools/**/*.test.ts'], ...timeouts } },
+      { test: { name: 'commands', include: ['test/tools/**/*.test.ts'], globalSetup: [sharedServer], ...timeouts } },
       {
         test: {
           name: 'api',
           include: ['test/api/**/*.test.ts'],
-          globalSetup: ['test/support/shared-stack.ts'], // all files share one service; each test has its own accounts
+          globalSetup: [sharedServer, 'test/support/shared-stack.ts'], // all files share one service; each test has its own accounts
           ...timeouts,
         },
       },
@@ -27,11 +29,18 @@ export default defineConfig({
           include: ['test/site/**/*.test.ts'],
           isolate: false,
           // All files share one service and one browser; each test has its own accounts and browser context.
-          globalSetup: ['test/support/shared-stack.ts', 'test/support/shared-chromium.ts'],
+          globalSetup: [sharedServer, 'test/support/shared-stack.ts', 'test/support/shared-chromium.ts'],
           ...timeouts,
         },
       },
-      { test: { name: 'service', include: ['test/{faults,plans,auth}/**/*.test.ts'], ...timeouts } },
+      {
+        test: {
+          name: 'service',
+          include: ['test/{faults,plans,auth}/**/*.test.ts'],
+          globalSetup: [sharedServer],
+          ...timeouts,
+        },
+      },
     ],
   },
 });

@@ -4,23 +4,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { revokeKey } from '../../tools/keys/revoke.ts';
 import { rotateKey } from '../../tools/keys/rotate.ts';
 import { migrate } from '../../tools/migrations.ts';
-import { type TestPostgres, startPostgres } from '../support/postgres.ts';
+import { type RunningDatabase, startDatabase } from '../support/database.ts';
 
 const ROLE = 'survey_export_worker';
 const TABLES = ['users', 'surveys', 'survey_settings', 'responses', 'api_keys', 'api_key_uses'];
 
-let server: TestPostgres;
-let ownerUrl: string;
+let database: RunningDatabase;
 let owner: Client;
 /** Logged in as the role, like the Worker. */
 let worker: Client;
 
 beforeAll(async () => {
-  server = await startPostgres();
-  ownerUrl = await server.createDatabase();
-  const url = new URL(ownerUrl);
-  await migrate(ownerUrl);
-  owner = new Client(ownerUrl);
+  database = await startDatabase();
+  const url = new URL(database.url);
+  owner = new Client(database.url);
   await owner.connect();
   const password = randomBytes(8).toString('hex');
   await owner.query(`alter role ${ROLE} password '${password}'`);
@@ -34,7 +31,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await worker?.end();
   await owner?.end();
-  await server?.stop();
+  await database?.stop();
 });
 
 const refusal = async (sql: string): Promise<string | undefined> =>
@@ -62,9 +59,9 @@ describe('the Worker’s database role', () => {
     await worker.query('insert into api_key_uses values ($1, now())', [id]);
     await worker.query(`lock table ${TABLES.join()} in access share mode`);
     await worker.query('select pg_advisory_xact_lock(0x53524553)'); // that of the migrations
-    expect(await migrate(ownerUrl)).toEqual([]);
-    expect((await rotateKey(ownerUrl, id, { graceMs: 60_000 })).rotated.replaces.id).toBe(id);
-    expect((await revokeKey(ownerUrl, id)).revoked.id).toBe(id);
+    expect(await migrate(database.url)).toEqual([]);
+    expect((await rotateKey(database.url, id, { graceMs: 60_000 })).rotated.replaces.id).toBe(id);
+    expect((await revokeKey(database.url, id)).revoked.id).toBe(id);
     await worker.query('rollback');
   });
 

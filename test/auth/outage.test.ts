@@ -16,7 +16,7 @@ import {
   withKeyService,
 } from './service.ts';
 
-const service = withKeyService();
+const service = withKeyService({ ownServer: true });
 const UNAVAILABLE = [503, errorBody('The database cannot be reached at the moment. Please try again shortly.'), '5'];
 
 describe('while lookups fail', () => {

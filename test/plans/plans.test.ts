@@ -9,8 +9,7 @@ import { summaryQuery } from '../../src/db/summary.ts';
 import type { Range, Selection } from '../../src/responses/selection.ts';
 import { parseInstant } from '../../src/responses/timestamp.ts';
 import { rowColumns } from '../../src/formats/wide/rows.ts';
-import { migrate } from '../../tools/migrations.ts';
-import { type TestPostgres, startPostgres } from '../support/postgres.ts';
+import { type RunningDatabase, startDatabase } from '../support/database.ts';
 import { type Plan, explain, useWorkerSettings } from './explain.ts';
 import type { Query } from '../../src/db/sql.ts';
 
@@ -20,7 +19,7 @@ const MANY = 1000;
 /** Fewer than the responses of 300 participants, which Postgres would sort. */
 const FILTERED_LIMIT = 500;
 
-let server: TestPostgres;
+let database: RunningDatabase;
 let client: Client;
 let userids: string[];
 const surveys = new Map<number, BenchSurvey>();
@@ -28,10 +27,8 @@ const surveys = new Map<number, BenchSurvey>();
 const many = new Map<boolean, BenchSurvey>();
 
 beforeAll(async () => {
-  server = await startPostgres();
-  const url = await server.createDatabase();
-  await migrate(url);
-  client = new Client({ connectionString: url });
+  database = await startDatabase();
+  client = new Client({ connectionString: database.url });
   await client.connect();
   await useWorkerSettings(client);
   const account = await createAccount(client);
@@ -49,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await client?.end();
-  await server?.stop();
+  await database?.stop();
 });
 
 const surveyid = '80000000-0000-4000-8000-000000000000';

@@ -8,8 +8,7 @@ import { boundaryQuery, countQuery, pageQuery } from '../../src/db/responses.ts'
 import type { Cursor } from '../../src/responses/cursor.ts';
 import type { Selection } from '../../src/responses/selection.ts';
 import { parseInstant } from '../../src/responses/timestamp.ts';
-import { migrate } from '../../tools/migrations.ts';
-import { type TestPostgres, startPostgres } from '../support/postgres.ts';
+import { type RunningDatabase, startDatabase } from '../support/database.ts';
 import { pick, randomFrom } from '../support/random.ts';
 import type { Query } from '../../src/db/sql.ts';
 
@@ -24,17 +23,15 @@ interface Row {
   readonly question_ref: string;
 }
 
-let server: TestPostgres;
+let database: RunningDatabase;
 let client: Client;
 const forms: readonly string[] = Array.from({ length: FORMS }, () => randomUUID()).toSorted();
 let rows: Row[];
 
 /** Form versions that follow each other, that alternate, that have few responses, or none; many responses tie. */
 beforeAll(async () => {
-  server = await startPostgres();
-  const url = await server.createDatabase();
-  await migrate(url);
-  client = new Client({ connectionString: url });
+  database = await startDatabase();
+  client = new Client({ connectionString: database.url });
   await client.connect();
   await client.query(`set timezone to 'UTC'`);
   const { id } = await createAccount(client);
@@ -60,7 +57,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await client?.end();
-  await server?.stop();
+  await database?.stop();
 });
 
 const keyOf = (row: Row, { columns }: Order) => [...columns.map((name) => row[name]), row.surveyid].join('|');

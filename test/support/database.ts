@@ -1,17 +1,56 @@
+import { randomBytes } from 'node:crypto';
 import { Client, type QueryResultRow } from 'pg';
 import { withConnection } from '../../tools/connection.ts';
-import { startPostgres } from './postgres.ts';
+import { migrate } from '../../tools/migrations.ts';
+import { type TestPostgres, startPostgres } from './postgres.ts';
 
-/** A database on its own server, empty at first. */
+/** The environment variable with the URL of the server that the files of a vitest run share. */
+const SHARED_SERVER = 'SURVEY_EXPORT_TEST_POSTGRES';
+/** A database of that server. To copy it takes far less time than to start a server and to migrate a database. */
+const TEMPLATE = 'migrated';
+
 export interface RunningDatabase {
   /** The superuser's URL. */
   readonly url: string;
+  /** Its server, if it has one of its own. */
+  readonly server: TestPostgres | undefined;
+  /** Removes the database, breaking open connections. */
   stop(): Promise<void>;
 }
 
-export async function startDatabase(): Promise<RunningDatabase> {
+/**
+ * Vitest's global setup: starts the server that the test files of all projects share. A file that stops the server, or changes
+ * its settings or roles, starts one for itself.
+ */
+export default async function setUp(): Promise<(() => Promise<void>) | undefined> {
+  if (process.env[SHARED_SERVER]) return undefined; // by an earlier project's setup; teardowns run in the reverse order
+  const server = await startPostgres({ settings: { max_connections: '300' } });
+  await query(server.url, `create database ${TEMPLATE}`);
+  await migrate(new URL(`/${TEMPLATE}`, server.url).href);
+  process.env[SHARED_SERVER] = server.url;
+  return () => server.stop();
+}
+
+/**
+ * Creates a migrated database, without an account.
+ *
+ * @param options.ownServer whether to start a server for it, as outside of vitest
+ */
+export async function startDatabase({ ownServer = false } = {}): Promise<RunningDatabase> {
+  const shared = process.env[SHARED_SERVER];
+  if (shared && !ownServer) {
+    const name = `test_${randomBytes(6).toString('hex')}`;
+    await query(shared, `create database ${name} template ${TEMPLATE} strategy file_copy`);
+    return {
+      url: new URL(`/${name}`, shared).href,
+      server: undefined,
+      stop: async () => void (await query(shared, `drop database ${name} with (force)`)),
+    };
+  }
   const server = await startPostgres();
-  return { url: await server.createDatabase(), stop: () => server.stop() };
+  const url = await server.createDatabase();
+  await migrate(url);
+  return { url, server, stop: () => server.stop() };
 }
 
 /** Runs one statement on a new connection. */

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { migrate } from '../../tools/migrations.ts';
 import { type Outcome, startTool, withoutDatabase } from './run-tool.ts';
 import { query, startDatabase } from './database.ts';
 import { parseDuration } from '../../tools/keys/arguments.ts';
@@ -44,7 +43,6 @@ export async function startKeysCommand(): Promise<KeysCommand> {
     const outcome = await startTool('keys.ts', args, { ...env, ...more }).outcome;
     return { ...outcome, stderr: withoutDatabase(outcome.stderr) };
   };
-  await migrate(database.url);
   await query(database.url, `insert into users (email) values ('you@example.org')`);
   return {
     url: database.url,

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { migrate } from '../../tools/migrations.ts';
 import { startSqlGateway } from '../../tools/sql-gateway.ts';
-import { startPostgres } from './postgres.ts';
+import { startDatabase } from './database.ts';
 import { type RunningWorker, startWorker } from './worker.ts';
 
 /** The complete service: the Worker in workerd, the SQL-over-HTTP endpoint, and a database. */
@@ -9,9 +8,9 @@ export interface Stack {
   /** Plain data, which vitest's global setup can pass to tests. */
   readonly address: StackAddress;
   readonly worker: RunningWorker;
-  /** Stops only the database, for good. */
+  /** Stops only the database server, for good. It must be the service's own. */
   stopDatabase(): Promise<void>;
-  /** Stops the database and starts it again, with the same data on the same port. */
+  /** Stops the database server and starts it again, with the same data on the same port. It must be the service's own. */
   restartDatabase(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -32,6 +31,8 @@ declare module 'vitest' {
 }
 
 export interface StackOptions {
+  /** Whether the service has a database server of its own, as outside of vitest. */
+  readonly ownServer?: boolean;
   /** The SQL-over-HTTP endpoint's limit for a response. */
   readonly maxResponseBytes?: number;
   /** Starts a proxy between the Worker and the SQL-over-HTTP endpoint. @returns the proxy's URL */
@@ -50,10 +51,9 @@ export interface StackOptions {
 
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   await using stack = new AsyncDisposableStack();
-  const server = await startPostgres();
-  stack.defer(() => server.stop());
-  const databaseUrl = await server.createDatabase();
-  await migrate(databaseUrl);
+  const running = await startDatabase(options);
+  stack.defer(() => running.stop());
+  const { url: databaseUrl, server } = running;
 
   const password = randomBytes(24).toString('hex');
   const {
@@ -79,12 +79,16 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   });
   stack.use(worker);
 
-  const running = stack.move();
+  const own = () => {
+    if (!server) throw new Error('the database server is shared');
+    return server;
+  };
+  const moved = stack.move();
   return {
     worker,
-    stopDatabase: () => server.stop(),
-    restartDatabase: () => server.restart(),
+    stopDatabase: async () => own().stop(),
+    restartDatabase: async () => own().restart(),
     address: { origin: worker.url.origin, directOrigin: worker.directUrl.origin, databaseUrl },
-    stop: () => running.disposeAsync(),
+    stop: () => moved.disposeAsync(),
   };
 }

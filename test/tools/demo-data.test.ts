@@ -17,8 +17,6 @@ describe('demo data', () => {
 
   beforeAll(async () => {
     running = await startDatabase();
-    await empty(running.url);
-    await migrate(running.url);
     loaded = await loadDemoData(running.url);
   }, 60_000);
   afterAll(() => running?.stop());

@@ -6,7 +6,6 @@ import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { migrate } from '../../tools/migrations.ts';
 import { csvOf, responseRow } from '../support/export-files.ts';
 import { writeFiles } from '../support/load-files.ts';
 import { type Outcome, startTool, withoutDatabase } from '../support/run-tool.ts';
@@ -29,7 +28,6 @@ describe('npm run db:import', () => {
     running = await startDatabase();
     folder = await mkdtemp(join(tmpdir(), 'test-import-'));
     paths = await writeFiles(folder);
-    await migrate(running.url);
   });
   afterAll(async () => {
     await running?.stop();
