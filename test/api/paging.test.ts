@@ -1,130 +1,186 @@
+import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Page, type ResponseRow, fetchApi, errorBody, query } from '../support/api.ts';
-import {
-  type TestResponse,
-  type TestSurvey,
-  addResponses,
-  createAccount,
-  createSurvey,
-  iso,
-  sql,
-} from '../support/data.ts';
+import { type Page, type ResponseRow, errorBody, fetchApi, query } from '../support/api.ts';
+import { type TestSurvey, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
 
 const TIMES = [
-  '2026-03-01T00:03:43.770Z',
+  '2026-03-01T00:03:43.770000Z',
   '2026-03-01T00:03:43.770001Z',
   '2026-03-01T00:03:43.770999Z',
-  '2026-03-01T00:03:44Z',
+  '2026-03-01T00:03:44.000000Z',
+  '2026-03-02T00:00:00.000000Z',
 ];
-const IDS = ['', 'a', 'a,b', ',', 'Ω', '漢字', 'עברית', 'e\u0301', '+1555', '"quoted"', '🎉'];
+const TEXTS = ['', 'a', 'a,b', ',', 'Ω', '"quoted"', 'B', '🎉'];
+const ORDERS = ['asc', 'desc'] as const;
+const FORMS = 4;
 
-const nameOf = ({ timestamp, userid, question_ref, surveyid }: Record<string, unknown>) =>
-  JSON.stringify([timestamp, userid, question_ref, surveyid]);
-
-/** Rows that share milliseconds, users and questions, and tie in all except the form version. */
-const rows: TestResponse[] = TIMES.flatMap((timestamp, t) =>
-  IDS.flatMap((userid, u) =>
-    [0, 1, 2].flatMap((form) => {
-      const question_ref = IDS[(u + t) % IDS.length] ?? '';
-      return (u + form) % 3 === 0 && u > 3 ? [] : [{ timestamp, userid, question_ref, form }];
-    }),
-  ),
-);
+/** A response, as Postgres compares and prints it. */
+type StoredRow = Record<'timestamp' | 'userid' | 'question_ref' | 'surveyid', string>;
 
 let survey: TestSurvey;
-let expected: string[];
 
+/** Most responses tie with one of another form version, and share their milliseconds with others. */
 beforeAll(async () => {
-  survey = await createSurvey(await createAccount(), undefined, 3);
-  await addResponses(survey, rows);
-  const stored = await sql<{ key: string }>(
-    `select concat_ws('|', timestamp, userid, question_ref, surveyid) as key,
-       ${iso('r.timestamp')} as timestamp, userid, question_ref, surveyid
-     from responses r where surveyid = any($1) order by r.timestamp, userid, question_ref, surveyid`,
-    [survey.forms.map(({ id }) => id)],
+  survey = await createSurvey(await createAccount(), 'paged', FORMS);
+  await addResponses(
+    survey,
+    TIMES.flatMap((timestamp, t) =>
+      TEXTS.flatMap((userid, u) =>
+        TEXTS.flatMap((question_ref, q) =>
+          Array.from({ length: FORMS }, (_, form) => ({ timestamp, userid, question_ref, form })).filter(
+            ({ form }) => (t + u * q + form) % 3 !== 0,
+          ),
+        ),
+      ),
+    ),
   );
-  expected = stored.map(nameOf);
 });
 
-async function page(pageSize: number, after?: string): Promise<ResponseRow[]> {
-  const response = await fetchApi(`/responses${query({ survey: survey.name, pageSize, after })}`, {
-    key: survey.account.key,
-  });
+type Parameters = Record<string, string | number | undefined>;
+
+const fetchPage = (parameters: Parameters) =>
+  fetchApi(`/responses${query({ survey: survey.name, ...parameters })}`, { key: survey.account.key });
+
+async function rowsOf(parameters: Parameters): Promise<ResponseRow[]> {
+  const response = await fetchPage(parameters);
   expect(response.status).toBe(200);
   return (JSON.parse(response.text) as Page).responses;
 }
 
-/** Reads all pages as clients do: with the last row's token, until a page is shorter than requested. */
-async function readAll(pageSize: number, tokenOf: (row: ResponseRow) => string): Promise<string[]> {
-  const read: string[] = [];
-  for (let after: string | undefined; ;) {
-    const responses = await page(pageSize, after);
-    read.push(...responses.map(nameOf));
-    const last = responses.at(-1);
-    if (!last || responses.length < pageSize) return read;
-    after = tokenOf(last);
-  }
-}
+const nameOf = ({ timestamp, userid, question_ref, surveyid }: Record<string, unknown>) =>
+  JSON.stringify([String(timestamp).replace(/(\.\d{3})Z$/, '$1000Z'), userid, question_ref, surveyid]);
 
-describe('paging', () => {
-  test.each([1, 7, 5000])('reads every row once and in order with pageSize=%i', async (pageSize) => {
-    expect(expected.length).toBe(rows.length);
-    expect(await readAll(pageSize, ({ token }) => token)).toEqual(expected);
+interface Filter {
+  readonly since: string | undefined;
+  readonly until: string | undefined;
+  readonly userid: string | undefined;
+  readonly shortcode: string | undefined;
+}
+const NO_FILTER: Filter = { since: undefined, until: undefined, userid: undefined, shortcode: undefined };
+
+/** The responses that pass a filter, in Postgres's own order. @param where a further condition */
+const stored = (
+  order: (typeof ORDERS)[number],
+  { since, until, userid, shortcode }: Filter,
+  where = 'true',
+  params: unknown[] = [],
+) =>
+  sql<StoredRow>(
+    `select to_char(r.timestamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as timestamp, userid, question_ref, surveyid
+     from responses r
+     where surveyid = any($1) and ($2::timestamptz is null or r.timestamp >= $2) and ($3::timestamptz is null or r.timestamp < $3)
+       and ($4::text is null or userid = $4) and ($5::text is null or shortcode = $5) and ${where}
+     order by r.timestamp ${order}, userid ${order}, question_ref ${order}, surveyid ${order}`,
+    [survey.forms.map(({ id }) => id), since ?? null, until ?? null, userid ?? null, shortcode ?? null, ...params],
+  );
+
+const maybe = <T>(values: readonly T[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
+const filter: fc.Arbitrary<Filter> = fc.record({
+  since: maybe(TIMES),
+  until: maybe(TIMES),
+  userid: maybe(TEXTS),
+  shortcode: maybe(['f0', 'f1']),
+});
+const olderToken = ({ timestamp, userid, question_ref }: StoredRow) =>
+  Buffer.from(`${timestamp.replace('T', ' ').replace('Z', '+00')},${userid},${question_ref}`).toString('base64');
+
+describe('pages', () => {
+  test('have every row once, in SQL’s own order or its reverse, of any size, with any filter', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...ORDERS),
+        filter,
+        fc.integer({ min: 7, max: 200 }),
+        async (order, filters, pageSize) => {
+          const read: string[] = [];
+          for (let after: string | undefined; ;) {
+            const page = await rowsOf({ ...filters, order, pageSize, after });
+            read.push(...page.map(nameOf));
+            if (page.length < pageSize) break;
+            after = page.at(-1)?.token;
+          }
+          expect(read).toEqual((await stored(order, filters)).map(nameOf));
+        },
+      ),
+      { numRuns: 60 },
+    );
   });
 
-  test('ends with an empty page after the last row, and after any later position', async () => {
-    const last = (await page(5000)).at(-1);
+  test('resume and count after any cursor; one of the older format skips the rows that tie with it', async () => {
+    const tokens = new Map((await rowsOf({ pageSize: 10_000 })).map((row) => [nameOf(row), row.token]));
+    const anyRow = fc.constantFrom(...(await stored('asc', NO_FILTER)));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...ORDERS),
+        filter,
+        anyRow,
+        fc.boolean(),
+        async (order, filters, row, isOlder) => {
+          const isSplitDifferently = row.userid.includes(','); // the older format ends it at its first comma
+          if (isOlder && isSplitDifferently) return;
+          const { timestamp, userid, question_ref, surveyid } = row;
+          const follows = order === 'asc' ? '>' : '<';
+          const expected = isOlder
+            ? await stored(order, filters, `(r.timestamp, userid, question_ref) ${follows} ($6, $7, $8)`, [
+                timestamp,
+                userid,
+                question_ref,
+              ])
+            : await stored(
+                order,
+                filters,
+                `(r.timestamp, userid, question_ref, surveyid) ${follows} ($6, $7, $8, $9)`,
+                [timestamp, userid, question_ref, surveyid],
+              );
+          const after = isOlder ? olderToken(row) : tokens.get(nameOf(row));
+          const response = await fetchPage({ ...filters, order, after, pageSize: 10_000, count: 'true' });
+          expect((JSON.parse(response.text) as Page).responses.map(nameOf)).toEqual(expected.map(nameOf));
+          expect(response.headers.get('X-Total-Count')).toBe(String(expected.length));
+        },
+      ),
+      { numRuns: 120 },
+    );
+  });
+
+  test('end with an empty page after the last row, and after any later position', async () => {
+    const last = (await rowsOf({ pageSize: 10_000 })).at(-1);
     for (const after of [last?.token, Buffer.from('2027-01-01 00:00:00+00,,').toString('base64')]) {
-      const response = await fetchApi(`/responses${query({ survey: survey.name, after })}`, {
-        key: survey.account.key,
-      });
+      const response = await fetchPage({ after });
       expect([response.status, response.text]).toEqual([200, '{"responses":[]}']);
     }
   });
 
-  test('returns rows stored after the last page was read', async () => {
-    const late = await createSurvey(survey.account);
-    await addResponses(late, [{ question_ref: 'first' }]);
-    const ofLate = async (after?: string) => {
-      const response = await fetchApi(`/responses${query({ survey: late.name, after })}`, { key: late.account.key });
-      return (JSON.parse(response.text) as Page).responses;
-    };
-    const [first] = await ofLate();
-    await addResponses(late, [{ question_ref: 'second', timestamp: '2026-03-02T00:00:00Z' }]);
-    expect((await ofLate(first?.token)).map((row) => row['question_ref'])).toEqual(['second']);
+  test.each(['', 'garbage', 'bm8gdG9rZW4', 'WzEsMl0', '%00', '💥'])('cannot follow the token %j', async (after) => {
+    const response = await fetchPage({ after });
+    expect([response.status, response.text]).toEqual([400, errorBody('after must be the token of a response.')]);
   });
 });
 
-describe('a token of the older format', () => {
-  const older = ({ timestamp, userid, question_ref }: Record<string, unknown>) =>
-    Buffer.from(`${String(timestamp).replace('T', ' ').replace('Z', '+00')},${String(userid)},${String(question_ref)}`);
-
-  test('resumes after all rows with its three values', async () => {
-    const all = await page(5000);
-    for (const row of all.filter(({ userid }) => !String(userid).includes(','))) {
-      const next = all.findLastIndex((other) => older(other).equals(older(row))) + 1;
-      const rest = await page(5000, older(row).toString('base64'));
-      expect(rest.map(nameOf)).toEqual(expected.slice(next));
-    }
+describe('order=desc', () => {
+  test('returns the objects of order=asc, which is the default', async () => {
+    const [byDefault, ascending, descending] = await Promise.all(
+      [undefined, 'asc', 'desc'].map((order) => rowsOf({ order, pageSize: 10_000 })),
+    );
+    expect(ascending).toEqual(byDefault);
+    expect(descending?.toReversed()).toEqual(byDefault);
   });
 
-  test('may have unescaped plus signs, as base64 in a query string often does', async () => {
-    const token = Buffer.from('2026-03-01 00:03:43.770999+00:00,~~~>>>,???').toString('base64');
-    expect(token).toContain('+');
-    const url = `/responses?survey=${survey.name}&pageSize=5000&after=${token}`;
-    const { responses } = JSON.parse((await fetchApi(url, { key: survey.account.key })).text) as Page;
-    expect(responses.length).toBeGreaterThan(0);
-    expect(responses.every((row) => String(row['timestamp']) >= '2026-03-01T00:03:43.770999Z')).toBe(true);
-  });
+  test.each(['/responses/csv', '/responses/csv?layout=wide', '/responses/ndjson'])(
+    'is refused, and order=asc ignored: %s',
+    async (path) => {
+      const { key } = survey.account;
+      const url = `${path}${path.includes('?') ? '&' : '?'}${query({ survey: survey.name }).slice(1)}`;
+      const refused = await fetchApi(`${url}&order=desc`, { key });
+      expect([refused.status, refused.headers.get('X-Error-Code')]).toEqual([400, 'invalid_parameter']);
+      expect(refused.text).toMatch(/^\{"error":\{"message":"order=desc .*leave order out/);
+      const ignored = await fetchApi(`${url}&order=asc`, { key });
+      expect([ignored.status, ignored.headers.get('X-Ignored-Parameters')]).toEqual([200, 'order']);
+      expect(ignored.bytes).toEqual((await fetchApi(url, { key })).bytes);
+    },
+  );
 
-  test('can be built to start at a date', async () => {
-    const token = Buffer.from('2026-02-01 00:00:00+00:00,,').toString('base64');
-    expect((await page(5000, token)).map(nameOf)).toEqual(expected);
+  test.each(['', 'DESC', 'newest'])('order=%j gets 400', async (order) => {
+    const response = await fetchPage({ order });
+    expect([response.status, response.text]).toEqual([400, errorBody('order must be asc or desc.')]);
   });
-});
-
-test.each(['', 'garbage', 'bm8gdG9rZW4', 'WzEsMl0', '%00', '💥'])('the token %j gets 400', async (after) => {
-  const response = await fetchApi(`/responses${query({ survey: survey.name, after })}`, { key: survey.account.key });
-  expect(response.status).toBe(400);
-  expect(response.text).toBe(errorBody('after must be the token of a response.'));
 });

@@ -76,10 +76,7 @@ describe.each([
       response.destroy();
     };
     await Promise.all([0, 1, 100_000, 10_000_000].map(leave));
-    await expect.poll(runningQueries).toEqual([]);
-    const { requests } = service.proxy;
-    await sleep(500);
-    expect(service.proxy.requests).toBe(requests);
+    expect(await requestsWhenQuiet()).toBeLessThan(40); // four whole files take more than 50
   });
 });
 
