@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { generateApiKey } from '../../src/auth/api-key.ts';
 import { type ApiResponse, fetchApi, fetchService, errorBody, query } from '../support/api.ts';
-import { type TestAccount, type TestSurvey, createAccount, createSurvey, storeKey } from '../support/data.ts';
+import { type TestAccount, type TestSurvey, createAccount, createSurvey } from '../support/data.ts';
 
 interface App {
   createApp(): { request(path: string, init: RequestInit, env: object, context: object): Promise<Response> };
@@ -47,25 +46,6 @@ describe('401, before any other error', () => {
   test.each([...ENDPOINTS, '/nowhere', '', '/', '/responses/csv/more'])('without a key, for %j', async (path) => {
     expectInvalidToken(await fetchApi(path));
     expectInvalidToken(await fetchApi(path, { method: 'POST' }));
-  });
-
-  test('for an unknown key', async () => expectInvalidToken(await fetchApi('/surveys', { key: generateApiKey() })));
-
-  test('for a malformed key', async () => expectInvalidToken(await fetchApi('/surveys', { key: `${account.key}x` })));
-
-  test('for a revoked key', async () => {
-    const key = generateApiKey();
-    await storeKey(account.id, key, { revoked: new Date() });
-    expectInvalidToken(await fetchApi('/surveys', { key }));
-  });
-
-  test('for an expired key, from the moment it expires', async () => {
-    const [expired, expiring] = [generateApiKey(), generateApiKey()];
-    await storeKey(account.id, expired, { expires: new Date(Date.now() - 1000) });
-    await storeKey(account.id, expiring, { expires: new Date(Date.now() + 5000) });
-    expectInvalidToken(await fetchApi('/surveys', { key: expired }));
-    expect((await fetchApi('/surveys', { key: expiring })).status).toBe(200);
-    await expect.poll(async () => (await fetchApi('/surveys', { key: expiring })).status).toBe(401);
   });
 });
 

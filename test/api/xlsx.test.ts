@@ -39,7 +39,10 @@ const addAll = (survey: TestSurvey, rows: readonly TestResponse[]) =>
 
 const text = fc
   .array(
-    fc.oneof(pgText, fc.constantFrom('_x0041_', '_x005F_', '\u0001', '\ufffe\uffff', '\u2028', '<&>', '=1+1', ' ')),
+    fc.oneof(
+      pgText,
+      fc.constantFrom('_x0041_', '_x0041', '_x005F_', '\u0001', '\ufffe\uffff', '\u2028', '<&>', '=1+1', ' '),
+    ),
     {
       maxLength: 4,
     },

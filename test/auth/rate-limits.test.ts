@@ -103,13 +103,17 @@ describe.concurrent('the limit per address', () => {
     expect((await authenticate(uncached.key, from('192.0.2.4'))).status).toBe(404);
   });
 
-  test('counts requests that arrive together with the same uncached key once', async () => {
+  test.each([
+    ['works', '192.0.2.5', {}],
+    ['rejects', '192.0.2.8', { 'Test-Key-Cache': 'rejects' }],
+    ['hangs', '192.0.2.9', { 'Test-Key-Cache': 'hangs' }],
+  ])('counts requests with the same uncached key once if KV %s', async (_, address, headers) => {
     const { key } = await createAccount();
     await beginWindow();
-    const address = from('192.0.2.5');
-    const responses = await Promise.all(Array.from({ length: LIMIT }, () => authenticate(key, address)));
-    expect(count(responses, 404)).toBe(LIMIT);
-    const others = await Promise.all(unknownKeys(LIMIT).map((unknown) => authenticate(unknown, address)));
+    const known = () => authenticate(key, from(address, headers));
+    const responses = await Promise.all(Array.from({ length: LIMIT - 1 }, known));
+    expect(count([...responses, await known()], 404)).toBe(LIMIT);
+    const others = await Promise.all(unknownKeys(LIMIT).map((unknown) => authenticate(unknown, from(address))));
     expect(count(others, 401)).toBe(LIMIT - 1);
   });
 });

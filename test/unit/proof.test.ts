@@ -31,13 +31,14 @@ const REJECTED = /^(?:a result with|unexpected byte or end)/;
 
 const ROWS: Cells[] = [
   ['1', null],
-  ['2', 'x'],
+  ['2', 'é\u0001"🎉'],
 ];
+const CSV = '1,\n2,"é\u0001""🎉"\n';
 
 test('a complete result is accepted, without the check', () => {
   const { proof, result } = proven(ROWS);
   expect(proof.rowsOf(result)).toEqual(ROWS);
-  expect(csvOf(proof, JSON.stringify(result))).toBe('1,\n2,x\n');
+  expect(csvOf(proof, JSON.stringify(result))).toBe(CSV);
 });
 
 test('a row of nulls stands for no rows', () => {
@@ -120,7 +121,7 @@ describe('a result is rejected as a transient failure if it has', () => {
     '%s, even if its rows are not counted',
     (_, change) => {
       const { proof, result } = proven(ROWS, false);
-      expect(csvOf(proof, JSON.stringify(result))).toBe('1,\n2,x\n');
+      expect(csvOf(proof, JSON.stringify(result))).toBe(CSV);
       expect(() => csvOf(proof, JSON.stringify(change(result)))).toThrow(REJECTED);
     },
   );
@@ -137,7 +138,7 @@ describe('the body of a page', () => {
   ].map((body) => JSON.stringify(body));
 
   test('may have its members in any order', () => {
-    for (const body of bodies) expect(csvOf(proof, body)).toBe('1,\n2,x\n');
+    for (const body of bodies) expect(csvOf(proof, body)).toBe(CSV);
   });
 
   test('is rejected if truncated, at any byte, and with bytes after its end', () => {
