@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { fetchApi, query } from '../support/api.ts';
+import { errorBody, fetchApi, query } from '../support/api.ts';
 import { parseCsv } from '../support/csv.ts';
 import { type TestSurvey, createBulkSurvey } from '../support/data.ts';
 import { beginExport, readExport } from '../support/export.ts';
@@ -189,7 +189,10 @@ describe('an export that fails', () => {
     const { line, result } = await logged(() =>
       fetchApi(`/responses/csv${query({ survey: survey.name })}`, { key: survey.account.key }),
     );
-    expect(result.status).toBe(500);
+    expect([result.status, result.text]).toEqual([
+      500,
+      errorBody(`Something went wrong on our side. Please tell us this request id: ${line.requestId}`),
+    ]);
     expect(line).toMatchObject({ status: 500, sqlRequests: service.proxy.requests, retries: 0, end: 'complete' });
     const details = eventsIn(service.stack.worker, 'request failed').filter(
       ({ requestId }) => requestId === line.requestId,

@@ -110,14 +110,25 @@ describe('logs without rows:', () => {
     expect(line.sqlRequests).toBe(requests);
   });
 
-  test('304', async () => {
-    const etag = (await logged(api('/responses'))).response.headers.get('ETag') ?? '';
-    const { line } = await logged(api('/responses'), {
-      key: survey.account.key,
-      headers: { 'If-None-Match': etag },
-    });
-    expect(line).toMatchObject({ status: 304, rows: 0, bytes: 0, sqlRequests: 2, end: 'complete' });
+  test.each([
+    ['a full page', () => api('/responses'), 2],
+    ['an empty page', async () => api('/responses', { after: await lastToken() }), 3],
+    ['the surveys', () => '/api/v1/surveys', 1],
+  ])('304 of %s, which takes no more SQL requests than a first request', async (_, path, sqlRequests) => {
+    const { key } = survey.account;
+    const address = await path();
+    const first = await logged(address, { key });
+    expect(first.line).toMatchObject({ status: 200, sqlRequests });
+    const headers = { 'If-None-Match': first.response.headers.get('ETag') ?? '' };
+    const { line, requests } = await logged(address, { key, headers });
+    expect(line).toMatchObject({ status: 304, rows: 0, bytes: 0, sqlRequests, end: 'complete' });
+    expect(requests).toBe(sqlRequests);
   });
+
+  async function lastToken(): Promise<string> {
+    const { response } = await logged(api('/responses', { pageSize: ROWS }));
+    return (JSON.parse(response.text) as Page).responses.at(-1)?.token ?? '';
+  }
 
   test('a preflight', async () => {
     const { line } = await logged(api('/responses/csv'), {

@@ -1,19 +1,16 @@
 import { beforeAll, expect, test } from 'vitest';
 import { fetchApi, errorBody, query } from '../support/api.ts';
-import { type TestSurvey, addResponses, createSurvey, sql } from '../support/data.ts';
+import { type TestAccount, type TestSurvey, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
 import { beginExport, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { wideCsv } from '../support/wide.ts';
-import { FEW_RETRIES, createPagedSurvey, firstAttempts, withFaultyService } from './service.ts';
+import { withFaultyService } from './service.ts';
 
 const service = withFaultyService();
 
-let survey: TestSurvey;
-let whole: string;
-/** SQL requests of an export without a fault. */
-let requests: number;
+let account: TestAccount;
 
-const begin = (of: TestSurvey, headers = {}) => beginExport(of, { parameters: { layout: 'wide' }, headers });
+const begin = (of: TestSurvey) => beginExport(of, { parameters: { layout: 'wide' } });
 const read = async (of: TestSurvey) => {
   const { complete, bytes } = await readExport(await begin(of));
   return { complete, text: bytes.toString('utf8') };
@@ -21,33 +18,7 @@ const read = async (of: TestSurvey) => {
 const isPage = ({ query: text }: Exchange) => text.includes('select userid, parent_surveyid');
 
 beforeAll(async () => {
-  survey = await createPagedSurvey();
-  whole = await wideCsv(survey);
-  await read(survey); // caches the key
-  service.proxy.inject();
-  await read(survey);
-  ({ requests } = service.proxy);
-});
-
-test('the wide file in this test takes enough requests for its faults to matter', () => {
-  expect(requests).toBeGreaterThanOrEqual(7);
-});
-
-test('a wide file is the same if each of its requests fails once, however', async () => {
-  const faults: ((exchange: Exchange) => void)[] = [
-    (exchange) => exchange.reset(),
-    (exchange) => exchange.cutAfter((body) => body.length / 2),
-    (exchange) => exchange.reply(200, '<html>'),
-    (exchange) => exchange.reply(503, 'no'),
-  ];
-  const isFirstAttempt = firstAttempts();
-  let failed = 0;
-  service.proxy.inject((exchange) => {
-    if (isFirstAttempt(exchange)) faults[failed++ % faults.length]?.(exchange);
-  });
-  const { complete, text } = await read(survey);
-  expect({ complete, same: text === whole }).toEqual({ complete: true, same: true });
-  expect(failed).toBeGreaterThanOrEqual(requests);
+  account = await createAccount();
 });
 
 test.each([
@@ -55,7 +26,7 @@ test.each([
   [3, 200],
   [499, 1500],
 ])('a wide file is complete if SQL results are limited to %i rows, of %i', async (most, rows) => {
-  const fitted = await createSurvey(survey.account, undefined, 4);
+  const fitted = await createSurvey(account, undefined, 4);
   await addResponses(
     fitted,
     Array.from({ length: rows }, (_, i) => ({
@@ -77,24 +48,8 @@ test.each([
   expect(pages).toBeGreaterThanOrEqual(rows / most);
 });
 
-test.each<[string, (exchange: Exchange) => void]>([
-  ['resets', (exchange) => exchange.reset()],
-  ['an error that is not worth a retry', (exchange) => exchange.reply(400, '{"message":"secret","code":"42P01"}')],
-])('a permanent failure breaks off the transfer: %s', async (_, fault) => {
-  service.proxy.inject((exchange) => {
-    if (exchange.index >= 5) fault(exchange);
-  });
-  const response = await begin(survey, FEW_RETRIES);
-  expect(response.statusCode).toBe(200);
-  const { complete, bytes } = await readExport(response);
-  expect(complete).toBe(false);
-  expect(bytes.length).toBeGreaterThan(100);
-  expect(bytes.length).toBeLessThan(whole.length);
-  expect(whole.startsWith(bytes.toString('utf8'))).toBe(true); // the file contains no error message
-});
-
 test('a participant who does not fit in memory breaks off the transfer, after all earlier participants', async () => {
-  const large = await createSurvey(survey.account, undefined, 1);
+  const large = await createSurvey(account, undefined, 1);
   await addResponses(large, [
     ...Array.from({ length: 600 }, (_, i) => ({ userid: `a${i}`, question_ref: 'q0', response: 'x'.repeat(1000) })),
     ...Array.from({ length: 9 }, (_, i) => ({ userid: 'b', question_ref: `q${i}`, response: 'x'.repeat(2_000_000) })),
@@ -112,12 +67,11 @@ test('a participant who does not fit in memory breaks off the transfer, after al
   expect(narrowed.text === (await wideCsv(large, `r.question_ref = 'q0'`))).toBe(true);
 });
 
-test('a first response that is too large gets 400', async () => {
-  service.proxy.inject((exchange) => {
-    if (isPage(exchange)) exchange.reply(507, 'response is too large (max is 67108864 bytes)');
-  });
-  const response = await fetchApi(`/responses/csv${query({ survey: survey.name, layout: 'wide' })}`, {
-    key: survey.account.key,
+test('a first response of more than 16 MiB gets 400', async () => {
+  const large = await createSurvey(account);
+  await addResponses(large, [{ response: 'x'.repeat(17_000_000) }]);
+  const response = await fetchApi(`/responses/csv${query({ survey: large.name, layout: 'wide' })}`, {
+    key: account.key,
   });
   expect([response.status, response.text]).toEqual([
     400,
@@ -128,16 +82,8 @@ test('a first response that is too large gets 400', async () => {
   ]);
 });
 
-test('a first response of more than 16 MiB gets the same error', async () => {
-  const large = await createSurvey(survey.account);
-  await addResponses(large, [{ response: 'x'.repeat(17_000_000) }]);
-  service.proxy.inject();
-  const path = `/responses/csv${query({ survey: large.name, layout: 'wide' })}`;
-  expect((await fetchApi(path, { key: large.account.key })).status).toBe(400);
-});
-
 test('responses stored during a wide export are included if they are still ahead and their question has a column', async () => {
-  const small = await createSurvey(survey.account, undefined, 2);
+  const small = await createSurvey(account, undefined, 2);
   await addResponses(
     small,
     Array.from({ length: 1500 }, (_, i) => ({
@@ -166,7 +112,7 @@ test('responses stored during a wide export are included if they are still ahead
 });
 
 test('a form that is renamed while a wide export starts keeps its old name', async () => {
-  const small = await createSurvey(survey.account, undefined, 2);
+  const small = await createSurvey(account, undefined, 2);
   await addResponses(
     small,
     Array.from({ length: 20 }, (_, i) => ({ form: i % 2, userid: `u${i % 5}`, question_ref: `q${i % 3}` })),

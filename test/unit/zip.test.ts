@@ -1,42 +1,7 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { zip } from '../../src/formats/xlsx/zip.ts';
-import { type RunningWorker, startWorker } from '../support/worker.ts';
-import { listZip, readZip } from '../support/xlsx.ts';
-
-const CHUNK_BYTES = 64 * 1024;
-
-describe('in workerd', () => {
-  let worker: RunningWorker;
-  beforeAll(async () => {
-    worker = await startWorker('test/support/zip-worker.ts', {});
-  });
-  afterAll(async () => worker[Symbol.asyncDispose]());
-  const run = async (query: string) => fetch(new URL(`?${query}`, worker.url));
-
-  test('a file holds its entry', async () => {
-    const file = Buffer.from(await (await run('chunks=20')).arrayBuffer());
-    const data = readZip(file).get('entry') as Buffer;
-    const chunks = Array.from({ length: 20 }, () => data.subarray(0, CHUNK_BYTES));
-    expect(data.equals(Buffer.concat(chunks))).toBe(true);
-  });
-
-  test('is read no faster than it is consumed', async () => {
-    const response = await run('chunks=200');
-    await response.arrayBuffer();
-    expect(Number(response.headers.get('Test-Ahead'))).toBeLessThan(8 * CHUNK_BYTES);
-  });
-
-  test('a failure to read an entry fails the file', async () => {
-    expect(await (await run('chunks=100&fail=60')).json()).toEqual({ error: 'no more chunks', hasEnded: true });
-    expect(worker.log()).toBe(''); // no unhandled rejection
-  });
-
-  test('a reader that leaves ends the reading of the entry', async () => {
-    expect(await (await run('chunks=100&leave=3')).json()).toEqual({ hasEnded: true });
-    expect(worker.log()).toBe('');
-  });
-});
+import { listZip } from '../support/xlsx.ts';
 
 /** A CompressionStream that takes any number of bytes in no time, and returns the compressed empty text. */
 class IdleCompressionStream {
