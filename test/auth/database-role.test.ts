@@ -42,8 +42,6 @@ const refusal = async (sql: string): Promise<string | undefined> =>
 const NOT_ALLOWED = '42501';
 
 describe('the Worker’s database role', () => {
-  test.each(TABLES)('reads %s', async (table) => expect(await refusal(`select * from ${table}`)).toBeUndefined());
-
   test('writes when a key was last used', async () => {
     const write = `insert into api_key_uses (keyid, last_used) select id, now() from api_keys where hash = 'h'
       on conflict (keyid) do update set last_used = excluded.last_used`;
@@ -102,24 +100,8 @@ describe('the Worker’s database role', () => {
   });
 
   test.each([
-    ...TABLES.slice(0, -1).map((table) => `insert into ${table} default values`),
-    ...TABLES.flatMap((table) => [
-      `delete from ${table}`,
-      `truncate ${table}`,
-      `do 'begin lock table ${table} in exclusive mode; end'`,
-      `alter table ${table} add column x int`,
-      `drop table ${table}`,
-      `create index on ${table} ((1))`,
-    ]),
-    `update users set email = 'b@example.org'`,
-    `update surveys set survey_name = 'x'`,
-    `update survey_settings set timeouts = null`,
-    `update responses set response = 'x'`,
-    ...['id', 'userid', 'name', 'prefix', 'hash', 'created', 'expires', 'revoked', 'last_used'].map(
-      (column) => `update api_keys set ${column} = default`,
-    ),
-    ...['update', 'no key update', 'share', 'key share'].map((lock) => `select from api_keys for ${lock}`),
-    `update api_key_uses set keyid = default`,
+    `drop table users`,
+    `select from api_keys for key share`,
     `select * from other`,
     `select * from schema_migrations`,
     `select * from pg_authid`,
