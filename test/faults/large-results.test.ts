@@ -9,7 +9,7 @@ import {
   createSurvey,
 } from '../support/data.ts';
 import { beginExport, readExport } from '../support/export.ts';
-import { withFaultyService } from './service.ts';
+import { createPagedSurvey, withFaultyService } from './service.ts';
 
 const service = withFaultyService();
 let survey: TestSurvey;
@@ -150,4 +150,30 @@ test('a row larger than a page may be, among small ones, is exported', async () 
   const { complete, bytes } = await readExport(await beginExport(large));
   expect(bytes.length).toBeGreaterThan(10_000_000);
   expect({ complete, same: bytes.equals(await copyResponses(large)) }).toEqual({ complete: true, same: true });
+});
+
+test('rows stored during an export neither repeat nor displace those stored before', async () => {
+  const growing = await createPagedSurvey();
+  const before = await copyResponses(growing);
+  const response = 'arrived meanwhile';
+  const ties = Array.from({ length: 1000 }, (_, i) => ({
+    timestamp: new Date(Date.UTC(2026, 2, 1) + i).toISOString(),
+    form: (3 * i + 1) % 4,
+    userid: `u${(3 * i) % 130}`,
+    question_ref: `q${(3 * i) % 7}`,
+    response,
+  }));
+  service.proxy.inject(async ({ index }) => {
+    if (index !== 5) return;
+    // Before all others, tied with them except for the form version, and after them.
+    const [start, end] = ['2020-01-01T00:00:00Z', '2030-01-01T00:00:00Z'];
+    await addResponses(growing, [{ timestamp: start, response }, ...ties, { timestamp: end, response }]);
+  });
+  const { complete, bytes } = await readExport(await beginExport(growing));
+  expect(complete).toBe(true);
+  const lines = bytes.toString().split('\n');
+  const arrived = lines.filter((line) => line.includes(response));
+  expect(arrived.length).toBeGreaterThan(0);
+  expect(new Set(arrived).size).toBe(arrived.length);
+  expect(lines.filter((line) => !line.includes(response)).join('\n')).toBe(before.toString());
 });
