@@ -11,10 +11,11 @@ export const INTERNAL = new RegExp(
   'i',
 );
 
-/** All headers that the service and workerd send. No request may cause others. */
+/** All headers that the service, workerd and the local asset router send. No request may cause others. */
 const HEADERS = new Set([
   ...['access-control-allow-headers', 'access-control-allow-methods', 'access-control-allow-origin'],
   ...['access-control-expose-headers', 'access-control-max-age', 'allow', 'cache-control', 'connection', 'date'],
+  'cf-cache-status',
   ...['content-disposition', 'content-encoding', 'content-length', 'content-security-policy', 'content-type', 'etag'],
   ...['keep-alive', 'link', 'location', 'preference-applied', 'referrer-policy', 'retry-after', 'server-timing'],
   ...['timing-allow-origin', 'transfer-encoding', 'vary', 'www-authenticate', 'x-content-type-options', 'x-error-code'],
