@@ -3,6 +3,7 @@ import { type RecordWriter, cellOf } from '../../encode/records.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
 import type { Form } from './columns.ts';
 import {
+  CopiedCells,
   FLOWID,
   KEY,
   METADATA,
@@ -10,19 +11,21 @@ import {
   type RowColumns,
   SURVEYID,
   TIMESTAMP,
-  copyOf,
   flowOf,
   haveSameCells,
+  sizeOf,
 } from './rows.ts';
 
 /** Which responses of a participant who took a form several times count. */
 export type Repeats = 'last' | 'first' | 'drop';
 
-/** The limit for one participant: bytes, plus {@link RECORD_SIZE} per record and {@link ENTRY_SIZE} per answer and flow. */
+/** The limit for one participant, in bytes: the cells that are held, of this page and copied, and the objects that refer to them. */
 export const MAX_PARTICIPANT_SIZE = 16 * 1024 * 1024;
-/** The approximate size of objects without their bytes. */
-const RECORD_SIZE = 1000;
-const ENTRY_SIZE = 60;
+/** The sizes of objects in Node, in bytes: on average, since a map doubles. The Workers runtime has smaller pointers. */
+const RECORD_SIZE = 320;
+const ENTRY_SIZE = 50;
+/** The copies are compacted when they take this many times the size of those that are still needed. */
+const COMPACT_AT = 1.5;
 
 /** In bytes. Large enough that the overhead of a write is negligible, and small compared to a page. */
 const CHUNK_BYTES = 128 * 1024;
@@ -32,8 +35,8 @@ export class ParticipantTooLargeError extends Error {
   override name = 'ParticipantTooLargeError';
 }
 
-/** A row of the current page, or a copy of one of an earlier page. */
-type RowRef = number | EncodedRows;
+/** The position of a row or an answer: in the cells of the current page, or `~position` in the copied cells. */
+type CellRef = number;
 
 /** The flows in which a participant took a form. */
 interface Flows {
@@ -41,17 +44,19 @@ interface Flows {
   readonly first: number | string;
   /** All of them, if there are several. */
   all: Set<number | string> | undefined;
+  /** Those of another form. */
+  readonly next: Flows | undefined;
 }
 
 /** A record of a wide file: a participant's responses in one chain of forms. */
 interface WideRecord {
-  first: RowRef;
-  last: RowRef;
-  /** The size of `last` without its answer. */
-  lastSize: number;
-  readonly flows: Flows[];
-  /** The last answer to each question, by column; of an earlier page, only the cell. */
-  readonly answers: Map<number, RowRef>;
+  /** The first row, up to its metadata. */
+  first: CellRef;
+  /** The last row, up to its answer. */
+  last: CellRef;
+  flows: Flows | undefined;
+  /** The last answer to each question, by column. */
+  readonly answers: Map<number, CellRef>;
   /** Another record whose key has the same hash. */
   readonly next: WideRecord | undefined;
 }
@@ -60,15 +65,19 @@ interface WideRecord {
 export class Participant {
   readonly #columns: RowColumns;
   readonly #repeats: Repeats;
-  /** The first row. */
-  #first: RowRef;
+  /** The first row, up to its key. */
+  #first: CellRef;
+  /** What is held of earlier pages. */
+  #copies: CopiedCells | undefined;
   /** Records, ordered by their first responses, and by the hashes of their keys. */
   #records: WideRecord[] = [];
   readonly #byHash = new Map<number, WideRecord>();
   /** With `drop`, the only flow of each form. */
   readonly #flows = new Map<Form, number | string>();
   #isLeftOut = false;
-  #size = 0;
+  /** The sizes of the rows and answers of the records, copied or not, and of their objects. */
+  #cellBytes = 0;
+  #objectBytes = 0;
   /** The record of the current row, and whether the current flow counts. */
   #record: WideRecord | undefined;
   #counts = true;
@@ -79,29 +88,31 @@ export class Participant {
     this.#repeats = repeats;
   }
 
-  /** Bytes, approximately: see {@link MAX_PARTICIPANT_SIZE}. */
+  /** The memory that is held besides the page, in bytes. */
   get size(): number {
-    return this.#size;
+    return this.#objectBytes + (this.#copies?.allocated ?? 0);
   }
 
   /** Whether a row is this participant's. */
   has(page: EncodedRows, row: number): boolean {
-    return isSame(page, row, this.#first, KEY, PARENT);
+    return this.#isSame(page, row, this.#first, KEY, PARENT);
   }
 
   /** Begins a record, a form version or a flow. @param row its first row */
   enter(page: EncodedRows, row: number, form: Form): void {
     if (this.#isLeftOut) return;
-    const record = this.#recordOf(page, row);
     const flow = flowOf(page, row);
-    let flows = record.flows.find((of) => of.form === form);
+    const record = this.#recordOf(page, row);
+    let { flows } = record;
+    while (flows && flows.form !== form) flows = flows.next;
     if (!flows) {
-      flows = { form, first: flow, all: undefined };
-      record.flows.push(flows);
+      flows = { form, first: flow, all: undefined, next: record.flows };
+      record.flows = flows;
+      this.#objectBytes += ENTRY_SIZE;
     }
     if (flow !== flows.first) {
       flows.all ??= new Set<number | string>().add(flows.first);
-      if (!flows.all.has(flow)) this.#size += ENTRY_SIZE;
+      if (!flows.all.has(flow)) this.#objectBytes += ENTRY_SIZE;
       flows.all.add(flow);
     }
     this.#record = record;
@@ -116,40 +127,48 @@ export class Participant {
    *
    * @throws ParticipantTooLargeError
    */
-  add({ data, cells }: EncodedRows, row: number, column: number): void {
+  add(page: EncodedRows, row: number, column: number): void {
     const { answer, hasLacks } = this.#columns;
     if (this.#isLeftOut) return;
-    if (hasLacks && data[cells[row + answer + 1] as number] === TRUE) return this.#leaveOut();
+    if (hasLacks && page.data[page.cells[row + answer + 1] as number] === TRUE) return this.#leaveOut();
     if (!this.#counts) return;
     const record = this.#record as WideRecord;
-    const lastSize = (cells[row + answer] as number) - (cells[row] as number);
     const previous = record.answers.get(column);
-    this.#size += lastSize - record.lastSize + answerSize(cells, row, answer);
-    if (previous === undefined) this.#size += ENTRY_SIZE;
-    else this.#size -= typeof previous === 'number' ? answerSize(cells, previous, answer) : previous.data.length;
-    if (this.#size > MAX_PARTICIPANT_SIZE) {
+    this.#cellBytes += sizeOf(page, row, answer + 1) - this.#sizeOf(page, record.last, answer);
+    if (previous === undefined) this.#objectBytes += ENTRY_SIZE;
+    else this.#cellBytes -= this.#sizeOf(page, previous, 1);
+    if (this.#cellBytes + this.#objectBytes > MAX_PARTICIPANT_SIZE) {
       throw new ParticipantTooLargeError('the responses of one participant do not fit in memory');
     }
     record.last = row;
-    record.lastSize = lastSize;
-    record.answers.set(column, row);
+    record.answers.set(column, row + answer);
   }
 
   /** Copies what is held of a page, so that its memory can be freed. */
   detach(page: EncodedRows): void {
-    const { answer } = this.#columns;
-    if (typeof this.#first === 'number') this.#first = copyOf(page, this.#first, KEY, answer);
+    const old = this.#copies;
+    // What was replaced has left gaps.
+    const hasGaps = old !== undefined && old.size > COMPACT_AT * this.#cellBytes;
+    const copies = old && !hasGaps ? old : new CopiedCells();
+    const copy = (ref: CellRef, count: number): CellRef => {
+      if (ref >= 0) return ~copies.add(page, ref, count);
+      return hasGaps ? ~copies.add(old, ~ref, count) : ref;
+    };
+    this.#first = copy(this.#first, PARENT);
     for (const record of this.#records) {
-      if (typeof record.first === 'number') record.first = copyOf(page, record.first, KEY, answer);
-      if (typeof record.last === 'number') record.last = copyOf(page, record.last, KEY, answer);
-      for (const [column, row] of record.answers) {
-        if (typeof row === 'number') record.answers.set(column, copyOf(page, row, answer, answer + 1));
+      record.first = copy(record.first, METADATA);
+      record.last = copy(record.last, this.#columns.answer);
+      for (const [column, ref] of record.answers) {
+        const copied = copy(ref, 1);
+        if (copied !== ref) record.answers.set(column, copied);
       }
     }
+    this.#copies = copies;
+    if (hasGaps) old.free();
   }
 
   /**
-   * Writes the records. Yields whenever the writer has a chunk to take.
+   * Writes the records, and frees them. Yields whenever the writer has a chunk to take.
    *
    * @param page the current one
    * @param questions the number of question columns
@@ -157,28 +176,28 @@ export class Participant {
   *write(writer: RecordWriter, page: EncodedRows, questions: number): Generator<void, void, void> {
     const { answer } = this.#columns;
     for (const { first, last, flows, answers } of this.#records) {
-      writeCells(writer, page, first, KEY, SURVEYID);
-      writeCells(writer, page, last, FLOWID, FLOWID + 1);
-      writeCells(writer, page, first, TIMESTAMP, TIMESTAMP + 1);
-      writeCells(writer, page, last, TIMESTAMP, TIMESTAMP + 1);
-      const attempts = flows.some(({ all }) => all) ? Math.max(...flows.map(({ all }) => all?.size ?? 1)) : 1;
+      this.#write(writer, page, first, KEY, SURVEYID);
+      this.#write(writer, page, last, FLOWID, FLOWID + 1);
+      this.#write(writer, page, first, TIMESTAMP, TIMESTAMP + 1);
+      this.#write(writer, page, last, TIMESTAMP, TIMESTAMP + 1);
+      let attempts = 1;
+      for (let of = flows; of; of = of.next) attempts = Math.max(attempts, of.all?.size ?? 1);
       writer.cells(attempts === 1 ? ONCE : cellOf(String(attempts)), 0, 1);
-      writeCells(writer, page, last, METADATA, answer);
+      this.#write(writer, page, last, METADATA, answer);
       const columns = [...answers.keys()];
       if (columns.length > 1) columns.sort((a, b) => a - b);
       let previous = -1;
       for (const column of columns) {
         if (writer.length >= CHUNK_BYTES) yield;
         writer.skip(column - previous - 1);
-        const row = answers.get(column) as RowRef;
-        if (typeof row === 'number') writer.cells(page, row + answer, row + answer + 1);
-        else writer.cells(row, 0, 1);
+        this.#write(writer, page, answers.get(column) as CellRef, 0, 1);
         previous = column;
       }
       writer.skip(questions - previous - 1);
       writer.endRecord();
       if (writer.length >= CHUNK_BYTES) yield;
     }
+    this.#copies?.free();
   }
 
   #recordOf(page: EncodedRows, row: number): WideRecord {
@@ -186,12 +205,13 @@ export class Participant {
     const hash = hashOf(data, cells[row + PARENT] as number, cells[row + SURVEYID] as number);
     const next = this.#byHash.get(hash);
     let record = next;
-    while (record && !isSame(page, row, record.first, PARENT, SURVEYID)) record = record.next;
+    while (record && !this.#isSame(page, row, record.first, PARENT, SURVEYID)) record = record.next;
     if (record) return record;
-    const added: WideRecord = { first: row, last: row, lastSize: 0, flows: [], answers: new Map(), next };
+    const added: WideRecord = { first: row, last: row, flows: undefined, answers: new Map(), next };
     this.#byHash.set(hash, added);
     this.#records.push(added);
-    this.#size += RECORD_SIZE + (cells[row + this.#columns.answer] as number) - (cells[row] as number);
+    this.#objectBytes += RECORD_SIZE;
+    this.#cellBytes += sizeOf(page, row, METADATA) + sizeOf(page, row, this.#columns.answer);
     return added;
   }
 
@@ -199,22 +219,27 @@ export class Participant {
     this.#isLeftOut = true;
     this.#records = [];
     this.#byHash.clear();
-    this.#size = 0;
+    this.#cellBytes = this.#objectBytes = 0;
+  }
+
+  #pageOf(page: EncodedRows, ref: CellRef): EncodedRows {
+    return ref >= 0 ? page : (this.#copies as CopiedCells);
+  }
+
+  #sizeOf(page: EncodedRows, ref: CellRef, count: number): number {
+    return sizeOf(this.#pageOf(page, ref), positionOf(ref), count);
+  }
+
+  #isSame(page: EncodedRows, row: number, ref: CellRef, from: number, to: number): boolean {
+    return haveSameCells(page, row, this.#pageOf(page, ref), positionOf(ref), from, to);
+  }
+
+  #write(writer: RecordWriter, page: EncodedRows, ref: CellRef, from: number, to: number): void {
+    writer.cells(this.#pageOf(page, ref), positionOf(ref) + from, positionOf(ref) + to);
   }
 }
 
 const TRUE = 't'.charCodeAt(0);
 const ONCE = cellOf('1');
 
-const answerSize = (cells: Int32Array, row: number, answer: number) =>
-  (cells[row + answer + 1] as number) - (cells[row + answer] as number) - 1;
-
-function isSame(page: EncodedRows, row: number, other: RowRef, from: number, to: number): boolean {
-  const isInPage = typeof other === 'number';
-  return haveSameCells(page, row, isInPage ? page : other, isInPage ? other : 0, from, to);
-}
-
-function writeCells(writer: RecordWriter, page: EncodedRows, row: RowRef, from: number, to: number): void {
-  if (typeof row === 'number') writer.cells(page, row + from, row + to);
-  else writer.cells(row, from, to);
-}
+const positionOf = (ref: CellRef) => (ref >= 0 ? ref : ~ref);

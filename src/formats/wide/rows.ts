@@ -1,4 +1,5 @@
 import { type Column, lacksMetadata, metadataValue, translatedAnswer } from '../../db/responses.ts';
+import { Output, free } from '../../encode/bytes.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
 
 /** What to read of each response. */
@@ -66,6 +67,8 @@ export function haveSameCells(
   return true;
 }
 
+const CELL_BYTES = Int32Array.BYTES_PER_ELEMENT;
+
 /** With more characters, an integer may not fit a number. */
 const SAFE_DIGITS = 15;
 const ZERO = '0'.charCodeAt(0);
@@ -83,11 +86,49 @@ export function flowOf(page: EncodedRows, row: number): number | string {
   return flow;
 }
 
-/** A copy of cells `from` to `to` of a row, `to` excluded. */
-export function copyOf({ data, cells }: EncodedRows, row: number, from: number, to: number): EncodedRows {
-  const start = cells[row + from] as number;
-  return {
-    data: data.slice(start, (cells[row + to] as number) - 1),
-    cells: cells.slice(row + from, row + to + 1).map((at) => at - start),
-  };
+/** Copies of cells, as a page that grows: an object for each copy would take ten times the memory of a short answer. */
+export class CopiedCells implements EncodedRows {
+  readonly #output = new Output();
+  #length = 0;
+  cells = new Int32Array(1);
+
+  get data(): Uint8Array<ArrayBuffer> {
+    return this.#output.bytes;
+  }
+
+  /** Copies some cells that follow each other. @returns the position of the first */
+  add(page: EncodedRows, from: number, count: number): number {
+    const start = page.cells[from] as number;
+    const end = page.cells[from + count] as number;
+    const offset = this.#output.length - start;
+    this.#output.reserve(end - start);
+    this.#output.write(page.data, start, end);
+    const first = this.#length;
+    this.#length += count;
+    if (this.#length >= this.cells.length) {
+      this.cells = new Int32Array(this.cells.buffer.transfer(CELL_BYTES * Math.ceil(1.25 * (this.#length + 1))));
+    }
+    for (let i = 1; i <= count; i++) this.cells[first + i] = (page.cells[from + i] as number) + offset;
+    return first;
+  }
+
+  /** The size of what was copied, in bytes. */
+  get size(): number {
+    return this.#output.length + CELL_BYTES * this.#length;
+  }
+
+  /** The memory that is allocated, in bytes. */
+  get allocated(): number {
+    return this.data.length + this.cells.byteLength;
+  }
+
+  free(): void {
+    free(this.data);
+    free(this.cells);
+  }
+}
+
+/** The size of some cells that follow each other, with their positions, in bytes. */
+export function sizeOf({ cells }: EncodedRows, from: number, count: number): number {
+  return (cells[from + count] as number) - (cells[from] as number) + CELL_BYTES * count;
 }

@@ -45,9 +45,9 @@ export class WideTableBuilder {
     this.#participant?.detach(page);
   }
 
-  /** The memory that the participant's records take: see {@link Participant.size}. */
+  /** The memory that is held besides the page, in bytes: see {@link Participant.size}. */
   get size(): number {
-    return this.#participant?.size ?? 0;
+    return (this.#participant?.size ?? 0) + (this.#finished?.size ?? 0);
   }
 
   /** @returns the last bytes of the file */

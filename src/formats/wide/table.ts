@@ -48,10 +48,16 @@ export async function wideTable(
       writeHeader(writer, names);
       yield writer.take();
       const builder = new WideTableBuilder(questions, row, repeats, writer);
-      for await (const page of pages) {
-        yield* builder.add(page);
+      const reserve = () => {
         if (!reserveMemory(builder.size))
           throw new ParticipantTooLargeError('there is no memory left for a large participant');
+      };
+      for await (const page of pages) {
+        for (const chunk of builder.add(page)) {
+          reserve();
+          yield chunk;
+        }
+        reserve();
       }
       yield* builder.end();
     },
