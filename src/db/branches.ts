@@ -2,15 +2,42 @@ import type { Range, Selection } from '../responses/selection.ts';
 import { parseInstant } from '../responses/timestamp.ts';
 import { filterConditions } from './conditions.ts';
 import { type Order, branchOrderSql, cursorSql, orderSql } from './order.ts';
-import type { AddParam, Param } from './sql.ts';
+import type { AddParam, Param, Walk } from './sql.ts';
 
 /** With more form versions, planning their branches takes longer than sorting their rows. */
 const MAX_MERGED = 50;
 /** With more branches, planning takes longer than walking the index past the other participants. */
 const MAX_BRANCHES = 200;
 
-/** The number of the parameter that limits {@link rangeRows}. */
+/** The number of the parameter that limits {@link rangeRows} and {@link boundedRows}. */
 export const LIMIT_PARAM = 1;
+
+/** The columns of a position. An index holds them all. */
+export const KEY_COLUMNS = 'surveyid, timestamp, userid, question_ref';
+
+/** Whether a query has one branch for each participant, which an index holds apart from the others. */
+const isByParticipant = ({ formVersions, userids }: Selection) =>
+  formVersions.length <= MAX_MERGED && formVersions.length * (userids?.length ?? 1) <= MAX_BRANCHES;
+
+/**
+ * Splits the filters of a selection. Of the responses `inIndex`, an index holds no others between two of them in this order. The
+ * filters `walked` discard some of these responses, perhaps all: a query has to walk past them. Undefined if there are none.
+ */
+export function splitFilters(
+  selection: Selection,
+  { columns: [first] }: Order,
+): { inIndex: Selection; walked: Omit<Selection, 'formVersions'> | undefined } {
+  const { formVersions, since, until, userids, questionRefs } = selection;
+  const participants = { userids };
+  const times = { since, until };
+  const hasParticipants = isByParticipant(selection);
+  // In the order of participants, times are in order only within a participant.
+  const hasTimes = first === 'timestamp' || (hasParticipants && userids !== undefined);
+  const inIndex = { formVersions, ...(hasParticipants && participants), ...(hasTimes && times) };
+  const walked = { ...(!hasParticipants && participants), ...(!hasTimes && times), questionRefs };
+  const isWalk = Object.values(walked).some((value) => value !== undefined);
+  return { inIndex, walked: isWalk ? walked : undefined };
+}
 
 /**
  * SQL for the first `range.limit` responses of a range, in order.
@@ -27,7 +54,7 @@ export function rangeRows(selection: Selection, range: Range, columns: string, o
   const add: AddParam = (value) => `$${params.push(value)}`;
   const limit = add(range.limit);
   if (formVersions.length === 0) return `select ${columns} from responses where false limit ${limit}`;
-  const byParticipant = formVersions.length * (userids?.length ?? 1) <= MAX_BRANCHES;
+  const byParticipant = isByParticipant(selection);
   const conditions = rangeConditions(
     byParticipant ? { ...selection, userids: undefined } : selection,
     range,
@@ -81,6 +108,68 @@ function sortedRows(selection: Selection, range: Range, columns: string, order: 
       ${rows(columns, limit, `bound.userid is null`)}
     ) r
     where rank <= ${limit} ${sorted}`;
+}
+
+/** How many index entries a page of `limit` responses may walk: fewer than 20 ms of the database, more for a large page. */
+function mostWalked(limit: number, { formVersions }: Selection): number {
+  const most = 10_000 + 10 * limit;
+  // The first step of sortedRows reads several times as many.
+  return formVersions.length > MAX_MERGED ? Math.ceil(most / 4) : most;
+}
+
+/**
+ * SQL for the rows of {@link rangeRows} that walks at most `walkLimit` index entries in order. If these do not have the rows of the
+ * page, and there are as many, it returns no rows, and its condition `isCut` holds. Undefined if an index holds all filters.
+ *
+ * The filters are applied to the keys of a walk without them, which stops at the limit of the page or its own. Then the rows are
+ * read one by one. Whether the walk has reached its limit is found by counting again, because numbering the keys would take as long
+ * as reading them, and most pages are full.
+ *
+ * SQL does not guarantee the order of the rows. Postgres keeps it: a lateral join is a nested loop. `test/plans` holds this plan.
+ */
+export function boundedRows(
+  selection: Selection,
+  range: Range,
+  order: Order,
+  params: Param[],
+  walkLimit = mostWalked(range.limit, selection),
+): (Walk & { rows: string }) | undefined {
+  const { inIndex, walked } = splitFilters(selection, order);
+  if (!walked) return undefined;
+  const add: AddParam = (value) => `$${params.push(value)}`;
+  const limit = add(range.limit);
+  const keys = rangeRows(inIndex, { ...range, limit: walkLimit }, KEY_COLUMNS, order, params);
+  const most = `${add(walkLimit)}::bigint`;
+  const { formVersions, userids } = inIndex;
+  const forms = `unnest(${add(formVersions.map(({ id }) => id))}::uuid[]) form (id)`;
+  const participants = userids ? `, unnest(${add(userids)}::text[]) participant (id)` : '';
+  const conditions = [
+    'surveyid = form.id',
+    ...(userids ? ['userid = participant.id'] : []),
+    ...rangeConditions({ ...inIndex, userids: undefined }, range, order, add),
+  ];
+  // In order, so that it is the same index.
+  const entries = `select from responses where ${conditions.join(' and ')} order by ${branchOrderSql(order)} limit ${most}`;
+  return {
+    ctes: `
+      matching as materialized (
+        select * from (${keys}) key where ${filterConditions(walked, add).join(' and ')} limit ${limit}
+      ), walk as materialized (
+        select case when (select count(*) from matching) < ${limit} then ${most} = (
+          select count(*) from (
+            select from ${forms}${participants}, lateral (${entries}) entry limit ${most}
+          ) entry
+        ) else false end as is_cut
+      )`,
+    isCut: '(select is_cut from walk)',
+    rows: `
+      select r.* from matching, lateral (
+        select * from responses
+        where surveyid = matching.surveyid and timestamp = matching.timestamp and userid = matching.userid
+          and question_ref = matching.question_ref
+        limit 1
+      ) r where not (select is_cut from walk)`,
+  };
 }
 
 /** SQL that counts the responses of a selection, all, or those after a cursor in the given order. It reads only an index. */

@@ -3,7 +3,7 @@ import { free } from '../encode/bytes.ts';
 import type { EncodeRows, EncodedPage } from '../encode/rows.ts';
 import { type FetchOptions, fetchResult } from './fetch-result.ts';
 import { DatabaseError } from './errors.ts';
-import { Proof } from './proof.ts';
+import { Proof, type ProvenPage } from './proof.ts';
 import { QueryStats } from './query-stats.ts';
 import { type RetryEnv, type RetryPolicy, retryLimits, withRetry } from './retry.ts';
 import type { Query, Row } from './sql.ts';
@@ -44,7 +44,7 @@ export interface Database {
    *
    * @throws DatabaseError, or the signal's reason
    */
-  page(query: Query, options: PageReadOptions, encode: EncodeRows): Promise<EncodedPage>;
+  page(query: Query, options: PageReadOptions, encode: EncodeRows): Promise<ProvenPage>;
   /** Executes a statement that may be executed twice. Its result is not read. @throws DatabaseError, or the signal's reason */
   execute(statement: Query, options: QueryOptions): Promise<void>;
 }

@@ -9,6 +9,12 @@ const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 
+/** A page whose rows are proven to be those of its query. */
+export interface ProvenPage extends EncodedPage {
+  /** Whether the query has stopped early, without rows: see {@link Query.walk}. */
+  readonly isCut: boolean;
+}
+
 /** A result as the driver returns it. */
 interface FullResult {
   readonly fields: readonly { readonly name: string }[];
@@ -21,7 +27,8 @@ interface FullResult {
  *
  * A response can be valid JSON and yet be that of another query, or lack rows. So the first column gets a random name in each
  * attempt, which the result has to carry. With `isCounted`, each row has a last cell with that name, the number of rows and the
- * query's limit. A query without rows returns one row of nulls for this, so a result without rows is never complete.
+ * query's limit. A query without rows returns one row of nulls for this, so a result without rows is never complete. Nor is the
+ * result of a query that stops early, whose row of nulls has another word in this cell.
  *
  * Both wrap the query. SQL does not guarantee the order of its rows then, but Postgres keeps it: a left join without a condition is
  * a nested loop, here over a single row, and a window function without ORDER BY sorts nothing. `test/plans` holds this plan.
@@ -31,16 +38,20 @@ export class Proof {
   readonly #name = `r${crypto.randomUUID().replaceAll('-', '')}`;
   readonly #isCounted: boolean;
   readonly #limit: unknown;
+  readonly #canBeCut: boolean;
 
   /** @param isCounted costs about 8 % of a page query */
-  constructor({ text, params, limit }: Query, isCounted: boolean) {
+  constructor({ text, params, limit, walk }: Query, isCounted: boolean) {
     const name = this.#name;
-    this.#isCounted = isCounted;
+    this.#isCounted = isCounted || walk !== undefined;
     this.#limit = limit === undefined ? '' : params[limit - 1];
-    const check = `concat_ws(' ', '${name}', count(*) over (), ${limit === undefined ? `''` : `$${limit}::bigint`})`;
+    this.#canBeCut = walk !== undefined;
+    const isCut = walk ? `, case when ${walk.isCut} then 'cut' end` : '';
+    const check = `concat_ws(' ', '${name}', count(*) over (), ${limit === undefined ? `''` : `$${limit}::bigint`}${isCut})`;
     const result = `(\n${text}\n) result (${name})`;
-    this.sql = isCounted
-      ? `select result.*, ${check} from (select) one_row left join ${result} on true`
+    const ctes = walk ? `with ${walk.ctes}\n` : '';
+    this.sql = this.#isCounted
+      ? `${ctes}select result.*, ${check} from (select) one_row left join ${result} on true`
       : `select * from ${result}`;
   }
 
@@ -62,7 +73,7 @@ export class Proof {
    * @param body compact JSON with rows as arrays of text
    * @throws DatabaseError `transient`, or an error of `encode`
    */
-  pageOf(body: Uint8Array<ArrayBuffer>, encode: EncodeRows): EncodedPage {
+  pageOf(body: Uint8Array<ArrayBuffer>, encode: EncodeRows): ProvenPage {
     let page: ReturnType<EncodeRows> | undefined;
     let rowCount: number | undefined;
     let fields: FullResult['fields'] = [];
@@ -87,20 +98,25 @@ export class Proof {
     if (!page) throw corrupted('no rows');
     const returned = this.#isCounted && page.rowCount === 0 ? 1 : page.rowCount; // a row of nulls stands for no rows
     if (returned !== rowCount) throw corrupted(`${returned} rows and a rowCount of ${rowCount}`);
-    if (this.#isCounted && page.extra !== this.#checkText(rowCount)) throw corrupted('rows of another result');
-    return page;
+    const isCut = this.#canBeCut && page.rowCount === 0 && page.extra === this.#cutText;
+    if (this.#isCounted && !isCut && page.extra !== this.#checkText(rowCount))
+      throw corrupted('rows of another result');
+    return { ...page, isCut };
   }
 
   /** The row of nulls that stands for no rows, encoded; undefined if there are others. */
   #noRows(body: Uint8Array<ArrayBuffer>, start: number): ReturnType<EncodeRows> | undefined {
     if (!this.#isCounted) return undefined;
-    const extra = this.#checkText(1);
-    const last = `"${extra}"]]`;
+    if (textOf(body, start, start + '[[null'.length) !== '[[null') return undefined;
     let at = start + '[['.length;
     while (textOf(body, at, at + NULL.length) === NULL) at += NULL.length;
-    const end = at + last.length;
-    if (textOf(body, start, start + '[[null'.length) !== '[[null' || textOf(body, at, end) !== last) return undefined;
-    return { data: body.subarray(0, 0), cells: new Int32Array(0), rowCount: 0, lastKey: [], end, extra };
+    for (const extra of this.#canBeCut ? [this.#checkText(1), this.#cutText] : [this.#checkText(1)]) {
+      const last = `"${extra}"]]`;
+      const end = at + last.length;
+      if (textOf(body, at, end) === last)
+        return { data: body.subarray(0, 0), cells: new Int32Array(0), rowCount: 0, lastKey: [], end, extra };
+    }
+    return undefined;
   }
 
   #checkName(fields: FullResult['fields']): void {
@@ -109,6 +125,10 @@ export class Proof {
 
   #checkText(rowCount: number): string {
     return `${this.#name} ${rowCount} ${String(this.#limit)}`;
+  }
+
+  get #cutText(): string {
+    return `${this.#checkText(1)} cut`;
   }
 }
 

@@ -1,9 +1,10 @@
 import { CURSOR_COLUMNS, type Cursor, cursorOf } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
-import { LIMIT_PARAM, countSql, rangeRows } from './branches.ts';
+import { KEY_COLUMNS, LIMIT_PARAM, boundedRows, countSql, rangeRows } from './branches.ts';
 import type { Database } from './client.ts';
 import { withoutFormulas } from './formulas.ts';
 import { BY_TIME, type Order, orderSql } from './order.ts';
+import type { RetryPolicy } from './retry.ts';
 import { type AddParam, type Param, type Query, isoTimestamp } from './sql.ts';
 
 /** The columns of a CSV export, in the order that scripts depend on. */
@@ -97,12 +98,32 @@ export function pageQuery(
 }
 
 /**
+ * {@link pageQuery} for a selection with filters that no index holds. It gives up, without rows, if it has to walk past more than
+ * `walkLimit` responses. Undefined if an index holds all filters.
+ */
+export function boundedPageQuery(
+  selection: Selection,
+  range: Range,
+  columns: readonly Column[],
+  { safe = false, order = BY_TIME }: PageOptions = {},
+  walkLimit?: number,
+): Query | undefined {
+  const params: Param[] = [];
+  const bounded = boundedRows(selection, range, order, params, walkLimit);
+  if (!bounded) return undefined;
+  const { rows, ...walk } = bounded;
+  const add: AddParam = (value) => `$${params.push(value)}`;
+  const list = columns.map((column) => columnSql(column, safe, add));
+  return { text: `select ${list.join(', ')} from (${rows}) r`, params, limit: LIMIT_PARAM, walk };
+}
+
+/**
  * The page boundaries of a range: the key of every `pageRows`th row. The rows after the last boundary make a shorter page. The
  * query reads only the index, at a fraction of the cost of the rows.
  */
 export function boundaryQuery(selection: Selection, range: Range, pageRows: number, order: Order = BY_TIME): Query {
   const params: Param[] = [];
-  const rows = rangeRows(selection, range, 'surveyid, timestamp, userid, question_ref', order, params);
+  const rows = rangeRows(selection, range, KEY_COLUMNS, order, params);
   const text = `
     select ${isoTimestamp('timestamp')}, userid, question_ref, surveyid
     from (select *, row_number() over (order by ${orderSql(order)}) as n from (${rows}) k) k
@@ -119,8 +140,9 @@ export async function findBoundaries(
   pageRows: number,
   order: Order | undefined,
   signal: AbortSignal,
+  retry: RetryPolicy = 'export',
 ): Promise<Required<Cursor>[]> {
-  const rows = await db.rows(boundaryQuery(selection, range, pageRows, order), { signal, retry: 'export' });
+  const rows = await db.rows(boundaryQuery(selection, range, pageRows, order), { signal, retry });
   return rows.map((row) => cursorOf(row) as Required<Cursor>);
 }
 

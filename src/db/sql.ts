@@ -8,6 +8,16 @@ export interface Query {
   readonly params: readonly Param[];
   /** The number of the parameter, from 1, with a limit that must reach the database as it is. */
   readonly limit?: number | undefined;
+  /** For a query that stops after so many index entries. */
+  readonly walk?: Walk | undefined;
+}
+
+/** How a query finds out that it has stopped early. It returns no rows then. */
+export interface Walk {
+  /** Common table expressions that `text` uses. */
+  readonly ctes: string;
+  /** The condition, on these expressions, for having stopped. */
+  readonly isCut: string;
 }
 
 export type Param = string | number | readonly string[];

@@ -4,7 +4,14 @@ import { type BenchSurvey, createAccount, createSurvey } from '../../bench/data.
 import { codebookQuery } from '../../src/db/codebook.ts';
 import { BY_PARTICIPANT, BY_TIME, type Order } from '../../src/db/order.ts';
 import { questionsQuery } from '../../src/db/questions.ts';
-import { CSV_COLUMNS, JSON_COLUMNS, boundaryQuery, countQuery, pageQuery } from '../../src/db/responses.ts';
+import {
+  CSV_COLUMNS,
+  JSON_COLUMNS,
+  boundaryQuery,
+  boundedPageQuery,
+  countQuery,
+  pageQuery,
+} from '../../src/db/responses.ts';
 import { summaryQuery } from '../../src/db/summary.ts';
 import type { Range, Selection } from '../../src/responses/selection.ts';
 import { parseInstant } from '../../src/responses/timestamp.ts';
@@ -98,6 +105,27 @@ const indexesOf = (nodes: readonly Plan[]) => new Set(scansOf(nodes).map((node) 
 const rowsRead = (nodes: readonly Plan[]) =>
   scansOf(nodes).reduce((sum, node) => sum + node['Actual Rows'] * node['Actual Loops'], 0);
 
+/** The bound of a walk in these tests. */
+const WALK = 2000;
+/** An Incremental Sort reads up to so many rows ahead. */
+const SORT_GROUP = 64;
+
+const spread = Array.from({ length: 300 }, (_, i) => String(2_000_000_000_000_233 + 27 * i));
+
+/** Filters that no index holds in an order, and how many entries there are for each match, if there are matches. */
+const walks: [string, Order, () => Filter, entriesPerRow?: number][] = [
+  ['a question', BY_TIME, () => ({ questionRefs: ['question_3'] }), 6],
+  ['a question', newestFirst, () => ({ questionRefs: ['question_3'] }), 6],
+  ['a question', BY_PARTICIPANT, () => ({ questionRefs: ['question_3'] }), 6],
+  ['every 27th participant', newestFirst, () => ({ userids: spread }), 40],
+  ['since', BY_PARTICIPANT, () => ({ since: parseInstant('2026-02-01') }), 1],
+  ['a question without responses', BY_TIME, () => ({ questionRefs: ['none'] })],
+  ['a question without responses', newestFirst, () => ({ questionRefs: ['none'] })],
+  ['a question without responses', BY_PARTICIPANT, () => ({ questionRefs: ['none'] })],
+  ['three hundred other participants', BY_TIME, () => ({ userids: userids.map((id) => `${id}x`) })],
+  ['until', BY_PARTICIPANT, () => ({ until: parseInstant('2026-02-01') })],
+];
+
 /** Queries must be fast even before Postgres has statistics. */
 describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when) => {
   beforeAll(async () => {
@@ -131,6 +159,27 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
           expect(rowsRead(nodes)).toBeLessThanOrEqual(1.1 * (MANY + limit * (Math.log(limit) + 6)));
         }
       }
+    });
+
+    test.each(orders)(
+      'a page in the order %j that matches nothing reads as much as its bound allows',
+      async (order, index) => {
+        for (const from of [undefined, after]) {
+          const none = { ...selection(), questionRefs: ['none'] };
+          const query = boundedPageQuery(none, { limit: 25, after: from }, JSON_COLUMNS, { order }, WALK);
+          const nodes = await nodesOf(query as Query);
+          expect(typesOf(scansOf(nodes))).toEqual(new Set(['Index Only Scan', 'Index Scan']));
+          expect(rowsRead(nodes.filter((node) => node['Node Type'] === 'Index Scan'))).toBe(0);
+          expect(indexesOf(nodes.filter((node) => node['Node Type'] === 'Index Only Scan'))).toEqual(new Set([index]));
+          // As for a page of so many rows, and once more to count them.
+          expect(rowsRead(nodes)).toBeLessThanOrEqual(1.1 * (MANY + WALK * (Math.log(WALK) + 7)));
+        }
+      },
+    );
+
+    test('a page of 25 that matches nothing reads at most some 40,000 index entries', async () => {
+      const query = boundedPageQuery({ ...selection(), questionRefs: ['none'] }, { limit: 25 }, JSON_COLUMNS);
+      expect(rowsRead(await nodesOf(query as Query))).toBeLessThanOrEqual(40_000);
     });
 
     test.each(orders)('a page between boundaries in the order %j reads only its rows', async (order, index) => {
@@ -246,6 +295,40 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
     });
 
     if (forms > 20) return; // filters are tried with fewer form versions only
+
+    test('a page of 25 that matches nothing reads at most some 10,000 index entries, twice', async () => {
+      const query = boundedPageQuery(selection({ questionRefs: ['none'] }), { limit: 25 }, JSON_COLUMNS);
+      expect(rowsRead(await nodesOf(query as Query))).toBeLessThanOrEqual(2 * 10_250 + forms + SORT_GROUP);
+    });
+
+    describe.each(walks)('filtered by %s in the order %j, a page', (_, order, filter, entriesPerRow) => {
+      test.each([
+        ['from the start', undefined],
+        ['after a cursor', after],
+      ])('%s walks an index no further than its last row, or its bound, and reads only its rows', async (__, from) => {
+        const limit = 25;
+        const nodes = await nodesOf(
+          boundedPageQuery(selection(filter()), { limit, after: from }, JSON_COLUMNS, { order }, WALK) as Query,
+        );
+        const scans = scansOf(nodes);
+        const rows = scans.filter((node) => node['Node Type'] === 'Index Scan');
+        const entries = scans.filter((node) => node['Node Type'] === 'Index Only Scan');
+        expect(scans).toHaveLength(rows.length + entries.length);
+        expect(typesOf(nodes)).not.toContain('Sort');
+        for (const { Filter, 'Index Cond': condition } of entries) {
+          // A filter there would discard entries that are not counted as read.
+          expect(Filter).toBe(undefined);
+          expect(condition).toMatch(/^\(+surveyid = [^ ]+\)(?: AND \(ROW\(.*\) [<>] ROW\(.*\)\)\))?$/);
+        }
+        const isAgain = (node: Plan) => node['Index Cond']?.includes('form.id') ?? false;
+        const walk = entries.filter((node) => !isAgain(node));
+        expect(walk).toHaveLength(forms);
+        expect(rowsRead(rows)).toBe(entriesPerRow === undefined ? 0 : limit);
+        const most = entriesPerRow === undefined ? WALK : limit * entriesPerRow;
+        expect(rowsRead(walk)).toBeLessThanOrEqual(most + forms + SORT_GROUP);
+        expect(rowsRead(entries.filter(isAgain))).toBe(entriesPerRow === undefined ? WALK : 0);
+      });
+    });
 
     describe.each(filters)('filtered by %s', (_, filter) => {
       test('a page reads no more of the index than its rows, wherever it is', async () => {

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAccount } from '../../bench/data.ts';
 import { BY_PARTICIPANT, BY_TIME, type Order } from '../../src/db/order.ts';
 import { Proof } from '../../src/db/proof.ts';
-import { boundaryQuery, countQuery, pageQuery } from '../../src/db/responses.ts';
+import { boundaryQuery, boundedPageQuery, countQuery, pageQuery } from '../../src/db/responses.ts';
+import { csvEncoder } from '../../src/encode/csv.ts';
 import type { Cursor } from '../../src/responses/cursor.ts';
 import type { Selection } from '../../src/responses/selection.ts';
 import { parseInstant } from '../../src/responses/timestamp.ts';
@@ -60,6 +61,33 @@ afterAll(async () => {
   await database?.stop();
 });
 
+const COLUMNS = ['surveyid', 'timestamp', 'userid', 'question_ref'] as const;
+/** Too many for a branch each. */
+const MANY_USERS = ['u1', 'u4', ...Array.from({ length: 299 }, (_, i) => `nobody${i}`)];
+
+/** Sends a query as the service does. */
+async function send(query: Query) {
+  const proof = new Proof(query, true);
+  const types = { getTypeParser: () => (value: string) => value };
+  const result = await client.query({ text: proof.sql, values: [...query.params], rowMode: 'array', types });
+  return { proof, result };
+}
+
+async function read(query: Query) {
+  const { proof, result } = await send(query);
+  return proof.rowsOf(result);
+}
+
+/** Reads a page of the service, whose query may be cut. */
+async function readBounded(query: Query) {
+  const { proof, result } = await send(query);
+  const encode = csvEncoder({ columns: COLUMNS.length, keyColumns: [...COLUMNS.keys()] });
+  const { fields, rows: cells, rowCount } = result;
+  const page = proof.pageOf(new TextEncoder().encode(JSON.stringify({ fields, rows: cells, rowCount })), encode);
+  const lines = new TextDecoder().decode(page.data).split('\n').slice(0, -1);
+  return page.isCut ? 'cut' : lines.map((line) => line.split(','));
+}
+
 const keyOf = (row: Row, { columns }: Order) => [...columns.map((name) => row[name]), row.surveyid].join('|');
 
 test('a page, page boundaries and a count are those of its range, in every order and for any number of form versions', async () => {
@@ -71,6 +99,7 @@ test('a page, page boundaries and a count are those of its range, in every order
     questionRef,
     ...(isOlder ? {} : { surveyid }),
   });
+  const outcomes = new Set<string>();
   const sometimes = <T>(value: T): T | undefined => (random() < 0.3 ? value : undefined);
   for (let trial = 0; trial < TRIALS; trial++) {
     const order: Order = pick(random, [BY_TIME, { ...BY_TIME, direction: 'desc' }, BY_PARTICIPANT]);
@@ -79,54 +108,70 @@ test('a page, page boundaries and a count are those of its range, in every order
       formVersions: selected.map((id) => ({ id, shortcode: 'f' })),
       since: sometimes(parseInstant(pick(random, rows).timestamp)),
       until: sometimes(parseInstant(pick(random, rows).timestamp)),
-      userids: sometimes(['u1', 'u4']),
+      userids: sometimes(pick(random, [['u1', 'u4'], MANY_USERS])),
       questionRefs: sometimes(['q2', 'q3']),
     };
     const limit = 1 + Math.floor(random() * pick(random, [3, 150, 2000]));
     const isOlder = random() < 0.3;
     const [start, end] = [sometimes(pick(random, rows)), sometimes(pick(random, rows))];
 
-    const isIn = ({ surveyid, timestamp, userid, question_ref: question }: Row) =>
-      selected.includes(surveyid) &&
+    const isInTime = ({ timestamp }: Row) =>
       (selection.since === undefined || (parseInstant(timestamp) ?? 0n) >= selection.since) &&
-      (selection.until === undefined || (parseInstant(timestamp) ?? 0n) < selection.until) &&
-      (selection.userids?.includes(userid) ?? true) &&
-      (selection.questionRefs?.includes(question) ?? true);
+      (selection.until === undefined || (parseInstant(timestamp) ?? 0n) < selection.until);
+    const isByUser = ({ userid }: Row) => selection.userids?.includes(userid) ?? true;
+    // The filters that an index holds.
+    const hasUsers = selected.length === 0 || (selected.length <= 50 && selection.userids !== MANY_USERS);
+    const hasTimes = order.columns[0] === 'timestamp' || (hasUsers && selection.userids !== undefined);
+    const isInIndex = (row: Row) =>
+      selected.includes(row.surveyid) && (!hasUsers || isByUser(row)) && (!hasTimes || isInTime(row));
+    const isIn = (row: Row) =>
+      isInIndex(row) && isByUser(row) && isInTime(row) && (selection.questionRefs?.includes(row.question_ref) ?? true);
     const isBackwards = order.direction === 'desc';
     const follows = (row: Row, other: Row) =>
       isBackwards ? keyOf(row, order) < keyOf(other, order) : keyOf(row, order) > keyOf(other, order);
     const ties = (row: Row, other: Row) =>
       keyOf({ ...row, surveyid: '' }, order) === keyOf({ ...other, surveyid: '' }, order);
-    // A boundary is a row of the selection.
-    const upTo = end && isIn(end) ? end : undefined;
-    const all = rows
-      .filter((row) => isIn(row) && (!start || (follows(row, start) && !(isOlder && ties(row, start)))))
+    // A boundary is a row that no filter in an index discards.
+    const upTo = end && isInIndex(end) ? end : undefined;
+    const allInIndex = rows
+      .filter((row) => isInIndex(row) && (!start || (follows(row, start) && !(isOlder && ties(row, start)))))
       .toSorted((a, b) => (follows(a, b) ? 1 : -1));
-    const inRange = all.filter((row) => !upTo || !follows(row, upTo));
+    const all = allInIndex.filter(isIn);
+    const walk = allInIndex.filter((row) => !upTo || !follows(row, upTo));
+    const inRange = walk.filter(isIn);
     const range = {
       limit,
       after: start && cursorOf(start, isOlder),
       upTo: upTo && (cursorOf(upTo, false) as Required<Cursor>),
     };
-    const columns = ['surveyid', 'timestamp', 'userid', 'question_ref'] as const;
-    const read = async (query: Query) => {
-      const proof = new Proof(query, true);
-      const text = { getTypeParser: () => (value: string) => value };
-      return proof.rowsOf(
-        await client.query({ text: proof.sql, values: [...query.params], rowMode: 'array', types: text }),
-      );
-    };
-    const expected = inRange.slice(0, limit).map((row) => columns.map((name) => row[name]));
+    const expected = inRange.slice(0, limit).map((row) => COLUMNS.map((name) => row[name]));
     const pageRows = 1 + Math.floor(random() * 20);
     const boundaries = expected
       .filter((_, i) => (i + 1) % pageRows === 0)
       .map(([id, timestamp, userid, question]) => [timestamp, userid, question, id]);
+    const walkLimit = 1 + Math.floor(random() * pick(random, [3, 150, ROWS]));
+    const bounded = boundedPageQuery(selection, range, COLUMNS, { order }, walkLimit);
+    const isFull = walk.slice(0, walkLimit).filter(isIn).length >= limit;
+    const isCut = !isFull && walk.length >= walkLimit;
+    const { since, until, userids, questionRefs } = selection;
+    const walked = [questionRefs, ...(hasUsers ? [] : [userids]), ...(hasTimes ? [] : [since, until])];
+    const isWalk = walked.some((filter) => filter !== undefined);
+    if (bounded) outcomes.add(isCut ? 'cut' : isFull ? 'full' : 'short');
     expect({
       seed,
       trial,
-      page: await read(pageQuery(selection, range, columns, { order })),
+      page: await read(pageQuery(selection, range, COLUMNS, { order })),
+      bounded: bounded && (await readBounded(bounded)),
       boundaries: await read(boundaryQuery(selection, range, pageRows, order)),
       count: await read(countQuery(selection, range.after, order)),
-    }).toEqual({ seed, trial, page: expected, boundaries, count: [[String(all.length)]] });
+    }).toEqual({
+      seed,
+      trial,
+      page: expected,
+      bounded: isWalk ? (isCut ? 'cut' : expected) : undefined,
+      boundaries,
+      count: [[String(all.length)]],
+    });
   }
+  expect(outcomes).toEqual(new Set(['cut', 'full', 'short']));
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Proof } from '../../src/db/proof.ts';
+import type { Query } from '../../src/db/sql.ts';
 import { csvEncoder } from '../../src/encode/csv.ts';
 
 const QUERY = { text: 'select a, b from t limit $1', params: [3], limit: 1 };
@@ -13,13 +14,17 @@ interface Result {
 }
 
 /** A proof and the result that Postgres would have for it. Without rows, the left join returns a row of nulls. */
-function proven(rows: Cells[], isCounted = true): { proof: Proof; result: Result } {
-  const proof = new Proof(QUERY, isCounted);
+function proven(
+  rows: Cells[],
+  isCounted = true,
+  { query = QUERY, suffix = '' }: { query?: Query; suffix?: string } = {},
+): { proof: Proof; result: Result } {
+  const proof = new Proof(query, isCounted);
   const name = / result \((\w+)\)/.exec(proof.sql)?.[1] ?? '';
   const fields = [{ name }, { name: 'b' }];
-  if (!isCounted) return { proof, result: { fields, rows, rowCount: rows.length } };
+  if (!isCounted && !query.walk) return { proof, result: { fields, rows, rowCount: rows.length } };
   const joined = rows.length > 0 ? rows : [[null, null]];
-  const counted = joined.map((row) => row.concat(`${name} ${joined.length} 3`));
+  const counted = joined.map((row) => row.concat(`${name} ${joined.length} 3${suffix}`));
   return { proof, result: { fields: [...fields, { name: 'concat_ws' }], rows: counted, rowCount: counted.length } };
 }
 
@@ -55,6 +60,35 @@ test('the row of nulls of another result is rejected', () => {
   const foreign = { ...result, rows: proven([]).result.rows };
   expect(() => proof.rowsOf(foreign)).toThrow('rows of another result');
   expect(() => csvOf(proof, JSON.stringify(foreign))).toThrow('rows of another result');
+});
+
+describe('a query that may stop early', () => {
+  const query = { ...QUERY, walk: { ctes: 'walk as (select true as is_cut)', isCut: '(select is_cut from walk)' } };
+  const pageOf = ({ proof, result }: ReturnType<typeof proven>) =>
+    proof.pageOf(bytesOf(JSON.stringify(result)), encode);
+
+  test.each([
+    ['stopped, without rows', [], ' cut', { isCut: true, rowCount: 0 }],
+    ['ended, without rows', [], '', { isCut: false, rowCount: 0 }],
+    ['ended, with rows', ROWS, '', { isCut: false, rowCount: 2 }],
+  ] as const)('%s', (_, rows, suffix, expected) => {
+    expect(pageOf(proven([...rows], true, { query, suffix }))).toMatchObject(expected);
+    expect(pageOf(proven([...rows], false, { query, suffix }))).toMatchObject(expected); // it is always counted
+  });
+
+  test('is rejected if it has stopped with rows, or cannot stop', () => {
+    const withRows = proven(ROWS, true, { query, suffix: ' cut' });
+    const other = proven([], true, { suffix: ' cut' });
+    for (const { proof, result } of [withRows, other]) {
+      expect(() => proof.pageOf(bytesOf(JSON.stringify(result)), encode)).toThrow('rows of another result');
+      expect(() => proof.rowsOf(result)).toThrow('rows of another result');
+    }
+  });
+
+  test('that has stopped has no rows to return', () => {
+    const { proof, result } = proven([], true, { query, suffix: ' cut' });
+    expect(() => proof.rowsOf(result)).toThrow('rows of another result');
+  });
 });
 
 test('each attempt has another name', () => {
