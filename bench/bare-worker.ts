@@ -25,7 +25,7 @@ export default {
       request.signal,
     );
     const lease = new ExportLease('bench');
-    const reader = pageReader(db, { formVersions }, csvPages({ columns: CSV_COLUMNS }), signal);
+    const reader = pageReader(db, { formVersions }, csvPages({ columns: CSV_COLUMNS }), signal, (query) => query());
     const pages = readAhead(reader, lease, await reader.page({ limit: 500 }));
     async function* body() {
       yield csvHeader(CSV_COLUMNS);

@@ -1,9 +1,12 @@
+import { splitFilters } from '../db/branches.ts';
 import type { Database } from '../db/client.ts';
 import { DatabaseError } from '../db/errors.ts';
-import { findBoundaries, pageQuery } from '../db/responses.ts';
+import { BY_TIME } from '../db/order.ts';
+import { boundedPageQuery, findBoundaries, pageQuery } from '../db/responses.ts';
 import type { RetryPolicy } from '../db/retry.ts';
 import { free } from '../encode/bytes.ts';
-import type { EncodedRows } from '../encode/rows.ts';
+import type { EncodedPage, EncodedRows } from '../encode/rows.ts';
+import type { Queries } from '../formats/file-format.ts';
 import type { PageFormat } from '../formats/page-format.ts';
 import { type Cursor, cursorOf, keyOf } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
@@ -32,28 +35,55 @@ export interface PageReader {
    * @throws DatabaseError; `too-large` if a single row does not fit
    */
   readonly page: (range: Range) => Promise<Page>;
-  /** Finds the position of every `pageRows`th row among the first `range.limit` of a range. */
+  /**
+   * Finds the position of every `pageRows`th response among the first `range.limit` of a range, those included that only
+   * {@link isWalk} filters discard.
+   */
   readonly boundaries: (range: Range, pageRows: number) => Promise<Required<Cursor>[]>;
+  /** Finds the position of the `range.limit`th row of a range; undefined if there are fewer. */
+  readonly end: (range: Range) => Promise<Required<Cursor> | undefined>;
+  /** Whether there are filters that no index holds, so that the rows of a page may be far apart. */
+  readonly isWalk: boolean;
 }
 
 /** Halving 20,000 rows down to a single enormous one would take 15 requests; this takes 8. */
 const SHRINK = 4;
 
-export function pageReader(db: Database, selection: Selection, format: PageFormat, signal: AbortSignal): PageReader {
-  const { columns, encode, maxPageBytes, maxRowBytes = Infinity, order } = format;
+/**
+ * @param scan runs a query that may read the whole selection: a page whose rows are far apart. A page of a range with `keys` is none.
+ */
+export function pageReader(
+  db: Database,
+  selection: Selection,
+  format: PageFormat,
+  signal: AbortSignal,
+  scan: Queries['scan'],
+): PageReader {
+  const { columns, encode, maxPageBytes, maxRowBytes = Infinity, order = BY_TIME } = format;
+  const { inIndex, walked } = splitFilters(selection, order);
+  const isWalk = walked !== undefined;
   let retry: RetryPolicy = 'request';
 
-  async function read(range: Range): Promise<Page> {
-    const { limit, rows, upTo } = range;
-    const maxBytes = limit === 1 ? maxRowBytes : maxPageBytes;
-    const expectedEnd = rows !== undefined && upTo ? { rowCount: rows, lastKey: keyOf(upTo) } : undefined;
+  async function readRows(range: Range): Promise<EncodedPage> {
+    const { limit, rows, keys, upTo } = range;
+    const options = { signal, retry, maxBytes: limit === 1 ? maxRowBytes : maxPageBytes };
     const query = pageQuery(selection, range, columns, format);
-    const { data, cells, rowCount, lastKey } = await db.page(query, { signal, maxBytes, retry, expectedEnd }, encode);
+    const bounded = keys === undefined ? boundedPageQuery(selection, range, columns, format) : undefined;
+    if (bounded) {
+      const page = await db.page(bounded, options, encode);
+      return page.isCut ? scan(() => db.page(query, { ...options, retry: 'scan' }, encode)) : page;
+    }
+    const expectedEnd = rows !== undefined && upTo ? { rowCount: rows, lastKey: keyOf(upTo) } : undefined;
+    return db.page(query, { ...options, expectedEnd }, encode);
+  }
+
+  async function read(range: Range): Promise<Page> {
+    const { data, cells, rowCount, lastKey } = await readRows(range);
     return {
       data,
       cells,
       rowCount,
-      requestedRows: limit,
+      requestedRows: range.limit,
       last: cursorOf(lastKey),
       bytes: data.buffer.byteLength + cells.buffer.byteLength,
       release: () => {
@@ -78,6 +108,14 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
       }
     },
 
-    boundaries: (range, pageRows) => findBoundaries(db, selection, range, pageRows, order, signal),
+    boundaries: (range, pageRows) => findBoundaries(db, inIndex, range, pageRows, order, signal),
+
+    async end(range) {
+      const find = (policy: RetryPolicy) => findBoundaries(db, selection, range, range.limit, order, signal, policy);
+      const [end] = isWalk ? await scan(() => find('scan')) : await find('export');
+      return end;
+    },
+
+    isWalk,
   };
 }

@@ -9,6 +9,12 @@ const MAX_PAGE_ROWS = 20_000;
 const PAGES_AHEAD = 2;
 /** Page boundaries found in one query. */
 const BOUNDARIES = 16;
+/**
+ * With filters that no index holds, an export reads windows of so many responses at most, of which a page has those that match. Their
+ * boundaries are found for a quarter of the pages at a time, so that both queries walk no more of the index than others.
+ */
+const MAX_WINDOW = 80_000;
+const WINDOWS = 4;
 
 /**
  * Reads the pages of an export in order, up to two ahead of the consumer. After the first page it finds the boundaries of the next
@@ -17,6 +23,9 @@ const BOUNDARIES = 16;
  *
  * Every response stored before the start is returned exactly once. Pages are ranges between two keys, not row counts, so
  * responses stored in the meantime move no boundary; they are returned if they sort after what has been read.
+ *
+ * With filters that no index holds, a range is a window of the responses without these filters. It has as many as make a page of
+ * the usual size, estimated from earlier windows. So no query walks further than its window, however few of the responses match.
  *
  * @param first the first page, already read; it is yielded first
  */
@@ -30,7 +39,8 @@ export async function* readAhead(
   if (!last || isShort(first)) return;
 
   let pageRows = rowsPerPage(first, lease.pageBytes);
-  const ranges = planRanges(reader, last, () => pageRows);
+  let windowKeys = pageRows; // as if all matched
+  const ranges = planRanges(reader, last, () => ({ pageRows, windowKeys }));
   let isPlanned = false;
   const readNext = async () => {
     const { value: range } = await ranges.next();
@@ -50,54 +60,65 @@ export async function* readAhead(
     if (!next) return;
     fill();
     let { page } = next;
+    let bytes = 0;
     for (let rest: Range | undefined = next.range; ; page = await reader.page(rest)) {
       if (page.rowCount > 0) pageRows = rowsPerPage(page, lease.pageBytes);
+      bytes += page.bytes;
       yield page;
       rest = rangeAfter(page, rest);
       if (!rest) break;
     }
+    if (next.range.keys !== undefined) windowKeys = perPage(next.range.keys, bytes, lease.pageBytes, MAX_WINDOW);
     lease.releasePage(); // it has been sent
   }
 }
 
 /** What a page leaves of its range; undefined if nothing. */
-export function rangeAfter(page: Page, { upTo }: Pick<Range, 'upTo'>): Range | undefined {
+export function rangeAfter(page: Page, { upTo, keys }: Pick<Range, 'upTo' | 'keys'>): Range | undefined {
   if (isShort(page) || isSamePosition(page.last, upTo)) return undefined;
   // At most twice as many rows as fit before: more were too large.
-  return { after: page.last, upTo, limit: Math.min(rowsPerPage(page), 2 * page.requestedRows) };
+  return { after: page.last, upTo, keys, limit: Math.min(rowsPerPage(page), 2 * page.requestedRows) };
 }
 
-/** The ranges after the first page: those between page boundaries, then the rest. */
+/** The ranges after the first page: those between page boundaries, or windows, then the rest. */
 async function* planRanges(
   reader: PageReader,
   start: Cursor,
-  pageRows: () => number,
+  sizes: () => { pageRows: number; windowKeys: number },
 ): AsyncGenerator<Range, undefined, void> {
+  const { isWalk } = reader;
+  const count = isWalk ? WINDOWS : BOUNDARIES;
   const findBoundaries = (after: Cursor) => {
-    const rows = pageRows();
+    const { pageRows, windowKeys } = sizes();
+    const rows = isWalk ? windowKeys : pageRows;
     return {
       rows,
-      boundaries: suppressUnhandledRejection(reader.boundaries({ after, limit: rows * BOUNDARIES }, rows)),
+      boundaries: suppressUnhandledRejection(reader.boundaries({ after, limit: rows * count }, rows)),
     };
   };
+  const rangeOf = (rows: number) => (isWalk ? { limit: sizes().pageRows, keys: rows } : { limit: rows, rows });
   let after = start;
   let next = findBoundaries(after);
   for (;;) {
     const { rows } = next;
     const boundaries = await next.boundaries;
     const last = boundaries.at(-1);
-    if (last && boundaries.length === BOUNDARIES) next = findBoundaries(last); // while the pages before it are read
-    for (const boundary of boundaries) {
-      yield { after, upTo: boundary, limit: rows, rows };
-      after = boundary;
+    if (last && boundaries.length === count) next = findBoundaries(last); // while the pages before it are read
+    for (const upTo of boundaries) {
+      yield { after, upTo, ...rangeOf(rows) };
+      after = upTo;
     }
-    if (boundaries.length < BOUNDARIES) break;
+    if (boundaries.length === count) continue;
+    yield { after, limit: sizes().pageRows, ...(isWalk ? { keys: rows } : {}) }; // fewer than `rows`, unless some were stored since
+    return undefined;
   }
-  yield { after, limit: pageRows() };
-  return undefined;
 }
 
 /** The number of rows, as large as those of a page, that make a page of the usual size. */
 function rowsPerPage({ bytes, rowCount }: Page, pageBytes = EXPORT_PAGE_BYTES): number {
-  return Math.min(MAX_PAGE_ROWS, Math.max(1, Math.floor((pageBytes * rowCount) / bytes)));
+  return perPage(rowCount, bytes, pageBytes, MAX_PAGE_ROWS);
+}
+
+function perPage(count: number, bytes: number, pageBytes: number, most: number): number {
+  return Math.min(most, Math.max(1, Math.floor((pageBytes * count) / bytes)));
 }

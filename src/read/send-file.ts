@@ -35,7 +35,7 @@ export async function sendFile<Q extends ResponsesQuery>(
       const selection = selectFrom(c, query, formVersions);
       const file = await fileFormat.prepare(selection, query, { db, signal: reading, scan });
       const { format, rowTooLarge } = file;
-      const reader = pageReader(db, selection, format, reading);
+      const reader = pageReader(db, selection, format, reading, scan);
       const firstPage = reader.page({ after: query.after, limit: FIRST_PAGE_ROWS }).catch((error: unknown) => {
         throw rowTooLarge && error instanceof DatabaseError && error.kind === 'too-large' ? rowTooLarge() : error;
       });

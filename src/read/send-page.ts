@@ -4,6 +4,7 @@ import { BY_TIME } from '../db/order.ts';
 import { countResponses } from '../db/responses.ts';
 import { withSurvey } from '../db/surveys.ts';
 import { concat } from '../encode/bytes.ts';
+import type { Queries } from '../formats/file-format.ts';
 import { jsonPages } from '../formats/page-format.ts';
 import type { AppEnv } from '../http/context.ts';
 import { linkToNext } from '../http/link.ts';
@@ -32,7 +33,7 @@ interface PageQuery extends ResponsesQuery {
  * Sends the first `pageSize` of the responses that a query selects, as JSON. If one response of the database holds them, the body
  * is sent as a whole, with its length and entity tag; otherwise it is streamed.
  *
- * @throws ApiError 503 if too many pages are being sent; 429 if too many counts are running
+ * @throws ApiError 503 if too many pages are being sent; 429 if it takes a scan and too many are running
  */
 export async function sendPage(c: Context<AppEnv>, query: PageQuery): Promise<Response> {
   const { account, db, signal, stats } = c.var;
@@ -43,9 +44,10 @@ export async function sendPage(c: Context<AppEnv>, query: PageQuery): Promise<Re
     const begun = await withSurvey(db, account.id, survey, signal, async (formVersions, reading) => {
       const selection = selectFrom(c, query, formVersions);
       const format = jsonPages(selection.formVersions, { before: ',', maxPageBytes: MAX_PAGE_BYTES, order });
-      const reader = pageReader(db, selection, format, reading);
+      const scan: Queries['scan'] = (...work) => runScan(account.keyId, reading, ...work);
+      const reader = pageReader(db, selection, format, reading, scan);
       const count = () => countResponses(db, selection, after, reading, order);
-      const counting = query.count ? runScan(account.keyId, reading, count) : undefined;
+      const counting = query.count ? scan(count) : undefined;
       const [first, total] = await Promise.all([reader.page({ after, limit: pageSize }), counting]);
       return { reader, first, total };
     });
@@ -63,7 +65,7 @@ export async function sendPage(c: Context<AppEnv>, query: PageQuery): Promise<Re
       const send = query.count ? sendBody : sendTagged;
       return await send(c, body, { ...headers, ...link });
     }
-    const [end] = await reader.boundaries({ after: first.last, limit: rest }, rest);
+    const end = await reader.end({ after: first.last, limit: rest });
     const pages = sentPages(pagesUpTo(pageSize, end, reader, first), c.var);
     return sendStream(c, pageBody(pages), { ...headers, ...(end && linkToNext(c, end)) });
   } finally {

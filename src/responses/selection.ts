@@ -37,6 +37,8 @@ export interface Range {
   readonly limit: number;
   /** How many responses the range had when `upTo` was found. */
   readonly rows?: number | undefined;
+  /** How many it had without the filters that no index holds. */
+  readonly keys?: number | undefined;
 }
 
 /** Applies a request's filters to a survey. */
