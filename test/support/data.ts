@@ -50,6 +50,7 @@ function poolOf(databaseUrl: string): pg.Pool {
   if (known) return known;
   const pool = new pg.Pool({ connectionString: databaseUrl, allowExitOnIdle: true });
   pool.on('error', () => {}); // an idle connection was lost: the pool opens a new one
+  pool.on('connect', (client) => client.on('error', () => {})); // lost between two statements: the next one fails
   pools.set(databaseUrl, pool);
   return pool;
 }
