@@ -7,7 +7,7 @@ import { csvHeader } from '../src/encode/csv-cell.ts';
 import type { Env } from '../src/env.ts';
 import { csvPages } from '../src/formats/page-format.ts';
 import { streamChunks } from '../src/http/stream.ts';
-import { ExportLease } from '../src/read/limits.ts';
+import { leaseExport, leaseRequest } from '../src/limits/limits.ts';
 import { pageReader } from '../src/read/page-reader.ts';
 import { readAhead } from '../src/read/read-ahead.ts';
 
@@ -15,18 +15,19 @@ import { readAhead } from '../src/read/read-ahead.ts';
 export default {
   async fetch(request, env) {
     const { pathname, searchParams } = new URL(request.url);
-    const db = connect(env);
     const requestAbort = new AbortController();
     const signal = AbortSignal.any([request.signal, requestAbort.signal]);
+    const lease = await leaseRequest('bench', signal);
+    const db = connect(env, undefined, lease);
     const formVersions = await findSurvey(
       db,
       pathname.slice(BASE_PATH.length + 1),
       searchParams.get('survey') ?? '',
       request.signal,
     );
-    const lease = new ExportLease('bench');
+    const exportLease = await leaseExport(lease, signal);
     const reader = pageReader(db, { formVersions }, csvPages({ columns: CSV_COLUMNS }), signal, (query) => query());
-    const pages = readAhead(reader, lease, await reader.page({ limit: 500 }));
+    const pages = readAhead(reader, exportLease, await reader.page({ limit: 500 }));
     async function* body() {
       yield csvHeader(CSV_COLUMNS);
       for await (const page of pages) {

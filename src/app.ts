@@ -4,6 +4,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed';
 import { getPath } from 'hono/utils/url';
 import { authenticate } from './auth/middleware.ts';
 import { connect } from './db/client.ts';
+import { leaseRequest } from './limits/limits.ts';
 import { compress } from './http/compression.ts';
 import type { AppEnv } from './http/context.ts';
 import type { Endpoint } from './http/endpoint.ts';
@@ -69,6 +70,14 @@ export function createApp(): Hono<AppEnv> {
   });
   app.use(`${BASE_PATH}/*`, compress());
   app.use(`${BASE_PATH}/*`, authenticate());
+  app.use(`${BASE_PATH}/*`, async function leaseMemory(c, next) {
+    const { account, signal, stats } = c.var;
+    const lease = await leaseRequest(account.id, signal);
+    c.set('lease', lease);
+    c.set('db', connect(c.env, stats.queries, lease));
+    await next();
+    lease.endAfter(stats.transfer);
+  });
   app.use(
     methodNotAllowed({
       app,

@@ -1,6 +1,8 @@
 import { neon, neonConfig } from '@neondatabase/serverless';
 import { free } from '../encode/bytes.ts';
 import type { EncodeRows, EncodedPage } from '../encode/rows.ts';
+import { ApiError } from '../http/errors.ts';
+import { type Hold, MAX_BYTES, type RequestLease } from '../limits/limits.ts';
 import { type FetchOptions, fetchResult } from './fetch-result.ts';
 import { DatabaseError } from './errors.ts';
 import { Proof, type ProvenPage } from './proof.ts';
@@ -24,10 +26,30 @@ export interface QueryOptions {
   readonly maxBytes?: number | undefined;
 }
 
+export interface RowsOptions extends QueryOptions {
+  /** Whether the rows are held until the request ends. Their memory is counted as long. */
+  readonly keep?: boolean;
+}
+
 export interface PageReadOptions extends QueryOptions {
+  /** What the page's memory is counted in: a new one unless given. */
+  readonly hold?: Hold | undefined;
+  /** Whether the caller can read fewer rows. A page for which there is no memory at the moment then fails as `too-large`. */
+  readonly canBeSmaller?: boolean;
   /** Where the page is expected to end. If it does, its rows need not be counted. */
   readonly expectedEnd?: Pick<EncodedPage, 'rowCount' | 'lastKey'> | undefined;
 }
+
+/** A page, and its memory. */
+export interface HeldPage extends ProvenPage {
+  /** The bytes that it takes. */
+  readonly bytes: number;
+  /** Frees them. */
+  readonly release: () => void;
+}
+
+/** The memory of rows that were parsed, per byte of the result. Measured: 5 with short texts, and the text itself while it is parsed. */
+const PARSED_BYTES = 8;
 
 /**
  * The database over HTTP. Every query is a separate request, and is retried after a transient failure.
@@ -36,7 +58,7 @@ export interface PageReadOptions extends QueryOptions {
  */
 export interface Database {
   /** Reads the rows of a query. @throws DatabaseError, or the signal's reason */
-  rows(query: Query, options: QueryOptions): Promise<Row[]>;
+  rows(query: Query, options: RowsOptions): Promise<Row[]>;
   /** Reads the row of a query that always returns one. @throws DatabaseError, or the signal's reason */
   row(query: Query, options: QueryOptions): Promise<Row>;
   /**
@@ -44,7 +66,7 @@ export interface Database {
    *
    * @throws DatabaseError, or the signal's reason
    */
-  page(query: Query, options: PageReadOptions, encode: EncodeRows): Promise<ProvenPage>;
+  page(query: Query, options: PageReadOptions, encode: EncodeRows): Promise<HeldPage>;
   /** Executes a statement that may be executed twice. Its result is not read. @throws DatabaseError, or the signal's reason */
   execute(statement: Query, options: QueryOptions): Promise<void>;
 }
@@ -54,15 +76,26 @@ const asText = { getTypeParser: () => (value: string) => value };
 
 neonConfig.fetchFunction = fetchResult;
 
-/** Does not connect: the first query shows whether DATABASE_URL is usable. */
-export function connect(env: DatabaseEnv, stats = new QueryStats()): Database {
+/**
+ * Does not connect: the first query shows whether DATABASE_URL is usable.
+ *
+ * @param lease counts what results take, and gives queries their turn; small results that no account waits for need none
+ */
+export function connect(env: DatabaseEnv, stats = new QueryStats(), lease?: RequestLease): Database {
   if (env.SQL_ENDPOINT) neonConfig.fetchEndpoint = env.SQL_ENDPOINT;
   const driver = () => neon(checkedUrl(env.DATABASE_URL), { disableWarningInBrowsers: true });
 
-  /** Sends SQL once. @param raw returns the response's bytes as `body`, instead of rows */
-  const send = (sql: string, { params }: Query, { signal, maxBytes }: QueryOptions, raw = false): Promise<unknown> => {
-    const fetchOptions: FetchOptions = { signal, maxBytes, raw, stats };
-    return driver().query(sql, [...params], { arrayMode: true, fullResults: true, types: asText, fetchOptions });
+  /** Sends SQL once. */
+  const send = (
+    sql: string,
+    { params }: Query,
+    { signal, maxBytes }: QueryOptions,
+    { raw = false, reserve = async () => {} }: Partial<Pick<FetchOptions, 'raw' | 'reserve'>> = {},
+  ): Promise<unknown> => {
+    const fetchOptions: FetchOptions = { signal, maxBytes, raw, stats, reserve };
+    const request = () =>
+      driver().query(sql, [...params], { arrayMode: true, fullResults: true, types: asText, fetchOptions });
+    return lease ? lease.query(signal, request) : request();
   };
 
   function retried<T>(options: QueryOptions, attempt: (options: QueryOptions) => Promise<T>): Promise<T> {
@@ -80,11 +113,68 @@ export function connect(env: DatabaseEnv, stats = new QueryStats()): Database {
     return retry === 'key' ? work() : stats.time(work);
   }
 
-  const rows: Database['rows'] = (query, options) =>
+  const rows: Database['rows'] = (query, { keep = false, ...options }) =>
     retried(options, async (attempt) => {
       const proof = new Proof(query, true);
-      return proof.rowsOf(await send(proof.sql, query, attempt));
+      const hold = lease?.hold();
+      const reserve = (bytes: number) => waitFor(hold, PARSED_BYTES * bytes, attempt);
+      let isKept = false;
+      try {
+        const read = proof.rowsOf(await send(proof.sql, query, attempt, { reserve }));
+        isKept = keep;
+        return read;
+      } finally {
+        if (!isKept) hold?.release();
+      }
     });
+
+  /** Waits for memory; during a transfer as long as for the database. @throws DatabaseError `no-memory`, or the signal's reason */
+  async function waitFor(hold: Hold | undefined, bytes: number, { retry, signal }: QueryOptions): Promise<void> {
+    if (hold && bytes > MAX_BYTES) throw noMemory(bytes);
+    try {
+      await hold?.wait(bytes, signal, retry === 'export' ? retryLimits(env).export.totalMs : undefined);
+    } catch (error) {
+      throw error instanceof ApiError ? new DatabaseError('no-memory', error.message, error) : error;
+    }
+  }
+
+  /** Reads a page once. */
+  async function pageOnce(
+    proof: Proof,
+    query: Query,
+    { hold = lease?.hold(), canBeSmaller = false, ...options }: PageReadOptions,
+    encode: EncodeRows,
+  ): Promise<HeldPage> {
+    const reserve = async (bytes: number) => {
+      if (!hold || hold.set(Math.max(bytes, hold.bytes))) return;
+      if (canBeSmaller) throw noMemory(bytes);
+      await waitFor(hold, bytes, options);
+    };
+    try {
+      const result = await send(proof.sql, query, options, { raw: true, reserve });
+      const { body } = result as { body: Uint8Array<ArrayBuffer> };
+      const page = proof.pageOf(body, encode);
+      const { data, cells } = page;
+      if (data.buffer !== body.buffer) free(body);
+      const bytes = data.buffer.byteLength + cells.buffer.byteLength;
+      const release = () => {
+        free(data);
+        free(cells);
+        hold?.release();
+      };
+      if (hold && !hold.set(bytes)) {
+        if (canBeSmaller) {
+          release();
+          throw noMemory(bytes);
+        }
+        hold.setAnyway(bytes);
+      }
+      return { ...page, bytes, release };
+    } catch (error) {
+      hold?.release();
+      throw error;
+    }
+  }
 
   return {
     rows,
@@ -97,21 +187,12 @@ export function connect(env: DatabaseEnv, stats = new QueryStats()): Database {
 
     async page(query, { expectedEnd, ...options }, encode) {
       const read = (isCounted: boolean) =>
-        retried(options, async (attempt) => {
-          const proof = new Proof(query, isCounted);
-          const result = await send(proof.sql, query, attempt, true);
-          const { body } = result as { body: Uint8Array<ArrayBuffer> };
-          const page = proof.pageOf(body, encode);
-          if (page.data.buffer !== body.buffer) free(body);
-          return page;
-        });
+        retried(options, (attempt) => pageOnce(new Proof(query, isCounted), query, { ...options, ...attempt }, encode));
       if (!expectedEnd) return read(true);
       const page = await read(false);
       const { rowCount, lastKey } = expectedEnd;
       if (page.rowCount === rowCount && page.lastKey.every((value, i) => value === lastKey[i])) return page;
-      // Rows are missing, or were stored or deleted since.
-      free(page.data);
-      free(page.cells);
+      page.release(); // rows are missing, or were stored or deleted since
       return read(true);
     },
 
@@ -119,6 +200,9 @@ export function connect(env: DatabaseEnv, stats = new QueryStats()): Database {
       retried(options, async (attempt) => void (await send(statement.text, statement, attempt))),
   };
 }
+
+const noMemory = (bytes: number) =>
+  new DatabaseError('too-large', `a response that takes ${bytes} bytes, for which there is no memory`);
 
 /** Checks the URL, because the driver's error for an invalid one quotes it, password included. */
 function checkedUrl(url: string | undefined): string {

@@ -3,12 +3,13 @@ import { NeonDbError } from '@neondatabase/serverless';
 /**
  * The kinds of failed queries:
  * - `too-large`: the result exceeds a limit; request fewer rows;
+ * - `no-memory`: other requests hold the memory for the result; `cause` is the ApiError that says whose;
  * - `transient`: worth a retry;
  * - `unavailable`: the database cannot serve now, and a retry would not help;
  * - `not-configured`: DATABASE_URL is missing or invalid;
  * - `defect`: the query, the credentials or the code is wrong.
  */
-export type FailureKind = 'too-large' | 'transient' | 'unavailable' | 'not-configured' | 'defect';
+export type FailureKind = 'too-large' | 'no-memory' | 'transient' | 'unavailable' | 'not-configured' | 'defect';
 
 /** The only error that leaves `db/`, except aborts. Its message is for the log: it may quote the database. */
 export class DatabaseError extends Error {

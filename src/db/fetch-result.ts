@@ -19,6 +19,8 @@ export interface FetchOptions {
   maxBytes: number | undefined;
   raw: boolean;
   stats: QueryStats;
+  /** Called with the size of the result, in bytes, before they are read, or with what is to be read next if it is not known. */
+  reserve: (bytes: number) => Promise<void>;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface FetchOptions {
  * driver gets a result without rows, with the bytes as `body`; with `fullResults` it returns that same object.
  */
 export async function fetchResult(url: string, options: RequestInit & FetchOptions): Promise<unknown> {
-  const { maxBytes = MAX_BYTES, raw, stats, ...init } = options;
+  const { maxBytes = MAX_BYTES, raw, stats, reserve, ...init } = options;
   stats.requests++;
   // A redirect would send the password to another address. The endpoint has no reason for one.
   const response = await fetch(url, { ...init, redirect: 'manual' });
@@ -36,7 +38,7 @@ export async function fetchResult(url: string, options: RequestInit & FetchOptio
     if (status !== 400) throw failureOfStatus(status, error);
     return { ok, status, json: async () => JSON.parse(error) as unknown };
   }
-  const body = await readBytes(response, maxBytes);
+  const body = await readBytes(response, maxBytes, reserve);
   const json = async () => (raw ? { fields: [], rows: [], body } : (JSON.parse(utf8.decode(body)) as unknown));
   return { ok, status, json };
 }
@@ -57,19 +59,26 @@ async function readError(response: Response): Promise<string> {
  *
  * @throws DatabaseError `too-large` for more than `maxBytes`, of which no more are read
  */
-async function readBytes(response: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+async function readBytes(
+  response: Response,
+  maxBytes: number,
+  reserve: FetchOptions['reserve'],
+): Promise<Uint8Array<ArrayBuffer>> {
   const { body, headers } = response;
   // With a `Content-Encoding`, the length is not that of the bytes read.
   const declared = headers.has('Content-Encoding') ? null : headers.get('Content-Length');
   if (!body || declared === null) {
-    const { bytes, isWhole } = await readStart(response, maxBytes);
+    const { bytes, isWhole } = await readStart(response, maxBytes, reserve);
     if (!isWhole) throw tooLarge(maxBytes);
     return bytes;
   }
   const length = Number(declared);
-  if (length > maxBytes) {
+  try {
+    if (length > maxBytes) throw tooLarge(maxBytes);
+    await reserve(length);
+  } catch (error) {
     await body.cancel();
-    throw tooLarge(maxBytes);
+    throw error;
   }
   if (length <= READ_BYTES) return new Uint8Array(await response.arrayBuffer());
   const reader = body.getReader({ mode: 'byob' }) as unknown as ByteReader;
@@ -90,11 +99,13 @@ async function readBytes(response: Response, maxBytes: number): Promise<Uint8Arr
 async function readStart(
   { body }: Response,
   maxBytes: number,
+  reserve?: FetchOptions['reserve'],
 ): Promise<{ bytes: Uint8Array<ArrayBuffer>; isWhole: boolean }> {
   const output = new Output();
   for await (const chunk of body ?? []) {
     const room = maxBytes - output.length;
     const part = chunk.subarray(0, room);
+    await reserve?.(output.capacityFor(part.length));
     output.reserve(part.length);
     output.write(part);
     if (chunk.length > room) return { bytes: output.written, isWhole: false }; // leaving the loop cancels the body

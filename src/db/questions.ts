@@ -55,6 +55,6 @@ export async function findQuestions(
   { limit, maxBytes }: { limit: number; maxBytes: number },
   signal: AbortSignal,
 ): Promise<Question[]> {
-  const rows = await db.rows(questionsQuery(selection, limit), { signal, maxBytes, retry: 'scan' });
+  const rows = await db.rows(questionsQuery(selection, limit), { signal, maxBytes, retry: 'scan', keep: true });
   return (rows as [string, string][]).map(([shortcode, questionRef]) => ({ shortcode, questionRef }));
 }

@@ -58,7 +58,12 @@ export async function summarize(
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<Summary> {
-  const [total, ...days] = await db.rows(summaryQuery(selection, timeZone), { signal, maxBytes, retry: 'scan' });
+  const [total, ...days] = await db.rows(summaryQuery(selection, timeZone), {
+    signal,
+    maxBytes,
+    retry: 'scan',
+    keep: true,
+  });
   const [, responses, participants, first, last] = total as unknown as [
     null,
     string,

@@ -63,7 +63,7 @@ export async function findSurvey(
     from surveys
     where userid = $1 and survey_name = $2
     order by id`;
-  const rows = await db.rows({ text, params: [accountId, surveyName] }, { signal });
+  const rows = await db.rows({ text, params: [accountId, surveyName] }, { signal, keep: true });
   return (rows as [string, string][]).map(([id, shortcode]) => ({ id, shortcode }));
 }
 

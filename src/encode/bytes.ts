@@ -15,9 +15,14 @@ export class Output {
 
   /** Makes room for this many more bytes. */
   reserve(size: number): void {
+    const capacity = this.capacityFor(size);
+    if (capacity > this.bytes.length) this.#use(this.bytes.buffer.transfer(capacity));
+  }
+
+  /** The size that the buffer has when there is room for this many more bytes. */
+  capacityFor(size: number): number {
     const needed = this.length + size;
-    if (needed <= this.bytes.length) return;
-    this.#use(this.bytes.buffer.transfer(Math.max(needed, Math.ceil(1.25 * this.bytes.length))));
+    return needed <= this.bytes.length ? this.bytes.length : Math.max(needed, Math.ceil(1.25 * this.bytes.length));
   }
 
   write(from: Uint8Array, start = 0, end = from.length): void {

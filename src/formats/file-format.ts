@@ -49,8 +49,8 @@ export interface ResponsesFile {
   readonly write: (pages: AsyncIterable<EncodedRows>, reserveMemory: ReserveMemory) => AsyncIterable<Uint8Array>;
 }
 
-/** Sets how many bytes a file takes besides its pages. @returns false if there is no room for them */
-export type ReserveMemory = (bytes: number) => boolean;
+/** Sets how many bytes a file takes besides its pages. @throws ApiError if there is no room for them within a minute */
+export type ReserveMemory = (bytes: number) => Promise<void>;
 
 /** A table of responses: a file, except for how its cells are written. */
 export interface Table extends Omit<ResponsesFile, 'write' | 'total'> {

@@ -25,9 +25,9 @@ export const xlsx: FileFormat<XlsxQuery> = {
     return {
       ...table,
       total,
-      write(pages, reserveMemory) {
-        reserveMemory(WORKBOOK_BYTES);
-        return workbook(records(new SheetWriter(), pages, (bytes) => reserveMemory(bytes + WORKBOOK_BYTES)));
+      async *write(pages, reserveMemory) {
+        await reserveMemory(WORKBOOK_BYTES);
+        yield* workbook(records(new SheetWriter(), pages, (bytes) => reserveMemory(bytes + WORKBOOK_BYTES)));
       },
     };
   },

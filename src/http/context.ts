@@ -1,4 +1,5 @@
 import type { Database } from '../db/client.ts';
+import type { RequestLease } from '../limits/limits.ts';
 import type { Env } from '../env.ts';
 import type { RequestStats } from './request-stats.ts';
 
@@ -26,6 +27,8 @@ export interface AppEnv {
     requestAbort: AbortController;
     /** Set by authentication, which applies under the API's base path. */
     account: Account;
+    /** Likewise. What the request holds, until its end. */
+    lease: RequestLease;
     /** Likewise. Checks the request's key again. @throws RevokedKeyError if it was revoked or has expired */
     checkKey: () => Promise<void>;
     /** The names of the query parameters that the endpoint does not know. Set by endpoints that need a key. */

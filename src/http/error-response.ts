@@ -6,7 +6,7 @@ import { detailsOf, logFailure } from './log.ts';
 import { sendBody } from './send.ts';
 
 /** Turns any error into a response: `{"error":{"message":"…"}}`, with nothing else at the top level. */
-export function errorResponse(error: Error, c: Context<AppEnv>): Response {
+export async function errorResponse(error: Error, c: Context<AppEnv>): Promise<Response> {
   c.var.requestAbort.abort(); // cancels everything else that the request has started
   const known = toApiError(error);
   if (known && known.code !== 'database_unavailable') return respond(c, known);
@@ -23,12 +23,13 @@ export function errorResponse(error: Error, c: Context<AppEnv>): Response {
 
 function toApiError(error: Error): ApiError | undefined {
   if (error instanceof ApiError) return error;
+  if (error instanceof DatabaseError && error.kind === 'no-memory') return error.cause as ApiError;
   if (error instanceof DatabaseError && error.kind === 'not-configured') return databaseNotConfigured(error);
   if (error instanceof DatabaseError && error.kind !== 'defect') return databaseUnavailable(error);
   return undefined;
 }
 
-function respond(c: Context<AppEnv>, { status, code, message, headers }: ApiError): Response {
+function respond(c: Context<AppEnv>, { status, code, message, headers }: ApiError): Promise<Response> {
   const body = JSON.stringify({ error: { message } });
   return sendBody(c, body, { ...headers, 'Content-Type': 'application/json', 'X-Error-Code': code }, status);
 }

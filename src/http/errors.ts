@@ -69,7 +69,7 @@ export const tooManyExports = (most: number) =>
   new ApiError(
     429,
     'rate_limited',
-    `This key already has ${most} exports running. Try again when one of them has ended.`,
+    `This account already has ${most} exports running. Try again when one of them has ended.`,
     {
       'Retry-After': RATE_LIMIT_PERIOD,
     },
@@ -79,7 +79,15 @@ export const tooManyScans = (most: number) =>
   new ApiError(
     429,
     'rate_limited',
-    `This key already has ${most} requests running that scan a whole selection, such as counts. Try again when one of them has ended.`,
+    `This account already has ${most} requests running that scan a whole selection, such as counts. Try again when one of them has ended.`,
+    { 'Retry-After': RATE_LIMIT_PERIOD },
+  );
+
+export const tooMuchMemory = () =>
+  new ApiError(
+    429,
+    'rate_limited',
+    'Other requests of this account hold the memory that this one needs. Try again when one of them has ended.',
     { 'Retry-After': RATE_LIMIT_PERIOD },
   );
 

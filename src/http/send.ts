@@ -2,30 +2,39 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { Output } from '../encode/bytes.ts';
 import type { AppEnv } from './context.ts';
+import { type RequestLease, STREAM_BYTES } from '../limits/limits.ts';
 import { StalledClientError, httpVersionNotSupported } from './errors.ts';
 import { etagOf, ifNoneMatchNames } from './etag.ts';
 import { detailsOf, logFailure, reasonOf } from './log.ts';
 import type { TransferEnd } from './request-stats.ts';
-import { streamChunks } from './stream.ts';
+import { PAGE_PACE, streamChunks } from './stream.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
 const utf8 = new TextEncoder();
 
 /** In bytes. The runtime does not report when it has sent a whole body. A larger one is streamed, so that its memory is counted until then. */
-const MAX_UNNOTICED_BYTES = 256 * 1024;
+const MAX_UNNOTICED_BYTES = 64 * 1024;
 
-/** Sends a complete body, with its length. */
-export function sendBody(
+/**
+ * Sends a complete body, with its length.
+ *
+ * @throws ApiError 429 or 503 if there is no memory to send a large body
+ */
+export async function sendBody(
   c: Context<AppEnv>,
   body: string | Uint8Array<ArrayBuffer>,
   headers: Headers,
   status: ContentfulStatusCode = 200,
-): Response {
+): Promise<Response> {
   const bytes = (typeof body === 'string' ? utf8.encode(body) : body) as Uint8Array<ArrayBuffer>;
   const allHeaders = { ...headers, 'Content-Length': String(bytes.length) };
-  if (bytes.length > MAX_UNNOTICED_BYTES && c.req.method !== 'HEAD')
-    return stream(c, [bytes], allHeaders, bytes.length);
+  const lease = c.var.lease as RequestLease | undefined; // undefined without a key: those bodies are small, or shared
+  if (lease && bytes.length > MAX_UNNOTICED_BYTES && c.req.method !== 'HEAD') {
+    lease.body.setAnyway(bytes.length); // it is there
+    await lease.body.wait(bytes.length + STREAM_BYTES, c.var.signal);
+    return stream(c, [bytes], allHeaders, { status, length: bytes.length });
+  }
   c.var.stats.bytes = bytes.length;
   return c.body(bytes, status, allHeaders);
 }
@@ -47,10 +56,15 @@ export async function sendTagged(
  *
  * @throws ApiError 505 over HTTP/1.0, which Cloudflare reports in `cf`
  */
-export function sendStream(c: Context<AppEnv>, chunks: AsyncIterable<Uint8Array>, headers: Headers): Response {
+export async function sendStream(
+  c: Context<AppEnv>,
+  chunks: AsyncIterable<Uint8Array>,
+  headers: Headers,
+): Promise<Response> {
   const { cf } = c.req.raw as Request<unknown, IncomingRequestCfProperties>;
   if (cf?.httpProtocol === 'HTTP/1.0') throw httpVersionNotSupported();
   if (c.req.method === 'HEAD') return c.body(null, 200, headers);
+  await c.var.lease.body.wait(STREAM_BYTES, c.var.signal);
   return stream(c, chunks, headers);
 }
 
@@ -58,13 +72,14 @@ function stream(
   c: Context<AppEnv>,
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   headers: Headers,
-  length?: number,
+  { status = 200, length }: { status?: ContentfulStatusCode; length?: number } = {},
 ): Response {
   const { requestAbort, requestId, signal, stats } = c.var;
   const end = Promise.withResolvers<TransferEnd>();
   stats.transfer = end.promise;
   const body = streamChunks(chunks, requestAbort, {
     length,
+    pace: 'Content-Disposition' in headers ? undefined : PAGE_PACE, // files have a name
     sent: (bytes) => (stats.bytes += bytes),
     ended: (how, error) => {
       if (how === 'complete') end.resolve({ end: how });
@@ -76,7 +91,7 @@ function stream(
       }
     },
   });
-  return c.body(body, 200, headers);
+  return c.body(body, status, headers);
 }
 
 /** The header `X-Total-Count`, if the number of responses is known. */
@@ -84,9 +99,13 @@ export const totalCount = (total: number | undefined): Headers =>
   total === undefined ? {} : { 'X-Total-Count': String(total) };
 
 /** Reads a body that fits in memory. A chunk may reuse the memory of the previous one. */
-export async function readBody(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
+export async function readBody(
+  c: Context<AppEnv>,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<Uint8Array<ArrayBuffer>> {
   const output = new Output();
   for await (const chunk of chunks) {
+    await c.var.lease.body.wait(output.capacityFor(chunk.length), c.var.signal);
     output.reserve(chunk.length);
     output.write(chunk);
   }

@@ -1,18 +1,25 @@
 import { StalledClientError } from './errors.ts';
 
-/** A client that takes nothing for so long is disconnected; milliseconds. */
-const STALL_MS = 5 * 60_000;
-const STALL_CHECK_MS = 5_000;
-/**
- * How many bytes are written at a time. A client has to take them in {@link STALL_MS}: 7.7 KiB a second. Each write leaves garbage
- * outside V8's heap, so smaller ones would take more memory.
- */
-const WRITE_BYTES = 2.25 * 1024 * 1024;
+/** How fast a client has to take a body: each write within a time. A client that does not is disconnected. */
+export interface Pace {
+  /** How many bytes are written at a time. */
+  readonly writeBytes: number;
+  /** In milliseconds. */
+  readonly stallMs: number;
+}
+
+/** A file may be read slowly: 7.7 KiB a second. Each write leaves garbage outside V8's heap, so smaller ones would take more memory. */
+const FILE_PACE: Pace = { writeBytes: 2.25 * 1024 * 1024, stallMs: 5 * 60_000 };
+/** The body of a page is held in memory until it has been taken. */
+export const PAGE_PACE: Pace = { writeBytes: 64 * 1024, stallMs: 10_000 };
+const STALL_CHECK_MS = 2_500;
 
 /** Options and callbacks of a transfer. */
 export interface Transfer {
   /** The number of bytes of the body, if known: the response gets a `Content-Length`. */
   readonly length?: number | undefined;
+  /** That of a file unless given. */
+  readonly pace?: Pace | undefined;
   /** This many more bytes were written to the client. */
   readonly sent: (bytes: number) => void;
   /** Called once. `left`: the client disconnected; `failed`: reading a chunk failed with `error`, or the client stalled. */
@@ -21,7 +28,7 @@ export interface Transfer {
 
 /**
  * Streams chunks as they are read. If reading one fails, the transfer is aborted: the client sees neither a clean end nor error
- * text in the file. So it is if the client takes nothing for 5 minutes, because the transfer holds memory.
+ * text in the file. So it is if the client is too slow, because the transfer holds memory.
  *
  * The next chunk is read when the previous one has been consumed, whose memory may then be reused. Among workerd's streams,
  * IdentityTransformStream guarantees this: a write resolves when its bytes have been read.
@@ -53,16 +60,17 @@ async function pump(
     hasLeft = true;
     requestAbort.abort(error);
   });
+  const { writeBytes, stallMs } = transfer?.pace ?? FILE_PACE;
   let writingSince: number | undefined;
   const watchdog = setInterval(() => {
-    if (writingSince === undefined || Date.now() - writingSince < STALL_MS) return;
-    stalled = new StalledClientError('the client took nothing for 5 minutes');
+    if (writingSince === undefined || Date.now() - writingSince < stallMs) return;
+    stalled = new StalledClientError(`the client did not take ${writeBytes} bytes within ${stallMs / 1000} s`);
     void writer.abort(stalled).catch(() => {});
   }, STALL_CHECK_MS);
   try {
     for await (const chunk of chunks) {
-      for (let at = 0; at < chunk.length; at += WRITE_BYTES) {
-        const part = chunk.subarray(at, at + WRITE_BYTES);
+      for (let at = 0; at < chunk.length; at += writeBytes) {
+        const part = chunk.subarray(at, at + writeBytes);
         const { length } = part;
         writingSince = Date.now();
         await writer.write(part);

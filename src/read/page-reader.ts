@@ -1,27 +1,21 @@
 import { splitFilters } from '../db/branches.ts';
-import type { Database } from '../db/client.ts';
+import type { Database, HeldPage } from '../db/client.ts';
 import { DatabaseError } from '../db/errors.ts';
 import { BY_TIME } from '../db/order.ts';
 import { boundedPageQuery, findBoundaries, pageQuery } from '../db/responses.ts';
 import type { RetryPolicy } from '../db/retry.ts';
-import { free } from '../encode/bytes.ts';
-import type { EncodedPage, EncodedRows } from '../encode/rows.ts';
 import type { Queries } from '../formats/file-format.ts';
 import type { PageFormat } from '../formats/page-format.ts';
+import type { Hold } from '../limits/limits.ts';
 import { type Cursor, cursorOf, keyOf } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
 
 /** The first responses of a range, encoded. */
-export interface Page extends EncodedRows {
-  readonly rowCount: number;
+export interface Page extends HeldPage {
   /** The number of rows requested. With fewer, the range has no more. */
   readonly requestedRows: number;
   /** The position of the last row; undefined on an empty page. */
   readonly last: Required<Cursor> | undefined;
-  /** The memory, in bytes, that the page takes. */
-  readonly bytes: number;
-  /** Frees the page's memory. */
-  readonly release: () => void;
 }
 
 /** Whether a page has fewer rows than requested. Its range has no more then. */
@@ -30,11 +24,12 @@ export const isShort = ({ rowCount, requestedRows }: Page) => rowCount < request
 /** Reads a selection of responses from the database. */
 export interface PageReader {
   /**
-   * Reads the first rows of a range: as many of `range.limit` as fit one response of the database.
+   * Reads the first rows of a range: as many of `range.limit` as fit one response of the database, and the memory.
    *
+   * @param hold what the page's memory is counted in
    * @throws DatabaseError; `too-large` if a single row does not fit
    */
-  readonly page: (range: Range) => Promise<Page>;
+  readonly page: (range: Range, hold?: Hold) => Promise<Page>;
   /**
    * Finds the position of every `pageRows`th response among the first `range.limit` of a range, those included that only
    * {@link isWalk} filters discard.
@@ -64,40 +59,32 @@ export function pageReader(
   const isWalk = walked !== undefined;
   let retry: RetryPolicy = 'request';
 
-  async function readRows(range: Range): Promise<EncodedPage> {
+  async function read(range: Range, hold: Hold | undefined): Promise<Page> {
+    const page = await readRows(range, hold);
+    return { ...page, requestedRows: range.limit, last: cursorOf(page.lastKey) };
+  }
+
+  async function readRows(range: Range, hold: Hold | undefined): Promise<HeldPage> {
     const { limit, rows, keys, upTo } = range;
-    const options = { signal, retry, maxBytes: limit === 1 ? maxRowBytes : maxPageBytes };
+    const maxBytes = limit === 1 ? maxRowBytes : maxPageBytes;
+    const options = { signal, retry, maxBytes, hold, canBeSmaller: limit > 1 };
     const query = pageQuery(selection, range, columns, format);
     const bounded = keys === undefined ? boundedPageQuery(selection, range, columns, format) : undefined;
     if (bounded) {
       const page = await db.page(bounded, options, encode);
-      return page.isCut ? scan(() => db.page(query, { ...options, retry: 'scan' }, encode)) : page;
+      if (!page.isCut) return page;
+      page.release();
+      return scan(() => db.page(query, { ...options, retry: 'scan' }, encode));
     }
     const expectedEnd = rows !== undefined && upTo ? { rowCount: rows, lastKey: keyOf(upTo) } : undefined;
     return db.page(query, { ...options, expectedEnd }, encode);
   }
 
-  async function read(range: Range): Promise<Page> {
-    const { data, cells, rowCount, lastKey } = await readRows(range);
-    return {
-      data,
-      cells,
-      rowCount,
-      requestedRows: range.limit,
-      last: cursorOf(lastKey),
-      bytes: data.buffer.byteLength + cells.buffer.byteLength,
-      release: () => {
-        free(data);
-        free(cells);
-      },
-    };
-  }
-
   return {
-    async page(range) {
+    async page(range, hold) {
       for (let part = range; ; part = { ...range, limit: Math.ceil(part.limit / SHRINK), rows: undefined }) {
         try {
-          const page = await read(part);
+          const page = await read(part, hold);
           // Before the first full page, the client waits for a status. Afterwards, a failure would abort the transfer.
           if (!isShort(page)) retry = 'export';
           return page;

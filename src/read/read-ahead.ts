@@ -1,7 +1,7 @@
 import { type Cursor, isSamePosition } from '../responses/cursor.ts';
 import type { Range } from '../responses/selection.ts';
 import { suppressUnhandledRejection } from '../unhandled-rejection.ts';
-import { EXPORT_PAGE_BYTES, type ExportLease } from './limits.ts';
+import { EXPORT_PAGE_BYTES, type ExportLease, type Hold } from '../limits/limits.ts';
 import { type Page, type PageReader, isShort } from './page-reader.ts';
 
 const MAX_PAGE_ROWS = 20_000;
@@ -42,17 +42,22 @@ export async function* readAhead(
   let windowKeys = pageRows; // as if all matched
   const ranges = planRanges(reader, last, () => ({ pageRows, windowKeys }));
   let isPlanned = false;
-  const readNext = async () => {
+  const readNext = async (hold: Hold) => {
     const { value: range } = await ranges.next();
-    if (range) return { range, page: await lease.read(() => reader.page(range)) };
+    if (range) return { range, hold, page: await lease.read(() => reader.page(range, hold)) };
     isPlanned = true;
+    hold.release();
     lease.releasePage();
     return undefined;
   };
   const ahead: ReturnType<typeof readNext>[] = [];
-  const hasRoom = () => !isPlanned && ahead.length < PAGES_AHEAD && lease.acquirePage();
   const fill = () => {
-    while (hasRoom()) ahead.push(suppressUnhandledRejection(readNext()));
+    if (isPlanned) return;
+    while (ahead.length < PAGES_AHEAD) {
+      const hold = lease.acquirePage();
+      if (!hold) return;
+      ahead.push(suppressUnhandledRejection(readNext(hold)));
+    }
   };
   for (;;) {
     fill();
@@ -61,7 +66,7 @@ export async function* readAhead(
     fill();
     let { page } = next;
     let bytes = 0;
-    for (let rest: Range | undefined = next.range; ; page = await reader.page(rest)) {
+    for (let rest: Range | undefined = next.range; ; page = await reader.page(rest, next.hold)) {
       if (page.rowCount > 0) pageRows = rowsPerPage(page, lease.pageBytes);
       bytes += page.bytes;
       yield page;

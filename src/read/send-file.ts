@@ -6,7 +6,7 @@ import type { FileFormat, Queries } from '../formats/file-format.ts';
 import { attachment } from '../http/attachment.ts';
 import type { AppEnv } from '../http/context.ts';
 import { readBody, sendBody, sendStream, totalCount } from '../http/send.ts';
-import { leaseExport, runScan } from './limits.ts';
+import { FILE_WAIT_MS, leaseExport, runScan } from '../limits/limits.ts';
 import { isShort, pageReader } from './page-reader.ts';
 import { readAhead } from './read-ahead.ts';
 import { type ResponsesQuery, requireResponses, selectFrom } from './select-responses.ts';
@@ -26,31 +26,28 @@ export async function sendFile<Q extends ResponsesQuery>(
   query: Q,
   fileFormat: FileFormat<Q>,
 ): Promise<Response> {
-  const { account, db, signal, stats } = c.var;
+  const { account, db, lease, signal } = c.var;
   const headers = attachment('responses', fileFormat.type);
-  const lease = await leaseExport(account.keyId, signal);
-  try {
-    const begun = await withSurvey(db, account.id, query.survey, signal, async (formVersions, reading) => {
-      const scan: Queries['scan'] = (...work) => runScan(account.keyId, reading, ...work);
-      const selection = selectFrom(c, query, formVersions);
-      const file = await fileFormat.prepare(selection, query, { db, signal: reading, scan });
-      const { format, rowTooLarge } = file;
-      const reader = pageReader(db, selection, format, reading, scan);
-      const firstPage = reader.page({ after: query.after, limit: FIRST_PAGE_ROWS }).catch((error: unknown) => {
-        throw rowTooLarge && error instanceof DatabaseError && error.kind === 'too-large' ? rowTooLarge() : error;
-      });
-      const count = () => countResponses(db, selection, query.after, reading, format.order);
-      const counting = query.count ? (file.total ?? scan(count)) : undefined;
-      const [first, total] = await Promise.all([firstPage, counting]);
-      return { file, reader, first, total };
+  const exportLease = await leaseExport(lease, signal);
+  const begun = await withSurvey(db, account.id, query.survey, signal, async (formVersions, reading) => {
+    const scan: Queries['scan'] = (...work) => runScan(lease, reading, ...work);
+    const selection = selectFrom(c, query, formVersions);
+    const file = await fileFormat.prepare(selection, query, { db, signal: reading, scan });
+    const { format, rowTooLarge } = file;
+    const reader = pageReader(db, selection, format, reading, scan);
+    const firstPage = reader.page({ after: query.after, limit: FIRST_PAGE_ROWS }).catch((error: unknown) => {
+      throw rowTooLarge && error instanceof DatabaseError && error.kind === 'too-large' ? rowTooLarge() : error;
     });
-    const { file, reader, first, total } = begun;
-    if (first.rowCount === 0) await requireResponses(c, query.survey);
-    const pages = sentPages(readAhead(reader, lease, first), c.var);
-    const chunks = file.write(pages, (bytes) => lease.reserveMemory(bytes));
-    const allHeaders = { ...headers, ...totalCount(total) };
-    return isShort(first) ? sendBody(c, await readBody(chunks), allHeaders) : sendStream(c, chunks, allHeaders);
-  } finally {
-    lease.endAfter(stats.transfer);
-  }
+    const count = () => countResponses(db, selection, query.after, reading, format.order);
+    const counting = query.count ? (file.total ?? scan(count)) : undefined;
+    const [first, total] = await Promise.all([firstPage, counting]);
+    return { file, reader, first, total };
+  });
+  const { file, reader, first, total } = begun;
+  if (first.rowCount === 0) await requireResponses(c, query.survey);
+  const pages = sentPages(readAhead(reader, exportLease, first), c.var);
+  const table = lease.hold();
+  const chunks = file.write(pages, (bytes) => table.wait(bytes, signal, FILE_WAIT_MS));
+  const allHeaders = { ...headers, ...totalCount(total) };
+  return isShort(first) ? sendBody(c, await readBody(c, chunks), allHeaders) : sendStream(c, chunks, allHeaders);
 }

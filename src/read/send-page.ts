@@ -3,7 +3,6 @@ import { DatabaseError } from '../db/errors.ts';
 import { BY_TIME } from '../db/order.ts';
 import { countResponses } from '../db/responses.ts';
 import { withSurvey } from '../db/surveys.ts';
-import { concat } from '../encode/bytes.ts';
 import type { Queries } from '../formats/file-format.ts';
 import { jsonPages } from '../formats/page-format.ts';
 import type { AppEnv } from '../http/context.ts';
@@ -11,7 +10,8 @@ import { linkToNext } from '../http/link.ts';
 import { sendBody, sendStream, sendTagged, totalCount } from '../http/send.ts';
 import { type Cursor, isSamePosition } from '../responses/cursor.ts';
 import type { Range } from '../responses/selection.ts';
-import { leaseJsonPage, runScan } from './limits.ts';
+import { noteJsonPage, runScan } from '../limits/limits.ts';
+import { jsonBodyOf } from './page-body.ts';
 import { type Page, type PageReader, isShort, pageReader } from './page-reader.ts';
 import { rangeAfter } from './read-ahead.ts';
 import { type ResponsesQuery, requireResponses, selectFrom } from './select-responses.ts';
@@ -36,41 +36,36 @@ interface PageQuery extends ResponsesQuery {
  * @throws ApiError 503 if too many pages are being sent; 429 if it takes a scan and too many are running
  */
 export async function sendPage(c: Context<AppEnv>, query: PageQuery): Promise<Response> {
-  const { account, db, signal, stats } = c.var;
+  const { account, db, lease, signal, stats } = c.var;
   const { after, pageSize, survey } = query;
   const order = { ...BY_TIME, direction: query.order };
-  const lease = await leaseJsonPage(account.keyId, pageSize, signal);
-  try {
-    const begun = await withSurvey(db, account.id, survey, signal, async (formVersions, reading) => {
-      const selection = selectFrom(c, query, formVersions);
-      const format = jsonPages(selection.formVersions, { before: ',', maxPageBytes: MAX_PAGE_BYTES, order });
-      const scan: Queries['scan'] = (...work) => runScan(account.keyId, reading, ...work);
-      const reader = pageReader(db, selection, format, reading, scan);
-      const count = () => countResponses(db, selection, after, reading, order);
-      const counting = query.count ? scan(count) : undefined;
-      const [first, total] = await Promise.all([reader.page({ after, limit: pageSize }), counting]);
-      return { reader, first, total };
-    });
-    const { reader, first, total } = begun;
-    if (first.rowCount === 0) await requireResponses(c, survey);
+  noteJsonPage(lease);
+  const begun = await withSurvey(db, account.id, survey, signal, async (formVersions, reading) => {
+    const selection = selectFrom(c, query, formVersions);
+    const format = jsonPages(selection.formVersions, { before: ',', maxPageBytes: MAX_PAGE_BYTES, order });
+    const scan: Queries['scan'] = (...work) => runScan(lease, reading, ...work);
+    const reader = pageReader(db, selection, format, reading, scan);
+    const count = () => countResponses(db, selection, after, reading, order);
+    const counting = query.count ? scan(count) : undefined;
+    const [first, total] = await Promise.all([reader.page({ after, limit: pageSize }), counting]);
+    return { reader, first, total };
+  });
+  const { reader, first, total } = begun;
+  if (first.rowCount === 0) await requireResponses(c, survey);
 
-    const headers = { 'Content-Type': 'application/json', ...totalCount(total) };
-    const rest = pageSize - first.rowCount;
-    if (rest === 0 || isShort(first)) {
-      const link = rest === 0 && first.last ? linkToNext(c, first.last) : {};
-      const body = concat(START, first.data.subarray(','.length), END);
-      first.release();
-      stats.rows = first.rowCount;
-      // With a total there is no entity tag, because the total can change while the page does not.
-      const send = query.count ? sendBody : sendTagged;
-      return await send(c, body, { ...headers, ...link });
-    }
-    const end = await reader.end({ after: first.last, limit: rest });
-    const pages = sentPages(pagesUpTo(pageSize, end, reader, first), c.var);
-    return sendStream(c, pageBody(pages), { ...headers, ...(end && linkToNext(c, end)) });
-  } finally {
-    lease.endAfter(stats.transfer);
+  const headers = { 'Content-Type': 'application/json', ...totalCount(total) };
+  const rest = pageSize - first.rowCount;
+  if (rest === 0 || isShort(first)) {
+    const link = rest === 0 && first.last ? linkToNext(c, first.last) : {};
+    const body = jsonBodyOf(first, lease, START, END);
+    stats.rows = first.rowCount;
+    // With a total there is no entity tag, because the total can change while the page does not.
+    const send = query.count ? sendBody : sendTagged;
+    return await send(c, body, { ...headers, ...link });
   }
+  const end = await reader.end({ after: first.last, limit: rest });
+  const pages = sentPages(pagesUpTo(pageSize, end, reader, first), c.var);
+  return sendStream(c, pageBody(pages), { ...headers, ...(end && linkToNext(c, end)) });
 }
 
 /**

@@ -1,7 +1,7 @@
 import { FORM_DATA_COLUMNS, formDataQuery } from '../db/surveys.ts';
-import { concat } from '../encode/bytes.ts';
 import { csvHeader } from '../encode/csv-cell.ts';
 import { csvEncoder } from '../encode/csv.ts';
+import { bodyOf } from '../read/page-body.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -32,12 +32,12 @@ export const formData = endpoint({
   },
 
   async handle(c, query) {
-    const { account, db, signal, stats } = c.var;
+    const { account, db, lease, signal, stats } = c.var;
     await selectResponses(c, query);
     await requireResponses(c, query.survey);
-    const { data, rowCount } = await db.page(formDataQuery(account.id, query.survey), { signal }, encode);
-    if (rowCount === 0) throw noResponses(query.survey, account.email); // deleted meanwhile
-    stats.rows = rowCount;
-    return sendBody(c, concat(csvHeader(FORM_DATA_COLUMNS), data), attachment('form-data', CSV));
+    const page = await db.page(formDataQuery(account.id, query.survey), { signal }, encode);
+    if (page.rowCount === 0) throw noResponses(query.survey, account.email); // deleted meanwhile
+    stats.rows = page.rowCount;
+    return sendBody(c, bodyOf(page, lease, csvHeader(FORM_DATA_COLUMNS), ''), attachment('form-data', CSV));
   },
 });

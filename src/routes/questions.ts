@@ -1,6 +1,5 @@
 import type { QueryOptions } from '../db/client.ts';
 import { CODEBOOK_COLUMNS, codebookQuery } from '../db/codebook.ts';
-import { concat } from '../encode/bytes.ts';
 import { csvHeader } from '../encode/csv-cell.ts';
 import { csvEncoder } from '../encode/csv.ts';
 import { ObjectEncoder } from '../encode/json.ts';
@@ -13,7 +12,8 @@ import { examples } from '../openapi/examples.ts';
 import { headers, withHeaders } from '../openapi/headers.ts';
 import { reference } from '../openapi/reference.ts';
 import { surveyResponses } from '../openapi/responses.ts';
-import { leaseJsonPage, runScan } from '../read/limits.ts';
+import { runScan } from '../limits/limits.ts';
+import { bodyOf, jsonBodyOf } from '../read/page-body.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 
 /** Of the database's result, which is held in memory with the body made from it: some 8,000 questions of 300 characters. */
@@ -51,19 +51,17 @@ export const questions = endpoint({
   },
 
   async handle(c, query) {
-    const { account, db, signal, stats } = c.var;
+    const { db, lease, signal, stats } = c.var;
     const isCsv = query.format === 'csv';
     const codebook = codebookQuery(await selectResponses(c, query), query.columns);
     const options: QueryOptions = { signal, maxBytes: MAX_BYTES, retry: 'scan' };
     const scan = () => db.page(codebook, options, isCsv ? csv : json.encode);
-    const { data, rowCount } = await runScan(account.keyId, signal, scan, tooLarge);
+    const page = await runScan(lease, signal, scan, tooLarge);
+    const { rowCount } = page;
     if (rowCount === 0) await requireResponses(c, query.survey);
     stats.rows = rowCount;
-    const lease = await leaseJsonPage(account.keyId, rowCount, signal); // a question takes less memory than a response
-    const response = isCsv
-      ? sendBody(c, concat(csvHeader(CODEBOOK_COLUMNS), data), attachment('codebook', CSV))
-      : sendBody(c, concat('{"questions":[', data.subarray(1), ']}'), { 'Content-Type': 'application/json' });
-    lease.endAfter(stats.transfer);
-    return response;
+    return isCsv
+      ? sendBody(c, bodyOf(page, lease, csvHeader(CODEBOOK_COLUMNS), ''), attachment('codebook', CSV))
+      : sendBody(c, jsonBodyOf(page, lease, '{"questions":[', ']}'), { 'Content-Type': 'application/json' });
   },
 });

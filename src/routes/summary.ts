@@ -7,7 +7,7 @@ import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { reference } from '../openapi/reference.ts';
 import { surveyResponses } from '../openapi/responses.ts';
-import { runScan } from '../read/limits.ts';
+import { runScan } from '../limits/limits.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 
 /** Of the database's result, which is held in memory: some 25,000 days. */
@@ -34,13 +34,13 @@ export const summary = endpoint({
   },
 
   async handle(c, query) {
-    const { account, db, signal, stats } = c.var;
+    const { db, lease, signal, stats } = c.var;
     if (query.timezone !== 'UTC' && !(await isTimeZone(db, query.timezone, signal))) {
       throw badParameter('timezone', TIME_ZONE);
     }
     const selection = await selectResponses(c, query);
     const scan = () => summarize(db, selection, query.timezone, MAX_BYTES, signal);
-    const counts = await runScan(account.keyId, signal, scan, tooLarge);
+    const counts = await runScan(lease, signal, scan, tooLarge);
     if (counts.responses === 0) await requireResponses(c, query.survey);
     stats.rows = counts.days.length;
     return sendBody(c, JSON.stringify(counts), { 'Content-Type': 'application/json' });

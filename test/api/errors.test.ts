@@ -37,6 +37,12 @@ function codeOf(status: number, message: string): string | undefined {
   return { 401: 'invalid_token', 404: 'not_found', 405: 'method_not_allowed', 500: 'no_responses' }[status];
 }
 
+test('an error that is too long to be sent as a whole keeps its status', async () => {
+  const survey = '\u0001'.repeat(12_000); // six characters each in JSON
+  const response = await fetchApi(`/responses${query({ survey })}`, { key: account.key });
+  expectError(response, 500, `No responses were found for survey: ${survey} for user: ${account.email}`);
+});
+
 describe('401, before any other error', () => {
   const expectInvalidToken = (response: ApiResponse) => {
     expectError(response, 401, 'Invalid Token.');

@@ -6,7 +6,7 @@ import type { Selection } from '../../responses/selection.ts';
 import type { Queries, Table } from '../file-format.ts';
 import { csvPages } from '../page-format.ts';
 import { FIXED_COLUMNS, questionColumns } from './columns.ts';
-import { ParticipantTooLargeError, type Repeats } from './participant.ts';
+import type { Repeats } from './participant.ts';
 import { type RowOptions, rowColumns } from './rows.ts';
 import { WideTableBuilder } from './table-builder.ts';
 
@@ -48,16 +48,12 @@ export async function wideTable(
       writeHeader(writer, names);
       yield writer.take();
       const builder = new WideTableBuilder(questions, row, repeats, writer);
-      const reserve = () => {
-        if (!reserveMemory(builder.size))
-          throw new ParticipantTooLargeError('there is no memory left for a large participant');
-      };
       for await (const page of pages) {
         for (const chunk of builder.add(page)) {
-          reserve();
+          await reserveMemory(builder.size);
           yield chunk;
         }
-        reserve();
+        await reserveMemory(builder.size);
       }
       yield* builder.end();
     },

@@ -32,7 +32,7 @@ export interface Read extends Received {
   readonly outcome: 'whole' | 'failure';
 }
 
-/** Why requests are refused until others have ended: see src/read/limits.ts. */
+/** Why requests are refused until others have ended: see src/limits/limits.ts. */
 export const BUSY: ReadonlySet<string> = new Set(['rate_limited', 'overloaded']);
 /** Longer than requests wait for others. */
 const MAX_BUSY_MS = 60_000;

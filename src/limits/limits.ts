@@ -1,0 +1,276 @@
+import { DatabaseError } from '../db/errors.ts';
+import { type ApiError, overloaded, tooManyExports, tooManyScans, tooMuchMemory } from '../http/errors.ts';
+import { Lease } from './lease.ts';
+import { Shares } from './shares.ts';
+
+/*
+ * What the requests of one isolate may hold at a time, shared by account: docs/export.md, "What runs at a time". An isolate has 128 MB
+ * for all of them (https://developers.cloudflare.com/workers/platform/limits/#memory). As measured,
+ * the process takes about twice what is counted here: the runtime's own copies, garbage, and the encoding of one page.
+ */
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** How many requests of an account wait for the same thing. */
+const WAITING = 4;
+/** How long a request waits for memory or for another export to end, in milliseconds. */
+const WAIT_MS = 5_000;
+/** How long a running file waits for memory, in milliseconds: it should not end because of others. */
+export const FILE_WAIT_MS = 10_000;
+/** How long a scan waits for others to end, in milliseconds. */
+const SCAN_WAIT_MS = 20_000;
+
+const PLACE_BYTES = 2.5 * MIB;
+const COMMON_BYTES = 24 * MIB;
+/** The most memory that a request can ever have, in bytes. */
+export const MAX_BYTES = PLACE_BYTES + COMMON_BYTES;
+const memory = new Shares({ place: PLACE_BYTES, common: COMMON_BYTES, waiting: WAITING });
+const exports = new Shares({ place: 1, common: 6, most: 4, waiting: WAITING });
+const scans = new Shares({ place: 1, common: 2, most: 2, waiting: WAITING });
+/** Requests to the database. Those beyond the limit take turns: what waits is limited by its memory. */
+const queries = new Shares({ place: 2, common: 24, most: 16, waiting: Infinity });
+/** Pages of exports that are being read beside requests that should not wait for them. */
+const turns = new Shares({ place: 0, common: 1, waiting: Infinity });
+
+/** What a request takes besides its results and its body. Measured with 3,000 that wait. */
+const REQUEST_BYTES = 96 * KIB;
+/** What the runtime takes for a body that is being streamed, besides its bytes. Measured with gzip. */
+export const STREAM_BYTES = 384 * KIB;
+/** The usual size of an export's page in memory, in bytes. */
+export const EXPORT_PAGE_BYTES = 4.5 * MIB;
+/** Beside other exports, or requests that should not wait for them, pages are smaller, down to this part. */
+const SMALLEST_PART = 4;
+/** What every export has until its end, so that it can always read its next page: a quarter more than the smallest. */
+const EXPORT_BYTES = REQUEST_BYTES + STREAM_BYTES + (1.25 * EXPORT_PAGE_BYTES) / SMALLEST_PART;
+/** Pages of all exports, those being sent included. A single export has three, so that it waits for few round trips to the database. */
+const MAX_PAGES = 4;
+
+/** For this long after another account has requested a page of JSON, exports read one page at a time; milliseconds. */
+const TURNS_MS = 1_000;
+/** The longest that a page waits for its turn, in milliseconds. */
+const MAX_TURN_MS = 1_000;
+
+/** What a request holds. */
+export class RequestLease extends Lease {
+  /** The memory of its body. */
+  readonly body = this.hold();
+  #used = REQUEST_BYTES;
+  #reserved = 0;
+
+  /** Bytes that the request holds for one purpose: none yet. */
+  hold(): Hold {
+    return new Hold(this);
+  }
+
+  /**
+   * Reserves memory for the request, the one that it uses included, until its end.
+   *
+   * @throws ApiError 429 or 503 if there is none within 5 s
+   */
+  async reserve(bytes: number, signal: AbortSignal): Promise<void> {
+    await this.#acquire(bytes - this.heldOf(memory), WAIT_MS, signal);
+    this.#reserved = bytes;
+    this.#count();
+  }
+
+  /** Uses more memory, or less. @returns false if there is no room for it */
+  use(change: number): boolean {
+    if (!this.take(memory, Math.max(0, this.#needed(change)))) return false;
+    this.useAnyway(change);
+    return true;
+  }
+
+  /** Uses more memory, or less, whether there is room for it or not. */
+  useAnyway(change: number): void {
+    this.#used += change;
+    this.#count();
+  }
+
+  /** @throws ApiError 429 or 503 if there is none in time */
+  async useAfterWait(change: number, ms: number, signal: AbortSignal): Promise<void> {
+    await this.#acquire(this.#needed(change), ms, signal);
+    this.useAnyway(change);
+  }
+
+  /** Runs a request to the database when it is the account's turn. */
+  async query<T>(signal: AbortSignal, send: () => Promise<T>): Promise<T> {
+    await this.acquire(queries, 1, undefined, signal);
+    try {
+      return await send();
+    } finally {
+      this.release(queries, 1);
+    }
+  }
+
+  #needed(change: number): number {
+    return Math.max(this.#used + change, this.#reserved) - this.heldOf(memory);
+  }
+
+  async #acquire(bytes: number, ms: number, signal: AbortSignal): Promise<void> {
+    if (bytes <= 0 || (await this.acquire(memory, bytes, ms, signal))) return;
+    throw memory.holdsPlace(this.account) ? tooMuchMemory() : overloaded();
+  }
+
+  #count(): void {
+    this.count(memory, this.#needed(0));
+  }
+}
+
+/** Bytes that a request holds for one purpose. */
+export class Hold {
+  readonly #lease: RequestLease;
+  #bytes = 0;
+
+  constructor(lease: RequestLease) {
+    this.#lease = lease;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** @returns false if there is no room for as many */
+  set(bytes: number): boolean {
+    const hasRoom = this.#lease.use(bytes - this.#bytes);
+    if (hasRoom) this.#bytes = bytes;
+    return hasRoom;
+  }
+
+  /** Counts bytes that are already held. */
+  setAnyway(bytes: number): void {
+    this.#lease.useAnyway(bytes - this.#bytes);
+    this.#bytes = bytes;
+  }
+
+  /**
+   * Waits for room.
+   *
+   * @throws ApiError 429 if other requests of the account hold it; 503 if those of other accounts do
+   */
+  async wait(bytes: number, signal: AbortSignal, ms = WAIT_MS): Promise<void> {
+    await this.#lease.useAfterWait(bytes - this.#bytes, ms, signal);
+    this.#bytes = bytes;
+  }
+
+  release(): void {
+    this.setAnyway(0);
+  }
+}
+
+/**
+ * Begins a request of an account.
+ *
+ * @throws ApiError 429 if other requests of the account hold all the memory that it can have; 503 if those of other accounts do
+ */
+export async function leaseRequest(account: string, signal: AbortSignal): Promise<RequestLease> {
+  const lease = new RequestLease(account);
+  try {
+    await lease.reserve(REQUEST_BYTES, signal);
+  } catch (error) {
+    lease.end();
+    throw error;
+  }
+  return lease;
+}
+
+/** A running export. */
+export class ExportLease {
+  readonly #lease: RequestLease;
+  readonly #signal: AbortSignal;
+  /** Pages read ahead or being sent. */
+  #pages = 0;
+
+  constructor(lease: RequestLease, signal: AbortSignal) {
+    this.#lease = lease;
+    this.#signal = signal;
+  }
+
+  /** The size that pages should have, in bytes. */
+  get pageBytes(): number {
+    return EXPORT_PAGE_BYTES / (this.#isBesidePages() ? SMALLEST_PART : Math.min(SMALLEST_PART, exports.total));
+  }
+
+  /** Reserves the memory of a page. @returns undefined if there is none at the moment */
+  acquirePage(): Hold | undefined {
+    const { account } = this.#lease;
+    const hold = this.#lease.hold();
+    const share = Math.floor(MAX_PAGES / exports.accounts / exports.heldBy(account));
+    if (this.#pages > 0 && (this.#pages >= share || !hold.set(this.pageBytes))) return undefined;
+    this.#pages++;
+    return hold;
+  }
+
+  /** Releases the room of a page, which has been sent. */
+  releasePage(): void {
+    this.#pages--;
+  }
+
+  /**
+   * Reads a page, after a short wait if other accounts are requesting pages of JSON: a small page takes a few milliseconds of the
+   * database and of this isolate, and those of an export some hundred.
+   */
+  async read<T>(page: () => Promise<T>): Promise<T> {
+    const hasTurn = this.#isBesidePages() && (await this.#lease.acquire(turns, 1, MAX_TURN_MS, this.#signal));
+    if (!hasTurn) this.#lease.count(turns, 1);
+    try {
+      return await page();
+    } finally {
+      this.#lease.release(turns, 1);
+    }
+  }
+
+  #isBesidePages(): boolean {
+    const since = Date.now() - TURNS_MS;
+    return [...lastJsonPageAt].some(([account, time]) => account !== this.#lease.account && time >= since);
+  }
+}
+
+/**
+ * Waits until another export may run.
+ *
+ * @throws ApiError 429 if the account has as many as it can have; 503 if all accounts together have
+ */
+export async function leaseExport(lease: RequestLease, signal: AbortSignal): Promise<ExportLease> {
+  if (!(await lease.acquire(exports, 1, WAIT_MS, signal)))
+    throw exports.holdsPlace(lease.account) ? tooManyExports(exports.heldBy(lease.account)) : overloaded();
+  await lease.reserve(EXPORT_BYTES, signal);
+  return new ExportLease(lease, signal);
+}
+
+/** When each account last requested a page of JSON, the latest last. */
+const lastJsonPageAt = new Map<string, number>();
+
+/** Notes that an account requests a page of JSON, which the exports of others should not delay. */
+export function noteJsonPage({ account }: RequestLease): void {
+  const now = Date.now();
+  lastJsonPageAt.delete(account);
+  lastJsonPageAt.set(account, now);
+  for (const [other, time] of lastJsonPageAt) {
+    if (time >= now - TURNS_MS) return;
+    lastJsonPageAt.delete(other);
+  }
+}
+
+/**
+ * Runs a query that reads a whole selection.
+ *
+ * @param tooLarge the error for a result that exceeds the query's `maxBytes`
+ * @throws ApiError 429 if the account has as many as it can have, and none ends within 20 s; 503 if all accounts together have
+ */
+export async function runScan<T>(
+  lease: RequestLease,
+  signal: AbortSignal,
+  scan: () => Promise<T>,
+  tooLarge?: () => ApiError,
+): Promise<T> {
+  if (!(await lease.acquire(scans, 1, SCAN_WAIT_MS, signal)))
+    throw scans.holdsPlace(lease.account) ? tooManyScans(scans.heldBy(lease.account)) : overloaded();
+  try {
+    return await scan();
+  } catch (error) {
+    throw tooLarge && error instanceof DatabaseError && error.kind === 'too-large' ? tooLarge() : error;
+  } finally {
+    lease.release(scans, 1);
+  }
+}

@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { memoryOf, resetPeak } from '../../bench/process-stats.ts';
+import { type BenchService, startService } from '../../bench/service.ts';
+import { query } from '../support/api.ts';
+import { type TestAccount, createAccount, createSurvey, sql } from '../support/data.ts';
+import { type RunningDatabase, startDatabase } from '../support/database.ts';
+import { readExport } from '../support/export.ts';
+import { useStack } from '../support/stack-address.ts';
+
+/*
+ * The memory that requests take from an isolate, measured as that of its process: the peak above the idle process. Each test
+ * has a process of its own, because memory that has been freed is not returned to the system.
+ */
+
+const MAX_MIB = 128;
+const ACCOUNTS = 12;
+
+let database: RunningDatabase;
+let accounts: TestAccount[];
+
+beforeAll(async () => {
+  database = await startDatabase();
+  useStack({ origin: '', directOrigin: '', databaseUrl: database.url });
+  accounts = await Promise.all(Array.from({ length: ACCOUNTS }, createAccount));
+  await Promise.all([
+    ...accounts.slice(0, 3).map((account) => addSurvey(account, 'large', 40, { response: `repeat('x', 600000)` })),
+    ...accounts.slice(0, 3).map((account) => addSurvey(account, 'escaped', 1000, { response: `repeat(chr(1), 8000)` })),
+    addSurvey(account(0), 'long', 900, { response: `repeat('x', 16384)` }),
+    addSurvey(account(0), 'participant', 260_000, {
+      userid: `'u'`,
+      question: `'q' || n % 5000`,
+      parent: `'p' || n / 5000`,
+    }),
+    ...accounts.map((account) => addSurvey(account, 'mixed', 12_000, { response: `n || repeat('x', 1024)` })),
+  ]);
+  await addFormVersions(account(0), 200);
+  for (const one of accounts.slice(1)) await addFormVersions(one, 40);
+});
+
+afterAll(() => database.stop());
+
+const account = (i: number) => accounts[i % ACCOUNTS] as TestAccount;
+
+/** Creates a survey of generated responses. @param columns SQL of their values, by their number `n` */
+async function addSurvey(
+  of: TestAccount,
+  name: string,
+  rows: number,
+  {
+    userid = `'u' || n / 60`,
+    question = `'q' || n % 60`,
+    parent = `'parent'`,
+    response = `'x'`,
+  }: { userid?: string; question?: string; parent?: string; response?: string },
+): Promise<void> {
+  const { forms } = await createSurvey(of, name);
+  await sql(
+    `insert into responses (parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx, question_text,
+       response, timestamp)
+     select ${parent}, $1, 'f0', 1, ${userid}, ${question}, n % 5000, '?', ${response},
+       timestamptz '2026-03-01Z' + n * interval '1 s'
+     from generate_series(0, $2::int - 1) n`,
+    [forms[0]?.id, rows],
+  );
+}
+
+/** Adds form versions with 100 KB of metadata each. */
+async function addFormVersions(of: TestAccount, count: number): Promise<void> {
+  await sql(
+    `insert into surveys (userid, survey_name, shortcode, title, formid, metadata)
+     select $1, 'mixed', 'f' || i, 'Title', 'form', jsonb_build_object('text', repeat('x', 100000))
+     from generate_series(1, $2::int) i`,
+    [of.id, count],
+  );
+}
+
+const of = (survey: string, more: Record<string, string | number> = {}) => query({ survey, ...more });
+
+/** Starts requests whose clients read nothing yet. @returns their responses */
+const openAll = (service: BenchService, paths: readonly string[], users: number) =>
+  Promise.all(paths.map((path, i) => service.open(path, account(i % users).key)));
+
+test.each<[what: string, paths: readonly string[], users: number, isRead: boolean]>([
+  ['ten lists of surveys of 20 MB', Array(10).fill('/surveys'), 1, true],
+  ['ten files of form versions of 20 MB, not read', Array(10).fill(`/responses/form-data${of('mixed')}`), 1, false],
+  ['20 pages of 25 answers of 600 KB, not read', Array(20).fill(`/responses${of('large')}`), 1, false],
+  [
+    '12 pages of 900 answers of 16 KB, not read',
+    Array(12).fill(`/responses${of('long', { pageSize: 900 })}`),
+    1,
+    false,
+  ],
+  [
+    'four wide files of a participant with 260,000 answers',
+    Array(4).fill(`/responses/csv${of('participant', { layout: 'wide' })}`),
+    1,
+    true,
+  ],
+  ['12 NDJSON files of control characters', Array(12).fill(`/responses/ndjson${of('escaped')}`), 3, true],
+])('%s take at most 128 MiB', async (_, paths, users, isRead) => {
+  await using service = await startService(database.url);
+  for (let i = 0; i < 60; i++) await service.read('/key', account(i)); // warms up, and caches the keys
+  const idle = memoryOf(service.workerd).now;
+  resetPeak(service.workerd);
+  const responses = await openAll(service, paths, users);
+  expect(responses.map(({ statusCode }) => statusCode)).toContain(200);
+  for (const { statusCode } of responses) expect([200, 429, 503]).toContain(statusCode);
+  if (isRead) await Promise.all(responses.map(readExport));
+  else await sleep(1000); // until pages have been read ahead
+  for (const response of responses) response.destroy();
+  expect(memoryOf(service.workerd).peak - idle).toBeLessThanOrEqual(MAX_MIB);
+});
