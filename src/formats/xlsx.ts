@@ -16,6 +16,7 @@ interface XlsxQuery extends WideOptions {
 /** An Excel workbook with the table of a CSV file, long or wide. */
 export const xlsx: FileFormat<XlsxQuery> = {
   type: XLSX,
+  memoryBytes: WORKBOOK_BYTES,
   async prepare(selection, query, queries) {
     const isWide = query.layout === 'wide';
     const { records, ...table }: Table = isWide

@@ -17,12 +17,12 @@ const WAITING = 4;
 /** How long a request waits for memory or for another export to end, in milliseconds. */
 const WAIT_MS = 5_000;
 /** How long a running file waits for memory, in milliseconds: it should not end because of others. */
-export const FILE_WAIT_MS = 10_000;
+export const FILE_WAIT_MS = 20_000;
 /** How long a scan waits for others to end, in milliseconds. */
 const SCAN_WAIT_MS = 20_000;
 
-const PLACE_BYTES = 2.5 * MIB;
-const COMMON_BYTES = 24 * MIB;
+const PLACE_BYTES = 4 * MIB;
+const COMMON_BYTES = 20 * MIB;
 /** The most memory that a request can ever have, in bytes. */
 export const MAX_BYTES = PLACE_BYTES + COMMON_BYTES;
 const memory = new Shares({ place: PLACE_BYTES, common: COMMON_BYTES, waiting: WAITING });
@@ -229,12 +229,13 @@ export class ExportLease {
 /**
  * Waits until another export may run.
  *
+ * @param formatBytes what its format takes besides pages, whatever they hold
  * @throws ApiError 429 if the account has as many as it can have; 503 if all accounts together have
  */
-export async function leaseExport(lease: RequestLease, signal: AbortSignal): Promise<ExportLease> {
+export async function leaseExport(lease: RequestLease, signal: AbortSignal, formatBytes = 0): Promise<ExportLease> {
   if (!(await lease.acquire(exports, 1, WAIT_MS, signal)))
     throw exports.holdsPlace(lease.account) ? tooManyExports(exports.heldBy(lease.account)) : overloaded();
-  await lease.reserve(EXPORT_BYTES, signal);
+  await lease.reserve(EXPORT_BYTES + formatBytes, signal);
   return new ExportLease(lease, signal);
 }
 

@@ -28,7 +28,7 @@ export async function sendFile<Q extends ResponsesQuery>(
 ): Promise<Response> {
   const { account, db, lease, signal } = c.var;
   const headers = attachment('responses', fileFormat.type);
-  const exportLease = await leaseExport(lease, signal);
+  const exportLease = await leaseExport(lease, signal, fileFormat.memoryBytes);
   const begun = await withSurvey(db, account.id, query.survey, signal, async (formVersions, reading) => {
     const scan: Queries['scan'] = (...work) => runScan(lease, reading, ...work);
     const selection = selectFrom(c, query, formVersions);
