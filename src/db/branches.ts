@@ -138,8 +138,9 @@ export function boundedRows(
   if (!walked) return undefined;
   const add: AddParam = (value) => `$${params.push(value)}`;
   const limit = add(range.limit);
+  // One parameter for both, so that a lower limit than requested cannot end the walk without `isCut`.
+  const most = `$${params.length + 1}::bigint`;
   const keys = rangeRows(inIndex, { ...range, limit: walkLimit }, KEY_COLUMNS, order, params);
-  const most = `${add(walkLimit)}::bigint`;
   const { formVersions, userids } = inIndex;
   const forms = `unnest(${add(formVersions.map(({ id }) => id))}::uuid[]) form (id)`;
   const participants = userids ? `, unnest(${add(userids)}::text[]) participant (id)` : '';
