@@ -39,7 +39,7 @@ export class Lease {
 
   /** Counts what the request holds, whether there is room or not. */
   count(shares: Shares, amount: number): void {
-    if (!leases.has(this) || amount === 0) return;
+    if (this.hasEnded || amount === 0) return;
     this.#held.set(shares, this.heldOf(shares) + amount);
     shares.count(this.account, amount);
   }
@@ -60,6 +60,11 @@ export class Lease {
   endAfter(transfer: Promise<unknown> | undefined): void {
     if (transfer) void transfer.then(() => this.end());
     else this.end();
+  }
+
+  /** Whether the request has ended, and can neither hold nor wait for anything. */
+  get hasEnded(): boolean {
+    return !leases.has(this);
   }
 
   get #isExpired(): boolean {

@@ -84,6 +84,7 @@ export class Shares {
    */
   async wait(lease: Lease, amount: number, ms: number | undefined, signal: AbortSignal): Promise<boolean> {
     const { account } = lease;
+    this.#forgetEnded();
     const ofAccount = [...this.#waiting].filter((other) => other.lease.account === account).length;
     if (ofAccount >= this.#division.waiting) return false;
     const { promise, resolve: end } = Promise.withResolvers<boolean>();
@@ -104,6 +105,7 @@ export class Shares {
   }
 
   #grant(): void {
+    this.#forgetEnded();
     for (const waiting of this.#waiting) {
       const { lease, amount, end } = waiting;
       if (this.roomFor(lease.account) < amount) continue;
@@ -111,5 +113,10 @@ export class Shares {
       lease.count(this, amount);
       end(true);
     }
+  }
+
+  /** A request can end while a part of it waits, for example because another part has failed. */
+  #forgetEnded(): void {
+    for (const waiting of this.#waiting) if (waiting.lease.hasEnded) this.#waiting.delete(waiting);
   }
 }

@@ -46,6 +46,19 @@ test('ten accounts have a place each that no other can take, and further account
   expect(take(others, 'account 0')).toBeDefined(); // its place
 });
 
+test('a request that has ended gets nothing that it was waiting for', async () => {
+  const all = shares(0);
+  const first = take(all, 'a', 2);
+  const ended = leaseOf('a');
+  const granted = vi.fn<(isGranted: boolean) => void>();
+  void ended.acquire(all, 2, WAIT_MS, signal).then(granted);
+  const next = wait(all, 'a', 2);
+  ended.end();
+  first?.end();
+  expect(await next).toBe(true);
+  expect(granted).not.toHaveBeenCalled();
+});
+
 test('an account has at most as much as it can have, whatever is free', () => {
   const all = shares(10, 3);
   expect(take(all, 'a', 3)).toBeDefined();
