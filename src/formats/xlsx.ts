@@ -26,10 +26,8 @@ export const xlsx: FileFormat<XlsxQuery> = {
     return {
       ...table,
       total,
-      async *write(pages, reserveMemory) {
-        await reserveMemory(WORKBOOK_BYTES);
-        yield* workbook(records(new SheetWriter(), pages, (bytes) => reserveMemory(bytes + WORKBOOK_BYTES)));
-      },
+      write: (pages, reserveMemory) =>
+        workbook(records(new SheetWriter(), pages, (bytes) => reserveMemory(bytes + WORKBOOK_BYTES))),
     };
   },
 };

@@ -178,12 +178,18 @@ export async function leaseRequest(account: string, signal: AbortSignal): Promis
 export class ExportLease {
   readonly #lease: RequestLease;
   readonly #signal: AbortSignal;
+  /** The memory of its format. */
+  readonly format: Hold;
   /** Pages read ahead or being sent. */
   #pages = 0;
 
-  constructor(lease: RequestLease, signal: AbortSignal) {
+  /** @param formatBytes what its format takes at least: no page takes it */
+  constructor(lease: RequestLease, signal: AbortSignal, formatBytes: number) {
     this.#lease = lease;
     this.#signal = signal;
+    this.format = lease.hold();
+    this.format.setAnyway(formatBytes);
+    lease.body.setAnyway(STREAM_BYTES);
   }
 
   /** The size that pages should have, in bytes. */
@@ -236,7 +242,7 @@ export async function leaseExport(lease: RequestLease, signal: AbortSignal, form
   if (!(await lease.acquire(exports, 1, WAIT_MS, signal)))
     throw exports.holdsPlace(lease.account) ? tooManyExports(exports.heldBy(lease.account)) : overloaded();
   await lease.reserve(EXPORT_BYTES + formatBytes, signal);
-  return new ExportLease(lease, signal);
+  return new ExportLease(lease, signal, formatBytes);
 }
 
 /** When each account last requested a page of JSON, the latest last. */
