@@ -74,6 +74,7 @@ describe('exports', () => {
   });
 
   test('read one page at a time, and smaller ones, while another account requests pages', async () => {
+    await page(other);
     const pages = [page(other)];
     const polling = setInterval(() => pages.push(page(other)), 200);
     onTestFinished(() => clearInterval(polling));
