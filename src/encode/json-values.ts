@@ -16,7 +16,7 @@ export type MemberValue = 'string' | 'json' | MadeValue;
 
 /** Makes a value from a row's cells. */
 export interface MadeValue {
-  /** @param room to reserve besides that of the value */
+  /** @param room to reserve besides that of the value and of the rest of the page */
   write(row: RowCells, output: Output, room: number): void;
 }
 
@@ -87,7 +87,7 @@ export class LookupValue implements MadeValue {
     while (entry && !entry.key.startsAt(view, read, end)) entry = entry.next;
     entry ??= this.#add(new TextDecoder().decode(bytes.subarray(read, read + end + 4)));
     if (!entry) throw malformed(read);
-    output.reserve(entry.text.length + room);
+    output.reserve(entry.text.length + room + rest);
     entry.text.write(output);
   }
 
@@ -122,7 +122,7 @@ export class TokenValue implements MadeValue {
     this.#columns = columns;
   }
 
-  write({ view, starts, ends }: RowCells, output: Output, room: number): void {
+  write({ view, starts, ends, rest }: RowCells, output: Output, room: number): void {
     const array = this.#array;
     array.length = 0;
     array.reserve(this.#beginning.length + PADDING_BYTES);
@@ -135,7 +135,7 @@ export class TokenValue implements MadeValue {
       array.writeFours(view, start, end);
     }
     array.view.setInt32(array.length++, CLOSE_BRACKET << 24); // and three zeros
-    output.reserve('""'.length + base64UrlLength(array.length) + room);
+    output.reserve('""'.length + base64UrlLength(array.length) + room + rest);
     output.writeByte(QUOTE);
     output.length = writeBase64Url(array.view, array.length, output.view, output.length);
     output.writeByte(QUOTE);

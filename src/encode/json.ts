@@ -22,8 +22,8 @@ export interface ObjectLayout extends RowShape, ObjectFrame {
 const COMMA = 0x2c;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
-/** Bytes of objects per byte of rows: the estimate for the first page. The buffer can grow further. */
-const USUAL_GROWTH = 2;
+/** Room for this many times the bytes that are expected. The buffer can grow further. */
+const RESERVE = 1.02;
 
 /** Encodes rows as objects of a layout. */
 export class ObjectEncoder {
@@ -32,8 +32,8 @@ export class ObjectEncoder {
   readonly #end: Constant;
   /** The length of an object without its values, and what is written beyond its end. */
   readonly #frameLength: number;
-  /** Bytes of objects per byte of rows: a little more than in the last page. */
-  #growth = USUAL_GROWTH;
+  /** Bytes of objects per byte of rows, in the last page; 0 before the first. */
+  #growth = 0;
 
   constructor({ members, before = '', after = '', ...shape }: ObjectLayout) {
     this.#shape = shape;
@@ -55,14 +55,18 @@ export class ObjectEncoder {
     if (bytes[row.read] === CLOSE_BRACKET) {
       row.read++;
     } else {
-      output.reserve(Math.ceil(this.#growth * row.rest));
+      output.reserve(Math.ceil(RESERVE * this.#growth * row.rest));
       do {
         this.#writeObject(row, output, hasExtra);
+        if (this.#growth === 0) {
+          this.#growth = output.length / (row.read - start); // in the first row
+          output.reserve(Math.ceil(RESERVE * this.#growth * row.rest));
+        }
         if (!key.next(bytes, row.starts, row.ends)) throw malformed(row.read - 1);
         rowCount++;
       } while (bytes[row.read++] === COMMA);
       if (bytes[row.read - 1] !== CLOSE_BRACKET) throw malformed(row.read - 1);
-      this.#growth = (1.02 * output.length) / (row.read - start);
+      this.#growth = output.length / (row.read - start);
     }
     const lastKey = rowCount === 0 ? [] : keyColumns.map((column) => row.text(column));
     const extra = hasExtra && rowCount > 0 ? row.text(columns) : undefined;
@@ -71,8 +75,8 @@ export class ObjectEncoder {
 
   #writeObject(row: RowCells, output: Output, hasExtra: boolean): void {
     // Cells do not become longer, except where this room is reserved again.
-    const room = this.#frameLength + row.rest;
-    output.reserve(room);
+    const room = this.#frameLength;
+    output.reserve(room + row.rest);
     row.begin();
     for (const { name, value } of this.#members) {
       name.write(output);

@@ -62,7 +62,7 @@ export class RowCells {
    * @param isJson whether to write the JSON that a string contains: its text, unescaped. Line breaks become spaces, so that an
    *   object stays on one line: Postgres prints jsonb without line breaks, but a column of type json as it was written.
    * @param output has room for the rest of the page
-   * @param room to reserve again after each line separator, whose escape is longer
+   * @param room to reserve again, with that for the rest of the page, after each line separator, whose escape is longer
    * @throws MalformedRowsError
    */
   writeNext(isJson: boolean, output: Output, room: number): void {
@@ -117,7 +117,7 @@ export class RowCells {
         }
         if (separator !== 0) {
           output.length = write;
-          output.reserve(room + 6);
+          output.reserve(6 + room + bytes.length - read);
           output.write(separatorEscape(separator));
           ({ bytes: to, view: toView, length: write } = output);
         }
