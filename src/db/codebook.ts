@@ -42,19 +42,20 @@ export function codebookQuery(selection: Selection, columns: 'form_question' | '
         min(first) as first, max(last) as last
       from answered
       group by position, question_ref
-    ), latest as (
-      select position, question_ref, max(userid) as userid
+    ), described as (
+      select question.*, max(userid) as userid
       from answered join question using (position, question_ref)
       where answered.last = question.last
-      group by position, question_ref
+      group by question.position, question.question_ref, question.idx, question.responses, participants, question.first,
+        question.last
     )
     select ${columns === 'question' ? '' : `shortcode || '.' || `}question_ref, shortcode, question_ref, idx, question_text, responses, participants,
       ${isoTimestamp('first')}, ${isoTimestamp('last')}
-    from question join latest using (position, question_ref), lateral (
+    from described, lateral (
       select form.shortcode, question_text
       from form join responses r on surveyid = form.id
-      where position = question.position and timestamp = question.last and r.userid = latest.userid
-        and r.question_ref = question.question_ref
+      where position = described.position and timestamp = described.last and r.userid = described.userid
+        and r.question_ref = described.question_ref
       order by surveyid desc
       limit 1
     ) response
