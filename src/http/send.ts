@@ -1,10 +1,12 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { Output } from '../encode/bytes.ts';
+import { Output, concat, free } from '../encode/bytes.ts';
+import { hexOf, sha256Hex } from '../encode/sha256.ts';
+import type { HeldPage } from '../db/client.ts';
 import type { AppEnv } from './context.ts';
 import { type RequestLease, STREAM_BYTES } from '../limits/limits.ts';
 import { StalledClientError, httpVersionNotSupported } from './errors.ts';
-import { etagOf, ifNoneMatchNames } from './etag.ts';
+import { ifNoneMatchNames } from './etag.ts';
 import { detailsOf, logFailure, reasonOf } from './log.ts';
 import type { TransferEnd } from './request-stats.ts';
 import { PAGE_PACE, streamChunks } from './stream.ts';
@@ -16,6 +18,26 @@ const utf8 = new TextEncoder();
 /** In bytes. The runtime does not report when it has sent a whole body. A larger one is streamed, so that its memory is counted until then. */
 const MAX_UNNOTICED_BYTES = 64 * 1024;
 
+/** A complete body. */
+export interface Body {
+  /** Its bytes, in order. A large body is not joined, which would take its memory twice. */
+  readonly parts: readonly Uint8Array[];
+  /** Frees its memory. */
+  readonly release?: () => void;
+}
+
+/** The body that a page makes between a start and an end. */
+export const bodyOf = ({ data, release }: HeldPage, start: string | Uint8Array, end = ''): Body => ({
+  parts: [toBytes(start), data, toBytes(end)],
+  release,
+});
+
+/** Likewise, of a page of objects that each follow a comma: the first comma is dropped. */
+export const jsonBodyOf = ({ data, ...page }: HeldPage, start: string, end: string): Body =>
+  bodyOf({ ...page, data: data.subarray(','.length) }, start, end);
+
+const toBytes = (text: string | Uint8Array) => (typeof text === 'string' ? utf8.encode(text) : text);
+
 /**
  * Sends a complete body, with its length.
  *
@@ -23,31 +45,53 @@ const MAX_UNNOTICED_BYTES = 64 * 1024;
  */
 export async function sendBody(
   c: Context<AppEnv>,
-  body: string | Uint8Array<ArrayBuffer>,
+  body: string | Body,
   headers: Headers,
   status: ContentfulStatusCode = 200,
 ): Promise<Response> {
-  const bytes = (typeof body === 'string' ? utf8.encode(body) : body) as Uint8Array<ArrayBuffer>;
-  const allHeaders = { ...headers, 'Content-Length': String(bytes.length) };
   const lease = c.var.lease as RequestLease | undefined; // undefined without a key: those bodies are small, or shared
-  if (lease && bytes.length > MAX_UNNOTICED_BYTES && c.req.method !== 'HEAD') {
-    lease.body.setAnyway(bytes.length); // it is there
-    await lease.body.wait(bytes.length + STREAM_BYTES, c.var.signal);
-    return stream(c, [bytes], allHeaders, { status, length: bytes.length });
+  const { parts, release } = typeof body === 'string' ? { parts: [utf8.encode(body)] } : body;
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  const allHeaders = { ...headers, 'Content-Length': String(length) };
+  const isHead = c.req.method === 'HEAD';
+  if (lease && length > MAX_UNNOTICED_BYTES && !isHead) {
+    if (typeof body === 'string') lease.hold().setAnyway(length);
+    await lease.stream.wait(STREAM_BYTES, c.var.signal);
+    return stream(c, sentParts(parts, release), allHeaders, { status, length });
   }
-  c.var.stats.bytes = bytes.length;
-  return c.body(bytes, status, allHeaders);
+  c.var.stats.bytes = length;
+  const bytes = isHead ? null : concat(...parts);
+  release?.();
+  return c.newResponse(bytes, status, allHeaders);
+}
+
+/** Frees a body when it has been sent. Not when the transfer is aborted: a write may still read from it. */
+function* sentParts(parts: Body['parts'], release: Body['release']): Generator<Uint8Array, void, void> {
+  yield* parts;
+  release?.();
 }
 
 /** Sends a complete body of an account with its entity tag, or 304 without a body if the client already has it. */
-export async function sendTagged(
-  c: Context<AppEnv>,
-  body: Uint8Array<ArrayBuffer>,
-  headers: Headers,
-): Promise<Response> {
-  const etag = await etagOf(c.var.account.id, body);
-  if (ifNoneMatchNames(c.req.header('If-None-Match'), etag)) return c.body(null, 304, { ETag: etag });
-  return sendBody(c, body, { ...headers, ETag: etag });
+export async function sendTagged(c: Context<AppEnv>, body: Body, headers: Headers): Promise<Response> {
+  const etag = await etagOf(c.var.account.id, body.parts);
+  if (!ifNoneMatchNames(c.req.header('If-None-Match'), etag)) return sendBody(c, body, { ...headers, ETag: etag });
+  body.release?.();
+  return c.body(null, 304, { ETag: etag });
+}
+
+/**
+ * The entity tag of a body: 128 bits of a SHA-256. It is weak, since the body is also sent compressed, and differs between
+ * accounts even for equal bodies.
+ *
+ * @param parts of the body, in order
+ */
+async function etagOf(accountId: string, parts: readonly Uint8Array[]): Promise<string> {
+  const sha256 = new crypto.DigestStream('SHA-256');
+  const writer = sha256.getWriter();
+  for (const part of parts) await writer.write(part);
+  await writer.close();
+  const digest = await sha256Hex(`${accountId} ${hexOf(await sha256.digest)}`);
+  return `W/"${digest.slice(0, 32)}"`;
 }
 
 /**
@@ -64,7 +108,7 @@ export async function sendStream(
   const { cf } = c.req.raw as Request<unknown, IncomingRequestCfProperties>;
   if (cf?.httpProtocol === 'HTTP/1.0') throw httpVersionNotSupported();
   if (c.req.method === 'HEAD') return c.body(null, 200, headers);
-  await c.var.lease.body.wait(STREAM_BYTES, c.var.signal);
+  await c.var.lease.stream.wait(STREAM_BYTES, c.var.signal);
   return stream(c, chunks, headers);
 }
 
@@ -99,15 +143,18 @@ export const totalCount = (total: number | undefined): Headers =>
   total === undefined ? {} : { 'X-Total-Count': String(total) };
 
 /** Reads a body that fits in memory. A chunk may reuse the memory of the previous one. */
-export async function readBody(
-  c: Context<AppEnv>,
-  chunks: AsyncIterable<Uint8Array>,
-): Promise<Uint8Array<ArrayBuffer>> {
+export async function readBody(c: Context<AppEnv>, chunks: AsyncIterable<Uint8Array>): Promise<Body> {
+  const { lease, signal } = c.var;
+  const hold = lease.hold();
   const output = new Output();
   for await (const chunk of chunks) {
-    await c.var.lease.body.wait(output.capacityFor(chunk.length), c.var.signal);
+    await hold.wait(output.capacityFor(chunk.length), signal);
     output.reserve(chunk.length);
     output.write(chunk);
   }
-  return output.written;
+  const release = () => {
+    free(output.bytes);
+    hold.release();
+  };
+  return { parts: [output.written], release };
 }

@@ -53,8 +53,8 @@ const MAX_TURN_MS = 1_000;
 
 /** What a request holds. */
 export class RequestLease extends Lease {
-  /** The memory of its body. */
-  readonly body = this.hold();
+  /** What its body takes while it is streamed, besides its bytes. */
+  readonly stream = this.hold();
   #used = REQUEST_BYTES;
   #reserved = 0;
 
@@ -189,7 +189,7 @@ export class ExportLease {
     this.#signal = signal;
     this.format = lease.hold();
     this.format.setAnyway(formatBytes);
-    lease.body.setAnyway(STREAM_BYTES);
+    lease.stream.setAnyway(STREAM_BYTES);
   }
 
   /** The size that pages should have, in bytes. */

@@ -7,11 +7,10 @@ import type { Queries } from '../formats/file-format.ts';
 import { jsonPages } from '../formats/page-format.ts';
 import type { AppEnv } from '../http/context.ts';
 import { linkToNext } from '../http/link.ts';
-import { sendBody, sendStream, sendTagged, totalCount } from '../http/send.ts';
+import { jsonBodyOf, sendBody, sendStream, sendTagged, totalCount } from '../http/send.ts';
 import { type Cursor, isSamePosition } from '../responses/cursor.ts';
 import type { Range } from '../responses/selection.ts';
 import { noteJsonPage, runScan } from '../limits/limits.ts';
-import { jsonBodyOf } from './page-body.ts';
 import { type Page, type PageReader, isShort, pageReader } from './page-reader.ts';
 import { rangeAfter } from './read-ahead.ts';
 import { type ResponsesQuery, requireResponses, selectFrom } from './select-responses.ts';
@@ -57,7 +56,7 @@ export async function sendPage(c: Context<AppEnv>, query: PageQuery): Promise<Re
   const rest = pageSize - first.rowCount;
   if (rest === 0 || isShort(first)) {
     const link = rest === 0 && first.last ? linkToNext(c, first.last) : {};
-    const body = jsonBodyOf(first, lease, START, END);
+    const body = jsonBodyOf(first, START, END);
     stats.rows = first.rowCount;
     // With a total there is no entity tag, because the total can change while the page does not.
     const send = query.count ? sendBody : sendTagged;

@@ -1,13 +1,12 @@
 import { FORM_DATA_COLUMNS, formDataQuery } from '../db/surveys.ts';
 import { csvHeader } from '../encode/csv-cell.ts';
 import { csvEncoder } from '../encode/csv.ts';
-import { bodyOf } from '../read/page-body.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { noResponses } from '../http/errors.ts';
 import { survey } from '../http/parameters.ts';
-import { sendBody } from '../http/send.ts';
+import { bodyOf, sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { surveyResponses } from '../openapi/responses.ts';
@@ -32,12 +31,12 @@ export const formData = endpoint({
   },
 
   async handle(c, query) {
-    const { account, db, lease, signal, stats } = c.var;
+    const { account, db, signal, stats } = c.var;
     await selectResponses(c, query);
     await requireResponses(c, query.survey);
     const page = await db.page(formDataQuery(account.id, query.survey), { signal }, encode);
     if (page.rowCount === 0) throw noResponses(query.survey, account.email); // deleted meanwhile
     stats.rows = page.rowCount;
-    return sendBody(c, bodyOf(page, lease, csvHeader(FORM_DATA_COLUMNS), ''), attachment('form-data', CSV));
+    return sendBody(c, bodyOf(page, csvHeader(FORM_DATA_COLUMNS)), attachment('form-data', CSV));
   },
 });

@@ -7,13 +7,12 @@ import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { tooManyRows } from '../http/errors.ts';
 import { columns, filters, format, survey } from '../http/parameters.ts';
-import { sendBody } from '../http/send.ts';
+import { bodyOf, jsonBodyOf, sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { headers, withHeaders } from '../openapi/headers.ts';
 import { reference } from '../openapi/reference.ts';
 import { surveyResponses } from '../openapi/responses.ts';
 import { runScan } from '../limits/limits.ts';
-import { bodyOf, jsonBodyOf } from '../read/page-body.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 
 /** Of the database's result, which is held in memory with the body made from it: some 8,000 questions of 300 characters. */
@@ -61,7 +60,7 @@ export const questions = endpoint({
     if (rowCount === 0) await requireResponses(c, query.survey);
     stats.rows = rowCount;
     return isCsv
-      ? sendBody(c, bodyOf(page, lease, csvHeader(CODEBOOK_COLUMNS), ''), attachment('codebook', CSV))
-      : sendBody(c, jsonBodyOf(page, lease, '{"questions":[', ']}'), { 'Content-Type': 'application/json' });
+      ? sendBody(c, bodyOf(page, csvHeader(CODEBOOK_COLUMNS)), attachment('codebook', CSV))
+      : sendBody(c, jsonBodyOf(page, '{"questions":[', ']}'), { 'Content-Type': 'application/json' });
   },
 });

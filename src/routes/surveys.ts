@@ -1,11 +1,10 @@
 import { SURVEY_COLUMNS, surveysQuery } from '../db/surveys.ts';
 import { ObjectEncoder } from '../encode/json.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { sendTagged } from '../http/send.ts';
+import { jsonBodyOf, sendTagged } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { reference } from '../openapi/reference.ts';
-import { jsonBodyOf } from '../read/page-body.ts';
 import { notModifiedResponse } from '../openapi/responses.ts';
 
 const JSON_COLUMNS: ReadonlySet<string> = new Set(['metadata', 'translation_conf', 'timeouts']);
@@ -39,9 +38,9 @@ export const surveys = endpoint({
   },
 
   async handle(c) {
-    const { account, db, lease, signal, stats } = c.var;
+    const { account, db, signal, stats } = c.var;
     const page = await db.page(surveysQuery(account.id), { signal }, encoder.encode);
     stats.rows = page.rowCount;
-    return sendTagged(c, jsonBodyOf(page, lease, '[', ']'), { 'Content-Type': 'application/json' });
+    return sendTagged(c, jsonBodyOf(page, '[', ']'), { 'Content-Type': 'application/json' });
   },
 });
