@@ -29,7 +29,7 @@ const memory = new Shares({ place: PLACE_BYTES, common: COMMON_BYTES, waiting: W
 const exports = new Shares({ place: 1, common: 6, most: 4, waiting: WAITING });
 const scans = new Shares({ place: 1, common: 2, most: 2, waiting: WAITING });
 /** Requests to the database. Those beyond the limit take turns: what waits is limited by its memory. */
-const queries = new Shares({ place: 2, common: 24, most: 16, waiting: Infinity });
+const queries = new Shares({ place: 2, common: 14, most: 6, waiting: Infinity });
 /** Pages of exports that are being read beside requests that should not wait for them. */
 const turns = new Shares({ place: 0, common: 1, waiting: Infinity });
 
