@@ -117,7 +117,12 @@ export function connect(env: DatabaseEnv, stats = new QueryStats(), lease?: Requ
     retried(options, async (attempt) => {
       const proof = new Proof(query, true);
       const hold = lease?.hold();
-      const reserve = (bytes: number) => waitFor(hold, PARSED_BYTES * bytes, attempt);
+      const reserve = async (bytes: number) => {
+        // A query without a limit has few rows, so this is the result of another one.
+        if (attempt.maxBytes === undefined && PARSED_BYTES * bytes > MAX_BYTES)
+          throw new DatabaseError('transient', `a result of ${bytes} bytes for few rows`);
+        await waitFor(hold, PARSED_BYTES * bytes, attempt);
+      };
       let isKept = false;
       try {
         const read = proof.rowsOf(await send(proof.sql, query, attempt, { reserve }));
