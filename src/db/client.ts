@@ -118,7 +118,7 @@ export function connect(env: DatabaseEnv, stats = new QueryStats(), lease?: Requ
       const proof = new Proof(query, true);
       const hold = lease?.hold();
       const reserve = async (bytes: number) => {
-        // A query without a limit has few rows, so this is the result of another one.
+        // Without a limit, the largest result has a survey's form versions. This would be some 30,000: it is probably another query's.
         if (attempt.maxBytes === undefined && PARSED_BYTES * bytes > MAX_BYTES)
           throw new DatabaseError('transient', `a result of ${bytes} bytes for few rows`);
         await waitFor(hold, PARSED_BYTES * bytes, attempt);

@@ -51,7 +51,7 @@ export interface ResponsesFile {
   readonly write: (pages: AsyncIterable<EncodedRows>, reserveMemory: ReserveMemory) => AsyncIterable<Uint8Array>;
 }
 
-/** Sets how many bytes a file takes besides its pages. @throws ApiError if there is no room for them within a minute */
+/** Sets how many bytes a file takes besides its pages. @throws ApiError if there is no room for them within 20 s */
 export type ReserveMemory = (bytes: number) => Promise<void>;
 
 /** A table of responses: a file, except for how its cells are written. */

@@ -93,7 +93,7 @@ async function etagOf(accountId: string, parts: readonly Uint8Array[]): Promise<
   return `W/"${digest.slice(0, 32)}"`;
 }
 
-/** The SHA-256 of a body. Of a small one, whose parts are joined, it takes 0.2 ms less than with a stream. */
+/** The SHA-256 of a body. A small one, whose parts are joined, is hashed in one call: a stream takes several. */
 async function digestOf(parts: Body['parts']): Promise<ArrayBuffer> {
   const [only] = parts;
   if (only && parts.length === 1) return crypto.subtle.digest('SHA-256', only);
