@@ -1,5 +1,5 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import type { StoredApiKey } from '../db/accounts.ts';
+import { type StoredApiKey, findApiKey } from '../db/accounts.ts';
 import { DatabaseError } from '../db/errors.ts';
 import type { AppEnv } from '../http/context.ts';
 import { RevokedKeyError, invalidToken, tooManyFailures, tooManyRequests } from '../http/errors.ts';
@@ -9,6 +9,17 @@ import { addressOf, enforceLimit } from './rate-limits.ts';
 
 /** RFC 6750 section 2.1: the scheme, in any case (RFC 9110 section 11.1), one or more spaces, the token. */
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
+
+/**
+ * A transfer reads KV for at most so many checks of its key, and then the database: a request may use KV 1,000 times.
+ * https://developers.cloudflare.com/kv/platform/limits/
+ */
+const MAX_KV_CHECKS = 900;
+/** A check during a transfer counts as no other request. */
+const NOT_COUNTED: Pick<KeyRequest, 'stats' | 'countFailure'> = {
+  stats: { keyCache: null },
+  countFailure: async () => {},
+};
 
 /**
  * Requires a key that was issued, is not revoked and has not expired, and sets `account` to the account it belongs to.
@@ -21,8 +32,10 @@ export function authenticate(): MiddlewareHandler<AppEnv> {
   const cache = new KeyCache();
   return async function authenticateByApiKey(c, next) {
     await c.var.stats.timeAuth(() => authenticateRequest(c, cache));
+    let checks = 0;
     c.set('checkKey', async () => {
-      if (!(await isStillValid(c, cache))) throw new RevokedKeyError('the key was revoked or has expired');
+      const find = checks++ < MAX_KV_CHECKS ? () => findKey(c, cache, NOT_COUNTED) : () => findKeyInDatabase(c);
+      if (!(await isStillValid(find))) throw new RevokedKeyError('the key was revoked or has expired');
     });
     await next();
   };
@@ -45,9 +58,9 @@ async function authenticateRequest(c: Context<AppEnv>, cache: KeyCache): Promise
 }
 
 /** An outage of the database ends no transfer. */
-async function isStillValid(c: Context<AppEnv>, cache: KeyCache): Promise<boolean> {
+async function isStillValid(find: () => Promise<StoredApiKey | undefined>): Promise<boolean> {
   try {
-    return (await findKey(c, cache, { stats: { keyCache: null }, countFailure: async () => {} })) !== undefined;
+    return (await find()) !== undefined;
   } catch (error) {
     if (error instanceof DatabaseError) return true;
     throw error;
@@ -59,9 +72,13 @@ async function findKey(
   cache: KeyCache,
   { stats, countFailure }: Pick<KeyRequest, 'stats' | 'countFailure'>,
 ): Promise<StoredApiKey | undefined> {
-  const token = BEARER.exec(c.req.header('Authorization') ?? '')?.[1];
+  const token = tokenOf(c);
   if (!token || !isWellFormedApiKey(token)) return undefined;
   const { db, requestId } = c.var;
   const defer = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
   return cache.find(await hashApiKey(token), { kv: c.env.API_KEYS, db, requestId, stats, defer, countFailure });
 }
+
+const findKeyInDatabase = async (c: Context<AppEnv>) => findApiKey(c.var.db, await hashApiKey(tokenOf(c) ?? ''));
+
+const tokenOf = (c: Context<AppEnv>) => BEARER.exec(c.req.header('Authorization') ?? '')?.[1];

@@ -5,7 +5,7 @@ import { hexOf, sha256Hex } from '../encode/sha256.ts';
 import type { HeldPage } from '../db/client.ts';
 import type { AppEnv } from './context.ts';
 import { type RequestLease, STREAM_BYTES } from '../limits/limits.ts';
-import { StalledClientError, httpVersionNotSupported } from './errors.ts';
+import { httpVersionNotSupported } from './errors.ts';
 import { ifNoneMatchNames } from './etag.ts';
 import { detailsOf, logFailure, reasonOf } from './log.ts';
 import type { TransferEnd } from './request-stats.ts';
@@ -128,17 +128,17 @@ function stream(
   headers: Headers,
   { status = 200, length }: { status?: ContentfulStatusCode; length?: number } = {},
 ): Response {
-  const { requestAbort, requestId, signal, stats } = c.var;
+  const { checkKey, requestAbort, requestId, signal, stats } = c.var;
   const end = Promise.withResolvers<TransferEnd>();
   stats.transfer = end.promise;
   const body = streamChunks(chunks, requestAbort, {
     length,
     pace: 'Content-Disposition' in headers ? undefined : PAGE_PACE, // files have a name
     sent: (bytes) => (stats.bytes += bytes),
+    checkKey,
     ended: (how, error) => {
       if (how === 'complete') end.resolve({ end: how });
-      else if (how === 'left' || (signal.aborted && !(error instanceof StalledClientError)))
-        end.resolve({ end: 'client left' });
+      else if (how === 'left' || (how === 'failed' && signal.aborted)) end.resolve({ end: 'client left' });
       else {
         end.resolve({ end: 'failed', reason: reasonOf(error) });
         logFailure('export failed', { requestId, ...detailsOf(error) });

@@ -12,7 +12,10 @@ export interface Pace {
 const FILE_PACE: Pace = { writeBytes: 2.25 * 1024 * 1024, stallMs: 5 * 60_000 };
 /** The body of a page is held in memory until it has been taken. */
 export const PAGE_PACE: Pace = { writeBytes: 64 * 1024, stallMs: 10_000 };
-const STALL_CHECK_MS = 2_500;
+/** How often, at least, a running transfer checks that its key is still valid, in milliseconds. */
+const KEY_CHECK_MS = 10_000;
+/** How often the watch of a transfer looks at the clock, in milliseconds. */
+const WATCH_MS = 2_500;
 
 /** Options and callbacks of a transfer. */
 export interface Transfer {
@@ -22,13 +25,15 @@ export interface Transfer {
   readonly pace?: Pace | undefined;
   /** This many more bytes were written to the client. */
   readonly sent: (bytes: number) => void;
-  /** Called once. `left`: the client disconnected; `failed`: reading a chunk failed with `error`, or the client stalled. */
-  readonly ended: (how: 'complete' | 'left' | 'failed', error?: unknown) => void;
+  /** Called every 10 s, also while the client takes nothing. If it rejects, the transfer is aborted. */
+  readonly checkKey?: () => Promise<void>;
+  /** Called once. `left`: the client disconnected; `failed`: reading a chunk failed; `stopped`: the client stalled, or its key was refused. */
+  readonly ended: (how: 'complete' | 'left' | 'failed' | 'stopped', error?: unknown) => void;
 }
 
 /**
  * Streams chunks as they are read. If reading one fails, the transfer is aborted: the client sees neither a clean end nor error
- * text in the file. So it is if the client is too slow, because the transfer holds memory.
+ * text in the file. So it is if the client is too slow, because the transfer holds memory, and if its key is no longer valid.
  *
  * The next chunk is read when the previous one has been consumed, whose memory may then be reused. Among workerd's streams,
  * IdentityTransformStream guarantees this: a write resolves when its bytes have been read.
@@ -54,7 +59,7 @@ async function pump(
   transfer: Transfer | undefined,
 ): Promise<void> {
   let hasLeft = false;
-  let stalled: StalledClientError | undefined;
+  let stopped: unknown;
   // Notices a client that disconnects between writes, while the next chunk is being read.
   writer.closed.catch((error: unknown) => {
     hasLeft = true;
@@ -62,11 +67,19 @@ async function pump(
   });
   const { writeBytes, stallMs } = transfer?.pace ?? FILE_PACE;
   let writingSince: number | undefined;
-  const watchdog = setInterval(() => {
-    if (writingSince === undefined || Date.now() - writingSince < stallMs) return;
-    stalled = new StalledClientError(`the client did not take ${writeBytes} bytes within ${stallMs / 1000} s`);
-    void writer.abort(stalled).catch(() => {});
-  }, STALL_CHECK_MS);
+  let checked = Date.now();
+  const stop = (reason: unknown) => {
+    stopped ??= reason;
+    void writer.abort(reason).catch(() => {});
+  };
+  const watch = setInterval(() => {
+    const now = Date.now();
+    if (writingSince !== undefined && now - writingSince >= stallMs)
+      stop(new StalledClientError(`the client did not take ${writeBytes} bytes within ${stallMs / 1000} s`));
+    if (now - checked <= KEY_CHECK_MS - WATCH_MS) return;
+    checked = now;
+    transfer?.checkKey?.().catch(stop);
+  }, WATCH_MS);
   try {
     for await (const chunk of chunks) {
       for (let at = 0; at < chunk.length; at += writeBytes) {
@@ -82,11 +95,11 @@ async function pump(
     await writer.close();
     transfer?.ended('complete');
   } catch (error) {
-    if (stalled) transfer?.ended('failed', stalled);
+    if (stopped) transfer?.ended('stopped', stopped);
     else transfer?.ended(hasLeft || writingSince !== undefined ? 'left' : 'failed', error);
     requestAbort.abort(error);
     await writer.abort(error).catch(() => {}); // rejects if the client has already disconnected
   } finally {
-    clearInterval(watchdog);
+    clearInterval(watch);
   }
 }

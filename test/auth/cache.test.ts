@@ -5,8 +5,7 @@ import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { fetchApi, errorBody } from '../support/api.ts';
 import { createAccount, createSurvey, sql, storeKey } from '../support/data.ts';
 import { beginExport, readExport } from '../support/export.ts';
-import { createPagedSurvey } from '../faults/service.ts';
-import { lineOf } from '../support/request-log.ts';
+import { lineOf, linesIn } from '../support/request-log.ts';
 import {
   HOUR,
   MINUTE,
@@ -194,22 +193,35 @@ describe('a revoked key', () => {
     expect(await service.cached(key)).toBeNull();
   });
 
-  test('ends a running export, which a valid key does not', async () => {
-    const survey = await createPagedSurvey();
+  test('ends a transfer, also while its client takes nothing, which a valid key does not', async () => {
+    const survey = await createSurvey(await createAccount());
     const { key } = survey.account;
-    for (const isRevoked of [false, true]) {
-      const held = Promise.withResolvers<void>();
-      service.proxy.inject(({ index }) => (index >= 6 ? held.promise : undefined));
+    await sql(
+      `insert into responses (parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx, question_text, response,
+         timestamp)
+       select 'parent', $1, 'form', 1, n::text, 'q', 1, '?', repeat('x', 1000), timestamptz '2026-03-01Z' + n * interval '1 s'
+       from generate_series(1, 30000) n`,
+      [survey.forms[0]?.id],
+    );
+    service.proxy.inject();
+    const downloadPaused = async ({ isRevoked }: { isRevoked: boolean }) => {
       const response = await beginExport(survey, { headers: { 'Test-Clock-Ahead': '0' } });
-      await expect.poll(() => service.proxy.requests).toBeGreaterThan(6);
+      response.pause();
       if (isRevoked) {
         await revokeInDatabase(key);
         await service.deleteEntry(key);
       }
       await fetch(service.worker.url, { headers: { 'Test-Clock-Forward': String(MINUTE) } });
-      held.resolve();
-      expect((await readExport(response)).complete).toBe(!isRevoked);
-    }
+      await sleep(4 * SECOND); // longer than until the next check
+      const line = linesIn(service.worker).find(({ requestId }) => requestId === response.headers['x-request-id']);
+      return { end: line?.end, reason: line?.reason, complete: (await readExport(response)).complete };
+    };
+    expect(await downloadPaused({ isRevoked: false })).toEqual({ complete: true });
+    expect(await downloadPaused({ isRevoked: true })).toEqual({
+      end: 'failed',
+      reason: 'RevokedKeyError',
+      complete: false,
+    });
   });
 
   test('stays refused even if its entry is still fresh', async () => {

@@ -80,9 +80,9 @@ describe('while lookups fail', () => {
     const response = await beginExport(survey, { headers: { 'Test-Clock-Ahead': '0' } });
     await expect.poll(() => service.proxy.requests).toBeGreaterThan(6);
     await fetch(service.worker.url, { headers: { 'Test-Clock-Forward': String(6 * MINUTE) } });
+    await expect.poll(() => checks).toBeGreaterThan(1);
     held.resolve();
     const download = readExport(response);
-    await expect.poll(() => checks).toBeGreaterThan(1);
     await endRetries();
     expect((await download).complete).toBe(true);
   });
