@@ -46,13 +46,23 @@ export interface ResponsesFile {
    * Writes the file.
    *
    * @param pages the responses; a page's memory is freed before the next page is read
+   * @param first the first of the pages, empty if there are no responses
    * @returns chunks, each valid until the next is requested
    */
-  readonly write: (pages: AsyncIterable<EncodedRows>, reserveMemory: ReserveMemory) => AsyncIterable<Uint8Array>;
+  readonly write: (
+    pages: AsyncIterable<EncodedRows>,
+    reserveMemory: ReserveMemory,
+    first: EncodedRows,
+  ) => AsyncIterable<Uint8Array>;
 }
 
 /** Sets how many bytes a file takes besides its pages. @throws ApiError if there is no room for them within 20 s */
 export type ReserveMemory = (bytes: number) => Promise<void>;
+
+export type Pages = AsyncIterable<EncodedRows> | Iterable<EncodedRows>;
+
+/** Writes the header and the records of a table, made from pages of rows. */
+export type WriteRecords = (writer: RecordWriter, pages: Pages) => AsyncGenerator<Uint8Array, void, void>;
 
 /** A table of responses: a file, except for how its cells are written. */
 export interface Table extends Omit<ResponsesFile, 'write' | 'total'> {
@@ -61,6 +71,7 @@ export interface Table extends Omit<ResponsesFile, 'write' | 'total'> {
   /** Writes the header and the records. */
   readonly records: (
     writer: RecordWriter,
-    ...from: Parameters<ResponsesFile['write']>
+    pages: Pages,
+    reserveMemory: ReserveMemory,
   ) => AsyncGenerator<Uint8Array, void, void>;
 }

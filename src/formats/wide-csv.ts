@@ -11,9 +11,9 @@ export const wideCsv: FileFormat<WideOptions & { readonly bom?: boolean | undefi
     const { records, ...table } = await wideTable(selection, query, queries);
     return {
       ...table,
-      async *write(...from) {
+      async *write(pages, reserveMemory) {
         if (query.bom) yield BOM;
-        yield* records(new CsvRecords(), ...from);
+        yield* records(new CsvRecords(), pages, reserveMemory);
       },
     };
   },

@@ -3,8 +3,7 @@ import type { FileFormat, Table } from './file-format.ts';
 import { longTable } from './xlsx/long-table.ts';
 import { type WideOptions, wideTable } from './wide/table.ts';
 import { checkSheetLimits } from './xlsx/check-limits.ts';
-import { SheetWriter } from './xlsx/sheet.ts';
-import { workbook } from './xlsx/workbook.ts';
+import { sheetOf, workbook } from './xlsx/workbook.ts';
 
 /** The memory that a workbook takes while it is written, besides its table. */
 const WORKBOOK_BYTES = 2 * 1024 * 1024;
@@ -26,8 +25,11 @@ export const xlsx: FileFormat<XlsxQuery> = {
     return {
       ...table,
       total,
-      write: (pages, reserveMemory) =>
-        workbook(records(new SheetWriter(), pages, (bytes) => reserveMemory(bytes + WORKBOOK_BYTES))),
+      write(pages, reserveMemory, first) {
+        const reserve = (bytes: number) => reserveMemory(bytes + WORKBOOK_BYTES);
+        const rows = sheetOf((writer, some) => records(writer, some, reserve), pages, first);
+        return workbook([{ name: 'responses', data: rows }]);
+      },
     };
   },
 };

@@ -46,7 +46,7 @@ export async function sendFile<Q extends ResponsesQuery>(
   const { file, reader, first, total } = begun;
   if (first.rowCount === 0) await requireResponses(c, query.survey);
   const pages = sentPages(readAhead(reader, exportLease, first), c.var);
-  const chunks = file.write(pages, (bytes) => exportLease.format.wait(bytes, signal, FILE_WAIT_MS));
+  const chunks = file.write(pages, (bytes) => exportLease.format.wait(bytes, signal, FILE_WAIT_MS), first);
   const allHeaders = { ...headers, ...totalCount(total) };
   return isShort(first) ? sendBody(c, await readBody(c, chunks), allHeaders) : sendStream(c, chunks, allHeaders);
 }

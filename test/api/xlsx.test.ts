@@ -30,6 +30,17 @@ const rowsOf = (csv: Buffer) =>
     return cells.slice(0, cells.findLastIndex((cell) => cell !== null) + 1);
   });
 
+/** The widths of a workbook's columns, in characters, by name. */
+async function widthsOf(survey: TestSurvey, parameters: Parameters): Promise<Record<string, number>> {
+  const { bytes } = await get(survey, parameters);
+  const xml = readZip(bytes).get('xl/worksheets/sheet1.xml')?.toString() ?? '';
+  const widths = [...xml.matchAll(/<col min="(\d+)" max="\1" width="(\d+)" customWidth="1"\/>/g)];
+  expect(widths.map(([, column]) => Number(column))).toEqual(readWorkbook(bytes)[0]?.map((_, i) => i + 1));
+  return Object.fromEntries(
+    widths.map(([, column, width]) => [readWorkbook(bytes)[0]?.[Number(column) - 1], Number(width)]),
+  );
+}
+
 /** Adds responses at different times. */
 const addAll = (survey: TestSurvey, rows: readonly TestResponse[]) =>
   addResponses(
@@ -96,7 +107,7 @@ describe('a workbook', () => {
     );
   });
 
-  test('has every response once, over many pages, and a frozen first row', async () => {
+  test('has every response once, over many pages', async () => {
     const survey = await createSurvey(account, undefined, 3);
     await addResponses(
       survey,
@@ -110,9 +121,50 @@ describe('a workbook', () => {
     expect([status, headers.get('X-Total-Count')]).toEqual([200, '6000']);
     expect(headers.get('Content-Encoding')).toBeNull();
     expect(readWorkbook(bytes)).toEqual(rowsOf(await copyResponses(survey)));
-    const parts = readZip(bytes);
-    expect(parts.get('xl/worksheets/sheet1.xml')?.toString()).toContain('<pane ySplit="1" topLeftCell="A2"');
-    expect(parts.get('xl/workbook.xml')?.toString()).toContain('<sheet name="responses" sheetId="1" r:id="rId1"/>');
+  });
+
+  test('has one sheet with a frozen first row; its cells are text, and those of the first row bold', async () => {
+    const survey = await createSurvey(account);
+    await addResponses(survey, [{}]);
+    const parts = readZip((await get(survey)).bytes);
+    const part = (name: string) => parts.get(name)?.toString() ?? '';
+    expect(part('xl/workbook.xml').match(/<sheet .*?>/g)).toEqual([
+      '<sheet name="responses" sheetId="1" r:id="rId1"/>',
+    ]);
+    expect(part('xl/worksheets/sheet1.xml')).toContain('<pane ySplit="1" topLeftCell="A2"');
+    // Cells without a format have the first one. 49 is the number format "@".
+    const formats = /<cellXfs count="2">(.*)<\/cellXfs>/.exec(part('xl/styles.xml'))?.[1]?.match(/<xf .*?>/g) ?? [];
+    expect(formats).toEqual([
+      expect.stringMatching(/ numFmtId="49"(?!.* fontId="[^0])/) as string,
+      expect.stringMatching(/ numFmtId="49" fontId="1"/) as string,
+    ]);
+    expect(/<fonts .*?<\/fonts>/.exec(part('xl/styles.xml'))?.[0].match(/<font>.*?<\/font>/g)).toEqual([
+      expect.not.stringContaining('<b/>') as string,
+      expect.stringContaining('<b/>') as string,
+    ]);
+  });
+
+  test('has columns as wide as their names and the first 500 responses require, from 8 to 60 characters', async () => {
+    const survey = await createSurvey(account, undefined, 3);
+    const row = (i: number): TestResponse => ({
+      form: 2,
+      userid: `u${100 + Math.floor(i / 2)}`,
+      question_ref: `q${i % 2}`,
+      question_text: 'é'.repeat(200),
+      response: (i < 500 ? '"🎉"' : 'x').repeat(10),
+      translated_response: i % 2 === 0 ? null : 'x'.repeat(i < 500 ? 45 : 46),
+      pageid: 'x'.repeat(59),
+      timestamp: new Date(Date.UTC(2026, 2, 1) + i).toISOString(),
+    });
+    await addResponses(
+      survey,
+      Array.from({ length: 600 }, (_, i) => row(i)),
+    );
+    const long = { flowid: 14, userid: 8, question_text: 60, response: 41, pageid: 60, translated_response: 46 };
+    expect(await widthsOf(survey, {})).toMatchObject({ ...long, parent_surveyid: 37, question_idx: 13, ad_id: 8 });
+    const wide = { userid: 8, attempts: 9, 'f1.q0': 41, 'f1.q1': 46, started: 25 };
+    expect(await widthsOf(survey, { layout: 'wide', value: 'translated' })).toMatchObject(wide);
+    expect(await widthsOf(survey, { since: '2030-01-01' })).toMatchObject({ question_text: 14, response: 9, ad_id: 8 });
   });
 
   test('is only the header if nothing matches, and has no body for HEAD', async () => {

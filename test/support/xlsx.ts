@@ -61,13 +61,18 @@ export function readZip(file: Buffer): Map<string, Buffer> {
   );
 }
 
-/** The texts of a workbook's cells by row, as Excel reads them. Empty cells are null, those at the end of a row left out. */
-export function readWorkbook(file: Buffer): (string | null)[][] {
-  return readRows(readZip(file).get('xl/worksheets/sheet1.xml')?.toString('utf8') ?? '');
+/**
+ * The texts of a worksheet's cells by row, as Excel reads them. Empty cells are null, those at the end of a row left out.
+ *
+ * @param sheet counted from 1
+ */
+export function readWorkbook(file: Buffer, sheet = 1): (string | null)[][] {
+  return readRows(readZip(file).get(`xl/worksheets/sheet${sheet}.xml`)?.toString('utf8') ?? '');
 }
 
+const ROW = /<row r="(\d+)">(.*?)<\/row>/gsy;
 const CELL =
-  /<c\/>|<c t="str"><v>([^<]+)<\/v><\/c>|<c t="inlineStr"><is><t xml:space="preserve">([^<]+)<\/t><\/is><\/c>/gy;
+  /<c r="([A-Z]+)(\d+)"( s="1")? t="(?:str"><v>([^<]+)<\/v>|inlineStr"><is><t( xml:space="preserve")?>([^<]+)<\/t><\/is>)<\/c>/gy;
 /** https://www.w3.org/TR/xml/#charsets */
 const NOT_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&#13;': '\r' };
@@ -76,22 +81,36 @@ const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', 
 export function readRows(xml: string): (string | null)[][] {
   check(!NOT_XML.test(xml), 'a character that XML cannot hold');
   const rows = xml.replace(/^.*<sheetData>/s, '').replace(/<\/sheetData><\/worksheet>$/, '');
-  const found = Array.from(rows.matchAll(/<row>(.*?)<\/row>|<row\/>/gsy));
+  const found = Array.from(rows.matchAll(ROW));
   check(found.map(([row]) => row).join('') === rows, 'markup that is not a row');
-  return found.map(([, cells = '']) => {
-    const texts = Array.from(cells.matchAll(CELL));
-    check(texts.map(([cell]) => cell).join('') === cells, `markup that is not a cell: ${cells}`);
-    return texts.map(([, text, inline]) => {
-      // LibreOffice trims other cells, and only Excel decodes escapes in them.
-      check(
-        text === undefined ||
-          !/^[\t\n\r \u2000-\u200b\u2028\u2029]|[\t\n\r \u2000-\u200b\u2028\u2029]$|_x[\da-f]{4}_/i.test(text),
-        `not a plain text: ${text}`,
-      );
-      const content = text ?? inline;
-      return content === undefined ? null : decoded(content);
-    });
+  return found.map(([, number, cells = ''], i) => {
+    check(number === String(i + 1), `row ${number} at the place of row ${i + 1}`);
+    const texts: (string | null)[] = [];
+    const all = Array.from(cells.matchAll(CELL));
+    check(all.map(([cell]) => cell).join('') === cells, `markup that is not a cell: ${cells}`);
+    for (const [, letters = '', row, isBold, text, isSpaced, inline = ''] of all) {
+      check(row === number && (isBold !== undefined) === (i === 0), `another row or style at ${letters}${row}`);
+      const column = columnOf(letters);
+      check(column >= texts.length, `${letters}${row} after column ${texts.length}`);
+      while (texts.length < column) texts.push(null);
+      checkKind(text ?? inline, text !== undefined, isSpaced !== undefined);
+      texts.push(decoded(text ?? inline));
+    }
+    return texts;
   });
+}
+
+/** @param letters A to Z, AA to ZZ, and so on. @returns the column, counted from 0 */
+const columnOf = (letters: string) =>
+  Array.from(letters).reduce((sum, letter) => 26 * sum + parseInt(letter, 36) - 9, 0) - 1;
+
+/** What programs need to read a text: see src/formats/xlsx/sheet.ts. */
+function checkKind(content: string, isText: boolean, isSpaced: boolean): void {
+  const needsSpace = /^(?:[\t\n\r ]|&#13;)|(?:[\t\n\r ]|&#13;)$/.test(content);
+  check(!needsSpace || isSpaced, `a text that is trimmed: ${content}`);
+  const needsInline =
+    needsSpace || /^[\u2000-\u200b\u2028\u2029]|[\u2000-\u200b\u2028\u2029]$|_x[\da-f]{4}_|&amp;/i.test(content);
+  check(!needsInline || !isText, `not a plain text: ${content}`);
 }
 
 function decoded(content: string): string {

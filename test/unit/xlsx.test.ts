@@ -21,28 +21,29 @@ function xmlOf(rows: readonly (readonly Text[])[]): string {
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(sheet.take());
 }
 
+/** A worksheet with one cell, in the second row. */
+const secondRow = (cell: string) => `<row r="1"></row><row r="2"><c r="A2" ${cell}</c></row>`;
+
 describe('a cell', () => {
   test.each<[string, string, string]>([
     ['plain text', 'né 🎉', 'né 🎉'],
     ['a formula', '=1+1', '=1+1'],
     ['leading zeros', '0012', '0012'],
     ['quotes', 'say "hi", he said', 'say "hi", he said'],
-    ['markup', '<a> & ]]>', '&lt;a&gt; &amp; ]]&gt;'],
+    ['markup', '<a> ]]>', '&lt;a&gt; ]]&gt;'],
     ['a tab and a line feed', 'a\tb\nc', 'a\tb\nc'],
     ['a carriage return', 'a\rb\r\nc', 'a&#13;b&#13;\nc'],
     ['part of an escape', '_x004_ _x00G1_ x0041_ _x0041', '_x004_ _x00G1_ x0041_ _x0041'],
     ['other characters of U+F000 to U+FFFF', '\uf000\ufeff\ufffd', '\uf000\ufeff\ufffd'],
   ])('holds %s as a text', (_, text, xml) => {
-    expect(xmlOf([[text]])).toBe(`<row><c t="str"><v>${xml}</v></c></row>`);
+    expect(xmlOf([[], [text]])).toBe(secondRow(`t="str"><v>${xml}</v>`));
   });
 
   test.each<[string, string, string]>([
-    ['a space at its start', ' a', ' a'],
-    ['a line feed at its end', 'a\n', 'a\n'],
-    ['only a space', ' ', ' '],
     ['a line separator at its start', '\u2028a', '\u2028a'],
     ['an em space at its end', 'a\u2003', 'a\u2003'],
-    ['control characters', 'a\u0001\u001f"\r', 'a_x0001__x001F_"&#13;'],
+    ['an ampersand', 'a & b &lt;', 'a &amp; b &amp;lt;'],
+    ['control characters', 'a\u0001\u001f"\rb', 'a_x0001__x001F_"&#13;b'],
     ['U+FFFE and U+FFFF', 'a\ufffe\uffff', 'a_xFFFE__xFFFF_'],
     [
       'the beginning of an escape before an escape',
@@ -51,27 +52,57 @@ describe('a cell', () => {
     ],
     ['an escape', 'a_x0041_x00eF_', 'a_x005F_x0041_x005F_x00eF_'],
   ])('holds %s as an inline string', (_, text, xml) => {
-    const cell = `<c t="inlineStr"><is><t xml:space="preserve">${xml}</t></is></c>`;
-    expect(xmlOf([[text]])).toBe(`<row>${cell}</row>`);
+    expect(xmlOf([[], [text]])).toBe(secondRow(`t="inlineStr"><is><t>${xml}</t></is>`));
+  });
+
+  test.each<[string, string, string]>([
+    ['a space at its start', ' a', ' a'],
+    ['a line feed at its end', 'a\n', 'a\n'],
+    ['only a space', ' ', ' '],
+    ['a carriage return at its end, and escapes', '\u0001_x0041_&\r', '_x0001__x005F_x0041_&amp;&#13;'],
+  ])('holds %s as an inline string that keeps white space', (_, text, xml) => {
+    expect(xmlOf([[], [text]])).toBe(secondRow(`t="inlineStr"><is><t xml:space="preserve">${xml}</t></is>`));
   });
 });
 
-test('nulls and empty texts are empty cells, left out at the end of a row', () => {
-  const xml = '<row><c/><c/><c t="str"><v>a</v></c></row><row/><row><c t="str"><v>b</v></c></row>';
-  expect(xmlOf([[null, '', 'a', null], ['', null], ['b']])).toBe(xml);
+test('the cells of the first row are bold', () => {
+  const names = '<c r="A1" s="1" t="str"><v>a</v></c><c r="B1" s="1" t="inlineStr"><is><t>&amp;</t></is></c>';
+  expect(xmlOf([['a', '&']])).toBe(`<row r="1">${names}</row>`);
+});
+
+test('nulls and empty texts have no element', () => {
+  const cell = (position: string, text: string) => `<c r="${position}" t="str"><v>${text}</v></c>`;
+  const rows = ['', cell('C2', 'a'), '', cell('A4', 'b')].map((cells, i) => `<row r="${i + 1}">${cells}</row>`);
+  expect(xmlOf([[], [null, '', 'a', null], ['', null], ['b']])).toBe(rows.join(''));
+});
+
+test('every row and cell has its position', () => {
+  const sheet = new SheetWriter();
+  const columns = 16_384;
+  for (let column = 0; column < columns; column++) write(sheet, 'a');
+  sheet.endRecord();
+  const [, ...found] = [...new TextDecoder().decode(sheet.take()).matchAll(/ r="([^"]*)"/g)].map(([, r]) => r);
+  const nameOf = (column: number): string =>
+    (column < 26 ? '' : nameOf(Math.floor(column / 26) - 1)) + String.fromCharCode(65 + (column % 26));
+  expect(found).toEqual(Array.from({ length: columns }, (_, column) => `${nameOf(column)}1`));
+  expect(found.at(-1)).toBe('XFD1');
+
+  const rows = Array.from({ length: 1100 }, (_, i) => [String(i)]);
+  expect(readRows(xmlOf(rows))).toEqual(rows);
 });
 
 test('cells can be skipped, and bytes taken, at any time', () => {
   const sheet = new SheetWriter();
+  const first = '<row r="1"><c r="C1" s="1" t="str"><v>a</v></c>';
   sheet.skip(2);
   write(sheet, 'a');
-  expect(sheet.length).toBe('<row><c/><c/><c t="str"><v>a</v></c>'.length);
-  expect(sheet.take()).toHaveLength('<row><c/><c/><c t="str"><v>a</v></c>'.length);
+  expect(sheet.length).toBe(first.length);
+  expect(sheet.take()).toHaveLength(first.length);
   sheet.skip(1);
   write(sheet, 'b');
   sheet.skip(1);
   sheet.endRecord();
-  expect(new TextDecoder().decode(sheet.take())).toBe('<c/><c t="str"><v>b</v></c></row>');
+  expect(new TextDecoder().decode(sheet.take())).toBe('<c r="E1" s="1" t="str"><v>b</v></c></row>');
 });
 
 describe('the limits of a worksheet', () => {

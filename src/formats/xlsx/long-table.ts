@@ -1,6 +1,6 @@
 import { CSV_COLUMNS, metadataValue } from '../../db/responses.ts';
 import { writeHeader } from '../../encode/records.ts';
-import type { Table } from '../file-format.ts';
+import type { Table, WriteRecords } from '../file-format.ts';
 import { csvPages } from '../page-format.ts';
 
 /** As large as a write to the ZIP file: see zip.ts. */
@@ -10,19 +10,19 @@ const CHUNK_BYTES = 512 * 1024;
 export function longTable(keys: readonly string[] = []): Table {
   const columns = [...CSV_COLUMNS, ...keys.map(metadataValue)];
   const names = [...CSV_COLUMNS, ...keys.map((key) => `metadata.${key}`)];
-  return {
-    names,
-    format: csvPages({ columns, cells: true }),
-    async *records(writer, pages) {
-      writeHeader(writer, names);
-      for await (const page of pages) {
-        for (let row = 0; row + names.length < page.cells.length; row += names.length) {
-          writer.cells(page, row, row + names.length);
-          writer.endRecord();
-          if (writer.length >= CHUNK_BYTES) yield writer.take();
-        }
-      }
-      yield writer.take();
-    },
-  };
+  return { names, format: csvPages({ columns, cells: true }), records: recordsOfRows(names) };
 }
+
+/** The records of a table that has the rows of its pages. @param names of its columns */
+export const recordsOfRows = (names: readonly string[]): WriteRecords =>
+  async function* records(writer, pages) {
+    writeHeader(writer, names);
+    for await (const page of pages) {
+      for (let row = 0; row + names.length < page.cells.length; row += names.length) {
+        writer.cells(page, row, row + names.length);
+        writer.endRecord();
+        if (writer.length >= CHUNK_BYTES) yield writer.take();
+      }
+    }
+    yield writer.take();
+  };

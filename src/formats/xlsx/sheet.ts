@@ -1,14 +1,18 @@
-import { Output } from '../../encode/bytes.ts';
+import { Output, viewOf } from '../../encode/bytes.ts';
 import type { RecordWriter } from '../../encode/records.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
+import { QUOTE, textLength } from './text-length.ts';
 
 /*
  * The rows of a worksheet: from cells of CSV straight to bytes of SpreadsheetML (ECMA-376-1 section 18.3.1), without an object
  * per cell.
  *
- * A cell is `<c t="str"><v>…</v></c>`, without its position: positions make the file three times as large, inline strings a tenth
- * larger. In such a cell, only Excel decodes `_xHHHH_`, and LibreOffice trims the text. So a text that needs an escape, or begins
- * or ends with white space, is an inline string, which LibreOffice and readxl read like Excel.
+ * Every row and cell has its position. It is optional, but without it R's openxlsx, Gnumeric, xlsx2csv, ExcelJS and read-excel-file
+ * return no rows or fail.
+ *
+ * A cell is `<c r="A1" t="str"><v>…</v></c>`, since inline strings make the file a twentieth larger. In such a cell, only Excel
+ * decodes `_xHHHH_`, LibreOffice trims the text, and ExcelJS decodes `&amp;lt;` twice. So a text that needs an escape, begins or
+ * ends with white space, or has an ampersand is an inline string, which they read like Excel.
  */
 
 /** Excel's limits: https://support.microsoft.com/office/excel-specifications-and-limits-1672b34d-7043-467e-8e27-269d656771c3 */
@@ -22,25 +26,49 @@ export class SheetLimitError extends Error {
 }
 
 const utf8 = new TextEncoder();
-const ROW = utf8.encode('<row>');
-const ROW_END = utf8.encode('</row>');
-const EMPTY_ROW = utf8.encode('<row/>');
-const EMPTY = utf8.encode('<c/>');
-const TEXT = { open: utf8.encode('<c t="str"><v>'), close: utf8.encode('</v></c>') };
-const INLINE = {
-  open: utf8.encode('<c t="inlineStr"><is><t xml:space="preserve">'),
-  close: utf8.encode('</t></is></c>'),
-};
-const ESCAPE = utf8.encode('_x');
+
+/** Bytes to write four at a time: see {@link Output.writeFours}. */
+interface Markup {
+  readonly view: DataView;
+  start: number;
+  readonly end: number;
+}
+
+/** @param text ASCII */
+const markup = (text: string): Markup => ({ view: viewOf(utf8.encode(`${text}\0\0\0`)), start: 0, end: text.length });
+
+const ROW = markup('<row r="');
+const ROW_CELLS = markup('">');
+const ROW_END = markup('</row>');
+const CELL = markup('<c r="');
+const POSITION_END = markup('"');
+/** In bold: the second cell format in workbook.ts. Other cells have the first. */
+const NAME_POSITION_END = markup('" s="1"');
+
+/** How a cell holds its text. */
+interface CellKind {
+  readonly open: Markup;
+  readonly close: Markup;
+}
+
+const TEXT: CellKind = { open: markup(' t="str"><v>'), close: markup('</v></c>') };
+const INLINE: CellKind = { open: markup(' t="inlineStr"><is><t>'), close: markup('</t></is></c>') };
+/** Excel and calamine trim other inline strings. R's openxlsx reads `xml:space="preserve">` as a part of the text. */
+const SPACED: CellKind = { open: markup(' t="inlineStr"><is><t xml:space="preserve">'), close: INLINE.close };
+
+const ESCAPE = markup('_x');
 const HEX = utf8.encode('0123456789ABCDEF');
 
-/** Bytes of a cell besides its text, at most. */
-const MAX_MARKUP = 100;
+/** Bytes of a cell besides its text, and those that begin or end its row, at most. */
+const MAX_MARKUP = 120;
 /** Bytes written for one byte of text, at most: those of `_x0001_`. */
 const MAX_EXPANSION = 7;
 
-const QUOTE = 0x22;
 const SPACE = 0x20;
+const AMPERSAND = 0x26;
+const ZERO = 0x30;
+const NINE = 0x39;
+const UPPER_A = 0x41;
 const UNDERSCORE = 0x5f;
 const LOWER_X = 0x78;
 /** The first byte of U+2000 to U+2FFF, some of which LibreOffice trims. */
@@ -53,57 +81,76 @@ const SPECIAL = new Uint8Array(256).fill(1, 0, 0x20);
 SPECIAL[0x09] = SPECIAL[0x0a] = 0;
 SPECIAL[QUOTE] = SPECIAL[UNDERSCORE] = SPECIAL[EF] = 1;
 /** By character. A carriage return would otherwise be read as a line feed (XML 1.0 section 2.11). */
-const ENTITIES: (Uint8Array | undefined)[] = [];
+const ENTITIES: (Markup | undefined)[] = [];
 for (const [char, entity] of [
   ['&', '&amp;'],
   ['<', '&lt;'],
   ['>', '&gt;'],
   ['\r', '&#13;'],
 ] as const) {
-  ENTITIES[char.charCodeAt(0)] = utf8.encode(entity);
+  ENTITIES[char.charCodeAt(0)] = markup(entity);
   SPECIAL[char.charCodeAt(0)] = 1;
 }
 
-/** Writes records as the rows of a worksheet. */
+/** Writes records as the rows of a worksheet, the first one in bold. */
 export class SheetWriter implements RecordWriter {
   readonly #output = new Output();
+  /** The number of the row, from 1. */
+  readonly #row: Markup = { view: viewOf(Uint8Array.of(0, 0, 0, 0, 0, 0, ZERO + 1, 0, 0, 0)), start: 6, end: 7 };
+  /** The number of records before the current one, and of its cells so far. */
   #records = 0;
-  /** The cells of the record so far, and how many of them, at its end, are empty and have not been written. */
   #cells = 0;
-  #empty = 0;
+  #hasBegun = false;
 
   /** @throws SheetLimitError for a cell of more than {@link MAX_CELL_LENGTH} */
   cells({ data, cells }: EncodedRows, from: number, to: number): void {
     for (let cell = from; cell < to; cell++) this.#cell(data, cells[cell] as number, (cells[cell + 1] as number) - 1);
   }
 
+  /** An empty cell has no element. */
   #cell(bytes: Uint8Array, start: number, end: number): void {
+    const column = this.#cells++;
     const quotes = bytes[start] === QUOTE ? 1 : 0;
     const from = start + quotes;
     const to = end - quotes;
-    if (from >= to) return this.skip(1);
-    if (to - from > MAX_CELL_LENGTH && lengthOf(bytes, from, to) > MAX_CELL_LENGTH) {
+    if (from >= to) return;
+    if (to - from > MAX_CELL_LENGTH && textLength(bytes, from, to) > MAX_CELL_LENGTH) {
       throw new SheetLimitError(`a cell of more than ${MAX_CELL_LENGTH} characters`);
     }
     const output = this.#output;
-    output.reserve(MAX_MARKUP + EMPTY.length * this.#empty + MAX_EXPANSION * (to - from));
-    if (this.#cells === this.#empty) append(output, ROW);
-    for (; this.#empty > 0; this.#empty--) append(output, EMPTY);
-    this.#cells++;
-    if (mayBeTrimmed(bytes, from, to) || !writeText(output, bytes, from, to)) writeInline(output, bytes, from, to);
+    output.reserve(MAX_MARKUP + MAX_EXPANSION * (to - from));
+    if (!this.#hasBegun) this.#begin();
+    write(output, CELL);
+    writeColumn(output, column);
+    write(output, this.#row);
+    write(output, this.#records > 0 ? POSITION_END : NAME_POSITION_END);
+    const { length } = output;
+    const kind = kindOf(bytes, from, to);
+    if (writeText(output, bytes, from, to, kind)) return;
+    output.length = length;
+    writeText(output, bytes, from, to, INLINE);
   }
 
   skip(count: number): void {
     this.#cells += count;
-    this.#empty += count;
   }
 
   /** @throws SheetLimitError for a record beyond {@link MAX_ROWS} */
   endRecord(): void {
     if (++this.#records > MAX_ROWS) throw new SheetLimitError(`more than ${MAX_ROWS} records`);
     this.#output.reserve(MAX_MARKUP);
-    append(this.#output, this.#cells === this.#empty ? EMPTY_ROW : ROW_END);
-    this.#cells = this.#empty = 0;
+    if (!this.#hasBegun) this.#begin();
+    write(this.#output, ROW_END);
+    increase(this.#row);
+    this.#cells = 0;
+    this.#hasBegun = false;
+  }
+
+  #begin(): void {
+    write(this.#output, ROW);
+    write(this.#output, this.#row);
+    write(this.#output, ROW_CELLS);
+    this.#hasBegun = true;
   }
 
   take(): Uint8Array {
@@ -115,66 +162,76 @@ export class SheetWriter implements RecordWriter {
   }
 }
 
-/** The length in UTF-16 of a cell's text, whose quotes are doubled. */
-function lengthOf(bytes: Uint8Array, start: number, end: number): number {
-  let length = 0;
-  for (let at = start; at < end; at++) {
-    const byte = bytes[at] as number;
-    if (byte === QUOTE) at++;
-    if ((byte & 0xc0) !== 0x80) length += byte < 0xf0 ? 1 : 2;
-  }
-  return length;
+/** Adds one to the number of a row, in decimal digits: every cell repeats it. */
+function increase(number: Markup): void {
+  let at = number.end - 1;
+  for (; number.view.getUint8(at) === NINE; at--) number.view.setUint8(at, ZERO);
+  number.view.setUint8(at, (number.view.getUint8(at) || ZERO) + 1);
+  number.start = Math.min(number.start, at);
 }
 
-/** Whether a text begins or ends with white space, perhaps: XML's, or that of U+2000 to U+2FFF. */
-function mayBeTrimmed(bytes: Uint8Array, start: number, end: number): boolean {
+function write(output: Output, { view, start, end }: Markup): void {
+  output.writeFours(view, start, end);
+}
+
+/** Writes a column's letters: A to Z, AA to ZZ, AAA and further. @param column counted from 0 */
+function writeColumn(output: Output, column: number): void {
+  if (column >= 26 + 26 * 26) output.writeByte(UPPER_A + Math.floor((column - 26 - 26 * 26) / (26 * 26)));
+  if (column >= 26) output.writeByte(UPPER_A + (Math.floor((column - 26) / 26) % 26));
+  output.writeByte(UPPER_A + (column % 26));
+}
+
+/** The kind of a cell, as far as the first and the last character of its text determine it. */
+function kindOf(bytes: Uint8Array, start: number, end: number): CellKind {
   const first = bytes[start] as number;
-  return first <= SPACE || first === E2 || (bytes[end - 1] as number) <= SPACE || bytes[end - 3] === E2;
+  if (first <= SPACE || (bytes[end - 1] as number) <= SPACE) return SPACED;
+  return first === E2 || bytes[end - 3] === E2 ? INLINE : TEXT;
 }
 
-/** Writes a cell. @returns false, having written nothing, if its text has to be an inline string */
-function writeText(output: Output, bytes: Uint8Array, start: number, end: number): boolean {
-  const to = output.bytes;
-  let { length } = output;
-  for (let i = 0; i < TEXT.open.length; i++) to[length++] = TEXT.open[i] as number;
-  for (let at = start; at < end; at++) {
-    const byte = bytes[at] as number;
-    if (SPECIAL[byte] !== 0) {
-      if (byte === QUOTE) {
-        at++; // it is doubled
-      } else if (ENTITIES[byte]) {
-        const entity = ENTITIES[byte];
-        for (let i = 0; i < entity.length; i++) to[length++] = entity[i] as number;
-        continue;
-      } else if (isEscaped(bytes, at, end)) {
-        return false;
-      }
+/** Writes the text of a CSV cell, whose quotes are doubled. @returns false if it has to be an inline string */
+function writeText(output: Output, bytes: Uint8Array, start: number, end: number, kind: CellKind): boolean {
+  write(output, kind.open);
+  for (let at = copyPlain(output, bytes, start, end); at < end; at = copyPlain(output, bytes, at, end)) {
+    const byte = bytes[at++] as number;
+    const entity = ENTITIES[byte];
+    if (entity) {
+      if (kind === TEXT && byte === AMPERSAND) return false;
+      write(output, entity);
+    } else if (!isEscaped(bytes, at - 1, end)) {
+      output.writeByte(byte);
+    } else if (kind === TEXT) {
+      return false;
+    } else if (byte === EF) {
+      writeEscape(output, 0xff00 + 0x40 + (bytes[at + 1] as number));
+      at += 2;
+    } else {
+      writeEscape(output, byte);
     }
-    to[length++] = byte;
   }
-  for (let i = 0; i < TEXT.close.length; i++) to[length++] = TEXT.close[i] as number;
-  output.length = length;
+  write(output, kind.close);
   return true;
 }
 
-/** Writes a cell as an inline string. */
-function writeInline(output: Output, bytes: Uint8Array, start: number, end: number): void {
-  append(output, INLINE.open);
-  for (let at = start; at < end; at++) {
+/**
+ * Copies a text up to the next character that may need more than a copy. Nothing else is in this loop: a call would double its
+ * time.
+ *
+ * @returns the character's position, or `end`
+ */
+function copyPlain(output: Output, bytes: Uint8Array, start: number, end: number): number {
+  const to = output.bytes;
+  let { length } = output;
+  let at = start;
+  for (; at < end; at++) {
     const byte = bytes[at] as number;
-    const entity = ENTITIES[byte];
-    if (entity) {
-      append(output, entity);
-    } else if (SPECIAL[byte] !== 0 && byte !== QUOTE && isEscaped(bytes, at, end)) {
-      const isNonCharacter = byte === EF;
-      writeEscape(output, isNonCharacter ? 0xff00 + 0x40 + (bytes[at + 2] as number) : byte);
-      if (isNonCharacter) at += 2;
-    } else {
-      if (byte === QUOTE) at++; // it is doubled
-      output.writeByte(byte);
+    if (SPECIAL[byte] !== 0) {
+      if (byte !== QUOTE) break;
+      at++; // it is doubled
     }
+    to[length++] = byte;
   }
-  append(output, INLINE.close);
+  output.length = length;
+  return at;
 }
 
 /**
@@ -198,11 +255,7 @@ function isHexDigit(byte: number): boolean {
 }
 
 function writeEscape(output: Output, char: number): void {
-  append(output, ESCAPE);
+  write(output, ESCAPE);
   for (let shift = 12; shift >= 0; shift -= 4) output.writeByte(HEX[(char >> shift) & 15] as number);
   output.writeByte(UNDERSCORE);
-}
-
-function append(output: Output, part: Uint8Array): void {
-  for (let i = 0; i < part.length; i++) output.writeByte(part[i] as number);
 }

@@ -1,7 +1,11 @@
+import type { EncodedRows } from '../../encode/rows.ts';
+import type { Pages, WriteRecords } from '../file-format.ts';
+import { ColumnWidths } from './column-widths.ts';
+import { SheetWriter } from './sheet.ts';
 import { type ZipEntry, zip } from './zip.ts';
 
 /*
- * An Excel workbook with one worksheet: the fewest parts that Excel opens (ECMA-376-1 sections 12.3 and 15.2; ECMA-376-2).
+ * An Excel workbook: the fewest parts that Excel opens (ECMA-376-1 sections 12.3 and 15.2; ECMA-376-2).
  */
 
 const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
@@ -12,45 +16,94 @@ const CONTENT_TYPE = 'application/vnd.openxmlformats';
 const utf8 = new TextEncoder();
 const xml = (text: string) => utf8.encode(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n${text}`);
 
-/** The relationship of a package or part to one other part. */
-const relationship = (type: string, target: string) =>
-  `<Relationships xmlns="${PACKAGE}/relationships">` +
-  `<Relationship Id="rId1" Type="${OFFICE}/${type}" Target="${target}"/></Relationships>`;
+/** A worksheet, named in ASCII. */
+export interface Sheet {
+  readonly name: string;
+  readonly data: ZipEntry['data'];
+}
 
-const PARTS: Readonly<Record<string, string>> = {
+/** The number format `@`, text, without which Excel reads a cell again when it is edited. */
+const TEXT = 49;
+/**
+ * The format of cells without another is the first of `cellXfs`; the second is that of names of columns. Excel requires a font,
+ * two fills and a border, and openpyxl a named style.
+ */
+const STYLES =
+  `<styleSheet xmlns="${MAIN}">` +
+  '<fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts>' +
+  '<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>' +
+  '<borders count="1"><border/></borders>' +
+  `<cellStyleXfs count="1"><xf numFmtId="${TEXT}"/></cellStyleXfs>` +
+  `<cellXfs count="2"><xf numFmtId="${TEXT}" xfId="0" applyNumberFormat="1"/>` +
+  `<xf numFmtId="${TEXT}" fontId="1" xfId="0" applyNumberFormat="1" applyFont="1"/></cellXfs>` +
+  '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>';
+
+/** The relationships of a package or part to other parts: `rId1` to the first, and so on. */
+const relationships = (parts: readonly (readonly [type: string, target: string])[]) =>
+  `<Relationships xmlns="${PACKAGE}/relationships">` +
+  parts
+    .map(([type, target], i) => `<Relationship Id="rId${i + 1}" Type="${OFFICE}/${type}" Target="${target}"/>`)
+    .join('') +
+  '</Relationships>';
+
+const contentType = (part: string, type: string) =>
+  `<Override PartName="/xl/${part}" ContentType="${CONTENT_TYPE}-officedocument.spreadsheetml.${type}+xml"/>`;
+
+/** All parts but the worksheets. @param paths of the worksheets */
+const partsOf = (sheets: readonly Sheet[], paths: readonly string[]): Readonly<Record<string, string>> => ({
   '[Content_Types].xml':
     `<Types xmlns="${PACKAGE}/content-types">` +
     `<Default Extension="rels" ContentType="${CONTENT_TYPE}-package.relationships+xml"/>` +
-    `<Override PartName="/xl/workbook.xml" ContentType="${CONTENT_TYPE}-officedocument.spreadsheetml.sheet.main+xml"/>` +
-    `<Override PartName="/xl/worksheets/sheet1.xml" ContentType="${CONTENT_TYPE}-officedocument.spreadsheetml.worksheet+xml"/>` +
+    contentType('workbook.xml', 'sheet.main') +
+    contentType('styles.xml', 'styles') +
+    paths.map((path) => contentType(path, 'worksheet')).join('') +
     '</Types>',
-  '_rels/.rels': relationship('officeDocument', 'xl/workbook.xml'),
+  '_rels/.rels': relationships([['officeDocument', 'xl/workbook.xml']]),
   'xl/workbook.xml':
-    `<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}">` +
-    '<sheets><sheet name="responses" sheetId="1" r:id="rId1"/></sheets></workbook>',
-  'xl/_rels/workbook.xml.rels': relationship('worksheet', 'worksheets/sheet1.xml'),
-};
-
-/** With the first row frozen. */
-const SHEET_START = xml(
-  `<worksheet xmlns="${MAIN}"><sheetViews><sheetView workbookViewId="0">` +
-    '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetData>',
-);
-const SHEET_END = utf8.encode('</sheetData></worksheet>');
+    `<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><bookViews><workbookView/></bookViews><sheets>` +
+    sheets.map(({ name }, i) => `<sheet name="${name}" sheetId="${i + 1}" r:id="rId${i + 1}"/>`).join('') +
+    '</sheets></workbook>',
+  'xl/_rels/workbook.xml.rels': relationships([
+    ...paths.map((path) => ['worksheet', path] as const),
+    ['styles', 'styles.xml'],
+  ]),
+  'xl/styles.xml': STYLES,
+});
 
 /**
  * Writes an Excel workbook.
  *
- * @param rows the rows of its worksheet, as a `SheetWriter` writes them; the first one is frozen
+ * @param sheets their data is read in their order
  * @returns chunks, each valid until the next is requested
  */
-export function workbook(rows: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
-  const parts = Object.entries(PARTS).map(([name, text]): ZipEntry => ({ name, data: [xml(text)] }));
-  return zip([...parts, { name: 'xl/worksheets/sheet1.xml', data: sheet(rows) }]);
+export function workbook(sheets: readonly Sheet[]): AsyncGenerator<Uint8Array, void, void> {
+  const paths = sheets.map((_, i) => `worksheets/sheet${i + 1}.xml`);
+  const parts = Object.entries(partsOf(sheets, paths)).map(([name, text]): ZipEntry => ({ name, data: [xml(text)] }));
+  return zip([...parts, ...sheets.map(({ data }, i) => ({ name: `xl/${paths[i]}`, data }))]);
 }
 
-async function* sheet(rows: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
-  yield SHEET_START;
-  yield* rows;
+/** With the first row frozen. */
+const sheetStart = (widths: readonly number[]) =>
+  `<worksheet xmlns="${MAIN}"><sheetViews><sheetView workbookViewId="0">` +
+  '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols>' +
+  widths.map((width, i) => `<col min="${i + 1}" max="${i + 1}" width="${width}" customWidth="1"/>`).join('') +
+  '</cols><sheetData>';
+const SHEET_END = utf8.encode('</sheetData></worksheet>');
+
+/**
+ * Writes the data of a worksheet.
+ *
+ * @param records writes those of pages, the names of the columns first
+ * @param first the first of the pages, which determines the widths of the columns
+ */
+export async function* sheetOf(
+  records: WriteRecords,
+  pages: Pages,
+  first: EncodedRows,
+): AsyncGenerator<Uint8Array, void, void> {
+  const columns = new ColumnWidths();
+  yield* records(columns, [first]); // nothing
+  yield xml(sheetStart(columns.widths));
+  yield* records(new SheetWriter(), pages);
   yield SHEET_END;
 }
