@@ -1,7 +1,12 @@
+import type { EncodeRows } from '../encode/rows.ts';
 import type { Selection } from '../responses/selection.ts';
+import type { Database, HeldPage } from './client.ts';
 import { filterConditions } from './conditions.ts';
 import { FORM_POSITIONS } from './questions.ts';
 import { type Param, type Query, isoTimestamp } from './sql.ts';
+
+/** Of the database's result, which is held in memory with what is made from it: some 8,000 questions of 300 characters. */
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /** The columns of {@link codebookQuery}, in order. */
 export const CODEBOOK_COLUMNS = [
@@ -61,4 +66,15 @@ export function codebookQuery(selection: Selection, columns: 'form_question' | '
     ) response
     order by position, idx, question_ref collate "C"`;
   return { text, params };
+}
+
+/** Runs {@link codebookQuery}. @throws DatabaseError `too-large` */
+export function readCodebook(
+  db: Database,
+  selection: Selection,
+  columns: 'form_question' | 'question' | undefined,
+  encode: EncodeRows,
+  signal: AbortSignal,
+): Promise<HeldPage> {
+  return db.page(codebookQuery(selection, columns), { signal, maxBytes: MAX_BYTES, retry: 'scan' }, encode);
 }

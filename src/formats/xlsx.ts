@@ -1,18 +1,20 @@
 import { XLSX } from '../http/attachment.ts';
 import type { FileFormat, Table } from './file-format.ts';
+import { codebookSheet } from './xlsx/codebook.ts';
 import { longTable } from './xlsx/long-table.ts';
 import { type WideOptions, wideTable } from './wide/table.ts';
 import { checkSheetLimits } from './xlsx/check-limits.ts';
 import { sheetOf, workbook } from './xlsx/workbook.ts';
 
-/** The memory that a workbook takes while it is written, besides its table. */
+/** The memory that a workbook takes while it is written, besides its table and its codebook. */
 const WORKBOOK_BYTES = 2 * 1024 * 1024;
 
 interface XlsxQuery extends WideOptions {
   readonly layout?: 'long' | 'wide' | undefined;
+  readonly codebook?: boolean | undefined;
 }
 
-/** An Excel workbook with the table of a CSV file, long or wide. */
+/** An Excel workbook with the table of a CSV file, long or wide, and perhaps the codebook. */
 export const xlsx: FileFormat<XlsxQuery> = {
   type: XLSX,
   memoryBytes: WORKBOOK_BYTES,
@@ -22,13 +24,14 @@ export const xlsx: FileFormat<XlsxQuery> = {
       ? await wideTable(selection, query, queries)
       : longTable(query.metadata);
     const total = await checkSheetLimits(selection, table, isWide ? query : undefined, queries);
+    const codebook = query.codebook ? [await codebookSheet(selection, query.columns, queries)] : [];
     return {
       ...table,
       total,
       write(pages, reserveMemory, first) {
         const reserve = (bytes: number) => reserveMemory(bytes + WORKBOOK_BYTES);
         const rows = sheetOf((writer, some) => records(writer, some, reserve), pages, first);
-        return workbook([{ name: 'responses', data: rows }]);
+        return workbook([{ name: 'responses', data: rows }, ...codebook]);
       },
     };
   },

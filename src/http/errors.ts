@@ -135,12 +135,12 @@ export const responseTooLarge = () =>
   );
 
 /** @param what what an Excel worksheet cannot hold */
-const notInWorksheet = (what: string) =>
+const notInWorksheet = (what: string, instead = 'download it as CSV') =>
   new ApiError(
     400,
     'export_too_large',
     `This selection has ${what}, which an Excel worksheet cannot hold. ` +
-      'Narrow it with since, until, shortcode, question_ref or userid, or download it as CSV.',
+      `Narrow it with since, until, shortcode, question_ref or userid, or ${instead}.`,
   );
 
 /** @param most the largest number of records besides the header */
@@ -148,6 +148,10 @@ export const tooManyRecords = (most: number) => notInWorksheet(`more than ${most
 
 /** @param most in UTF-16 code units */
 export const cellTooLong = (most: number) => notInWorksheet(`a cell of more than ${most} characters`);
+
+/** @param most in UTF-16 code units */
+export const codebookCellTooLong = (most: number) =>
+  notInWorksheet(`a codebook with a cell of more than ${most} characters`, 'leave out codebook');
 
 /** The survey does not exist, belongs to another account, or has no responses yet. */
 export const noResponses = (surveyName: string, email: string) =>

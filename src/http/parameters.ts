@@ -121,6 +121,13 @@ export const count = {
   ),
 };
 
+export const codebook = {
+  codebook: flag(
+    'codebook',
+    'Adds a second sheet, `codebook`: the table of `/responses/questions?format=csv` for the same selection.',
+  ),
+};
+
 export const csvOptions = {
   bom: flag('bom', 'Starts the file with a byte order mark, without which Excel garbles UTF-8.'),
   safe: flag(

@@ -1,5 +1,4 @@
-import type { QueryOptions } from '../db/client.ts';
-import { CODEBOOK_COLUMNS, codebookQuery } from '../db/codebook.ts';
+import { CODEBOOK_COLUMNS, readCodebook } from '../db/codebook.ts';
 import { csvHeader } from '../encode/csv-cell.ts';
 import { csvEncoder } from '../encode/csv.ts';
 import { ObjectEncoder } from '../encode/json.ts';
@@ -14,9 +13,6 @@ import { reference } from '../openapi/reference.ts';
 import { surveyResponses } from '../openapi/responses.ts';
 import { runScan } from '../limits/limits.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
-
-/** Of the database's result, which is held in memory with the body made from it: some 8,000 questions of 300 characters. */
-const MAX_BYTES = 4 * 1024 * 1024;
 
 const SHAPE = { columns: CODEBOOK_COLUMNS.length, keyColumns: [] };
 const NUMBERS: ReadonlySet<string> = new Set(['responses', 'participants']);
@@ -52,9 +48,8 @@ export const questions = endpoint({
   async handle(c, query) {
     const { db, lease, signal, stats } = c.var;
     const isCsv = query.format === 'csv';
-    const codebook = codebookQuery(await selectResponses(c, query), query.columns);
-    const options: QueryOptions = { signal, maxBytes: MAX_BYTES, retry: 'scan' };
-    const scan = () => db.page(codebook, options, isCsv ? csv : json.encode);
+    const selection = await selectResponses(c, query);
+    const scan = () => readCodebook(db, selection, query.columns, isCsv ? csv : json.encode, signal);
     const page = await runScan(lease, signal, scan, tooLarge);
     const { rowCount } = page;
     if (rowCount === 0) await requireResponses(c, query.survey);

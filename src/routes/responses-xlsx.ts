@@ -2,7 +2,17 @@ import { xlsx } from '../formats/xlsx.ts';
 import { XLSX } from '../http/attachment.ts';
 import { checkLayout } from '../http/check-layout.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { columns, count, filters, layout, metadata, refusedByXlsx, survey, wide } from '../http/parameters.ts';
+import {
+  codebook,
+  columns,
+  count,
+  filters,
+  layout,
+  metadata,
+  refusedByXlsx,
+  survey,
+  wide,
+} from '../http/parameters.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { streamedResponses, surveyResponses } from '../openapi/responses.ts';
@@ -15,8 +25,8 @@ export const responsesXlsx = endpoint({
   tags: ['Responses'],
   summary: 'All responses as an Excel workbook',
   description:
-    'Streams the table of `/responses/csv` as an Excel workbook with one sheet, `responses`. Every cell is text, so numbers keep their digits and nothing runs as a formula.',
-  query: { ...survey, ...filters, ...count, ...metadata, ...layout, ...wide, ...columns },
+    'Streams the table of `/responses/csv` as an Excel workbook with the sheet `responses`, and with `codebook=true` a second sheet, `codebook`. Every cell is text, so numbers keep their digits and nothing runs as a formula.',
+  query: { ...survey, ...filters, ...count, ...metadata, ...codebook, ...layout, ...wide, ...columns },
   refused: refusedByXlsx,
   responses: {
     ...surveyResponses,

@@ -178,6 +178,113 @@ describe('a workbook', () => {
   });
 });
 
+describe('the codebook in a workbook', () => {
+  const sheetsOf = (file: Buffer) =>
+    [
+      ...(readZip(file)
+        .get('xl/workbook.xml')
+        ?.toString()
+        .matchAll(/<sheet name="(.*?)"/g) ?? []),
+    ].map(([, name]) => name);
+
+  test('is a second sheet with the table of /responses/questions, for any rows and parameters', async () => {
+    const anyParameters: fc.Arbitrary<Parameters> = fc.record(
+      {
+        layout: fc.constant('wide'),
+        columns: fc.constantFrom('form_question', 'question'),
+        repeats: fc.constant('drop'),
+        shortcode: fc.constant('f0'),
+        question_ref: fc.constant(['q1']),
+        since: fc.constant('2026-03-01T00:00:00.103Z'),
+      },
+      { requiredKeys: ['layout'] },
+    );
+    await fc.assert(
+      fc.asyncProperty(anyResponses, anyParameters, async (rows, parameters) => {
+        const survey = await createSurvey(account, undefined, 3);
+        await addAll(survey, rows);
+        const { status, bytes } = await get(survey, { ...parameters, codebook: 'true' });
+        expect([status, sheetsOf(bytes)]).toEqual([200, ['responses', 'codebook']]);
+        const table = await get(survey, { ...parameters, format: 'csv' }, '/responses/questions');
+        expect(readWorkbook(bytes, 2)).toEqual(rowsOf(table.bytes));
+        expect(readWorkbook(bytes)).toEqual(rowsOf((await get(survey, parameters, '/responses/csv')).bytes));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('follows the responses, has widths of its own, and is not part of the count', async () => {
+    const survey = await createSurvey(account);
+    await addResponses(
+      survey,
+      Array.from({ length: 600 }, () => ({ question_text: 'What? '.repeat(300) })),
+    );
+    const { bytes, headers } = await get(survey, { codebook: 'true', count: 'true' });
+    expect(headers.get('X-Total-Count')).toBe('600');
+    expect([...readZip(bytes).keys()].slice(-2)).toEqual(['xl/worksheets/sheet1.xml', 'xl/worksheets/sheet2.xml']);
+    expect(readWorkbook(bytes)).toHaveLength(601);
+    const table = await get(survey, { format: 'csv' }, '/responses/questions');
+    expect(readWorkbook(bytes, 2)).toEqual(rowsOf(table.bytes));
+    const widths =
+      readZip(bytes)
+        .get('xl/worksheets/sheet2.xml')
+        ?.toString()
+        .matchAll(/ width="(\d+)"/g) ?? [];
+    expect(Array.from(widths, ([, width]) => Number(width))).toEqual([8, 10, 13, 13, 60, 10, 13, 28, 28]);
+  });
+
+  test('is only its header if nothing matches, and is left out unless requested', async () => {
+    const survey = await createSurvey(account);
+    await addResponses(survey, [{}]);
+    const empty = await get(survey, { since: '2030-01-01', codebook: 'true' });
+    expect(readWorkbook(empty.bytes, 2)).toHaveLength(1);
+    expect(sheetsOf((await get(survey, { codebook: 'false' })).bytes)).toEqual(['responses']);
+    const csv = await get(survey, { codebook: 'true' }, '/responses/csv');
+    expect(csv.headers.get('X-Ignored-Parameters')).toBe('codebook');
+  });
+
+  test('can be too large, or have a text that is too long, which a workbook without it need not have', async () => {
+    const asWide = async (survey: TestSurvey, codebook: string) => {
+      const { status, headers, text: body } = await get(survey, { layout: 'wide', codebook });
+      return [status, headers.get('X-Error-Code'), status === 200 ? '' : body];
+    };
+    const survey = await createSurvey(account);
+    const old = { question_ref: 'q', timestamp: '2026-03-01T00:00:00Z', question_text: 'x'.repeat(LONGEST + 1) };
+    await addResponses(survey, [
+      old,
+      { ...old, timestamp: '2026-03-01T00:00:01Z', question_text: 'x'.repeat(LONGEST) },
+    ]);
+    expect(await asWide(survey, 'true')).toEqual([200, null, '']); // it has the latest text
+
+    await addResponses(survey, [
+      { ...old, timestamp: '2026-03-01T00:00:02Z', question_text: `${'🎉'.repeat(LONGEST / 2)}xx` },
+    ]);
+    expect(await asWide(survey, 'true')).toEqual([
+      400,
+      'export_too_large',
+      errorBody(
+        'This selection has a codebook with a cell of more than 32767 characters, which an Excel worksheet cannot hold. ' +
+          'Narrow it with since, until, shortcode, question_ref or userid, or leave out codebook.',
+      ),
+    ]);
+    expect(await asWide(survey, 'false')).toEqual([200, null, '']);
+
+    const large = await createSurvey(account);
+    await addResponses(
+      large,
+      Array.from({ length: 150 }, () => ({ question_text: 'x'.repeat(30_000) })),
+    );
+    expect(await asWide(large, 'true')).toEqual([
+      400,
+      'export_too_large',
+      errorBody(
+        'This selection has too many questions to return at once. Narrow it with shortcode or question_ref, or leave out codebook.',
+      ),
+    ]);
+    expect(await asWide(large, 'false')).toEqual([200, null, '']);
+  });
+});
+
 describe('a workbook gets an error', () => {
   let survey: TestSurvey;
   beforeAll(async () => {
@@ -201,6 +308,12 @@ describe('a workbook gets an error', () => {
       'another order',
       { order: 'desc' },
       expect.stringContaining('order=desc is supported only by /responses') as string,
+    ],
+    ['another value of codebook', { codebook: 'yes' }, 'codebook must be true or false.'],
+    [
+      'columns of the codebook of a long table',
+      { columns: 'question', codebook: 'true' },
+      'columns can only be used with layout=wide.',
     ],
     ['parameters of the wide layout', { value: 'translated' }, 'value can only be used with layout=wide.'],
     [

@@ -238,6 +238,28 @@ test('a page whose filter matches nothing is a scan, and one that matches at onc
   expect(statuses).toEqual([429, 200, 200, 200, 200]);
 });
 
+test('the codebook of a workbook is held, and counted, while the workbook is sent', async () => {
+  const survey = await createSurvey(greedy[0]?.account as TestSurvey['account']);
+  const text = 'x'.repeat(80);
+  await addResponses(
+    survey,
+    times(15_000, (i) => ({ question_ref: `q${i}`, question_idx: i, question_text: text })),
+  );
+  const isPage = (exchange: Exchange) => isLaterPage(exchange) && exchange.query.includes('parent_surveyid');
+  const start = async (codebook: boolean) => {
+    const { headers, release } = hold(isPage);
+    const path = `/responses/xlsx${query({ survey: survey.name, codebook: String(codebook) })}`;
+    const responses = await Promise.all(times(4, (i) => begin(path, withKey(i), headers)));
+    release();
+    for (const one of responses) await readExport(one);
+    return responses.map(({ statusCode }) => statusCode);
+  };
+  expect(await start(false)).toEqual([200, 200, 200, 200]);
+  // Four of some 8 MiB each are more than the 24 MiB of an account.
+  expect(await start(true)).toEqual(expect.arrayContaining([200, 429]));
+  expect(await start(false)).toEqual([200, 200, 200, 200]);
+});
+
 test('a page whose client takes nothing is ended, and a file is not', async () => {
   const { name } = await large.answers();
   const ended = () => eventsIn(service.stack.worker, 'export failed').length;
