@@ -1,0 +1,104 @@
+import { rm, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ExcelJS from 'exceljs';
+import readExcelFile from 'read-excel-file/node';
+import { beforeAll, describe, expect, test } from 'vitest';
+import * as SheetJS from 'xlsx';
+import { fetchApi, query } from '../support/api.ts';
+import { createAccount } from '../support/data.ts';
+import {
+  LAYOUTS,
+  type Rows,
+  SURVEY,
+  type Sheets,
+  decoded,
+  expectSheets,
+  surveyFiles,
+} from '../support/hard-workbook.ts';
+import { loadFiles } from '../support/load-files.ts';
+import { stackAddress } from '../support/stack-address.ts';
+import { readWorkbook } from '../support/xlsx.ts';
+
+/*
+ * Programs that read workbooks, as npm installs them. `npm run recipes` does the same with Python's.
+ */
+
+/** How a program reads a workbook. */
+type Read = (file: Buffer) => Promise<Sheets>;
+
+const readers: Readonly<Record<string, Read>> = {
+  'the tests': async (file) => ({ responses: readWorkbook(file, 1), codebook: readWorkbook(file, 2) }),
+
+  /** It does not decode escapes. */
+  async ExcelJS(file) {
+    const rowsOf = (sheet: ExcelJS.Worksheet): Rows =>
+      Array.from({ length: sheet.rowCount }, (_, row) =>
+        Array.from({ length: sheet.columnCount }, (__, column) => {
+          const { value } = sheet.getCell(row + 1, column + 1);
+          return typeof value === 'string' ? decoded(value) : (value as null);
+        }),
+      );
+    return Object.fromEntries((await excelJs(file)).worksheets.map((sheet) => [sheet.name, rowsOf(sheet)]));
+  },
+
+  async 'read-excel-file'(file) {
+    const sheets = await readExcelFile(file, { trim: false });
+    return Object.fromEntries(sheets.map(({ sheet, data }) => [sheet, data as Rows]));
+  },
+
+  async SheetJS(file) {
+    const rowsOf = (sheet: SheetJS.WorkSheet) =>
+      SheetJS.utils.sheet_to_json<string[]>(sheet, { header: 1, raw: true, defval: null, blankrows: true });
+    const { Sheets: sheets } = SheetJS.read(file);
+    return Object.fromEntries(Object.entries(sheets).map(([name, sheet]) => [name, rowsOf(sheet)]));
+  },
+};
+
+async function excelJs(file: Buffer): Promise<ExcelJS.Workbook> {
+  const workbook = new ExcelJS.Workbook();
+  await workbook.xlsx.load(file as unknown as ExcelJS.Buffer);
+  return workbook;
+}
+
+const download = async (path: string, parameters: Record<string, string>) => {
+  const { status, bytes } = await fetchApi(path + query({ survey: SURVEY, ...parameters }), { key });
+  expect(status).toBe(200);
+  return bytes;
+};
+
+let key: string;
+beforeAll(async () => {
+  const account = await createAccount();
+  ({ key } = account);
+  const folder = await mkdtemp(join(tmpdir(), 'workbook-'));
+  await loadFiles(stackAddress().databaseUrl, folder, { ...surveyFiles(), email: account.email });
+  await rm(folder, { recursive: true });
+});
+
+describe.each(Object.entries(LAYOUTS))('a workbook with the %s table and the codebook', (_, { table, codebook }) => {
+  let file: Buffer;
+  let expected: { responses: Buffer; codebook: Buffer };
+  beforeAll(async () => {
+    file = await download('/responses/xlsx', { ...table, codebook: 'true' });
+    expected = {
+      responses: await download('/responses/csv', table),
+      codebook: await download('/responses/questions', { ...codebook, format: 'csv' }),
+    };
+  });
+
+  test.each(Object.entries(readers))('has the cells of the CSV files for %s', async (__, read) => {
+    expectSheets(await read(file), expected);
+  });
+
+  test('has its names in bold in a frozen row, and columns of 8 to 60 characters, for ExcelJS', async () => {
+    for (const sheet of (await excelJs(file)).worksheets) {
+      expect(sheet.views).toMatchObject([{ state: 'frozen', xSplit: 0, ySplit: 1 }]);
+      expect([sheet.getCell('A1').font.bold, sheet.getCell('A2').font?.bold]).toEqual([true, undefined]);
+      for (const { width = 0 } of sheet.columns) {
+        expect(width).toBeGreaterThanOrEqual(8);
+        expect(width).toBeLessThanOrEqual(60);
+      }
+    }
+  });
+});
