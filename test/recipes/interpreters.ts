@@ -2,10 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { duckdbFromNpm } from './duckdb.ts';
 import { type Finished, type RunOptions, runProgram } from './programs.ts';
 
-export type Language = 'curl' | 'python' | 'r' | 'duckdb';
+export type Language = 'curl' | 'python' | 'r' | 'duckdb' | 'workbooks';
 
-/** @param path of a recipe */
+/** @param path of a program */
 export function languageOf(path: string): Language {
+  if (path.endsWith('/read_workbooks.py')) return 'workbooks';
   if (path.endsWith('.sh')) return 'curl';
   if (path.endsWith('.py')) return 'python';
   return path.endsWith('.R') ? 'r' : 'duckdb';
@@ -35,7 +36,12 @@ for statement in duckdb.extract_statements(sys.stdin.read()):
         print(database.fetchall())
 `;
 
-/** Finds a language's interpreter with the libraries that its recipes need. */
+const withPython = async (modules: readonly string[]): Promise<Interpreter | Missing> => {
+  const found = await findPython(modules);
+  return 'missing' in found ? found : { version: found.version, run: withFile([found.python, '-B']) };
+};
+
+/** Finds a language's interpreter with the libraries that its programs need. */
 export const findInterpreter: Record<Language, () => Promise<Interpreter | Missing>> = {
   async curl() {
     const version = await firstLine(['curl', '--version']);
@@ -44,11 +50,7 @@ export const findInterpreter: Record<Language, () => Promise<Interpreter | Missi
     return { version: version.split(' ').slice(0, 2).join(' '), run: withFile(['sh']) };
   },
 
-  async python() {
-    const found = await findPython(['requests', 'pandas']);
-    if ('missing' in found) return found;
-    return { version: found.version, run: withFile([found.python, '-B']) };
-  },
+  python: () => withPython(['requests', 'pandas']),
 
   async r() {
     if ((await firstLine(['Rscript', '-e', 'cat(1)'])) !== '1') return { missing: 'R is not installed' };
@@ -69,11 +71,13 @@ export const findInterpreter: Record<Language, () => Promise<Interpreter | Missi
     if ('missing' in fromNpm) return { missing: `DuckDB is not installed; ${found.missing}; ${fromNpm.missing}` };
     return { version: fromNpm.version, run: withInput(fromNpm.command) };
   },
+
+  workbooks: () => withPython(['openpyxl', 'pandas', 'python_calamine', 'xlsx2csv']),
 };
 
 async function findPython(modules: readonly string[]): Promise<{ python: string; version: string } | Missing> {
-  const versions = modules.map((name) => `"${name}", ${name}.__version__`);
-  const code = `import sys, ${modules.join(', ')}; print("Python", sys.version.split()[0], ${versions.join(', ')})`;
+  const versions = modules.map((name) => `"${name}", version("${name}")`);
+  const code = `import sys, ${modules.join(', ')}; from importlib.metadata import version; print("Python", sys.version.split()[0], ${versions.join(', ')})`;
   let missing = 'Python is not installed';
   for (const python of PYTHONS) {
     const version = await firstLine([python, '-c', code]);

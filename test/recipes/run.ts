@@ -1,7 +1,7 @@
 // npm run recipes: runs the programs in recipes/ against the service and checks their results.
 import { Command, InvalidArgumentError } from 'commander';
 import { UserError, reasonOf, runCommand } from '../../tools/command.ts';
-import { checks } from './checks.ts';
+import { programChecks } from './checks.ts';
 import { NotRun } from './checks/expect.ts';
 import { type Interpreter, type Language, type Missing, findInterpreter, languageOf } from './interpreters.ts';
 import { type Trials, prepareTrials } from './trial.ts';
@@ -12,7 +12,8 @@ type Outcome = 'ran' | 'not run' | 'FAILED';
 const program = new Command('npm run recipes --')
   .description(
     'Starts the service with demo data, runs every recipe whose language is installed, and checks its result. ' +
-      'Python is the program in PYTHON, or the first python3 with requests and pandas; DuckDB can be one of its modules.',
+      'Python is the program in PYTHON, or the first python3 with requests and pandas; DuckDB can be one of its modules. ' +
+      '"workbooks" reads Excel files with openpyxl, pandas, python-calamine and xlsx2csv.',
   )
   .option('--require <languages>', `fail if one of these is not installed: ${LANGUAGES.join(',')}`, parseLanguages, [])
   .allowExcessArguments(false);
@@ -29,7 +30,7 @@ await runCommand(async () => {
   const { require: required } = program.parse().opts<{ require: Language[] }>();
   const found = new Map<Language, Interpreter | Missing>();
   for (const language of LANGUAGES) found.set(language, await findInterpreter[language]());
-  for (const [language, one] of found) print(`${language.padEnd(6)}  ${'missing' in one ? one.missing : one.version}`);
+  for (const [language, one] of found) print(`${language.padEnd(9)}  ${'missing' in one ? one.missing : one.version}`);
 
   const missing = required.filter((language) => 'missing' in (found.get(language) ?? { missing: '' }));
   if (missing.length > 0) throw new UserError(`not installed: ${missing.join(', ')}`);
@@ -40,7 +41,7 @@ await runCommand(async () => {
     process.once(signal, () => void trials.stop().finally(() => process.exit(1)));
   const outcomes: Outcome[] = [];
   try {
-    for (const path of Object.keys(checks)) outcomes.push(await runRecipe(path, found, trials));
+    for (const path of Object.keys(programChecks)) outcomes.push(await runRecipe(path, found, trials));
   } finally {
     await trials.stop();
   }
@@ -55,13 +56,13 @@ async function runRecipe(
   trials: Trials,
 ): Promise<Outcome> {
   const report = (outcome: Outcome, details: string): Outcome => {
-    print(`${outcome.padEnd(7)}  ${path.padEnd(28)}  ${details}`);
+    print(`${outcome.padEnd(7)}  ${path.padEnd(35)}  ${details}`);
     return outcome;
   };
   const interpreter = found.get(languageOf(path)) ?? { missing: 'it has no language' };
   if ('missing' in interpreter) return report('not run', interpreter.missing);
   try {
-    const check = checks[path];
+    const check = programChecks[path];
     if (!check) throw new Error('it has no check in test/recipes/checks');
     const start = Date.now();
     const details = await check(trials.of(path, interpreter));

@@ -16,6 +16,8 @@ export interface Trials {
   readonly survey: string;
   /** Sends a GET request to the service without the proxy. A recipe's result is compared with the response. */
   get(path: string, params?: Record<string, string>): Promise<{ readonly body: Buffer; readonly headers: Headers }>;
+  /** Imports the contents of two files into the demo account. */
+  importFiles(contents: { forms: string | Buffer; responses: string }): Promise<void>;
   /** Adds hard responses in one hour, such as `2026-04-10T10`. */
   addResponses(hour: string): Promise<void>;
   /** Creates an empty folder, which `stop` removes. */
@@ -68,14 +70,17 @@ function trialsOn(service: DemoService, proxy: FaultProxy, cleanUp: AsyncDisposa
       cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
       return folder;
     },
-    async addResponses(hour: string) {
+    async importFiles({ forms, responses }: { forms: string | Buffer; responses: string }) {
       const folder = await common.folder();
       const files = { forms: join(folder, 'forms.csv'), responses: join(folder, 'responses.csv') };
+      await writeFile(files.forms, forms);
+      await writeFile(files.responses, responses);
+      await service.importFiles(files);
+    },
+    async addResponses(hour: string) {
       const { body: forms } = await common.get('/responses/form-data');
       const surveyid = forms.toString().split('\n')[1]?.split(',')[0] ?? '';
-      await writeFile(files.forms, forms);
-      await writeFile(files.responses, hardRows(surveyid, hour));
-      await service.importFiles(files);
+      await common.importFiles({ forms, responses: hardRows(surveyid, hour) });
     },
   };
   return {

@@ -23,8 +23,13 @@ describe('npm run recipes', () => {
   });
 
   test.each([
-    ['a required language that is not installed', 'curl,r', { PATH: '/nowhere' }, 'not installed: curl, r\n'],
-    ['an unknown language', 'curl,perl', {}, 'unknown language "perl"; use curl, python, r, duckdb.'],
+    [
+      'a required language that is not installed',
+      'curl,workbooks',
+      { PATH: '/nowhere' },
+      'not installed: curl, workbooks\n',
+    ],
+    ['an unknown language', 'curl,perl', {}, 'unknown language "perl"; use curl, python, r, duckdb, workbooks.'],
   ])('fails for %s', async (_, required, env, message) => {
     const script = fileURLToPath(new URL('../recipes/run.ts', import.meta.url));
     const { status, stderr } = await runProgram([process.execPath, script, '--require', required], { env });
