@@ -47,10 +47,13 @@ const anyResponse: fc.Arbitrary<TestResponse> = fc.record({
     fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String),
   ),
   translated_response: fc.option(pgText, { nil: null }),
-  metadata: fc.option(fc.constantFrom('{}', '{"a": "b,c\\n"}', '{"a": "", "n": 1.10}', '{"a": {"b": null}}'), {
-    nil: null,
-    freq: 20,
-  }),
+  metadata: fc.option(
+    fc.oneof(
+      { weight: 8, arbitrary: fc.constantFrom('{}', '{"a": "b,c\\n"}', '{"a": "", "n": 1.10}', '{"a": {"b": null}}') },
+      { weight: 1, arbitrary: fc.constantFrom('{"a": null, "n": 2}', 'null', '["a"]') },
+    ),
+    { nil: null, freq: 20 },
+  ),
   parent: fc.constantFrom(...PARENTS.slice(0, 2)),
   parent_shortcode: mostly('p', 'p', 'p', 'p,"'),
 });
