@@ -1,7 +1,8 @@
 import type { Selection } from '../responses/selection.ts';
 import type { Database } from './client.ts';
 import { filterConditions } from './conditions.ts';
-import { type Param, type Query, isoTimestamp } from './sql.ts';
+import { IS_KEPT, type LeftOutOptions, leftOutCte } from './left-out.ts';
+import { type AddParam, type Param, type Query, isoTimestamp } from './sql.ts';
 
 export interface Summary {
   readonly responses: number;
@@ -12,35 +13,45 @@ export interface Summary {
   readonly last: string | null;
   /** Ascending, without days that have no responses. */
   readonly days: readonly { readonly day: string; readonly responses: number; readonly participants: number }[];
+  /** How many participants are left out, whom the other numbers do not count. */
+  readonly left_out: number;
 }
 
 /**
  * Counts the responses and participants of a selection, in the first row, and of each of its days, in the others. The query
- * reads only the index, once: a participant counts once a day, and those of all days are far fewer than the responses.
+ * reads only the index, once: a participant counts once a day, and those of all days are far fewer than the responses. To find
+ * the participants to leave out, if any can be, takes another scan.
  *
  * The time zone is set for this statement, in a condition that Postgres evaluates before the scan. `at time zone` would read
  * some names, such as `CET`, as abbreviations without daylight-saving time.
  *
  * @param timeZone a name in `pg_timezone_names`
  */
-export function summaryQuery(selection: Selection, timeZone: string): Query {
+export function summaryQuery(selection: Selection, timeZone: string, options: LeftOutOptions = {}): Query {
   const params: Param[] = [selection.formVersions.map(({ id }) => id), timeZone];
-  const where = filterConditions(selection, (value) => `$${params.push(value)}`);
+  const add: AddParam = (value) => `$${params.push(value)}`;
+  const leftOut = leftOutCte(selection, options, add);
+  const where = [
+    `(select set_config('timezone', $2, true)) is not null`,
+    'surveyid = any($1::uuid[])',
+    ...filterConditions(selection, add),
+    ...(leftOut ? [IS_KEPT] : []),
+  ];
   const text = `
-    with answered as materialized (
+    with ${leftOut ? `${leftOut}, ` : ''}answered as materialized (
       select timestamp::date as day, userid, count(*) as responses, min(timestamp) as first, max(timestamp) as last
       from responses
-      where ${[`(select set_config('timezone', $2, true)) is not null`, 'surveyid = any($1::uuid[])', ...where].join(' and ')}
+      where ${where.join(' and ')}
       group by 1, 2
     )
-    select to_char(day, 'YYYY-MM-DD'), responses, participants, ${isoTimestamp('first')}, ${isoTimestamp('last')}
+    select to_char(day, 'YYYY-MM-DD'), responses, participants, ${isoTimestamp('first')}, ${isoTimestamp('last')}, left_out
     from (
       select null::date as day, coalesce(sum(responses), 0) as responses,
         (select count(*) from (select from answered group by userid) participant) as participants,
-        min(first) as first, max(last) as last
+        min(first) as first, max(last) as last, ${leftOut ? '(select count(*) from left_out)' : '0'} as left_out
       from answered
       union all
-      select day, sum(responses), count(*), null, null from answered group by day
+      select day, sum(responses), count(*), null, null, null from answered group by day
     ) counts
     order by day nulls first`;
   return { text, params };
@@ -55,21 +66,23 @@ export async function summarize(
   db: Database,
   selection: Selection,
   timeZone: string,
+  options: LeftOutOptions,
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<Summary> {
-  const [total, ...days] = await db.rows(summaryQuery(selection, timeZone), {
+  const [total, ...days] = await db.rows(summaryQuery(selection, timeZone, options), {
     signal,
     maxBytes,
     retry: 'scan',
     keep: true,
   });
-  const [, responses, participants, first, last] = total as unknown as [
+  const [, responses, participants, first, last, leftOut] = total as unknown as [
     null,
     string,
     string,
     string | null,
     string | null,
+    string,
   ];
   return {
     responses: Number(responses),
@@ -81,6 +94,7 @@ export async function summarize(
       responses: Number(ofDay),
       participants: Number(participantsOfDay),
     })),
+    left_out: Number(leftOut),
   };
 }
 

@@ -1,7 +1,8 @@
 import type { Selection } from '../responses/selection.ts';
 import type { Database } from './client.ts';
 import { filterConditions } from './conditions.ts';
-import { type Column, lacksMetadata, translatedAnswer } from './responses.ts';
+import { IS_KEPT, type LeftOutOptions, leftOutCte } from './left-out.ts';
+import { type Column, translatedAnswer } from './responses.ts';
 import type { AddParam, Param, Query } from './sql.ts';
 
 /** The columns whose text can have any length. Values of metadata keys are not checked: none is longer than `metadata`. */
@@ -54,31 +55,16 @@ export async function hasLongText(
   return isLong === 't';
 }
 
-/** Which participants a wide table leaves out. */
-export interface LeftOut {
-  readonly repeats?: 'last' | 'first' | 'drop' | undefined;
-  readonly require_metadata?: readonly string[] | undefined;
-}
-
 /** Counts the records of a wide table. Scans the whole selection. */
-export function recordsQuery(selection: Selection, { repeats, require_metadata: required = [] }: LeftOut): Query {
-  const { formVersions } = selection;
-  const params: Param[] = [formVersions.map(({ id }) => id), formVersions.map(({ shortcode }) => shortcode)];
+export function recordsQuery(selection: Selection, options: LeftOutOptions): Query {
+  const params: Param[] = [selection.formVersions.map(({ id }) => id)];
   const add: AddParam = (value) => `$${params.push(value)}`;
-  const where = ['true', ...filterConditions(selection, add)];
-  const isKept = [
-    repeats === 'drop' ? 'count(distinct (form.shortcode, flowid)) = count(distinct form.shortcode)' : 'true',
-    required.length > 0 ? `not bool_or(${lacksMetadata(required)(add, false)})` : 'true',
-  ];
+  const leftOut = leftOutCte(selection, options, add);
+  const where = ['surveyid = any($1::uuid[])', ...filterConditions(selection, add), ...(leftOut ? [IS_KEPT] : [])];
   const text = `
-    select coalesce(sum(records), 0)
-    from (
-      select count(distinct (parent_surveyid, parent_shortcode)) as records
-      from responses join unnest($1::uuid[], $2::text[]) form (id, shortcode) on form.id = surveyid
-      where ${where.join(' and ')}
-      group by userid
-      having ${isKept.join(' and ')}
-    ) participant`;
+    ${leftOut ? `with ${leftOut}` : ''}
+    select count(*)
+    from (select distinct userid, parent_surveyid, parent_shortcode from responses where ${where.join(' and ')}) record`;
   return { text, params };
 }
 
@@ -86,9 +72,9 @@ export function recordsQuery(selection: Selection, { repeats, require_metadata: 
 export async function countRecords(
   db: Database,
   selection: Selection,
-  leftOut: LeftOut,
+  options: LeftOutOptions,
   signal: AbortSignal,
 ): Promise<number> {
-  const [records] = await db.row(recordsQuery(selection, leftOut), { signal, retry: 'scan' });
+  const [records] = await db.row(recordsQuery(selection, options), { signal, retry: 'scan' });
   return Number(records);
 }

@@ -148,6 +148,20 @@ export const layout = {
   ),
 };
 
+/** The parameters of the wide layout that can leave out participants. Undefined if not given, as {@link wide}. */
+export const leftOut = {
+  repeats: choice(
+    'repeats',
+    ['last', 'first', 'drop'],
+    'Which answers a wide file keeps if a participant took a form more than once. `last`: the last answer to each question. `first`: only those of the first attempt. `drop`: none; the participant is left out.',
+  ),
+  require_metadata: keys(
+    'require_metadata',
+    'Leaves out every participant with a response whose metadata lacks this key or has null for it.',
+    'cluster',
+  ),
+};
+
 /** The parameters of the wide layout. Undefined if not given, so that the long layout can refuse them. */
 export const wide = {
   value: choice(
@@ -155,16 +169,7 @@ export const wide = {
     ['response', 'translated'],
     'The text of each answer in the wide layout. `translated`: the translated answer, or the response if there is none.',
   ),
-  repeats: choice(
-    'repeats',
-    ['last', 'first', 'drop'],
-    'Which answers the wide layout keeps if a participant took a form more than once. `last`: the last answer to each question. `first`: only those of the first attempt. `drop`: none; the participant is left out.',
-  ),
-  require_metadata: keys(
-    'require_metadata',
-    'Leaves out of the wide layout every participant with a response whose metadata lacks this key.',
-    'cluster',
-  ),
+  ...leftOut,
 };
 
 export const columns = {

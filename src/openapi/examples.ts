@@ -72,6 +72,7 @@ export const examples = {
       { day: '2026-01-07', responses: 24, participants: 6 },
       { day: '2026-01-08', responses: 16, participants: 4 },
     ],
+    left_out: 0,
   },
   key: { email: 'you@example.org', expires: '2027-01-06T06:00:00.000Z' },
 };

@@ -1,6 +1,7 @@
 import type { SchemaObject } from 'openapi3-ts/oas31';
 import { CODEBOOK_COLUMNS } from '../db/codebook.ts';
 import { JSON_COLUMNS } from '../db/responses.ts';
+import type { Summary } from '../db/summary.ts';
 import { SURVEY_COLUMNS } from '../db/surveys.ts';
 
 /*
@@ -84,7 +85,7 @@ const dayFields: Fields<'day' | 'responses' | 'participants'> = {
   participants: questionFields.participants,
 };
 
-const summaryFields: Fields<'responses' | 'participants' | 'first' | 'last' | 'days'> = {
+const summaryFields: Fields<keyof Summary> = {
   responses: questionFields.responses,
   participants: questionFields.participants,
   first: { ...TIMESTAMP, type: ['string', 'null'], description: 'Time of the first response; null if there is none.' },
@@ -93,6 +94,11 @@ const summaryFields: Fields<'responses' | 'participants' | 'first' | 'last' | 'd
     type: 'array',
     description: 'Days with responses, ascending.',
     items: { type: 'object', required: Object.keys(dayFields), properties: dayFields },
+  },
+  left_out: {
+    ...COUNT,
+    description:
+      'Number of participants that `repeats` and `require_metadata` leave out; the other numbers do not count them.',
   },
 };
 

@@ -1,7 +1,7 @@
 import { isTimeZone, summarize } from '../db/summary.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { badParameter, tooManyRows } from '../http/errors.ts';
-import { TIME_ZONE, filters, survey, timezone } from '../http/parameters.ts';
+import { TIME_ZONE, filters, leftOut, survey, timezone } from '../http/parameters.ts';
 import { sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
@@ -20,8 +20,9 @@ export const summary = endpoint({
   operationId: 'summarizeResponses',
   tags: ['Responses'],
   summary: 'The number of responses and participants',
-  description: 'Counts a survey’s responses and participants, or those that pass the filters, in total and per day.',
-  query: { ...survey, ...filters, ...timezone },
+  description:
+    'Counts a survey’s responses and participants, or those that pass the filters, in total and per day. With `repeats` and `require_metadata`, counts those that a wide file with the same parameters has.',
+  query: { ...survey, ...filters, ...timezone, ...leftOut },
   responses: {
     ...surveyResponses,
     200: {
@@ -39,7 +40,7 @@ export const summary = endpoint({
       throw badParameter('timezone', TIME_ZONE);
     }
     const selection = await selectResponses(c, query);
-    const scan = () => summarize(db, selection, query.timezone, MAX_BYTES, signal);
+    const scan = () => summarize(db, selection, query.timezone, query, MAX_BYTES, signal);
     const counts = await runScan(lease, signal, scan, tooLarge);
     if (counts.responses === 0) await requireResponses(c, query.survey);
     stats.rows = counts.days.length;

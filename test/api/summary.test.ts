@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { anyFilter, pgText } from '../support/arbitraries.ts';
 import { errorBody, fetchApi, query } from '../support/api.ts';
+import { parseCsv } from '../support/csv.ts';
 import {
   type TestAccount,
   type TestResponse,
@@ -14,13 +15,27 @@ import {
   withClient,
 } from '../support/data.ts';
 
+interface Expected {
+  zone?: string;
+  where?: string;
+  userids?: string[];
+  leftOut?: number;
+}
+
 type Parameters = Record<string, string | readonly string[] | undefined>;
 
 const summary = (survey: TestSurvey, parameters: Parameters = {}) =>
   fetchApi(`/responses/summary${query({ survey: survey.name, ...parameters })}`, { key: survey.account.key });
 
-/** The summary of a survey: its responses and participants listed by Postgres in a session of the time zone, and counted here. */
-async function summaryOf(survey: TestSurvey, { zone = 'UTC', where = 'true' } = {}): Promise<string> {
+/**
+ * The summary of a survey: its responses and participants listed by Postgres in a session of the time zone, and counted here.
+ *
+ * @param userids the participants that are not left out
+ */
+async function summaryOf(
+  survey: TestSurvey,
+  { zone = 'UTC', where = 'true', userids, leftOut = 0 }: Expected = {},
+): Promise<string> {
   const rows = await withClient(async (client) => {
     await client.query('begin');
     await client.query(`set local timezone = '${zone}'`);
@@ -28,8 +43,9 @@ async function summaryOf(survey: TestSurvey, { zone = 'UTC', where = 'true' } = 
       `select left(r.timestamp::text, 10) as day, r.userid,
          ${iso('r.timestamp')} as iso
        from responses r join surveys s on s.id = r.surveyid where s.id = any($1::uuid[]) and (${where})
+         and ($2::text[] is null or r.userid = any($2))
        order by r.timestamp`,
-      [survey.forms.map(({ id }) => id)],
+      [survey.forms.map(({ id }) => id), userids],
     );
     await client.query('rollback');
     return result.rows;
@@ -41,7 +57,8 @@ async function summaryOf(survey: TestSurvey, { zone = 'UTC', where = 'true' } = 
   const days = Object.entries(Object.groupBy(rows, ({ day }) => day)).map(([day, some = []]) =>
     Object.assign({ day }, countsOf(some)),
   );
-  return JSON.stringify({ ...countsOf(rows), first: rows[0]?.iso ?? null, last: rows.at(-1)?.iso ?? null, days });
+  const [first, last] = [rows[0]?.iso ?? null, rows.at(-1)?.iso ?? null];
+  return JSON.stringify({ ...countsOf(rows), first, last, days, left_out: leftOut });
 }
 
 /** Zones with whole, half and odd hours, with and without daylight-saving time, and one that skipped a day. */
@@ -56,6 +73,8 @@ const MOMENTS = [
   ...['2026-04-04T15:00:00Z', '2026-10-03T15:30:00Z', '2011-12-30T10:00:00Z', '2011-12-29T11:00:00Z'],
   ...['2026-01-01T00:00:00Z', '2025-12-31T18:30:00Z', '2025-12-31T10:00:00Z', '2026-06-30T22:00:00Z'],
 ];
+/** Metadata that lack every key: SQL and JSON null, and what is not an object or has null as its value. */
+const NO_METADATA = [null, 'null', '[]', '["a"]', '"a"', '1', '{"a": null, "b": null}'];
 const anyResponses = fc.uniqueArray(
   fc.record<TestResponse>({
     form: fc.nat(2),
@@ -65,8 +84,10 @@ const anyResponses = fc.uniqueArray(
         const at = BigInt(Date.parse(moment)) * 1000n + BigInt(microseconds);
         return new Date(Number(at / 1000n)).toISOString().replace('Z', `${String(at % 1000n).padStart(3, '0')}Z`);
       }),
-    userid: fc.oneof(pgText, fc.constantFrom('a', 'b', 'B', 'ä')),
+    userid: fc.oneof(pgText, fc.constantFrom('a', 'b', 'B', 'ä', '')),
     question_ref: fc.constantFrom('q1', 'q2'),
+    flowid: fc.constantFrom('1', '1', '1', '1', '-9223372036854775808'),
+    metadata: fc.constantFrom(...Array<string>(20).fill('{"a": 1, "b": "x"}'), '{"a": 2}', '{}', ...NO_METADATA),
   }),
   {
     minLength: 1,
@@ -97,6 +118,43 @@ test('a summary counts responses and participants, in all and by day, in any tim
     ),
     { numRuns: 30 },
   );
+});
+
+test('a summary counts the participants that a wide file with the same parameters has, and those that it leaves out', async () => {
+  const anyParameters = fc.record(
+    {
+      repeats: fc.constantFrom('drop', 'drop', 'first', 'last'),
+      require_metadata: fc.constantFrom(['a'], ['b', 'a'], ['none']),
+    },
+    { requiredKeys: [] },
+  );
+  const leftOutCounts = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(anyResponses, anyParameters, anyFilter, async (rows, parameters, [filter, where]) => {
+      const survey = await createSurvey(account, undefined, 3); // f0, f0, f1
+      await addResponses(survey, rows);
+      const fetched = async (path: string, extra: Parameters) =>
+        (await fetchApi(`${path}${query({ survey: survey.name, ...filter, ...extra })}`, account)).text;
+      const useridsOf = async (extra: Parameters) => {
+        const file = parseCsv(Buffer.from(await fetched('/responses/csv', { layout: 'wide', ...extra })));
+        return new Set(file.map(({ userid }) => userid ?? ''));
+      };
+      const [all, kept] = [await useridsOf({}), await useridsOf(parameters)];
+      const userids = [...kept];
+      const leftOut = all.size - kept.size;
+      const { text } = await summary(survey, { ...parameters, ...filter });
+      expect(text).toBe(await summaryOf(survey, { where, userids, leftOut }));
+
+      const { questions } = JSON.parse(await fetched('/responses/questions', { userid: [...userids, 'nobody'] })) as {
+        questions: { responses: number }[];
+      };
+      const { responses } = JSON.parse(text) as { responses: number };
+      expect(questions.reduce((sum, question) => sum + question.responses, 0)).toBe(responses);
+      leftOutCounts.add(kept.size === 0 ? 'all' : leftOut === 0 ? 'none' : 'some');
+    }),
+    { numRuns: 60 },
+  );
+  expect(leftOutCounts).toEqual(new Set(['all', 'some', 'none']));
 });
 
 describe('a summary', () => {
@@ -132,7 +190,29 @@ describe('a summary', () => {
   test('has zeros, nulls and no days if nothing matches', async () => {
     for (const parameters of [{ since: '2030-01-01' }, { shortcode: 'none' }, { userid: 'nobody', timezone: 'CET' }]) {
       const { status, text } = await summary(survey, parameters);
-      expect([status, text]).toEqual([200, '{"responses":0,"participants":0,"first":null,"last":null,"days":[]}']);
+      expect([status, text]).toEqual([
+        200,
+        '{"responses":0,"participants":0,"first":null,"last":null,"days":[],"left_out":0}',
+      ]);
+    }
+  });
+
+  test('has zeros, nulls and no days if everybody is left out', async () => {
+    const { status, text } = await summary(survey, { require_metadata: 'cluster' });
+    expect([status, text]).toEqual([
+      200,
+      '{"responses":0,"participants":0,"first":null,"last":null,"days":[],"left_out":40}',
+    ]);
+  });
+
+  test('refuses what a wide file refuses', async () => {
+    const keys = Array.from({ length: 51 }, (_, i) => `key${i}`);
+    for (const [parameters, message] of [
+      [{ repeats: 'none' }, 'repeats must be last, first, or drop.'],
+      [{ require_metadata: keys }, 'require_metadata must be text without NUL characters, given at most 50 times.'],
+    ] as const) {
+      const { status, text } = await summary(survey, parameters);
+      expect([status, text]).toEqual([400, errorBody(message)]);
     }
   });
 

@@ -294,6 +294,14 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
       expect(rowsRead(nodes)).toBe(ROWS);
     });
 
+    test('a summary without some participants reads the responses twice, and the participants once', async () => {
+      const options = { repeats: 'drop', require_metadata: ['none'] } as const;
+      const nodes = await nodesOf(summaryQuery(selection(), 'Asia/Kolkata', options));
+      expect(rowsRead(nodes)).toBe(2 * ROWS);
+      const loops = nodes.filter((node) => node['Node Type'] === 'CTE Scan').map((node) => node['Actual Loops']);
+      expect(new Set(loops)).toEqual(new Set([1]));
+    });
+
     if (forms > 20) return; // filters are tried with fewer form versions only
 
     test('a page of 25 that matches nothing reads at most some 10,000 index entries, twice', async () => {

@@ -1,5 +1,6 @@
 import { countResponses } from '../../db/responses.ts';
-import { type LeftOut, countRecords, hasLongText } from '../../db/xlsx-limits.ts';
+import type { LeftOutOptions } from '../../db/left-out.ts';
+import { countRecords, hasLongText } from '../../db/xlsx-limits.ts';
 import { cellTooLong, tooManyRecords } from '../../http/errors.ts';
 import type { Selection } from '../../responses/selection.ts';
 import type { Queries, Table } from '../file-format.ts';
@@ -18,7 +19,7 @@ const MAX_RECORDS = MAX_ROWS - 1;
 export async function checkSheetLimits(
   selection: Selection,
   { names, format }: Pick<Table, 'names' | 'format'>,
-  leftOut: LeftOut | undefined,
+  leftOut: LeftOutOptions | undefined,
   { db, signal, scan }: Queries,
 ): Promise<number> {
   const responses = await scan(() => countResponses(db, selection, undefined, signal));

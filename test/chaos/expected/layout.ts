@@ -6,7 +6,7 @@ import { codebookJson, codebookTable, questionsOf, summaryJson } from './questio
 import { type Request, formsOf, select } from './select.ts';
 import { mixturesOf } from './mixtures.ts';
 import { type Cells, formDataTable, longHeader, longRecord } from './tables.ts';
-import { wideColumns, wideRecords } from './wide.ts';
+import { isLeftOut, wideColumns, wideRecords } from './wide.ts';
 
 /** Text that a body has for a row; in a wide file, for a participant. */
 export interface Unit {
@@ -41,7 +41,20 @@ export function layoutsOf(request: Request, forms: readonly FormVersion[], state
   const survey = formsOf(parameters, { forms });
   if (path === '/responses/form-data') return [whole(naiveCsv(formDataTable(survey)))];
   const selections = different(states.map(({ responses }) => select(parameters, survey, responses)));
-  if (path === '/responses/summary') return selections.map((rows) => whole(summaryJson(rows, parameters)));
+  if (path === '/responses/summary') {
+    return selections.map((rows) => {
+      const participants = [...Map.groupBy(rows, ({ userid }) => userid).values()];
+      const leftOut = participants.filter((participant) => isLeftOut(participant, survey, parameters));
+      const without = new Set(leftOut.flat());
+      return whole(
+        summaryJson(
+          rows.filter((row) => !without.has(row)),
+          parameters,
+          leftOut.length,
+        ),
+      );
+    });
+  }
   if (path === '/responses/questions') {
     return selections.map((rows) => {
       const questions = questionsOf(rows, survey);

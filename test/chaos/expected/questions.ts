@@ -70,7 +70,8 @@ export function codebookJson(questions: readonly Question[], parameters: Paramet
 
 const participantsOf = (rows: readonly Response[]) => String(new Set(rows.map(({ userid }) => userid)).size);
 
-export function summaryJson(rows: readonly Response[], { timezone = 'UTC' }: Parameters): string {
+/** @param leftOut the number of participants who are not in the rows because of the parameters */
+export function summaryJson(rows: readonly Response[], { timezone = 'UTC' }: Parameters, leftOut: number): string {
   const format = new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' });
   const days = [...Map.groupBy(rows, ({ at }) => format.format(millisecondsOf(at)))].map(([day, group]) =>
     jsonOf([
@@ -86,5 +87,6 @@ export function summaryJson(rows: readonly Response[], { timezone = 'UTC' }: Par
     ['first', quoted(first ? timestampOf(first.at) : null)],
     ['last', quoted(last ? timestampOf(last.at) : null)],
     ['days', `[${days.join(',')}]`],
+    ['left_out', String(leftOut)],
   ]);
 }

@@ -41,12 +41,7 @@ export function wideRecords(
   const shortcodeOf = ({ form }: Response) => shortcodes.get(form) ?? '';
   const columnOf = (row: Response) =>
     keys.indexOf(keyOf({ shortcode: shortcodeOf(row), question: row.question }, parameters));
-  const formCount = (of: readonly Response[]) => [...Map.groupBy(of, shortcodeOf).values()].map(flowsOf);
   const typed = typedBy(parameters);
-
-  const isLeftOut = (participant: readonly Response[]) =>
-    (parameters.repeats === 'drop' && formCount(participant).some((flows) => flows > 1)) ||
-    (parameters.require_metadata ?? []).some((key) => participant.some(({ metadata }) => !(key in metadata.values)));
 
   const recordOf = (record: readonly Response[]): Cells => {
     const kept = parameters.repeats === 'first' ? onlyFirstFlows(record, shortcodeOf) : record;
@@ -59,7 +54,7 @@ export function wideRecords(
       last.flowid,
       timestampOf(first.at),
       timestampOf(last.at),
-      String(Math.max(...formCount(record))),
+      String(Math.max(...flowsByForm(record, forms))),
       last.metadata.json,
       ...metadataCells(last, parameters),
       ...keys.map((_, column) => typed(answers.get(column) ?? null)),
@@ -67,7 +62,7 @@ export function wideRecords(
   };
   const known = rows.filter((row) => columnOf(row) >= 0);
   const participants = [...Map.groupBy(known, ({ userid }) => userid)].filter(
-    ([, participant]) => !isLeftOut(participant),
+    ([, participant]) => !isLeftOut(participant, forms, parameters),
   );
   return new Map(
     participants
@@ -76,9 +71,27 @@ export function wideRecords(
   );
 }
 
+/**
+ * Whether the parameters leave out a participant.
+ *
+ * @param participant all of their responses @param forms all form versions of the survey
+ */
+export const isLeftOut = (
+  participant: readonly Response[],
+  forms: readonly FormVersion[],
+  { repeats, require_metadata: required = [] }: Parameters,
+) =>
+  (repeats === 'drop' && flowsByForm(participant, forms).some((flows) => flows > 1)) ||
+  required.some((key) => participant.some(({ metadata }) => !(key in metadata.values)));
+
 const recordKey = ({ parentId, parentShortcode }: Response) => JSON.stringify([parentId, parentShortcode]);
 
-const flowsOf = (rows: readonly Response[]) => new Set(rows.map(({ flowid }) => flowid)).size;
+/** How many flows there are of each form. */
+function flowsByForm(rows: readonly Response[], forms: readonly FormVersion[]): number[] {
+  const shortcodes = new Map(forms.map(({ id, shortcode }) => [id, shortcode]));
+  const byForm = Map.groupBy(rows, ({ form }) => shortcodes.get(form));
+  return [...byForm.values()].map((some) => new Set(some.map(({ flowid }) => flowid)).size);
+}
 
 function onlyFirstFlows(rows: readonly Response[], shortcodeOf: (row: Response) => string): Response[] {
   const flows = new Map<string, string>();

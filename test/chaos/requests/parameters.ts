@@ -56,7 +56,7 @@ export function randomParameters(
     case '/responses/summary':
       break;
   }
-  return { ...filtered, timezone: pick(random, TIME_ZONES) };
+  return { ...filtered, timezone: pick(random, TIME_ZONES), ...leftOutOptions(random) };
 }
 
 /** Options of the wide layout. */
@@ -64,9 +64,16 @@ function wideOptions(random: Random): Partial<Parameters> {
   return {
     layout: 'wide',
     value: pick(random, [undefined, 'response', 'translated']),
-    repeats: pick(random, [undefined, 'last', 'first', 'drop']),
+    ...leftOutOptions(random),
     columns: someColumns(random),
     metadata: someKeys(random),
+  };
+}
+
+/** Options of the wide layout and the summary. */
+function leftOutOptions(random: Random): Partial<Parameters> {
+  return {
+    repeats: pick(random, [undefined, 'last', 'first', 'drop']),
     require_metadata: pick(random, [undefined, undefined, ['m'], ['ad_id', 'm']]),
   };
 }

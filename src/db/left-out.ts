@@ -1,0 +1,48 @@
+import type { Selection } from '../responses/selection.ts';
+import { filterConditions } from './conditions.ts';
+import { lacksMetadata } from './responses.ts';
+import type { AddParam } from './sql.ts';
+
+/** The parameters by which a wide file leaves out participants. */
+export interface LeftOutOptions {
+  readonly repeats?: 'last' | 'first' | 'drop' | undefined;
+  readonly require_metadata?: readonly string[] | undefined;
+}
+
+/** The condition that a response's participant is not in the common table expression of {@link leftOutCte}. */
+export const IS_KEPT = 'not exists (select from left_out where left_out.userid = responses.userid)';
+
+/**
+ * The common table expression `left_out`: the participants of a selection whom a wide file leaves out. It scans the whole
+ * selection, first by form version, in the order of an index: to sort the responses would write their metadata to disk. Undefined if these parameters leave nobody out.
+ */
+export function leftOutCte(
+  selection: Selection,
+  { repeats, require_metadata: required = [] }: LeftOutOptions,
+  add: AddParam,
+): string | undefined {
+  const { formVersions } = selection;
+  const reasons: string[] = [];
+  if (repeats === 'drop') reasons.push('min(first_flow) < max(last_flow)');
+  if (required.length > 0) reasons.push('bool_or(lacks)');
+  if (reasons.length === 0) return undefined;
+  const ids = add(formVersions.map(({ id }) => id));
+  const shortcodes = add(formVersions.map(({ shortcode }) => shortcode));
+  const where = [`surveyid = any(${ids}::uuid[])`, ...filterConditions(selection, add)];
+  const lacks = required.length > 0 ? `bool_or(${lacksMetadata(required)(add, false)})` : 'false';
+  return `
+    left_out as materialized (
+      select distinct userid
+      from (
+        select userid
+        from (
+          select surveyid, userid, min(flowid) as first_flow, max(flowid) as last_flow, ${lacks} as lacks
+          from responses
+          where ${where.join(' and ')}
+          group by surveyid, userid
+        ) version join unnest(${ids}::uuid[], ${shortcodes}::text[]) form (id, shortcode) on form.id = surveyid
+        group by userid, form.shortcode
+        having ${reasons.join(' or ')}
+      ) participant
+    )`;
+}
