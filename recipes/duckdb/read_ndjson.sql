@@ -1,7 +1,7 @@
 -- Query an NDJSON file
 --
 -- Reads `responses.ndjson`. The columns are listed, so that DuckDB does not guess their types; `metadata` stays JSON. For the folder
--- filled by [Pull new responses](#pull-new-responses-python), write `'pulls/*.ndjson'`.
+-- filled by `pull_new.py`, write `'pulls/*.ndjson'`.
 
 create or replace temp view responses as
 from read_ndjson('responses.ndjson', maximum_object_size = 16777216, columns = {

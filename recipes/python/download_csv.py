@@ -1,7 +1,6 @@
 # Download a survey as CSV
 #
-# Saves the responses as `responses.csv` and the form versions as `form-data.csv`. If anything fails, neither file appears: when
-# the connection breaks, `requests` raises an exception, which ends the program.
+# Saves the responses as `responses.csv` and the form versions as `form-data.csv`. If anything fails, neither file appears.
 
 import os
 import sys
@@ -12,27 +11,38 @@ from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
 API = os.environ.get("SURVEY_API", "http://127.0.0.1:8787/api/v1")
-SURVEY = os.environ["SURVEY"]
+KEY = os.environ.get("SURVEY_KEY") or sys.exit("Set the environment variable SURVEY_KEY to your API key.")
+SURVEY = os.environ.get("SURVEY") or sys.exit("Set the environment variable SURVEY to the name of a survey.")
 
 session = requests.Session()
-session.headers["Authorization"] = f"Bearer {os.environ['SURVEY_KEY']}"
+session.headers["Authorization"] = f"Bearer {KEY.strip()}"
 # When the service is busy (429, 503), retry after the number of seconds it returns.
-session.mount(API, HTTPAdapter(max_retries=Retry(total=8, backoff_factor=1, status_forcelist=[429, 503])))
+retry = Retry(total=8, connect=2, backoff_factor=1, status_forcelist=[429, 503], raise_on_status=False)
+session.mount(API, HTTPAdapter(max_retries=retry))
+
+
+def check(response):
+    """Ends the program with the service's message if the response is an error."""
+    if "X-Error-Code" in response.headers:
+        sys.exit(response.json()["error"]["message"])
+    response.raise_for_status()  # an error of a proxy
 
 
 def download(path, name, **params):
     """Saves a file as `<name>.part`. Returns the response's headers."""
     with session.get(f"{API}{path}", params={"survey": SURVEY, **params}, stream=True, timeout=60) as response:
-        if response.status_code != 200:
-            sys.exit(response.text)  # the service's message
+        check(response)
         with open(f"{name}.part", "wb") as file:
             for piece in response.iter_content(chunk_size=65536):
                 file.write(piece)
         return response.headers
 
 
-total = int(download("/responses/csv", "responses.csv", count="true")["X-Total-Count"])
-download("/responses/form-data", "form-data.csv")
+try:
+    total = int(download("/responses/csv", "responses.csv", count="true")["X-Total-Count"])
+    download("/responses/form-data", "form-data.csv")
+except requests.RequestException as error:
+    sys.exit(f"The download failed: {error}")
 
 table = pandas.read_csv("responses.csv.part", dtype=str, keep_default_na=False)
 if len(table) < total:  # there can be more, if responses arrived in the meantime

@@ -1,16 +1,21 @@
 # Join responses with their form versions
 #
-# Reads `responses.csv` and `form-data.csv` ([download them first](#download-a-survey-as-csv-python)), joined by `surveyid`.
+# Reads `responses.csv` and `form-data.csv` (`download_csv.py` saves them), joined by `surveyid`.
 # `metadata` is JSON: in a response it describes the participant, in a form version the form. In a response it can be missing.
 
 import csv
 import json
 import os
+import sys
 
 import pandas
 
-responses = pandas.read_csv("responses.csv", dtype=str, keep_default_na=False)
-forms = pandas.read_csv("form-data.csv", dtype=str, keep_default_na=False).rename(columns={"metadata": "form_metadata"})
+try:
+    responses = pandas.read_csv("responses.csv", dtype=str, keep_default_na=False)
+    forms = pandas.read_csv("form-data.csv", dtype=str, keep_default_na=False)
+except FileNotFoundError as error:
+    sys.exit(f"{error.filename} is not in this folder: run download_csv.py first.")
+forms = forms.rename(columns={"metadata": "form_metadata"})
 
 # many_to_one: pandas raises an error unless each response has exactly one form version.
 joined = responses.merge(forms, on="surveyid", how="left", validate="many_to_one", indicator=True)

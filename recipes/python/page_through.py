@@ -14,20 +14,29 @@ from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
 API = os.environ.get("SURVEY_API", "http://127.0.0.1:8787/api/v1")
+KEY = os.environ.get("SURVEY_KEY") or sys.exit("Set the environment variable SURVEY_KEY to your API key.")
+SURVEY = os.environ.get("SURVEY") or sys.exit("Set the environment variable SURVEY to the name of a survey.")
 
 session = requests.Session()
-session.headers["Authorization"] = f"Bearer {os.environ['SURVEY_KEY']}"
+session.headers["Authorization"] = f"Bearer {KEY.strip()}"
 # When the service is busy (429, 503), retry after the number of seconds it returns.
-session.mount(API, HTTPAdapter(max_retries=Retry(total=8, backoff_factor=1, status_forcelist=[429, 503])))
+retry = Retry(total=8, connect=2, backoff_factor=1, status_forcelist=[429, 503], raise_on_status=False)
+session.mount(API, HTTPAdapter(max_retries=retry))
+
+
+def check(response):
+    """Ends the program with the service's message if the response is an error."""
+    if "X-Error-Code" in response.headers:
+        sys.exit(response.json()["error"]["message"])
+    response.raise_for_status()  # an error of a proxy
 
 
 def all_responses():
     """Yields the responses of the survey."""
-    params = {"survey": os.environ["SURVEY"], "pageSize": 1000}
+    params = {"survey": SURVEY, "pageSize": 1000}
     while True:
         response = session.get(f"{API}/responses", params=params, timeout=60)
-        if response.status_code != 200:
-            sys.exit(response.text)  # the service's message
+        check(response)
         # parse_float=str keeps all digits of decimal numbers. Python's integers have any length.
         page = response.json(parse_float=str)["responses"]
         if not page:
@@ -36,7 +45,10 @@ def all_responses():
         params["after"] = page[-1]["token"]
 
 
-table = pandas.DataFrame(all_responses(), dtype=object)
+try:
+    table = pandas.DataFrame(all_responses(), dtype=object)
+except requests.RequestException as error:
+    sys.exit(f"The download failed: {error}")
 table["metadata"] = [json.dumps(m, ensure_ascii=False) if m is not None else None for m in table["metadata"]]
 
 # pandas writes missing values and empty strings alike.

@@ -2,17 +2,21 @@
 #
 # [vlab-prepro](https://pypi.org/project/vlab-prepro/) has the steps of the survey platform's own export: final answers, duplicate
 # participants, testers, one row per participant. It reads `metadata` as JSON and stops at a response without metadata, so an empty
-# cell becomes `{}` first. Reads `responses.csv` and `form-data.csv` ([download them first](#download-a-survey-as-csv-python)), and
+# cell becomes `{}` first. Reads `responses.csv` and `form-data.csv` (`download_csv.py` saves them), and
 # requires `python3 -m pip install vlab-prepro`.
 
 import csv
 import os
+import sys
 
 import pandas
 from vlab_prepro import Preprocessor
 
-responses = pandas.read_csv("responses.csv", dtype=str, keep_default_na=False)
-forms = pandas.read_csv("form-data.csv", dtype=str, keep_default_na=False)
+try:
+    responses = pandas.read_csv("responses.csv", dtype=str, keep_default_na=False)
+    forms = pandas.read_csv("form-data.csv", dtype=str, keep_default_na=False)
+except FileNotFoundError as error:
+    sys.exit(f"{error.filename} is not in this folder: run download_csv.py first.")
 responses["metadata"] = responses["metadata"].replace("", "{}")
 forms["metadata"] = "{}"  # or keep it, if no form version has a list in it: pivot would fail
 

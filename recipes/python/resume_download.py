@@ -17,14 +17,23 @@ from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
 API = os.environ.get("SURVEY_API", "http://127.0.0.1:8787/api/v1")
-SURVEY = os.environ["SURVEY"]
+KEY = os.environ.get("SURVEY_KEY") or sys.exit("Set the environment variable SURVEY_KEY to your API key.")
+SURVEY = os.environ.get("SURVEY") or sys.exit("Set the environment variable SURVEY to the name of a survey.")
 
 csv.field_size_limit(2**31 - 1)  # allow long answers
 
 session = requests.Session()
-session.headers["Authorization"] = f"Bearer {os.environ['SURVEY_KEY']}"
+session.headers["Authorization"] = f"Bearer {KEY.strip()}"
 # When the service is busy (429, 503), retry after the number of seconds it returns.
-session.mount(API, HTTPAdapter(max_retries=Retry(total=8, backoff_factor=1, status_forcelist=[429, 503])))
+retry = Retry(total=8, connect=2, backoff_factor=1, status_forcelist=[429, 503], raise_on_status=False)
+session.mount(API, HTTPAdapter(max_retries=retry))
+
+
+def check(response):
+    """Ends the program with the service's message if the response is an error."""
+    if "X-Error-Code" in response.headers:
+        sys.exit(response.json()["error"]["message"])
+    response.raise_for_status()  # an error of a proxy
 
 
 def truncate_to_last_record(file):
@@ -64,8 +73,7 @@ def fetch_rest(file):
     if token:
         params["after"] = token
     with session.get(f"{API}/responses/csv", params=params, stream=True, timeout=60) as response:
-        if response.status_code != 200:
-            sys.exit(response.text)
+        check(response)
         total = done + int(response.headers["X-Total-Count"])
         in_quotes = False
         if not token:
@@ -97,4 +105,8 @@ def download(path, attempts=10):
     os.replace(f"{path}.part", path)
 
 
-download("responses.csv")
+try:
+    check(session.get(f"{API}/key", timeout=60))  # what fails here is no interruption
+    download("responses.csv")
+except requests.RequestException as error:
+    sys.exit(f"The download failed: {error}")

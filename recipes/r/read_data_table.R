@@ -3,7 +3,7 @@
 # `fread` of data.table is the fastest way to read large files in R. It leaves the doubled quotes of CSV as they are
 # ([an open issue](https://github.com/Rdatatable/data.table/issues/1109)), which makes `metadata` invalid JSON, so the recipe halves
 # them. A missing value and an empty answer both become an empty string. Reads `responses.csv` and `form-data.csv`
-# ([download them first](#download-a-survey-as-csv-r)), joined by `surveyid`.
+# (`download_csv.R` saves them), joined by `surveyid`.
 
 library(data.table)
 

@@ -11,6 +11,8 @@ export interface Finished {
 }
 
 export interface RunOptions {
+  /** Arguments of the program. */
+  readonly args?: readonly string[] | undefined;
   readonly cwd?: string | undefined;
   /** Added to the environment of this process. */
   readonly env?: NodeJS.ProcessEnv | undefined;
@@ -23,10 +25,10 @@ const TIMEOUT_MS = 120_000;
 /** Runs a program until it exits, or for two minutes at most. */
 export async function runProgram(
   command: readonly [string, ...string[]],
-  { cwd, env, input = '' }: RunOptions = {},
+  { args: more = [], cwd, env, input = '' }: RunOptions = {},
 ): Promise<Finished> {
   const [program, ...args] = command;
-  const child = spawn(program, args, { cwd, env: { ...process.env, ...env } });
+  const child = spawn(program, [...args, ...more], { cwd, env: { ...process.env, ...env } });
   // spawn's own timeout keeps this process alive if the program does not exist.
   const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);
   const failure = Promise.withResolvers<Finished>();

@@ -10,6 +10,8 @@ export interface DemoService {
   readonly key: string;
   /** Name of the demo survey. */
   readonly survey: string;
+  /** Name of its survey without responses. */
+  readonly emptySurvey: string;
   /** Imports files into the demo account with `npm run db:import`. */
   importFiles(files: { forms: string; responses: string }): Promise<void>;
   stop(): Promise<void>;
@@ -28,6 +30,7 @@ export async function startDemoService(): Promise<DemoService> {
     origin,
     key,
     survey: surveys[0] ?? '',
+    emptySurvey: surveys[1] ?? '',
     async importFiles({ forms, responses }) {
       const args = ['--email', email, '--forms', forms, '--responses', responses];
       const env = { DATABASE_URL: databaseUrl };

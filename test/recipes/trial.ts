@@ -14,6 +14,8 @@ const RECIPES = fileURLToPath(new URL('../../recipes/', import.meta.url));
 export interface Trials {
   /** Name of the demo survey. */
   readonly survey: string;
+  /** Name of a survey without responses. */
+  readonly emptySurvey: string;
   /** Sends a GET request to the service without the proxy. A recipe's result is compared with the response. */
   get(path: string, params?: Record<string, string>): Promise<{ readonly body: Buffer; readonly headers: Headers }>;
   /** Imports the contents of two files into the demo account. */
@@ -32,11 +34,17 @@ export interface Trial extends Omit<Trials, 'of' | 'stop'> {
   /**
    * Runs the recipe as a researcher would: in a folder, with the key in the environment.
    *
-   * @param options.faults of its GET requests, in order; further requests pass
-   * @param options.key replaces the valid key
    * @returns how it finished, and the number of GET requests
    */
-  run(folder: string, options?: { faults?: readonly Fault[]; key?: string }): Promise<Finished & { requests: number }>;
+  run(folder: string, options?: TrialOptions): Promise<Finished & { requests: number }>;
+}
+
+interface TrialOptions {
+  /** Of the recipe's GET requests, in order; further requests pass. */
+  readonly faults?: readonly Fault[];
+  /** Replaces some of the recipe's settings. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
+  readonly args?: readonly string[] | undefined;
 }
 
 export async function prepareTrials(): Promise<Trials> {
@@ -59,6 +67,7 @@ export async function prepareTrials(): Promise<Trials> {
 function trialsOn(service: DemoService, proxy: FaultProxy, cleanUp: AsyncDisposableStack): Trials {
   const common = {
     survey: service.survey,
+    emptySurvey: service.emptySurvey,
     async get(path: string, params: Record<string, string> = { survey: service.survey }) {
       const url = `${service.origin}/api/v1${path}?${new URLSearchParams(params).toString()}`;
       const response = await fetch(url, { headers: { Authorization: `Bearer ${service.key}` } });
@@ -88,17 +97,18 @@ function trialsOn(service: DemoService, proxy: FaultProxy, cleanUp: AsyncDisposa
     of: (path, interpreter) => ({
       ...common,
       interpreter,
-      async run(folder, { faults = [], key = service.key } = {}) {
+      async run(folder, { faults = [], env = {}, args } = {}) {
         let requests = 0;
         proxy.inject((exchange) => (exchange.method === 'GET' ? faults[requests++]?.(exchange) : undefined));
-        const env = {
+        const settings = {
           SURVEY_API: new URL('/api/v1', proxy.url).href,
-          SURVEY_KEY: key,
+          SURVEY_KEY: service.key,
           SURVEY: service.survey,
           NO_PROXY: '127.0.0.1',
           no_proxy: '127.0.0.1',
+          ...env,
         };
-        const finished = await interpreter.run(join(RECIPES, path), { cwd: folder, env });
+        const finished = await interpreter.run(join(RECIPES, path), { args, cwd: folder, env: settings });
         return { ...finished, requests };
       },
     }),

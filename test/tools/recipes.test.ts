@@ -17,6 +17,20 @@ test('docs/recipes.md lists every file in recipes/', async () => {
   expect([...links].toSorted()).toEqual(paths.toSorted());
 });
 
+test.each([
+  ['.sh', /^get\(\) \{ # path, file[^]*?^\}$/m],
+  ['.py', /^API = [^]*?^SURVEY = .*$/m],
+  ['.py', /^session = [^]*?^ {4}response\.raise_for_status\(\).*$/m],
+  ['.R', /^setting <- [^]*?^survey <- .*$/m],
+  ['.R', /^fetch <- [^]*?^\}$/m],
+])('recipes whose name ends in %s share the code that matches %s', async (ending, code) => {
+  const files = paths.filter((path) => path.endsWith(ending));
+  const texts = await Promise.all(files.map((path) => readFile(join(recipes, path), 'utf8')));
+  const copies = texts.flatMap((text) => code.exec(text)?.[0] ?? []);
+  expect(copies.length).toBeGreaterThan(1);
+  expect(new Set(copies).size).toBe(1);
+});
+
 describe('npm run recipes', () => {
   test('has a check for every recipe that can be run', () => {
     expect(Object.keys(checks).toSorted()).toEqual(paths.filter((path) => !path.endsWith('.md')).toSorted());

@@ -4,16 +4,17 @@ import { join } from 'node:path';
 import { csvRecords } from '../../support/csv.ts';
 import { readWorkbook } from '../../support/xlsx.ts';
 import { checkDownload, checkParticipants, checkWaiting } from './downloads.ts';
-import { type Check, expectFile, expectNothingComplete, expectRefused, expectSuccess } from './expect.ts';
-import { cutAfter, shortenTo } from '../faults.ts';
+import { type Check, expectFile, expectNothingComplete, expectSuccess } from './expect.ts';
+import { busy, cutAfter, noFault, shortenTo } from '../faults.ts';
+import { checkMistakes, sentenceOf } from './mistakes.ts';
 
 export const curlChecks: Record<string, Check> = {
   async 'curl/list-surveys.sh'(trial) {
     const folder = await trial.folder();
     expectSuccess(await trial.run(folder));
-    await expectRefused(trial);
     const { body } = await trial.get('/surveys', {});
-    return `${await expectFile(join(folder, 'surveys.json'), body)}; ${await checkWaiting(trial)}`;
+    const sum = await expectFile(join(folder, 'surveys.json'), body);
+    return `${sum}; ${await checkMistakes(trial, { needsSurvey: false })}; ${await checkWaiting(trial)}`;
   },
 
   'curl/download-csv.sh': checkDownload,
@@ -26,8 +27,10 @@ export const curlChecks: Record<string, Check> = {
     const codebook = await trial.get('/responses/questions', { survey, format: 'csv' });
     const summary = await trial.get('/responses/summary', { survey, timezone: 'Africa/Nairobi' });
     await expectFile(join(folder, 'summary.json'), summary.body);
-    await expectRefused(trial);
-    return expectFile(join(folder, 'codebook.csv'), codebook.body);
+    const sum = await expectFile(join(folder, 'codebook.csv'), codebook.body);
+    const broken = await trial.folder();
+    await expectNothingComplete(broken, await trial.run(broken, { faults: [noFault, cutAfter(100)] }));
+    return `${sum}; no partial file when cut; ${await checkMistakes(trial)}`;
   },
 
   async 'curl/resume-download.sh'(trial) {
@@ -49,8 +52,10 @@ export const curlChecks: Record<string, Check> = {
     const shortened = await trial.folder();
     const length = body.indexOf('\n', 500_000) + 1;
     await expectNothingComplete(shortened, await trial.run(shortened, { faults: [shortenTo(length)] }));
-    await expectRefused(trial);
-    return `${sum} over ${finished.requests} connections, and from 7 partial files; no partial file when shortened or refused`;
+    const waited = await trial.folder();
+    expectSuccess(await trial.run(waited, { faults: [busy(429, 1), cutAfter(1000), busy(503, 1)] }));
+    await expectFile(join(waited, 'responses.ndjson'), body);
+    return `${sum} over ${finished.requests} connections, and from 7 partial files; ${await checkMistakes(trial)}`;
   },
 
   async 'excel/download-for-excel.sh'(trial) {
@@ -64,8 +69,9 @@ export const curlChecks: Record<string, Check> = {
       records.map((cells) => cells.slice(0, cells.findLastIndex((cell) => cell !== null) + 1)),
     );
     const broken = await trial.folder();
-    await expectNothingComplete(broken, await trial.run(broken, { faults: [cutAfter(100_000)] }));
-    await expectRefused(trial);
-    return `${rows.length} rows equal those of the CSV; no partial file when cut or refused`;
+    const finished = await trial.run(broken, { faults: [cutAfter(100_000)] });
+    await expectNothingComplete(broken, finished);
+    sentenceOf(finished);
+    return `${rows.length} rows equal those of the CSV; no partial file when cut; ${await checkMistakes(trial)}`;
   },
 };

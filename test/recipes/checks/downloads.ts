@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { Trial } from '../trial.ts';
-import { expectAllOrNothing, expectFile, expectNothingComplete, expectRefused, expectSuccess } from './expect.ts';
-import { busy, cutAfter, shortenTo } from '../faults.ts';
+import { expectFile, expectNothingComplete, expectSuccess } from './expect.ts';
+import { busy, cutAfter, noFault, shortenTo } from '../faults.ts';
+import { checkMistakes, sentenceOf } from './mistakes.ts';
+
+/** More than any recipe makes. */
+const TRIES = 20;
 
 /** Checks that the two files equal plain downloads, and exist only once both are complete. */
 export async function checkDownload(trial: Trial): Promise<string> {
@@ -14,15 +18,15 @@ export async function checkDownload(trial: Trial): Promise<string> {
 
   const middle = Math.floor(body.length / 2);
   const cut = await trial.folder();
-  const finished = await trial.run(cut, { faults: [cutAfter(50_000)] });
-  await expectAllOrNothing(cut, finished, () => expectFile(join(cut, 'responses.csv'), body));
+  const finished = await trial.run(cut, { faults: Array(TRIES).fill(cutAfter(50_000)) });
+  await expectNothingComplete(cut, finished);
+  sentenceOf(finished);
 
   const shortened = await trial.folder();
   // Ends after a complete record: only the number of records shows that some are missing.
   const length = body.indexOf('\n', body.indexOf(',consent,', middle)) + 1;
   await expectNothingComplete(shortened, await trial.run(shortened, { faults: [shortenTo(length)] }));
-  await expectRefused(trial);
-  return `${sum}; no partial file when cut, shortened or refused, with the service’s message; ${await checkWaiting(trial)}`;
+  return `${sum}; no partial file when cut or shortened; ${await checkMistakes(trial)}; ${await checkWaiting(trial)}`;
 }
 
 /** The parameters of the recipes for one row per participant. */
@@ -37,14 +41,30 @@ const PARTICIPANTS = {
 /** Checks that the file equals a plain download, and exists only once it is complete. */
 export async function checkParticipants(trial: Trial): Promise<string> {
   const { body } = await trial.get('/responses/csv', { survey: trial.survey, ...PARTICIPANTS });
+  const { body: summary } = await trial.get('/responses/summary', { survey: trial.survey, ...PARTICIPANTS });
+  const { participants, left_out: leftOut } = JSON.parse(summary.toString()) as Record<string, number>;
+  const args = ['cluster'];
   const folder = await trial.folder();
-  expectSuccess(await trial.run(folder));
+  const complete = await trial.run(folder, { args });
+  expectSuccess(complete);
+  assert.equal(complete.stderr, `${leftOut} of ${Number(participants) + Number(leftOut)} participants are left out\n`);
   const sum = await expectFile(join(folder, 'participants.csv'), body);
+
   const cut = await trial.folder();
-  const finished = await trial.run(cut, { faults: [cutAfter(Math.floor(body.length / 2))] });
-  await expectAllOrNothing(cut, finished, () => expectFile(join(cut, 'participants.csv'), body));
-  await expectRefused(trial);
-  return `${sum}; no partial file when cut or refused`;
+  const finished = await trial.run(cut, { args, faults: [noFault, ...Array(TRIES).fill(cutAfter(body.length >> 1))] });
+  await expectNothingComplete(cut, finished);
+
+  // A key that no response has, and none.
+  for (const wrong of [['clu"ster'], []]) {
+    const empty = await trial.folder();
+    const failed = await trial.run(empty, { args: wrong });
+    await expectNothingComplete(empty, failed);
+    assert.match(
+      sentenceOf(failed),
+      wrong.length > 0 ? /All \d+ participants are left out: .* "clu"ster"/ : /Name a key/,
+    );
+  }
+  return `${sum}; no partial file when cut; fails if everybody is left out; ${await checkMistakes(trial, { args })}`;
 }
 
 /** Checks that the recipe retries after `Retry-After`, not sooner. */

@@ -2,7 +2,15 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseCsv } from '../../support/csv.ts';
 import type { Trial } from '../trial.ts';
-import { type Check, type Row, expectRows, expectSuccess, folderWithFiles, readCsv } from './expect.ts';
+import {
+  type Check,
+  type Row,
+  expectFileNeeded,
+  expectRows,
+  expectSuccess,
+  folderWithFiles,
+  readCsv,
+} from './expect.ts';
 
 const NDJSON_COLUMNS = ['surveyid', 'userid', 'question_ref', 'response', 'timestamp', 'translated_response'];
 
@@ -11,6 +19,7 @@ export const duckdbChecks: Record<string, Check> = {
     const expected = parseCsv((await trial.get('/responses/csv')).body);
     const folder = await folderWithFiles(trial);
     expectSuccess(await trial.run(folder));
+    await expectFileNeeded(trial, 'responses.csv');
     const rows = await readParquet(trial, folder, 'responses.parquet');
     return `${expectRows(rows, expected, Object.keys(expected[0] ?? {}))} in Parquet equal the CSV`;
   },
@@ -19,6 +28,7 @@ export const duckdbChecks: Record<string, Check> = {
     const expected = parseCsv((await trial.get('/responses/csv')).body);
     const folder = await folderWithFiles(trial);
     expectSuccess(await trial.run(folder));
+    await expectFileNeeded(trial, 'responses.ndjson');
     const rows = await readParquet(trial, folder, 'responses-from-ndjson.parquet');
     return `${expectRows(rows, expected, NDJSON_COLUMNS)} in Parquet equal the CSV`;
   },

@@ -22,28 +22,12 @@ export async function expectFile(path: string, expected: Buffer): Promise<string
   return `SHA-256 ${sum?.slice(0, 8)}…`;
 }
 
-/** Checks that the run failed, showed the service's message, and left no file that looks complete. */
-export async function expectRefused(trial: Trial): Promise<void> {
-  const folder = await trial.folder();
-  const finished = await trial.run(folder, { key: 'sres_wrong' });
-  await expectNothingComplete(folder, finished);
-  assert.match(finished.stderr, /Invalid Token\./, 'it did not show the service’s message');
-}
-
 /** Checks that the run failed and left no file that looks complete, only `.part` files. */
 export async function expectNothingComplete(folder: string, finished: Finished): Promise<void> {
   assert.notEqual(finished.status, 0, 'it succeeded, but should have failed');
-  const names = (await readdir(folder)).filter((name) => !name.endsWith('.part') && name !== 'responses.headers');
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const names = entries.filter((entry) => entry.isFile() && !entry.name.endsWith('.part')).map(({ name }) => name);
   assert.deepEqual(names, [], 'files that look complete');
-}
-
-/** Checks that a recipe whose connection broke either failed, or retried and produced the right result. */
-export async function expectAllOrNothing(
-  folder: string,
-  finished: Finished,
-  expectAll: () => Promise<unknown>,
-): Promise<void> {
-  await (finished.status === 0 ? expectAll() : expectNothingComplete(folder, finished));
 }
 
 /** Reads a CSV file, whose carriage returns must be quoted: most programs take an unquoted one for the end of a record. */
@@ -61,6 +45,14 @@ export async function folderWithFiles(trial: Trial): Promise<string> {
   await writeFile(join(folder, 'responses.ndjson'), (await trial.get('/responses/ndjson')).body);
   await writeFile(join(folder, 'form-data.csv'), (await trial.get('/responses/form-data')).body);
   return folder;
+}
+
+/** Checks that the recipe fails, and names the file, in a folder without files. */
+export async function expectFileNeeded(trial: Trial, name: string): Promise<void> {
+  const folder = await trial.folder();
+  const finished = await trial.run(folder);
+  await expectNothingComplete(folder, finished);
+  assert.ok(finished.stderr.includes(name), `it did not name ${name}: ${finished.stderr}`);
 }
 
 /** A recipe cannot be run here. */

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { parseCsv } from '../../support/csv.ts';
 import type { Trial } from '../trial.ts';
-import { type Row, expectRows, expectSuccess, folderWithFiles, readCsv, withoutNulls } from './expect.ts';
+import {
+  type Row,
+  expectFileNeeded,
+  expectRows,
+  expectSuccess,
+  folderWithFiles,
+  readCsv,
+  withoutNulls,
+} from './expect.ts';
 
 const RESPONSES = [
   'surveyid',
@@ -38,6 +46,7 @@ export async function checkJoin(trial: Trial, added: readonly string[]): Promise
   assert.ok(expected.every((row) => row['version'] !== ''));
   const folder = await folderWithFiles(trial);
   expectSuccess(await trial.run(folder));
+  await expectFileNeeded(trial, 'responses.csv');
   const rows = expectRows(withoutNulls(await readCsv(folder, 'joined.csv')), expected, [
     ...RESPONSES,
     ...MORE,

@@ -6,6 +6,7 @@ import { checkDownload, checkParticipants, checkWaiting } from './downloads.ts';
 import {
   type Check,
   expectFile,
+  expectFileNeeded,
   expectNothingComplete,
   expectSuccess,
   folderWithFiles,
@@ -14,7 +15,8 @@ import {
 } from './expect.ts';
 import { checkJoin } from './join.ts';
 import { checkPages } from './pages.ts';
-import { cutAfter, shortenTo } from '../faults.ts';
+import { cutAfter, noFault, shortenTo } from '../faults.ts';
+import { checkMistakes } from './mistakes.ts';
 
 /** All but metadata, which the recipe reformats, and ad_id, which pages do not have. */
 const PAGE_COLUMNS = [
@@ -40,7 +42,7 @@ export const pythonChecks: Record<string, Check> = {
     assert.deepEqual(await pulls(), ['000001.ndjson']);
 
     await trial.addResponses('2026-05-10T10');
-    assert.notEqual((await trial.run(folder, { faults: [cutAfter(1_000)] })).status, 0);
+    assert.notEqual((await trial.run(folder, { faults: [noFault, noFault, cutAfter(1_000)] })).status, 0);
     assert.deepEqual(await pulls(), ['000001.ndjson']);
     expectSuccess(await trial.run(folder));
     assert.deepEqual(await pulls(), ['000001.ndjson', '000002.ndjson']);
@@ -49,13 +51,13 @@ export const pythonChecks: Record<string, Check> = {
 
     await trial.addResponses('2026-05-09T10');
     assert.equal((await trial.run(folder)).status, 3, 'late responses went unnoticed');
-    return `two pulls equal the whole export; late responses are noticed; ${await checkWaiting(trial)}`;
+    return `two pulls equal the whole export; late responses are noticed; ${await checkMistakes(trial)}; ${await checkWaiting(trial)}`;
   },
 
   async 'python/resume_download.py'(trial) {
     const { body } = await trial.get('/responses/csv');
     const folder = await trial.folder();
-    const faults = [10, 30_000, 0, 1, 50_003].map(cutAfter);
+    const faults = [noFault, ...[10, 30_000, 0, 1, 50_003].map(cutAfter)];
     const finished = await trial.run(folder, { faults });
     expectSuccess(finished);
     assert.equal(finished.requests, faults.length + 1);
@@ -78,8 +80,8 @@ export const pythonChecks: Record<string, Check> = {
     }
     const shortened = await trial.folder();
     const length = body.indexOf('\n', body.indexOf(',consent,', 500_000)) + 1;
-    await expectNothingComplete(shortened, await trial.run(shortened, { faults: [shortenTo(length)] }));
-    return `${sum} over ${finished.requests} connections, and from ${lengths.length} partial files; ${await checkWaiting(trial)}`;
+    await expectNothingComplete(shortened, await trial.run(shortened, { faults: [noFault, shortenTo(length)] }));
+    return `${sum} over ${finished.requests} connections, and from ${lengths.length} partial files; ${await checkMistakes(trial)}; ${await checkWaiting(trial)}`;
   },
 
   'python/participants.py': checkParticipants,
@@ -90,6 +92,7 @@ export const pythonChecks: Record<string, Check> = {
     await requireLibrary(trial, 'vlab_prepro', 'import vlab_prepro');
     const folder = await folderWithFiles(trial);
     expectSuccess(await trial.run(folder));
+    await expectFileNeeded(trial, 'responses.csv');
     const forms = new Map(
       parseCsv((await trial.get('/responses/form-data')).body).map((row) => [row['surveyid'], row]),
     );
