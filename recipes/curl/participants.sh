@@ -22,12 +22,12 @@ get() { # path, file; passes further arguments to curl. Saves the response as <f
   for _ in 1 2 3 4 5 6 7 8; do
     rm -f "$file.part"
     status=0
-    error=$(curl --silent --fail-with-body --write-out '%{errormsg} (status %{http_code})' --header "Authorization: Bearer $SURVEY_KEY" \
+    error=$(curl --silent --fail-with-body --write-out '%{errormsg}' --header "Authorization: Bearer $SURVEY_KEY" \
       --get "$api/$path" --output "$file.part" --dump-header "$file.headers.part" "$@") || status=$?
     if [ "$status" -eq 0 ]; then return; fi
     if [ "$status" -ne 22 ]; then break; fi # the connection failed
     message=$(sed -n 's/^{"error":{"message":"\(.*\)"}}$/\1/p' "$file.part") # the service's; a proxy's error has none
-    error=${message:-$error}
+    error=${message:-$(head -n 1 "$file.headers.part" | tr -d '\r')}
     seconds=$(awk 'tolower($1) == "retry-after:" { print $2 + 0 }' "$file.headers.part")
     if [ -z "$seconds" ]; then break; fi # a busy service sends it; a wrong key or name stays wrong
     sleep "$seconds"

@@ -31,13 +31,13 @@ while :; do
   have=$(($(wc -l <"$part")))
 
   status=0
-  error=$(get --fail --write-out '%{stderr}%{errormsg} (status %{http_code})' ${token:+--data "after=$token"} 2>&1 >>"$part") || status=$?
+  error=$(get --fail --write-out '%{stderr}%{errormsg}' ${token:+--data "after=$token"} 2>&1 >>"$part") || status=$?
   if [ "$status" -eq 0 ]; then break; fi
   seconds=2
   if [ "$status" -eq 22 ]; then seconds=$(header retry-after); fi # an error response; only a busy service sends that header
   if [ -z "$seconds" ]; then # request the service's message, which must not get into the file
     message=$(get ${token:+--data "after=$token"} | sed -n 's/^{"error":{"message":"\(.*\)"}}$/\1/p; q')
-    error=${message:-$error}
+    error=${message:-$(head -n 1 "$headers" | tr -d '\r')}
   fi
 
   tries=$((tries + 1))

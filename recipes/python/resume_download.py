@@ -16,16 +16,18 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
-API = os.environ.get("SURVEY_API", "http://127.0.0.1:8787/api/v1")
+API = os.environ.get("SURVEY_API") or "http://127.0.0.1:8787/api/v1"
 KEY = os.environ.get("SURVEY_KEY") or sys.exit("Set the environment variable SURVEY_KEY to your API key.")
 SURVEY = os.environ.get("SURVEY") or sys.exit("Set the environment variable SURVEY to the name of a survey.")
 
 csv.field_size_limit(2**31 - 1)  # allow long answers
 
 session = requests.Session()
-session.headers["Authorization"] = f"Bearer {KEY.strip()}"
+session.headers["Authorization"] = f"Bearer {KEY.strip()}".encode()
 # When the service is busy (429, 503), retry after the number of seconds it returns.
-retry = Retry(total=8, connect=2, backoff_factor=1, status_forcelist=[429, 503], raise_on_status=False)
+retry = Retry(
+    total=8, connect=2, read=2, other=2, backoff_factor=1, status_forcelist=[429, 503], raise_on_status=False
+)
 session.mount(API, HTTPAdapter(max_retries=retry))
 
 

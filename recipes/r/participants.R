@@ -15,7 +15,8 @@ setting <- function(name, meaning) {
   if (value == "") stop("Set the environment variable ", name, " to ", meaning, ".", call. = FALSE)
   value
 }
-api <- Sys.getenv("SURVEY_API", "http://127.0.0.1:8787/api/v1")
+api <- Sys.getenv("SURVEY_API")
+if (api == "") api <- "http://127.0.0.1:8787/api/v1"
 key <- setting("SURVEY_KEY", "your API key")
 survey <- setting("SURVEY", "the name of a survey")
 args <- commandArgs(trailingOnly = TRUE)

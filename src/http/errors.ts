@@ -157,7 +157,12 @@ export const codebookCellTooLong = (most: number) =>
 export const noResponses = (surveyName: string, email: string) =>
   new ApiError(500, 'no_responses', `No responses were found for survey: ${surveyName} for user: ${email}`);
 
-export const notFound = () => new ApiError(404, 'not_found', 'Not found: there is no such path.');
+export const notFound = () =>
+  new ApiError(
+    404,
+    'not_found',
+    'Not found: there is no such path. Those of the API begin with /api/v1, and /openapi.json lists them.',
+  );
 
 export const methodNotAllowed = (allowed: readonly string[]) =>
   new ApiError(405, 'method_not_allowed', `Method not allowed: use ${allowed.join(' or ')}.`, {

@@ -92,11 +92,19 @@ describe('500 for a survey', () => {
 
 describe('404 and 405', () => {
   test.each(['/nowhere', '/responses/csv/more', '/Surveys'])('an unknown path, %s', async (path) => {
-    expectError(await fetchApi(path, { key: account.key }), 404, 'Not found: there is no such path.');
+    expectError(
+      await fetchApi(path, { key: account.key }),
+      404,
+      'Not found: there is no such path. Those of the API begin with /api/v1, and /openapi.json lists them.',
+    );
   });
 
   test('an unknown path outside the API, without a key', async () => {
-    expectError(await fetchService('/nowhere'), 404, 'Not found: there is no such path.');
+    expectError(
+      await fetchService('/nowhere'),
+      404,
+      'Not found: there is no such path. Those of the API begin with /api/v1, and /openapi.json lists them.',
+    );
   });
 
   test.each(ENDPOINTS)('another method, for %s', async (path) => {

@@ -24,7 +24,9 @@ const TYPES: Readonly<Record<string, string>> = {
   map: 'application/json',
   svg: 'image/svg+xml',
 };
-const NOT_FOUND = errorBody('Not found: there is no such path.');
+const NOT_FOUND = errorBody(
+  'Not found: there is no such path. Those of the API begin with /api/v1, and /openapi.json lists them.',
+);
 
 test('the pages are /, /docs and /docs/', () => {
   const pages = [...files].filter(([, name]) => name.endsWith('.html')).map(([path]) => path);

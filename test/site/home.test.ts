@@ -126,7 +126,9 @@ test('the page is not found if the variable PAGE is off, and the reference still
   expect((await fetch(new URL('/docs', worker.url))).status).toBe(200);
   for (const path of ['/', '/index.html']) {
     const response = await fetch(new URL(path, worker.url));
-    const body = errorBody('Not found: there is no such path.');
+    const body = errorBody(
+      'Not found: there is no such path. Those of the API begin with /api/v1, and /openapi.json lists them.',
+    );
     expect([path, response.status, await response.text()]).toEqual([path, 404, body]);
   }
 });
