@@ -1,6 +1,5 @@
 import type { Client } from 'pg';
 import { UserError } from './command.ts';
-import { withLockTimeout } from './connection.ts';
 import { printable } from './keys/printable.ts';
 
 export interface Account {
@@ -40,11 +39,6 @@ export async function findOrCreateAccount(
   const [account] = rows;
   if (!account) throw new Error('Postgres returned no id for the new account');
   return { account, isNew: true };
-}
-
-/** @returns whether there was no such account */
-export async function createAccount(url: string, email: string): Promise<boolean> {
-  return withLockTimeout(url, async (client) => (await findOrCreateAccount(client, email)).isNew);
 }
 
 /** @throws UserError unless it can be the address of a new account */

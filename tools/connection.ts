@@ -32,27 +32,30 @@ interface Blocker {
  * @throws UserError that names the sessions that hold the lock
  */
 export async function withLockTimeout<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  return withConnection(url, async (client) => {
-    const { rows } = await client.query<{ pid: number }>(
-      `select pg_backend_pid() as pid, set_config('lock_timeout', $1, false)`,
-      [String(LOCK_TIMEOUT_MS)],
+  return withConnection(url, (client) => limitLockWaits(url, client, () => work(client)));
+}
+
+/** Runs `work` as {@link withLockTimeout} does, on a connection that is open. It keeps the `lock_timeout`. */
+export async function limitLockWaits<T>(url: string, client: Client, work: () => Promise<T>): Promise<T> {
+  const { rows } = await client.query<{ pid: number }>(
+    `select pg_backend_pid() as pid, set_config('lock_timeout', $1, false)`,
+    [String(LOCK_TIMEOUT_MS)],
+  );
+  let blockers: Blocker[] = [];
+  // From another connection: Postgres knows them only while this one waits.
+  const lookup = setInterval(() => {
+    void findBlockers(url, rows[0]?.pid).then(
+      (found) => found.length > 0 && (blockers = found),
+      () => {},
     );
-    let blockers: Blocker[] = [];
-    // From another connection: Postgres knows them only while this one waits.
-    const lookup = setInterval(() => {
-      void findBlockers(url, rows[0]?.pid).then(
-        (found) => found.length > 0 && (blockers = found),
-        () => {},
-      );
-    }, LOOKUP_MS);
-    try {
-      return await work(client);
-    } catch (error) {
-      throw isLockTimeout(error) ? blockedBy(blockers, error) : error;
-    } finally {
-      clearInterval(lookup);
-    }
-  });
+  }, LOOKUP_MS);
+  try {
+    return await work();
+  } catch (error) {
+    throw isLockTimeout(error) ? blockedBy(blockers, error) : error;
+  } finally {
+    clearInterval(lookup);
+  }
 }
 
 async function findBlockers(url: string, pid: number | undefined): Promise<Blocker[]> {

@@ -1,7 +1,10 @@
 import { Socket } from 'node:net';
 import { Client } from 'pg';
 import { reasonOf, UserError } from './command.ts';
+import { withConnection } from './connection.ts';
+import { checkMigrated } from './migrations.ts';
 import { directHost } from './neon-host.ts';
+import { checkHasDatabase } from './postgres/data-folder.ts';
 import { openEmbedded, type Role } from './postgres/embedded.ts';
 import { WORKER_ROLE } from './worker-role.ts';
 
@@ -33,18 +36,34 @@ export async function openDatabase(
 ): Promise<Database> {
   const url = env['DATABASE_URL'];
   if (url) return openPostgres(url, signal);
-  const dataDir = env['DATA_DIR'] || '.data';
+  const dataDir = dataDirOf(env);
   const embedded = await openEmbedded(dataDir, { role, signal });
   return { ...embedded, kind: 'embedded', description: `embedded Postgres in ${dataDir}` };
 }
 
-/** Opens the database for a command that runs on it, and names it on stderr, since stdout may be piped. */
-export async function openForCommand(env: NodeJS.ProcessEnv = process.env): Promise<Database> {
-  const database = await openDatabase(env);
+/**
+ * Opens the database for a command that runs on it, and names it on stderr, since stdout may be piped.
+ *
+ * @param options.creates whether to create the embedded database if it does not exist
+ * @param options.needsMigrations whether the command works only on a database that is migrated
+ * @throws UserError that names the command which creates or migrates the database
+ */
+export async function openForCommand({
+  env = process.env,
+  creates = false,
+  needsMigrations = true,
+}: { env?: NodeJS.ProcessEnv; creates?: boolean; needsMigrations?: boolean } = {}): Promise<Database> {
+  if (!env['DATABASE_URL'] && !creates) await checkHasDatabase(dataDirOf(env));
+  await using cleanUp = new AsyncDisposableStack();
+  const database = cleanUp.use(await openDatabase(env));
   const why = database.kind === 'embedded' ? ', because DATABASE_URL is not set' : '';
   process.stderr.write(`Database: ${database.description}${why}\n`);
+  if (needsMigrations) await withConnection(database.url, checkMigrated);
+  cleanUp.move();
   return database;
 }
+
+const dataDirOf = (env: NodeJS.ProcessEnv): string => env['DATA_DIR'] || '.data';
 
 async function openPostgres(text: string, signal: AbortSignal | undefined): Promise<Database> {
   const { href: url, host, pathname } = postgresUrl(text);

@@ -5,6 +5,7 @@ import { needs, runCommand, UserError } from './command.ts';
 import { checkEmail } from './accounts.ts';
 import { openForCommand } from './database.ts';
 import { type ImportInput, type ImportOptions, importFiles } from './import/import-files.ts';
+import { InputFile } from './import/input-file.ts';
 import { ProgressReport } from './import/progress.ts';
 import { type ImportSummary, formatSummary } from './import/summary.ts';
 
@@ -33,7 +34,7 @@ You can load the same files again. Rows that are already stored take the file's 
 deleted; "npm run db:remove" does that.
 
 E-mail addresses match regardless of case. The database is DATABASE_URL, or else the embedded one in DATA_DIR (.data).
-It is migrated first, also with --dry-run.
+It is migrated first, except with --dry-run.
 
 Examples:
   npm run db:import -- --email ann@example.org --forms form-data.csv --responses responses.csv.gz
@@ -49,13 +50,16 @@ await runCommand(async () => {
 async function importWithReports({ email, forms, responses, dryRun = false }: Options): Promise<void> {
   checkEmail(email);
   const input = { email, forms: fromCallersFolder(forms), responses: fromCallersFolder(responses) };
+  // Before a database is created for nothing.
+  await InputFile.open(input.forms);
+  await InputFile.open(input.responses);
   const interruption = new AbortController();
   const interrupt = (): void => interruption.abort(new UserError('interrupted: nothing was loaded'));
   // Once: a second Ctrl-C ends the process at once, and Postgres rolls back when it loses the connection.
   process.once('SIGINT', interrupt);
   process.once('SIGTERM', interrupt);
   try {
-    await using database = await openForCommand();
+    await using database = await openForCommand({ creates: !dryRun, needsMigrations: dryRun });
     const summary = await importWithProgress(database.url, input, { dryRun, signal: interruption.signal });
     process.stdout.write(formatSummary(summary, dryRun));
   } finally {

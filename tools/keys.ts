@@ -1,8 +1,8 @@
 // npm run keys: manages API keys, of the local service or of a deployed one.
 import { Command } from 'commander';
-import { checkEmail, createAccount } from './accounts.ts';
+import { checkEmail } from './accounts.ts';
 import { needs, reasonOf, runCommand, UserError } from './command.ts';
-import { type Database, openForCommand } from './database.ts';
+import { openForCommand } from './database.ts';
 import { type CacheOptions, checkCacheOptions, removeFromCache } from './keys/cache.ts';
 import { parseDuration, parseKeyId, parseKeyName } from './keys/arguments.ts';
 import { issueKey } from './keys/issue.ts';
@@ -13,7 +13,6 @@ import { revokeKey } from './keys/revoke.ts';
 import { rotateKey } from './keys/rotate.ts';
 import { toTable } from './keys/table.ts';
 import { toTheMinute } from './keys/times.ts';
-import { migrate } from './migrations.ts';
 
 interface IssueOptions {
   email: string;
@@ -30,7 +29,7 @@ const program = new Command('npm run keys --')
   .addHelpText(
     'after',
     `
-The database is DATABASE_URL, or else the embedded one in DATA_DIR (.data). It is migrated first.
+The database is DATABASE_URL, or else the embedded one in DATA_DIR (.data). Only issue migrates it.
 A service may accept a cached key for up to 5 minutes after the key has ended. Therefore revoke and rotate clear the
 cache: that of npm start in DATA_DIR, or with --remote that of the deployed service.`,
   );
@@ -56,10 +55,9 @@ Examples:
     const name = parseKeyName(options.name);
     const expiresInMs = parseExpiry(options.expires);
     if (options.createAccount) checkEmail(email);
-    await using database = await openMigrated();
-    if (options.createAccount && (await createAccount(database.url, email)))
-      note(printable(`Created the account "${email}".`));
-    const key = await issueKey(database.url, { email, name, expiresInMs });
+    const { createAccount = false } = options;
+    await using database = await openForCommand({ creates: createAccount, needsMigrations: false });
+    const key = await issueKey(database.url, { email, createAccount, name, expiresInMs, onNotice: note });
     print(options.json ? printableJson(key) : key.key);
   });
 
@@ -76,7 +74,7 @@ Examples:
   npm run --silent keys -- list --email ann@example.org --json`,
   )
   .action(async ({ email, json }: { email?: string; json?: boolean }) => {
-    await using database = await openMigrated();
+    await using database = await openForCommand();
     const keys = await listKeys(database.url, email);
     if (json) print(printableJson(keys));
     else if (keys.length > 0) process.stdout.write(toTable(keys));
@@ -105,7 +103,7 @@ Examples:
     const graceMs = parseDuration('--grace', options.grace, { orZero: true });
     const expiresInMs = parseExpiry(options.expires);
     checkCacheOptions(options);
-    await using database = await openMigrated();
+    await using database = await openForCommand();
     const { rotated, oldHash } = await rotateKey(database.url, id, { graceMs, expiresInMs });
     // Before anything else can fail: the key cannot be shown again.
     print(options.json ? printableJson(rotated) : rotated.key);
@@ -136,7 +134,7 @@ Examples:
   .action(async (idText: string, options: CacheOptions & { json?: boolean }) => {
     const id = parseKeyId(idText);
     checkCacheOptions(options);
-    await using database = await openMigrated();
+    await using database = await openForCommand();
     const { revoked, wasRevoked, hash } = await revokeKey(database.url, id);
     const { name, prefix, email } = revoked;
     const before = wasRevoked ? `, already at ${toTheMinute(revoked.revoked)}` : '';
@@ -155,17 +153,6 @@ await runCommand(async () => {
 
 function parseExpiry(text: string | undefined): number | undefined {
   return text === undefined ? undefined : parseDuration('--expires', text);
-}
-
-async function openMigrated(): Promise<Database> {
-  const database = await openForCommand();
-  try {
-    await migrate(database.url);
-    return database;
-  } catch (error) {
-    await database[Symbol.asyncDispose]();
-    throw error;
-  }
 }
 
 /** The database has been changed already, so an error must state the consequence. */

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { Client } from 'pg';
+import { UserError } from './command.ts';
 import { inTransaction, withLockTimeout } from './connection.ts';
 
 const folder = new URL('../src/db/migrations/', import.meta.url);
@@ -8,7 +9,7 @@ const folder = new URL('../src/db/migrations/', import.meta.url);
 const ADVISORY_LOCK = 0x53524553;
 
 /**
- * Applies the pending migrations in the order of their numbers, all in one transaction. Concurrent runs wait for each other.
+ * Applies the pending migrations, all in one transaction. Concurrent runs wait for each other.
  *
  * @param url `postgres://` URL of a user who can create tables and roles
  * @returns the names of the migrations applied, in order
@@ -16,29 +17,53 @@ const ADVISORY_LOCK = 0x53524553;
  * @throws Error that names the failed migration, with the database's error as its cause
  */
 export async function migrate(url: string): Promise<string[]> {
-  return withLockTimeout(url, async (client) => {
-    // Every role can take the advisory lock, which therefore must not block commands that have nothing to migrate.
-    if ((await pendingMigrations(client)).length === 0) return [];
-    return inTransaction(client, async () => {
-      await client.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
-      await client.query(
-        `create table if not exists schema_migrations (name text primary key, applied timestamptz not null default now())`,
-      );
-      const pending = await pendingMigrations(client);
-      for (const name of pending) await apply(client, name);
-      return pending;
-    });
-  });
+  return withLockTimeout(url, (client) => inTransaction(client, () => applyMigrations(client)));
 }
 
-/** @returns the names of the migrations that have not been applied, in order */
-export async function pendingMigrations(client: Client): Promise<string[]> {
+/**
+ * Applies the pending migrations in the order of their numbers, as {@link migrate} does, but in the caller's transaction: a
+ * command that fails to store something leaves the schema as it was, too.
+ *
+ * @param client in a transaction that waits for a lock for a limited time
+ */
+export async function applyMigrations(client: Client): Promise<string[]> {
+  // Every role can take the advisory lock, which therefore must not block commands that have nothing to migrate.
+  if ((await findMigrations(client)).pending.length === 0) return [];
+  await client.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
+  await client.query(
+    `create table if not exists schema_migrations (name text primary key, applied timestamptz not null default now())`,
+  );
+  const { pending } = await findMigrations(client);
+  for (const name of pending) await apply(client, name);
+  return pending;
+}
+
+/** Names of migrations, in order. */
+export interface Migrations {
+  /** Not applied yet. */
+  readonly pending: string[];
+  /** Applied by a newer version of this service, which this one does not have. */
+  readonly unknown: string[];
+}
+
+/** Compares the database's migrations with those of this version. Writes nothing. */
+export async function findMigrations(client: Client): Promise<Migrations> {
   const names = (await readdir(folder)).filter((file) => file.endsWith('.sql')).toSorted();
   const { rows: tables } = await client.query(`select where to_regclass('schema_migrations') is not null`);
-  if (tables.length === 0) return names;
-  const { rows } = await client.query<{ name: string }>('select name from schema_migrations');
-  const applied = new Set(rows.map(({ name }) => name));
-  return names.filter((name) => !applied.has(name));
+  if (tables.length === 0) return { pending: names, unknown: [] };
+  const { rows } = await client.query<{ name: string }>('select name from schema_migrations order by name');
+  const applied = rows.map(({ name }) => name);
+  return {
+    pending: names.filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !names.includes(name)),
+  };
+}
+
+/** @throws UserError that names db:migrate, unless all migrations have been applied */
+export async function checkMigrated(client: Client): Promise<void> {
+  const { pending } = await findMigrations(client);
+  if (pending.length > 0)
+    throw new UserError(`The database lacks the migrations ${pending.join(', ')}: run "npm run db:migrate" first.`);
 }
 
 async function apply(client: Client, name: string): Promise<void> {

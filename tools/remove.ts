@@ -3,7 +3,6 @@ import { Command } from 'commander';
 import { needs, runCommand } from './command.ts';
 import { openForCommand } from './database.ts';
 import { printable } from './keys/printable.ts';
-import { migrate } from './migrations.ts';
 import { type Removal, type RemovalTarget, removeSurvey } from './remove/remove-survey.ts';
 
 interface Options extends RemovalTarget {
@@ -23,8 +22,7 @@ const program = new Command('npm run db:remove --')
   .addHelpText(
     'after',
     `
-The account and its API keys are kept. The database is DATABASE_URL, or else the embedded one in DATA_DIR (.data). It is
-migrated first.
+The account and its API keys are kept. The database is DATABASE_URL, or else the embedded one in DATA_DIR (.data).
 
 Examples:
   npm run db:remove -- --email ann@example.org --survey "Health 2026"
@@ -34,7 +32,6 @@ Examples:
   .hook('preAction', needs('--email', '--survey'))
   .action(async ({ yes: isConfirmed = false, ...target }: Options) => {
     await using database = await openForCommand();
-    await migrate(database.url);
     const removal = await removeSurvey(database.url, target, { isConfirmed });
     process.stdout.write(format(removal, target, isConfirmed));
   });

@@ -5,6 +5,10 @@ import { UserError } from './command.ts';
 /** The role that migration 0001 creates. */
 export const WORKER_ROLE = 'survey_export_worker';
 
+/** What to do if a database is migrated, but its server has no role for the Worker. */
+export const CREATE_ROLE =
+  'a dump does not include it, so create it as docs/runbook.md shows in "Restoring the database"';
+
 /** SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const INSUFFICIENT_PRIVILEGE = '42501';
 const UNDEFINED_OBJECT = '42704';
@@ -32,7 +36,7 @@ const REASONS: Readonly<Record<string, string>> = {
   [INSUFFICIENT_PRIVILEGE]:
     `The user of DATABASE_URL may not change the role ${WORKER_ROLE}, which another user of this server created. ` +
     'Use the URL of that user, or of a superuser.',
-  [UNDEFINED_OBJECT]: `There is no role ${WORKER_ROLE}: run "npm run db:migrate" first.`,
+  [UNDEFINED_OBJECT]: `There is no role ${WORKER_ROLE}: ${CREATE_ROLE}.`,
 };
 
 /** The other databases of the server in which the Worker's role has privileges. */

@@ -388,7 +388,10 @@ describe('import', () => {
       await loadFiles(running.url, folder, files, { onNotice: (notice) => notices.push(notice) });
       expect((await stored())[0]).toMatchObject({ response: 'a;b\t"c",\nd', translated_response: null });
       const names = [join(folder, 'forms.csv'), join(folder, 'responses.csv')];
-      expect(notices).toEqual(names.map((name) => `${name}: columns are separated by ${words}, not commas`));
+      expect(notices).toEqual([
+        ...names.map((name) => `${name}: columns are separated by ${words}, not commas`),
+        expect.stringMatching(/^applied 0001_initial\.sql, 0002/),
+      ]);
     });
 
     test('into the account whose e-mail address differs only in case', async () => {

@@ -62,10 +62,16 @@ describe('on a server that takes only roles with a plaintext password, as Neon d
 });
 
 describe('npm run db:worker-url', () => {
-  test('before the migrations names the command that runs them', async () => {
-    const { status, stdout, stderr } = await run('worker-url.ts', postgres.url);
+  test('and deploy --check name what to do if the database was restored on a server without the role', async () => {
+    const url = await postgres.createDatabase();
+    await migrate(url);
+    await query(url, 'drop owned by survey_export_worker');
+    await query(url, 'drop role survey_export_worker');
+    const { status, stdout, stderr } = await run('worker-url.ts', url);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toContain('There is no role survey_export_worker: run "npm run db:migrate" first.');
+    const remedy = 'so create it as docs/runbook.md shows in "Restoring the database"';
+    expect(stderr).toContain(`There is no role survey_export_worker: a dump does not include it, ${remedy}.`);
+    expect(await databaseProblems(url)).toEqual([expect.stringContaining(remedy)]);
   });
 
   test('names the databases that the password also holds for', async () => {
@@ -87,6 +93,7 @@ describe('npm run db:worker-url', () => {
     const url = await postgres.createDatabase();
     await migrate(url);
     await query(url, `create role tenant login password 'p'`);
+    await query(url, 'grant select on schema_migrations to tenant');
     const tenant = Object.assign(new URL(url), { username: 'tenant', password: 'p' }).href;
     const { status, stdout, stderr } = await run('worker-url.ts', tenant);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
@@ -118,7 +125,7 @@ test('hosts outside Neon have no pooler', () => {
 
 describe('names its database on stderr, without the password:', () => {
   const remove = ['--email', 'a@b', '--survey', 'x'];
-  const load = ['--email', 'a@b', '--forms', '/nowhere', '--responses', '/nowhere'];
+  const load = ['--email', 'a@b', '--forms', '/dev/null', '--responses', '/dev/null'];
   test.each([
     ['db:migrate', 'migrate.ts', []],
     ['db:import', 'import.ts', load],

@@ -1,8 +1,8 @@
 import type { Client } from 'pg';
 import { withConnection } from '../connection.ts';
 import { openForCommand } from '../database.ts';
-import { pendingMigrations } from '../migrations.ts';
-import { WORKER_ROLE as ROLE } from '../worker-role.ts';
+import { findMigrations } from '../migrations.ts';
+import { CREATE_ROLE, WORKER_ROLE as ROLE } from '../worker-role.ts';
 
 const TABLES = ['users', 'surveys', 'survey_settings', 'responses', 'api_keys', 'api_key_uses'];
 /** What the migrations set, if their user may: another user of the server may have created the role. */
@@ -23,16 +23,20 @@ const MIGRATE = 'run "npm run db:migrate" with the same DATABASE_URL';
  * @throws UserError if the database cannot be reached
  */
 export async function databaseProblems(url: string): Promise<string[]> {
-  await using database = await openForCommand({ DATABASE_URL: url });
+  await using database = await openForCommand({ env: { DATABASE_URL: url }, needsMigrations: false });
   return withConnection(database.url, async (client) => {
-    const pending = await pendingMigrations(client);
+    const { pending } = await findMigrations(client);
     const migration = pending.length > 0 ? [`The database lacks the migrations ${pending.join(', ')}; ${MIGRATE}`] : [];
-    return [...migration, ...(await roleProblems(client))];
+    return [...migration, ...(await roleProblems(client, pending.length > 0 ? MIGRATE : CREATE_ROLE))];
   });
 }
 
-/** Does not check for a password: Postgres shows only superusers whether a role has one. */
-async function roleProblems(client: Client): Promise<string[]> {
+/**
+ * Does not check for a password: Postgres shows only superusers whether a role has one.
+ *
+ * @param remedy what to do if there is no such role
+ */
+async function roleProblems(client: Client, remedy: string): Promise<string[]> {
   const { rows: roles } = await client.query<{
     can_login: boolean;
     is_super: boolean;
@@ -54,7 +58,7 @@ async function roleProblems(client: Client): Promise<string[]> {
     [ROLE, TABLES],
   );
   const role = roles[0];
-  if (!role) return [`The database has no role ${ROLE}; ${MIGRATE}`];
+  if (!role) return [`The database has no role ${ROLE}; ${remedy}`];
   const problems: string[] = [];
   if (!role.can_login) problems.push(`The role ${ROLE} cannot log in; run "alter role ${ROLE} login"`);
   if (role.is_expired)

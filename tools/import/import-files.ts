@@ -1,8 +1,8 @@
 import type { Client } from 'pg';
 import { type Account, findOrCreateAccount } from '../accounts.ts';
 import { UserError } from '../command.ts';
-import { inTransaction, withConnection } from '../connection.ts';
-import { migrate } from '../migrations.ts';
+import { inTransaction, limitLockWaits, withConnection } from '../connection.ts';
+import { applyMigrations } from '../migrations.ts';
 import { BadLine } from './bad-line.ts';
 import { formsFile, responsesFile } from './columns.ts';
 import { storeForms } from './forms.ts';
@@ -25,8 +25,8 @@ export interface ImportOptions extends Partial<LoadOptions> {
 }
 
 /**
- * Migrates a database, then loads two files into it in one transaction: everything, or nothing on any error. Stored rows with
- * other values are updated; rows that are not in the files stay. A second run changes nothing.
+ * Loads two files into a database, which it migrates first, in one transaction: everything, or nothing on any error. Stored rows
+ * with other values are updated; rows that are not in the files stay. A second run changes nothing.
  *
  * @param url `postgres://` URL of a user who may migrate
  * @throws UserError for a file that cannot be read or a line that cannot be loaded, naming file and line
@@ -40,10 +40,12 @@ export async function importFiles(
   const { signal = new AbortController().signal, onProgress = () => {}, onNotice = () => {}, dryRun } = options;
   const forms = await InputFile.open(input.forms);
   const responses = await InputFile.open(input.responses);
-  await migrate(url);
   return await withConnection(url, async (client) => {
     using _ = await cancelWhenAborted(url, client, signal);
+    let applied: string[] = [];
     const summary = await inTransaction(client, async () => {
+      applied = await limitLockWaits(url, client, () => applyMigrations(client));
+      await client.query('reset lock_timeout'); // an import waits for another one until that has ended
       const { account, isNew: isNewAccount } = await findOrCreateAccount(client, input.email);
       const loadOptions = { signal, onProgress, onNotice };
       const formCounts = await namingFile(forms, () => importForms(client, account, forms, loadOptions));
@@ -56,6 +58,7 @@ export async function importFiles(
       signal.throwIfAborted(); // instead of Postgres' error for a cancelled statement
       throw error;
     });
+    if (applied.length > 0 && !dryRun) onNotice(`applied ${applied.join(', ')}`);
     // An index-only scan, as for page boundaries, needs vacuumed pages, and autovacuum may come late. Only speed depends
     // on it, so it may fail.
     if (summary.responses.new + summary.responses.changed > 0) {

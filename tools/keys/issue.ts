@@ -1,7 +1,9 @@
 import { apiKeyPrefix, generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
-import { findAccount } from '../accounts.ts';
-import { withLockTimeout } from '../connection.ts';
+import { findAccount, findOrCreateAccount } from '../accounts.ts';
+import { inTransaction, withLockTimeout } from '../connection.ts';
+import { applyMigrations } from '../migrations.ts';
 import { noSuchAccount } from './not-found.ts';
+import { printable } from './printable.ts';
 
 /** A new key. `key` is not stored, so it cannot be shown again. */
 export interface IssuedKey {
@@ -15,27 +17,48 @@ export interface IssuedKey {
   readonly expires: string | null;
 }
 
+export interface IssueOptions {
+  readonly email: string;
+  /** Whether to create the account if it does not exist. */
+  readonly createAccount?: boolean | undefined;
+  readonly name: string;
+  /** By default, the key does not expire. */
+  readonly expiresInMs?: number | undefined;
+  /** Called with each thing that was stored besides the key. */
+  readonly onNotice?: (notice: string) => void;
+}
+
 /**
- * Issues an API key for an account and stores its hash.
+ * Issues an API key for an account and stores its hash, in a database that it migrates first. All or nothing.
  *
- * @param url `postgres://` URL of the migrated database
+ * @param url `postgres://` URL of a user who may migrate
  * @throws UserError if there is no such account, or more than one
  */
 export async function issueKey(
   url: string,
-  { email, name, expiresInMs }: { email: string; name: string; expiresInMs?: number | undefined },
+  { email, createAccount = false, name, expiresInMs, onNotice = () => {} }: IssueOptions,
 ): Promise<IssuedKey> {
   const key = generateApiKey();
   const prefix = apiKeyPrefix(key);
   const expires = expiresInMs === undefined ? null : new Date(Date.now() + expiresInMs).toISOString();
   const hash = await hashApiKey(key);
-  return withLockTimeout(url, async (client) => {
-    const account = await findAccount(client, email);
-    if (!account)
-      throw noSuchAccount(email, '"npm run db:import" creates one with its data, --create-account one without.');
-    const insert =
-      'insert into api_keys (userid, name, prefix, hash, expires) values ($1, $2, $3, $4, $5) returning id';
-    const { rows } = await client.query<{ id: string }>(insert, [account.id, name, prefix, hash, expires]);
-    return { key, id: rows[0]?.id ?? '', email: account.email, name, prefix, expires };
-  });
+  const stored: string[] = [];
+  const issued = await withLockTimeout(url, (client) =>
+    inTransaction(client, async () => {
+      const applied = await applyMigrations(client);
+      if (applied.length > 0) stored.push(`applied ${applied.join(', ')}`);
+      const { account, isNew } = createAccount
+        ? await findOrCreateAccount(client, email)
+        : { account: await findAccount(client, email), isNew: false };
+      if (!account)
+        throw noSuchAccount(email, '"npm run db:import" creates one with its data, --create-account one without.');
+      if (isNew) stored.push(printable(`Created the account "${email}".`));
+      const insert =
+        'insert into api_keys (userid, name, prefix, hash, expires) values ($1, $2, $3, $4, $5) returning id';
+      const { rows } = await client.query<{ id: string }>(insert, [account.id, name, prefix, hash, expires]);
+      return { key, id: rows[0]?.id ?? '', email: account.email, name, prefix, expires };
+    }),
+  );
+  for (const notice of stored) onNotice(notice);
+  return issued;
 }

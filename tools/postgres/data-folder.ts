@@ -44,6 +44,19 @@ export async function openDataFolder(dataDir: string, signal?: AbortSignal): Pro
   }
 }
 
+/** Creates nothing. @throws UserError unless `dataDir` has a database */
+export async function checkHasDatabase(dataDir: string): Promise<void> {
+  const names = await readdir(dataDir).catch((error: NodeJS.ErrnoException): string[] => {
+    if (error.code === 'ENOENT') return [];
+    throw inPlainWords(error, dataDir);
+  });
+  if (!names.includes('postgres'))
+    throw new UserError(
+      `There is no database in ${resolve(dataDir)} yet: "npm start" creates one with demo data, "npm run db:migrate" an ` +
+        'empty one. To use a database of your own, set DATABASE_URL.',
+    );
+}
+
 /** Creates `dataDir`, or makes an empty one private. Any other may be a shared folder and keeps its permissions. */
 async function createFolder(dataDir: string): Promise<void> {
   const made = await mkdir(dataDir, { mode: 0o700 }).then(

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Client } from 'pg';
 import { inTransaction } from '../connection.ts';
-import { pendingMigrations } from '../migrations.ts';
+import { findMigrations } from '../migrations.ts';
 import { createTables } from './protocol.ts';
 
 const MIGRATIONS = new URL('../../src/db/migrations/', import.meta.url);
@@ -36,7 +36,7 @@ export async function createSchema(owner: Client, { name }: Sandbox): Promise<vo
 export async function migrateSandbox(owner: Client, { name }: Sandbox): Promise<string[]> {
   return inTransaction(owner, async () => {
     await owner.query(`set local search_path = ${name}`);
-    const files = await pendingMigrations(owner);
+    const { pending: files } = await findMigrations(owner);
     for (const file of files) {
       const text = await readFile(new URL(file, MIGRATIONS), 'utf8');
       const query = text.replaceAll(ROLE, name).replaceAll(SCHEMA, `schema ${name}`);

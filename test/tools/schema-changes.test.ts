@@ -1,0 +1,200 @@
+// Which commands may create or change the tables, the Worker's role and the embedded database.
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { databaseProblems } from '../../tools/deploy/database.ts';
+import { migrate } from '../../tools/migrations.ts';
+import { query } from '../support/database.ts';
+import { csvOf, responseRow } from '../support/export-files.ts';
+import { UNKNOWN_ID } from '../support/keys.ts';
+import { writeFiles } from '../support/load-files.ts';
+import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { type Outcome, startTool } from '../support/run-tool.ts';
+
+const LAST = '0006_no_parallel_queries.sql';
+const EMAIL = 'ann@example.org';
+const REMOVE = ['--email', EMAIL, '--survey', 'A'];
+
+let folder: string;
+/** Without the Worker's role, until a test migrates a database. */
+let fresh: TestPostgres;
+/** With the Worker's role, which a migrated database has. */
+let postgres: TestPostgres;
+let files: string[];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'test-schema-'));
+  // Autovacuum would use transaction ids.
+  const start = () => startPostgres({ settings: { autovacuum: 'off' } });
+  [fresh, postgres] = await Promise.all([start(), start()]);
+  await migrate(await postgres.createDatabase());
+  const { forms, responses } = await writeFiles(folder);
+  files = ['--email', EMAIL, '--forms', forms, '--responses', responses];
+});
+afterAll(async () => {
+  await fresh?.stop();
+  await postgres?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const run = (tool: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Outcome> =>
+  startTool(tool, args, { DATA_DIR: join(folder, 'nowhere'), ...env }).outcome;
+
+/** Commands that read, or change what is stored, but never the schema. `--dry-run` is added to the files. */
+const READERS: [string, string, string[]][] = [
+  ['keys -- list', 'keys.ts', ['list']],
+  ['keys -- list --json', 'keys.ts', ['list', '--json']],
+  ['keys -- rotate', 'keys.ts', ['rotate', UNKNOWN_ID]],
+  ['keys -- revoke', 'keys.ts', ['revoke', UNKNOWN_ID]],
+  ['db:remove', 'remove.ts', REMOVE],
+  ['db:remove -- --yes', 'remove.ts', [...REMOVE, '--yes']],
+  ['db:import -- --dry-run', 'import.ts', ['--dry-run']],
+];
+const argsOf = (tool: string, args: string[]) => (tool === 'import.ts' ? [...files, ...args] : args);
+
+/** Each transaction that writes takes an id, even if it is rolled back. */
+const nextTransaction = (url: string) => query(url, 'select pg_snapshot_xmax(pg_current_snapshot())::text as id');
+
+/** What a rolled-back transaction leaves as it was. */
+const schemaOf = async (url: string) => ({
+  tables: await query(url, `select relname from pg_class where relnamespace = 'public'::regnamespace order by 1`),
+  roles: await query(url, 'select rolname, rolpassword from pg_authid order by 1'),
+});
+
+async function withoutLastMigration(): Promise<string> {
+  const url = await postgres.createDatabase();
+  await migrate(url);
+  await query(url, 'delete from schema_migrations where name = $1', [LAST]);
+  await query(url, 'insert into users (email) values ($1)', [EMAIL]);
+  return url;
+}
+
+describe.each([
+  ['is empty', () => postgres.createDatabase(), /lacks the migrations 0001_initial\.sql, 0002/],
+  ['has an older schema', withoutLastMigration, /lacks the migrations 0006_\w+\.sql:/],
+])('on a database that %s', (_, create, reason) => {
+  let url: string;
+  beforeAll(async () => {
+    url = await create();
+  });
+
+  test.each([...READERS, ['db:worker-url', 'worker-url.ts', []] as (typeof READERS)[0]])(
+    'npm run %s writes nothing and names db:migrate',
+    async (_name, tool, args) => {
+      const before = await nextTransaction(url);
+      const { status, stdout, stderr } = await run(tool, argsOf(tool, args), { DATABASE_URL: url });
+      expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+      expect(stderr).toMatch(reason);
+      expect(stderr).toMatch(/: run "npm run db:migrate" first\.\n$/);
+      expect(await nextTransaction(url)).toEqual(before);
+    },
+  );
+
+  test('deploy --check writes nothing and names db:migrate', async () => {
+    const before = await nextTransaction(url);
+    expect((await databaseProblems(url)).join()).toContain('run "npm run db:migrate"');
+    expect(await nextTransaction(url)).toEqual(before);
+  });
+
+  test('npm run keys -- issue and db:import migrate it if they store something', async () => {
+    for (const [tool, args] of [
+      ['keys.ts', ['issue', '--email', EMAIL, '--create-account']],
+      ['import.ts', files],
+    ] as const) {
+      const database = await create();
+      const { status, stderr } = await run(tool, args, { DATABASE_URL: database });
+      expect(status).toBe(0);
+      expect(stderr).toContain(LAST);
+      expect(await migrate(database)).toEqual([]);
+      expect(await query(database, 'select email from users')).toEqual([{ email: EMAIL }]);
+    }
+  });
+});
+
+describe('on an empty database, a command that fails leaves no table and no role:', () => {
+  beforeAll(async () => {
+    await writeFiles(folder, { suffix: '.bad', responses: csvOf([responseRow(), responseRow({ surveyid: 'abc' })]) });
+    await writeFile(join(folder, 'nothing.csv'), 'surveyid,shortcode,survey_name,version,survey_created,metadata\n');
+  });
+
+  test.each<[string, string, () => string[], string]>([
+    [
+      'db:import with a bad row',
+      'import.ts',
+      () => files.map((file) => file.replace('responses.csv', 'responses.bad')),
+      'line 3: surveyid',
+    ],
+    [
+      'db:import with a row that Postgres refuses',
+      'import.ts',
+      () => files.map((file) => file.replace('forms.csv', 'nothing.csv')),
+      'line 2: surveyid: "3f1c6c5e',
+    ],
+    [
+      'db:import of a missing file',
+      'import.ts',
+      () => files.map((file) => file.replace('forms.csv', 'nowhere.csv')),
+      'there is no such file',
+    ],
+    ['db:import for a bad address', 'import.ts', () => ['--email', 'x', ...files.slice(2)], 'is not an e-mail address'],
+    [
+      'keys -- issue for an unknown account',
+      'keys.ts',
+      () => ['issue', '--email', EMAIL],
+      '"npm run db:import" creates one with its data, --create-account one without.',
+    ],
+    [
+      'keys -- issue with a bad lifetime',
+      'keys.ts',
+      () => ['issue', '--email', EMAIL, '--create-account', '--expires', '90'],
+      'is not a duration',
+    ],
+  ])('%s', async (_, tool, args, message) => {
+    const url = await fresh.createDatabase();
+    const before = await schemaOf(url);
+    const { status, stdout, stderr } = await run(tool, args(), { DATABASE_URL: url });
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toContain(message);
+    expect(await schemaOf(url)).toEqual(before);
+  });
+});
+
+test('a database with migrations of a newer version is used, and db:migrate names them', async () => {
+  const url = await withoutLastMigration();
+  await migrate(url);
+  await query(url, `insert into schema_migrations (name) values ('9999_next.sql')`);
+  expect(await run('keys.ts', ['list'], { DATABASE_URL: url })).toMatchObject({ status: 0 });
+  const { status, stdout } = await run('migrate.ts', [], { DATABASE_URL: url });
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/^nothing to do: .* has migrations of a newer version of this service: 9999_next\.sql\n$/);
+});
+
+describe('without an embedded database', () => {
+  test.each([...READERS, ['keys -- issue', 'keys.ts', ['issue', '--email', EMAIL]] as (typeof READERS)[0]])(
+    'npm run %s creates none, and names the commands that do',
+    async (name, tool, args) => {
+      const missing = join(folder, 'missing');
+      const empty = join(folder, `empty ${name}`);
+      mkdirSync(empty);
+      for (const DATA_DIR of [missing, empty]) {
+        expect(await run(tool, argsOf(tool, args), { DATABASE_URL: '', DATA_DIR })).toEqual({
+          status: 1,
+          stdout: '',
+          stderr:
+            `There is no database in ${DATA_DIR} yet: "npm start" creates one with demo data, "npm run db:migrate" an ` +
+            'empty one. To use a database of your own, set DATABASE_URL.\n',
+        });
+      }
+      expect([existsSync(missing), readdirSync(empty)]).toEqual([false, []]);
+    },
+  );
+
+  test('db:import of a missing file creates none', async () => {
+    const DATA_DIR = join(folder, 'missing');
+    const { stderr } = await run('import.ts', [...files.slice(0, -1), DATA_DIR], { DATABASE_URL: '', DATA_DIR });
+    expect(stderr).toBe(`${DATA_DIR}: there is no such file\n`);
+    expect(existsSync(DATA_DIR)).toBe(false);
+  });
+});
