@@ -394,6 +394,19 @@ describe('import', () => {
       ]);
     });
 
+    test('in a transaction that waits for another import for as long as it takes', async () => {
+      await load();
+      await query(
+        running.url,
+        `create table seen (lock_timeout text);
+         create function note() returns trigger language plpgsql as
+           $$ begin insert into seen values (current_setting('lock_timeout')); return new; end $$;
+         create trigger note before insert on responses for each row execute function note()`,
+      );
+      await load({ responses: csvOf([responseRow({ userid: 'new' })]) });
+      expect(await query(running.url, 'select * from seen')).toEqual([{ lock_timeout: '0' }]);
+    });
+
     test('into the account whose e-mail address differs only in case', async () => {
       await load();
       expect(await load({ email: 'ANN@Example.org' })).toMatchObject({ email, isNewAccount: false });
