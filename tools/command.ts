@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { Command } from 'commander';
 
 /** An error for the user: its message is printed without a stack trace. */
@@ -17,6 +19,19 @@ export async function runCommand(main: () => Promise<void>): Promise<void> {
     if (process.env['DEBUG'] && error instanceof Error) process.stderr.write(`${error.stack}\n`);
     process.exitCode = 1;
   }
+}
+
+/** This process's command as a user types it, with its subcommand, such as `npm run keys -- list`. */
+export function commandName(): string {
+  const [, program = '', ...args] = process.argv;
+  const subcommand = args[0]?.startsWith('-') === false ? ` -- ${args[0]}` : '';
+  const line = [`tools/${basename(program)}`, ...args.filter((arg) => arg === '--watch')].join(' ');
+  const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    scripts: Readonly<Record<string, string>>;
+  };
+  const script = Object.keys(scripts).find((name) => scripts[name]?.endsWith(line));
+  if (script === undefined) return `node ${basename(program)}`;
+  return script === 'start' ? 'npm start' : `npm run ${script}${subcommand}`;
 }
 
 /**

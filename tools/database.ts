@@ -77,11 +77,31 @@ async function openPostgres(text: string, signal: AbortSignal | undefined): Prom
     throw new UserError(`DATABASE_URL: ${WORKER_ROLE} is the Worker's role; use the owner's URL`);
   try {
     await client.connect();
-    await client.end();
   } catch (cause) {
     throw new UserError(`Cannot connect to ${description} (DATABASE_URL): ${reasonOf(cause)}`, { cause });
   }
+  try {
+    await checkVersion(client);
+  } finally {
+    await client.end();
+  }
   return { url, kind: 'postgres', description, ended: new Promise(() => {}), [Symbol.asyncDispose]: async () => {} };
+}
+
+/** The oldest major version of Postgres with everything that the service uses, as the server numbers it. */
+const OLDEST_VERSION = 150_000;
+
+/** @throws UserError unless the server is new enough */
+async function checkVersion(client: Client): Promise<void> {
+  const { rows } = await client.query<{ number: string; name: string }>(
+    `select current_setting('server_version_num') as number, version() as name`,
+  );
+  const { number = '', name = '' } = rows[0] ?? {};
+  if (Number(number) >= OLDEST_VERSION) return;
+  // Followed by a distribution's version in brackets, or by the platform.
+  const [server = ''] = name.split(/ \(| on /);
+  const problem = server.startsWith('PostgreSQL') ? 'is too old:' : 'is not PostgreSQL: PostgreSQL';
+  throw new UserError(`${server} ${problem} ${OLDEST_VERSION / 10_000} or newer is required (DATABASE_URL)`);
 }
 
 /** Modes that `pg` treats as `verify-full`, with a warning of nine lines. */

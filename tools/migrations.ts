@@ -61,9 +61,9 @@ export async function findMigrations(client: Client): Promise<Migrations> {
 
 /** @throws UserError that names db:migrate, unless all migrations have been applied */
 export async function checkMigrated(client: Client): Promise<void> {
-  const { pending } = await findMigrations(client);
-  if (pending.length > 0)
-    throw new UserError(`The database lacks the migrations ${pending.join(', ')}: run "npm run db:migrate" first.`);
+  const [first] = (await findMigrations(client)).pending;
+  if (first !== undefined)
+    throw new UserError(`The database lacks migrations, from ${first} on: run "npm run db:migrate" first.`);
 }
 
 async function apply(client: Client, name: string): Promise<void> {

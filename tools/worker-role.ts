@@ -9,6 +9,10 @@ export const WORKER_ROLE = 'survey_export_worker';
 export const CREATE_ROLE =
   'a dump does not include it, so create it as docs/runbook.md shows in "Restoring the database"';
 
+/** The error for a database that was restored on another server. */
+export const noWorkerRole = (cause: unknown) =>
+  new UserError(`There is no role ${WORKER_ROLE}: ${CREATE_ROLE}.`, { cause });
+
 /** SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const INSUFFICIENT_PRIVILEGE = '42501';
 const UNDEFINED_OBJECT = '42704';
@@ -26,18 +30,17 @@ export async function setWorkerPassword(client: Client, url: string): Promise<UR
   try {
     await client.query(`alter role ${WORKER_ROLE} password '${password}'`);
   } catch (cause) {
-    const reason = cause instanceof DatabaseError ? REASONS[cause.code ?? ''] : undefined;
-    throw reason === undefined ? cause : new UserError(reason, { cause });
+    const code = cause instanceof DatabaseError ? cause.code : undefined;
+    if (code === UNDEFINED_OBJECT) throw noWorkerRole(cause);
+    if (code !== INSUFFICIENT_PRIVILEGE) throw cause;
+    throw new UserError(
+      `The user of DATABASE_URL may not change the role ${WORKER_ROLE}, which another user of this server created. ` +
+        'Use the URL of that user, or of a superuser.',
+      { cause },
+    );
   }
   return Object.assign(new URL(url), { username: WORKER_ROLE, password, search: '' });
 }
-
-const REASONS: Readonly<Record<string, string>> = {
-  [INSUFFICIENT_PRIVILEGE]:
-    `The user of DATABASE_URL may not change the role ${WORKER_ROLE}, which another user of this server created. ` +
-    'Use the URL of that user, or of a superuser.',
-  [UNDEFINED_OBJECT]: `There is no role ${WORKER_ROLE}: ${CREATE_ROLE}.`,
-};
 
 /** The other databases of the server in which the Worker's role has privileges. */
 export async function otherWorkerDatabases(client: Client): Promise<string[]> {

@@ -86,7 +86,7 @@ test('0004 copies the last uses, and a Worker of the version before finds its ke
   });
   expect(await migrate(database)).toContain('0004_api_key_uses.sql');
   expect(await asWorker(lookUp)).toEqual(found);
-  await expect(asWorker(noteUse)).rejects.toMatchObject({ code: '42501' }); // which is only logged
+  await expect(asWorker(noteUse)).rejects.toMatchObject({ cause: { code: '42501' } }); // which is only logged
   expect(await query(database, 'select hash, u.last_used from api_key_uses u join api_keys on id = keyid')).toEqual(
     found,
   );

@@ -6,6 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { query } from '../support/database.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { withConnection } from '../../tools/connection.ts';
 import { openDatabase } from '../../tools/database.ts';
@@ -206,6 +207,21 @@ describe('npm start on a new DATA_DIR', () => {
     const { status, stderr } = await outcome;
     expect(status).toBe(1);
     expect(stderr).toContain('GRANT survey_export_worker TO tenant;');
+
+    // A dump does not include roles.
+    for (const database of [tenant.href, url])
+      await query(
+        Object.assign(new URL(url), { pathname: new URL(database).pathname }).href,
+        'drop owned by survey_export_worker',
+      );
+    await query(url, 'drop role survey_export_worker');
+    const again = startTool('start.ts', [], { PORT: String(port), DATA_DIR: dataDir, DATABASE_URL: url });
+    expect(await again.outcome).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(
+        'There is no role survey_export_worker: a dump does not include it, so create it',
+      ),
+    });
   });
 
   test.each([

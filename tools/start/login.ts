@@ -2,10 +2,11 @@ import { DatabaseError } from 'pg';
 import { UserError } from '../command.ts';
 import { withConnection } from '../connection.ts';
 import type { Database } from '../database.ts';
-import { setWorkerPassword, WORKER_ROLE } from '../worker-role.ts';
+import { noWorkerRole, setWorkerPassword, WORKER_ROLE } from '../worker-role.ts';
 
 /** SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const INSUFFICIENT_PRIVILEGE = '42501';
+const INVALID_PARAMETER_VALUE = '22023';
 
 /** How the SQL gateway logs in to the database. */
 export interface Login {
@@ -18,7 +19,7 @@ export interface Login {
  * Chooses the login in which the Worker's statements run. To the embedded server it is the Worker's role itself, which gets a
  * new password. A database of your own keeps its password: there, it is the user of DATABASE_URL, who has to use SET ROLE.
  *
- * @throws UserError if the user of DATABASE_URL may not act as the Worker's role
+ * @throws UserError if there is no such role, or the user of DATABASE_URL may not act as it
  */
 export async function chooseLogin({ kind, url }: Database): Promise<Login> {
   return withConnection(url, async (client) => {
@@ -26,7 +27,9 @@ export async function chooseLogin({ kind, url }: Database): Promise<Login> {
     const { rows } = await client.query<{ name: string }>('select quote_ident(current_user) as name');
     const user = rows[0]?.name ?? '';
     await client.query(`set role ${WORKER_ROLE}`).catch((cause: unknown) => {
-      if (!(cause instanceof DatabaseError && cause.code === INSUFFICIENT_PRIVILEGE)) throw cause;
+      const code = cause instanceof DatabaseError ? cause.code : undefined;
+      if (code === INVALID_PARAMETER_VALUE) throw noWorkerRole(cause);
+      if (code !== INSUFFICIENT_PRIVILEGE) throw cause;
       throw new UserError(
         `${user} may not act as the Worker's role, which another user of this server created. ` +
           `As that user, or a superuser: GRANT ${WORKER_ROLE} TO ${user};`,

@@ -1,0 +1,271 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { databaseProblems } from '../../tools/deploy/database.ts';
+import { issueKey } from '../../tools/keys/issue.ts';
+import { migrate } from '../../tools/migrations.ts';
+import { query } from '../support/database.ts';
+import { csvOf, formRow, responseRow } from '../support/export-files.ts';
+import { loadFiles, writeFiles } from '../support/load-files.ts';
+import { freePort } from '../support/npm-start.ts';
+import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { startTool, withoutDatabase } from '../support/run-tool.ts';
+
+const EMAIL = 'ann@example.org';
+
+let folder: string;
+let postgres: TestPostgres;
+/** Of a migrated database with a survey and a key. */
+let url: string;
+let key: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'test-rights-'));
+  postgres = await startPostgres();
+});
+afterAll(async () => {
+  await postgres?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Creates a user without rights. @returns the database's URL for it */
+async function createUser(database: string, name: string): Promise<string> {
+  await query(database, `create role ${name} login password 'p'`);
+  return Object.assign(new URL(database), { username: name, password: 'p' }).href;
+}
+
+async function run(database: string, tool: string, ...args: string[]) {
+  const env = { DATABASE_URL: database, DATA_DIR: join(folder, 'data'), PORT: String(await freePort()) };
+  const { status, stdout, stderr } = await startTool(tool, args, env).outcome;
+  return { status, stdout, stderr: withoutDatabase(stderr) };
+}
+
+/** Grants what each error advises, until the command succeeds. @returns the statements */
+async function followAdvice(user: string, database: string, tool: string, ...args: string[]): Promise<string[]> {
+  const statements: string[] = [];
+  for (;;) {
+    const { status, stderr } = await run(user, tool, ...args);
+    if (status === 0) return statements;
+    const [, statement] = /owner, or run "(.*)" as a user who may\.\n$/.exec(stderr) ?? [];
+    if (statement === undefined || statements.includes(statement)) throw new Error(stderr);
+    await query(database, statement);
+    statements.push(statement);
+  }
+}
+
+describe('a user who lacks a right is told which, by the command that needs it:', () => {
+  test('npm run db:migrate and npm start, which create tables and a role', async () => {
+    const empty = await postgres.createDatabase();
+    const reader = await createUser(empty, 'reader');
+    const problem = 'The database user reader lacks CREATE on schema public, which';
+    const remedy = `use the URL of the tables' owner, or run "grant create on schema public to reader" as a user who may.\n`;
+    expect(await run(reader, 'migrate.ts')).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `${problem} npm run db:migrate needs: ${remedy}`,
+    });
+    expect((await run(reader, 'start.ts')).stderr).toBe(`${problem} npm start needs: ${remedy}`);
+    expect(await followAdvice(reader, empty, 'migrate.ts')).toEqual([
+      'grant create on schema public to reader',
+      'alter role reader createrole',
+    ]);
+    expect(await migrate(empty)).toEqual([]);
+  });
+
+  test.each([
+    ['it may not use', 'stranger', 'revoke usage on schema public from public', '"\\$user", public'],
+    ['do not exist', 'owner', 'alter role owner set search_path = survey_export', 'survey_export'],
+  ])('which schemas of the search_path %s', async (_, name, sql, path) => {
+    const empty = await postgres.createDatabase();
+    const user = await createUser(empty, name);
+    await query(empty, sql);
+    expect((await run(user, 'migrate.ts')).stderr).toMatch(
+      new RegExp(
+        `^The database user ${name} has no schema in which npm run db:migrate can create tables: none of the search_path ` +
+          `${path} exists and can be used. Create it, or run "grant usage, create on schema public to ${name}" as a user who may.\n$`,
+      ),
+    );
+  });
+
+  test('as Postgres words it where no statement can grant it', async () => {
+    const database = await postgres.createDatabase();
+    await migrate(database);
+    const tenant = await createUser(database, 'tenant');
+    await query(database, `delete from schema_migrations where name like '0002%'`);
+    await query(database, 'drop index responses_by_participant');
+    await query(database, 'grant all on schema public to tenant; grant all on all tables in schema public to tenant');
+    expect((await run(tenant, 'migrate.ts')).stderr).toBe(
+      'The database user tenant lacks a right (must be owner of table responses), which npm run db:migrate needs: ' +
+        `use the URL of the tables' owner.\n`,
+    );
+  });
+
+  test('a database that is read-only', async () => {
+    const empty = await postgres.createDatabase();
+    const user = await createUser(empty, 'standby');
+    await query(
+      empty,
+      'alter role standby set default_transaction_read_only = on; grant create on schema public to standby',
+    );
+    expect((await run(user, 'migrate.ts')).stderr).toMatch(
+      /^The database is read-only, but npm run db:migrate has to write \(cannot execute CREATE TABLE .*\): use the URL of the primary/,
+    );
+  });
+});
+
+describe('a user who gets what the errors advise can', () => {
+  beforeAll(async () => {
+    const name = new URL(await postgres.createDatabase()).pathname.slice(1);
+    await query(postgres.url, `alter database ${name} rename to "${name}-x"`);
+    url = new URL(`/${name}-x`, postgres.url).href;
+    await loadFiles(url, folder);
+    key = (await issueKey(url, { email: EMAIL, name: 'key' })).id;
+    await query(
+      url,
+      `do $$ begin execute format('revoke temporary on database %I from public', current_database()); end $$`,
+    );
+  });
+
+  test.each<[string, string, string, () => string[], string[]]>([
+    [
+      'list keys',
+      'lister',
+      'keys.ts',
+      () => ['list', '--email', EMAIL],
+      [
+        'select on table schema_migrations',
+        'select on table users',
+        'select on table api_keys',
+        'select on table api_key_uses',
+      ],
+    ],
+    [
+      'issue a key',
+      'issuer',
+      'keys.ts',
+      () => ['issue', '--email', 'new@example.org', '--create-account'],
+      [
+        'select on table schema_migrations',
+        'select on table users',
+        'insert on table users',
+        'select on table api_keys',
+        'insert on table api_keys',
+      ],
+    ],
+    [
+      'rotate a key',
+      'rotator',
+      'keys.ts',
+      () => ['rotate', key],
+      [
+        'select on table schema_migrations',
+        'select on table api_keys',
+        'update on table api_keys',
+        'select on table users',
+        'insert on table api_keys',
+      ],
+    ],
+    [
+      'revoke a key',
+      'revoker',
+      'keys.ts',
+      () => ['revoke', key],
+      [
+        'select on table schema_migrations',
+        'select on table api_keys',
+        'update on table api_keys',
+        'select on table users',
+      ],
+    ],
+    [
+      'import files',
+      'importer',
+      'import.ts',
+      () => ['--email', EMAIL, '--forms', join(folder, 'forms.new'), '--responses', join(folder, 'responses.new')],
+      [
+        'select on table schema_migrations',
+        'select on table users',
+        'temporary on database',
+        'select on table surveys',
+        'insert on table surveys',
+        'update on table surveys',
+        'select on table responses',
+        'insert on table responses',
+        'update on table responses',
+      ],
+    ],
+    [
+      'remove a survey',
+      'remover',
+      'remove.ts',
+      () => ['--email', EMAIL, '--survey', 'Étude “1”', '--yes'],
+      [
+        'select on table schema_migrations',
+        'select on table users',
+        'select on table surveys',
+        'update on table surveys',
+        'select on table responses',
+        'delete on table responses',
+        'select on table survey_settings',
+        'delete on table survey_settings',
+        'delete on table surveys',
+      ],
+    ],
+  ])('%s', async (_, name, tool, args, rights) => {
+    await writeFiles(folder, {
+      suffix: '.new',
+      forms: csvOf([formRow()]),
+      responses: csvOf([responseRow({ userid: 'new' })]),
+    });
+    const user = await createUser(url, name);
+    const database = new URL(url).pathname.slice(1);
+    expect(await followAdvice(user, url, tool, ...args())).toEqual(
+      rights.map((right) => `grant ${right}${right.endsWith('database') ? ` "${database}"` : ''} to ${name}`),
+    );
+  });
+});
+
+describe('a server older than Postgres 15 is refused by', () => {
+  let old: string;
+  beforeAll(async () => {
+    old = await postgres.createDatabase();
+    await migrate(old);
+    const database = new URL(old).pathname.slice(1);
+    // Found before those of pg_catalog.
+    await query(
+      old,
+      `create function current_setting(text) returns text language sql as $$ select '140023' $$;
+       create function version() returns text language sql as
+         $$ select 'PostgreSQL 14.23 (Debian 14.23-1.pgdg120+1) on x86_64-pc-linux-gnu, compiled by gcc 12.2.0, 64-bit' $$`,
+    );
+    await query(old, `alter database ${database} set search_path = public, pg_catalog`);
+  });
+
+  test.each<[string, string, string[]]>([
+    ['npm start', 'start.ts', []],
+    ['npm run db:migrate', 'migrate.ts', []],
+    ['npm run db:import', 'import.ts', ['--email', EMAIL, '--forms', '/dev/null', '--responses', '/dev/null']],
+    ['npm run db:remove', 'remove.ts', ['--email', EMAIL, '--survey', 'x']],
+    ['npm run db:worker-url', 'worker-url.ts', []],
+    ['npm run keys -- list', 'keys.ts', ['list']],
+    ['npm run verify:neon', 'verify-neon.ts', []],
+  ])('%s', async (_, tool, args) => {
+    expect(await run(old, tool, ...args)).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'PostgreSQL 14.23 is too old: 15 or newer is required (DATABASE_URL)\n',
+    });
+  });
+
+  test('npm run deploy, and a server of another make by its name', async () => {
+    await query(
+      old,
+      `create or replace function version() returns text language sql as
+         $$ select 'CockroachDB CCL v24.3.1 (x86_64-pc-linux-gnu, built 2024/12/09 16:31:20, go1.22.8)' $$`,
+    );
+    await expect(databaseProblems(old)).rejects.toThrow(
+      'CockroachDB CCL v24.3.1 is not PostgreSQL: PostgreSQL 15 or newer is required (DATABASE_URL)',
+    );
+  });
+});
