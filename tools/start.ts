@@ -4,6 +4,7 @@ import { Client } from 'pg';
 import { UserError, runCommand } from './command.ts';
 import { openDatabase } from './database.ts';
 import { migrate } from './migrations.ts';
+import { checkNotInUse } from './postgres/embedded.ts';
 import { startSqlGateway } from './sql-gateway.ts';
 import { prepareDemo } from './start/demo.ts';
 import { chooseLogin } from './start/login.ts';
@@ -21,6 +22,8 @@ await runCommand(async () => {
   const stop = untilStopped();
   const port = portFrom(process.env['PORT']);
   const dataDir = process.env['DATA_DIR'] || '.data';
+  // First, since what holds the data may hold the port as well.
+  if (!process.env['DATABASE_URL']) await checkNotInUse(dataDir);
   await checkPortIsFree(port);
 
   const worker = await startWorkerProcess(process.argv.includes('--watch')); // bundles the Worker while the database starts

@@ -41,7 +41,10 @@ test.each(['src/worker.ts', 'site/home/main.ts'])('npm run dev reloads the Worke
 
 test('npm start is refused while npm run dev holds the data', async () => {
   const { outcome } = startTool('start.ts', [], { PORT: String(await freePort()), DATA_DIR: dataDir });
-  expect((await outcome).status).toBe(1);
+  expect(await outcome).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining(` is in use by process ${service.pid} (npm run dev): end it`),
+  });
 });
 
 test('npm run dev stops with everything it has started', async () => {

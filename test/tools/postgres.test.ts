@@ -19,7 +19,8 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { openDatabase } from '../../tools/database.ts';
 import { canReach, serverAccount } from '../../tools/postgres/account.ts';
 import type { Role } from '../../tools/postgres/embedded.ts';
-import { installed } from '../../tools/postgres/programs.ts';
+import { findPrograms, installed } from '../../tools/postgres/programs.ts';
+import { startServer } from '../../tools/postgres/server.ts';
 import { putEmptyDatabase } from '../support/data-dir.ts';
 import { query } from '../support/database.ts';
 import { startTool } from '../support/run-tool.ts';
@@ -170,6 +171,18 @@ describe('the embedded database', () => {
     writeFileSync(file, `${other.pid}\n${join(dataDir, 'postgres')}\n1\n1\n\n127.0.0.1\n\nready   \n`);
     await using database = await open();
     expect(await query(database.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  test('is not opened while a server that something else has started holds it, which the error names', async () => {
+    await createDatabase();
+    const account = await serverAccount(join(dataDir, 'postgres'));
+    const { postgres } = await findPrograms(account);
+    const server = await startServer({ postgres, data: join(dataDir, 'postgres'), account, onParentExit: 'QUIT' });
+    onTestFinished(() => server.stop('SIGQUIT'));
+    for (const role of ['service', 'command'] as const)
+      await expect(open(role)).rejects.toThrow(
+        `/postgres is in use by process ${server.pid}, a Postgres server that this service did not start: end it, or set`,
+      );
   });
 
   test('is stopped without a checkpoint if it takes too long to stop', async () => {

@@ -60,11 +60,21 @@ describe('npm start', () => {
     expect(execFileSync('find', [dataDir, '-perm', '/077'], { encoding: 'utf8' })).toBe('');
   });
 
-  test('refuses a DATA_DIR that another npm start is using, and names its process', async () => {
-    const env = { PORT: String(await freePort()), DATA_DIR: dataDir };
+  test('refuses a DATA_DIR that another npm start is using, and names its process, whatever the port', async () => {
+    for (const PORT of [String(port), String(await freePort())]) {
+      const { status, stderr } = await startTool('start.ts', [], { PORT, DATA_DIR: dataDir }).outcome;
+      expect(status).toBe(1);
+      expect(stderr).toBe(
+        `${join(dataDir, 'postgres')} is in use by process ${service.pid} (npm start): end it, or set DATA_DIR to another folder\n`,
+      );
+    }
+  });
+
+  test('names the port if another npm start uses that alone', async () => {
+    const env = { PORT: String(port), DATA_DIR: join(dataDir, 'other') };
     const { status, stderr } = await startTool('start.ts', [], env).outcome;
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/ is in use by process \d+ \(npm start\): end it, or set DATA_DIR to another folder\n$/);
+    expect({ status, stderr }).toEqual({ status: 1, stderr: `port ${port} is in use: set PORT to another one\n` });
+    expect(existsSync(env.DATA_DIR)).toBe(false);
   });
 
   test('lets other commands use its database, and refuses a key as soon as it is revoked or rotated with no grace period', async () => {

@@ -44,13 +44,18 @@ export async function openDataFolder(dataDir: string, signal?: AbortSignal): Pro
   }
 }
 
-/** Creates nothing. @throws UserError unless `dataDir` has a database */
-export async function checkHasDatabase(dataDir: string): Promise<void> {
+/** Whether `dataDir` has a database, which this service may be unable to use. @throws UserError if it is no folder */
+export async function hasDatabase(dataDir: string): Promise<boolean> {
   const names = await readdir(dataDir).catch((error: NodeJS.ErrnoException): string[] => {
     if (error.code === 'ENOENT') return [];
     throw inPlainWords(error, dataDir);
   });
-  if (!names.includes('postgres'))
+  return names.includes('postgres');
+}
+
+/** @throws UserError unless `dataDir` has a database */
+export async function checkHasDatabase(dataDir: string): Promise<void> {
+  if (!(await hasDatabase(dataDir)))
     throw new UserError(
       `There is no database in ${resolve(dataDir)} yet: "npm start" creates one with demo data, "npm run db:migrate" an ` +
         'empty one. To use a database of your own, set DATABASE_URL.',

@@ -1,9 +1,8 @@
-import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { reasonOf, UserError } from '../command.ts';
+import { commandName, reasonOf, UserError } from '../command.ts';
 import { reasonIn } from './cluster.ts';
-import { type DataFolder, inPlainWords, openDataFolder } from './data-folder.ts';
+import { type DataFolder, hasDatabase, inPlainWords, openDataFolder } from './data-folder.ts';
 import { findPostmaster, isAlive, type Postmaster } from './postmaster.ts';
 import { type Server, StartError, startServer } from './server.ts';
 
@@ -62,11 +61,19 @@ export async function openEmbedded(
   }
 }
 
+/** Starts and creates nothing. @throws UserError if npm start cannot use `dataDir` because another process holds its data */
+export async function checkNotInUse(dataDir: string): Promise<void> {
+  if (!(await hasDatabase(dataDir))) return;
+  const folder = await openDataFolder(dataDir);
+  const postmaster = await findPostmaster(folder.data);
+  if (postmaster) await use(postmaster, folder, 'service');
+}
+
 async function start(folder: DataFolder, dataDir: string, role: Role): Promise<Attempt> {
   try {
     const server = await startServer({
       ...folder,
-      settings: { [STARTED_BY]: JSON.stringify(thisProcess(role)) },
+      settings: { [STARTED_BY]: JSON.stringify({ pid: process.pid, role, name: commandName() } satisfies Starter) },
       onParentExit: 'INT',
     });
     return ownDatabase(server, folder, role);
@@ -116,24 +123,31 @@ async function use(postmaster: Postmaster, folder: DataFolder, role: Role): Prom
     });
   });
   if (!starter) return inTransition;
+  const instead = 'end it, or set DATA_DIR to another folder';
+  if (starter === 'unknown')
+    throw new UserError(
+      `${folder.data} is in use by process ${postmaster.pid}, a Postgres server that this service did not start: ${instead}`,
+    );
   const name = `process ${starter.pid} (${starter.name})`;
   if (!isAlive(starter.pid)) {
     process.kill(postmaster.pid, 'SIGINT');
     return inTransition;
   }
   if (starter.role === 'command') return { waitFor: `${name} to end` };
-  if (role === 'service')
-    throw new UserError(`${folder.data} is in use by ${name}: end it, or set DATA_DIR to another folder`);
+  if (role === 'service') throw new UserError(`${folder.data} is in use by ${name}: ${instead}`);
   return { url, ended: new Promise(() => {}), [Symbol.asyncDispose]: async () => {} };
 }
 
-async function starterOf(url: string): Promise<Starter> {
+async function starterOf(url: string): Promise<Starter | 'unknown'> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   client.on('error', () => {}); // a lost connection fails the running query
   try {
     await client.connect();
-    const { rows } = await client.query<{ starter: string }>('select current_setting($1) as starter', [STARTED_BY]);
-    return JSON.parse(rows[0]?.starter ?? '') as Starter;
+    const { rows } = await client.query<{ starter: string | null }>('select current_setting($1, true) as starter', [
+      STARTED_BY,
+    ]);
+    const starter = rows[0]?.starter;
+    return starter ? (JSON.parse(starter) as Starter) : 'unknown';
   } finally {
     await client.end();
   }
@@ -143,12 +157,6 @@ async function starterOf(url: string): Promise<Starter> {
 async function isReady({ pid }: { pid: number }, { data }: DataFolder): Promise<boolean> {
   const now = await findPostmaster(data);
   return now?.pid === pid && now.isReady;
-}
-
-function thisProcess(role: Role): Starter {
-  const script = process.env['npm_lifecycle_event'];
-  const command = script === undefined ? `node ${basename(process.argv[1] ?? '')}` : `npm run ${script}`;
-  return { pid: process.pid, role, name: role === 'service' ? 'npm start' : command };
 }
 
 function urlOf({ password }: DataFolder, { port }: { port: number }): string {
