@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { cors } from 'hono/cors';
 import { methodNotAllowed } from 'hono/method-not-allowed';
-import { getPath } from 'hono/utils/url';
+import { getPathNoStrict } from 'hono/utils/url';
 import { authenticate } from './auth/middleware.ts';
 import { connect } from './db/client.ts';
 import { leaseRequest } from './limits/limits.ts';
@@ -39,8 +39,8 @@ const ENDPOINTS = [...described, openApi(described)];
 
 /** The HTTP API that docs/api.md describes. */
 export function createApp(): Hono<AppEnv> {
-  // A client whose base URL ends in a slash requests //responses.
-  const app = new Hono<AppEnv>({ getPath: (request) => getPath(request).replace(/\/{2,}/g, '/') });
+  // A client whose base URL ends in a slash requests //responses. One slash at the end is ignored.
+  const app = new Hono<AppEnv>({ getPath: (request) => getPathNoStrict(request).replace(/\/{2,}/g, '/') });
 
   app.use(logRequests());
   app.use(async function setHeaders(c, next) {

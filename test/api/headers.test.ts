@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { fetchApi, fetchService, query } from '../support/api.ts';
+import { type ApiResponse, fetchApi, fetchService, origin, query } from '../support/api.ts';
+import { description } from '../support/conformance.ts';
 import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
 
 let survey: TestSurvey;
@@ -126,6 +127,41 @@ test('a base URL that ends in a slash works', async () => {
   expect((await fetchService(`/api/v1/${pathOf('/responses')}`, { key })).status).toBe(200);
   expect((await fetchService('//api/v1//surveys', { key })).status).toBe(200);
   expect((await fetchService('/api/v1//surveys')).status).toBe(401);
+});
+
+describe('a final slash', () => {
+  test('is ignored after every path: the status, the body, and the headers are the same', async () => {
+    const paths = Object.keys((await description(origin())).paths);
+    expect(paths).toEqual(expect.arrayContaining(['/healthz', '/openapi.json', '/api/v1/surveys']));
+    for (const path of paths) {
+      for (const method of ['GET', 'HEAD', 'POST']) {
+        const request = (one: string) =>
+          fetchService(pathOf(one), { key, method, headers: { 'Accept-Encoding': 'identity' } });
+        const [plain, slash] = [await request(path), await request(`${path}/`)];
+        expect(seen(slash)).toEqual(seen(plain));
+        expect([path, slash.status]).toEqual([path, method === 'POST' ? 405 : 200]);
+      }
+      expect((await fetchService(pathOf(`${path}/`))).status).toBe(path.startsWith('/api') ? 401 : 200);
+    }
+  });
+
+  const seen = ({ status, headers, bytes }: ApiResponse) => ({
+    status,
+    // A workbook contains the time at which it was made.
+    body: headers.get('Content-Type') === XLSX ? bytes.length : bytes.toString(),
+    headers: ['Allow', 'Content-Type', 'ETag', 'X-Error-Code'].map((name) => headers.get(name)),
+  });
+
+  test.each(['/nowhere/', '/surveys//', '/responses/csv//', '/responses/csv/more/', '/'])(
+    'does not make %s a path',
+    async (path) => {
+      expect((await fetchService(`/api/v1${path}`, { key })).status).toBe(404);
+    },
+  );
+
+  test.each(['/nowhere/', '/healthz//', '/openapi.json//'])('does not make %s a path outside the API', async (path) => {
+    expect((await fetchService(path)).status).toBe(404);
+  });
 });
 
 test('/healthz is 200 while the database responds, without a key', async () => {

@@ -67,11 +67,11 @@ describe('a full page', () => {
   });
 
   test('links with the host and the path of the request', async () => {
-    const path = `//api/v1//responses${query({ survey: survey.name, pageSize: 1 })}`;
+    const path = `//api/v1//responses/${query({ survey: survey.name, pageSize: 1 })}`;
     const headers = { Authorization: `Bearer ${key}`, Host: 'export.example.org:8443' };
     const [response] = (await once(get(origin() + path, { headers }), 'response')) as [IncomingMessage];
     response.resume();
-    expect(response.headers['link']).toMatch(/^<http:\/\/export\.example\.org:8443\/\/api\/v1\/\/responses\?survey=/);
+    expect(response.headers['link']).toMatch(/^<http:\/\/export\.example\.org:8443\/\/api\/v1\/\/responses\/\?survey=/);
   });
 
   test('links with HEAD too, and not on a 304, whose body the client has with its link', async () => {

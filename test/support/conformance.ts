@@ -36,7 +36,10 @@ export async function expectConformance(
   { method, path }: { method: string; path: string },
   response: ReceivedResponse,
 ): Promise<void> {
-  const pathname = path.replace(/[?#].*$/s, '').replace(/\/{2,}/g, '/');
+  const pathname = path
+    .replace(/[?#].*$/s, '')
+    .replace(/(?<=.)\/$/, '')
+    .replace(/\/{2,}/g, '/');
   // The document describes neither the pages nor CORS preflights.
   if (/^\/(?:$|docs|assets\/)/.test(pathname) || (method === 'OPTIONS' && response.status === 204)) return;
 
