@@ -84,7 +84,7 @@ Examples:
 program
   .command('rotate')
   .description('Issues a key that replaces another, and prints it. The old key works for a grace period.')
-  .argument('<id>', 'the old key, as "list" shows it; it must not be revoked or expired')
+  .argument('<id>', 'the old key, as "list" shows it; it must not be rotated already, revoked or expired')
   .option('--grace <duration>', 'how long the old key still works, unless it expires earlier; 0 ends it now', '24h')
   .option('--expires <duration>', 'when the new key stops working (default: as long as the old one was issued for)')
   .option('--remote', 'clear the cache of the deployed service, as the Cloudflare user that wrangler is logged in as')

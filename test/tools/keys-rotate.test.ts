@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { hashApiKey, isWellFormedApiKey } from '../../src/auth/api-key.ts';
 import { listKeys } from '../../tools/keys/list.ts';
-import type { RotatedKey } from '../../tools/keys/rotate.ts';
+import { type RotatedKey, rotateKey } from '../../tools/keys/rotate.ts';
 import { query } from '../support/database.ts';
 import { CACHE_NOTE, type KeysCommand, UNKNOWN_ID, startKeysCommand } from '../support/keys.ts';
 
@@ -91,16 +91,54 @@ describe('npm run keys -- rotate', () => {
     expect((await listed(old.id))?.expires).toBe(before);
   });
 
-  test('expires the old key at once with a grace period of 0, and then refuses to rotate it', async () => {
+  test('expires the old key at once with a grace period of 0', async () => {
     const old = await keys.issue();
     const { status, stderr } = await keys.run('rotate', old.id, '--grace', '0', '--expires', '1d');
     expect(status).toBe(0);
     expect(stderr).toMatch(/^The old key \(sres_.{4}…\) no longer works, the new one until 20.*Z\.\n/);
     expect((await listed(old.id))?.state).toBe('expired');
+  });
+
+  test('refuses an expired key', async () => {
+    const old = await keys.issue();
+    await query(keys.url, `update api_keys set expires = '2026-01-02 03:04:59Z' where id = $1`, [old.id]);
     await expectRefusal(
       [old.id],
-      new RegExp(`^<id>: key ${old.id} expired at 20.*Z and cannot be rotated\\. ".* issue"`),
+      `<id>: key ${old.id} expired at 2026-01-02 03:04Z and cannot be rotated. "npm run keys -- issue" issues a new one.\n`,
     );
+  });
+
+  test.each(['24h', '0'])(
+    'refuses a key that was rotated already with a grace period of %s, and names its successor, which can be rotated',
+    async (grace) => {
+      const old = await keys.issue({ name: 'Nightly \u{1b}pull' });
+      // Keys of the same account and name, one issued before and one after the rotation.
+      await keys.issue({ name: 'Nightly \u{1b}pull' });
+      const { id, prefix } = await rotated(old.id, '--grace', grace);
+      await keys.issue({ name: 'Nightly \u{1b}pull' });
+      const named = `<id>: key ${old.id} was rotated already: key ${id} (Nightly \u{fffd}pull, ${prefix}…) replaces it`;
+      await expectRefusal([old.id.toUpperCase()], `${named}. Rotate that one instead.\n`);
+      await query(keys.url, 'update api_keys set revoked = now() where id = $1', [old.id]);
+      await expectRefusal([old.id, '--grace', '7d'], `${named}. Rotate that one instead.\n`);
+
+      const next = await rotated(id);
+      await expectRefusal([id], `<id>: key ${id} was rotated already: key ${next.id} (`);
+      await query(keys.url, `update api_keys set revoked = '2026-01-02 03:04:59Z' where id = $1`, [id]);
+      await expectRefusal(
+        [old.id],
+        `${named}, but that was revoked at 2026-01-02 03:04Z. "npm run keys -- issue" issues`,
+      );
+    },
+  );
+
+  test('rotates a key once, however many commands do so at the same time', async () => {
+    const old = await keys.issue({ name: 'raced' });
+    const results = await Promise.allSettled([1, 2, 3, 4].map(() => rotateKey(keys.url, old.id, { graceMs: DAY })));
+    const won = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value.rotated.id] : []));
+    const lost = results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []));
+    expect(won).toHaveLength(1);
+    expect(lost).toEqual([1, 2, 3].map(() => expect.stringContaining(`was rotated already: key ${won[0]} (raced, `)));
+    expect(await query(keys.url, `select from api_keys where name = 'raced'`)).toHaveLength(2);
   });
 
   test('refuses a revoked key', async () => {
@@ -123,12 +161,12 @@ describe('npm run keys -- rotate', () => {
   ])('refuses %s', (_, args, message) => expectRefusal(args, message));
 
   async function expectRefusal(args: string[], message: string | RegExp): Promise<void> {
-    const count = async () => (await query(keys.url, 'select from api_keys')).length;
-    const before = await count();
+    const stored = () => query(keys.url, 'select * from api_keys order by id');
+    const before = await stored();
     const { status, stdout, stderr } = await keys.run('rotate', ...args);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toMatch(message);
-    expect(await count()).toBe(before);
+    expect(await stored()).toEqual(before);
   }
 });
 

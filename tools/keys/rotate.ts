@@ -3,6 +3,7 @@ import { UserError } from '../command.ts';
 import { inTransaction, withLockTimeout } from '../connection.ts';
 import type { IssuedKey } from './issue.ts';
 import { noSuchKey } from './not-found.ts';
+import { printable } from './printable.ts';
 import { isoTime, toTheMinute } from './times.ts';
 
 /** A key that replaces another. */
@@ -11,7 +12,8 @@ export interface RotatedKey extends IssuedKey {
   readonly replaces: { readonly id: string; readonly prefix: string; readonly expires: string };
 }
 
-interface OldKey {
+interface FoundKey {
+  readonly id: string;
   readonly email: string;
   readonly name: string;
   readonly prefix: string;
@@ -20,6 +22,14 @@ interface OldKey {
   readonly revoked: string | null;
   readonly hasExpired: boolean;
 }
+
+/**
+ * SQL for the id of the key that replaces another. It follows from the other's id, so that the primary key allows one successor
+ * at most, and names it.
+ */
+const successorId = (id: string) => `md5('successor of ' || ${id}::uuid::text)::uuid`;
+
+const ISSUE = '"npm run keys -- issue" issues a new one.';
 
 /** An interval without days: in the database's time zone, a day may have 23 hours. */
 const ms = (parameter: string) => `${parameter}::float8 * interval '1 millisecond'`;
@@ -31,7 +41,7 @@ const ms = (parameter: string) => `${parameter}::float8 * interval '1 millisecon
  * @param options.graceMs how long the old key still works, unless it expires earlier
  * @param options.expiresInMs how long the new key works; by default as long as the old key was issued for
  * @returns the new key, and the old key's hash, under which it is cached
- * @throws UserError if there is no such key, or it is revoked or expired
+ * @throws UserError if there is no such key, or it was rotated already, or is revoked or expired
  */
 export async function rotateKey(
   url: string,
@@ -43,13 +53,13 @@ export async function rotateKey(
   const hash = await hashApiKey(key);
   // Times have whole milliseconds, which is what the Worker's cache of keys holds.
   // clock_timestamp(), not now(): while this waits for the lock, another rotation may end the key.
-  const select = `
-    select u.email, k.name, k.prefix, k.hash, ${isoTime('k.expires')} as expires, ${isoTime('k.revoked')} as revoked,
+  const select = (idOf: string) => `
+    select k.id, u.email, k.name, k.prefix, k.hash, ${isoTime('k.expires')} as expires, ${isoTime('k.revoked')} as revoked,
       coalesce(k.expires <= clock_timestamp(), false) as "hasExpired"
-    from api_keys k join users u on u.id = k.userid where k.id = $1 for no key update of k`;
+    from api_keys k join users u on u.id = k.userid where k.id = ${idOf} for no key update of k`;
   const insert = `
-    insert into api_keys (userid, name, prefix, hash, expires)
-    select userid, name, $2, $3,
+    insert into api_keys (id, userid, name, prefix, hash, expires)
+    select ${successorId('id')}, userid, name, $2, $3,
       date_trunc('milliseconds', now() + coalesce(${ms('$4')}, interval '1 second' * extract(epoch from expires - created)::float8))
     from api_keys where id = $1
     returning id, ${isoTime('expires')} as expires`;
@@ -59,9 +69,13 @@ export async function rotateKey(
 
   return withLockTimeout(url, (client) =>
     inTransaction(client, async () => {
-      const old = (await client.query<OldKey>(select, [id])).rows[0];
+      const find = async (idOf: string) => (await client.query<FoundKey>(select(idOf), [id])).rows[0];
+      const old = await find('$1');
       if (!old) throw noSuchKey(id);
-      refuseEnded(id, old);
+      const successor = await find(successorId('$1'));
+      if (successor) throw rotatedAlready(id, successor);
+      const end = endOf(old);
+      if (end) throw new UserError(`<id>: key ${id} ${end} and cannot be rotated. ${ISSUE}`);
       const added = await client.query<{ id: string; expires: string | null }>(insert, [
         id,
         prefix,
@@ -81,8 +95,15 @@ export async function rotateKey(
   );
 }
 
-function refuseEnded(id: string, { revoked, expires, hasExpired }: OldKey): void {
-  const ending = revoked ? `was revoked at ${toTheMinute(revoked)}` : `expired at ${toTheMinute(expires ?? '')}`;
-  if (!revoked && !hasExpired) return;
-  throw new UserError(`<id>: key ${id} ${ending} and cannot be rotated. "npm run keys -- issue" issues a new one.`);
+function rotatedAlready(id: string, successor: FoundKey): UserError {
+  const named = `key ${successor.id} (${printable(successor.name)}, ${printable(successor.prefix)}…)`;
+  const end = endOf(successor);
+  const advice = end ? `, but that ${end}. ${ISSUE}` : '. Rotate that one instead.';
+  return new UserError(`<id>: key ${id} was rotated already: ${named} replaces it${advice}`);
+}
+
+/** How a key ended, if it has. */
+function endOf({ revoked, expires, hasExpired }: FoundKey): string | undefined {
+  if (revoked) return `was revoked at ${toTheMinute(revoked)}`;
+  return hasExpired ? `expired at ${toTheMinute(expires ?? '')}` : undefined;
 }
