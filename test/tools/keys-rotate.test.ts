@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { hashApiKey, isWellFormedApiKey } from '../../src/auth/api-key.ts';
@@ -63,6 +64,9 @@ describe('npm run keys -- rotate', () => {
       replaces: { id: old.id, prefix: old.prefix, expires: (await listed(old.id))?.expires },
     });
     expect(await listed(result.id)).toMatchObject({ state: 'active', prefix: result.prefix });
+    // As docs/keys.md states: a later version has to recognise it.
+    const md5 = createHash('md5').update(`successor of ${old.id}`).digest('hex');
+    expect(result.id.replaceAll('-', '')).toBe(md5);
   });
 
   test('gives the new key the lifetime of the old one', async () => {
