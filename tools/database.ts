@@ -67,25 +67,53 @@ const dataDirOf = (env: NodeJS.ProcessEnv): string => env['DATA_DIR'] || '.data'
 
 async function openPostgres(text: string, signal: AbortSignal | undefined): Promise<Database> {
   const { href: url, host, pathname } = postgresUrl(text);
-  const description = `Postgres ${host}${pathname}`;
-  const client = new Client({
-    connectionString: url,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    stream: () => new Socket({ signal }),
-  });
+  const client = newClient(url, signal);
+  const description = `Postgres ${host || client.host}${pathname.length > 1 ? pathname : `/${client.database ?? ''}`}`;
   if (client.user === WORKER_ROLE)
     throw new UserError(`DATABASE_URL: ${WORKER_ROLE} is the Worker's role; use the owner's URL`);
   try {
-    await client.connect();
-  } catch (cause) {
-    throw new UserError(`Cannot connect to ${description} (DATABASE_URL): ${reasonOf(cause)}`, { cause });
-  }
-  try {
+    await client.connect().catch((cause: unknown) => {
+      throw new UserError(`Cannot connect to ${description} (DATABASE_URL): ${explained(cause)}`, { cause });
+    });
     await checkVersion(client);
   } finally {
-    await client.end();
+    await client.end(); // even if it could not log in: its socket would keep the process running
   }
   return { url, kind: 'postgres', description, ended: new Promise(() => {}), [Symbol.asyncDispose]: async () => {} };
+}
+
+/** @throws UserError for a parameter of the URL that cannot be used, such as the path of a certificate */
+function newClient(url: string, signal: AbortSignal | undefined): Client {
+  try {
+    return new Client({
+      connectionString: url,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      stream: () => new Socket({ signal }),
+    });
+  } catch (cause) {
+    throw new UserError(`DATABASE_URL: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+/** What to do about a connection that failed, by the code of Node.js or of Postgres. */
+const ADVICE: Readonly<Record<string, string>> = {
+  EAI_AGAIN: 'check the host, and the network',
+  ECONNREFUSED: 'check the host and the port, and that the server runs',
+  EINVAL: 'check the host',
+  ENOENT: 'check the host, which names a socket, and that the server runs',
+  ENOTFOUND: 'check the host',
+  '28000': 'check the user, and whom pg_hba.conf lets in', // invalid_authorization_specification
+  '28P01': 'check the user and the password', // invalid_password, also for an unknown user
+  '3D000': 'create it, or check its name', // invalid_catalog_name
+};
+
+function explained(error: unknown): string {
+  const reason = reasonOf(error);
+  if (reason.includes('client password must be')) return 'the server requires a password, and the URL has none';
+  if (reason === 'timeout expired')
+    return `no response within ${CONNECT_TIMEOUT_MS / 1000} s: check the host and the port, and what blocks the way there`;
+  const advice = ADVICE[(error as { code?: string }).code ?? ''];
+  return advice === undefined ? reason : `${reason}; ${advice}`;
 }
 
 /** The oldest major version of Postgres with everything that the service uses, as the server numbers it. */
@@ -113,16 +141,18 @@ const ALIASES = new Set(['prefer', 'require', 'verify-ca']);
  * @throws UserError, without the password
  */
 export function postgresUrl(text: string): URL {
-  const url = /^postgres(ql)?:\/\//.test(text) ? URL.parse(text) : null;
+  const url = URL.parse(text);
+  const withoutPort = url ?? URL.parse(text.replace(/^(\w+:\/\/(?:[^/?#]*@)?[^/?#:@]*):[^/?#@]*/, '$1'));
+  if (withoutPort === null || !/^postgres(ql)?:\/\//.test(withoutPort.href))
+    throw new UserError(
+      'DATABASE_URL is not a Postgres URL: expected postgres://user:password@host/database, without quotes around it',
+    );
   // The password ends at its first / ? or #, so that the @ after it is in what follows the host.
-  const isMisread =
-    url === null ? /^postgres(ql)?:.*@/s.test(text) : `${url.pathname}${url.search}${url.hash}`.includes('@');
-  if (isMisread)
+  if (`${withoutPort.pathname}${withoutPort.search}${withoutPort.hash}`.includes('@'))
     throw new UserError(
       'DATABASE_URL: special characters in the user name or password must be escaped: / as %2F, # as %23, ? as %3F, @ as %40, % as %25',
     );
-  if (url === null)
-    throw new UserError('DATABASE_URL is not a Postgres URL: expected postgres://user:password@host/database');
+  if (url === null) throw new UserError('DATABASE_URL: the port must be a number from 1 to 65535');
   url.hostname = directHost(url.hostname);
   if (ALIASES.has(url.searchParams.get('sslmode') ?? '') && !url.searchParams.has('uselibpqcompat'))
     url.searchParams.set('sslmode', 'verify-full');

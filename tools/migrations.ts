@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
-import type { Client } from 'pg';
-import { UserError } from './command.ts';
+import { type Client, DatabaseError } from 'pg';
+import { reasonOf, UserError } from './command.ts';
 import { inTransaction, withLockTimeout } from './connection.ts';
 
 const folder = new URL('../src/db/migrations/', import.meta.url);
@@ -38,6 +38,9 @@ export async function applyMigrations(client: Client): Promise<string[]> {
   return pending;
 }
 
+/** SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const DUPLICATE_TABLE = '42P07';
+
 /** Names of migrations, in order. */
 export interface Migrations {
   /** Not applied yet. */
@@ -71,6 +74,10 @@ async function apply(client: Client, name: string): Promise<void> {
     await client.query(await readFile(new URL(name, folder), 'utf8'));
     await client.query('insert into schema_migrations (name) values ($1)', [name]);
   } catch (cause) {
-    throw new Error(`migration ${name} failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    const advice =
+      cause instanceof DatabaseError && cause.code === DUPLICATE_TABLE
+        ? `. If the tables are the platform's, follow "The platform's own database" in docs/deploy.md`
+        : '';
+    throw new Error(`migration ${name} failed: ${reasonOf(cause)}${advice}`, { cause });
   }
 }

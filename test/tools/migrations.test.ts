@@ -109,11 +109,59 @@ describe('DATABASE_URL', () => {
     ['postgres://me:a#secret@host/db', /must be escaped/],
     ['postgres://me:1?secret@host/db', /must be escaped/],
     ['postgresql://survey_export_worker:secret@host/db', /is the Worker's role; use the owner's URL$/],
-    ['postgres://me:secret@127.0.0.1:1/db', /Cannot connect to Postgres 127\.0\.0\.1:1\/db .*ECONNREFUSED/],
+    [
+      'postgres://me:secret@127.0.0.1:1/db',
+      /Cannot connect to Postgres 127\.0\.0\.1:1\/db .*ECONNREFUSED.*; check the host/,
+    ],
+    ['"postgres://me:secret@host/db"', /not a Postgres URL: expected postgres:\/\/.*, without quotes around it$/],
+    ['postgres:me:secret@host/db', /not a Postgres URL/],
+    ['postgres://me:secret@host:five/db', /the port must be a number from 1 to 65535$/],
+    ['postgres://me:secret@host:70000/db', /the port must be a number/],
+    ['postgres://host:70000/db', /the port must be a number/],
+    ['postgres://me:a/secret@host:5432/db', /must be escaped/],
+    [
+      'postgres://me:secret@no-such-host.invalid/db',
+      /Cannot connect to Postgres no-such-host\.invalid\/db .*; check the host/,
+    ],
+    ['postgres://me:secret@host/db?sslmode=verify-full&sslrootcert=/secre', /^DATABASE_URL: ENOENT: .* '\/secre'$/],
   ])('%s is refused with a reason, but without the password', async (invalid, reason) => {
     const error: unknown = await openDatabase({ DATABASE_URL: invalid }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ name: 'UserError', message: expect.stringMatching(reason) });
     expect(String(error)).not.toContain('secret');
+  });
+
+  test.each([
+    [
+      'with a wrong password',
+      (good: URL) => void (good.password = 'secret'),
+      /password authentication failed .*; check/,
+    ],
+    [
+      'without a password',
+      (good: URL) => void (good.password = ''),
+      /the server requires a password, and the URL has none/,
+    ],
+    [
+      'of a missing database',
+      (good: URL) => void (good.pathname = '/no'),
+      /"no" does not exist; create it, or check its name/,
+    ],
+  ])('%s ends the command with a reason', async (_, change, reason) => {
+    const changed = new URL(url);
+    change(changed);
+    const { status, stderr } = await startTool('migrate.ts', [], { DATABASE_URL: changed.href }).outcome;
+    expect(status).toBe(1); // rather than keep the process running with the open connection
+    expect(stderr).toMatch(reason);
+  });
+
+  test.each([' ', '\n'])('may begin or end with %j, and need not name its database', async (space) => {
+    await using database = await openDatabase({
+      DATABASE_URL: `${space}${url.replace('postgres:', 'POSTGRES:')}${space}`,
+    });
+    expect(database.url).toBe(url);
+    const name = new URL(postgres.url).username;
+    const short = Object.assign(new URL(url), { pathname: '' });
+    expect((await openDatabase({ DATABASE_URL: short.href })).description).toBe(`Postgres ${short.host}/${name}`);
   });
 
   test.each(['@', '/', '#', '?', '%', '%2F', '@/:'])('may have a password with %s, escaped', async (characters) => {
@@ -136,6 +184,14 @@ describe('DATABASE_URL', () => {
     expect(status).toBe(1);
     expect(stderr).toMatch(/^Cannot connect to .*: The server does not support SSL connections\n$/);
   });
+});
+
+test('migrate names the guide for a database that has the tables of the platform', async () => {
+  const database = await postgres.createDatabase();
+  await query(database, 'create table users (id uuid primary key)');
+  await expect(migrate(database)).rejects.toThrow(
+    `relation "users" already exists. If the tables are the platform's, follow "The platform's own database" in docs/deploy.md`,
+  );
 });
 
 test('npm run db:migrate without DATABASE_URL does not look like a migrated deployment', async () => {
