@@ -8,7 +8,7 @@ import { formsFile, responsesFile } from './columns.ts';
 import { storeForms } from './forms.ts';
 import { InputFile } from './input-file.ts';
 import { type LoadOptions, loadFile } from './load-file.ts';
-import { checkResponses, dropUnchanged, storeResponses } from './responses.ts';
+import { checkResponses, compareWithStored, storeResponses } from './responses.ts';
 import type { Counts, ImportSummary } from './summary.ts';
 
 export interface ImportInput {
@@ -98,11 +98,11 @@ async function importResponses(
   enter('checking');
   await checkResponses(client, account.id);
   enter('comparing');
-  const unchanged = await dropUnchanged(client);
+  const { changed, unchanged } = await compareWithStored(client);
   enter('writing');
-  const counts = await storeResponses(client);
+  await storeResponses(client);
   signal.throwIfAborted();
-  return { ...counts, unchanged };
+  return { new: rows - changed - unchanged, changed, unchanged };
 }
 
 async function namingFile<T>(file: InputFile, work: () => Promise<T>): Promise<T> {

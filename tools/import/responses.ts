@@ -37,44 +37,46 @@ export async function checkResponses(client: Client, account: string): Promise<v
 }
 
 /**
- * Removes responses from `import_responses` that are already stored with the same values, to avoid writing them again.
+ * Creates the temporary table `import_stored`: the lines of `import_responses` that are stored already, and whether with the same
+ * values.
  *
- * @returns the number of rows removed
+ * @returns their numbers
  */
-export async function dropUnchanged(client: Client): Promise<number> {
-  const { rowCount } = await client.query(
-    `delete from import_responses as file using responses as stored
-     where (stored.surveyid, stored.timestamp, stored.userid, stored.question_ref)
-         = (file.surveyid, file.timestamp, file.userid, file.question_ref)
+export async function compareWithStored(client: Client): Promise<Pick<Counts, 'changed' | 'unchanged'>> {
+  await client.query(
+    `create temporary table import_stored on commit drop as
+     select line,
        -- metadata as text, since 1.0 and 1.00 are equal as jsonb but printed as they were written
-       and (stored.parent_surveyid, stored.parent_shortcode, stored.flowid, stored.question_idx, stored.question_text,
+       (stored.parent_surveyid, stored.parent_shortcode, stored.flowid, stored.question_idx, stored.question_text,
            stored.response, stored.metadata::text, stored.pageid, stored.translated_response)
          is not distinct from (file.parent_surveyid, file.parent_shortcode, file.flowid, file.question_idx,
-           file.question_text, file.response, file.metadata::text, file.pageid, file.translated_response)`,
+           file.question_text, file.response, file.metadata::text, file.pageid, file.translated_response) as is_unchanged
+     from import_responses as file join responses as stored using (surveyid, timestamp, userid, question_ref)`,
   );
-  return rowCount ?? 0;
+  await client.query('analyze import_stored');
+  const { rows } = await client.query<{ changed: string; unchanged: string }>(
+    `select count(*) filter (where not is_unchanged) as changed, count(*) filter (where is_unchanged) as unchanged
+     from import_stored`,
+  );
+  return { changed: Number(rows[0]?.changed), unchanged: Number(rows[0]?.unchanged) };
 }
 
 /**
- * Stores the responses of `import_responses`. The file lacks two columns: a new response gets its form's shortcode and
- * no seed, a stored one keeps its values.
+ * Stores the new and changed responses of `import_responses`; unchanged ones are not written again. The file lacks two columns: a
+ * new response gets its form's shortcode and no seed, a stored one keeps its values.
  */
-export async function storeResponses(client: Client): Promise<Pick<Counts, 'new' | 'changed'>> {
-  const { rows } = await client.query<{ new: string; changed: string }>(
-    `with written as (
-       insert into responses (parent_surveyid, parent_shortcode, surveyid, shortcode, flowid, userid, question_ref,
-         question_idx, question_text, response, timestamp, metadata, pageid, translated_response)
-       select parent_surveyid, parent_shortcode, surveyid, form.shortcode, flowid, file.userid, question_ref,
-         question_idx, question_text, response, timestamp, file.metadata, pageid, translated_response
-       from import_responses as file join surveys as form on form.id = surveyid
-       on conflict (surveyid, timestamp, userid, question_ref) do update
-       set (parent_surveyid, parent_shortcode, flowid, question_idx, question_text, response, metadata, pageid,
-           translated_response)
-         = (excluded.parent_surveyid, excluded.parent_shortcode, excluded.flowid, excluded.question_idx,
-           excluded.question_text, excluded.response, excluded.metadata, excluded.pageid, excluded.translated_response)
-       returning xmax = 0 as is_new -- xmax is 0 in rows that were inserted, not in those that were updated
-     )
-     select count(*) filter (where is_new) as new, count(*) filter (where not is_new) as changed from written`,
+export async function storeResponses(client: Client): Promise<void> {
+  await client.query(
+    `insert into responses (parent_surveyid, parent_shortcode, surveyid, shortcode, flowid, userid, question_ref,
+       question_idx, question_text, response, timestamp, metadata, pageid, translated_response)
+     select parent_surveyid, parent_shortcode, surveyid, form.shortcode, flowid, file.userid, question_ref,
+       question_idx, question_text, response, timestamp, file.metadata, pageid, translated_response
+     from import_responses as file join surveys as form on form.id = surveyid
+     where not exists (select from import_stored where import_stored.line = file.line and is_unchanged)
+     on conflict (surveyid, timestamp, userid, question_ref) do update
+     set (parent_surveyid, parent_shortcode, flowid, question_idx, question_text, response, metadata, pageid,
+         translated_response)
+       = (excluded.parent_surveyid, excluded.parent_shortcode, excluded.flowid, excluded.question_idx,
+         excluded.question_text, excluded.response, excluded.metadata, excluded.pageid, excluded.translated_response)`,
   );
-  return { new: Number(rows[0]?.new), changed: Number(rows[0]?.changed) };
 }
