@@ -11,6 +11,7 @@ import { type ImportSummary, formatSummary } from './import/summary.ts';
 
 interface Options extends ImportInput {
   dryRun?: boolean;
+  asIs?: boolean;
 }
 
 const program = new Command('npm run db:import --')
@@ -21,6 +22,7 @@ const program = new Command('npm run db:import --')
   .option('--email <address>', 'account to load the responses for; created if it does not exist')
   .option('--forms <file>', 'form versions, as exported by /responses/form-data')
   .option('--responses <file>', 'responses, as exported by /responses/csv')
+  .option('--as-is', 'load values that look damaged by a spreadsheet, instead of refusing them')
   .option('--dry-run', 'check the files and report what would change, but store nothing')
   .allowExcessArguments(false)
   .addHelpText(
@@ -28,7 +30,8 @@ const program = new Command('npm run db:import --')
     `
 Files: CSV in UTF-8, plain or gzip, with the export's columns in any order, separated by commas, semicolons or tabs.
 Timestamps look like 2026-03-01T00:03:43.770Z or 2026-03-01 00:03:43.770047+00. An empty field is null; an empty text is
-written "". Do not save the files in a spreadsheet: it rounds long ids.
+written "". Do not save the files in a spreadsheet, which rounds long ids and drops zeros before numbers, and leave out
+safe=true, which adds apostrophes. Values that nothing else explains are refused, unless --as-is is given.
 
 You can load the same files again. Rows that are already stored take the file's values if these differ. Nothing is
 deleted; "npm run db:remove" does that.
@@ -47,7 +50,7 @@ await runCommand(async () => {
   await program.parseAsync();
 });
 
-async function importWithReports({ email, forms, responses, dryRun = false }: Options): Promise<void> {
+async function importWithReports({ email, forms, responses, dryRun = false, asIs = false }: Options): Promise<void> {
   checkEmail(email);
   const input = { email, forms: fromCallersFolder(forms), responses: fromCallersFolder(responses) };
   // Before a database is created for nothing.
@@ -60,7 +63,7 @@ async function importWithReports({ email, forms, responses, dryRun = false }: Op
   process.once('SIGTERM', interrupt);
   try {
     await using database = await openForCommand({ creates: !dryRun, needsMigrations: dryRun });
-    const summary = await importWithProgress(database.url, input, { dryRun, signal: interruption.signal });
+    const summary = await importWithProgress(database.url, input, { dryRun, asIs, signal: interruption.signal });
     process.stdout.write(formatSummary(summary, dryRun));
   } finally {
     process.off('SIGINT', interrupt);

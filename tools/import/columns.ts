@@ -1,11 +1,16 @@
 import { shown } from './bad-line.ts';
+import { AS_IS, EXPORT_AGAIN, ROUNDED_NUMBER } from './spreadsheet.ts';
 
 /** The kind of values in a column. */
 interface Kind {
   /** The Postgres type that it is converted to. */
   readonly type: string;
-  /** Whether the text in the file is valid: Postgres' own casts accept more, such as `yesterday`, `0x1F` or `1_000`. */
-  readonly isValid: (text: string) => boolean;
+  /**
+   * Whether the text in the file is valid: Postgres' own casts accept more, such as `yesterday`, `0x1F` or `1_000`.
+   *
+   * @param asIs whether a text is valid that a spreadsheet has damaged
+   */
+  readonly isValid: (text: string, asIs: boolean) => boolean;
   /** Follows "is not" in messages. */
   readonly expected: string;
   readonly isNullable?: boolean;
@@ -20,12 +25,13 @@ export interface FileFormat {
   readonly key: readonly string[];
 }
 
-/** How spreadsheets write numbers of more than 11 digits, such as `2.00092E+15`. */
-const ROUNDED_NUMBER = /^-?\d([.,]\d+)?e[+]\d{2,}$/i;
-
 const text: Kind = { type: 'text', isValid: () => true, expected: 'text' };
 
-const id: Kind = { type: 'text', isValid: (value) => !ROUNDED_NUMBER.test(value), expected: 'an id' };
+const id: Kind = {
+  type: 'text',
+  isValid: (value, asIs) => asIs || !ROUNDED_NUMBER.test(value),
+  expected: 'an id',
+};
 
 const uuid: Kind = {
   type: 'uuid',
@@ -96,19 +102,26 @@ export const responsesFile: FileFormat = {
   key: ['surveyid', 'timestamp', 'userid', 'question_ref'],
 };
 
-/** Why `value` is not valid in a column; undefined if it is. */
-export function reasonForRefusal({ columns }: FileFormat, name: string, value: string | null): string | undefined {
+/**
+ * Why `value` is not valid in a column; undefined if it is.
+ *
+ * @param asIs whether a text is valid that a spreadsheet has damaged
+ */
+export function reasonForRefusal(
+  { columns }: FileFormat,
+  name: string,
+  value: string | null,
+  asIs = false,
+): string | undefined {
   const kind = columns[name];
   if (value === null) {
     if (kind?.isNullable) return undefined;
     return `${name}: is empty${kind?.type === 'text' ? ' (write an empty text as "")' : ''}`;
   }
-  if (kind?.isValid(value)) return undefined;
+  if (kind?.isValid(value, asIs)) return undefined;
   if (ROUNDED_NUMBER.test(value)) {
-    return (
-      `${name}: ${shown(value)} is a long number that a spreadsheet has rounded: export the file again, ` +
-      'and import it without saving it in a spreadsheet'
-    );
+    const asIsHint = kind?.type === 'text' ? ` ${AS_IS}` : '';
+    return `${name}: ${shown(value)} is a long number that a spreadsheet has rounded: ${EXPORT_AGAIN}${asIsHint}`;
   }
   return `${name}: ${shown(value)} is not ${kind?.expected}`;
 }
