@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
 import { importFiles } from '../../tools/import/import-files.ts';
@@ -61,10 +61,41 @@ function onLine3002(values: FileRow): string {
   return csvOf(many.map((row, index) => (index === 3000 ? { ...row, ...values } : row)));
 }
 
+/** The beginning of a ZIP file whose first entry has this name and content. */
+const zipOf = (entry: string): Buffer => Buffer.from(`PK\u0003\u0004${'\0'.repeat(26)}${entry}`);
+const workbook = zipOf('[Content_Types].xml');
+const openDocument = zipOf('mimetypeapplication/vnd.oasis.opendocument.spreadsheet');
+const utf16 = Buffer.from(`\uFEFF${onLine5({})}`, 'utf16le');
+
+/** Files that are not CSV, which have no lines. */
+const otherFiles: Refusal[] = (
+  [
+    ['an Excel workbook', workbook, 'is an Excel workbook, not CSV: export the survey as CSV'],
+    ['a gzipped Excel workbook', gzipSync(workbook), 'is an Excel workbook, not CSV: export the survey as CSV'],
+    ['an old Excel workbook', Buffer.from('d0cf11e0a1b11ae1', 'hex'), 'is an Excel workbook, not CSV'],
+    ['an OpenDocument spreadsheet', openDocument, 'is an OpenDocument file, not CSV'],
+    ['a ZIP file', zipOf('responses.csv'), 'is a ZIP archive, not CSV: unpack it'],
+    ['a file gzipped twice', gzipSync(gzipSync(onLine5({}))), 'is compressed twice with gzip: decompress it once'],
+    ['a zstd file', zstdCompressSync(onLine5({})), 'is compressed, but not with gzip: decompress it first'],
+    ['UTF-16', utf16, 'is UTF-16, not UTF-8: export the file again'],
+    ['UTF-16, big-endian', Buffer.from(utf16).swap16(), 'is UTF-16, not UTF-8: export the file again'],
+    ['UTF-16 without a mark', utf16.subarray(2), 'is UTF-16, not UTF-8: export the file again'],
+    ['an HTML page', '\n<!DOCTYPE html>\n<title>404</title>', 'is HTML or XML, not CSV, perhaps the error page'],
+    [
+      'the body of an error',
+      '{"error":{"message":"Invalid Token."}}',
+      'is an error of the service, not CSV: "Invalid Token."',
+    ],
+    ['JSON', '\uFEFF{"responses":[]}', 'is JSON, not CSV: export the file as CSV'],
+    ['NDJSON', '{"userid":"1"}\n{"userid":"2"}\n', 'is JSON, not CSV: export the file as CSV'],
+  ] as const
+).map(([title, responses, message]) => [title, { responses }, `responses.csv: ${message}`]);
+
 const unlikely = Array.from({ length: 700 }, (_, index) => ((index * 2654435761) >>> 0).toString(36)).join('');
 
 const refusals: Refusal[] = [
   ...fields,
+  ...otherFiles,
   [
     'a form version of 0',
     { forms: onLine3({ version: '0' }) },
@@ -111,9 +142,30 @@ const refusals: Refusal[] = [
     'responses.csv line 1: this looks like the forms file: did you swap --forms and --responses?',
   ],
   [
-    'a header that is not UTF-8',
-    { responses: Buffer.from(csvOf([responseRow()]), 'utf16le') },
-    'responses.csv line 1: ',
+    'a header without the columns',
+    { responses: 'version https://git-lfs.github.com/spec/v1\n' },
+    'responses.csv line 1: must name the columns of /responses/csv, separated by commas, but is "version https://git-lfs',
+  ],
+  [
+    'a header in capitals',
+    { forms: csvOf([formRow()]).toUpperCase() },
+    'forms.csv line 1: must name the columns of /responses/form-data, separated by commas, but is "SURVEYID,SHORTCODE,',
+  ],
+  ['a line for Excel', { responses: `sep=,\n${onLine5({})}` }, 'responses.csv line 1: remove this line'],
+  [
+    'a wide file',
+    { responses: 'userid,parent_surveyid,parent_shortcode,flowid,started,ended,attempts,metadata,start.health\n' },
+    'responses.csv line 1: this looks like a file with layout=wide: export /responses/csv instead',
+  ],
+  [
+    'a codebook',
+    { forms: 'column,shortcode,question_ref,question_idx,question_text,responses,participants,first,last,choices\n' },
+    'forms.csv line 1: this looks like a codebook: export /responses/form-data instead',
+  ],
+  [
+    'two files joined, with their headers',
+    { responses: onLine5({}) + onLine5({ timestamp: '2026-03-02T00:00:00Z' }) },
+    'responses.csv line 7: repeats the header: remove it',
   ],
   ['an empty file', { responses: '' }, 'responses.csv line 1: the file is empty'],
   [
@@ -126,7 +178,8 @@ const refusals: Refusal[] = [
     { forms: csvOf([formRow()]).replace(/\n$/, ',x\n') },
     'forms.csv line 2: must have 6 fields, like the header, but has 7',
   ],
-  ['an empty line', { responses: `${onLine5({})}\n` }, 'responses.csv line 7: is empty'],
+  ['an empty line', { responses: `${onLine5({})}\n` }, 'responses.csv line 7: is empty: remove it'],
+  ['a line of commas', { forms: `${onLine3({})},,,,,\n` }, 'forms.csv line 4: is empty: remove it'],
   ['an end marker', { responses: `${onLine5({})}\\.\n` }, 'responses.csv line 7: must have 14 fields'],
   ['a quote left open', { responses: `${onLine5({})}"a,b\nc\n` }, 'responses.csv line 7: a quote is never closed'],
   ['a NUL', { responses: onLine5({ response: 'a\0b' }) }, 'responses.csv line 5: has a NUL character'],

@@ -72,10 +72,13 @@ describe('import', () => {
       ]);
     });
 
-    test('files without rows', async () => {
+    test('files without rows, with a notice', async () => {
       const header = `${csvOf([responseRow()]).split('\n')[0]}\n`;
-      const summary = await load({ responses: header });
+      const notices: string[] = [];
+      const options = { onNotice: (notice: string) => notices.push(notice) };
+      const summary = await loadFiles(running.url, folder, { responses: header }, options);
       expect(summary.responses).toEqual({ new: 0, changed: 0, unchanged: 0 });
+      expect(notices).toEqual([`${join(folder, 'responses.csv')}: has no rows after its header`]);
     });
 
     test('a second time without changing anything', async () => {

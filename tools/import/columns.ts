@@ -23,6 +23,8 @@ export interface FileFormat {
   readonly columns: Readonly<Record<string, Kind>>;
   /** Columns that identify a record. */
   readonly key: readonly string[];
+  /** The endpoint that exports it. */
+  readonly endpoint: string;
 }
 
 const text: Kind = { type: 'text', isValid: () => true, expected: 'text' };
@@ -48,7 +50,7 @@ const TIMESTAMP = new RegExp(
 const timestamp: Kind = {
   type: 'timestamptz',
   isValid: (value) => TIMESTAMP.test(value),
-  expected: 'a timestamp such as 2026-03-01T00:03:43.770Z or 2026-03-01 00:03:43.770047+00',
+  expected: 'a timestamp such as 2026-03-01T00:03:43.770Z or 2026-03-01 00:03:43.770047+00 (spreadsheets change them)',
 };
 
 /** The cast checks the rest. */
@@ -78,6 +80,7 @@ export const formsFile: FileFormat = {
     metadata: jsonObject,
   },
   key: ['surveyid'],
+  endpoint: '/responses/form-data',
 };
 
 /** The columns of `/responses/csv`. */
@@ -100,6 +103,7 @@ export const responsesFile: FileFormat = {
     translated_response: nullable(text),
   },
   key: ['surveyid', 'timestamp', 'userid', 'question_ref'],
+  endpoint: '/responses/csv',
 };
 
 /**
@@ -116,12 +120,12 @@ export function reasonForRefusal(
   const kind = columns[name];
   if (value === null) {
     if (kind?.isNullable) return undefined;
-    return `${name}: is empty${kind?.type === 'text' ? ' (write an empty text as "")' : ''}`;
+    return `${name}: is empty${kind?.type === 'text' ? ' (write an empty text as "", which spreadsheets drop)' : ''}`;
   }
   if (kind?.isValid(value, asIs)) return undefined;
   if (ROUNDED_NUMBER.test(value)) {
     const asIsHint = kind?.type === 'text' ? ` ${AS_IS}` : '';
     return `${name}: ${shown(value)} is a long number that a spreadsheet has rounded: ${EXPORT_AGAIN}${asIsHint}`;
   }
-  return `${name}: ${shown(value)} is not ${kind?.expected}`;
+  return `${name}: ${shown(value)} is not ${kind?.expected}${kind?.isNullable ? ' (leave a null empty)' : ''}`;
 }

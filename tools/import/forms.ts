@@ -37,7 +37,7 @@ async function refuseIdsOfOthers(client: Client, account: string): Promise<void>
     [account],
   );
   const [row] = rows;
-  if (row) throw new BadLine(row.line, `surveyid: "${row.id}" belongs to another account`);
+  if (row) throw new BadLine(row.line, `surveyid: "${row.id}" belongs to another account: is --email right?`);
 }
 
 async function refuseVersionsOutOfOrder(client: Client): Promise<void> {

@@ -1,4 +1,4 @@
-import { BadLine } from './bad-line.ts';
+import { BadLine, shown } from './bad-line.ts';
 import { type FileFormat, formsFile, responsesFile } from './columns.ts';
 import { type CsvRecord, fieldsOf } from './records.ts';
 
@@ -31,10 +31,26 @@ export function parseHeader(record: CsvRecord | undefined, format: FileFormat): 
   const other = format === formsFile ? responsesFile : formsFile;
   if (missing.length > 0 && Object.keys(other.columns).every((name) => columns.includes(name)))
     throw new BadLine(1, `this looks like the ${other.name} file: did you swap --forms and --responses?`);
+  const relative = RELATIVES.find(({ column }) => columns.includes(column));
+  if (relative && missing.length > 0)
+    throw new BadLine(1, `this looks like ${relative.kind}: export ${format.endpoint} instead`);
+  if (/^"?sep=/i.test(text)) throw new BadLine(1, 'remove this line, which is for spreadsheets only');
+  if (missing.length > wanted.length / 2)
+    throw new BadLine(1, `must name the columns of ${format.endpoint}, separated by commas, but is ${shown(text)}`);
   const faults = [list('lacks', missing), list('has unknown', unknown), list('repeats', repeated)].filter(Boolean);
-  if (faults.length > 0) throw new BadLine(1, `the header ${faults.join('; it ')}`);
+  if (faults.length > 0)
+    throw new BadLine(
+      1,
+      `the header ${faults.join('; it ')}: it must name the columns of ${format.endpoint}, and no others`,
+    );
   return { columns, delimiter };
 }
+
+/** Other CSV files of the service, by a column that only they have. */
+const RELATIVES = [
+  { column: 'attempts', kind: 'a file with layout=wide' },
+  { column: 'participants', kind: 'a codebook' },
+];
 
 function list(verb: string, names: string[]): string {
   if (names.length === 0) return '';

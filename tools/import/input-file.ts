@@ -3,6 +3,7 @@ import { access, stat } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { UserError } from '../command.ts';
+import { HEAD_BYTES, whyNotCsv } from './not-csv.ts';
 
 /**
  * A file to read, plain or gzip. It is gzip if it starts with gzip's two magic bytes (RFC 1952, section 2.3.1); a file named
@@ -40,24 +41,25 @@ export class InputFile {
   /**
    * The file's bytes, decompressed if it is gzip.
    *
-   * @throws UserError naming the file if it is named `.gz` but is not gzip, or is damaged or truncated
+   * @throws UserError naming the file if it is named `.gz` but is not gzip, is damaged or truncated, or cannot be CSV
    */
   async *content(): AsyncGenerator<Uint8Array, void> {
     const source = createReadStream(this.path);
     this.#source = source;
     try {
       const chunks: AsyncIterableIterator<Buffer> = source[Symbol.asyncIterator]();
-      let head = Buffer.alloc(0);
-      while (head.length < 2) {
-        const next = await chunks.next();
-        if (next.done) break;
-        head = Buffer.concat([head, next.value]);
-      }
-      this.#isGzip = head[0] === 0x1f && head[1] === 0x8b;
+      const magic = await start(chunks, 2);
+      this.#isGzip = magic[0] === 0x1f && magic[1] === 0x8b;
       if (!this.#isGzip && this.path.endsWith('.gz')) {
-        throw new UserError(`${this.path}: is named .gz, but is not a gzip file`);
+        throw new UserError(
+          `${this.path}: is named .gz, but is not a gzip file: if it is CSV, remove .gz from its name`,
+        );
       }
-      yield* this.#isGzip ? gunzip(chain(head, chunks)) : chain(head, chunks);
+      const content = this.#isGzip ? gunzip(chain(magic, chunks)) : chain(magic, chunks);
+      const head = await start(content, HEAD_BYTES);
+      const problem = whyNotCsv(head);
+      if (problem !== undefined) throw new UserError(`${this.path}: ${problem}`);
+      yield* chain(head, content);
     } catch (error) {
       throw error instanceof UserError ? error : unreadable(this.path, error);
     } finally {
@@ -75,6 +77,17 @@ export class InputFile {
     if (!this.#isGzip || this.size === null) return;
     for await (const chunk of this.content()) void chunk;
   }
+}
+
+/** Takes chunks until there are `count` bytes, or no more. */
+async function start(chunks: AsyncIterator<Buffer>, count: number): Promise<Buffer> {
+  let head = Buffer.alloc(0);
+  while (head.length < count) {
+    const next = await chunks.next();
+    if (next.done) break;
+    head = Buffer.concat([head, next.value]);
+  }
+  return head;
 }
 
 async function* chain(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {

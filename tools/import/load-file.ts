@@ -85,6 +85,7 @@ export async function loadFile(
   }
   await client.query(`analyze import_${format.name}`);
   signal.throwIfAborted();
+  if (lines.length === 0) onNotice(`${file.path}: has no rows after its header`);
   return lines.length;
 }
 
@@ -98,9 +99,11 @@ function copyLine(
   { columns, delimiter }: Header,
   check: (line: number, column: string, value: string | null) => void,
 ): string {
-  const { line, text } = record;
-  if (text === '') throw new BadLine(line, 'is empty');
+  const { line } = record;
   const fields = fieldsOf(record, delimiter);
+  if (fields.every((value) => value === null)) throw new BadLine(line, 'is empty: remove it');
+  if (fields.every((value, index) => value === columns[index]))
+    throw new BadLine(line, 'repeats the header: remove it');
   if (fields.length !== columns.length)
     throw new BadLine(line, `must have ${columns.length} fields, like the header, but has ${fields.length}`);
   const values = fields.map((value, index) => {

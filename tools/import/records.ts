@@ -80,7 +80,8 @@ export function fieldsOf({ line, text }: CsvRecord, delimiter: string): (string 
     let unquoted = start;
     while (text[unquoted] === '"') {
       const close = text.indexOf('"', unquoted + 1); // two quotes inside quotes close and open again
-      if (close === -1) throw new BadLine(line, 'a quote is never closed');
+      if (close === -1)
+        throw new BadLine(line, 'a quote is never closed: if the file is cut off here, export it again');
       unquoted = close + 1;
     }
     const isQuoted = unquoted > start;
@@ -91,7 +92,10 @@ export function fieldsOf({ line, text }: CsvRecord, delimiter: string): (string 
       throw new BadLine(line, 'there is text after a closing quote (write a quote inside quotes as "")');
     if (rest.includes('"')) throw new BadLine(line, 'there is a quote inside a field that does not start with one');
     if (rest.includes('\r'))
-      throw new BadLine(line, 'there is a carriage return outside quotes that is not followed by a line feed');
+      throw new BadLine(
+        line,
+        'there is a carriage return outside quotes that is not followed by a line feed, which must end each line',
+      );
     fields.push(isQuoted ? text.slice(start + 1, unquoted - 1).replaceAll('""', '"') : rest || null);
     start = end + 1;
   }

@@ -34,7 +34,10 @@ export async function checkResponses(client: Client, account: string, asIs: bool
   const [row] = rows;
   if (!row) return;
   if (row.isUnknown)
-    throw new BadLine(row.line, `surveyid: "${row.surveyid}" is neither in the forms file nor stored for this account`);
+    throw new BadLine(
+      row.line,
+      `surveyid: "${row.surveyid}" is neither in the forms file nor stored for this account: is it the forms file of this survey?`,
+    );
   if (row.isWrongAd) {
     const adId = row.ad_id === null ? 'null' : shown(row.ad_id);
     const why = row.cause === null ? '' : `, ${shown(row.original ?? '')}, so ${CAUSES[row.cause]}`;
