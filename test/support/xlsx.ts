@@ -72,7 +72,7 @@ export function readWorkbook(file: Buffer, sheet = 1): (string | null)[][] {
 
 const ROW = /<row r="(\d+)">(.*?)<\/row>/gsy;
 const CELL =
-  /<c r="([A-Z]+)(\d+)"( s="1")? t="(?:str"><v>([^<]+)<\/v>|inlineStr"><is><t( xml:space="preserve")?>([^<]+)<\/t><\/is>)<\/c>/gy;
+  /<c r="([A-Z]+)(\d+)"( s="1")? t="(?:str"><v( xml:space="preserve")?>([^<]+)<\/v>|inlineStr"><is><t( xml:space="preserve")?>([^<]+)<\/t><\/is>)<\/c>/gy;
 /** https://www.w3.org/TR/xml/#charsets */
 const NOT_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&#13;': '\r' };
@@ -88,12 +88,12 @@ export function readRows(xml: string): (string | null)[][] {
     const texts: (string | null)[] = [];
     const all = Array.from(cells.matchAll(CELL));
     check(all.map(([cell]) => cell).join('') === cells, `markup that is not a cell: ${cells}`);
-    for (const [, letters = '', row, isBold, text, isSpaced, inline = ''] of all) {
+    for (const [, letters = '', row, isBold, isSpacedText, text, isSpacedInline, inline = ''] of all) {
       check(row === number && (isBold !== undefined) === (i === 0), `another row or style at ${letters}${row}`);
       const column = columnOf(letters);
       check(column >= texts.length, `${letters}${row} after column ${texts.length}`);
       while (texts.length < column) texts.push(null);
-      checkKind(text ?? inline, text !== undefined, isSpaced !== undefined);
+      checkKind(text ?? inline, text !== undefined, (isSpacedText ?? isSpacedInline) !== undefined);
       texts.push(decoded(text ?? inline));
     }
     return texts;
@@ -106,11 +106,9 @@ const columnOf = (letters: string) =>
 
 /** What programs need to read a text: see src/formats/xlsx/sheet.ts. */
 function checkKind(content: string, isText: boolean, isSpaced: boolean): void {
-  const needsSpace = /^(?:[\t\n\r ]|&#13;)|(?:[\t\n\r ]|&#13;)$/.test(content);
-  check(!needsSpace || isSpaced, `a text that is trimmed: ${content}`);
-  const needsInline =
-    needsSpace || /^[\u2000-\u200b\u2028\u2029]|[\u2000-\u200b\u2028\u2029]$|_x[\da-f]{4}_|&amp;/i.test(content);
-  check(!needsInline || !isText, `not a plain text: ${content}`);
+  const space = String.raw`(?:[\t\n\r \u2000-\u200b\u2028\u2029]|&#13;)`;
+  check(isSpaced || !new RegExp(`^${space}|${space}$`).test(content), `a text that is trimmed: ${content}`);
+  check(!isText || !/_x[\da-f]{4}_|&amp;/i.test(content), `not a plain text: ${content}`);
 }
 
 function decoded(content: string): string {

@@ -10,9 +10,10 @@ import { QUOTE, textLength } from './text-length.ts';
  * Every row and cell has its position. It is optional, but without it R's openxlsx, Gnumeric, xlsx2csv, ExcelJS and read-excel-file
  * return no rows or fail.
  *
- * A cell is `<c r="A1" t="str"><v>…</v></c>`, since inline strings make the file a twentieth larger. In such a cell, only Excel
- * decodes `_xHHHH_`, LibreOffice trims the text, and ExcelJS decodes `&amp;lt;` twice. So a text that needs an escape, begins or
- * ends with white space, or has an ampersand is an inline string, which they read like Excel.
+ * A cell is `<c r="A1" t="str"><v>…</v></c>`, since inline strings make the file a twentieth larger. Only Excel decodes `_xHHHH_` in
+ * it, and ExcelJS decodes `&amp;lt;` twice. So a text with an escape or an ampersand is an inline string, which they read like Excel.
+ * A text that begins or ends with white space has `xml:space`, as in Excel's own files; otherwise LibreOffice, or in an inline string
+ * Excel and calamine, trim it.
  */
 
 /** Excel's limits: https://support.microsoft.com/office/excel-specifications-and-limits-1672b34d-7043-467e-8e27-269d656771c3 */
@@ -48,13 +49,21 @@ const NAME_POSITION_END = markup('" s="1"');
 /** How a cell holds its text. */
 interface CellKind {
   readonly open: Markup;
+  /** For a text that could be trimmed. */
+  readonly openSpaced: Markup;
   readonly close: Markup;
 }
 
-const TEXT: CellKind = { open: markup(' t="str"><v>'), close: markup('</v></c>') };
-const INLINE: CellKind = { open: markup(' t="inlineStr"><is><t>'), close: markup('</t></is></c>') };
-/** Excel and calamine trim other inline strings. R's openxlsx reads `xml:space="preserve">` as a part of the text. */
-const SPACED: CellKind = { open: markup(' t="inlineStr"><is><t xml:space="preserve">'), close: INLINE.close };
+const TEXT: CellKind = {
+  open: markup(' t="str"><v>'),
+  openSpaced: markup(' t="str"><v xml:space="preserve">'),
+  close: markup('</v></c>'),
+};
+const INLINE: CellKind = {
+  open: markup(' t="inlineStr"><is><t>'),
+  openSpaced: markup(' t="inlineStr"><is><t xml:space="preserve">'),
+  close: markup('</t></is></c>'),
+};
 
 const ESCAPE = markup('_x');
 const HEX = utf8.encode('0123456789ABCDEF');
@@ -125,8 +134,7 @@ export class SheetWriter implements RecordWriter {
     write(output, this.#row);
     write(output, this.#records > 0 ? POSITION_END : NAME_POSITION_END);
     const { length } = output;
-    const kind = kindOf(bytes, from, to);
-    if (writeText(output, bytes, from, to, kind)) return;
+    if (writeText(output, bytes, from, to, TEXT)) return;
     output.length = length;
     writeText(output, bytes, from, to, INLINE);
   }
@@ -181,16 +189,15 @@ function writeColumn(output: Output, column: number): void {
   output.writeByte(UPPER_A + (column % 26));
 }
 
-/** The kind of a cell, as far as the first and the last character of its text determine it. */
-function kindOf(bytes: Uint8Array, start: number, end: number): CellKind {
+/** Whether a text begins or ends with white space, perhaps: XML's, or that of U+2000 to U+2FFF. */
+function mayBeTrimmed(bytes: Uint8Array, start: number, end: number): boolean {
   const first = bytes[start] as number;
-  if (first <= SPACE || (bytes[end - 1] as number) <= SPACE) return SPACED;
-  return first === E2 || bytes[end - 3] === E2 ? INLINE : TEXT;
+  return first <= SPACE || first === E2 || (bytes[end - 1] as number) <= SPACE || bytes[end - 3] === E2;
 }
 
 /** Writes the text of a CSV cell, whose quotes are doubled. @returns false if it has to be an inline string */
 function writeText(output: Output, bytes: Uint8Array, start: number, end: number, kind: CellKind): boolean {
-  write(output, kind.open);
+  write(output, mayBeTrimmed(bytes, start, end) ? kind.openSpaced : kind.open);
   for (let at = copyPlain(output, bytes, start, end); at < end; at = copyPlain(output, bytes, at, end)) {
     const byte = bytes[at++] as number;
     const entity = ENTITIES[byte];

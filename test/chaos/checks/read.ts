@@ -151,10 +151,15 @@ function problemIn(request: Request, { bytes, complete }: Received, layouts: rea
 }
 
 /** A body as `layoutsOf` writes it. */
-function bodyOf({ path }: Request, bytes: Buffer): string {
+function bodyOf({ path, parameters }: Request, bytes: Buffer): string {
   if (path === '/responses/xlsx') {
-    const [header = [], ...rows] = readWorkbook(bytes);
-    return naiveCsv([header, ...rows.map((row) => header.map((_, i) => row[i] ?? null))]);
+    const sheets = parameters.codebook ? [1, 2] : [1];
+    return sheets
+      .map((sheet) => {
+        const [header = [], ...rows] = readWorkbook(bytes, sheet);
+        return naiveCsv([header, ...rows.map((row) => header.map((_, i) => row[i] ?? null))]);
+      })
+      .join('');
   }
   // A character that the transfer broke within is left out.
   const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });

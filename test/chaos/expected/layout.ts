@@ -29,7 +29,7 @@ const whole = (start: string): Layout => ({ start, units: [], limit: 0, end: '' 
 
 /**
  * The bodies with status 200 that a request may get, computed without SQL from the data of its account only. In those of pages, a
- * comma precedes every response, the first one too; workbooks are written as CSV.
+ * comma precedes every response, the first one too; the sheets of workbooks are written as CSV, one after the other.
  *
  * @param forms all form versions of the account, as they were when the survey was looked up
  * @param states all data that the account has had while the request ran
@@ -62,8 +62,15 @@ export function layoutsOf(request: Request, forms: readonly FormVersion[], state
       return whole(isCsv ? naiveCsv(codebookTable(questions, parameters)) : codebookJson(questions, parameters));
     });
   }
-  if (parameters.layout === 'wide') return selections.map((rows) => wideLayout(request, rows, selections, survey));
-  return [longLayout(request, selections, survey)];
+  const layouts =
+    parameters.layout === 'wide'
+      ? selections.map((rows) => wideLayout(request, rows, selections, survey))
+      : [longLayout(request, selections, survey)];
+  if (path !== '/responses/xlsx' || !parameters.codebook) return layouts;
+  // It is read by a query of its own, perhaps at another moment.
+  const codebooks = selections.map((rows) => codebookTable(questionsOf(rows, survey), parameters));
+  const ends = new Set(codebooks.map((table) => table.map((cells) => csvOf(request, cells)).join('')));
+  return layouts.flatMap((layout) => Array.from(ends, (end) => ({ ...layout, end })));
 }
 
 /** A byte order mark, which a file that is resumed does not have. */

@@ -28,6 +28,7 @@ export interface Parameters {
   readonly repeats?: 'last' | 'first' | 'drop' | undefined;
   readonly require_metadata?: readonly string[] | undefined;
   readonly columns?: 'form_question' | 'question' | undefined;
+  readonly codebook?: boolean | undefined;
   readonly format?: 'json' | 'csv' | undefined;
   readonly timezone?: string | undefined;
 }

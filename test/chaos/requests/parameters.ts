@@ -49,8 +49,8 @@ export function randomParameters(
       return { ...filtered, ...randomCursor(random, rows), count: flag() };
     case '/responses/xlsx':
       return layout === 'wide'
-        ? { ...filtered, ...wide() }
-        : { ...filtered, metadata: someKeys(random), count: flag() };
+        ? { ...filtered, ...wide(), codebook: flag() }
+        : { ...filtered, metadata: someKeys(random), count: flag(), codebook: flag() };
     case '/responses/questions':
       return { ...filtered, format: pick(random, [undefined, 'json', 'csv']), columns: someColumns(random) };
     case '/responses/summary':
