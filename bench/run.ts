@@ -1,5 +1,5 @@
 // npm run bench: compares the service with its peers, in one run on one machine.
-import { writeFile } from 'node:fs/promises';
+import { appendFile, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { runCommand } from '../tools/command.ts';
@@ -37,6 +37,7 @@ const program = new Command('npm run bench --')
 
 await runCommand(async () => {
   const { rows, json } = program.parse().opts<{ rows: number; json: string }>();
+  await appendFile(json, ''); // fails now rather than at the end
   log('starting Postgres');
   await using server = await startDatabase();
   const { url, client } = server;

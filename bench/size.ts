@@ -1,6 +1,6 @@
 // npm run bench:size: compares the export of ten million responses with that of one million.
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { appendFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Command } from 'commander';
@@ -29,6 +29,7 @@ const program = new Command('npm run bench:size --')
 
 await runCommand(async () => {
   const { rows, json } = program.parse().opts<{ rows: number; json: string }>();
+  await appendFile(json, ''); // fails now rather than at the end
   const log = (text: string) => process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`);
   await using server = await startDatabase();
   const { url, client } = server;

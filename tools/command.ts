@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { Command } from 'commander';
+import { Command } from 'commander';
 
 /** An error for the user: its message is printed without a stack trace. */
 export class UserError extends Error {
@@ -12,7 +12,15 @@ export class UserError extends Error {
  * its stack trace is printed as well.
  */
 export async function runCommand(main: () => Promise<void>): Promise<void> {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    process.exitCode = 1;
+    // EPIPE: the reader has seen enough, as "head" has after some lines.
+    if (error.code !== 'EPIPE') process.stderr.write(`Cannot write to stdout: ${reasonOf(error)}\n`);
+  });
   try {
+    // npm reads options that precede "--", and passes none of them on.
+    if (process.env['npm_config_dry_run'] === 'true')
+      throw new UserError('npm took --dry-run for itself: put it after "--", as in "npm run db:import -- --dry-run"');
     await main();
   } catch (error) {
     process.stderr.write(`${reasonOf(error)}\n`);
@@ -43,6 +51,17 @@ export function reasonOf(error: unknown): string {
     return reasonOf(error.errors[0]);
   const text = error instanceof Error ? error.message || error.name : String(error);
   return text.replaceAll(/\s*\n\s*/g, ' ');
+}
+
+/**
+ * A command line without arguments besides options and subcommands. Its errors are short, and name how to get help.
+ *
+ * @param usage how it is called, up to its options
+ */
+export function commandLine(usage: string): Command {
+  return new Command(usage)
+    .allowExcessArguments(false)
+    .showHelpAfterError(`See "${usage} --help". Options follow the "--".`);
 }
 
 /**

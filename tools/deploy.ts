@@ -1,15 +1,13 @@
 // npm run deploy: checks that everything a deployed service needs is in place, then deploys it.
-import { Command } from 'commander';
-import { runCommand } from './command.ts';
+import { commandLine, runCommand } from './command.ts';
 import { check } from './deploy/check.ts';
 import { deploy } from './deploy/deploy.ts';
 
-const program = new Command('npm run deploy --')
+const program = commandLine('npm run deploy --')
   .description('Checks that everything the service needs is in place, then deploys it to Cloudflare.')
   .option('--env <name>', 'environment in wrangler.toml: staging or production', 'production')
   .option('--check', 'only check; deploy nothing')
   .option('--config <file>', 'use this file instead of wrangler.toml', 'wrangler.toml')
-  .showHelpAfterError()
   .addHelpText(
     'after',
     `

@@ -1,7 +1,6 @@
 // npm run db:import: loads files in the service's own export formats for an account.
 import { isAbsolute, join, relative } from 'node:path';
-import { Command } from 'commander';
-import { needs, runCommand, UserError } from './command.ts';
+import { commandLine, needs, runCommand, UserError } from './command.ts';
 import { checkEmail } from './accounts.ts';
 import { openForCommand } from './database.ts';
 import { type ImportInput, type ImportOptions, importFiles } from './import/import-files.ts';
@@ -14,7 +13,7 @@ interface Options extends ImportInput {
   asIs?: boolean;
 }
 
-const program = new Command('npm run db:import --')
+const program = commandLine('npm run db:import --')
   .description(
     "Loads survey responses from files in the service's own export formats: everything, or nothing if a file has an " +
       'error. The error message names the line.',
@@ -24,7 +23,6 @@ const program = new Command('npm run db:import --')
   .option('--responses <file>', 'responses, as exported by /responses/csv')
   .option('--as-is', 'load values that look damaged by a spreadsheet, instead of refusing them')
   .option('--dry-run', 'check the files and report what would change, but store nothing')
-  .allowExcessArguments(false)
   .addHelpText(
     'after',
     `
@@ -52,6 +50,8 @@ await runCommand(async () => {
 
 async function importWithReports({ email, forms, responses, dryRun = false, asIs = false }: Options): Promise<void> {
   checkEmail(email);
+  for (const [option, path] of Object.entries({ '--forms': forms, '--responses': responses }))
+    if (path === '') throw new UserError(`${option}: is empty: expected the path of a file`);
   const input = { email, forms: fromCallersFolder(forms), responses: fromCallersFolder(responses) };
   // Before a database is created for nothing.
   await InputFile.open(input.forms);

@@ -1,7 +1,6 @@
 // npm run keys: manages API keys, of the local service or of a deployed one.
-import { Command } from 'commander';
 import { checkEmail } from './accounts.ts';
-import { needs, reasonOf, runCommand, UserError } from './command.ts';
+import { commandLine, needs, reasonOf, runCommand, UserError } from './command.ts';
 import { openForCommand } from './database.ts';
 import { type CacheOptions, checkCacheOptions, removeFromCache } from './keys/cache.ts';
 import { parseDuration, parseKeyId, parseKeyName } from './keys/arguments.ts';
@@ -22,9 +21,8 @@ interface IssueOptions {
   json?: boolean;
 }
 
-const program = new Command('npm run keys --')
+const program = commandLine('npm run keys --')
   .description('Manages the API keys of accounts.')
-  .showHelpAfterError()
   .configureOutput({ outputError: (text, write) => write(withoutSecrets(text)) }) // commander quotes arguments
   .addHelpText(
     'after',

@@ -1,16 +1,27 @@
 // npm run db:migrate: applies the pending migrations.
 import { openForCommand } from './database.ts';
-import { runCommand } from './command.ts';
+import { commandLine, runCommand } from './command.ts';
 import { withConnection } from './connection.ts';
 import { findMigrations, migrate } from './migrations.ts';
 
+const program = commandLine('npm run db:migrate --')
+  .description('Creates the tables of the service, and the role of the Worker, or brings them up to date.')
+  .addHelpText(
+    'after',
+    `
+The database is DATABASE_URL, whose user has to be the tables' owner, or else the embedded one in DATA_DIR (.data).`,
+  )
+  .action(async () => {
+    await using database = await openForCommand({ creates: true, needsMigrations: false });
+    const applied = await migrate(database.url);
+    for (const name of applied) process.stdout.write(`applied ${name}\n`);
+    if (applied.length > 0) return;
+    const { unknown } = await withConnection(database.url, findMigrations);
+    const state =
+      unknown.length > 0 ? `has migrations of a newer version of this service: ${unknown.join(', ')}` : 'is up to date';
+    process.stdout.write(`nothing to do: ${database.description} ${state}\n`);
+  });
+
 await runCommand(async () => {
-  await using database = await openForCommand({ creates: true, needsMigrations: false });
-  const applied = await migrate(database.url);
-  for (const name of applied) process.stdout.write(`applied ${name}\n`);
-  if (applied.length > 0) return;
-  const { unknown } = await withConnection(database.url, findMigrations);
-  const state =
-    unknown.length > 0 ? `has migrations of a newer version of this service: ${unknown.join(', ')}` : 'is up to date';
-  process.stdout.write(`nothing to do: ${database.description} ${state}\n`);
+  await program.parseAsync();
 });

@@ -4,6 +4,8 @@
  */
 const NEON_HOST = /^(ep-[\w-]+?)(?:-pooler)?(\.[\w.-]+\.neon\.tech)$/i;
 
+export const isNeonHost = (host: string): boolean => NEON_HOST.test(host);
+
 /** The host that shares connections; other hosts stay as they are. */
 export const pooledHost = (host: string): string => host.replace(NEON_HOST, '$1-pooler$2');
 

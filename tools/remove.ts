@@ -1,6 +1,5 @@
 // npm run db:remove: deletes a survey, or one participant's responses to it.
-import { Command } from 'commander';
-import { needs, runCommand } from './command.ts';
+import { commandLine, needs, runCommand } from './command.ts';
 import { openForCommand } from './database.ts';
 import { printable } from './keys/printable.ts';
 import { type Removal, type RemovalTarget, removeSurvey } from './remove/remove-survey.ts';
@@ -9,7 +8,7 @@ interface Options extends RemovalTarget {
   yes?: boolean;
 }
 
-const program = new Command('npm run db:remove --')
+const program = commandLine('npm run db:remove --')
   .description(
     "Deletes a survey with its form versions, or one participant's responses to it. Without --yes it only shows what it " +
       'would delete.',
@@ -18,7 +17,6 @@ const program = new Command('npm run db:remove --')
   .option('--survey <name>', 'name of the survey')
   .option('--userid <id>', "delete only this participant's responses, and keep the form versions")
   .option('--yes', 'delete; this cannot be undone')
-  .allowExcessArguments(false)
   .addHelpText(
     'after',
     `

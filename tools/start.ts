@@ -1,7 +1,8 @@
 // npm start: the whole service on this machine: database, SQL-over-HTTP endpoint, Worker. With --watch, npm run dev.
 import { randomBytes } from 'node:crypto';
+import { Option } from 'commander';
 import { Client } from 'pg';
-import { UserError, runCommand } from './command.ts';
+import { commandLine, runCommand, UserError } from './command.ts';
 import { openDatabase } from './database.ts';
 import { migrate } from './migrations.ts';
 import { checkNotInUse } from './postgres/embedded.ts';
@@ -16,7 +17,20 @@ import { WORKER_ROLE } from './worker-role.ts';
 
 const DEFAULT_PORT = 8787;
 
+const program = commandLine('npm start --')
+  .description('Starts the whole service on this machine. "npm run dev" does the same, and reloads what you change.')
+  .addOption(new Option('--watch').hideHelp()) // npm run dev
+  .addHelpText(
+    'after',
+    `
+Environment variables:
+  PORT          the port on 127.0.0.1 (default: ${DEFAULT_PORT})
+  DATA_DIR      where the database and the local KV keep their data (default: .data)
+  DATABASE_URL  your own Postgres, version 15 or newer, to use in place of the one from npm`,
+  );
+
 await runCommand(async () => {
+  const { watch: isWatching = false } = program.parse().opts<{ watch?: boolean }>();
   process.umask(0o077); // DATA_DIR holds keys and responses
   await using cleanUp = new AsyncDisposableStack();
   const stop = untilStopped();
@@ -26,7 +40,7 @@ await runCommand(async () => {
   if (!process.env['DATABASE_URL']) await checkNotInUse(dataDir);
   await checkPortIsFree(port);
 
-  const worker = await startWorkerProcess(process.argv.includes('--watch')); // bundles the Worker while the database starts
+  const worker = await startWorkerProcess(isWatching); // bundles the Worker while the database starts
   cleanUp.use(worker);
   const database = await openDatabase(process.env, stop.signal, 'service').catch(unlessRequested(stop));
   if (!database) return;

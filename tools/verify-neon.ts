@@ -1,6 +1,5 @@
 // npm run verify:neon: tests a database and its SQL-over-HTTP endpoint.
-import { Command } from 'commander';
-import { UserError, runCommand } from './command.ts';
+import { commandLine, runCommand, UserError } from './command.ts';
 import { Progress } from './verify/progress.ts';
 import { summaryOf } from './verify/run-checks.ts';
 import { verifyNeon } from './verify-neon/verify-neon.ts';
@@ -11,7 +10,7 @@ interface Options {
   readonly rolePassword?: string;
 }
 
-const program = new Command('npm run verify:neon --')
+const program = commandLine('npm run verify:neon --')
   .description(
     'Tests whether a Neon database and its SQL endpoint behave as the service expects, in a schema and with a role of a ' +
       'random name, which it removes afterwards.',
@@ -19,8 +18,6 @@ const program = new Command('npm run verify:neon --')
   .option('--database <url>', "URL of the database's owner; by default DATABASE_URL")
   .option('--endpoint <url>', 'SQL endpoint, if it is not the one that Neon has for the host of the database')
   .option('--role-password <text>', 'the one password that the endpoint accepts: for the local stand-in, not for Neon')
-  .allowExcessArguments(false)
-  .showHelpAfterError()
   .addHelpText(
     'after',
     `

@@ -1,6 +1,5 @@
 // npm run verify: tests a running service through its public interface.
-import { Command } from 'commander';
-import { UserError, runCommand } from './command.ts';
+import { commandLine, runCommand, UserError } from './command.ts';
 import { Progress } from './verify/progress.ts';
 import { summaryOf } from './verify/run-checks.ts';
 import { originOf, verify } from './verify/verify.ts';
@@ -11,13 +10,11 @@ interface Options {
   readonly survey?: string;
 }
 
-const program = new Command('npm run verify --')
+const program = commandLine('npm run verify --')
   .description('Tests a running service, local or deployed, the way its clients use it. It only reads.')
   .option('--url <url>', 'address of the service, such as https://export.example.org')
   .option('--key <key>', 'API key; SURVEY_KEY in the environment hides it from other users of this machine')
   .option('--survey <name>', 'survey to read, several times; by default one of at most 100,000 responses')
-  .allowExcessArguments(false)
-  .showHelpAfterError()
   .addHelpText(
     'after',
     `

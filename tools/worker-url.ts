@@ -1,16 +1,14 @@
 // npm run --silent db:worker-url: gives the Worker's role a new password and prints the Worker's DATABASE_URL.
-import { Command } from 'commander';
-import { runCommand, UserError } from './command.ts';
+import { commandLine, runCommand, UserError } from './command.ts';
 import { withLockTimeout } from './connection.ts';
 import { openForCommand } from './database.ts';
 import { pooledHost } from './neon-host.ts';
 import { otherWorkerDatabases, setWorkerPassword, WORKER_ROLE } from './worker-role.ts';
 
-const program = new Command('npm run --silent db:worker-url')
+const program = commandLine('npm run --silent db:worker-url --')
   .description(
     `Sets a new random password for ${WORKER_ROLE}, and prints the Worker's DATABASE_URL, which contains it, on stdout.`,
   )
-  .allowExcessArguments(false)
   .addHelpText(
     'after',
     `

@@ -114,6 +114,18 @@ describe('an environment of wrangler.toml', () => {
     expect(() => readEnvironment({ env: 'nowhere', config })).toThrow(message);
   });
 
+  test.each([
+    ['is missing', () => join(folder, 'none.toml'), /^--config: Could not read file: .*none\.toml$/],
+    ['is a folder', () => folder, /^--config: .* has no environments, as wrangler\.toml has$/],
+    ['is not TOML', () => join(folder, 'bad.toml'), /^--config: Invalid TOML document: \S.*$/],
+  ])('whose file %s is rejected in one line', async (_, file, message) => {
+    await writeFile(join(folder, 'bad.toml'), 'a = [\nx');
+    await expect(deploy({}, '--check', '--config', file())).resolves.toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(new RegExp(`${message.source.slice(0, -1)}\n$`)),
+    });
+  });
+
   test.each(['staging', 'production'])('%s is complete except for the id of its KV namespace', (env) => {
     expect(configProblems(readEnvironment({ env, config: unfinished }))).toEqual([
       expect.stringContaining('the id of API_KEYS'),

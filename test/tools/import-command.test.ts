@@ -141,6 +141,11 @@ describe('npm run db:import refuses', () => {
       ['--email', 'ann', '--forms', 'f', '--responses', 'r'],
       '--email: "ann" is not an e-mail address',
     ],
+    [
+      'an empty path',
+      ['--email', 'a@b', '--forms', 'f', '--responses', ''],
+      '--responses: is empty: expected the path of a file',
+    ],
     ['an extra argument', ['--email', 'a@b', '--forms', 'f', '--responses', 'r', 'x'], 'error: too many arguments'],
   ])('%s', async (_, args, message) => {
     const { status, stdout, stderr } = await start(args, env).outcome;

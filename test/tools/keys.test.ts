@@ -92,13 +92,10 @@ describe('the help of npm run keys', () => {
     expect(stdout).toMatch(/^Usage: npm run keys -- issue .*^Examples:\n {2}npm run --silent keys -- issue/ms);
   });
 
-  test.each([
-    ['without a command', [], ''],
-    ['after an unknown command', ['delete'], "error: unknown command 'delete'\n\n"],
-  ])('is shown %s', async (_, args, before) => {
-    const { status, stdout, stderr } = await help(...args);
+  test('is shown without a command', async () => {
+    const { status, stdout, stderr } = await help();
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toMatch(new RegExp(`^${before}Usage: npm run keys -- .*issue .*list .*rotate .*revoke`, 's'));
+    expect(stderr).toMatch(/^Usage: npm run keys -- .*issue .*list .*rotate .*revoke/s);
   });
 
   test('does not quote a key given as an extra argument', async () => {

@@ -178,7 +178,7 @@ describe('without an embedded database', () => {
       const missing = join(folder, 'missing');
       const empty = join(folder, `empty ${name}`);
       mkdirSync(empty);
-      for (const DATA_DIR of [missing, empty]) {
+      for (const DATA_DIR of [missing, empty, join(files[3] ?? '', 'below')]) {
         expect(await run(tool, argsOf(tool, args), { DATABASE_URL: '', DATA_DIR })).toEqual({
           status: 1,
           stdout: '',
@@ -190,6 +190,12 @@ describe('without an embedded database', () => {
       expect([existsSync(missing), readdirSync(empty)]).toEqual([false, []]);
     },
   );
+
+  test('a DATA_DIR that is a file is named', async () => {
+    const DATA_DIR = files[3] ?? '';
+    const { stderr } = await run('keys.ts', ['list'], { DATABASE_URL: '', DATA_DIR });
+    expect(stderr).toBe(`${DATA_DIR} is a file: set DATA_DIR to another folder\n`);
+  });
 
   test('db:import of a missing file creates none', async () => {
     const DATA_DIR = join(folder, 'missing');

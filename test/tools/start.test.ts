@@ -248,6 +248,20 @@ describe('npm start on a new DATA_DIR', () => {
     expect(stderr).not.toContain('secret');
   });
 
+  test.each([
+    [['--port', '9000'], "error: unknown option '--port'\n"],
+    [['9000'], 'error: too many arguments. Expected 0 arguments but got 1: 9000.\n'],
+  ])('refuses the arguments %j, and names its help', async (args, message) => {
+    const { outcome } = startTool('start.ts', args, { PORT: String(port), DATA_DIR: dataDir });
+    expect(await outcome).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `${message}See "npm start -- --help". Options follow the "--".\n`,
+    });
+    const { stdout } = await startTool('start.ts', ['--help'], {}).outcome;
+    for (const name of ['PORT', 'DATA_DIR', 'DATABASE_URL']) expect(stdout).toContain(name);
+  });
+
   test('refuses a port that is in use', async () => {
     const other = createServer().listen(port, '127.0.0.1');
     await once(other, 'listening');

@@ -193,4 +193,7 @@ describe('npm run verify:neon', () => {
 test('the endpoint is the one that the driver derives from the host', () => {
   const url = 'postgresql://owner:secret@ep-a-b-123.eu-central-1.aws.neon.tech/neondb?sslmode=require';
   expect(endpointOf(url)).toBe('https://api.eu-central-1.aws.neon.tech/sql');
+  expect(() => endpointOf('postgres://me:p@127.0.0.1:5432/db')).toThrow(
+    '--endpoint: 127.0.0.1 is not a host of Neon, so give the URL of its SQL endpoint',
+  );
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { generateApiKey } from '../../src/auth/api-key.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
 import { CHECKS } from '../../tools/verify/checks.ts';
 import { verify } from '../../tools/verify/verify.ts';
@@ -63,6 +64,14 @@ async function verified(options: { key?: string; surveyName?: string } = { key, 
 test('everything holds for the service', async () => {
   proxy.inject({});
   expect(await verified()).toEqual({ holding: CHECKS.length, failing: {}, untested: [] });
+});
+
+test('a key that the service refuses is named as the reason', async () => {
+  proxy.inject({});
+  const { failing } = await verified({ key: generateApiKey(), surveyName: SURVEY });
+  expect(Object.values(failing).join()).toBe(
+    'GET /api/v1/surveys: the service refuses the key: is it complete, and of this service?',
+  );
 });
 
 test('without a key, what needs one is not tested', async () => {

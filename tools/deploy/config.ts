@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { experimental_readRawConfig as readRawConfig, unstable_readConfig as readConfig } from 'wrangler';
-import { UserError } from '../command.ts';
+import { reasonOf, UserError } from '../command.ts';
 import { printable } from '../keys/printable.ts';
 
 /** What to deploy, from which configuration. */
@@ -26,14 +26,23 @@ export const configPath = ({ config }: Pick<Target, 'config'>) => resolve(root, 
 /** @throws UserError if the file has no such environment or cannot be read */
 export function readEnvironment(target: Target): Environment {
   const config = configPath(target);
-  const { rawConfig } = readRawConfig({ config }) as { rawConfig: { env?: Readonly<Record<string, unknown>> } };
-  const names = Object.keys(rawConfig.env ?? {});
+  const { env = {} } = readRaw(config);
+  const names = Object.keys(env);
+  if (names.length === 0) throw new UserError(`--config: ${target.config} has no environments, as wrangler.toml has`);
   if (!names.includes(target.env)) {
     throw new UserError(
       `--env: ${target.config} has no environment "${printable(target.env)}", only ${names.join(', ')}`,
     );
   }
   return readConfig({ config, env: target.env }, { hideWarnings: true }) as Environment;
+}
+
+function readRaw(config: string): { env?: Readonly<Record<string, unknown>> } {
+  try {
+    return readRawConfig({ config }).rawConfig as { env?: Readonly<Record<string, unknown>> };
+  } catch (cause) {
+    throw new UserError(`--config: ${reasonOf(cause)}`, { cause });
+  }
 }
 
 const KV = 'API_KEYS';

@@ -46,8 +46,8 @@ export async function openDataFolder(dataDir: string, signal?: AbortSignal): Pro
 
 /** Whether `dataDir` has a database, which this service may be unable to use. @throws UserError if it is no folder */
 export async function hasDatabase(dataDir: string): Promise<boolean> {
-  const names = await readdir(dataDir).catch((error: NodeJS.ErrnoException): string[] => {
-    if (error.code === 'ENOENT') return [];
+  if (!existsSync(dataDir)) return false;
+  const names = await readdir(dataDir).catch((error: unknown) => {
     throw inPlainWords(error, dataDir);
   });
   return names.includes('postgres');

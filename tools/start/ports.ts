@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { UserError } from '../command.ts';
+import { reasonOf, UserError } from '../command.ts';
 import type { Stop } from './signals.ts';
 
 /** Checks the port before anything is started. @throws UserError if it is in use */
@@ -11,7 +11,8 @@ export async function checkPortIsFree(port: number): Promise<void> {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
   } catch (cause) {
-    const reason = (cause as NodeJS.ErrnoException).code === 'EADDRINUSE' ? 'is in use' : String(cause);
+    const { code } = cause as NodeJS.ErrnoException;
+    const reason = code === 'EADDRINUSE' ? 'is in use' : `cannot be used (${reasonOf(cause)})`;
     throw new UserError(`port ${port} ${reason}: set PORT to another one`, { cause });
   }
   server.close();

@@ -1,4 +1,6 @@
 import { neonConfig } from '@neondatabase/serverless';
+import { UserError } from '../command.ts';
+import { isNeonHost } from '../neon-host.ts';
 import { Mismatch } from '../verify/expect.ts';
 
 /** Parts of a connection string that differ from the owner's. */
@@ -16,9 +18,16 @@ const TIMEOUT_MS = 180_000;
 /** The driver's, before the service's own code changes it. */
 const { fetchEndpoint } = neonConfig;
 
-/** The SQL-over-HTTP endpoint of a database, as `@neondatabase/serverless` derives it. @param databaseUrl `postgres://` URL */
+/**
+ * The SQL-over-HTTP endpoint of a database, as `@neondatabase/serverless` derives it.
+ *
+ * @param databaseUrl `postgres://` URL
+ * @throws UserError if its host is not one of Neon
+ */
 export function endpointOf(databaseUrl: string): string {
   const { hostname, port } = new URL(databaseUrl);
+  if (!isNeonHost(hostname))
+    throw new UserError(`--endpoint: ${hostname} is not a host of Neon, so give the URL of its SQL endpoint`);
   return typeof fetchEndpoint === 'string' ? fetchEndpoint : fetchEndpoint(hostname, port || 5432, {});
 }
 

@@ -73,6 +73,10 @@ export class Subject {
   /** The list of surveys. */
   readonly surveys = this.#fact(async () => {
     const reply = await this.client.get(`${API}/surveys`);
+    expectThat(
+      reply.status !== 401,
+      `${reply.request}: the service refuses the key: is it complete, and of this service?`,
+    );
     expectEqual(`${reply.request}: status`, reply.status, 200);
     const forms = jsonOf(reply);
     expectThat(Array.isArray(forms), `${reply.request}: not a list`);

@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { startDatabase } from '../support/database.ts';
+import { startTool } from '../support/run-tool.ts';
+
+const COMMANDS = ['migrate.ts', 'import.ts', 'remove.ts', 'worker-url.ts', 'deploy.ts', 'verify.ts', 'verify-neon.ts'];
+
+describe('every command', () => {
+  test.each([...COMMANDS.map((tool) => [tool, []] as const), ['keys.ts', ['issue']] as const])(
+    '%s refuses what it does not know, and names its help in one line',
+    async (tool, subcommand) => {
+      for (const args of [['--nonsense'], ['nonsense']]) {
+        const { status, stdout, stderr } = await startTool(tool, [...subcommand, ...args], {}).outcome;
+        expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+        expect(stderr).toMatch(/^error: .*nonsense.*\nSee "npm run [^"]+ -- --help"\. Options follow the "--"\.\n$/);
+      }
+    },
+  );
+
+  // npm start and npm run dev have their own tests.
+  test.each([...COMMANDS, 'keys.ts', 'start.ts'])(
+    '%s refuses --dry-run before the --, which npm takes for itself',
+    async (tool) => {
+      const { status, stdout, stderr } = await startTool(tool, [], {
+        npm_config_dry_run: 'true',
+        DATA_DIR: '/dev/null/x',
+      }).outcome;
+      expect({ status, stdout, stderr }).toEqual({
+        status: 1,
+        stdout: '',
+        stderr: 'npm took --dry-run for itself: put it after "--", as in "npm run db:import -- --dry-run"\n',
+      });
+    },
+  );
+});
+
+describe('a command whose output', () => {
+  const run = async (url: string, stdout: 'pipe' | number) => {
+    const script = fileURLToPath(new URL('../../tools/keys.ts', import.meta.url));
+    const child = spawn(process.execPath, [script, 'list', '--json'], {
+      env: { ...process.env, DATABASE_URL: url },
+      stdio: ['ignore', stdout, 'pipe'],
+    });
+    child.stdout?.destroy();
+    const [stderr] = await Promise.all([text(child.stderr as NonNullable<typeof child.stderr>), once(child, 'close')]);
+    return { status: child.exitCode, stderr };
+  };
+
+  test.runIf(process.platform === 'linux')(
+    'cannot be written ends with one sentence, or silently if nobody reads it',
+    async () => {
+      const database = await startDatabase();
+      const { host, pathname } = new URL(database.url);
+      const named = `Database: Postgres ${host}${pathname}\n`;
+      expect(await run(database.url, openSync('/dev/full', 'w'))).toEqual({
+        status: 1,
+        stderr: `${named}Cannot write to stdout: ENOSPC: no space left on device, write\n`,
+      });
+      expect(await run(database.url, 'pipe')).toEqual({ status: 1, stderr: named });
+      await database.stop();
+    },
+  );
+});
