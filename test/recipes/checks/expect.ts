@@ -48,9 +48,9 @@ export async function folderWithFiles(trial: Trial): Promise<string> {
 }
 
 /** Checks that the recipe fails, and names the file, in a folder without files. */
-export async function expectFileNeeded(trial: Trial, name: string): Promise<void> {
+export async function expectFileNeeded(trial: Trial, name: string, args: readonly string[] = []): Promise<void> {
   const folder = await trial.folder();
-  const finished = await trial.run(folder);
+  const finished = await trial.run(folder, { args });
   await expectNothingComplete(folder, finished);
   assert.ok(finished.stderr.includes(name), `it did not name ${name}: ${finished.stderr}`);
 }

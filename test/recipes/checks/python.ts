@@ -91,8 +91,11 @@ export const pythonChecks: Record<string, Check> = {
   async 'python/preprocess.py'(trial) {
     await requireLibrary(trial, 'vlab_prepro', 'import vlab_prepro');
     const folder = await folderWithFiles(trial);
-    expectSuccess(await trial.run(folder));
-    await expectFileNeeded(trial, 'responses.csv');
+    const wrong = await trial.run(folder, { args: ['platfrom'] });
+    assert.match(wrong.stderr, /All participants are left out: .* "platfrom"/);
+    await assert.rejects(readCsv(folder, 'preprocessed.csv'));
+    expectSuccess(await trial.run(folder, { args: ['platform'] }));
+    await expectFileNeeded(trial, 'responses.csv', ['platform']);
     const forms = new Map(
       parseCsv((await trial.get('/responses/form-data')).body).map((row) => [row['surveyid'], row]),
     );
