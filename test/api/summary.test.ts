@@ -205,6 +205,18 @@ describe('a summary', () => {
     ]);
   });
 
+  test('leaves out who took a form again, in any version, but not who took another form', async () => {
+    const forms = await createSurvey(account, undefined, 3); // f0, f0, f1
+    await addResponses(forms, [
+      { userid: 'again', form: 0, flowid: '1' },
+      { userid: 'again', form: 1, flowid: '2' },
+      { userid: 'another', form: 0, flowid: '1' },
+      { userid: 'another', form: 2, flowid: '2' },
+    ]);
+    const { text } = await summary(forms, { repeats: 'drop' });
+    expect(JSON.parse(text)).toMatchObject({ responses: 2, participants: 1, left_out: 1 });
+  });
+
   test('refuses what a wide file refuses', async () => {
     const keys = Array.from({ length: 51 }, (_, i) => `key${i}`);
     for (const [parameters, message] of [
