@@ -12,7 +12,9 @@ const TRIES = 20;
 export async function checkDownload(trial: Trial): Promise<string> {
   const { body } = await trial.get('/responses/csv');
   const folder = await trial.folder();
-  expectSuccess(await trial.run(folder));
+  const complete = await trial.run(folder);
+  expectSuccess(complete);
+  assert.doesNotMatch(complete.stdout, /response>/i, 'it printed an object of its HTTP library');
   const sum = await expectFile(join(folder, 'responses.csv'), body);
   await expectFile(join(folder, 'form-data.csv'), (await trial.get('/responses/form-data')).body);
 
