@@ -8,6 +8,7 @@ library(readr)
 setting <- function(name, meaning) {
   value <- Sys.getenv(name)
   if (value == "") stop("Set the environment variable ", name, " to ", meaning, ".", call. = FALSE)
+  Encoding(value) <- "UTF-8" # cron, among others, sets no locale
   value
 }
 api <- Sys.getenv("SURVEY_API")

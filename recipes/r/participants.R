@@ -13,6 +13,7 @@ library(readr)
 setting <- function(name, meaning) {
   value <- Sys.getenv(name)
   if (value == "") stop("Set the environment variable ", name, " to ", meaning, ".", call. = FALSE)
+  Encoding(value) <- "UTF-8" # cron, among others, sets no locale
   value
 }
 api <- Sys.getenv("SURVEY_API")
@@ -21,6 +22,7 @@ key <- setting("SURVEY_KEY", "your API key")
 survey <- setting("SURVEY", "the name of a survey")
 args <- commandArgs(trailingOnly = TRUE)
 if (length(args) != 1) stop("Name a key of the metadata, such as cluster.", call. = FALSE)
+Encoding(args) <- "UTF-8"
 repeats <- "drop" # "first" keeps the first attempt; "last", the last answer to each question
 
 fetch <- function(path, file = NULL, ...) { # saves the response in a file, if there is one
