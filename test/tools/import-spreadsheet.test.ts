@@ -24,6 +24,14 @@ const escaped = many(6, (index) => `'=1+${index}`);
 /** Another response of another participant. */
 const other: FileRow = { timestamp: '2026-03-02T00:00:00Z', flowid: '1600000001841', question_ref: 'food' };
 
+/** How many of the file's rows are not stored under their own key. */
+function newOf(stored: FileRow[], rows: FileRow[]): number {
+  const keyOf = (row: FileRow): string =>
+    JSON.stringify(['surveyid', 'timestamp', 'userid', 'question_ref'].map((name) => row[name]));
+  const keys = new Set(stored.map(keyOf));
+  return rows.filter((row) => !keys.has(keyOf(row))).length;
+}
+
 const ROUNDED = 'so a spreadsheet has probably rounded it: export the file again, and import it without saving it';
 const NUMBER = 'so a spreadsheet has probably read it as a number: export the file again';
 const SAFE = 'so the file was probably exported with safe=true: export it again without safe=true';
@@ -94,6 +102,12 @@ describe('import', () => {
         withIdsAnd(other, ...rounded),
         'line 2: userid: "2000921492222500": like every other id',
       ],
+      [
+        'rounded ids of new participants, if not all stored ids are rounded',
+        withIds(...rounded, '2000921492222527'),
+        withIdsAnd(other, ...many(6, (index) => `20009214922226${index}0`)),
+        'line 2: userid: "2000921492222600": like every other id',
+      ],
       ...(
         [
           ['response', '2000921492222527', '2000921492222520', ROUNDED],
@@ -149,9 +163,15 @@ describe('import', () => {
       await expect(load(files)).rejects.toThrow(message);
       await expect(load(files)).rejects.toThrow(/ \(--as-is imports it all the same\)$/);
       expect(await dump(running.url)).toEqual(before);
-      const summary = await load(files, { asIs: true });
-      expect(summary.responses.new + summary.responses.changed + summary.responses.unchanged).toBe(rows.length);
+      expect(await load(files, { asIs: true })).toMatchObject({ responses: { new: newOf(stored, rows) } });
       expect(await load(files, { asIs: true })).toMatchObject({ responses: { unchanged: rows.length } });
+    });
+
+    test('but not an ad_id that no spreadsheet explains', async () => {
+      const responses = csvOf([responseRow({ ad_id: '2385' })]);
+      await expect(load({ responses }, { asIs: true })).rejects.toThrow(
+        'ad_id: "2385" is not the ad_id of the metadata',
+      );
     });
 
     test('a stored shortcode without its leading zeros', async () => {
@@ -165,6 +185,11 @@ describe('import', () => {
   describe('loads what a platform could hold:', () => {
     test.each<[string, FileRow[], FileRow[]]>([
       ['an id that ends in a zero', [], withIds('2000921492222520')],
+      [
+        'one id that ends in a zero, with many responses',
+        [],
+        many(9, (index) => responseRow({ userid: '2000921492222520', question_ref: `${index}` })),
+      ],
       ['five ids of 16 digits, all ending in a zero', [], withIds(...rounded.slice(1))],
       ['many ids ending in a zero, and one that does not', [], withIds(...rounded, '2000921492222527')],
       ['an id of 17 digits with one zero at its end', [], withIds(...rounded, '20009214922225270')],
@@ -187,9 +212,9 @@ describe('import', () => {
         [responseRow({ ...other, userid: '2000921492222520' })],
       ],
       [
-        'another response of a participant whose id is like a rounded one',
-        withIds('2000921492222527'),
-        [responseRow({ userid: '2000921492222520', timestamp: '2026-03-01T00:03:43.770048Z' })],
+        'responses to the same question at another time',
+        withIds('2000921492222527', '8'),
+        withIdsAnd({ timestamp: '2026-03-01T00:03:43.770048Z' }, '2000921492222520', '8'),
       ],
       [
         'a response at the same time in another conversation',
@@ -197,9 +222,9 @@ describe('import', () => {
         withIdsAnd({ flowid: '1600000001841' }, '2000921492222520', '7'),
       ],
       [
-        'a response at the same time to another form version',
-        withIds('007'),
-        [responseRow({ userid: '7', surveyid: secondFormId })],
+        'responses at the same time to another form version',
+        withIds('007', '8'),
+        withIdsAnd({ surveyid: secondFormId }, '7', '8'),
       ],
       ['an answer that begins with an apostrophe', [], withTexts("'tis", "'=", "'=1+1", "'s Gravenhage", "'")],
       ['formulas with and without an apostrophe', [], withTexts(...escaped, '=1+1')],
@@ -217,8 +242,9 @@ describe('import', () => {
         formRow({ surveyid: secondFormId, version: '2', survey_created: '2026-02-01T00:00:00.000Z' }),
       ]);
       await store(stored);
-      const { responses } = await load({ forms, responses: csvOf(rows) });
-      expect(responses.new + responses.changed + responses.unchanged).toBe(rows.length);
+      const files = { forms, responses: csvOf(rows) };
+      expect(await load(files)).toMatchObject({ responses: { new: newOf(stored, rows) } });
+      expect(await load(files)).toMatchObject({ responses: { unchanged: rows.length } });
     });
 
     test.each([
