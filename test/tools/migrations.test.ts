@@ -160,8 +160,10 @@ describe('DATABASE_URL', () => {
     });
     expect(database.url).toBe(url);
     const name = new URL(postgres.url).username;
-    const short = Object.assign(new URL(url), { pathname: '' });
-    expect((await openDatabase({ DATABASE_URL: short.href })).description).toBe(`Postgres ${short.host}/${name}`);
+    for (const pathname of ['', '/']) {
+      const short = Object.assign(new URL(url), { pathname });
+      expect((await openDatabase({ DATABASE_URL: short.href })).description).toBe(`Postgres ${short.host}/${name}`);
+    }
   });
 
   test.each(['@', '/', '#', '?', '%', '%2F', '@/:'])('may have a password with %s, escaped', async (characters) => {
