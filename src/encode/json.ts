@@ -55,7 +55,7 @@ export class ObjectEncoder {
     if (bytes[row.read] === CLOSE_BRACKET) {
       row.read++;
     } else {
-      output.reserve(Math.ceil(RESERVE * this.#growth * row.rest));
+      output.reserve(Math.ceil(RESERVE * (this.#growth || 1) * row.rest));
       do {
         this.#writeObject(row, output, hasExtra);
         if (this.#growth === 0) {

@@ -169,6 +169,14 @@ describe('a page', () => {
     }
   });
 
+  test('takes little more memory than its objects, from the first page on', () => {
+    const { data } = encodeJson(
+      new ObjectEncoder({ ...SHAPE, members: MEMBERS }).encode,
+      rowsJson([row7('a'.repeat(1e6)), row7('b'.repeat(1e6))]),
+    );
+    expect(data.buffer.byteLength / data.length).toBeLessThan(1.05);
+  });
+
   test.each([
     ['two rows that follow each other and have the same key', rowsJson([row7('a'), row7('a')])],
     ['too few columns', rowsJson([row7('a').slice(1)])],
