@@ -3,10 +3,10 @@ import { DatabaseError, failureOfStatus } from './errors.ts';
 import type { QueryStats } from './query-stats.ts';
 
 /**
- * How much of a body is read at a time, in bytes: half of an export's page. The runtime copies each read, so larger ones take more
- * memory; many small ones leave more garbage.
+ * How much of a body is read at a time, in bytes. The runtime copies each read, so larger ones take more memory; many small ones leave
+ * more garbage.
  */
-const READ_BYTES = 2.25 * 1024 * 1024;
+const READ_BYTES = 256 * 1024;
 
 /** What a result can have at most, unless the query allows less: Neon's own limit. */
 const MAX_BYTES = 64 * 1024 * 1024;

@@ -7,7 +7,7 @@ import { checkSheetLimits } from './xlsx/check-limits.ts';
 import { sheetOf, workbook } from './xlsx/workbook.ts';
 
 /** The memory that a workbook takes while it is written, besides its table and its codebook. */
-const WORKBOOK_BYTES = 2 * 1024 * 1024;
+const WORKBOOK_BYTES = 1 * 1024 * 1024;
 
 interface XlsxQuery extends WideOptions {
   readonly layout?: 'long' | 'wide' | undefined;

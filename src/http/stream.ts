@@ -8,8 +8,8 @@ export interface Pace {
   readonly stallMs: number;
 }
 
-/** A file may be read slowly: 7.7 KiB a second. Each write leaves garbage outside V8's heap, so smaller ones would take more memory. */
-const FILE_PACE: Pace = { writeBytes: 2.25 * 1024 * 1024, stallMs: 5 * 60_000 };
+/** A file may be read slowly: 0.9 KiB a second. The runtime copies each write, so larger ones take more memory; many small ones leave more garbage. */
+const FILE_PACE: Pace = { writeBytes: 256 * 1024, stallMs: 5 * 60_000 };
 /** The body of a page is held in memory until it has been taken. */
 export const PAGE_PACE: Pace = { writeBytes: 64 * 1024, stallMs: 10_000 };
 /** How often, at least, a running transfer checks that its key is still valid, in milliseconds. */

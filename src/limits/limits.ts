@@ -21,15 +21,15 @@ export const FILE_WAIT_MS = 20_000;
 /** How long a scan waits for others to end, in milliseconds. */
 const SCAN_WAIT_MS = 20_000;
 
-const PLACE_BYTES = 4 * MIB;
-const COMMON_BYTES = 20 * MIB;
+const PLACE_BYTES = 2 * MIB;
+const COMMON_BYTES = 22 * MIB;
 /** The most memory that a request can ever have, in bytes. */
 export const MAX_BYTES = PLACE_BYTES + COMMON_BYTES;
 const memory = new Shares({ place: PLACE_BYTES, common: COMMON_BYTES, waiting: WAITING });
 const exports = new Shares({ place: 1, common: 6, most: 4, waiting: WAITING });
 const scans = new Shares({ place: 1, common: 2, most: 2, waiting: WAITING });
 /** Requests to the database. Those beyond the limit take turns: what waits is limited by its memory. */
-const queries = new Shares({ place: 2, common: 14, most: 6, waiting: Infinity });
+const queries = new Shares({ place: 1, common: 4, most: 5, waiting: Infinity });
 /** Pages of exports that are being read beside requests that should not wait for them. */
 const turns = new Shares({ place: 0, common: 1, waiting: Infinity });
 
@@ -39,10 +39,8 @@ const REQUEST_BYTES = 96 * KIB;
 export const STREAM_BYTES = 384 * KIB;
 /** The usual size of an export's page in memory, in bytes. */
 export const EXPORT_PAGE_BYTES = 4.5 * MIB;
-/** Beside other exports, or requests that should not wait for them, pages are smaller, down to this part. */
+/** Beside other exports, or requests that should not wait for them, pages are smaller, down to this part; further if there is no memory. */
 const SMALLEST_PART = 4;
-/** What every export has until its end, so that it can always read its next page: a quarter more than the smallest. */
-const EXPORT_BYTES = REQUEST_BYTES + STREAM_BYTES + (1.25 * EXPORT_PAGE_BYTES) / SMALLEST_PART;
 /** Pages of all exports, those being sent included. A single export has three, so that it waits for few round trips to the database. */
 const MAX_PAGES = 4;
 
@@ -241,7 +239,7 @@ export class ExportLease {
 export async function leaseExport(lease: RequestLease, signal: AbortSignal, formatBytes = 0): Promise<ExportLease> {
   if (!(await lease.acquire(exports, 1, WAIT_MS, signal)))
     throw exports.holdsPlace(lease.account) ? tooManyExports(exports.heldBy(lease.account)) : overloaded();
-  await lease.reserve(EXPORT_BYTES + formatBytes, signal);
+  await lease.reserve(PLACE_BYTES, signal); // so that it can always read its next page
   return new ExportLease(lease, signal, formatBytes);
 }
 
