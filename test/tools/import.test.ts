@@ -78,7 +78,7 @@ describe('import', () => {
       const options = { onNotice: (notice: string) => notices.push(notice) };
       const summary = await loadFiles(running.url, folder, { responses: header }, options);
       expect(summary.responses).toEqual({ new: 0, changed: 0, unchanged: 0 });
-      expect(notices).toEqual([`${join(folder, 'responses.csv')}: has no rows after its header`]);
+      expect(notices).toContain(`${join(folder, 'responses.csv')}: has no rows after its header`);
     });
 
     test('a second time without changing anything', async () => {
