@@ -45,23 +45,17 @@ ${pairs.map(([name, value]) => `        (${quote(name)}, ${quote(value)}),\n`).j
 os.replace(${quote(`${file}.part`)}, ${quote(file)})
 `;
 
-const r = ({ url, pairs, file }: File) => {
-  const names = [...new Set(pairs.map(([name]) => name))];
-  const lines = names.map((name) => {
-    const values = pairs.filter(([other]) => other === name).map(([, value]) => quote(value));
-    return `    ${name} = ${values.length > 1 ? `c(${values.join(', ')})` : values[0]},\n`;
-  });
-  return `library(httr2)
+const r = ({ url, pairs, file }: File) => `library(httr2)
 
 request(${quote(url)}) |>
   req_url_query(
-${lines.join('')}    .multi = "explode"
+${pairs.map(([name, value]) => `    ${name} = ${quote(value)}`).join(',\n')}
   ) |>
   req_auth_bearer_token(Sys.getenv("KEY")) |>
-  req_perform(path = ${quote(`${file}.part`)})
+  req_perform(path = ${quote(`${file}.part`)}) |>
+  invisible()
 invisible(file.rename(${quote(`${file}.part`)}, ${quote(file)}))
 `;
-};
 
 /** Programs by language. */
 const PROGRAMS: Readonly<Record<string, (request: File) => string>> = {
