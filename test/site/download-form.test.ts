@@ -181,7 +181,9 @@ async function run(interpreter: Interpreter, program: string, file: string): Pro
   const folder = await mkdtemp(join(tmpdir(), 'survey-export-program-'));
   try {
     await writeFile(join(folder, 'program'), program);
-    const finished = await interpreter.run('program', { cwd: folder, env: { KEY: survey.account.key } });
+    // R reads programs in the encoding of the locale.
+    const env = { KEY: survey.account.key, LC_ALL: 'C.UTF-8' };
+    const finished = await interpreter.run('program', { cwd: folder, env });
     expect(finished).toEqual({ status: 0, stdout: '', stderr: '' });
     return await readFile(join(folder, file));
   } finally {
