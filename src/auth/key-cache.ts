@@ -104,7 +104,8 @@ export class KeyCache {
 
   #running(hash: string): Promise<Check> | undefined {
     const lookup = this.#lookups.get(hash);
-    return lookup && isWithin(LOOKUP_TIMEOUT_MS, lookup.began) ? lookup.check : undefined;
+    // The time of a request stands still while it computes, so that of another may be a little ahead.
+    return lookup && Math.abs(Date.now() - lookup.began) < LOOKUP_TIMEOUT_MS ? lookup.check : undefined;
   }
 
   /**

@@ -50,6 +50,21 @@ test('the result of a lookup whose request ended before the KV write is shared f
   expect(await cache.find('hash', requestWith(notFound))).toBeUndefined();
 });
 
+test('a lookup is shared with a request whose time is behind that of the lookup', async () => {
+  const cache = new KeyCache();
+  const rows = vi.fn<() => Promise<Row[]>>(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    return found();
+  });
+  const requests = [cache.find('hash', requestWith(rows))];
+  await vi.advanceTimersByTimeAsync(5);
+  vi.setSystemTime(Date.now() - 6);
+  requests.push(cache.find('hash', requestWith(rows)));
+  await vi.advanceTimersByTimeAsync(20);
+  await Promise.all(requests);
+  expect(rows).toHaveBeenCalledTimes(1);
+});
+
 test('a lookup that ends after another has taken its place changes nothing', async () => {
   const cache = new KeyCache();
   const slow = Promise.withResolvers<Row[]>();
