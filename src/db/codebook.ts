@@ -1,6 +1,7 @@
 import type { EncodeRows } from '../encode/rows.ts';
 import type { Selection } from '../responses/selection.ts';
 import type { Database, HeldPage } from './client.ts';
+import { choicesJson } from './choices.ts';
 import { filterConditions } from './conditions.ts';
 import { FORM_POSITIONS } from './questions.ts';
 import { type Param, type Query, isoTimestamp } from './sql.ts';
@@ -19,6 +20,7 @@ export const CODEBOOK_COLUMNS = [
   'participants',
   'first',
   'last',
+  'choices',
 ] as const;
 
 /**
@@ -55,7 +57,8 @@ export function codebookQuery(selection: Selection, columns: 'form_question' | '
         question.last
     )
     select ${columns === 'question' ? '' : `shortcode || '.' || `}question_ref, shortcode, question_ref, idx, question_text, responses, participants,
-      ${isoTimestamp('first')}, ${isoTimestamp('last')}
+      ${isoTimestamp('first')}, ${isoTimestamp('last')},
+      ${choicesJson('question_text')}
     from described, lateral (
       select form.shortcode, question_text
       from form join responses r on surveyid = form.id

@@ -1,5 +1,6 @@
 import { CURSOR_COLUMNS, type Cursor, cursorOf } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
+import { IS_CHOSEN, IS_LETTER, choicesOf } from './choices.ts';
 import { KEY_COLUMNS, LIMIT_PARAM, boundedRows, countSql, rangeRows } from './branches.ts';
 import type { Database } from './client.ts';
 import { withoutFormulas } from './formulas.ts';
@@ -52,6 +53,23 @@ export const translatedAnswer: ComputedColumn = (_, safe) => {
   return safe ? withoutFormulas(answer) : answer;
 };
 
+/** The label of the choice that a response is, or the response where it is none. The rows must be those of {@link withLabels}. */
+export const labelledAnswer: ComputedColumn = (_, safe) => {
+  const answer = 'coalesce(label, response)';
+  return safe ? withoutFormulas(answer) : answer;
+};
+
+/**
+ * SQL for rows with the column `label`, as the first item of a FROM clause named `r`; without it if no column needs it. Postgres
+ * finds the choices of a question's text once a page, and keeps the order of the rows: see `test/plans`.
+ */
+const withLabels = (rows: string, columns: readonly Column[]): string =>
+  columns.includes(labelledAnswer)
+    ? `(
+        select *, case when ${IS_LETTER} then question_text end as asked from (${rows}) page offset 0
+      ) r left join lateral (${choicesOf('asked')}) choice on ${IS_CHOSEN}`
+    : `(${rows}) r`;
+
 /** The column indexes of a {@link Cursor}'s values. */
 export const keyColumnsOf = (columns: readonly Column[]) => CURSOR_COLUMNS.map((name) => columns.indexOf(name));
 
@@ -93,7 +111,7 @@ export function pageQuery(
   const rows = rangeRows(selection, range, '*', order, params);
   const add: AddParam = (value) => `$${params.push(value)}`;
   const list = columns.map((column) => columnSql(column, safe, add));
-  const text = `select ${list.join(', ')} from (${rows}) r order by ${orderSql(order, 'r')}`;
+  const text = `select ${list.join(', ')} from ${withLabels(rows, columns)} order by ${orderSql(order, 'r')}`;
   return { text, params, limit: LIMIT_PARAM };
 }
 
@@ -114,7 +132,7 @@ export function boundedPageQuery(
   const { rows, ...walk } = bounded;
   const add: AddParam = (value) => `$${params.push(value)}`;
   const list = columns.map((column) => columnSql(column, safe, add));
-  return { text: `select ${list.join(', ')} from (${rows}) r`, params, limit: LIMIT_PARAM, walk };
+  return { text: `select ${list.join(', ')} from ${withLabels(rows, columns)}`, params, limit: LIMIT_PARAM, walk };
 }
 
 /**

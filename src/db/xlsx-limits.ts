@@ -2,7 +2,8 @@ import type { Selection } from '../responses/selection.ts';
 import type { Database } from './client.ts';
 import { filterConditions } from './conditions.ts';
 import { IS_KEPT, type LeftOutOptions, leftOutCte } from './left-out.ts';
-import { type Column, translatedAnswer } from './responses.ts';
+import { IS_CHOSEN, IS_LETTER, choicesOf } from './choices.ts';
+import { type Column, labelledAnswer, translatedAnswer } from './responses.ts';
 import type { AddParam, Param, Query } from './sql.ts';
 
 /** The columns whose text can have any length. Values of metadata keys are not checked: none is longer than `metadata`. */
@@ -16,6 +17,7 @@ const TEXTS: ReadonlySet<Column> = new Set<Column>([
   'pageid',
   'translated_response',
   translatedAnswer,
+  labelledAnswer,
 ]);
 
 /**
@@ -31,7 +33,7 @@ export function longTextQuery(selection: Selection, columns: readonly Column[], 
   const isLong = columns
     .filter((column) => TEXTS.has(column))
     .map((column) => {
-      const text = `(${typeof column === 'function' ? column(add, false) : column})::text`;
+      const text = `(${column === labelledAnswer ? longLabel(limit) : typeof column === 'function' ? column(add, false) : column})::text`;
       const single = String.raw`length(regexp_replace(${text}, '[\U00010000-\U0010FFFF]+', '', 'g'))`;
       return `
         case when octet_length(${text}) <= ${limit} or 2 * length(${text}) <= ${limit} then false
@@ -42,6 +44,12 @@ export function longTextQuery(selection: Selection, columns: readonly Column[], 
   const text = `select exists (select from responses where ${where.join(' and ')})`;
   return { text, params };
 }
+
+/** The label of a response if it can be long, otherwise the response: the question's text has the label, and is not longer. */
+const longLabel = (limit: string) => `
+  case when octet_length(question_text) > ${limit} and ${IS_LETTER}
+    then coalesce((select label from (${choicesOf('question_text')}) choice where ${IS_CHOSEN}), response)
+    else response end`;
 
 /** Runs {@link longTextQuery}. */
 export async function hasLongText(

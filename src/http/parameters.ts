@@ -166,8 +166,8 @@ export const leftOut = {
 export const wide = {
   value: choice(
     'value',
-    ['response', 'translated'],
-    'The text of each answer in the wide layout. `translated`: the translated answer, or the response if there is none.',
+    ['response', 'translated', 'label'],
+    'The text of each answer in the wide layout. `translated`: the translated answer, or the response if there is none. `label`: for a letter that the question’s text lists as a choice, the label of that choice; otherwise the response.',
   ),
   ...leftOut,
 };

@@ -42,16 +42,26 @@ const FORM_DATA = `surveyid,shortcode,survey_name,version,survey_created,metadat
 `;
 
 const QUESTION = {
-  column: 'healthstart.consent',
-  shortcode: 'healthstart',
-  question_ref: 'consent',
-  question_idx: '0',
-  question_text: 'Do you want to take part? You can stop at any time.',
-  responses: 400,
-  participants: 400,
-  first: '2026-01-06T06:00:00.000Z',
-  last: '2026-03-01T19:15:00.000Z',
+  column: 'healthfood.water',
+  shortcode: 'healthfood',
+  question_ref: 'water',
+  question_idx: '2',
+  question_text:
+    'Where does your drinking water come from, on most days?\nA) A tap at home\nB) A well or a pump nearby\nC) A river, a lake or rain',
+  responses: 347,
+  participants: 347,
+  first: '2026-01-07T18:03:44.771984Z',
+  last: '2026-03-11T19:19:44.451131Z',
+  choices: [
+    { value: 'A', label: 'A tap at home' },
+    { value: 'B', label: 'A well or a pump nearby' },
+    { value: 'C', label: 'A river, a lake or rain' },
+  ],
 };
+
+const CODEBOOK_CSV = `column,shortcode,question_ref,question_idx,question_text,responses,participants,first,last,choices
+healthstart.consent,healthstart,consent,0,Do you want to take part? You can stop at any time.,400,400,2026-01-06T06:00:00.000Z,2026-03-01T19:15:00.000Z,
+`;
 
 export const examples = {
   surveys: [SURVEY],
@@ -61,7 +71,7 @@ export const examples = {
   xlsx: 'PK\u0003\u0004…',
   formData: FORM_DATA,
   codebook: { questions: [QUESTION] },
-  codebookCsv: `${Object.keys(QUESTION).join()}\n${Object.values(QUESTION).join()}\n`,
+  codebookCsv: CODEBOOK_CSV,
   summary: {
     responses: 68,
     participants: 16,

@@ -77,6 +77,18 @@ const questionFields: Fields<(typeof CODEBOOK_COLUMNS)[number]> = {
   participants: { ...COUNT, description: 'Number of distinct participants.' },
   first: { ...TIMESTAMP, description: 'Time of the first response.' },
   last: { ...TIMESTAMP, description: 'Time of the latest response.' },
+  choices: {
+    type: ['array', 'null'],
+    description: 'The lettered choices that `question_text` lists, in order; null if it lists none.',
+    items: {
+      type: 'object',
+      required: ['value', 'label'],
+      properties: {
+        value: { type: 'string', pattern: '^[A-Z]$', description: 'The letter.' },
+        label: { type: 'string', minLength: 1 },
+      },
+    },
+  },
 };
 
 const dayFields: Fields<'day' | 'responses' | 'participants'> = {

@@ -15,11 +15,12 @@ import { runScan } from '../limits/limits.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 
 const SHAPE = { columns: CODEBOOK_COLUMNS.length, keyColumns: [] };
-const NUMBERS: ReadonlySet<string> = new Set(['responses', 'participants']);
+/** The members that are not strings. */
+const JSON_COLUMNS: ReadonlySet<string> = new Set(['responses', 'participants', 'choices']);
 const csv = csvEncoder(SHAPE);
 const json = new ObjectEncoder({
   ...SHAPE,
-  members: CODEBOOK_COLUMNS.map((name) => [name, NUMBERS.has(name) ? 'json' : 'string']),
+  members: CODEBOOK_COLUMNS.map((name) => [name, JSON_COLUMNS.has(name) ? 'json' : 'string']),
   before: ',',
 });
 const tooLarge = () => tooManyRows('questions', 'shortcode or question_ref');

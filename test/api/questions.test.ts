@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { anyFilter, pgText } from '../support/arbitraries.ts';
+import { anyFilter, pgText, questionText } from '../support/arbitraries.ts';
 import { errorBody, fetchApi, query } from '../support/api.ts';
+import { type Choice, choicesOf } from '../support/choices.ts';
 import { naiveCsv } from '../support/csv.ts';
 import {
   type TestAccount,
@@ -19,11 +20,15 @@ type Parameters = Record<string, string | readonly string[] | undefined>;
 const questions = (survey: TestSurvey, parameters: Parameters = {}) =>
   fetchApi(`/responses/questions${query({ survey: survey.name, ...parameters })}`, { key: survey.account.key });
 
-const HEADER = 'column,shortcode,question_ref,question_idx,question_text,responses,participants,first,last\n';
+const HEADER = 'column,shortcode,question_ref,question_idx,question_text,responses,participants,first,last,choices\n';
+
+/** An entry of the codebook, in the order of its fields. */
+type Entry = ReadEntry & { readonly choices: Choice[] | null };
+type ReadEntry = Readonly<Record<'column' | 'question_ref' | 'question_text', string>>;
 
 /** The entries of a survey's codebook in their order, each read by Postgres from the rows of its question. */
-async function codebook(survey: TestSurvey, where = 'true'): Promise<Record<string, string | number>[]> {
-  const rows = await sql<{ entry: Record<string, string | number> }>(
+async function codebook(survey: TestSurvey, where = 'true'): Promise<Entry[]> {
+  const rows = await sql<{ entry: ReadEntry }>(
     `with r as (
        select r.*, s.shortcode as form, s.created from responses r join surveys s on s.id = r.surveyid
        where r.surveyid = any($1::uuid[]) and (${where})
@@ -48,12 +53,18 @@ async function codebook(survey: TestSurvey, where = 'true'): Promise<Record<stri
        question_ref collate "C"`,
     [survey.forms.map(({ id }) => id)],
   );
-  return rows.map(({ entry }) => entry);
+  return rows.map(({ entry }) => Object.assign(entry, { choices: choicesOf(entry.question_text) }));
 }
 
 /** @param entries of the codebook */
-const csvOf = (entries: readonly Record<string, string | number>[]) =>
-  HEADER + naiveCsv(entries.map((entry) => Object.values(entry).map(String)));
+const csvOf = (entries: readonly Entry[]) =>
+  HEADER +
+  naiveCsv(
+    entries.map(({ choices, ...entry }) => [
+      ...Object.values(entry).map(String),
+      choices ? JSON.stringify(choices) : null,
+    ]),
+  );
 
 const anyResponses = fc.uniqueArray(
   fc.record<TestResponse>({
@@ -62,7 +73,7 @@ const anyResponses = fc.uniqueArray(
     userid: fc.oneof(pgText, fc.constantFrom('a', 'b', 'B', 'ä')),
     question_ref: fc.oneof(pgText, fc.constantFrom('q1', 'q2', 'q,3', '')),
     question_idx: fc.integer({ min: -3, max: 3 }),
-    question_text: fc.oneof(pgText, fc.constantFrom('What?', 'Why?', '')),
+    question_text: fc.oneof(pgText, questionText, questionText),
   }),
   {
     minLength: 1,
@@ -93,7 +104,7 @@ test('the codebook has what Postgres finds for each question, in the order of th
         `/responses/csv${query({ survey: survey.name, layout: 'wide', ...filter })}`,
         account,
       );
-      const columns = expected.map(({ column }) => String(column));
+      const columns = expected.map(({ column }) => column);
       expect(wide.text).toContain(`,metadata${columns.length > 0 ? ',' : ''}${naiveCsv([columns])}`);
     }),
     { numRuns: 40 },
@@ -101,7 +112,7 @@ test('the codebook has what Postgres finds for each question, in the order of th
 });
 
 /** The fields are in this order, and line separators are escaped. */
-const jsonOf = (entries: readonly Record<string, string | number>[]) =>
+const jsonOf = (entries: readonly Entry[]) =>
   JSON.stringify({ questions: entries }).replace(
     /[\u0085\u2028\u2029]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -125,7 +136,7 @@ describe('a codebook', () => {
   });
 
   test('names columns by question with columns=question, still one entry per form and question', async () => {
-    const expected = (await codebook(survey)).map((entry) => Object.assign(entry, { column: entry['question_ref'] }));
+    const expected = (await codebook(survey)).map((entry) => Object.assign(entry, { column: entry.question_ref }));
     expect((await questions(survey, { columns: 'question' })).text).toBe(jsonOf(expected));
     expect((await questions(survey, { columns: 'question', format: 'csv' })).text).toBe(csvOf(expected));
     const byForm = await questions(survey, { columns: 'form_question', format: 'json' });
@@ -182,7 +193,7 @@ test('a codebook can have more questions than a wide file, of the same time and 
   const expected = Array.from({ length: 6_000 }, (_, i) => {
     const name = `q${i + 1}`;
     const time = '2026-03-01T00:00:00.000Z';
-    return [`f0.${name}`, 'f0', name, String(i + 1), 'x'.repeat(300), '1', '1', time, time];
+    return [`f0.${name}`, 'f0', name, String(i + 1), 'x'.repeat(300), '1', '1', time, time, null];
   });
   expect(response.text === HEADER + naiveCsv(expected)).toBe(true);
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { anyFilter, pgText } from '../support/arbitraries.ts';
+import { anyFilter, pgText, questionText } from '../support/arbitraries.ts';
 import { fetchApi, errorBody, query } from '../support/api.ts';
 import {
   type TestAccount,
@@ -41,7 +41,8 @@ const anyResponse: fc.Arbitrary<TestResponse> = fc.record({
   userid: mostly('a', 'b', 'B', 'ä'),
   question_ref: mostly('q1', 'q2', 'q,3', ''),
   question_idx: fc.integer({ min: -3, max: 3 }),
-  response: pgText,
+  question_text: questionText,
+  response: fc.oneof(pgText, fc.constantFrom('A', 'B', 'b', 'C', 'A ', 'É', 'AB')),
   flowid: fc.oneof(
     { weight: 6, arbitrary: fc.constantFrom('1', '1', '1', '2', '9223372036854775806', '9223372036854775807') },
     fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String),
@@ -68,7 +69,7 @@ const anyResponses = fc.uniqueArray(anyResponse, {
 /** Any parameters of the layout. */
 const anyParameters: fc.Arbitrary<WideParameters> = fc.record(
   {
-    value: fc.constantFrom('response', 'translated'),
+    value: fc.constantFrom('response', 'translated', 'label', 'label'),
     repeats: fc.constantFrom('last', 'first', 'drop'),
     columns: fc.constantFrom('form_question', 'question'),
     metadata: fc.uniqueArray(fc.constantFrom('a', 'n', '', 'x,"y'), { minLength: 1 }),
@@ -258,7 +259,7 @@ describe('a wide file gets an error', () => {
     [{ layout: 'long', repeats: 'last' }, 'repeats can only be used with layout=wide.'],
     [{ require_metadata: ['a', 'b'] }, 'require_metadata can only be used with layout=wide.'],
     [{ columns: 'question' }, 'columns can only be used with layout=wide.'],
-    [{ layout: 'wide', value: 'raw' }, 'value must be response or translated.'],
+    [{ layout: 'wide', value: 'raw' }, 'value must be response, translated, or label.'],
     [{ layout: 'wide', repeats: 'all' }, 'repeats must be last, first, or drop.'],
     [{ layout: 'wide', columns: 'form' }, 'columns must be form_question or question.'],
   ])('with %j', async (parameters, message) => {

@@ -230,7 +230,7 @@ describe('the codebook in a workbook', () => {
         .get('xl/worksheets/sheet2.xml')
         ?.toString()
         .matchAll(/ width="(\d+)"/g) ?? [];
-    expect(Array.from(widths, ([, width]) => Number(width))).toEqual([8, 10, 13, 13, 60, 10, 13, 28, 28]);
+    expect(Array.from(widths, ([, width]) => Number(width))).toEqual([8, 10, 13, 13, 60, 10, 13, 28, 28, 8]);
   });
 
   test('is only its header if nothing matches, and is left out unless requested', async () => {

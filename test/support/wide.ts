@@ -1,3 +1,4 @@
+import { labelOf } from './choices.ts';
 import { naiveCsv } from './csv.ts';
 import { type TestSurvey, iso, sql } from './data.ts';
 
@@ -5,7 +6,7 @@ const FIXED = ['userid', 'parent_surveyid', 'parent_shortcode', 'flowid', 'start
 
 /** The parameters of the wide layout. */
 export interface WideParameters {
-  readonly value?: 'response' | 'translated' | undefined;
+  readonly value?: 'response' | 'translated' | 'label' | undefined;
   readonly repeats?: 'last' | 'first' | 'drop' | undefined;
   readonly columns?: 'form_question' | 'question' | undefined;
   readonly metadata?: readonly string[] | undefined;
@@ -52,7 +53,7 @@ export async function wideCsv(survey: TestSurvey, where = 'true', parameters: Wi
     before: (string | null)[];
     attempts: string;
     after: (string | null)[];
-    answers: Record<string, string>;
+    answers: Record<string, [answer: string, questionText: string]>;
   }>(
     `with selected as (${selected}),
      counted as (
@@ -67,7 +68,7 @@ export async function wideCsv(survey: TestSurvey, where = 'true', parameters: Wi
          group by form
        ) f)::text as attempts,
        array[${[`metadata`, ...metadata.map((_, i) => `metadata->>($3::text[])[${i + 1}]`)].map((m) => last(`(${m})::text`)).join(', ')}] as after,
-       jsonb_object_agg(question, answer order by n) as answers
+       jsonb_object_agg(question, array[answer, question_text] order by n) as answers
      from counted k ${repeats === 'first' ? 'where flowid = first_flow' : ''}
      group by ${RECORD}
      order by userid, min(n)`,
@@ -79,7 +80,10 @@ export async function wideCsv(survey: TestSurvey, where = 'true', parameters: Wi
       before.concat(
         attempts,
         after,
-        columns.map(({ question }) => answers[question] ?? null),
+        columns.map(({ question }) => {
+          const [answer, questionText] = answers[question] ?? [null, ''];
+          return answer !== null && value === 'label' ? labelOf(answer, questionText) : answer;
+        }),
       ),
     ),
   ]);

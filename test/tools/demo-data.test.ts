@@ -57,7 +57,7 @@ describe('demo data', () => {
          bool_or(response ~ '[🌊🥭]') as emoji, bool_or(response ~ '[\\u0600-\\u06ff]') as arabic,
          bool_or(response ~ '[\\u0900-\\u097f]') as hindi, bool_or(response like '%,%') as commas,
          bool_or(response like '%"%') as quotes, bool_or(response like E'%\\n%') as line_breaks,
-         bool_or(response = '') as empty, bool_or(translated_response is null) as untranslated,
+         bool_or(response = '') as empty, bool_or(response = 'C' and question_text like E'%\\nC) %') as choices, bool_or(translated_response is null) as untranslated,
          bool_or(metadata is null) as no_metadata, bool_or(pageid is null) as no_page, bool_or(metadata ? 'ad_id') as ads,
          bool_or(not metadata ? 'ad_id') as no_ads, bool_or((metadata ->> 'page')::numeric > 2::numeric ^ 53) as big_integers,
          bool_or(date_trunc('milliseconds', timestamp) = timestamp) as milliseconds,
@@ -67,7 +67,7 @@ describe('demo data', () => {
        from responses`,
     );
     expect(Object.entries(counts ?? {}).filter(([, found]) => found !== true)).toEqual([]);
-    expect(Object.keys(counts ?? {})).toHaveLength(18);
+    expect(Object.keys(counts ?? {})).toHaveLength(19);
   });
 
   test('has an English translation for exactly the answers in other languages', async () => {

@@ -15,6 +15,9 @@ export interface Question {
 const yes: Answer = ['Yes', 'Sí', 'हाँ', 'نعم', 'Sim', 'Ndiyo'];
 const no: Answer = ['No', 'No', 'नहीं', 'لا', 'Não', 'Hapana'];
 
+/** A choice that the question's text lists, since its label is too long for a button. */
+const letter = (value: string): Answer => [value, value, value, value, value, value];
+
 /** The questions of each form, by shortcode. Some answers have text that is hard to export: quotes, line breaks, emoji. */
 export const questions: Record<string, readonly Question[]> = {
   healthstart: [
@@ -76,8 +79,11 @@ export const questions: Record<string, readonly Question[]> = {
     },
     {
       ref: 'water',
-      texts: ['Is there clean water where you live?', 'Is there clean water where you live, every day?'],
-      answers: [yes, no, ['Not always', 'No siempre', 'हमेशा नहीं', 'ليس دائمًا', 'Nem sempre', 'Si kila wakati']],
+      texts: [
+        'Where does your drinking water come from?\n- A. A tap at home\n- B. A well or a pump nearby\n- C. A river, a lake or rain',
+        'Where does your drinking water come from, on most days?\nA) A tap at home\nB) A well or a pump nearby\nC) A river, a lake or rain',
+      ],
+      answers: [letter('A'), letter('B'), letter('C')],
     },
     {
       ref: 'meals',

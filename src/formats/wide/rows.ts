@@ -1,10 +1,15 @@
-import { type Column, lacksMetadata, metadataValue, translatedAnswer } from '../../db/responses.ts';
+import { type Column, labelledAnswer, lacksMetadata, metadataValue, translatedAnswer } from '../../db/responses.ts';
 import { Output, free } from '../../encode/bytes.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
 
+/** The text of an answer. */
+type Value = 'response' | 'translated' | 'label';
+
+const ANSWERS: Record<Value, Column> = { response: 'response', translated: translatedAnswer, label: labelledAnswer };
+
 /** What to read of each response. */
 export interface RowOptions {
-  readonly value?: 'response' | 'translated' | undefined;
+  readonly value?: Value | undefined;
   /** Keys of the metadata, each of which becomes a column. */
   readonly metadata?: readonly string[] | undefined;
   /** Keys of the metadata that a response must have. */
@@ -32,7 +37,11 @@ export interface RowColumns {
   readonly hasLacks: boolean;
 }
 
-export function rowColumns({ value, metadata = [], require_metadata: required = [] }: RowOptions): RowColumns {
+export function rowColumns({
+  value = 'response',
+  metadata = [],
+  require_metadata: required = [],
+}: RowOptions): RowColumns {
   const columns: Column[] = [
     'userid',
     'parent_surveyid',
@@ -43,7 +52,7 @@ export function rowColumns({ value, metadata = [], require_metadata: required = 
     'timestamp',
     'metadata',
     ...metadata.map(metadataValue),
-    value === 'translated' ? translatedAnswer : 'response',
+    ANSWERS[value],
   ];
   const answer = columns.length - 1;
   if (required.length > 0) columns.push(lacksMetadata(required));

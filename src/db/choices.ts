@@ -1,0 +1,40 @@
+/** White space in a question's text: space, tab and no-break space. */
+const SPACE = String.raw`[ \t\u00a0]`;
+/** A line with a choice, such as `- A. Yes`: its letter, and its label with what follows. The first line of a text has none. */
+const CHOICE = String.raw`\n${SPACE}*(?:-${SPACE}*)?([A-Za-z])(?:${SPACE}*[.):])?${SPACE}+([^.):\n \t\u00a0][^\n]*)`;
+
+/**
+ * SQL for the choices that a question's text lists: rows of `value`, a capital letter, and `label`. A line that is repeated counts
+ * once. Unless there are at least two choices and their letters are A, B, C … in the order of the lines, there are no rows.
+ *
+ * Collation C, so that the result is the same in every database.
+ *
+ * @param text an expression of type text; null has no choices
+ */
+export const choicesOf = (text: string) => `
+  select value, label
+  from (
+    select value, label, count(*) over () > 1 and bool_and(ascii(value) = ascii('A') - 1 + n) over () as are_choices
+    from (
+      select value, label, row_number() over (order by min(line)) as n
+      from (
+        select upper(match[1]) as value, rtrim(regexp_replace(match[2], '\\r$', ''), E' \\t\\u00a0') as label, line
+        from regexp_matches(${text} collate "C", '${CHOICE}', 'g') with ordinality matches (match, line)
+      ) line
+      where label <> ''
+      group by value, label
+    ) line
+  ) line
+  where are_choices`;
+
+/** SQL for the choices of a question's text as a JSON array of objects; null if it has none. */
+export const choicesJson = (text: string) => `(
+  select '[' || string_agg('{"value":"' || value || '","label":' || to_json(label) || '}', ',' order by value) || ']'
+  from (${choicesOf(text)}) choice
+)`;
+
+/** SQL for whether a response is a single letter, which can have a label. */
+export const IS_LETTER = `octet_length(response) = 1 and response collate "C" ~ '[A-Za-z]'`;
+
+/** SQL for the condition that a choice is that of a response. */
+export const IS_CHOSEN = `value = upper(response collate "C")`;
