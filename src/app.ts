@@ -13,6 +13,7 @@ import { methodNotAllowed as methodNotAllowedError, notFound } from './http/erro
 import { EXPOSED_HEADERS } from './http/exposed-headers.ts';
 import { logRequests } from './http/request-log.ts';
 import { keyResponses } from './openapi/responses.ts';
+import { digests } from './routes/digests.ts';
 import { formData } from './routes/form-data.ts';
 import { health } from './routes/health.ts';
 import { key } from './routes/key.ts';
@@ -28,7 +29,18 @@ import { surveys } from './routes/surveys.ts';
 export const BASE_PATH = '/api/v1';
 
 /** The endpoints that need a key. */
-const keyed = [surveys, responses, responsesCsv, responsesXlsx, responsesNdjson, formData, questions, summary, key];
+const keyed = [
+  surveys,
+  responses,
+  responsesCsv,
+  responsesXlsx,
+  responsesNdjson,
+  formData,
+  questions,
+  summary,
+  digests,
+  key,
+];
 const withKey = (endpoint: Endpoint): Endpoint => ({
   ...endpoint,
   path: BASE_PATH + endpoint.path,

@@ -182,6 +182,14 @@ export const columns = {
 
 export const format = { format: choice('format', ['json', 'csv'], 'The format of the body.') };
 
+export const interval = {
+  interval: choice(
+    'interval',
+    ['day', 'hour', 'month'],
+    'What each digest covers: a calendar day, hour or month in UTC.',
+  ),
+};
+
 export const timezone = {
   timezone: parameter(
     'timezone',

@@ -39,6 +39,8 @@ export function bodyOf({ data, release }: HeldPage, start: string | Uint8Array, 
 export const jsonBodyOf = ({ data, ...page }: HeldPage, start: string, end: string): Body =>
   bodyOf({ ...page, data: data.subarray(','.length) }, start, end);
 
+const toBody = (body: string | Body): Body => (typeof body === 'string' ? { parts: [utf8.encode(body)] } : body);
+
 const toBytes = (text: string | Uint8Array) => (typeof text === 'string' ? utf8.encode(text) : text);
 
 /**
@@ -53,7 +55,7 @@ export async function sendBody(
   status: ContentfulStatusCode = 200,
 ): Promise<Response> {
   const lease = c.var.lease as RequestLease | undefined; // undefined without a key: those bodies are small, or shared
-  const { parts, release } = typeof body === 'string' ? { parts: [utf8.encode(body)] } : body;
+  const { parts, release } = toBody(body);
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   const allHeaders = { ...headers, 'Content-Length': String(length) };
   const isHead = c.req.method === 'HEAD';
@@ -75,10 +77,11 @@ function* sentParts(parts: Body['parts'], release: Body['release']): Generator<U
 }
 
 /** Sends a complete body of an account with its entity tag, or 304 without a body if the client already has it. */
-export async function sendTagged(c: Context<AppEnv>, body: Body, headers: Headers): Promise<Response> {
-  const etag = await etagOf(c.var.account.id, body.parts);
+export async function sendTagged(c: Context<AppEnv>, body: string | Body, headers: Headers): Promise<Response> {
+  const { parts, release } = toBody(body);
+  const etag = await etagOf(c.var.account.id, parts);
   if (!ifNoneMatchNames(c.req.header('If-None-Match'), etag)) return sendBody(c, body, { ...headers, ETag: etag });
-  body.release?.();
+  release?.();
   return c.body(null, 304, { ETag: etag });
 }
 

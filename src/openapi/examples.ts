@@ -84,5 +84,14 @@ export const examples = {
     ],
     left_out: 0,
   },
+  digests: {
+    version: 1,
+    interval: 'day',
+    forms: '0cc609cbdada9a3c8dc5fb0fb259bf67',
+    digests: [
+      { start: '2026-01-06T00:00:00.000Z', responses: 32, digest: 'd771f3692f94dd4c55c71fa2efecb09b' },
+      { start: '2026-01-07T00:00:00.000Z', responses: 36, digest: '346b3225ef0e784490439459ed77e9fe' },
+    ],
+  },
   key: { email: 'you@example.org', expires: '2027-01-06T06:00:00.000Z' },
 };

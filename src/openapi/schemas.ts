@@ -1,6 +1,7 @@
 import type { SchemaObject } from 'openapi3-ts/oas31';
 import { CODEBOOK_COLUMNS } from '../db/codebook.ts';
 import { JSON_COLUMNS } from '../db/responses.ts';
+import type { Digests } from '../db/digests.ts';
 import type { Summary } from '../db/summary.ts';
 import { SURVEY_COLUMNS } from '../db/surveys.ts';
 
@@ -114,6 +115,25 @@ const summaryFields: Fields<keyof Summary> = {
   },
 };
 
+const DIGEST = { type: 'string', pattern: '^[0-9a-f]{32}$' } as const;
+
+const intervalFields: Fields<keyof Digests['digests'][number]> = {
+  start: { ...TIMESTAMP, description: 'When the calendar interval begins, in UTC, even if `since` is later.' },
+  responses: questionFields.responses,
+  digest: { ...DIGEST, description: 'The digest of these responses.' },
+};
+
+const digestsFields: Fields<keyof Digests> = {
+  version: { type: 'integer', const: 1, description: 'The version of the computation.' },
+  interval: { type: 'string', enum: ['day', 'hour', 'month'] },
+  forms: { ...DIGEST, description: 'The digest of all records of `/responses/form-data`, whatever the filters.' },
+  digests: {
+    type: 'array',
+    description: 'Intervals with responses, ascending.',
+    items: { type: 'object', required: Object.keys(intervalFields), properties: intervalFields },
+  },
+};
+
 export const schemas = {
   Survey: {
     type: 'object',
@@ -148,6 +168,12 @@ export const schemas = {
     description: 'The fields are in this order.',
     required: Object.keys(summaryFields),
     properties: summaryFields,
+  },
+  Digests: {
+    type: 'object',
+    description: 'The fields are in this order.',
+    required: Object.keys(digestsFields),
+    properties: digestsFields,
   },
   Key: {
     type: 'object',

@@ -15,6 +15,7 @@ const ENDPOINTS = [
   '/responses/form-data',
   '/responses/questions',
   '/responses/summary',
+  '/responses/digests',
 ];
 const SURVEY_ENDPOINTS = ENDPOINTS.slice(1);
 

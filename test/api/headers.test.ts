@@ -20,6 +20,7 @@ const PATHS = [
   '/responses/form-data',
   '/responses/questions',
   '/responses/summary',
+  '/responses/digests',
 ];
 const pathOf = (path: string) => path + query({ survey: survey.name });
 
@@ -102,6 +103,7 @@ test.each<[string, string, string | undefined]>([
   ['/responses?', 'application/json', undefined],
   ['/responses/questions?', 'application/json', undefined],
   ['/responses/summary?', 'application/json', undefined],
+  ['/responses/digests?', 'application/json', undefined],
   ['/responses/csv?', CSV, 'responses_TIME.csv'],
   ['/responses/csv?layout=wide&', CSV, 'responses_TIME.csv'],
   ['/responses/form-data?', CSV, 'form-data_TIME.csv'],

@@ -74,6 +74,7 @@ test.each([
   '/responses/form-data',
   '/responses/questions',
   '/responses/summary',
+  '/responses/digests',
 ])('a survey of another account is indistinguishable from one that does not exist: %s', async (path) => {
   const { key, email } = mine.account;
   for (const name of ['Theirs only', 'Nobody’s', 'Empty here']) {

@@ -84,7 +84,7 @@ describe('the description at /openapi.json', () => {
   test('has 400, 401, 429, 500 and 503 wherever a key is required, and 505 for streams', () => {
     for (const [name, { responses: described }] of operations()) {
       const needed = name.includes('/api/v1/') ? ['400', '401', '429', '500', '503'] : ['500', '503'];
-      const polled = /\/(?:surveys|responses)$/.test(name) ? ['304'] : [];
+      const polled = /\/(?:surveys|responses|digests)$/.test(name) ? ['304'] : [];
       const streamed = /\/(?:responses|csv|xlsx|ndjson)$/.test(name) ? ['505'] : [];
       expect(Object.keys(described)).toEqual(['200', ...polled, ...needed, ...streamed]);
     }
@@ -152,5 +152,10 @@ test('describes the fields of rows in their order', async () => {
   expect(schemaOf('/responses/summary')).toMatchObject({
     required: Object.keys(summary),
     properties: { days: { items: { required: Object.keys(summary['days']?.[0] ?? {}) } } },
+  });
+  const digests = await get('/responses/digests');
+  expect(schemaOf('/responses/digests')).toMatchObject({
+    required: Object.keys(digests),
+    properties: { digests: { items: { required: Object.keys(digests['digests']?.[0] ?? {}) } } },
   });
 });

@@ -54,6 +54,7 @@ test.each([
   ['/responses/form-data', {}, countRecords],
   ['/responses/questions', { format: 'csv' }, countRecords],
   ['/responses/summary', {}, (text: string) => (JSON.parse(text) as { days: unknown[] }).days.length],
+  ['/responses/digests', {}, (text: string) => (JSON.parse(text) as { digests: unknown[] }).digests.length],
 ])(
   'a request for %s %j is logged with its rows, bytes and SQL requests, and with HEAD without rows',
   async (path, parameters, rows) => {
@@ -193,6 +194,7 @@ const PATHS = [
   '/responses/form-data',
   '/responses/questions',
   '/responses/summary',
+  '/responses/digests',
   '/nowhere',
 ].map((path) => `/api/v1${path}`);
 

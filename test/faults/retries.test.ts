@@ -161,7 +161,8 @@ describe('results that lost rows, or have other rows, and agree with themselves'
 
   test.each(lies)('a page, a list and a count are the same if their results first arrive %s', async (_, lie) => {
     const { key } = survey.account;
-    const paths = ['/surveys', '/responses', '/responses/form-data', '/responses/questions', '/responses/summary'];
+    const paths = ['', '/form-data', '/questions', '/summary', '/digests'].map((path) => `/responses${path}`);
+    paths.push('/surveys');
     for (const path of paths) {
       const address = path + query({ survey: survey.name, ...(path === '/responses' ? { pageSize: 3 } : {}) });
       service.proxy.inject();
@@ -249,6 +250,7 @@ describe('a permanent failure', () => {
       '/responses/form-data',
       '/responses/questions',
       '/responses/summary',
+      '/responses/digests',
     ];
     const responses = Promise.all(paths.map(expect503));
     await expect.poll(() => service.proxy.requests).toBeGreaterThan(paths.length);

@@ -1,0 +1,142 @@
+import { type Filters, select } from '../responses/selection.ts';
+import type { Database } from './client.ts';
+import { filterConditions } from './conditions.ts';
+import { DatabaseError } from './errors.ts';
+import { type AddParam, type Param, type Query, isoTimestamp } from './sql.ts';
+import { FORM_DATA_COLUMNS, formDataQuery } from './surveys.ts';
+
+/** The digests of a survey's responses and form data: what `/responses/digests` returns. */
+export interface Digests {
+  /** Of the computation. */
+  readonly version: 1;
+  readonly interval: Interval;
+  /** Of the form data. */
+  readonly forms: string;
+  /** Ascending, without intervals that have no responses. */
+  readonly digests: readonly { readonly start: string; readonly responses: number; readonly digest: string }[];
+}
+
+export type Interval = 'day' | 'hour' | 'month';
+
+const MAX_INTERVALS = 20_000;
+/** Of the database's result: some 90 bytes an interval. */
+const MAX_BYTES = 2 * 1024 * 1024;
+
+/**
+ * The digest of the form data and those of each interval's responses, in one row: the number of form versions and the sums of
+ * both halves of their hashes, the number of intervals, and a line for each interval, ascending, with its start and the same three
+ * numbers. There are no lines if there are more than {@link MAX_INTERVALS}. The sums are not reduced modulo 2^64.
+ *
+ * One statement reads everything, so that all digests are of one moment. `offset 0` keeps Postgres from evaluating an expression
+ * of a subquery twice.
+ */
+export function digestsQuery(accountId: string, surveyName: string, filters: Filters, interval: Interval): Query {
+  const formData = formDataQuery(accountId, surveyName);
+  const params: Param[] = [...formData.params];
+  const add: AddParam = (value) => `$${params.push(value)}`;
+  const { shortcode } = filters;
+  const where = filterConditions(select([], filters), add);
+  if (shortcode) where.push(`form.shortcode = any(${add(shortcode)})`);
+  const text = `
+    select forms.*, intervals, case when intervals <= ${MAX_INTERVALS} then lines end
+    from (
+      select ${SUMS}
+      from (
+        select ${hashOf(FORM_DATA_COLUMNS.map((name) => field(`${name}::text`)))} as hash
+        from (${formData.text}) form (${FORM_DATA_COLUMNS.join(', ')})
+        offset 0
+      ) record
+    ) forms, (
+      select count(*) as intervals,
+        string_agg(concat_ws(' ', ${isoTimestamp(`start at time zone 'UTC'`)}, records, first_halves, last_halves), E'\\n' order by start) as lines
+      from (
+        select start, ${SUMS}
+        from (
+          select start, ${hashOf(RESPONSE_FIELDS)} as hash
+          from (
+            select date_trunc('${interval}', timestamp at time zone 'UTC') as start, parent_surveyid::text as parent_surveyid,
+              parent_shortcode, form.fields as form_fields, flowid::text as flowid, userid, question_ref,
+              question_idx::text as question_idx, question_text, response, ${isoTimestamp('timestamp')} as time,
+              metadata::text as metadata, pageid, translated_response
+            from (
+              select id, shortcode, concat(${field('shortcode')}, ${field('id::text')}) as fields
+              from surveys
+              where userid = $1 and survey_name = $2
+            ) form join responses on surveyid = form.id
+            where ${['true', ...where].join(' and ')}
+            offset 0
+          ) response
+          offset 0
+        ) record
+        group by start
+        order by start
+        limit ${MAX_INTERVALS + 1}
+      ) digest
+    ) digests`;
+  return { text, params };
+}
+
+/** SQL for a text that is not null, after its length in bytes: arguments of `concat`. */
+const field = (value: string) => `octet_length(${value}), ':', ${value}`;
+/** Likewise, with `~` for null. */
+const nullable = (value: string) => `coalesce(octet_length(${value}) || ':', '~'), ${value}`;
+
+/** Those of a response, in the order in which they are hashed. */
+const RESPONSE_FIELDS = [
+  nullable('parent_surveyid'),
+  field('parent_shortcode'),
+  'form_fields', // shortcode and surveyid, which all responses to a form version share
+  field('flowid'),
+  field('userid'),
+  field('question_ref'),
+  field('question_idx'),
+  field('question_text'),
+  field('response'),
+  field('time'),
+  nullable('metadata'),
+  nullable('pageid'),
+  nullable('translated_response'),
+];
+
+/** SQL for the MD5 of a record, as bits: two casts of bits to numbers take less time than two of hexadecimal digits. */
+const hashOf = (fields: readonly string[]) => `('x' || md5(concat(${fields.join(', ')})))::bit(128)`;
+
+/** The number of records, and the sums of the first and of the last 8 bytes of their hashes, as signed numbers. */
+const SUMS =
+  'count(*) as records, coalesce(sum(hash::bit(64)::bigint), 0) as first_halves, ' +
+  'coalesce(sum((hash << 64)::bit(64)::bigint), 0) as last_halves';
+
+/**
+ * Runs {@link digestsQuery}.
+ *
+ * @returns undefined if the account has no such survey
+ * @throws DatabaseError `too-large` if there are too many intervals
+ */
+export async function computeDigests(
+  db: Database,
+  accountId: string,
+  surveyName: string,
+  filters: Filters,
+  interval: Interval | undefined = 'day',
+  signal: AbortSignal,
+): Promise<Digests | undefined> {
+  if (surveyName.includes('\0')) return undefined; // Postgres rejects text with NUL
+  const query = digestsQuery(accountId, surveyName, filters, interval);
+  const options = { signal, maxBytes: MAX_BYTES, retry: 'scan', keep: true } as const;
+  const [[versions, first, last, intervals, lines]] = (await db.rows(query, options)) as [string[]];
+  if (versions === '0') return undefined;
+  if (Number(intervals) > MAX_INTERVALS)
+    throw new DatabaseError('too-large', 'more intervals than are returned at once');
+  const digests = (lines ?? '')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => {
+      const [start = '', records, ...sums] = line.split(' ');
+      return { start, responses: Number(records), digest: digestOf(sums) };
+    });
+  return { version: 1, interval, forms: digestOf([first, last]), digests };
+}
+
+/** A digest, from the sums of both halves of the hashes. */
+const digestOf = (sums: readonly (string | undefined)[]): string =>
+  sums.map((sum = '') => BigInt.asUintN(64, BigInt(sum)).toString(16).padStart(16, '0')).join('');

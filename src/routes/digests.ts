@@ -1,0 +1,43 @@
+import { computeDigests } from '../db/digests.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { noResponses, tooManyRows } from '../http/errors.ts';
+import { filters, interval, survey } from '../http/parameters.ts';
+import { sendTagged } from '../http/send.ts';
+import { examples } from '../openapi/examples.ts';
+import { withHeaders } from '../openapi/headers.ts';
+import { reference } from '../openapi/reference.ts';
+import { notModifiedResponse, surveyResponses } from '../openapi/responses.ts';
+import { runScan } from '../limits/limits.ts';
+import { requireResponses } from '../read/select-responses.ts';
+
+const tooLarge = () => tooManyRows('intervals', 'since and until, or use a longer interval');
+
+/** GET /responses/digests: a digest of the responses of each day, hour or month, which changes when they do. */
+export const digests = endpoint({
+  path: '/responses/digests',
+  operationId: 'listDigests',
+  tags: ['Responses'],
+  summary: 'Digests of the responses',
+  description:
+    'Returns a digest of the responses of each day, hour or month in UTC. It changes when a response of that interval is added, edited or deleted, so a client that has a copy knows what to download again. It can be computed from a CSV file and the form data: see docs/sync.md.',
+  query: { ...survey, ...filters, ...interval },
+  responses: {
+    ...notModifiedResponse,
+    ...surveyResponses,
+    200: {
+      description: 'The digests.',
+      headers: withHeaders('ETag'),
+      content: { 'application/json': { schema: reference('schemas', 'Digests'), example: examples.digests } },
+    },
+  },
+
+  async handle(c, query) {
+    const { account, db, lease, signal, stats } = c.var;
+    const scan = () => computeDigests(db, account.id, query.survey, query, query.interval, signal);
+    const computed = await runScan(lease, signal, scan, tooLarge);
+    if (!computed) throw noResponses(query.survey, account.email);
+    if (computed.digests.length === 0) await requireResponses(c, query.survey);
+    stats.rows = computed.digests.length;
+    return sendTagged(c, JSON.stringify(computed), { 'Content-Type': 'application/json' });
+  },
+});
