@@ -36,12 +36,19 @@ export async function createKey(
 
 /**
  * Creates a survey whose form versions alternate row by row, or with `consecutive` follow each other. Timestamps are about a third of a second apart and have
- * microseconds; each user has six questions; some texts need quotes. A CSV record has about 430 bytes.
+ * microseconds; each user has six questions; some texts need quotes. A CSV record has about 430 bytes. With `choices`, every other
+ * question lists five choices, and its answers are their letters.
  */
 export async function createSurvey(
   client: pg.Client,
   account: BenchAccount,
-  { name, rows, forms, consecutive = false }: { name: string; rows: number; forms: number; consecutive?: boolean },
+  {
+    name,
+    rows,
+    forms,
+    consecutive = false,
+    choices = false,
+  }: { name: string; rows: number; forms: number; consecutive?: boolean; choices?: boolean },
 ): Promise<BenchSurvey> {
   const created = await client.query<{ id: string }>(
     `insert into surveys (userid, survey_name, shortcode, title, formid, created)
@@ -56,16 +63,17 @@ export async function createSurvey(
        question_idx, question_text, response, seed, pageid, timestamp, metadata, translated_response)
      select form, 'parentform', form, 'form', 1600000000000 + n / 6, (2000000000000000 + (n / 6) % 50000)::text,
        'question_' || n % 6, n % 6,
-       'Do you think that what the government is doing for people in poverty in this country is about the right amount?',
-       case n % 5 when 0 then 'Too "Much", really' when 1 then 'yes' when 2 then 'né 🎉' when 3 then ''
-         else 'a somewhat longer answer, number ' || n end,
+       'Do you think that what the government is doing for people in poverty in this country is about the right amount?' || case
+         when $3 and n % 2 = 0 then E'\\n- A. Too much\\n- B. About the right amount\\n- C. Too little\\n- D. I do not know\\n- E. I do not want to say' else '' end,
+       case when $3 and n % 2 = 0 then chr(65 + n % 5) else case n % 5 when 0 then 'Too "Much", really' when 1 then 'yes' when 2 then 'né 🎉' when 3 then ''
+         else 'a somewhat longer answer, number ' || n end end,
        790363660, '935593143497601', timestamptz '2026-03-01Z' + n * interval '0.37 s' + (n % 7) * interval '13 us',
        jsonb_build_object('form', 'wvsaustralia', 'startTime', 1772323417086 + n, 'platform', 'messenger',
          'pageid', '935593143497601', 'seed', 790363660) ||
          case when n % 3 = 0 then '{"ad_id": "23841891616030581"}' else '{}' end::jsonb,
        case when n % 4 = 0 then 'translated' end
      from generate_series(0, $2::int - 1) n, lateral (select ($1::uuid[])[1 + ${form}] as form) f`,
-    [ids, rows],
+    [ids, rows, choices],
   );
   return { name, rows, forms: ids };
 }

@@ -54,6 +54,7 @@ await runCommand(async () => {
     await create('twenty', tenth, 20),
     await create('hundred', tenth, 100),
   ];
+  const withChoices = await createSurvey(client, account, { name: 'choices', rows, forms: 20, choices: true });
   const republisher = await createAccount(client, 'republisher@example.org');
   const republish = (name: string, forms: number) =>
     createSurvey(client, republisher, { name, rows: tenth, forms, consecutive: true });
@@ -267,6 +268,34 @@ await runCommand(async () => {
   const aggregates = await measureAggregates(url, client, large, account, RUNS);
   figures.push(...aggregates.figures);
   measurements.push(...aggregates.measurements);
+
+  {
+    log('digests and labels');
+    await using service = await startService(url);
+    const read = (path: string, { name }: BenchSurvey) => service.read(`${path}survey=${name}`, account);
+    const wide = '/responses/csv?layout=wide&';
+    const [digests, copy, labels, responses] = await bestOf(
+      [
+        () => read('/responses/digests?', large),
+        () => copyExport(client, large),
+        () => read(`${wide}value=label&`, withChoices),
+        () => read(wide, withChoices),
+      ],
+      server.pid,
+    );
+    measured('digests by day', digests.seconds, 's');
+    measured('digests by day, Postgres', digests.databaseCpu, 'CPU-seconds');
+    measured('wide, half of the answers as labels', rows / labels.seconds, 'responses/s');
+    figures.push(
+      { name: 'digests ÷ COPY, database CPU', value: digests.databaseCpu / copy.databaseCpu, bound: { atMost: 1.5 } },
+      { name: 'wide, labels ÷ responses, seconds', value: labels.seconds / responses.seconds, bound: { atMost: 1.15 } },
+      {
+        name: 'wide, labels ÷ responses, database CPU',
+        value: labels.databaseCpu / responses.databaseCpu,
+        bound: { atMost: 1.25 },
+      },
+    );
+  }
 
   process.stdout.write(`\n${tables(figures, measurements)}`);
   await writeFile(json, `${JSON.stringify({ rows, node: process.version, figures, measurements }, null, 2)}\n`);

@@ -11,7 +11,7 @@ const CHOICE = String.raw`\n${SPACE}*(?:-${SPACE}*)?([A-Za-z])(?:${SPACE}*[.):])
  *
  * @param text an expression of type text; null has no choices
  */
-export const choicesOf = (text: string) => `
+const choicesOf = (text: string) => `
   select value, label
   from (
     select value, label, count(*) over () > 1 and bool_and(ascii(value) = ascii('A') - 1 + n) over () as are_choices
@@ -33,8 +33,12 @@ export const choicesJson = (text: string) => `(
   from (${choicesOf(text)}) choice
 )`;
 
+/** SQL for the labels of a question's text, as a row with an object, by their letters; null if it has no choices. */
+export const labelsOf = (text: string) =>
+  `select jsonb_object_agg(value, label) as labels from (${choicesOf(text)}) choice`;
+
 /** SQL for whether a response is a single letter, which can have a label. */
 export const IS_LETTER = `octet_length(response) = 1 and response collate "C" ~ '[A-Za-z]'`;
 
-/** SQL for the condition that a choice is that of a response. */
-export const IS_CHOSEN = `value = upper(response collate "C")`;
+/** SQL for the letter of such a response, as {@link labelsOf} has it. */
+export const LETTER = `upper(response collate "C")`;

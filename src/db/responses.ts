@@ -1,6 +1,6 @@
 import { CURSOR_COLUMNS, type Cursor, cursorOf } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
-import { IS_CHOSEN, IS_LETTER, choicesOf } from './choices.ts';
+import { IS_LETTER, LETTER, labelsOf } from './choices.ts';
 import { KEY_COLUMNS, LIMIT_PARAM, boundedRows, countSql, rangeRows } from './branches.ts';
 import type { Database } from './client.ts';
 import { withoutFormulas } from './formulas.ts';
@@ -53,22 +53,26 @@ export const translatedAnswer: ComputedColumn = (_, safe) => {
   return safe ? withoutFormulas(answer) : answer;
 };
 
-/** The label of the choice that a response is, or the response where it is none. The rows must be those of {@link withLabels}. */
+/** The label of the choice that a response is, or the response where it is none. Needs the labels of {@link selectColumns}. */
 export const labelledAnswer: ComputedColumn = (_, safe) => {
-  const answer = 'coalesce(label, response)';
+  const label = `(select by_text from labels)->question_text->>${LETTER}`;
+  const answer = `case when ${IS_LETTER} then coalesce(${label}, response) else response end`;
   return safe ? withoutFormulas(answer) : answer;
 };
 
-/**
- * SQL for rows with the column `label`, as the first item of a FROM clause named `r`; without it if no column needs it. Postgres
- * finds the choices of a question's text once a page, and keeps the order of the rows: see `test/plans`.
- */
-const withLabels = (rows: string, columns: readonly Column[]): string =>
-  columns.includes(labelledAnswer)
-    ? `(
-        select *, case when ${IS_LETTER} then question_text end as asked from (${rows}) page offset 0
-      ) r left join lateral (${choicesOf('asked')}) choice on ${IS_CHOSEN}`
-    : `(${rows}) r`;
+/** SQL for columns of the rows `r`. If one needs labels, these are found once for each text of a question. */
+function selectColumns(columns: readonly Column[], rows: string, safe: boolean, params: Param[]): string {
+  const add: AddParam = (value) => `$${params.push(value)}`;
+  const list = columns.map((column) => columnSql(column, safe, add)).join(', ');
+  if (!columns.includes(labelledAnswer)) return `select ${list} from (${rows}) r`;
+  return `
+    with page as materialized (${rows}), labels as materialized (
+      select jsonb_object_agg(asked, labels) as by_text
+      from (select distinct question_text collate "C" as asked from page where ${IS_LETTER}) question,
+        lateral (${labelsOf('asked')}) found
+    )
+    select ${list} from page r`;
+}
 
 /** The column indexes of a {@link Cursor}'s values. */
 export const keyColumnsOf = (columns: readonly Column[]) => CURSOR_COLUMNS.map((name) => columns.indexOf(name));
@@ -109,9 +113,7 @@ export function pageQuery(
 ): Query {
   const params: Param[] = [];
   const rows = rangeRows(selection, range, '*', order, params);
-  const add: AddParam = (value) => `$${params.push(value)}`;
-  const list = columns.map((column) => columnSql(column, safe, add));
-  const text = `select ${list.join(', ')} from ${withLabels(rows, columns)} order by ${orderSql(order, 'r')}`;
+  const text = `${selectColumns(columns, rows, safe, params)} order by ${orderSql(order, 'r')}`;
   return { text, params, limit: LIMIT_PARAM };
 }
 
@@ -130,9 +132,7 @@ export function boundedPageQuery(
   const bounded = boundedRows(selection, range, order, params, walkLimit);
   if (!bounded) return undefined;
   const { rows, ...walk } = bounded;
-  const add: AddParam = (value) => `$${params.push(value)}`;
-  const list = columns.map((column) => columnSql(column, safe, add));
-  return { text: `select ${list.join(', ')} from ${withLabels(rows, columns)}`, params, limit: LIMIT_PARAM, walk };
+  return { text: selectColumns(columns, rows, safe, params), params, limit: LIMIT_PARAM, walk };
 }
 
 /**

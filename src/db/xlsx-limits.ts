@@ -2,7 +2,7 @@ import type { Selection } from '../responses/selection.ts';
 import type { Database } from './client.ts';
 import { filterConditions } from './conditions.ts';
 import { IS_KEPT, type LeftOutOptions, leftOutCte } from './left-out.ts';
-import { IS_CHOSEN, IS_LETTER, choicesOf } from './choices.ts';
+import { IS_LETTER, LETTER, labelsOf } from './choices.ts';
 import { type Column, labelledAnswer, translatedAnswer } from './responses.ts';
 import type { AddParam, Param, Query } from './sql.ts';
 
@@ -48,7 +48,7 @@ export function longTextQuery(selection: Selection, columns: readonly Column[], 
 /** The label of a response if it can be long, otherwise the response: the question's text has the label, and is not longer. */
 const longLabel = (limit: string) => `
   case when octet_length(question_text) > ${limit} and ${IS_LETTER}
-    then coalesce((select label from (${choicesOf('question_text')}) choice where ${IS_CHOSEN}), response)
+    then coalesce((${labelsOf('question_text')})->>${LETTER}, response)
     else response end`;
 
 /** Runs {@link longTextQuery}. */

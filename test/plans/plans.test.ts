@@ -30,6 +30,7 @@ let database: RunningDatabase;
 let client: Client;
 let userids: string[];
 const surveys = new Map<number, BenchSurvey>();
+let withChoices: BenchSurvey;
 /** Surveys whose form versions follow each other, or alternate. */
 const many = new Map<boolean, BenchSurvey>();
 
@@ -46,6 +47,7 @@ beforeAll(async () => {
     const survey = { name: `of ${MANY}`, rows: ROWS, forms: MANY, consecutive };
     many.set(consecutive, await createSurvey(client, account, survey));
   }
+  withChoices = await createSurvey(client, account, { name: 'choices', rows: ROWS, forms: 20, choices: true });
   const { rows } = await client.query<{ userid: string }>(
     `select userid from responses group by userid order by userid limit 300`,
   );
@@ -202,6 +204,17 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
         expect(indexesOf(nodes)).toEqual(new Set([index]));
       }
     });
+  });
+
+  test('a page with labels reads its rows once, and the choices of each text of a question once', async () => {
+    const selection = { formVersions: withChoices.forms.map((id) => ({ id, shortcode: '' })) };
+    const { columns } = rowColumns({ value: 'label' });
+    const query = pageQuery(selection, { limit: LIMIT }, columns, { order: BY_PARTICIPANT });
+    const nodes = await nodesOf(query);
+    expect(nodes[0]?.['Actual Rows']).toBe(LIMIT);
+    expect(rowsRead(nodes)).toBeLessThanOrEqual(LIMIT + 20 + 1);
+    const functions = nodes.filter((node) => node['Node Type'] === 'Function Scan');
+    expect(functions.map((node) => node['Actual Loops'])).toEqual([1]); // regexp_matches, for one text
   });
 
   describe.each([1, 20, 50])('with %i form versions', (forms) => {
