@@ -3,6 +3,9 @@ const SPACE = String.raw`[ \t\u00a0]`;
 /** A line with a choice, such as `- A. Yes`: its letter, and its label with what follows. The first line of a text has none. */
 const CHOICE = String.raw`\n${SPACE}*(?:-${SPACE}*)?([A-Za-z])(?:${SPACE}*[.):])?${SPACE}+([^.):\n \t\u00a0][^\n]*)`;
 
+/** SQL for an ASCII letter as a capital, whatever the collation: 32 is the bit that differs. */
+const capital = (letter: string) => `chr(ascii(${letter}) & 95)`;
+
 /**
  * SQL for the choices that a question's text lists: rows of `value`, a capital letter, and `label`. A line that is repeated counts
  * once. Unless there are at least two choices and their letters are A, B, C … in the order of the lines, there are no rows.
@@ -18,7 +21,7 @@ const choicesOf = (text: string) => `
     from (
       select value, label, row_number() over (order by min(line)) as n
       from (
-        select upper(match[1]) as value, rtrim(regexp_replace(match[2], '\\r$', ''), E' \\t\\u00a0') as label, line
+        select ${capital('match[1]')} as value, rtrim(regexp_replace(match[2], '\\r$', ''), E' \\t\\u00a0') as label, line
         from regexp_matches(${text} collate "C", '${CHOICE}', 'g') with ordinality matches (match, line)
       ) line
       where label <> ''
@@ -37,8 +40,8 @@ export const choicesJson = (text: string) => `(
 export const labelsOf = (text: string) =>
   `select jsonb_object_agg(value, label) as labels from (${choicesOf(text)}) choice`;
 
-/** SQL for whether a response is a single letter, which can have a label. */
-export const IS_LETTER = `octet_length(response) = 1 and response collate "C" ~ '[A-Za-z]'`;
+/** SQL for whether a response is a single ASCII letter, which can have a label. */
+export const IS_LETTER = `octet_length(response) = 1 and (ascii(response) & 95) between ascii('A') and ascii('Z')`;
 
 /** SQL for the letter of such a response, as {@link labelsOf} has it. */
-export const LETTER = `upper(response collate "C")`;
+export const LETTER = capital('response');

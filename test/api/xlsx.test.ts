@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { recordsQuery } from '../../src/db/xlsx-limits.ts';
 import { errorBody, fetchApi, query } from '../support/api.ts';
-import { pgText } from '../support/arbitraries.ts';
+import { pgText, questionText } from '../support/arbitraries.ts';
 import { csvRecords } from '../support/csv.ts';
 import {
   type TestAccount,
@@ -66,8 +66,8 @@ const anyResponses = fc.array(
     flowid: fc.constantFrom('1', '2', '9007199254740993'),
     parent_shortcode: fc.constantFrom('p', '', ' q'),
     question_ref: fc.oneof(fc.constantFrom('q1', 'q2'), text),
-    question_text: text,
-    response: text,
+    question_text: fc.oneof(text, questionText),
+    response: fc.oneof(text, fc.constantFrom('A', 'b')),
     translated_response: fc.option(text),
     pageid: fc.option(text),
     metadata: fc.constantFrom(null, '{}', '{"a": "=1", "n": 1.0}', '{"a": " x_x0041_\\r"}'),
@@ -88,7 +88,7 @@ describe('a workbook', () => {
         {
           layout: fc.constant('wide'),
           metadata: fc.constant(['a']),
-          value: fc.constant('translated'),
+          value: fc.constantFrom('translated', 'label'),
           repeats: fc.constantFrom('first', 'drop'),
           require_metadata: fc.constant(['a']),
         },
@@ -356,18 +356,25 @@ describe('a cell of a workbook', () => {
 
   const long = 'a'.repeat(LONGEST + 1);
   test.each<[string, TestResponse, number[]]>([
-    ['userid', { userid: long }, [400, 400, 400]],
-    ['parent_shortcode', { parent_shortcode: long }, [400, 400, 400]],
-    ['question_ref', { question_ref: long }, [400, 400, 400]],
-    ['question_text', { question_text: long }, [400, 200, 200]],
-    ['response', { response: long }, [400, 400, 400]],
-    ['response, but translated', { response: long, translated_response: '' }, [400, 400, 200]],
-    ['translated_response', { translated_response: long }, [400, 200, 400]],
-    ['metadata', { metadata: `{"a": "${long}"}` }, [400, 400, 400]],
-    ['pageid', { pageid: long }, [400, 200, 200]],
+    ['userid', { userid: long }, [400, 400, 400, 400]],
+    ['parent_shortcode', { parent_shortcode: long }, [400, 400, 400, 400]],
+    ['question_ref', { question_ref: long }, [400, 400, 400, 400]],
+    ['question_text', { question_text: long }, [400, 200, 200, 200]],
+    ['response', { response: long }, [400, 400, 400, 400]],
+    ['response, but translated', { response: long, translated_response: '' }, [400, 400, 200, 400]],
+    ['translated_response', { translated_response: long }, [400, 200, 400, 200]],
+    ['metadata', { metadata: `{"a": "${long}"}` }, [400, 400, 400, 400]],
+    ['pageid', { pageid: long }, [400, 200, 200, 200]],
+    ['a label', { question_text: `?\nA. ${long}\nB. b`, response: 'a' }, [400, 200, 200, 400]],
+    ['a label that fits', { question_text: `?\nA. ${long.slice(1)}\nB. b`, response: 'A' }, [400, 200, 200, 200]],
+    ['a label that is not chosen', { question_text: `?\nA. ${long}\nB. b`, response: 'b' }, [400, 200, 200, 200]],
   ])('can be too long in %s, if the table has it', async (_, row, statuses) => {
     const survey = await withOne(row);
-    const layouts: Parameters[] = [{}, { layout: 'wide' }, { layout: 'wide', value: 'translated' }];
+    const layouts: Parameters[] = [
+      {},
+      { layout: 'wide' },
+      ...['translated', 'label'].map((value) => ({ layout: 'wide', value })),
+    ];
     const responses = await Promise.all(layouts.map(async (parameters) => get(survey, parameters)));
     expect(responses.map(({ status }) => status)).toEqual(statuses);
   });
