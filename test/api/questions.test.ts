@@ -210,3 +210,58 @@ test('a codebook can have more questions than a wide file, of the same time and 
     questions: [{ question_ref: 'q6000', question_idx: '6000' }],
   });
 });
+
+/** Texts of questions, and the labels of their choices; null if they have none. */
+const CHOICES: readonly (readonly [text: string, labels: string[] | null])[] = [
+  ['Which?\n- A. North Central\n- B. South', ['North Central', 'South']],
+  ['Which?\n-A. North Central\n-B South\n\nC) East\nD : West', ['North Central', 'South', 'East', 'West']],
+  ['Which?\r\na. yes\r\nb. no\r\n', ['yes', 'no']],
+  ['Which?\n \t\u00a0-\u00a0A\u00a0.\tyes \u00a0\n- B.\tno\t', ['yes', 'no']],
+  ['أي؟\n- A. نعم\n- B. لا', ['نعم', 'لا']],
+  ['Which?\n- A. yes, "or" so\n- B. 🎉\\\u2028', ['yes, "or" so', '🎉\\\u2028']],
+  ['Which?\nnot a choice\n- A. yes\nnor this\n- B. no\n• C. nor this', ['yes', 'no']],
+  ['Which?\n- A. yes\n- A. yes\n- B. no\n- a. yes', ['yes', 'no']],
+  ['Which?\n- A. yes\n- B. yes', ['yes', 'yes']],
+  ['Which?\n- A. yes\r\r\n- B. no \r', ['yes\r', 'no']],
+  ['A friend said:\n- A. yes\n- B. no', ['yes', 'no']],
+  [
+    `Which?${Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ', (letter) => `\n${letter}. ${letter}${letter}`).join('')}`,
+    Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ', (letter) => letter + letter),
+  ],
+  ['A. yes\nB. no', null],
+  ['Which?\n- A. yes', null],
+  ['Which?\n- A. yes\n- A. yes', null],
+  ['Which?\n- A. yes\n- A. no\n- B. maybe', null],
+  ['Which?\n- B. no\n- A. yes', null],
+  ['Which?\n- A. yes\n- C. no', null],
+  ['Which?\n- B. yes\n- C. no', null],
+  ['Which?\n- A. yes\n- B. no\nAnd which?\n- A. red\n- B. blue', null],
+  ['Which?\n- A. yes\n- B. no\nA friend would say so.', null],
+  ['Which?\n- A.\n- B.', null],
+  ['Which?\n- A. \n- B. \r', null],
+  ['Which?\n- A. \r\n- B. \r\n- C. x\r', null],
+  ['Which?\n- A.yes\n- B.no', null],
+  ['Which?\n- A.. yes\n- B.. no', null],
+  ['Which?\n- A. . yes\n- B. : no', null],
+  ['Which?\n-- A. yes\n-- B. no', null],
+  ['Which?\n- А. yes\n- В. no', null], // Cyrillic
+  ['Which?\n- Á. yes\n- B. no', null],
+  ['Which?\n- A\u2003yes\n- B\u2003no', null],
+  ['Which?\n1. yes\n2. no', null],
+  ['Which?\r- A. yes\r- B. no', null],
+  ['Which?\u2028- A. yes\u2028- B. no', null],
+  ['', null],
+];
+
+test('choices are found in every way that texts list them, and nowhere else', async () => {
+  const survey = await createSurvey(account);
+  const rows = CHOICES.map(([question_text], i) => ({ question_text, question_ref: `q${i}`, question_idx: i }));
+  await addResponses(survey, rows);
+  const { questions: entries } = JSON.parse((await questions(survey)).text) as { questions: Entry[] };
+  const found = entries.map(({ question_text, choices }) => [
+    question_text,
+    choices && choices.map(({ label }) => label),
+  ]);
+  expect(found).toEqual(CHOICES);
+  for (const { question_text, choices } of entries) expect(choices).toEqual(choicesOf(question_text));
+});
