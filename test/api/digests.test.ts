@@ -19,7 +19,7 @@ import {
   withClient,
 } from '../support/data.ts';
 import { stackAddress } from '../support/stack-address.ts';
-import { type Interval, digestsOf, recordsOf, startOf } from '../support/digests.ts';
+import { type Interval, digestsOf, recordsOf, startOf, timeOf } from '../support/digests.ts';
 
 type Parameters = Record<string, string | readonly string[] | undefined>;
 
@@ -132,7 +132,7 @@ async function read(survey: TestSurvey, interval: Interval, filter: Parameters =
     digests(survey, { interval, ...filter }),
   ]);
   expect([csv.status, forms.status, body.status]).toEqual([200, 200, 200]);
-  const records = Object.groupBy(recordsOf(csv.bytes, forms.bytes), (record) => startOf(record, interval));
+  const records = Object.groupBy(recordsOf(csv.bytes, forms.bytes), (record) => startOf(timeOf(record), interval));
   return { csv: csv.bytes, forms: forms.bytes, text: body.text, records, body: JSON.parse(body.text) as Digests };
 }
 

@@ -13,7 +13,7 @@ export type Interval = keyof typeof START_LENGTHS;
 
 /** The expected body of `/responses/digests`, computed from the files of the service as docs/sync.md describes it. */
 export function digestsOf(csv: Buffer, formData: Buffer, interval: Interval = 'day') {
-  const intervals = Object.groupBy(recordsOf(csv, formData), (record) => startOf(record, interval));
+  const intervals = Object.groupBy(recordsOf(csv, formData), (record) => startOf(timeOf(record), interval));
   const digests = Object.keys(intervals)
     .toSorted()
     .map((start) => {
@@ -36,13 +36,17 @@ export function recordsOf(csv: Buffer, formData: Buffer): Cell[][] {
   );
 }
 
-/** The start of the interval of a record of {@link recordsOf}. */
-export function startOf(record: readonly Cell[], interval: Interval): string {
-  const start = (record[RESPONSE.indexOf('timestamp')] ?? '').slice(0, START_LENGTHS[interval]);
+/** The timestamp of a record of {@link recordsOf}. */
+export const timeOf = (record: readonly Cell[]): string => record[RESPONSE.indexOf('timestamp')] ?? '';
+
+/** The start of the interval of a timestamp. */
+export function startOf(timestamp: string, interval: Interval): string {
+  const start = timestamp.slice(0, START_LENGTHS[interval]);
   return start + '0000-01-01T00:00:00.000Z'.slice(start.length);
 }
 
-function digestOf(records: readonly (readonly Cell[])[]): string {
+/** The digest of records, each the fields that it covers. */
+export function digestOf(records: readonly (readonly Cell[])[]): string {
   const sums: [bigint, bigint] = [0n, 0n];
   for (const record of records) {
     const text = record.map((cell) => (cell === null ? '~' : `${Buffer.byteLength(cell)}:${cell}`)).join('');

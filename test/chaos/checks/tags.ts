@@ -21,7 +21,7 @@ export function problemInTag(
   layouts: readonly Layout[],
 ): string | undefined {
   const tag = headers.get('ETag');
-  const isTagged = path === '/surveys' || (path === '/responses' && !parameters.count);
+  const isTagged = path === '/surveys' || path === '/responses/digests' || (path === '/responses' && !parameters.count);
   if (!isTagged) return tag === null ? undefined : `ETag: ${tag}`;
   if (tag === null) return isLimited ? undefined : 'no ETag';
   if (!complete) return undefined;

@@ -1,6 +1,7 @@
 import { naiveCsv } from '../../support/csv.ts';
 import type { Data, FormVersion, Response } from '../model/account.ts';
 import { byCursor, primaryKeyOf } from '../model/order.ts';
+import { digestsJson } from './digests.ts';
 import { responseJson, surveysJson, quoted } from './json.ts';
 import { codebookJson, codebookTable, questionsOf, summaryJson } from './questions.ts';
 import { type Request, formsOf, select } from './select.ts';
@@ -41,6 +42,8 @@ export function layoutsOf(request: Request, forms: readonly FormVersion[], state
   const survey = formsOf(parameters, { forms });
   if (path === '/responses/form-data') return [whole(naiveCsv(formDataTable(survey)))];
   const selections = different(states.map(({ responses }) => select(parameters, survey, responses)));
+  // One statement reads everything.
+  if (path === '/responses/digests') return states.map((data) => whole(digestsJson(parameters, data)));
   if (path === '/responses/summary') {
     return selections.map((rows) => {
       const participants = [...Map.groupBy(rows, ({ userid }) => userid).values()];

@@ -1,3 +1,4 @@
+import { choicesJson } from '../../support/choices.ts';
 import type { FormVersion, Response } from '../model/account.ts';
 import { byCreation, compareLists } from '../model/order.ts';
 import { millisecondsOf, timestampOf } from '../model/moment.ts';
@@ -39,9 +40,10 @@ export const columnName = ({ shortcode, question }: Question, { columns }: Param
 
 const CODEBOOK = [
   ...['column', 'shortcode', 'question_ref', 'question_idx', 'question_text'],
-  ...['responses', 'participants', 'first', 'last'],
+  ...['responses', 'participants', 'first', 'last', 'choices'],
 ];
-const NUMBERS = new Set(['responses', 'participants']);
+/** The members that are not strings. */
+const JSON_MEMBERS = new Set(['responses', 'participants', 'choices']);
 
 const codebook = (questions: readonly Question[], parameters: Parameters): Cells[] =>
   questions.map((entry) => [
@@ -54,6 +56,7 @@ const codebook = (questions: readonly Question[], parameters: Parameters): Cells
     participantsOf(entry.group),
     timestampOf(entry.group[0]?.at ?? 0),
     timestampOf(entry.group.at(-1)?.at ?? 0),
+    choicesJson(entry.group.at(-1)?.questionText ?? ''),
   ]);
 
 export const codebookTable = (questions: readonly Question[], parameters: Parameters): Cells[] => [
@@ -63,7 +66,12 @@ export const codebookTable = (questions: readonly Question[], parameters: Parame
 
 export function codebookJson(questions: readonly Question[], parameters: Parameters): string {
   const entries = codebook(questions, parameters).map((cells) =>
-    jsonOf(cells.map((cell, i) => [CODEBOOK[i] ?? '', NUMBERS.has(CODEBOOK[i] ?? '') ? (cell ?? '') : quoted(cell)])),
+    jsonOf(
+      cells.map((cell, i) => [
+        CODEBOOK[i] ?? '',
+        JSON_MEMBERS.has(CODEBOOK[i] ?? '') ? (cell ?? 'null') : quoted(cell),
+      ]),
+    ),
   );
   return `{"questions":[${entries.join(',')}]}`;
 }

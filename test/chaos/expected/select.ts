@@ -24,12 +24,13 @@ export interface Parameters {
   readonly safe?: boolean | undefined;
   readonly metadata?: readonly string[] | undefined;
   readonly layout?: 'long' | 'wide' | undefined;
-  readonly value?: 'response' | 'translated' | undefined;
+  readonly value?: 'response' | 'translated' | 'label' | undefined;
   readonly repeats?: 'last' | 'first' | 'drop' | undefined;
   readonly require_metadata?: readonly string[] | undefined;
   readonly columns?: 'form_question' | 'question' | undefined;
   readonly codebook?: boolean | undefined;
   readonly format?: 'json' | 'csv' | undefined;
+  readonly interval?: 'day' | 'hour' | 'month' | undefined;
   readonly timezone?: string | undefined;
 }
 
@@ -43,6 +44,7 @@ export const PATHS = [
   '/responses/form-data',
   '/responses/questions',
   '/responses/summary',
+  '/responses/digests',
 ] as const;
 export type Path = (typeof PATHS)[number];
 

@@ -1,3 +1,4 @@
+import { labelOf } from '../../support/choices.ts';
 import type { FormVersion, Response } from '../model/account.ts';
 import { compareLists } from '../model/order.ts';
 import { timestampOf } from '../model/moment.ts';
@@ -99,5 +100,7 @@ function onlyFirstFlows(rows: readonly Response[], shortcodeOf: (row: Response) 
   return rows.filter((row) => flows.get(shortcodeOf(row)) === row.flowid);
 }
 
-const answerOf = ({ text, translated }: Response, { value }: Parameters) =>
-  value === 'translated' ? (translated ?? text) : text;
+function answerOf({ text, translated, questionText }: Response, { value }: Parameters): string {
+  if (value === 'label') return labelOf(text, questionText);
+  return value === 'translated' ? (translated ?? text) : text;
+}

@@ -74,7 +74,7 @@ export function randomResponses(
       userid: some(USERIDS, 1),
       question: some(QUESTIONS, 1),
       index: below(random, 4),
-      text: marked(account, randomText(random)),
+      text: chance(random, 0.2) ? pick(random, ['A', 'b', 'C']) : marked(account, randomText(random)),
     });
   }).filter((response) => {
     const key = primaryKeyOf(response);
@@ -94,13 +94,17 @@ function responseOf(
     parentId: pick(random, [null, form]),
     parentShortcode: pick(random, SHORTCODES),
     flowid: pick(random, FLOWS),
-    questionText: randomText(random) + marker,
+    questionText: questionText(random, account),
     metadata: pick(random, metadataOf(marker)),
     pageid: pick(random, [null, marker]),
     translated: chance(random, 0.3) ? marked(account, randomText(random)) : null,
     ...given,
   };
 }
+
+/** Many list choices. */
+const questionText = (random: Random, { marker }: Account): string =>
+  `${randomText(random)}${marker}${chance(random, 0.5) ? `\n- A. ${marker}, "yes"\r\nb) نعم` : ''}`;
 
 /** The keys of the metadata, and one that none has. */
 export const METADATA_KEYS = ['ad_id', 'm', 'none'];

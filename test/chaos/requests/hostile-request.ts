@@ -21,13 +21,14 @@ const VALID: Readonly<Record<string, string>> = {
   columns: 'question',
   order: 'desc',
   timezone: 'Africa/Nairobi',
+  interval: 'hour',
   metadata: 'ad_id',
   repeats: 'first',
   value: 'translated',
   require_metadata: 'ad_id',
 };
 const NAMES = Object.keys(VALID);
-const RESPONSES = ['', '/csv', '/ndjson', '/xlsx', '/form-data', '/questions', '/summary'].map(
+const RESPONSES = ['', '/csv', '/ndjson', '/xlsx', '/form-data', '/questions', '/summary', '/digests'].map(
   (name) => `responses${name}`,
 );
 const ENDPOINTS = [...RESPONSES, 'surveys', 'key'];

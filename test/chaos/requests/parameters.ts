@@ -53,6 +53,8 @@ export function randomParameters(
         : { ...filtered, metadata: someKeys(random), count: flag(), codebook: flag() };
     case '/responses/questions':
       return { ...filtered, format: pick(random, [undefined, 'json', 'csv']), columns: someColumns(random) };
+    case '/responses/digests':
+      return { ...filtered, interval: pick(random, [undefined, 'day', 'hour', 'month']) };
     case '/responses/summary':
       break;
   }
@@ -63,7 +65,7 @@ export function randomParameters(
 function wideOptions(random: Random): Partial<Parameters> {
   return {
     layout: 'wide',
-    value: pick(random, [undefined, 'response', 'translated']),
+    value: pick(random, [undefined, 'response', 'translated', 'label']),
     ...leftOutOptions(random),
     columns: someColumns(random),
     metadata: someKeys(random),
