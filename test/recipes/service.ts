@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { withConnection } from '../../tools/connection.ts';
 import { loadDemoData } from '../../tools/demo-data.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
 import { startStack } from '../support/stack.ts';
@@ -14,6 +15,8 @@ export interface DemoService {
   readonly emptySurvey: string;
   /** Imports files into the demo account with `npm run db:import`. */
   importFiles(files: { forms: string; responses: string }): Promise<void>;
+  /** Runs SQL in its database. */
+  sql(text: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -37,6 +40,7 @@ export async function startDemoService(): Promise<DemoService> {
       const { status, stderr } = await runProgram([process.execPath, program, ...args], { env });
       if (status !== 0) throw new Error(`the import failed: ${stderr}`);
     },
+    sql: (text) => withConnection(databaseUrl, async (client) => void (await client.query(text))),
     stop: () => running.disposeAsync(),
   };
 }

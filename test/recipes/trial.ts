@@ -22,6 +22,8 @@ export interface Trials {
   importFiles(contents: { forms: string | Buffer; responses: string }): Promise<void>;
   /** Adds hard responses in one hour, such as `2026-04-10T10`. */
   addResponses(hour: string): Promise<void>;
+  /** Runs SQL in the service's database. */
+  sql(text: string): Promise<void>;
   /** Creates an empty folder, which `stop` removes. */
   folder(): Promise<string>;
   of(path: string, interpreter: Interpreter): Trial;
@@ -79,6 +81,7 @@ function trialsOn(service: DemoService, proxy: FaultProxy, cleanUp: AsyncDisposa
       cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
       return folder;
     },
+    sql: (text: string) => service.sql(text),
     async importFiles({ forms, responses }: { forms: string | Buffer; responses: string }) {
       const folder = await common.folder();
       const files = { forms: join(folder, 'forms.csv'), responses: join(folder, 'responses.csv') };

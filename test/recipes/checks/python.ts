@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseCsv } from '../../support/csv.ts';
+import { csvOf } from '../../support/export-files.ts';
 import { checkDownload, checkParticipants, checkWaiting } from './downloads.ts';
 import {
   type Check,
@@ -16,13 +17,23 @@ import {
 import { checkJoin } from './join.ts';
 import { checkPages } from './pages.ts';
 import { cutAfter, noFault, shortenTo } from '../faults.ts';
-import { checkMistakes } from './mistakes.ts';
+import { checkMistakes, sentenceOf } from './mistakes.ts';
+import { writeTestVectors } from '../test-vectors.ts';
 
 /** All but metadata, which the recipe reformats, and ad_id, which pages do not have. */
 const PAGE_COLUMNS = [
   ...['parent_surveyid', 'parent_shortcode', 'surveyid', 'flowid', 'userid', 'question_ref', 'question_idx'],
   ...['question_text', 'response', 'timestamp', 'pageid', 'translated_response'],
 ];
+
+/** SQL that makes nulls and empty texts. */
+const HARD_NULLS = `
+  update responses
+  set metadata = case when question_idx % 2 = 0 then jsonb 'null' end, pageid = '', translated_response = ''
+  where timestamp >= '2026-02-10T10:00:05Z' and timestamp < '2026-02-10T10:00:10Z'`;
+
+/** Other recipes expect an object, or none. */
+const WITHOUT_JSON_NULLS = `update responses set metadata = null where metadata = 'null'`;
 
 export const pythonChecks: Record<string, Check> = {
   'python/download_csv.py': checkDownload,
@@ -82,6 +93,56 @@ export const pythonChecks: Record<string, Check> = {
     const length = body.indexOf('\n', body.indexOf(',consent,', 500_000)) + 1;
     await expectNothingComplete(shortened, await trial.run(shortened, { faults: [noFault, shortenTo(length)] }));
     return `${sum} over ${finished.requests} connections, and from ${lengths.length} partial files; ${await checkMistakes(trial)}; ${await checkWaiting(trial)}`;
+  },
+
+  async 'python/digests.py'(trial) {
+    const { survey } = trial;
+    await trial.sql(HARD_NULLS);
+    const files = ['responses.csv', 'form-data.csv'];
+    const folder = await folderWithFiles(trial);
+    const expectDigests = async (args: readonly string[], expected: string) => {
+      const finished = await trial.run(folder, { args });
+      expectSuccess(finished);
+      assert.equal(finished.stdout, `${expected}\n`);
+    };
+    const { body: day } = await trial.get('/responses/digests');
+    await expectDigests(files, day.toString());
+    for (const interval of ['hour', 'month']) {
+      const { body } = await trial.get('/responses/digests', { survey, interval });
+      await expectDigests([...files, '--interval', interval], body.toString());
+    }
+    const csv = await readFile(join(folder, 'responses.csv'));
+    await writeFile(join(folder, 'backwards.csv'), csvOf(parseCsv(csv).toReversed()));
+    await expectDigests(['backwards.csv', 'form-data.csv'], day.toString());
+    const since = { survey, since: '2026-02-10T10:00:03Z', metadata: 'platform' };
+    await writeFile(join(folder, 'part.csv'), (await trial.get('/responses/csv', since)).body);
+    const { body: part } = await trial.get('/responses/digests', since);
+    await expectDigests(['part.csv', 'form-data.csv'], part.toString());
+    await trial.sql(WITHOUT_JSON_NULLS);
+
+    const wide = (await trial.get('/responses/csv', { survey, layout: 'wide' })).body;
+    const [formHeader = '', ...forms] = (await readFile(join(folder, 'form-data.csv'), 'utf8')).split('\n');
+    const damaged: [name: string, contents: string | Buffer, message: RegExp][] = [
+      ['responses.csv', '', /^responses\.csv is incomplete/],
+      ['responses.csv', csv.subarray(0, csv.indexOf('Windows\r\nline') + 9), /^responses\.csv is incomplete/],
+      ['responses.csv', csv.subarray(0, -1), /^responses\.csv is incomplete/],
+      ['responses.csv', Buffer.concat([csv, Buffer.from('a,b\n')]), /^responses\.csv is incomplete/],
+      ['responses.csv', wide, /^responses\.csv has no column surveyid\.$/],
+      ['form-data.csv', `${formHeader}\n${forms.slice(1).join('\n')}`, /form version that is not in form-data\.csv/],
+    ];
+    for (const [name, contents, message] of damaged) {
+      const other = await folderWithFiles(trial);
+      await writeFile(join(other, name), contents);
+      const finished = await trial.run(other, { args: files });
+      assert.equal(finished.stdout, '');
+      assert.equal(finished.status, 1);
+      assert.match(sentenceOf(finished), message);
+    }
+    await expectFileNeeded(trial, 'form-data.csv', files);
+
+    const { digests } = await writeTestVectors(folder);
+    await expectDigests(files, digests);
+    return `equals the service for three intervals, a part, and any order, and the test vectors; ${damaged.length} damaged files`;
   },
 
   'python/participants.py': checkParticipants,
