@@ -1,15 +1,12 @@
 # Pull new responses
 #
-# Run it every night: it downloads the responses added since the last run into a new file in the folder `pulls`. If there are none,
-# it creates no file. It resumes after the `token` of the last response in the folder. Read all files with `pandas.concat` or
-# DuckDB's `'pulls/*.ndjson'`.
+# Run it every night: it downloads the responses added since the last run into a new file in the folder `pulls`. Read all files with
+# `pandas.concat` or DuckDB's `'pulls/*.ndjson'`.
 #
-# This is more reliable than `since` with yesterday's date: it depends on no clock, and makes up for nights without a run. But
-# responses are ordered by the time they were given, and some reach the service late, for example from a phone that was offline.
-# These come before the token, so the program would miss them. It therefore compares the number of responses up to the token with
-# the number it has. If they differ, it exits with status 3. Then either download everything again (remove `pulls`), or request
-# an overlap with `since` a few days earlier, and drop duplicates (`timestamp`, `userid`, `question_ref` and `surveyid` together
-# identify a response).
+# It requests responses with later times than those it has. That cannot find a response that is stored late, for example from a phone
+# that was offline, nor one that is edited or deleted afterwards. So each run also compares the digests of the responses up to the
+# last run with those that it has recorded. If they differ, it downloads nothing and exits with status 3. Then remove the folder and
+# run it again, which downloads everything. To download only the days that differ, see `docs/sync.md`.
 
 import json
 import os
@@ -41,50 +38,61 @@ def check(response):
 
 
 def get(path, **params):
-    response = session.get(f"{API}{path}", params={"survey": SURVEY, **params}, stream=True, timeout=60)
+    # A digest reads every response, which takes a while.
+    response = session.get(f"{API}{path}", params={"survey": SURVEY, **params}, stream=True, timeout=150)
     check(response)
     return response
 
 
-def count(**params):
-    """Counts the responses, all or those after a token."""
-    return int(get("/responses", pageSize=1, count="true", **params).headers["X-Total-Count"])
+def digests(**params):
+    """Returns the digest of the responses of each day."""
+    return {day["start"][:10]: day["digest"] for day in get("/responses/digests", **params).json()["digests"]}
 
 
 def pull():
     """Downloads the new responses into a file of their own."""
     folder = pathlib.Path("pulls")
     folder.mkdir(exist_ok=True)
-    number, have, token = 0, 0, {}
-    for path in sorted(folder.glob("*.ndjson")):
-        number = int(path.stem)
-        with open(path, "rb") as file:
-            for line in file:
-                have += 1
-        token = {"after": json.loads(line)["token"]}
+    state_file = folder / "state.json"
+    state = json.loads(state_file.read_text()) if state_file.exists() else {"files": 0, "until": None, "digests": {}}
+    file_name = folder / f"{state['files'] + 1:06}.ndjson"
+    file_name.unlink(missing_ok=True)  # from a run that was stopped before it saved its state
+    if len(list(folder.glob("*.ndjson"))) != state["files"]:
+        sys.exit(f"{folder} does not have the files of the earlier runs: remove it and run this again")
 
-    if token:
-        should_have = count() - count(**token)  # the responses up to the token
-        if should_have > have:
-            message = f"{folder} has {have} responses, but the service has {should_have} up to the same token"
-            print(message, file=sys.stderr)
+    # The new responses are those from `since` until just after the newest one. (Times have up to 6 fraction digits.)
+    since, recorded = state["until"], state["digests"]
+    newest = get("/responses", order="desc", pageSize=1).json()["responses"][0]["timestamp"]
+    until = newest[:-1].ljust(len("2026-03-01T00:03:43.770047"), "0") + "1Z"
+    last_days = {"since": since and since[:10], "until": until}
+    new = digests(**last_days)
+    if since:
+        now = digests(until=since)
+        changed = [day for day in sorted({*now, *recorded}) if now.get(day) != recorded.get(day)]
+        if changed:
+            message = "since the last run, responses were stored late, edited or deleted"
+            print(f"{message}, the earliest on {changed[0]}: remove {folder} and run this again", file=sys.stderr)
             sys.exit(3)
+        if until <= since:
+            print("no new responses; those that were pulled have not changed")
+            return
 
     part = folder / "new.part"
     lines = 0
-    with get("/responses/ndjson", count="true", **token) as response, open(part, "wb") as file:
+    with get("/responses/ndjson", count="true", since=since, until=until) as response, open(part, "wb") as file:
         total = int(response.headers["X-Total-Count"])
         for piece in response.iter_content(chunk_size=65536):
             file.write(piece)
             lines += piece.count(b"\n")
-    if lines < total:  # there can be more, if responses arrived in the meantime
+    if lines < total:
         sys.exit(f"{part} has {lines} responses of {total}")
-    if lines > 0:
-        part.rename(folder / f"{number + 1:06}.ndjson")
-        print(f"{folder}/{number + 1:06}.ndjson: {lines} responses")
-    else:
-        part.unlink()
-        print("no new responses")
+    if digests(**last_days) != new:
+        sys.exit("responses were stored late, edited or deleted during the download: run this again")
+    part.rename(file_name)
+    state = {"files": state["files"] + 1, "until": until, "digests": {**recorded, **new}}
+    (folder / "state.part").write_text(json.dumps(state))
+    os.replace(folder / "state.part", state_file)
+    print(f"{file_name}: {lines} responses")
 
 
 try:

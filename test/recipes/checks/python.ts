@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Fault } from '../../support/fault-proxy.ts';
 import { parseCsv } from '../../support/csv.ts';
 import { csvOf } from '../../support/export-files.ts';
 import { checkDownload, checkParticipants, checkWaiting } from './downloads.ts';
@@ -26,6 +28,17 @@ const PAGE_COLUMNS = [
   ...['question_text', 'response', 'timestamp', 'pageid', 'translated_response'],
 ];
 
+/** SQL that adds responses with earlier times than others, and changes or deletes responses. */
+const ADD_LATE = `
+  insert into responses
+  select (jsonb_populate_record(row, jsonb_build_object('userid', 'late'))).*
+  from (select r as row from responses r order by timestamp limit 2) early`;
+const EDIT_LATE = `update responses set response = response || '.' where userid = 'late'`;
+const DELETE_LATE = `delete from responses where userid = 'late'`;
+const DELETE_ONE = `delete from responses where timestamp = (select min(timestamp) from responses where userid <> 'late')`;
+const EDIT_NEWEST = `update responses set response = response || '.' where timestamp = (select max(timestamp) from responses)`;
+const DELETE_NEWEST = `delete from responses where timestamp = (select max(timestamp) from responses)`;
+
 /** SQL that makes nulls and empty texts. */
 const HARD_NULLS = `
   update responses
@@ -42,27 +55,58 @@ export const pythonChecks: Record<string, Check> = {
 
   async 'python/pull_new.py'(trial) {
     const folder = await trial.folder();
+    const stateFile = join(folder, 'pulls', 'state.json');
     const pulls = async () =>
       (await readdir(join(folder, 'pulls'))).filter((name) => name.endsWith('.ndjson')).toSorted();
-    const first = (await trial.get('/responses/ndjson')).body;
-    assert.notEqual((await trial.run(folder, { faults: [cutAfter(50_000)] })).status, 0);
-    assert.deepEqual(await pulls(), []);
+    const expectAll = async () => {
+      const files = await Promise.all((await pulls()).map((name) => readFile(join(folder, 'pulls', name))));
+      assert.ok(Buffer.concat(files).equals((await trial.get('/responses/ndjson')).body));
+    };
+    const change = (sql: string) => () => trial.sql(sql);
+    /** Runs it with a fault of the download, which comes after two requests the first time, and then after three. */
+    const runWith = (fault: Fault) =>
+      trial.run(folder, { faults: [noFault, noFault, ...(existsSync(stateFile) ? [noFault] : []), fault] });
+
+    for (const fault of [cutAfter(50_000), shortenTo(1_000), change(ADD_LATE)]) {
+      assert.equal((await runWith(fault)).status, 1);
+      assert.deepEqual(await pulls(), []);
+    }
+    await trial.sql(DELETE_LATE);
     expectSuccess(await trial.run(folder));
-    await expectFile(join(folder, 'pulls', '000001.ndjson'), first);
+    await expectAll();
     expectSuccess(await trial.run(folder));
     assert.deepEqual(await pulls(), ['000001.ndjson']);
 
     await trial.addResponses('2026-05-10T10');
-    assert.notEqual((await trial.run(folder, { faults: [noFault, noFault, cutAfter(1_000)] })).status, 0);
-    assert.deepEqual(await pulls(), ['000001.ndjson']);
+    for (const fault of [cutAfter(1_000), shortenTo(1_000), change(EDIT_NEWEST)]) {
+      assert.equal((await runWith(fault)).status, 1);
+      assert.deepEqual(await pulls(), ['000001.ndjson']);
+    }
+    await writeFile(join(folder, 'pulls', '000002.ndjson'), 'of a run that was stopped');
+    expectSuccess(await runWith(change(ADD_LATE))); // on a day that this run does not download
+    assert.equal((await trial.run(folder)).status, 3);
+    await trial.sql(DELETE_LATE);
     expectSuccess(await trial.run(folder));
     assert.deepEqual(await pulls(), ['000001.ndjson', '000002.ndjson']);
-    const both = await Promise.all((await pulls()).map((name) => readFile(join(folder, 'pulls', name))));
-    assert.ok(Buffer.concat(both).equals((await trial.get('/responses/ndjson')).body));
+    await expectAll();
 
-    await trial.addResponses('2026-05-09T10');
-    assert.equal((await trial.run(folder)).status, 3, 'late responses went unnoticed');
-    return `two pulls equal the whole export; late responses are noticed; ${await checkMistakes(trial)}; ${await checkWaiting(trial)}`;
+    const changes = [`${ADD_LATE}; ${EDIT_LATE}; ${DELETE_ONE}`, EDIT_LATE, DELETE_LATE, ADD_LATE, DELETE_NEWEST];
+    for (const sql of changes) {
+      await trial.sql(sql);
+      const finished = await trial.run(folder);
+      assert.equal(finished.status, 3, `it did not notice: ${sql}`);
+      assert.match(
+        sentenceOf(finished),
+        /^since the last run, responses were stored late, edited or deleted, the earliest on 2026-/,
+      );
+      assert.equal(finished.stdout, '');
+      await rm(join(folder, 'pulls'), { recursive: true });
+      expectSuccess(await trial.run(folder));
+      await expectAll();
+    }
+    await rm(join(folder, 'pulls', '000001.ndjson'));
+    assert.match(sentenceOf(await trial.run(folder)), /^pulls does not have the files/);
+    return `two pulls equal the whole export; late, edited and deleted responses are noticed; ${await checkMistakes(trial)}; ${await checkWaiting(trial)}`;
   },
 
   async 'python/resume_download.py'(trial) {
