@@ -53,7 +53,7 @@ def download(name):
         )
     print(f"{left_out} of {kept + left_out} participants are left out", file=sys.stderr)
 
-    # "value" can also be "response".
+    # "value" can also be "response", or "label": the texts of choices that the question lists as A, B, C.
     params = {**WHO, "layout": "wide", "value": "translated", "metadata": METADATA_KEY}
     with session.get(f"{API}/responses/csv", params=params, stream=True, timeout=60) as response:
         check(response)

@@ -55,7 +55,7 @@ message(summary$left_out, " of ", summary$participants + summary$left_out, " par
 
 fetch("csv", "participants.csv.part",
   layout = "wide",
-  value = "translated", # or "response"
+  value = "translated", # or "response", or "label": the texts of choices that the question lists as A, B, C
   repeats = repeats, require_metadata = args, metadata = args
 ) |> invisible()
 invisible(file.rename("participants.csv.part", "participants.csv"))
