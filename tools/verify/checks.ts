@@ -250,13 +250,12 @@ export const CHECKS: readonly Check<Subject>[] = [
       const reply = await subject.client.send(`${API}/responses/csv`, { query });
       if (reply.status === 400) throw new NotTested('the survey does not fit the wide layout');
       expectEqual(`${reply.request}: status`, reply.status, 200);
-      let records = -1;
-      for await (const cells of csvRecords(reply.body())) {
-        if (records === -1) expectEqual(`${reply.request}: first column`, cells[0], 'userid');
-        records++;
-      }
-      expectThat(records > 0 && records <= total, `${reply.request}: ${records} records of ${total} responses`);
-      return `${records} records`;
+      const records = csvRecords(reply.body());
+      const { value: columns } = await records.next();
+      expectEqual(`${reply.request}: first column`, columns?.[0], 'userid');
+      const count = await lengthOf(records);
+      expectThat(count > 0 && count <= total, `${reply.request}: ${count} records of ${total} responses`);
+      return `${count} records`;
     },
   },
   {
@@ -266,13 +265,11 @@ export const CHECKS: readonly Check<Subject>[] = [
       const forms = (await subject.surveys.known()).filter((name) => name === survey).length;
       const reply = await subject.client.send(`${API}/responses/form-data`, { query: { survey } });
       expectEqual(`${reply.request}: status`, reply.status, 200);
-      let records = -1;
-      for await (const cells of csvRecords(reply.body())) {
-        if (records === -1) expectEqual(`${reply.request}: columns`, cells, FORM_DATA_COLUMNS);
-        records++;
-      }
-      expectEqual(`${reply.request}: records`, records, forms);
-      return `${records} records`;
+      const records = csvRecords(reply.body());
+      expectEqual(`${reply.request}: columns`, (await records.next()).value, FORM_DATA_COLUMNS);
+      const count = await lengthOf(records);
+      expectEqual(`${reply.request}: records`, count, forms);
+      return `${count} records`;
     },
   },
   {
@@ -385,6 +382,12 @@ function objectOf({ request }: Reply, line: string): Row {
   } catch {
     throw new Mismatch(`${request}: a line is not JSON: ${quoted(line)}`);
   }
+}
+
+async function lengthOf(records: AsyncIterable<unknown>): Promise<number> {
+  let length = 0;
+  for await (const _ of records) length++;
+  return length;
 }
 
 /** @throws Mismatch that lists the first responses with a problem */
