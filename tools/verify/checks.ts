@@ -194,7 +194,6 @@ export const CHECKS: readonly Check<Subject>[] = [
       let plain = 0;
       for await (const { length } of hashing(reply.body(), hash)) subject.progress(megabytes((plain += length)));
       const found = hash.digest('hex');
-      if (found !== sha256) await subject.expectTotal('the survey', (await subject.csv.known()).rows); // else it was changed
       expectThat(
         found === sha256,
         `${reply.request}: ${plain} bytes, SHA-256 ${found}, without gzip ${size} and ${sha256}`,
