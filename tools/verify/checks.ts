@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateApiKey } from '../../src/auth/api-key.ts';
 import { EXPOSED_HEADERS } from '../../src/http/exposed-headers.ts';
-import { type Reply, type TextReply, quoted } from './client.ts';
+import { API, type Reply, type TextReply, jsonOf, quoted } from './client.ts';
 import { csvRecords } from './csv-records.ts';
 import { Mismatch, NotTested, expectEqual, expectThat } from './expect.ts';
 import type { Check } from './run-checks.ts';
-import { API, CSV_COLUMNS, type Row, type Subject, addRow, addTexts, hashing, jsonOf, megabytes } from './subject.ts';
+import { CSV_COLUMNS, type Row, addRow, addTexts, expectRow } from './responses.ts';
+import { type Subject, hashing, megabytes } from './subject.ts';
 
 const NO_KEY = { key: null };
 /** A suspended database wakes up in seconds. */
@@ -16,10 +17,6 @@ const WAKE_UP_PAUSE_MS = 3_000;
 const MIN_COMPRESSED_BYTES = 1024;
 
 const FORM_DATA_COLUMNS = ['surveyid', 'shortcode', 'survey_name', 'version', 'survey_created', 'metadata'];
-const ROW_FIELDS = [...CSV_COLUMNS.filter((name) => name !== 'ad_id'), 'token'].toSpliced(2, 0, 'shortcode');
-const NULLABLE = new Set(['parent_surveyid', 'pageid', 'translated_response']);
-const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(?:\d{3})?Z$/;
-
 /**
  * What must hold for a running service, as docs/api.md describes it. To add a check, add a row: it needs a statement and a
  * function that throws a Mismatch, or a NotTested.
@@ -348,19 +345,6 @@ function expectError(reply: TextReply, status: number, code: string, message: st
     typeof found === 'string' && (typeof message === 'string' ? found.startsWith(message) : message.test(found)),
     `${reply.request}: the message is ${quoted(String(found))}`,
   );
-}
-
-function expectRow(row: Row): void {
-  expectEqual('fields of a response', Object.keys(row), ROW_FIELDS);
-  for (const [name, value] of Object.entries(row)) {
-    const isValid =
-      name === 'metadata'
-        ? typeof value === 'object' && !Array.isArray(value)
-        : typeof value === 'string' || (value === null && NULLABLE.has(name));
-    expectThat(isValid, `a response has ${name} ${quoted(JSON.stringify(value))}`);
-  }
-  expectThat(TIMESTAMP.test(row.timestamp), `a response has the timestamp ${quoted(row.timestamp)}`);
-  expectThat(/^[\w-]+$/.test(row.token), `a response has the token ${quoted(row.token)}`);
 }
 
 async function* linesOf({ request }: Reply, chunks: AsyncIterable<Buffer>): AsyncGenerator<string, void, void> {

@@ -6,7 +6,10 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { reasonOf } from '../command.ts';
 import { printable } from '../keys/printable.ts';
-import { Mismatch } from './expect.ts';
+import { Mismatch, expectThat } from './expect.ts';
+
+/** Every path under it needs a key. */
+export const API = '/api/v1';
 
 /** The service gives up after 60 s at most. A body may pause for as long, while the service retries a query. */
 const SILENCE_MS = 75_000;
@@ -172,6 +175,20 @@ async function* gunzipped(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer,
   const done = pipeline(chunks, plain).catch((error: unknown) => plain.destroy(error as Error));
   yield* plain as AsyncIterable<Buffer>;
   await done;
+}
+
+/** The JSON of a response. @throws Mismatch unless it is JSON and declared as such */
+export function jsonOf({ request, header, text }: TextReply): unknown {
+  const type = header('Content-Type') ?? 'missing';
+  expectThat(
+    /^application\/json\b/.test(type),
+    `${request}: Content-Type is ${quoted(type)}, the body ${quoted(text)}`,
+  );
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Mismatch(`${request}: the body is not JSON: ${quoted(text)}`);
+  }
 }
 
 /** The beginning of a text in one line, for messages. */

@@ -1,21 +1,13 @@
 import { type Hash, createHash } from 'node:crypto';
-import { type Client, type Reply, type TextReply, quoted } from './client.ts';
+import { API, type Client, type Reply, jsonOf, quoted } from './client.ts';
 import { csvRecords } from './csv-records.ts';
 import { Mismatch, NotTested, expectEqual, expectThat } from './expect.ts';
-
-/** Every path under it needs a key. */
-export const API = '/api/v1';
+import { CSV_COLUMNS, type Row, addRow, addTexts, sortable, tokenOf } from './responses.ts';
 
 /*
  * The names are those of docs/api.md, not the service's own constants: a service that changes one does not do what its clients
  * rely on.
  */
-
-/** The columns of a CSV export, in the order that scripts depend on. */
-export const CSV_COLUMNS = [
-  ...['parent_surveyid', 'parent_shortcode', 'surveyid', 'flowid', 'userid', 'question_ref', 'question_idx'],
-  ...['question_text', 'response', 'timestamp', 'metadata', 'ad_id', 'pageid', 'translated_response'],
-];
 
 const SURVEY_FIELDS = 'id,survey_name,shortcode,title,formid,created,metadata,translation_conf,off_time,timeouts'.split(
   ',',
@@ -27,8 +19,6 @@ const MAX_COUNTED = 20;
 const MAX_CHOSEN = 100_000;
 /** Up to so many responses, pages are smaller, so that there are several. */
 const FEW_RESPONSES = 20_000;
-
-export type Row = Readonly<Record<string, unknown>> & { readonly timestamp: string; readonly token: string };
 
 /** A file or a sequence of pages that was read to its end. */
 interface Contents {
@@ -226,20 +216,6 @@ export class Subject {
   }
 }
 
-/** The JSON of a response. @throws Mismatch unless it is JSON and declared as such */
-export function jsonOf({ request, header, text }: TextReply): unknown {
-  const type = header('Content-Type') ?? 'missing';
-  expectThat(
-    /^application\/json\b/.test(type),
-    `${request}: Content-Type is ${quoted(type)}, the body ${quoted(text)}`,
-  );
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Mismatch(`${request}: the body is not JSON: ${quoted(text)}`);
-  }
-}
-
 /** Passes chunks on, hashed. @param counted is called with the length of each */
 export async function* hashing(
   chunks: AsyncIterable<Buffer>,
@@ -251,33 +227,6 @@ export async function* hashing(
     counted(chunk.length);
     yield chunk;
   }
-}
-
-/** The columns of all formats. CSV and JSON are compared without the difference of null and an empty text. */
-const COMPARED = CSV_COLUMNS.map((name, index) => ({ name, index })).filter(({ name }) => name !== 'ad_id');
-
-/** Adds a record of a CSV file to a digest. */
-export function addTexts(digest: Hash, cells: readonly (string | null)[]): void {
-  const texts = COMPARED.map(({ name, index }) => {
-    const text = cells[index] ?? '';
-    return name === 'metadata' ? (JSON.parse(text || 'null') as unknown) : text;
-  });
-  digest.update(JSON.stringify(texts));
-}
-
-/** Adds an object to a digest. */
-export function addRow(digest: Hash, row: Row): void {
-  digest.update(JSON.stringify(COMPARED.map(({ name }) => row[name] ?? (name === 'metadata' ? null : ''))));
-}
-
-/** Timestamps have three fraction digits or six. */
-const sortable = (timestamp: string) => timestamp.replace(/Z$/, '').padEnd('2026-03-01T00:03:43.770047'.length, '0');
-
-/** The cursor of a record, as clients that resume a download make it: docs/api.md, "Resuming a download". */
-function tokenOf(cells: readonly (string | null)[]): string {
-  const cell = (name: string) => cells[CSV_COLUMNS.indexOf(name)];
-  const cursor = [1, cell('timestamp'), cell('userid'), cell('question_ref'), cell('surveyid')];
-  return Buffer.from(JSON.stringify(cursor)).toString('base64url');
 }
 
 export const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
