@@ -41,9 +41,10 @@ async function storeSurvey(url: string): Promise<string> {
     url,
     `insert into responses (parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx, question_text,
        response, timestamp, metadata)
-     select '', (array_agg(id))[1 + i % 2], 'form', i % 40, 'user ' || i % 40, (array['consent', 'age', 'health'])[1 + i % 3], i % 3,
-       'Do you want to take part, or not?', case i % 4 when 0 then '"' || i || E'"\r\n–' when 1 then '' else 'Ndiyo' end,
-       '2026-03-01Z'::timestamptz + i / 2 * interval '1.000047 s', case when i % 5 > 0 then '{"platform": "web", "page": 12345678901234567890}'::jsonb end
+     select '', (array_agg(id))[1 + i % 2], 'form', i % 40, 'user ' || i % 40, (array['consent', 'health', 'age'])[1 + i % 3], i % 3,
+       case i % 3 when 1 then E'How is your health?\n- A. Good\n- B. ' || (array['Poor', 'Bad'])[1 + i / 120 % 2] else 'Do you want to take part, or not?' end,
+       case i % 4 when 0 then '"' || i || E'"\r\n–' when 1 then '' when 2 then 'Ndiyo' else chr(ascii('A') + i % 5) end,
+       '2026-03-01Z'::timestamptz + i / 2 * interval '2 h 1.000047 s', case when i % 5 > 0 then '{"platform": "web", "page": 12345678901234567890}'::jsonb end
      from generate_series(1, 1301) i, surveys where survey_name = $1 group by i`,
     [SURVEY],
   );
@@ -89,6 +90,7 @@ const isWholeCsv = (exchange: Exchange) =>
   !exchange.url.searchParams.has('layout') &&
   !exchange.url.searchParams.has('after') &&
   exchange.requestHeaders['accept-encoding'] !== 'gzip';
+const isDigests = ({ url }: { readonly url: URL }) => url.pathname.endsWith('/digests');
 const isSecondPage = ({ url, status }: Exchange) =>
   status === 200 && url.searchParams.get('pageSize') === '1000' && url.searchParams.has('after');
 
@@ -112,6 +114,8 @@ const onResponse = (how: NonNullable<Fault['onResponse']>): Fault => ({ onRespon
 const CSV = 'the CSV file is complete';
 const PAGES = 'paging returns every response once, in order, and then an empty page';
 const SAME = 'the CSV file and the pages have the same responses';
+const DIGESTS = 'the digests are those of the CSV file and the form data';
+const LABELS = 'with labels, a wide CSV file has those of the choices in place of their letters';
 const NDJSON = 'the NDJSON file has the same responses, one object per line';
 
 /** A fault, the statements that fail because of it, and the details of the first of them. */
@@ -180,9 +184,13 @@ const groups: readonly (readonly Case[])[] = [
     ],
     [
       'an ETag that is ignored',
-      { onRequest: ({ headers }) => delete headers['if-none-match'] },
-      ['ETag: 304 while a page or the list of surveys is the same'],
-      /^GET \/api\/v1\/surveys with If-None-Match: status: 200, expected 304$/,
+      {
+        onRequest: ({ url, headers }) => {
+          if (isDigests({ url })) delete headers['if-none-match'];
+        },
+      },
+      ['ETag: 304 while a page, the digests or the list of surveys is the same'],
+      /^GET \/api\/v1\/responses\/digests with If-None-Match: status: 200, expected 304$/,
     ],
     [
       'an error with a code beside its message',
@@ -200,7 +208,7 @@ const groups: readonly (readonly Case[])[] = [
         if (headers['x-total-count'] !== undefined)
           headers['x-total-count'] = String(Number(headers['x-total-count']) + 1);
       }),
-      [PAGES, CSV, NDJSON],
+      [PAGES, CSV, NDJSON, 'the summary counts the responses'],
       /^all pages: \d+ responses, X-Total-Count is \d+$/,
     ],
     [
@@ -244,6 +252,33 @@ const groups: readonly (readonly Case[])[] = [
   ],
   [
     [
+      'an hour without its digest',
+      onResponse((exchange) => {
+        if (isDigests(exchange) && exchange.url.searchParams.get('interval') === 'hour')
+          edit(exchange, (text) => text.replace(/"digests":\[.*?\},?/, '"digests":['));
+      }),
+      [DIGESTS],
+      /digests: hour 1: .*, expected \{"start":"2026-03-01T00:00:00\.000Z"/,
+    ],
+    [
+      'a summary of one response less',
+      onResponse((exchange) => {
+        if (exchange.url.pathname.endsWith('/summary'))
+          edit(exchange, (text) => text.replace(/"responses":(\d+)/, (_, n) => `"responses":${n - 1}`));
+      }),
+      ['the summary counts the responses'],
+      /summary: 1300 responses, X-Total-Count is 1301$/,
+    ],
+    [
+      'a choice with the label of another',
+      onResponse((exchange) => {
+        if (exchange.url.pathname.endsWith('/questions'))
+          edit(exchange, (text) => text.replace('"label":"Good"', '"label":"Poor"'));
+      }),
+      ['the codebook has the choices that the text of each question lists'],
+      /choices of "health": .*"Poor"/,
+    ],
+    [
       'a gzip file that differs from the plain one',
       onResponse((exchange) => {
         if (isFile(exchange, 'csv') && exchange.requestHeaders['accept-encoding'] === 'gzip')
@@ -280,6 +315,25 @@ const groups: readonly (readonly Case[])[] = [
     ],
   ],
   [
+    [
+      'a digest with a wrong digit',
+      onResponse((exchange) => {
+        if (isDigests(exchange))
+          edit(exchange, (text) =>
+            text.replace(/("digest":"[\da-f]*)(.)"/, (_, start, last) => `${start}${last === '0' ? 1 : 0}"`),
+          );
+      }),
+      [DIGESTS],
+      /digests: month 1: .*"start":"2026-03-01T00:00:00\.000Z"/,
+    ],
+    [
+      'a label of another row',
+      onResponse((exchange) => {
+        if (exchange.url.searchParams.get('value') === 'label') edit(exchange, (text) => text.replace('Poor', 'Bad'));
+      }),
+      [LABELS],
+      /columns=question: "health" of "user \d+": "Bad", expected "Poor"$/,
+    ],
     [
       'a gzip file without its end',
       onResponse((exchange) => {

@@ -4,10 +4,12 @@ import { generateApiKey } from '../../src/auth/api-key.ts';
 import { EXPOSED_HEADERS } from '../../src/http/exposed-headers.ts';
 import { API, type Reply, type TextReply, jsonOf, quoted } from './client.ts';
 import { csvRecords } from './csv-records.ts';
+import { checkDigests } from './digests.ts';
 import { Mismatch, NotTested, expectEqual, expectThat } from './expect.ts';
 import type { Check } from './run-checks.ts';
 import { CSV_COLUMNS, type Row, addRow, addTexts, expectRow } from './responses.ts';
 import { type Subject, hashing, megabytes } from './subject.ts';
+import { checkLabels, checkWide } from './wide.ts';
 
 const NO_KEY = { key: null };
 /** A suspended database wakes up in seconds. */
@@ -16,7 +18,6 @@ const WAKE_UP_PAUSE_MS = 3_000;
 /** A shorter body is not compressed. */
 const MIN_COMPRESSED_BYTES = 1024;
 
-const FORM_DATA_COLUMNS = ['surveyid', 'shortcode', 'survey_name', 'version', 'survey_created', 'metadata'];
 /**
  * What must hold for a running service, as docs/api.md describes it. To add a check, add a row: it needs a statement and a
  * function that throws a Mismatch, or a NotTested.
@@ -125,6 +126,8 @@ export const CHECKS: readonly Check<Subject>[] = [
       ];
       for (const [query, status, code, message] of refused)
         expectError(await client.get(`${API}/responses`, { query }), status, code, message);
+      const [query, ...error] = bad('interval', 'week');
+      expectError(await client.get(`${API}/responses/digests`, { query }), ...error);
     },
   },
   {
@@ -240,41 +243,47 @@ export const CHECKS: readonly Check<Subject>[] = [
   },
   {
     name: 'the wide CSV file is complete',
-    async run(subject) {
-      const { name: survey, total } = await subject.survey.known();
-      const query = { survey, until: subject.until, layout: 'wide' };
-      const reply = await subject.client.send(`${API}/responses/csv`, { query });
-      if (reply.status === 400) throw new NotTested('the survey does not fit the wide layout');
-      expectEqual(`${reply.request}: status`, reply.status, 200);
-      const records = csvRecords(reply.body());
-      const { value: columns } = await records.next();
-      expectEqual(`${reply.request}: first column`, columns?.[0], 'userid');
-      const count = await lengthOf(records);
-      expectThat(count > 0 && count <= total, `${reply.request}: ${count} records of ${total} responses`);
-      return `${count} records`;
+    run: checkWide,
+  },
+  {
+    name: 'the codebook has the choices that the text of each question lists',
+    async run({ codebook }) {
+      const questions = await codebook.check();
+      return `${questions.filter(({ choices }) => choices !== null).length} of ${questions.length} questions`;
     },
+  },
+  {
+    name: 'with labels, a wide CSV file has those of the choices in place of their letters',
+    run: checkLabels,
   },
   {
     name: 'form-data has a record for every form version',
-    async run(subject) {
-      const { name: survey } = await subject.survey.known();
-      const forms = (await subject.surveys.known()).filter((name) => name === survey).length;
-      const reply = await subject.client.send(`${API}/responses/form-data`, { query: { survey } });
-      expectEqual(`${reply.request}: status`, reply.status, 200);
-      const records = csvRecords(reply.body());
-      expectEqual(`${reply.request}: columns`, (await records.next()).value, FORM_DATA_COLUMNS);
-      const count = await lengthOf(records);
-      expectEqual(`${reply.request}: records`, count, forms);
-      return `${count} records`;
+    async run({ formData }) {
+      return `${(await formData.check()).forms} records`;
     },
   },
   {
-    name: 'ETag: 304 while a page or the list of surveys is the same',
+    name: 'the summary counts the responses',
+    async run(subject) {
+      const { name: survey } = await subject.survey.known();
+      const summary = await subject.json('/responses/summary', { survey, until: subject.until });
+      const { responses } = summary as { responses: number };
+      await subject.expectTotal(`GET ${API}/responses/summary`, responses);
+      return `${responses} responses`;
+    },
+  },
+  {
+    name: 'the digests are those of the CSV file and the form data',
+    run: checkDigests,
+  },
+  {
+    name: 'ETag: 304 while a page, the digests or the list of surveys is the same',
     async run(subject) {
       const { name: survey } = await subject.survey.known();
       for (const [path, query] of [
         ['/surveys', {}],
         ['/responses', { survey, until: subject.until }],
+        ['/responses/digests', { survey, until: subject.until }],
       ] as const) {
         const etag = (await subject.client.get(API + path, { query })).header('ETag');
         expectThat(etag !== undefined, `GET ${API}${path}: no ETag`);
@@ -365,12 +374,6 @@ function objectOf({ request }: Reply, line: string): Row {
   } catch {
     throw new Mismatch(`${request}: a line is not JSON: ${quoted(line)}`);
   }
-}
-
-async function lengthOf(records: AsyncIterable<unknown>): Promise<number> {
-  let length = 0;
-  for await (const _ of records) length++;
-  return length;
 }
 
 /** @throws Mismatch that lists the first responses with a problem */

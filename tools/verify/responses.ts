@@ -13,7 +13,8 @@ export const CSV_COLUMNS = [
   ...['question_text', 'response', 'timestamp', 'metadata', 'ad_id', 'pageid', 'translated_response'],
 ];
 
-const ROW_FIELDS = [...CSV_COLUMNS.filter((name) => name !== 'ad_id'), 'token'].toSpliced(2, 0, 'shortcode');
+/** The fields of a response, in the order of JSON. */
+export const FIELDS = CSV_COLUMNS.filter((name) => name !== 'ad_id').toSpliced(2, 0, 'shortcode');
 const NULLABLE = new Set(['parent_surveyid', 'pageid', 'translated_response']);
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(?:\d{3})?Z$/;
 
@@ -21,7 +22,7 @@ export type Row = Readonly<Record<string, unknown>> & { readonly timestamp: stri
 
 /** @throws Mismatch unless a response has the documented fields */
 export function expectRow(row: Row): void {
-  expectEqual('fields of a response', Object.keys(row), ROW_FIELDS);
+  expectEqual('fields of a response', Object.keys(row), [...FIELDS, 'token']);
   for (const [name, value] of Object.entries(row)) {
     const isValid =
       name === 'metadata'

@@ -1,6 +1,8 @@
 import { type Hash, createHash } from 'node:crypto';
-import { API, type Client, type Reply, jsonOf, quoted } from './client.ts';
+import { API, type Client, type Reply, type RequestOptions, jsonOf, quoted } from './client.ts';
+import { readCodebook } from './codebook.ts';
 import { csvRecords } from './csv-records.ts';
+import { Digest, hashOf } from './digest.ts';
 import { Mismatch, NotTested, expectEqual, expectThat } from './expect.ts';
 import { CSV_COLUMNS, type Row, addRow, addTexts, sortable, tokenOf } from './responses.ts';
 
@@ -9,6 +11,7 @@ import { CSV_COLUMNS, type Row, addRow, addTexts, sortable, tokenOf } from './re
  * rely on.
  */
 
+const FORM_DATA_COLUMNS = ['surveyid', 'shortcode', 'survey_name', 'version', 'survey_created', 'metadata'];
 const SURVEY_FIELDS = 'id,survey_name,shortcode,title,formid,created,metadata,translation_conf,off_time,timeouts'.split(
   ',',
 );
@@ -20,6 +23,7 @@ const MAX_CHOSEN = 100_000;
 /** Up to so many responses, pages are smaller, so that there are several. */
 const FEW_RESPONSES = 20_000;
 
+type Query = NonNullable<RequestOptions['query']>;
 /** A file or a sequence of pages that was read to its end. */
 interface Contents {
   readonly rows: number;
@@ -154,13 +158,40 @@ export class Subject {
     return { rows, pages, pageSize, digest: digest.digest('hex') };
   });
 
-  /** @returns the responses of a page */
-  async page(query: Readonly<Record<string, string | number | undefined>>): Promise<Row[]> {
-    const reply = await this.client.get(`${API}/responses`, { query });
+  /** The survey's form versions: their number, the shortcode of each by its id, and the digest of the file. */
+  readonly formData = this.#fact(async () => {
+    const { name: survey } = await this.survey.known();
+    const forms = (await this.surveys.known()).filter((name) => name === survey).length;
+    const reply = await this.client.send(`${API}/responses/form-data`, { query: { survey } });
     expectEqual(`${reply.request}: status`, reply.status, 200);
-    const body = jsonOf(reply) as { responses: Row[] };
-    expectThat(Array.isArray(body.responses) && Object.keys(body).length === 1, `${reply.request}: not a page`);
+    const records = csvRecords(reply.body());
+    expectEqual(`${reply.request}: columns`, (await records.next()).value, FORM_DATA_COLUMNS);
+    const digest = new Digest();
+    const shortcodes = new Map<string, string | null>();
+    for await (const cells of records) {
+      const [id, shortcode = null] = cells;
+      shortcodes.set(id ?? '', shortcode);
+      digest.add(hashOf(cells));
+    }
+    expectEqual(`${reply.request}: records`, digest.records, forms);
+    return { forms, shortcodes, digest: String(digest) };
+  });
+
+  /** The survey's questions. */
+  readonly codebook = this.#fact(() => readCodebook(this));
+
+  /** @returns the responses of a page */
+  async page(query: Query): Promise<Row[]> {
+    const body = (await this.json('/responses', query)) as { responses: Row[] };
+    expectThat(Array.isArray(body.responses) && Object.keys(body).length === 1, `GET ${API}/responses: not a page`);
     return body.responses;
+  }
+
+  /** The JSON at a path under {@link API}. @throws Mismatch unless the status is 200 */
+  async json(path: string, query: Query): Promise<unknown> {
+    const reply = await this.client.get(API + path, { query });
+    expectEqual(`${reply.request}: status`, reply.status, 200);
+    return jsonOf(reply);
   }
 
   /** Requests a file of the survey's responses. @throws Mismatch unless the status is 200 */
