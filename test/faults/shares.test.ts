@@ -75,6 +75,7 @@ function hold(applies: (exchange: Exchange) => boolean) {
 /** Recognises an export's pages after the first, which has 500 rows and decides the status. */
 const isLaterPage = ({ query: sql, params }: Exchange) => sql.includes('question_text') && Number(params[0]) !== 500;
 const isCount = ({ query: sql }: Exchange) => sql.includes('select count(*) from responses');
+const isDigests = ({ query: sql }: Exchange) => sql.includes('md5(');
 
 type Send = (survey: TestSurvey, headers?: Record<string, string>) => Promise<{ readonly status: number }>;
 
@@ -83,6 +84,8 @@ const page =
   ({ name, account: { key } }, headers = {}) =>
     fetchApi(`/responses${query({ survey: name, ...parameters })}`, { key, headers });
 const count = page({ pageSize: 1, count: 'true' });
+const digests: Send = ({ name, account: { key } }, headers = {}) =>
+  fetchApi(`/responses/digests${query({ survey: name })}`, { key, headers });
 
 /** Starts a download whose client reads nothing yet. */
 async function begin(path: string, { account: { key } }: TestSurvey, headers = {}): Promise<IncomingMessage> {
@@ -203,6 +206,7 @@ test('ten accounts have a scan each that no other can take, and two at most', as
 test.each<[what: string, running: number, applies: (exchange: Exchange) => boolean, send: Send]>([
   ['exports', 4, isLaterPage, exported],
   ['counts', 2, isCount, count],
+  ['digests', 2, isDigests, digests],
 ])('of many %s of an account, %i run and four wait; the others get 429 at once', async (_, running, applies, send) => {
   const { headers, held, release } = hold(applies);
   const first = times(running, (i) => send(withKey(i), headers));
