@@ -18,6 +18,8 @@ export interface Summary {
   readonly last: string | null;
   /** The days with responses, in order. */
   readonly days: readonly Day[];
+  /** How many participants a wide file leaves out, whom the other numbers do not count. */
+  readonly left_out: number;
 }
 
 export interface Day {
@@ -105,7 +107,7 @@ export function createApi(key: string, onRefused: () => void): Api {
     summary: (params, signal) =>
       json<Summary>('/responses/summary', params, signal).catch((error: unknown) => {
         if (error instanceof ApiError && error.code === 'no_responses')
-          return { responses: 0, participants: 0, first: null, last: null, days: [] };
+          return { responses: 0, participants: 0, first: null, last: null, days: [], left_out: 0 };
         throw error;
       }),
   };

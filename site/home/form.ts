@@ -1,10 +1,10 @@
 import { element } from '../shared/dom.ts';
-import { type Summary, explain, pause } from './api.ts';
+import { explain, pause } from './api.ts';
 import { type Choice, choiceList } from './choices.ts';
 import { radios, select } from './controls.ts';
 import { dateField } from './dates.ts';
 import { metadataKeys, questionsOf, formsOf } from './offers.ts';
-import { FORMATS, filtersOf, formatOf, isWide } from './selection.ts';
+import { FORMATS, countedOf, formatOf, isWide } from './selection.ts';
 import type { Session } from './session.ts';
 import { type options, form as texts } from './texts.ts';
 
@@ -101,34 +101,26 @@ export function downloadForm(
 
   let counting = new AbortController();
   let counted = '';
-  let found: Summary | undefined;
   /** Counts the selected responses, unless the same ones were counted before. */
   async function count(chosen: URLSearchParams): Promise<void> {
-    const filters = filtersOf(chosen);
-    if (counted === String(filters)) return;
-    counted = String(filters);
+    const params = countedOf(chosen);
+    if (counted === String(params)) return;
+    counted = String(params);
     counting.abort();
     counting = new AbortController();
     const current = AbortSignal.any([counting.signal, signal]);
-    found = undefined;
     button.disabled = false;
     state.textContent = texts.counting;
     try {
       await pause(REST_MS, current);
-      found = await api.summary(filters, current);
-      showMatch();
+      const found = await api.summary(params, current);
+      state.textContent = texts.match(found);
+      button.disabled = found.responses === 0;
     } catch (error) {
       if (current.aborted) return;
       counted = '';
       state.textContent = explain(error);
     }
-  }
-  function showMatch(): void {
-    if (!found) return;
-    const chosen = read();
-    const leavesOut = isWide(chosen) && (chosen.has('require_metadata') || chosen.get('repeats') === 'drop');
-    state.textContent = found.responses === 0 ? texts.nothing : texts.match(found, leavesOut);
-    button.disabled = found.responses === 0;
   }
 
   function update(): void {
@@ -137,7 +129,6 @@ export function downloadForm(
     table.hidden = accepts.length === 0;
     for (const { row, name, forWide } of controls)
       row.hidden = !accepts.includes(name) || (forWide && !isWide(chosen) && accepts.includes('layout'));
-    showMatch();
     void count(chosen);
     on.change(chosen);
   }

@@ -23,8 +23,10 @@ interface Format {
 
 const FILTERS = ['since', 'until', 'shortcode', 'question_ref', 'userid'];
 const TABLE = ['layout', 'metadata'];
+/** Parameters of the wide layout that can leave out participants. */
+const LEAVE_OUT = ['repeats', 'require_metadata'];
 /** Parameters of the wide layout only. */
-const WIDE = ['value', 'repeats', 'columns', 'require_metadata'];
+const WIDE = ['value', 'columns', ...LEAVE_OUT];
 
 /** The formats, by their names in the URL. The first is the default. */
 export const FORMATS: Readonly<Record<FormatName, Format>> = {
@@ -56,13 +58,21 @@ export const formatOf = (selection: URLSearchParams): FormatName => {
   return (name in FORMATS ? name : Object.keys(FORMATS)[0]) as FormatName;
 };
 
-/** The survey and the filters. */
-export const filtersOf = (selection: URLSearchParams): Params =>
-  [...selection].filter(([name, value]) => value !== '' && ['survey', ...FILTERS].includes(name));
-
 /** Whether the table has one row per participant. */
 export const isWide = (selection: URLSearchParams): boolean =>
   selection.get('layout') === 'wide' && FORMATS[formatOf(selection)].accepts.includes('layout');
+
+const pickFrom = (selection: URLSearchParams, names: readonly string[]): Params =>
+  [...selection].filter(([name, value]) => value !== '' && names.includes(name));
+
+/** The survey and the filters. */
+const filtersOf = (selection: URLSearchParams) => pickFrom(selection, ['survey', ...FILTERS]);
+
+/** The parameters with which the API counts what the file will have. */
+export const countedOf = (selection: URLSearchParams): Params => [
+  ...filtersOf(selection),
+  ...(isWide(selection) ? pickFrom(selection, LEAVE_OUT) : []),
+];
 
 /**
  * The file that a selection describes. Parameters that its format does not accept are left out.
@@ -73,11 +83,8 @@ export const isWide = (selection: URLSearchParams): boolean =>
 export function downloadRequestOf(selection: URLSearchParams): DownloadRequest & { readonly file: string } {
   const name = formatOf(selection);
   const { path, file, format, accepts, adds = [] } = FORMATS[name];
-  const options = [...selection].filter(
-    ([option, value]) =>
-      value !== '' &&
-      accepts.includes(option) &&
-      (isWide(selection) || !accepts.includes('layout') || !WIDE.includes(option)),
+  const options = pickFrom(selection, accepts).filter(
+    ([option]) => isWide(selection) || !accepts.includes('layout') || !WIDE.includes(option),
   );
   return {
     survey: selection.get('survey') ?? '',

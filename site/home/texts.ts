@@ -196,10 +196,17 @@ export const form = {
     },
   },
   counting: 'Counting…',
-  nothing: 'No responses match. Change the selection.',
-  /** @param leavesOut whether the table leaves out participants */
-  match: (found: { readonly responses: number; readonly participants: number }, leavesOut: boolean) =>
-    `Selected: ${responses(found.responses)} from ${participants(found.participants)}${leavesOut ? ', including participants who will be left out' : ''}`,
+  /** What the file will have. */
+  match(found: { readonly responses: number; readonly participants: number; readonly left_out: number }) {
+    const leftOut = found.left_out;
+    const verb = leftOut === 1 ? 'is' : 'are';
+    if (found.responses > 0) {
+      const others = leftOut === 0 ? '' : `. ${participants(leftOut)} ${verb} left out.`;
+      return `Selected: ${responses(found.responses)} from ${participants(found.participants)}${others}`;
+    }
+    if (leftOut === 0) return 'No responses match. Change the selection.';
+    return `${leftOut === 1 ? 'The only participant' : `All ${participants(leftOut)}`} ${verb} left out. Change the selection.`;
+  },
   download: 'Download',
 };
 

@@ -23,6 +23,7 @@ beforeAll(async () => {
       question_ref: `q${hour % 3}`,
       question_text: `Question ${hour % 3}?`,
       timestamp: new Date(Date.UTC(2026, 2, 1, hour)).toISOString(),
+      flowid: hour % 7 === 1 ? `${hour}` : '1', // participant 1 took the forms often
       response: `answer, "${hour}"`,
       translated_response: hour % 5 === 0 ? `translated ${hour}` : null,
       metadata: JSON.stringify(hour % 7 === 0 ? { tester: true } : { cluster: `c${hour % 3}`, 'a "key"': hour }),
@@ -94,7 +95,7 @@ describe('the number of matching responses, the link and the program', () => {
     };
     await using opened = await open(parameters, { timezoneId: 'Asia/Kolkata' });
     const { page } = opened;
-    await match(page, 'including participants who will be left out');
+    await match(page, 'Selected: ');
     await page
       .getByLabel('If several forms ask the same question', { exact: true })
       .selectOption('one column for all forms');
@@ -114,6 +115,35 @@ describe('the number of matching responses, the link and the program', () => {
     const { page } = opened;
     await page.getByLabel('To', { exact: true }).fill('2026-04-24');
     expect(parametersOf(page)).toEqual([['until', '2026-04-24T21:00:00.000Z']]);
+  });
+
+  test('the numbers are those of the file, with how many participants it leaves out', async () => {
+    await using opened = await open({ layout: 'wide' });
+    const { page } = opened;
+    const expectNumber = (text: string) => page.getByText(text, { exact: true }).waitFor();
+    const repeats = page.getByLabel('If someone took a form more than once');
+    const rowsPer = (name: string) => page.getByLabel(`One row per ${name}`);
+
+    await expectNumber('Selected: 240 responses from 7 participants');
+    await repeats.selectOption('leave the participant out');
+    await expectNumber('Selected: 205 responses from 6 participants. 1 participant is left out.');
+    await choose(page, 'Leave out testers', 'cluster');
+    await expectNumber('Selected: 170 responses from 5 participants. 2 participants are left out.');
+    await rowsPer('answer').check();
+    await expectNumber('Selected: 240 responses from 7 participants');
+
+    await rowsPer('participant').check();
+    const download = page.getByRole('button', { name: 'Download', exact: true });
+    await page.getByLabel('Participant ID').fill('participant 1');
+    await expectNumber('The only participant is left out. Change the selection.');
+    expect(await download.isDisabled()).toBe(true);
+    await page.getByLabel('Participant ID').fill('');
+    await page.getByRole('group', { name: 'Leave out testers' }).getByLabel('tester').check();
+    await expectNumber('All 7 participants are left out. Change the selection.');
+    await page.getByLabel('Codebook').check();
+    await expectNumber('Selected: 240 responses from 7 participants');
+    expect(await download.isDisabled()).toBe(false);
+    expect(opened.problems).toEqual([]);
   });
 
   test('what a format does not take is neither offered nor sent', async () => {
