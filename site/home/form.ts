@@ -19,6 +19,12 @@ interface FormEvents {
   readonly download: (selection: URLSearchParams) => void;
 }
 
+interface DownloadForm {
+  readonly element: HTMLFormElement;
+  /** Offers the texts of choices in place of their letters. */
+  readonly offerLabels: () => void;
+}
+
 /**
  * The form to choose what is downloaded.
  *
@@ -29,7 +35,7 @@ export function downloadForm(
   selection: URLSearchParams,
   signal: AbortSignal,
   on: FormEvents,
-): HTMLFormElement {
+): DownloadForm {
   const survey = selection.get('survey') as string;
   const since = dateField('since', texts.since, selection.get('since'), false);
   const until = dateField('until', texts.until, selection.get('until'), true);
@@ -50,6 +56,10 @@ export function downloadForm(
   });
   userid.autocomplete = 'off';
   const pick = (name: keyof typeof options) => ({ row: select(name, selection.get(name)), name, forWide: true });
+  const answers = pick('value');
+  const answerList = answers.row.querySelector('select') as HTMLSelectElement;
+  const labels = answerList.querySelector('[value="label"]') as HTMLOptionElement;
+  if (!labels.selected) labels.remove(); // a link may have selected them
   /** The controls of the table, with their parameters; some are for the wide layout only. */
   const controls = [
     {
@@ -57,7 +67,9 @@ export function downloadForm(
       name: 'layout',
       forWide: false,
     },
-    ...(['value', 'repeats', 'columns'] as const).map(pick),
+    answers,
+    pick('repeats'),
+    pick('columns'),
     { row: lists.require_metadata.row, name: 'require_metadata', forWide: true },
     { row: lists.metadata.row, name: 'metadata', forWide: false },
   ];
@@ -139,5 +151,10 @@ export function downloadForm(
     on.download(read());
   });
   update();
-  return form;
+  return {
+    element: form,
+    offerLabels() {
+      if (!labels.selected) answerList.append(labels);
+    },
+  };
 }

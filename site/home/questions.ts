@@ -12,17 +12,26 @@ export interface Question {
   readonly question_text: string;
   readonly responses: number;
   readonly participants: number;
+  /** The lettered choices that the text lists, at least two; null if it lists none. */
+  readonly choices: readonly { readonly value: string; readonly label: string }[] | null;
 }
 
 /**
  * The questions of a survey that have responses.
  *
  * @param survey its name
+ * @param onLoad called with the questions
  */
-export function questionsView({ api }: Session, survey: string, signal: AbortSignal): HTMLElement {
+export function questionsView(
+  { api }: Session,
+  survey: string,
+  signal: AbortSignal,
+  onLoad: (questions: readonly Question[]) => void,
+): HTMLElement {
   const { node } = loaded(
     () => api.json<{ questions: Question[] }>('/responses/questions', [['survey', survey]], signal),
     ({ questions }) => {
+      onLoad(questions);
       const list = element('tbody', {});
       const head = texts.columns.map((name) => element('th', { scope: 'col' }, name));
       const frame = element('table', {}, element('thead', {}, element('tr', {}, ...head)), list);
@@ -40,7 +49,14 @@ export function questionsView({ api }: Session, survey: string, signal: AbortSig
   );
 }
 
-function questionRow({ shortcode, question_ref, question_text, responses, participants }: Question): HTMLElement {
+function questionRow({
+  shortcode,
+  question_ref,
+  question_text,
+  responses,
+  participants,
+  choices,
+}: Question): HTMLElement {
   return element(
     'tr',
     {},
@@ -55,8 +71,22 @@ function questionRow({ shortcode, question_ref, question_text, responses, partic
         ' · ',
         element('bdi', {}, cut(shortcode, 80)),
       ),
+      choices ? choiceList(choices) : undefined,
     ),
     element('td', {}, number(responses)),
     element('td', {}, number(participants)),
   );
 }
+
+/** Closed at first, because the text of the question lists them, too. */
+const choiceList = (choices: NonNullable<Question['choices']>) =>
+  element(
+    'details',
+    {},
+    element('summary', {}, texts.choices(choices.length)),
+    element(
+      'ul',
+      {},
+      ...choices.map(({ value, label }) => element('li', {}, `${value} = `, element('bdi', {}, cut(label)))),
+    ),
+  );

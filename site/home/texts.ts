@@ -125,6 +125,7 @@ export const questions = {
   count: (count: number) => counted(count, 'question', 'questions'),
   columns: ['Question', 'Responses', 'Participants'],
   text: 'Text of the question',
+  choices: (count: number) => counted(count, 'choice', 'choices'),
 };
 
 export const newest = {
@@ -214,7 +215,11 @@ export const form = {
 export const options = {
   value: {
     label: 'Answers',
-    choices: { '': 'as they were given', translated: 'translated, where there is a translation' },
+    choices: {
+      '': 'as they were given',
+      translated: 'translated, where there is a translation',
+      label: 'choices as text, not letters',
+    },
   },
   repeats: {
     label: 'If someone took a form more than once',

@@ -42,7 +42,7 @@ async function openSurvey(): Promise<OpenPage> {
     Array.from({ length: 120 }, (_, i) => ({
       userid: `participant ${i % 7}`,
       question_ref: `${'q'.repeat(i)}${i % 60}`,
-      question_text: `Question ${'x'.repeat(i * 5)}?`,
+      question_text: `Question ${'x'.repeat(i * 5)}?\nA) Yes\nB) ${'No'.repeat(1 + i)}`,
       timestamp: new Date(Date.UTC(2026, 2, 1, 5 * i)).toISOString(),
       response: `Answer ${'y'.repeat(i * 5)}`,
       translated_response: i % 3 === 0 ? `Translation ${i}` : null,

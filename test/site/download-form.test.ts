@@ -21,10 +21,10 @@ beforeAll(async () => {
       form: hour % 4,
       userid: `participant ${hour % 7}`,
       question_ref: `q${hour % 3}`,
-      question_text: `Question ${hour % 3}?`,
+      question_text: `Question ${hour % 3}?${hour % 3 === 0 ? '\nA) A tap at home\nB) A river' : ''}`,
       timestamp: new Date(Date.UTC(2026, 2, 1, hour)).toISOString(),
       flowid: hour % 7 === 1 ? `${hour}` : '1', // participant 1 took the forms often
-      response: `answer, "${hour}"`,
+      response: hour % 6 === 0 ? 'A' : `answer, "${hour}"`,
       translated_response: hour % 5 === 0 ? `translated ${hour}` : null,
       metadata: JSON.stringify(hour % 7 === 0 ? { tester: true } : { cluster: `c${hour % 3}`, 'a "key"': hour }),
     })),
@@ -146,6 +146,27 @@ describe('the number of matching responses, the link and the program', () => {
     expect(opened.problems).toEqual([]);
   });
 
+  test('choices as text are offered only if questions list choices, and kept if a link has them', async () => {
+    const labels = 'choices as text, not letters';
+    await using opened = await open({ layout: 'wide' });
+    const { page } = opened;
+    await page.getByLabel('Answers', { exact: true }).selectOption(labels);
+    expect(new URL(page.url()).searchParams.get('value')).toBe('label');
+
+    const without = await createSurvey(survey.account);
+    await addResponses(without, [{ question_text: 'Name a choice' }]);
+    for (const value of ['', 'label']) {
+      await page.goto(new URL(`/${query({ survey: without.name, layout: 'wide', value })}`, page.url()).href);
+      await enterKey(page, survey.account.key);
+      await page.getByRole('region', { name: 'Questions' }).getByText('Name a choice').waitFor();
+      const answers = page.getByLabel('Answers', { exact: true });
+      expect(await answers.getByRole('option', { name: labels }).count()).toBe(value === '' ? 0 : 1);
+      expect(await answers.inputValue()).toBe(value);
+      expect(new URL(page.url()).searchParams.get('value') ?? '').toBe(value);
+    }
+    expect(opened.problems).toEqual([]);
+  });
+
   test('what a format does not take is neither offered nor sent', async () => {
     await using opened = await open();
     const { page } = opened;
@@ -171,6 +192,7 @@ const programs: [name: string, selection: Record<string, string | string[]>, pat
     {
       format: 'csv-excel',
       layout: 'wide',
+      value: 'label',
       question_ref: ['q0', 'q1'],
       metadata: 'a "key"',
       require_metadata: 'cluster',

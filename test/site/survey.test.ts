@@ -142,6 +142,26 @@ test('lists the questions with their numbers, 50 at a time, and finds one of 1,2
   expectNoProblems(open);
 });
 
+test('lists the choices of a question on request, as text', async () => {
+  const survey = await create();
+  const labels = ['<img src=x onerror=alert(1)>', 'نعم <b>', `نعم ${'long'.repeat(200)}`];
+  const lines = labels.map((label, i) => `\n${'abc'[i]}) ${label}`);
+  await addResponses(survey, [{ question_text: `Which?${lines.join('')}` }]);
+  await using open = await openSurvey(survey, { width: 320 });
+  const { page } = open;
+  const questions = page.getByRole('region', { name: 'Questions' });
+  await questions.getByText('3 choices', { exact: true }).press('Enter');
+  const choices = questions.getByRole('listitem');
+  expect(await choices.allInnerTexts()).toEqual([
+    `A = ${labels[0]}`,
+    `B = ${labels[1]}`,
+    `C = ${labels[2]?.slice(0, 300)}…`,
+  ]);
+  expect(await choices.locator('bdi:dir(rtl)').count()).toBe(2); // each has the direction of its own text
+  expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(320);
+  expectNoProblems(open);
+});
+
 test('shows the newest responses, older ones on request, and new ones after a check', async () => {
   const survey = await create();
   await addMany(survey, 60, 40_000);
