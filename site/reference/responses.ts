@@ -37,19 +37,22 @@ const bodyOf = (type: string, { schema, example, examples = {} }: MediaTypeObjec
 const headersOf = (headers: readonly [name: string, header: Header][]) =>
   headers.length === 0 ? [] : [element('p', {}, 'Headers'), headerList(headers)];
 
-/** Lists the fields of an object, or of the objects in an array at any depth. */
-function fieldsOf(schema: Schema): HTMLElement[] {
+/**
+ * Lists the fields of an object, or of the objects in an array, and then those of their own objects and arrays.
+ *
+ * @param array what an array is called
+ */
+function fieldsOf(schema: Schema, array: readonly (Node | string)[] = ['the array']): HTMLElement[] {
   const inner = schema.items as Schema | undefined;
-  if (inner) return [element('p', {}, 'An array. Each element:'), ...fieldsOf(inner)];
+  if (inner) return [element('p', {}, 'Each element of ', ...array, ':'), ...fieldsOf(inner)];
   const fields = Object.entries(schema.properties ?? {}) as [string, Schema][];
-  const [first] = fields;
-  if (!first) return [];
+  if (fields.length === 0) return [];
   const terms = fields.map(([name, field]) => ({
     name,
     type: field.type === 'array' ? 'array' : typeOf(field),
     description: field.description ?? '',
   }));
-  return [termList(terms), ...(fields.length === 1 ? fieldsOf(first[1]) : [])];
+  return [termList(terms), ...fields.flatMap(([name, field]) => fieldsOf(field, [element('code', {}, name)]))];
 }
 
 export const headerList = (headers: readonly [name: string, header: Header][]) =>

@@ -54,6 +54,20 @@ describe('the reference page', () => {
     expect(await page.getByLabel('API key').inputValue()).toBe('');
   });
 
+  test('lists the fields of a response, also of the objects in its arrays', async () => {
+    await using open = await openReference();
+    const body = open.page.locator('#listQuestions .responses details').filter({ hasText: 'The questions;' });
+    await body.locator('summary').press('Enter');
+    expect(await body.locator('p').filter({ hasText: 'Each element' }).allTextContents()).toEqual([
+      'Each element of questions:',
+      'Each element of choices:',
+    ]);
+    const fields = await body.locator('dl').evaluateAll((lists) => lists.map((list) => list.textContent));
+    expect(fields[0]).toBe('questions array');
+    expect(fields[1]).toContain('choices array or null');
+    expect(fields[2]).toMatch(/^value string.*label string$/);
+  });
+
   test('reads only the beginning of a large file, and downloads all of it on request', async () => {
     await using open = await openReference();
     const endpoint = await send(open.page, 'exportCsv');
