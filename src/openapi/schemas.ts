@@ -86,7 +86,7 @@ const questionFields: Fields<(typeof CODEBOOK_COLUMNS)[number]> = {
       required: ['value', 'label'],
       properties: {
         value: { type: 'string', pattern: '^[A-Z]$', description: 'The letter.' },
-        label: { type: 'string', minLength: 1 },
+        label: { type: 'string', minLength: 1, description: 'The text of the choice.' },
       },
     },
   },
@@ -125,7 +125,7 @@ const intervalFields: Fields<keyof Digests['digests'][number]> = {
 
 const digestsFields: Fields<keyof Digests> = {
   version: { type: 'integer', const: 1, description: 'The version of the computation.' },
-  interval: { type: 'string', enum: ['day', 'hour', 'month'] },
+  interval: { type: 'string', enum: ['day', 'hour', 'month'], description: 'What each digest covers, in UTC.' },
   forms: { ...DIGEST, description: 'The digest of all records of `/responses/form-data`, whatever the filters.' },
   digests: {
     type: 'array',

@@ -9,7 +9,7 @@ const START_LENGTHS = { month: 'YYYY-MM'.length, day: 'YYYY-MM-DD'.length, hour:
 /** With more, the service refuses. */
 const MAX_INTERVALS = 20_000;
 
-type Interval = keyof typeof START_LENGTHS;
+export type Interval = keyof typeof START_LENGTHS;
 
 /** Compares the digests of each interval with those of the CSV file, which is read once, and of the form data. */
 export async function checkDigests(subject: Subject): Promise<string> {
@@ -68,7 +68,7 @@ async function computeDigests(subject: Subject): Promise<Record<Interval, Readon
 }
 
 /** The start of the interval of a timestamp. */
-function startOf(timestamp: string, interval: Interval): string {
+export function startOf(timestamp: string, interval: Interval): string {
   const start = timestamp.slice(0, START_LENGTHS[interval]);
   return start + '0000-01-01T00:00:00.000Z'.slice(start.length);
 }

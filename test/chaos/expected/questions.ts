@@ -1,4 +1,4 @@
-import { choicesJson } from '../../support/choices.ts';
+import { choicesOf } from '../../../tools/verify/choices.ts';
 import type { FormVersion, Response } from '../model/account.ts';
 import { byCreation, compareLists } from '../model/order.ts';
 import { millisecondsOf, timestampOf } from '../model/moment.ts';
@@ -56,7 +56,7 @@ const codebook = (questions: readonly Question[], parameters: Parameters): Cells
     participantsOf(entry.group),
     timestampOf(entry.group[0]?.at ?? 0),
     timestampOf(entry.group.at(-1)?.at ?? 0),
-    choicesJson(entry.group.at(-1)?.questionText ?? ''),
+    choicesJson(entry),
   ]);
 
 export const codebookTable = (questions: readonly Question[], parameters: Parameters): Cells[] => [
@@ -77,6 +77,11 @@ export function codebookJson(questions: readonly Question[], parameters: Paramet
 }
 
 const participantsOf = (rows: readonly Response[]) => String(new Set(rows.map(({ userid }) => userid)).size);
+
+function choicesJson({ group }: Question): string | null {
+  const choices = choicesOf(group.at(-1)?.questionText ?? '');
+  return choices && JSON.stringify(choices);
+}
 
 /** @param leftOut the number of participants who are not in the rows because of the parameters */
 export function summaryJson(rows: readonly Response[], { timezone = 'UTC' }: Parameters, leftOut: number): string {
