@@ -29,8 +29,14 @@ const QUERY_CANCELED = '57014';
 const TRANSIENT_WITHOUT_CODE = /connection closed|error communicating|timeout/i;
 /** workerd's error for a request that has used up the subrequests its plan allows. */
 const OUT_OF_SUBREQUESTS = /too many subrequests/i;
-/** Neon's words for an exceeded quota, and for a compute that was deleted or disabled. */
-const NOT_AVAILABLE = /quota|endpoint (?:cannot be found|is disabled)/i;
+/** A wrong password. For a deleted project, Neon's proxy sends the same words, without the code. */
+const INVALID_PASSWORD = '28P01';
+/**
+ * The words with which Neon's proxy refuses connections, with status 400 or 500 and without a code: an exceeded quota, a compute
+ * that is disabled or deleted, a password that is wrong or whose project is deleted, and an address that is not on the list.
+ */
+const NOT_AVAILABLE =
+  /quota|endpoint (?:has been|is) disabled|endpoint (?:could not|cannot) be found|password authentication failed|not allowed to connect/i;
 const NOT_WORTH_RETRYING = /authenticat|password/i;
 
 /**
@@ -69,7 +75,8 @@ export function failureOf(error: unknown): DatabaseError {
 }
 
 function kindOf(code: string | undefined, message: string): FailureKind {
-  if (code === QUERY_CANCELED) return 'unavailable';
+  if (code === QUERY_CANCELED || code === INVALID_PASSWORD) return 'unavailable';
+  if (!code && NOT_AVAILABLE.test(message)) return 'unavailable';
   const transient = code ? TRANSIENT_SQLSTATE.test(code) : TRANSIENT_WITHOUT_CODE.test(message);
   return transient ? 'transient' : 'defect';
 }

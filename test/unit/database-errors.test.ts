@@ -18,7 +18,8 @@ describe('a status of the SQL endpoint', () => {
     [500, 'Your account has exceeded the compute time quota.', 'unavailable'],
     [500, 'The requested endpoint cannot be found', 'unavailable'],
     [500, 'endpoint is disabled', 'unavailable'],
-    [500, 'password authentication failed', 'defect'],
+    [500, 'password authentication failed', 'unavailable'],
+    [500, 'authentication failed', 'defect'],
     [401, '', 'defect'],
     [413, '', 'defect'],
   ])('%i %s', (status, body, kind) => {
@@ -40,6 +41,12 @@ describe('an error of the driver', () => {
     ['', 'timeout waiting for server', 'transient'],
     ['57014', 'canceling statement due to statement timeout', 'unavailable'],
     ['42P01', 'relation does not exist', 'defect'],
+    [undefined, 'The endpoint has been disabled. Enable it using the API and retry.', 'unavailable'],
+    [undefined, 'The requested endpoint could not be found, or you have no access to it.', 'unavailable'],
+    [undefined, `password authentication failed for user 'worker'`, 'unavailable'],
+    ['28P01', 'password authentication failed for user "worker"', 'unavailable'],
+    [undefined, 'This IP address 192.0.2.1 is not allowed to connect to this endpoint.', 'unavailable'],
+    ['22P02', 'invalid input syntax for type uuid: "quota"', 'defect'],
     [undefined, 'anything else', 'defect'],
   ])('%s %s', (code, message, kind) => {
     expect(failureOf(Object.assign(new NeonDbError(message), { code })).kind).toBe(kind);

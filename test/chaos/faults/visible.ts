@@ -69,6 +69,15 @@ export const visible: readonly InjectedFault[] = [
     inject: (exchange) => exchange.reply(500, '{"message":"Your account has exceeded the compute time quota."}'),
   },
   {
+    name: 'a disabled compute',
+    refusals: [503],
+    inject: (exchange) =>
+      exchange.reply(
+        400,
+        '{"message":"The endpoint has been disabled. Enable it using the API and retry.","code":null}',
+      ),
+  },
+  {
     name: '507',
     refusals: [503, 400],
     inject: (exchange) => exchange.reply(507, 'response is too large (max is 67108864 bytes)'),
