@@ -54,8 +54,9 @@ const MIB = 1024 * 1024;
  * - The statement is cancelled when the client closes the connection. Each request starts with a clean session
  *   (conn_pool_lib.rs discards the session's state when a connection returns to the pool).
  *
- * One difference: the password is the gateway's, not the role's. The user of the connection string is the role that
- * statements run as, with the settings that `ALTER ROLE … SET` gave it.
+ * Two differences. The password is the gateway's, not the role's: the user of the connection string is the role that statements run
+ * as, with the settings that `ALTER ROLE … SET` gave it. And there is no PgBouncer, which on Neon's pooled host does not reset a
+ * session between the transactions of different clients.
  */
 export async function startSqlGateway(options: SqlGatewayOptions): Promise<SqlGateway> {
   const { database, password, maxConnections = 10 } = options;
