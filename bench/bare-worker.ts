@@ -1,13 +1,15 @@
 // The export engine alone, without keys, parameters, compression or any other feature around it.
 import { BASE_PATH } from '../src/app.ts';
 import { connect } from '../src/db/client.ts';
+import { QueryStats } from '../src/db/query-stats.ts';
 import { CSV_COLUMNS } from '../src/db/responses.ts';
 import { findSurvey } from '../src/db/surveys.ts';
 import { csvHeader } from '../src/encode/csv-cell.ts';
 import type { Env } from '../src/env.ts';
 import { csvPages } from '../src/formats/page-format.ts';
 import { streamChunks } from '../src/http/stream.ts';
-import { leaseExport, leaseRequest } from '../src/limits/limits.ts';
+import { leaseExport } from '../src/limits/exports.ts';
+import { leaseRequest } from '../src/limits/limits.ts';
 import { pageReader } from '../src/read/page-reader.ts';
 import { readAhead } from '../src/read/read-ahead.ts';
 
@@ -18,7 +20,8 @@ export default {
     const requestAbort = new AbortController();
     const signal = AbortSignal.any([request.signal, requestAbort.signal]);
     const lease = await leaseRequest('bench', signal);
-    const db = connect(env, undefined, lease);
+    const stats = new QueryStats();
+    const db = connect(env, stats, lease);
     const formVersions = await findSurvey(
       db,
       pathname.slice(BASE_PATH.length + 1),
@@ -27,7 +30,7 @@ export default {
     );
     const exportLease = await leaseExport(lease, signal);
     const reader = pageReader(db, { formVersions }, csvPages({ columns: CSV_COLUMNS }), signal, (query) => query());
-    const pages = readAhead(reader, exportLease, await reader.page({ limit: 500 }));
+    const pages = readAhead(reader, exportLease, await reader.page({ limit: 500 }), stats);
     async function* body() {
       yield csvHeader(CSV_COLUMNS);
       for await (const page of pages) {

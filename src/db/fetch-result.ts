@@ -31,7 +31,9 @@ export async function fetchResult(url: string, options: RequestInit & FetchOptio
   const { maxBytes = MAX_BYTES, raw, stats, reserve, ...init } = options;
   stats.requests++;
   // A redirect would send the password to another address. The endpoint has no reason for one.
+  const started = performance.now();
   const response = await fetch(url, { ...init, redirect: 'manual' });
+  stats.delayMs = Math.min(stats.delayMs, performance.now() - started);
   const { ok, status } = response;
   if (!ok) {
     const error = await readError(response);

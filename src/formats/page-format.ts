@@ -19,7 +19,7 @@ export interface PageFormat extends PageOptions {
 }
 
 /** Limits memory, because several pages of a file are held at a time. */
-const MAX_FILE_PAGE_BYTES = 8 * 1024 * 1024;
+const MAX_FILE_PAGE_BYTES = 4 * 1024 * 1024;
 
 /** Responses as CSV records, with the positions of their cells if requested. */
 export function csvPages({

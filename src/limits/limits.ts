@@ -1,5 +1,5 @@
 import { DatabaseError } from '../db/errors.ts';
-import { type ApiError, overloaded, tooManyExports, tooManyScans, tooMuchMemory } from '../http/errors.ts';
+import { type ApiError, overloaded, tooManyScans, tooMuchMemory } from '../http/errors.ts';
 import { Lease } from './lease.ts';
 import { Shares } from './shares.ts';
 
@@ -10,45 +10,31 @@ import { Shares } from './shares.ts';
  */
 
 const KIB = 1024;
-const MIB = 1024 * KIB;
+export const MIB = 1024 * KIB;
 
 /** How many requests of an account wait for the same thing. */
-const WAITING = 4;
+export const WAITING = 4;
 /** How long a request waits for memory or for another export to end, in milliseconds. */
-const WAIT_MS = 5_000;
+export const WAIT_MS = 5_000;
 /** How long a running file waits for memory, in milliseconds: it should not end because of others. */
 export const FILE_WAIT_MS = 20_000;
 /** How long a scan waits for others to end, in milliseconds. */
 const SCAN_WAIT_MS = 20_000;
 
-const PLACE_BYTES = 2 * MIB;
-const COMMON_BYTES = 22 * MIB;
+/** What an account can always have. */
+export const PLACE_BYTES = 1.5 * MIB;
+const COMMON_BYTES = 20 * MIB;
 /** The most memory that a request can ever have, in bytes. */
 export const MAX_BYTES = PLACE_BYTES + COMMON_BYTES;
-const memory = new Shares({ place: PLACE_BYTES, common: COMMON_BYTES, waiting: WAITING });
-const exports = new Shares({ place: 1, common: 6, most: 4, waiting: WAITING });
+export const memory = new Shares({ place: PLACE_BYTES, common: COMMON_BYTES, waiting: WAITING });
 const scans = new Shares({ place: 1, common: 2, most: 2, waiting: WAITING });
 /** Requests to the database. Those beyond the limit take turns: what waits is limited by its memory. */
 const queries = new Shares({ place: 1, common: 4, most: 5, waiting: Infinity });
-/** Pages of exports that are being read beside requests that should not wait for them. */
-const turns = new Shares({ place: 0, common: 1, waiting: Infinity });
 
 /** What a request takes besides its results and its body. Measured with 3,000 that wait. */
 const REQUEST_BYTES = 96 * KIB;
 /** What the runtime takes for a body that is being streamed, besides its bytes. Measured with gzip. */
 export const STREAM_BYTES = 384 * KIB;
-/** The usual size of an export's page in memory, in bytes. */
-export const EXPORT_PAGE_BYTES = 4.5 * MIB;
-/** Beside other exports, or requests that should not wait for them, pages are smaller, down to this part; further if there is no memory. */
-const SMALLEST_PART = 4;
-/** Pages of all exports, those being sent included. A single export has three, so that it waits for few round trips to the database. */
-const MAX_PAGES = 4;
-
-/** For this long after another account has requested a page of JSON, exports read one page at a time; milliseconds. */
-const TURNS_MS = 1_000;
-/** The longest that a page waits for its turn, in milliseconds. */
-const MAX_TURN_MS = 1_000;
-
 /** What a request holds. */
 export class RequestLease extends Lease {
   /** What its body takes while it is streamed, besides its bytes. */
@@ -170,91 +156,6 @@ export async function leaseRequest(account: string, signal: AbortSignal): Promis
     throw error;
   }
   return lease;
-}
-
-/** A running export. */
-export class ExportLease {
-  readonly #lease: RequestLease;
-  readonly #signal: AbortSignal;
-  /** The memory of its format. */
-  readonly format: Hold;
-  /** Pages read ahead or being sent. */
-  #pages = 0;
-
-  /** @param formatBytes what its format takes at least: no page takes it */
-  constructor(lease: RequestLease, signal: AbortSignal, formatBytes: number) {
-    this.#lease = lease;
-    this.#signal = signal;
-    this.format = lease.hold();
-    this.format.setAnyway(formatBytes);
-    lease.stream.setAnyway(STREAM_BYTES);
-  }
-
-  /** The size that pages should have, in bytes. */
-  get pageBytes(): number {
-    return EXPORT_PAGE_BYTES / (this.#isBesidePages() ? SMALLEST_PART : Math.min(SMALLEST_PART, exports.total));
-  }
-
-  /** Reserves the memory of a page. @returns undefined if there is none at the moment */
-  acquirePage(): Hold | undefined {
-    const { account } = this.#lease;
-    const hold = this.#lease.hold();
-    const share = Math.floor(MAX_PAGES / exports.accounts / exports.heldBy(account));
-    if (this.#pages > 0 && (this.#pages >= share || !hold.set(this.pageBytes))) return undefined;
-    this.#pages++;
-    return hold;
-  }
-
-  /** Releases the room of a page, which has been sent. */
-  releasePage(): void {
-    this.#pages--;
-  }
-
-  /**
-   * Reads a page, after a short wait if other accounts are requesting pages of JSON: a small page takes a few milliseconds of the
-   * database and of this isolate, and those of an export some hundred.
-   */
-  async read<T>(page: () => Promise<T>): Promise<T> {
-    const hasTurn = this.#isBesidePages() && (await this.#lease.acquire(turns, 1, MAX_TURN_MS, this.#signal));
-    if (!hasTurn) this.#lease.count(turns, 1);
-    try {
-      return await page();
-    } finally {
-      this.#lease.release(turns, 1);
-    }
-  }
-
-  #isBesidePages(): boolean {
-    const since = Date.now() - TURNS_MS;
-    return [...lastJsonPageAt].some(([account, time]) => account !== this.#lease.account && time >= since);
-  }
-}
-
-/**
- * Waits until another export may run.
- *
- * @param formatBytes what its format takes besides pages, whatever they hold
- * @throws ApiError 429 if the account has as many as it can have; 503 if all accounts together have
- */
-export async function leaseExport(lease: RequestLease, signal: AbortSignal, formatBytes = 0): Promise<ExportLease> {
-  if (!(await lease.acquire(exports, 1, WAIT_MS, signal)))
-    throw exports.holdsPlace(lease.account) ? tooManyExports(exports.heldBy(lease.account)) : overloaded();
-  await lease.reserve(PLACE_BYTES, signal); // so that it can always read its next page
-  return new ExportLease(lease, signal, formatBytes);
-}
-
-/** When each account last requested a page of JSON, the latest last. */
-const lastJsonPageAt = new Map<string, number>();
-
-/** Notes that an account requests a page of JSON, which the exports of others should not delay. */
-export function noteJsonPage({ account }: RequestLease): void {
-  const now = Date.now();
-  lastJsonPageAt.delete(account);
-  lastJsonPageAt.set(account, now);
-  for (const [other, time] of lastJsonPageAt) {
-    if (time >= now - TURNS_MS) return;
-    lastJsonPageAt.delete(other);
-  }
 }
 
 /**

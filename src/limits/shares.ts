@@ -43,6 +43,12 @@ export class Shares {
     return [...this.#held.values()].reduce((sum, held) => sum + held, 0);
   }
 
+  /** Whether a request waits. */
+  get isAwaited(): boolean {
+    this.#forgetEnded();
+    return this.#waiting.size > 0;
+  }
+
   heldBy(account: string): number {
     return this.#held.get(account) ?? 0;
   }

@@ -1,12 +1,16 @@
+import type { QueryStats } from '../db/query-stats.ts';
 import { type Cursor, isSamePosition } from '../responses/cursor.ts';
 import type { Range } from '../responses/selection.ts';
 import { suppressUnhandledRejection } from '../unhandled-rejection.ts';
-import { EXPORT_PAGE_BYTES, type ExportLease, type Hold } from '../limits/limits.ts';
+import { EXPORT_PAGE_BYTES, type ExportLease } from '../limits/exports.ts';
+import type { Hold } from '../limits/limits.ts';
 import { type Page, type PageReader, isShort } from './page-reader.ts';
 
 const MAX_PAGE_ROWS = 20_000;
-/** Besides the page that is being sent. More take more memory, and are faster only if the database is far away. */
-const PAGES_AHEAD = 2;
+/** Besides the page that is being sent. An account has five requests to the database at a time. */
+const MAX_PAGES_AHEAD = 5;
+/** A page that takes longer to send goes to a slow client, for which no pages are read ahead; milliseconds. */
+const SLOW_MS = 1_000;
 /** Page boundaries found in one query. */
 const BOUNDARIES = 16;
 /**
@@ -17,9 +21,12 @@ const MAX_WINDOW = 80_000;
 const WINDOWS = 4;
 
 /**
- * Reads the pages of an export in order, up to two ahead of the consumer. After the first page it finds the boundaries of the next
- * ones, and reads the pages between them in parallel: an export waits for one round trip to the database, not for one per page. If
- * the consumer pauses, reading stops once the pages ahead have arrived. Concurrent exports read fewer pages ahead (see limits.ts).
+ * Reads the pages of an export in order, ahead of the consumer. After the first page it finds the boundaries of the next ones, and
+ * reads the pages between them in parallel: an export waits for one round trip to the database, not for one per page. Concurrent
+ * exports read fewer pages ahead (see exports.ts).
+ *
+ * Memory that a page ahead takes is soon free again: either the page is sent, or, if its consumer is slow, it is released, and read
+ * again when it is needed.
  *
  * Every response stored before the start is returned exactly once. Pages are ranges between two keys, not row counts, so
  * responses stored in the meantime move no boundary; they are returned if they sort after what has been read.
@@ -28,11 +35,13 @@ const WINDOWS = 4;
  * the usual size, estimated from earlier windows. So no query walks further than its window, however few of the responses match.
  *
  * @param first the first page, already read; it is yielded first
+ * @param stats those of the reader's queries
  */
 export async function* readAhead(
   reader: PageReader,
   lease: ExportLease,
   first: Page,
+  stats: Pick<QueryStats, 'delayMs'>,
 ): AsyncGenerator<Page, void, void> {
   const { last } = first;
   yield first;
@@ -40,42 +49,77 @@ export async function* readAhead(
 
   let pageRows = rowsPerPage(first, lease.pageBytes);
   let windowKeys = pageRows; // as if all matched
+  let pagesAhead = 2;
   const ranges = planRanges(reader, last, () => ({ pageRows, windowKeys }));
-  let isPlanned = false;
+  /** The ranges of pages that were released unsent. */
+  const released: Promise<Range | undefined>[] = [];
+
+  const read = async (range: Range, hold: Hold) => {
+    const started = performance.now();
+    const page = await reader.page(range, hold);
+    pagesAhead = pagesToReadAhead(performance.now() - started, stats.delayMs);
+    return { range, hold, page };
+  };
   const readNext = async (hold: Hold) => {
-    const { value: range } = await ranges.next();
-    if (range) return { range, hold, page: await lease.read(() => reader.page(range, hold)) };
-    isPlanned = true;
-    hold.release();
-    lease.releasePage();
+    const range = await (released.shift() ?? ranges.next().then(({ value }) => value));
+    if (range) return lease.read(() => read(range, hold));
+    lease.releasePage(hold);
     return undefined;
   };
-  const ahead: ReturnType<typeof readNext>[] = [];
-  const fill = () => {
-    if (isPlanned) return;
-    while (ahead.length < PAGES_AHEAD) {
+  const ahead: { hold: Hold; reading: ReturnType<typeof readNext> }[] = [];
+  const fill = (pages: number) => {
+    while (ahead.length < pages) {
       const hold = lease.acquirePage();
       if (!hold) return;
-      ahead.push(suppressUnhandledRejection(readNext(hold)));
+      ahead.push({ hold, reading: suppressUnhandledRejection(readNext(hold)) });
     }
   };
+  const releaseAhead = () => {
+    for (const { hold, reading } of ahead.splice(0)) {
+      lease.releasePage(hold);
+      const range = reading.then((next) => {
+        next?.page.release();
+        return next?.range;
+      });
+      released.push(suppressUnhandledRejection(range));
+    }
+  };
+
+  let isSlow = false;
   for (;;) {
-    fill();
-    const next = await ahead.shift();
+    fill(isSlow ? 1 : pagesAhead);
+    const next = await ahead.shift()?.reading;
     if (!next) return;
-    fill();
+    if (!isSlow) fill(pagesAhead);
     let { page } = next;
     let bytes = 0;
     for (let rest: Range | undefined = next.range; ; page = await reader.page(rest, next.hold)) {
       if (page.rowCount > 0) pageRows = rowsPerPage(page, lease.pageBytes);
       bytes += page.bytes;
-      yield page;
+      const started = performance.now();
+      const slow = setTimeout(releaseAhead, SLOW_MS);
+      try {
+        yield page;
+      } finally {
+        clearTimeout(slow);
+      }
+      isSlow = performance.now() - started >= SLOW_MS;
       rest = rangeAfter(page, rest);
       if (!rest) break;
     }
     if (next.range.keys !== undefined) windowKeys = perPage(next.range.keys, bytes, lease.pageBytes, MAX_WINDOW);
-    lease.releasePage(); // it has been sent
+    lease.releasePage(next.hold); // it has been sent
   }
+}
+
+/**
+ * While a page is sent, the next one is read, and further ones for as long as the database is too far away to keep up.
+ *
+ * @param readMs what reading a page took
+ * @param delayMs what a query takes that reads nothing
+ */
+function pagesToReadAhead(readMs: number, delayMs: number): number {
+  return Math.min(MAX_PAGES_AHEAD, 1 + Math.round(readMs / Math.max(1, readMs - delayMs)));
 }
 
 /** What a page leaves of its range; undefined if nothing. */

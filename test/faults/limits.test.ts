@@ -3,7 +3,14 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { errorBody, fetchApi, origin, query } from '../support/api.ts';
-import { type TestSurvey, copyResponses, createAccount, createBulkSurvey } from '../support/data.ts';
+import {
+  type TestSurvey,
+  addResponses,
+  copyResponses,
+  createAccount,
+  createBulkSurvey,
+  createSurvey,
+} from '../support/data.ts';
 import { beginExport, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { eventsIn } from '../support/request-log.ts';
@@ -71,6 +78,31 @@ describe('exports', () => {
       expect(held()).toBe(pages);
     }
     release();
+  });
+
+  test('read further ahead if the database is far away', async () => {
+    let most = 0;
+    let reading = 0;
+    service.proxy.inject(async (exchange) => {
+      if (isLargePage(exchange)) {
+        most = Math.max(most, ++reading);
+        void exchange.closed.then(() => reading--);
+      }
+      await sleep(400);
+    });
+    onTestFinished(() => service.proxy.inject());
+    const { complete, bytes } = await readExport(await beginExport(survey));
+    expect({ complete, same: bytes.equals(whole) }).toEqual({ complete: true, same: true });
+    expect(most).toBeGreaterThanOrEqual(4);
+  });
+
+  test('release what they have read ahead if their client is slow, and read it again', async () => {
+    const response = await begin(survey);
+    const large = await createSurvey(other.account);
+    await addResponses(large, [{ response: 'x'.repeat(16_000_000) }]);
+    expect((await page(large)).status).toBe(200); // with the pages ahead, there would be no memory for it
+    const { complete, bytes } = await readExport(response);
+    expect({ complete, same: bytes.equals(whole) }).toEqual({ complete: true, same: true });
   });
 
   test('read one page at a time, and smaller ones, while another account requests pages', async () => {

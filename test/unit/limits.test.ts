@@ -1,12 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import {
-  EXPORT_PAGE_BYTES,
-  type ExportLease,
-  type Hold,
-  type RequestLease,
-  leaseExport,
-  leaseRequest,
-} from '../../src/limits/limits.ts';
+import { EXPORT_PAGE_BYTES, type ExportLease, leaseExport } from '../../src/limits/exports.ts';
+import { type Hold, type RequestLease, leaseRequest } from '../../src/limits/limits.ts';
 
 const { signal } = new AbortController();
 const MIB = 1024 * 1024;
@@ -22,18 +16,29 @@ async function request(account: string): Promise<RequestLease> {
 
 const begin = async (account: string) => leaseExport(await request(account), signal);
 
-function acquireAll(one: ExportLease): Hold[] {
+function acquireAll(one: ExportLease, most = Infinity): Hold[] {
   const pages: Hold[] = [];
-  for (let page = one.acquirePage(); page; page = one.acquirePage()) pages.push(page);
+  for (let page = one.acquirePage(); page; page = one.acquirePage()) if (pages.push(page) === most) break;
   return pages;
 }
 
-test('accounts share four pages in equal parts, as do their exports; each export gets at least one', async () => {
+test('a single export has as many pages as fit the memory, unless another request waits for it', async () => {
+  const single = await begin('a');
+  const [first, ...others] = acquireAll(single) as [Hold, ...Hold[]];
+  expect(others.length).toBeGreaterThan(5);
+  single.releasePage(first);
+  const waiting = (await request('b')).hold().wait(8 * MIB, signal);
+  expect(acquireAll(single)).toEqual([]);
+  for (const page of others) single.releasePage(page);
+  await waiting;
+});
+
+test('the accounts of several exports share four pages in equal parts, as do their exports; each export gets at least one', async () => {
   const first = await begin('a');
-  expect(acquireAll(first)).toHaveLength(4);
+  const pages = acquireAll(first, 4);
   const others = [await begin('a'), await begin('b')] as const;
   expect(others.map((one) => acquireAll(one).length)).toEqual([1, 2]);
-  for (let i = 0; i < 4; i++) first.releasePage();
+  for (const page of pages) first.releasePage(page);
   expect(acquireAll(first)).toHaveLength(1); // half of its account's two
   expect(others.map((one) => acquireAll(one).length)).toEqual([0, 0]);
 });

@@ -1,0 +1,109 @@
+import { overloaded, tooManyExports } from '../http/errors.ts';
+import { type Hold, MIB, PLACE_BYTES, type RequestLease, STREAM_BYTES, WAITING, WAIT_MS, memory } from './limits.ts';
+import { Shares } from './shares.ts';
+
+const exports = new Shares({ place: 1, common: 6, most: 4, waiting: WAITING });
+/** Pages of exports that are being read beside requests that should not wait for them. */
+const turns = new Shares({ place: 0, common: 1, waiting: Infinity });
+
+/** The usual size of an export's page in memory, in bytes. */
+export const EXPORT_PAGE_BYTES = 3 * MIB;
+/** Beside other exports, or requests that should not wait for them, pages are smaller, down to this part; further if there is no memory. */
+const SMALLEST_PART = 4;
+/** Pages of several exports together, those being sent included. A single export has as many as it needs, if there is memory. */
+const SHARED_PAGES = 4;
+
+/** For this long after another account has requested a page of JSON, exports read one page at a time; milliseconds. */
+const TURNS_MS = 1_000;
+/** The longest that a page waits for its turn, in milliseconds. */
+const MAX_TURN_MS = 1_000;
+
+/** A running export. */
+export class ExportLease {
+  readonly #lease: RequestLease;
+  readonly #signal: AbortSignal;
+  /** The memory of its format. */
+  readonly format: Hold;
+  /** The memory of pages read ahead or being sent. */
+  readonly #pages = new Set<Hold>();
+
+  /** @param formatBytes what its format takes at least: no page takes it */
+  constructor(lease: RequestLease, signal: AbortSignal, formatBytes: number) {
+    this.#lease = lease;
+    this.#signal = signal;
+    this.format = lease.hold();
+    this.format.setAnyway(formatBytes);
+    lease.stream.setAnyway(STREAM_BYTES);
+  }
+
+  /** The size that pages should have, in bytes. */
+  get pageBytes(): number {
+    return EXPORT_PAGE_BYTES / (this.#isBesidePages() ? SMALLEST_PART : Math.min(SMALLEST_PART, exports.total));
+  }
+
+  /** Reserves the memory of a page. @returns undefined if there is none at the moment */
+  acquirePage(): Hold | undefined {
+    const hold = this.#lease.hold();
+    const mayReadAhead = this.#pages.size < this.#mostPages() && !memory.isAwaited;
+    if (this.#pages.size > 0 && !(mayReadAhead && hold.set(this.pageBytes))) return undefined;
+    this.#pages.add(hold);
+    return hold;
+  }
+
+  /** Releases a page that has been sent, or is not going to be. */
+  releasePage(hold: Hold): void {
+    hold.release();
+    this.#pages.delete(hold);
+  }
+
+  /**
+   * Reads a page, after a short wait if other accounts are requesting pages of JSON: a small page takes a few milliseconds of the
+   * database and of this isolate, and those of an export some hundred.
+   */
+  async read<T>(page: () => Promise<T>): Promise<T> {
+    const hasTurn = this.#isBesidePages() && (await this.#lease.acquire(turns, 1, MAX_TURN_MS, this.#signal));
+    if (!hasTurn) this.#lease.count(turns, 1);
+    try {
+      return await page();
+    } finally {
+      this.#lease.release(turns, 1);
+    }
+  }
+
+  #mostPages(): number {
+    if (exports.total === 1) return Infinity;
+    return Math.floor(SHARED_PAGES / exports.accounts / exports.heldBy(this.#lease.account));
+  }
+
+  #isBesidePages(): boolean {
+    const since = Date.now() - TURNS_MS;
+    return [...lastJsonPageAt].some(([account, time]) => account !== this.#lease.account && time >= since);
+  }
+}
+
+/**
+ * Waits until another export may run.
+ *
+ * @param formatBytes what its format takes besides pages, whatever they hold
+ * @throws ApiError 429 if the account has as many as it can have; 503 if all accounts together have
+ */
+export async function leaseExport(lease: RequestLease, signal: AbortSignal, formatBytes = 0): Promise<ExportLease> {
+  if (!(await lease.acquire(exports, 1, WAIT_MS, signal)))
+    throw exports.holdsPlace(lease.account) ? tooManyExports(exports.heldBy(lease.account)) : overloaded();
+  await lease.reserve(PLACE_BYTES, signal); // so that it can always read its next page
+  return new ExportLease(lease, signal, formatBytes);
+}
+
+/** When each account last requested a page of JSON, the latest last. */
+const lastJsonPageAt = new Map<string, number>();
+
+/** Notes that an account requests a page of JSON, which the exports of others should not delay. */
+export function noteJsonPage({ account }: RequestLease): void {
+  const now = Date.now();
+  lastJsonPageAt.delete(account);
+  lastJsonPageAt.set(account, now);
+  for (const [other, time] of lastJsonPageAt) {
+    if (time >= now - TURNS_MS) return;
+    lastJsonPageAt.delete(other);
+  }
+}
