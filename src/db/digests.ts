@@ -3,7 +3,7 @@ import type { Database } from './client.ts';
 import { filterConditions } from './conditions.ts';
 import { DatabaseError } from './errors.ts';
 import { type AddParam, type Param, type Query, isoTimestamp } from './sql.ts';
-import { FORM_DATA_COLUMNS, formDataQuery } from './surveys.ts';
+import { FORM_DATA_COLUMNS, FORM_DATA_SQL } from './surveys.ts';
 
 /** The digests of a survey's responses and form data: what `/responses/digests` returns. */
 export interface Digests {
@@ -31,8 +31,7 @@ const MAX_BYTES = 2 * 1024 * 1024;
  * of a subquery twice.
  */
 export function digestsQuery(accountId: string, surveyName: string, filters: Filters, interval: Interval): Query {
-  const formData = formDataQuery(accountId, surveyName);
-  const params: Param[] = [...formData.params];
+  const params: Param[] = [accountId, surveyName];
   const add: AddParam = (value) => `$${params.push(value)}`;
   const { shortcode } = filters;
   const where = filterConditions(select([], filters), add);
@@ -43,7 +42,7 @@ export function digestsQuery(accountId: string, surveyName: string, filters: Fil
       select ${SUMS}
       from (
         select ${hashOf(FORM_DATA_COLUMNS.map((name) => field(`${name}::text`)))} as hash
-        from (${formData.text}) form (${FORM_DATA_COLUMNS.join(', ')})
+        from (${FORM_DATA_SQL}) form (${FORM_DATA_COLUMNS.join(', ')})
         offset 0
       ) record
     ) forms, (

@@ -17,15 +17,20 @@ export const SURVEY_COLUMNS = [
   'timeouts',
 ] as const;
 
-/** All form versions of an account, newest first. */
-export function surveysQuery(accountId: string): Query {
+/** A row's key in {@link surveysQuery}: its `created` and `id`. */
+export const SURVEY_KEY = ['created', 'id'] as const;
+
+/** The form versions of an account, newest first: the first ones after a key, or of all. */
+export function surveysQuery(accountId: string, limit: number, after: readonly string[] = []): Query {
+  const isAfter = 'and (s.created < $3 or s.created = $3 and s.id > $4)';
   const text = `
     select s.id, s.survey_name, s.shortcode, s.title, s.formid, ${isoTimestamp('s.created')}, s.metadata,
       s.translation_conf, ${isoTimestamp('t.off_time')}, t.timeouts
     from surveys s left join survey_settings t on t.surveyid = s.id
-    where s.userid = $1
-    order by s.created desc, s.id`;
-  return { text, params: [accountId] };
+    where s.userid = $1 ${after.length > 0 ? isAfter : ''}
+    order by s.created desc, s.id
+    limit $2`;
+  return { text, params: [accountId, limit, ...after], limit: 2 };
 }
 
 /** The columns of {@link formDataQuery}, in order. */
@@ -38,16 +43,32 @@ export const FORM_DATA_COLUMNS = [
   'metadata',
 ] as const;
 
-/** The form versions of an account's survey. Versions count from 1 within a shortcode. */
-export function formDataQuery(accountId: string, surveyName: string): Query {
+/** The form versions of the account $1's survey $2. Versions count from 1 within a shortcode. */
+export const FORM_DATA_SQL = `
+  select id, shortcode, survey_name,
+    row_number() over (partition by shortcode order by created, id) as version,
+    ${isoTimestamp('created')} as survey_created, metadata
+  from surveys
+  where userid = $1 and survey_name = $2`;
+
+/** A row's key in {@link formDataQuery}. */
+export const FORM_DATA_KEY = ['shortcode', 'survey_created', 'surveyid'] as const;
+
+/** The form versions of an account's survey: the first ones after a key, or of all. */
+export function formDataQuery(
+  accountId: string,
+  surveyName: string,
+  limit: number,
+  after: readonly string[] = [],
+): Query {
+  const isAfter = '(shortcode, survey_created::timestamptz, id) > ($4, $5, $6)';
   const text = `
-    select id, shortcode, survey_name,
-      row_number() over (partition by shortcode order by created, id) as version,
-      ${isoTimestamp('created')} as survey_created, metadata
-    from surveys
-    where userid = $1 and survey_name = $2
-    order by shortcode, version`;
-  return { text, params: [accountId, surveyName] };
+    select *
+    from (${FORM_DATA_SQL}) form
+    ${after.length > 0 ? `where ${isAfter}` : ''}
+    order by shortcode, version
+    limit $3`;
+  return { text, params: [accountId, surveyName, limit, ...after], limit: 3 };
 }
 
 /** Finds an account's survey. @returns its form versions; empty if there is no such survey */

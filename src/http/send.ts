@@ -3,6 +3,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { Output, concat, free } from '../encode/bytes.ts';
 import { hexOf, sha256Hex } from '../encode/sha256.ts';
 import type { HeldPage } from '../db/client.ts';
+import type { EncodedRows } from '../encode/rows.ts';
 import type { AppEnv } from './context.ts';
 import { type RequestLease, STREAM_BYTES } from '../limits/limits.ts';
 import { httpVersionNotSupported } from './errors.ts';
@@ -38,6 +39,21 @@ export function bodyOf({ data, release }: HeldPage, start: string | Uint8Array, 
 /** Likewise, of a page of objects that each follow a comma: the first comma is dropped. */
 export const jsonBodyOf = ({ data, ...page }: HeldPage, start: string, end: string): Body =>
   bodyOf({ ...page, data: data.subarray(','.length) }, start, end);
+
+/** Likewise, of several pages. */
+export async function* jsonChunksOf(
+  pages: AsyncIterable<EncodedRows>,
+  start: string,
+  end: string,
+): AsyncGenerator<Uint8Array, void, void> {
+  yield utf8.encode(start);
+  let commas = 1;
+  for await (const { data } of pages) {
+    yield data.subarray(commas);
+    commas = 0;
+  }
+  yield utf8.encode(end);
+}
 
 const toBody = (body: string | Body): Body => (typeof body === 'string' ? { parts: [utf8.encode(body)] } : body);
 

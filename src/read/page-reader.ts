@@ -1,6 +1,5 @@
 import { splitFilters } from '../db/branches.ts';
 import type { Database, HeldPage } from '../db/client.ts';
-import { DatabaseError } from '../db/errors.ts';
 import { BY_TIME } from '../db/order.ts';
 import { boundedPageQuery, findBoundaries, pageQuery } from '../db/responses.ts';
 import type { RetryPolicy } from '../db/retry.ts';
@@ -9,6 +8,7 @@ import type { PageFormat } from '../formats/page-format.ts';
 import type { Hold } from '../limits/limits.ts';
 import { type Cursor, cursorOf, keyOf } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
+import { readFitting } from './read-fitting.ts';
 
 /** The first responses of a range, encoded. */
 export interface Page extends HeldPage {
@@ -40,9 +40,6 @@ export interface PageReader {
   /** Whether there are filters that no index holds, so that the rows of a page may be far apart. */
   readonly isWalk: boolean;
 }
-
-/** Halving 20,000 rows down to a single enormous one would take 15 requests; this takes 8. */
-const SHRINK = 4;
 
 /**
  * @param scan runs a query that may read the whole selection: a page whose rows are far apart. A page of a range with `keys` is none.
@@ -82,17 +79,12 @@ export function pageReader(
 
   return {
     async page(range, hold) {
-      for (let part = range; ; part = { ...range, limit: Math.ceil(part.limit / SHRINK), rows: undefined }) {
-        try {
-          const page = await read(part, hold);
-          // Before the first full page, the client waits for a status. Afterwards, a failure would abort the transfer.
-          if (!isShort(page)) retry = 'export';
-          return page;
-        } catch (error) {
-          const isTooLarge = error instanceof DatabaseError && error.kind === 'too-large';
-          if (!isTooLarge || part.limit === 1) throw error;
-        }
-      }
+      const page = await readFitting(range.limit, (limit) =>
+        read(limit === range.limit ? range : { ...range, limit, rows: undefined }, hold),
+      );
+      // Before the first full page, the client waits for a status. Afterwards, a failure would abort the transfer.
+      if (!isShort(page)) retry = 'export';
+      return page;
     },
 
     boundaries: (range, pageRows) => findBoundaries(db, inIndex, range, pageRows, order, signal),

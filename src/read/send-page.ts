@@ -7,7 +7,7 @@ import type { Queries } from '../formats/file-format.ts';
 import { jsonPages } from '../formats/page-format.ts';
 import type { AppEnv } from '../http/context.ts';
 import { linkToNext } from '../http/link.ts';
-import { jsonBodyOf, sendBody, sendStream, sendTagged, totalCount } from '../http/send.ts';
+import { jsonBodyOf, jsonChunksOf, sendBody, sendStream, sendTagged, totalCount } from '../http/send.ts';
 import { type Cursor, isSamePosition } from '../responses/cursor.ts';
 import type { Range } from '../responses/selection.ts';
 import { noteJsonPage } from '../limits/exports.ts';
@@ -18,11 +18,10 @@ import { type ResponsesQuery, requireResponses, selectFrom } from './select-resp
 import { sentPages } from './sent-pages.ts';
 
 /** A larger page is streamed, without an ETag. 10,000 responses of the usual size are much smaller. */
-const MAX_PAGE_BYTES = 16 * 1024 * 1024;
+const MAX_PAGE_BYTES = 6 * 1024 * 1024;
 
 const START = '{"responses":[';
 const END = ']}';
-const utf8 = new TextEncoder();
 
 interface PageQuery extends ResponsesQuery {
   readonly pageSize: number;
@@ -65,7 +64,7 @@ export async function sendPage(c: Context<AppEnv>, query: PageQuery): Promise<Re
   }
   const end = await reader.end({ after: first.last, limit: rest });
   const pages = sentPages(pagesUpTo(pageSize, end, reader, first), c.var);
-  return sendStream(c, pageBody(pages), { ...headers, ...(end && linkToNext(c, end)) });
+  return sendStream(c, jsonChunksOf(pages, START, END), { ...headers, ...(end && linkToNext(c, end)) });
 }
 
 /**
@@ -94,15 +93,4 @@ async function* pagesUpTo(
   }
   if (left === 0 ? !isSamePosition(last, end) : end)
     throw new DatabaseError('transient', 'a page that changed while it was sent');
-}
-
-/** @param pages of objects, each preceded by a comma; the first comma is dropped */
-async function* pageBody(pages: AsyncIterable<Page>): AsyncGenerator<Uint8Array, void, void> {
-  yield utf8.encode(START);
-  let commas = 1;
-  for await (const { data } of pages) {
-    yield data.subarray(commas);
-    commas = 0;
-  }
-  yield utf8.encode(END);
 }

@@ -1,8 +1,8 @@
+import type { HeldPage } from '../db/client.ts';
 import type { AppEnv } from '../http/context.ts';
-import type { Page } from './page-reader.ts';
 
 /** Yields the pages that have rows. Counts their rows, and frees each page's memory before the next one is read. */
-export async function* sentPages(
+export async function* sentPages<Page extends HeldPage>(
   pages: AsyncIterable<Page>,
   { stats }: Pick<AppEnv['Variables'], 'stats'>,
 ): AsyncGenerator<Page, void, void> {

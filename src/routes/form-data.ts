@@ -1,17 +1,22 @@
-import { FORM_DATA_COLUMNS, formDataQuery } from '../db/surveys.ts';
+import { FORM_DATA_COLUMNS, FORM_DATA_KEY, formDataQuery } from '../db/surveys.ts';
 import { csvHeader } from '../encode/csv-cell.ts';
 import { csvEncoder } from '../encode/csv.ts';
+import type { EncodedRows } from '../encode/rows.ts';
+import { type List, readList } from '../read/read-list.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { noResponses } from '../http/errors.ts';
 import { survey } from '../http/parameters.ts';
-import { bodyOf, sendBody } from '../http/send.ts';
+import { bodyOf, sendBody, sendStream } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
-import { surveyResponses } from '../openapi/responses.ts';
+import { streamedResponses, surveyResponses } from '../openapi/responses.ts';
 
-const encode = csvEncoder({ columns: FORM_DATA_COLUMNS.length, keyColumns: [] });
+const encode = csvEncoder({
+  columns: FORM_DATA_COLUMNS.length,
+  keyColumns: FORM_DATA_KEY.map((name) => FORM_DATA_COLUMNS.indexOf(name)),
+});
 
 /** GET /responses/form-data: a survey's form versions, as a CSV file. */
 export const formData = endpoint({
@@ -23,6 +28,7 @@ export const formData = endpoint({
   query: survey,
   responses: {
     ...surveyResponses,
+    ...streamedResponses,
     200: {
       description: 'The file.',
       headers: withHeaders('Content-Disposition'),
@@ -31,12 +37,21 @@ export const formData = endpoint({
   },
 
   async handle(c, query) {
-    const { account, db, signal, stats } = c.var;
+    const { account, stats } = c.var;
     await selectResponses(c, query);
     await requireResponses(c, query.survey);
-    const page = await db.page(formDataQuery(account.id, query.survey), { signal }, encode);
-    if (page.rowCount === 0) throw noResponses(query.survey, account.email); // deleted meanwhile
-    stats.rows = page.rowCount;
-    return sendBody(c, bodyOf(page, csvHeader(FORM_DATA_COLUMNS)), attachment('form-data', CSV));
+    const rows: List['query'] = (...range) => formDataQuery(account.id, query.survey, ...range);
+    const { first, isWhole, pages } = await readList({ query: rows, encode }, c.var);
+    if (first.rowCount === 0) throw noResponses(query.survey, account.email); // deleted meanwhile
+    const headers = attachment('form-data', CSV);
+    const header = csvHeader(FORM_DATA_COLUMNS);
+    if (!isWhole) return sendStream(c, chunksOf(pages, header), headers);
+    stats.rows = first.rowCount;
+    return sendBody(c, bodyOf(first, header), headers);
   },
 });
+
+async function* chunksOf(pages: AsyncIterable<EncodedRows>, header: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield header;
+  for await (const { data } of pages) yield data;
+}

@@ -1,17 +1,18 @@
-import { SURVEY_COLUMNS, surveysQuery } from '../db/surveys.ts';
+import { SURVEY_COLUMNS, SURVEY_KEY, surveysQuery } from '../db/surveys.ts';
 import { ObjectEncoder } from '../encode/json.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { jsonBodyOf, sendTagged } from '../http/send.ts';
+import { jsonBodyOf, jsonChunksOf, sendStream, sendTagged } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { reference } from '../openapi/reference.ts';
-import { notModifiedResponse } from '../openapi/responses.ts';
+import { notModifiedResponse, streamedResponses } from '../openapi/responses.ts';
+import { type List, readList } from '../read/read-list.ts';
 
 const JSON_COLUMNS: ReadonlySet<string> = new Set(['metadata', 'translation_conf', 'timeouts']);
 const encoder = new ObjectEncoder({
   members: SURVEY_COLUMNS.map((name) => [name, JSON_COLUMNS.has(name) ? 'json' : 'string']),
   columns: SURVEY_COLUMNS.length,
-  keyColumns: [],
+  keyColumns: SURVEY_KEY.map((name) => SURVEY_COLUMNS.indexOf(name)),
   before: ',',
 });
 
@@ -25,6 +26,7 @@ export const surveys = endpoint({
   query: {},
   responses: {
     ...notModifiedResponse,
+    ...streamedResponses,
     200: {
       description: 'The form versions; an empty list for an account without surveys.',
       headers: withHeaders('ETag'),
@@ -38,9 +40,12 @@ export const surveys = endpoint({
   },
 
   async handle(c) {
-    const { account, db, signal, stats } = c.var;
-    const page = await db.page(surveysQuery(account.id), { signal }, encoder.encode);
-    stats.rows = page.rowCount;
-    return sendTagged(c, jsonBodyOf(page, '[', ']'), { 'Content-Type': 'application/json' });
+    const { account, stats } = c.var;
+    const query: List['query'] = (...range) => surveysQuery(account.id, ...range);
+    const { first, isWhole, pages } = await readList({ query, encode: encoder.encode }, c.var);
+    const headers = { 'Content-Type': 'application/json' };
+    if (!isWhole) return sendStream(c, jsonChunksOf(pages, '[', ']'), headers);
+    stats.rows = first.rowCount;
+    return sendTagged(c, jsonBodyOf(first, '[', ']'), headers);
   },
 });

@@ -4,9 +4,11 @@ import {
   type TestAccount,
   type TestSurvey,
   addResponses,
+  copyFormVersions,
   copyResponses,
   createAccount,
   createSurvey,
+  sql,
 } from '../support/data.ts';
 import { beginExport, readExport } from '../support/export.ts';
 import { createPagedSurvey, withFaultyService } from './service.ts';
@@ -74,6 +76,35 @@ test.each([1, 8])(
     expect(new Set(pages).size).toBe(pages.length);
   },
 );
+
+test.each([1, 2, 7])('lists of form versions are complete if SQL results are limited to %i rows', async (most) => {
+  const account = await createAccount();
+  const listed = await createSurvey(account, undefined, 12);
+  await addResponses(listed, [{}]);
+  await sql(
+    `update surveys set shortcode = 'form ' || n % 5, created = timestamptz '2026-03-01Z' + n % 4 * interval '1 us',
+       metadata = jsonb_build_object('text', repeat('x', 10000))
+     from unnest($1::uuid[]) with ordinality numbered (form, n)
+     where id = form`,
+    [listed.forms.map(({ id }) => id)],
+  );
+  const fetchList = (path: string) => fetchApi(path, { key: account.key });
+  const formData = `/responses/form-data${query({ survey: listed.name })}`;
+  const surveys = await fetchList('/surveys');
+
+  let parts = 0;
+  service.proxy.inject((exchange) => {
+    const { query: text, params } = exchange;
+    if (!text.includes('translation_conf') && !text.includes('survey_created')) return;
+    parts++;
+    if (params.slice(0, 3).some((limit) => Number(limit) > most)) exchange.reply(507, 'response is too large');
+  });
+  const streamed = [await fetchList('/surveys'), await fetchList(formData)] as const;
+  expect(parts).toBeGreaterThan(2 * Math.floor(12 / most));
+  expect(streamed.map(({ headers }) => headers.get('ETag'))).toEqual([null, null]);
+  expect(streamed[0].text).toBe(surveys.text);
+  expect(streamed[1].text).toBe((await copyFormVersions(listed)).toString('utf8'));
+});
 
 /** A page of JSON that takes several SQL results is streamed. */
 const fetchStreamed = (pageSize: number, order: string, method = 'GET') =>

@@ -86,8 +86,8 @@ export const WORKER_CHECKS: readonly Check<WorkerTarget>[] = [
       const { signal } = new AbortController();
       const forms = await findSurvey(db, account, 'survey', signal);
       expectEqual('form versions', forms.length, 2);
-      expectEqual('/surveys', (await db.rows(surveysQuery(account), { signal })).length, 2);
-      expectEqual('form-data', (await db.rows(formDataQuery(account, 'survey'), { signal })).length, 2);
+      expectEqual('/surveys', (await db.rows(surveysQuery(account, 10), { signal })).length, 2);
+      expectEqual('form-data', (await db.rows(formDataQuery(account, 'survey', 10), { signal })).length, 2);
       expectEqual('whether there are responses', await hasResponses(db, account, 'survey', signal), true);
       const selection = select(forms, {});
       expectEqual('count', await countResponses(db, selection, undefined, signal), RESPONSES);
