@@ -6,7 +6,7 @@ export interface Env extends DatabaseEnv {
   readonly API_KEYS: KVNamespace;
   /** Requests per key. */
   readonly KEY_LIMIT: RateLimit;
-  /** Requests whose key is invalid or not cached, per address. */
+  /** Requests whose key is invalid or not cached, and, counted apart, health checks; per address. */
   readonly FAILURE_LIMIT: RateLimit;
   /** The files of the page and the API reference, built from site/. */
   readonly ASSETS: Fetcher;

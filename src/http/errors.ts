@@ -60,6 +60,11 @@ export const tooManyFailures = () =>
     { 'Retry-After': RATE_LIMIT_PERIOD },
   );
 
+export const tooManyHealthChecks = () =>
+  new ApiError(429, 'rate_limited', 'Too many requests from your network. Try again in a few seconds.', {
+    'Retry-After': RATE_LIMIT_PERIOD,
+  });
+
 export const tooManyRequests = () =>
   new ApiError(429, 'rate_limited', 'Too many requests with this key. Try again in a few seconds.', {
     'Retry-After': RATE_LIMIT_PERIOD,

@@ -12,6 +12,7 @@ import {
   overloaded,
   tooManyExports,
   tooManyFailures,
+  tooManyHealthChecks,
   tooManyRequests,
   tooManyScans,
   unknownParameters,
@@ -76,6 +77,9 @@ export const errorResponses = (): Record<string, ResponseObject> => {
       { key: tooManyRequests(), address: tooManyFailures(), exports: tooManyExports(4), counts: tooManyScans(2) },
       ['Retry-After'],
     ),
+    TooManyHealthChecks: response('Too many requests from this IP address.', { address: tooManyHealthChecks() }, [
+      'Retry-After',
+    ]),
     Defect: response('An internal error. The message contains the request id to report.', {
       defect: { message: defect },
     }),

@@ -1,7 +1,10 @@
-import { sendBody } from '../http/send.ts';
+import { addressOf, enforceLimit } from '../auth/rate-limits.ts';
 import { ping } from '../db/health.ts';
 import { endpoint } from '../http/endpoint.ts';
+import { tooManyHealthChecks } from '../http/errors.ts';
+import { sendBody } from '../http/send.ts';
 import { withHeaders } from '../openapi/headers.ts';
+import { reference } from '../openapi/reference.ts';
 import { openResponses } from '../openapi/responses.ts';
 
 /** GET /healthz: 200 if the database responds, otherwise 503. For load balancers and start scripts; needs no key. */
@@ -15,6 +18,7 @@ export const health = endpoint({
   query: {},
   responses: {
     ...openResponses,
+    429: reference('responses', 'TooManyHealthChecks'),
     200: {
       description: 'The service reaches its database.',
       headers: withHeaders(),
@@ -28,6 +32,9 @@ export const health = endpoint({
   },
 
   async handle(c) {
+    // A key of its own, so that health checks and failed authentications of one address are counted apart.
+    const key = `healthz ${addressOf(c.req.raw.headers)}`;
+    await enforceLimit(c.env.FAILURE_LIMIT, key, c.var.requestId, tooManyHealthChecks);
     await ping(c.var.db, c.var.signal);
     return sendBody(c, '{"status":"ok"}', { 'Content-Type': 'application/json' });
   },

@@ -123,7 +123,8 @@ test('/healthz does not promise that it will help to wait if DATABASE_URL is not
   // Imported without types, because the app's need the Workers runtime's.
   const module = await vi.importActual<App>('../../src/app.ts');
   const context = { waitUntil() {}, passThroughOnException() {}, props: {} };
-  const response = await module.createApp().request('/healthz', {}, {}, context);
+  const env = { FAILURE_LIMIT: { limit: async () => ({ success: true }) } };
+  const response = await module.createApp().request('/healthz', {}, env, context);
   const message = 'This service has no database: its operator has to configure one.';
   expect([response.status, await response.text()]).toEqual([503, errorBody(message)]);
   expect(log.mock.calls.join()).toContain('npm run dev');

@@ -81,9 +81,10 @@ describe('the description at /openapi.json', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test('has 400, 401, 429, 500 and 503 wherever a key is required, and 505 for streams', () => {
+  test('has 400, 401, 429, 500 and 503 wherever a key is required, 429 for /healthz, and 505 for streams', () => {
     for (const [name, { responses: described }] of operations()) {
-      const needed = name.includes('/api/v1/') ? ['400', '401', '429', '500', '503'] : ['500', '503'];
+      const limited = name.endsWith('/healthz') ? ['429'] : [];
+      const needed = name.includes('/api/v1/') ? ['400', '401', '429', '500', '503'] : [...limited, '500', '503'];
       const polled = /\/(?:surveys|responses|digests)$/.test(name) ? ['304'] : [];
       const streamed = /\/(?:responses|csv|xlsx|ndjson)$/.test(name) ? ['505'] : [];
       expect(Object.keys(described)).toEqual(['200', ...polled, ...needed, ...streamed]);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { generateApiKey } from '../../src/auth/api-key.ts';
 import { createPagedSurvey } from '../faults/service.ts';
-import { fetchApi, errorBody } from '../support/api.ts';
+import { fetchApi, fetchService, errorBody } from '../support/api.ts';
 import { copyResponses, createAccount, storeKey } from '../support/data.ts';
 import { beginExport, readExport } from '../support/export.ts';
 import { MINUTE, authenticate, unknownKeys, withKeyService } from './service.ts';
@@ -39,6 +39,33 @@ test('the limit per address counts unknown keys before they reach the database, 
     const { status, text, headers } = await authenticate(key, flood);
     expect([status, text, headers.get('Retry-After')]).toEqual(LIMITED);
   }
+});
+
+test('beyond the limit per address, /healthz sends no query to a database that wakes up', async () => {
+  const flood = from('192.0.2.10');
+  const { key } = await createAccount();
+  const awake = Promise.withResolvers<void>();
+  await beginWindow();
+  let pings = 0;
+  service.proxy.inject(({ query }) => {
+    if (query.includes('api_key')) return undefined;
+    pings++;
+    return awake.promise;
+  });
+  const checks = Array.from({ length: 40 }, () => fetchService('/healthz', { headers: flood }));
+  await expect.poll(() => pings).toBe(LIMIT);
+  const { status, text, headers } = await fetchService('/healthz', { headers: flood });
+  expect([status, text, headers.get('Retry-After')]).toEqual([
+    429,
+    errorBody('Too many requests from your network. Try again in a few seconds.'),
+    '10',
+  ]);
+  expect((await authenticate(key, flood)).status).toBe(404); // counted apart
+  awake.resolve();
+  const responses = await Promise.all(checks);
+  expect([count(responses, 200), count(responses, 429)]).toEqual([LIMIT, 40 - LIMIT]);
+  expect((await fetchService('/healthz', { headers: from('192.0.2.11') })).status).toBe(200);
+  expect(pings).toBe(LIMIT + 1);
 });
 
 // Their windows can be shared, because each test has its own keys or address.
