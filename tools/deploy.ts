@@ -19,10 +19,8 @@ Examples:
   DATABASE_URL=postgres://… npm run deploy -- --env production`,
   )
   .action(async ({ env, config, check: only }: { env: string; config: string; check?: boolean }) => {
-    const databaseUrl = process.env['DATABASE_URL'];
-    if (!databaseUrl)
-      process.stdout.write("Database not checked: set DATABASE_URL to the URL of the tables' owner to check it.\n");
-    const problems = await check({ env, config, databaseUrl });
+    const { problems, notes } = await check({ env, config, databaseUrl: process.env['DATABASE_URL'] });
+    for (const note of notes) process.stdout.write(`${note}\n`);
     if (problems.length > 0) {
       const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
       process.stderr.write(`Nothing was deployed. ${count}:\n${problems.map((problem) => `- ${problem}\n`).join('')}`);

@@ -4,6 +4,15 @@
  */
 const NEON_HOST = /^(ep-[\w-]+?)(?:-pooler)?(\.[\w.-]+\.neon\.tech)$/i;
 
+/** A compute's region, after a label such as `c-2` on newer hosts. https://neon.com/docs/introduction/regions */
+const NEON_REGION = /\.([\w-]+)\.(aws|azure)\.neon\.tech$/i;
+
+/** The region of a Neon host in the notation of Cloudflare's `placement`, such as `aws:eu-central-1`; undefined for other hosts. */
+export function regionOf(host: string): string | undefined {
+  const [, region, provider] = NEON_REGION.exec(host) ?? [];
+  return region && `${provider}:${region}`.toLowerCase();
+}
+
 export const isNeonHost = (host: string): boolean => NEON_HOST.test(host);
 
 /** The host that shares connections; other hosts stay as they are. */

@@ -17,9 +17,9 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const NAMESPACE = 'fedcba9876543210fedcba9876543210';
 
 let folder: string;
-/** The project's wrangler.toml with an id for its KV namespaces. */
+/** The project's wrangler.toml with ids for its KV namespaces, and placements. */
 let config: string;
-/** The project's wrangler.toml with its placeholder for the id. */
+/** The project's wrangler.toml with its placeholders. */
 let unfinished: string;
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ beforeAll(async () => {
   config = join(folder, 'wrangler.toml');
   unfinished = join(folder, 'unfinished.toml');
   const toml = (await readFile(join(root, 'wrangler.toml'), 'utf8')).replaceAll(/"(?=(?:src|site)\b)/g, `"${root}`);
-  await writeFile(config, toml.replaceAll(/"[0-9a-f]{32}"/g, `"${NAMESPACE}"`));
+  await writeFile(config, toml.replaceAll(/"[0-9a-f]{32}"/g, `"${NAMESPACE}"`).replaceAll('# placement', 'placement'));
   await writeFile(unfinished, toml.replaceAll(/"[0-9a-f]{32}"/g, `"${'0'.repeat(32)}"`));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -56,19 +56,23 @@ const deploy = (env: NodeJS.ProcessEnv, ...args: string[]) => startTool('deploy.
 describe('npm run deploy', () => {
   test('lists everything that is missing, and uploads nothing', async () => {
     using cloudflare = await startAccount([]);
-    const { status, stderr } = await deploy(
+    const { status, stdout, stderr } = await deploy(
       { ...cloudflare.env, DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/db' },
       ...['--env', 'production', '--config', unfinished],
     );
     expect(status).toBe(1);
     expect(stderr.split('\n')).toEqual([
-      'Nothing was deployed. 3 problems:',
+      'Nothing was deployed. 4 problems:',
       expect.stringMatching(/^- wrangler\.toml: the id of API_KEYS .*kv namespace create/),
+      expect.stringMatching(/^- wrangler\.toml: the environment has no placement, .*region = "…"/),
       `- ${MISSING_SECRET}`,
       expect.stringMatching(/^- Cannot connect to Postgres 127\.0\.0\.1:1\/db \(DATABASE_URL\): .*ECONNREFUSED/),
       '',
     ]);
     expect(stderr).not.toContain('secret@');
+    expect(stdout).toMatch(
+      /^Plan not checked: .*On the free plan, remove it from wrangler\.toml.*\(code 100328\)\.\n$/,
+    );
     expect(cloudflare.calls).toContainEqual(
       expect.stringContaining(`/accounts/${ACCOUNT}/workers/scripts/survey-response-export-production/secrets`),
     );
@@ -126,11 +130,39 @@ describe('an environment of wrangler.toml', () => {
     });
   });
 
-  test.each(['staging', 'production'])('%s is complete except for the id of its KV namespace', (env) => {
-    expect(configProblems(readEnvironment({ env, config: unfinished }))).toEqual([
-      expect.stringContaining('the id of API_KEYS'),
-    ]);
-    expect(configProblems(readEnvironment({ env, config }))).toEqual([]);
+  test.each(['staging', 'production'])(
+    '%s is complete except for the id of its KV namespace and its placement',
+    (env) => {
+      expect(configProblems(readEnvironment({ env, config: unfinished }))).toEqual([
+        expect.stringContaining('the id of API_KEYS'),
+        expect.stringContaining('placement'),
+      ]);
+      const environment = readEnvironment({ env, config });
+      expect(configProblems(environment)).toEqual([]);
+      expect(environment.limits).toEqual({ cpu_ms: 300_000 });
+    },
+  );
+
+  const region = 'aws:eu-central-1';
+  test.each([
+    ['ep-x.eu-central-1.aws.neon.tech', { region }, []],
+    ['ep-x-pooler.c-2.eu-central-1.aws.neon.tech', { region }, []],
+    ['EP-X.EU-CENTRAL-1.AWS.NEON.TECH', { mode: 'targeted', region }, []],
+    ['ep-x.eastus2.azure.neon.tech', { region }, ['in azure:eastus2;']],
+    ['ep-x.eu-central-1.aws.neon.tech', { mode: 'smart' }, []],
+    ['ep-x.eu-central-1.aws.neon.tech', undefined, [`in ${region}; add placement = { region = "${region}" }`]],
+    ['ep-x.eu-central-1.aws.neon.tech', { region: 'aws:eu-west-2' }, [`in ${region};`]],
+    ['ep-x.eu-central-1.aws.neon.tech', { mode: 'off' }, [`in ${region};`]],
+    ['ep-x.c-2.us-east-2.aws.neon.tech', { region }, ['in aws:us-east-2;']],
+    ['ep-x.neon.tech', undefined, ['has no placement']],
+    ['db.example.org', undefined, ['has no placement']],
+    ['db.eu-central-1.aws.neon.tech.example.org', { region: 'gcp:us-east4' }, []],
+    ['db.example.org', { mode: 'targeted', hostname: 'db.example.org' }, []],
+  ])('whose database is on %s, with the placement %o, has the problems %o', (host, placement, problems) => {
+    const environment = { ...readEnvironment({ env: 'production', config }), placement };
+    expect(configProblems(environment, `postgres://owner:p@${host}/db`)).toEqual(
+      problems.map((problem) => expect.stringContaining(problem)),
+    );
   });
 
   test('shares no rate limit with another environment', () => {
@@ -146,6 +178,7 @@ describe('an environment of wrangler.toml', () => {
       expect.stringContaining('KEY_LIMIT'),
       expect.stringContaining('FAILURE_LIMIT'),
       expect.stringContaining('DATABASE_URL'),
+      expect.stringContaining('placement'),
     ]);
   });
 });

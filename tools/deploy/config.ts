@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { experimental_readRawConfig as readRawConfig, unstable_readConfig as readConfig } from 'wrangler';
 import { reasonOf, UserError } from '../command.ts';
 import { printable } from '../keys/printable.ts';
+import { regionOf } from '../neon-host.ts';
 
 /** What to deploy, from which configuration. */
 export interface Target {
@@ -15,6 +16,8 @@ export interface Target {
 /** The part of an environment that is checked. (wrangler's own types are in a package that it does not depend on.) */
 export interface Environment {
   readonly kv_namespaces?: readonly { readonly binding: string; readonly id?: string | undefined }[];
+  readonly limits?: { readonly cpu_ms?: number | undefined } | undefined;
+  readonly placement?: { readonly mode?: string | undefined; readonly region?: string | undefined } | undefined;
   readonly ratelimits?: readonly { readonly name: string; readonly namespace_id: string }[];
   readonly secrets?: { readonly required?: readonly string[] } | undefined;
 }
@@ -49,8 +52,13 @@ const KV = 'API_KEYS';
 const LIMITS = ['KEY_LIMIT', 'FAILURE_LIMIT'];
 const SECRET = 'DATABASE_URL';
 
-/** Checks that an environment has the bindings of src/env.ts. */
-export function configProblems({ kv_namespaces = [], ratelimits = [], secrets }: Environment): string[] {
+/**
+ * Checks that an environment has the bindings of src/env.ts, and that its Worker runs near the database.
+ *
+ * @param databaseUrl `postgres://` URL; the placement is compared with the region of a Neon host
+ */
+export function configProblems(environment: Environment, databaseUrl?: string): string[] {
+  const { kv_namespaces = [], ratelimits = [], secrets } = environment;
   const id = kv_namespaces.find(({ binding }) => binding === KV)?.id;
   const missingLimits = LIMITS.filter((name) => !ratelimits.some((limit) => limit.name === name));
   const ids = ratelimits.map(({ namespace_id }) => namespace_id);
@@ -68,5 +76,20 @@ export function configProblems({ kv_namespaces = [], ratelimits = [], secrets }:
   if (new Set(ids).size < ids.length)
     problems.push('two rate limits have the same namespace_id and would share a counter; give each its own');
   if (!secrets?.required?.includes(SECRET)) problems.push(`[secrets] required does not list ${SECRET}; add it`);
+  problems.push(...placementProblems(environment, regionOf(URL.parse(databaseUrl ?? '')?.hostname ?? '')));
   return problems.map((problem) => `wrangler.toml: ${problem}`);
+}
+
+/**
+ * Without a placement, a Worker runs near its clients. The top level of wrangler.toml has none to inherit, so whatever an environment
+ * has was chosen for it.
+ *
+ * @param region of the database, where it is known
+ */
+function placementProblems({ placement }: Environment, region: string | undefined): string[] {
+  const remedy = `add placement = { region = "${region ?? '…'}" }, the database's region, or { mode = "smart" } to let Cloudflare choose`;
+  if (region !== undefined && placement?.region !== region && placement?.mode !== 'smart')
+    return [`the Worker would not run next to the database, which is in ${region}; ${remedy}`];
+  if (!placement) return [`the environment has no placement, so the Worker would run next to its clients; ${remedy}`];
+  return [];
 }
