@@ -26,11 +26,12 @@ Example:
     await using database = await openForCommand();
     const url = await withLockTimeout(database.url, async (client) => {
       const others = await otherWorkerDatabases(client);
+      const worker = await setWorkerPassword(client, database.url);
       const also = others.length > 0 ? `, also for ${others.join(', ')}, which the role can read` : '';
       process.stderr.write(
         `The new password holds for every database of this server${also}. Whatever uses the old one can no longer log in.\n`,
       );
-      return setWorkerPassword(client, database.url);
+      return worker;
     });
     url.hostname = pooledHost(url.hostname);
     process.stdout.write(`${url.href}\n`);

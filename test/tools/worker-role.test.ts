@@ -98,6 +98,7 @@ describe('npm run db:worker-url', () => {
     const { status, stdout, stderr } = await run('worker-url.ts', tenant);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toContain('The user of DATABASE_URL may not change the role survey_export_worker');
+    expect(stderr).not.toContain('can no longer log in');
   });
 });
 
