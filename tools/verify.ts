@@ -1,54 +1,92 @@
-// npm run verify: tests a running service through its public interface.
+// npm run verify: tests a deployed service through its public interface.
 import { commandLine, runCommand, UserError } from './command.ts';
+import { openForCommand } from './database.ts';
+import { IssuedKeys } from './verify/issued-keys.ts';
 import { Progress } from './verify/progress.ts';
 import { summaryOf } from './verify/run-checks.ts';
-import { originOf, verify } from './verify/verify.ts';
+import { verify } from './verify/verify.ts';
 
 interface Options {
   readonly url?: string;
   readonly key?: string;
   readonly survey?: string;
+  readonly revocation?: boolean;
 }
 
 const program = commandLine('npm run verify --')
-  .description('Tests a running service, local or deployed, the way its clients use it. It only reads.')
+  .description('Tests what a deployment can break in a running service. It only reads, unless --revocation is given.')
   .option('--url <url>', 'address of the service, such as https://export.example.org')
-  .option('--key <key>', 'API key; SURVEY_KEY in the environment hides it from other users of this machine')
-  .option('--survey <name>', 'survey to read, several times; by default one of at most 100,000 responses')
+  .option('--key <key>', 'API key, visible to other users of this machine: prefer SURVEY_KEY')
+  .option('--survey <name>', 'survey to read, about eight times; by default one of at most 100,000 responses')
+  .option('--revocation', 'also tests keys that end, for up to 6 minutes: issues two and revokes them')
   .addHelpText(
     'after',
     `
 Prints one line for each statement that holds, fails or was not tested, with the time that it took. The exit status is 1 if
 one fails. Without a key, only what needs no key is tested.
 
+Environment variables:
+  SURVEY_KEY    API key
+  SURVEY_KEY_2  API key of another account, to test that neither key sees the other's surveys
+  DATABASE_URL  with --revocation: the service's database, as its owner (default: the embedded one in DATA_DIR)
+
 Examples:
   npm run verify -- --url http://127.0.0.1:8787
-  SURVEY_KEY=sres_… npm run verify -- --url https://export.example.org --survey "Pilot study"`,
+  SURVEY_KEY=sres_… npm run verify -- --url https://export.example.org --survey "Pilot study"
+  SURVEY_KEY=sres_… DATABASE_URL=postgresql://… npm run verify -- --url https://export.example.org --revocation`,
   )
-  .action(async ({ url, key = process.env['SURVEY_KEY'], survey: surveyName }: Options) => {
+  .action(async (options: Options) => {
+    const { url, key = process.env['SURVEY_KEY'] || undefined, survey: surveyName, revocation = false } = options;
     if (url === undefined)
       throw new UserError('--url: expected the address of the service, such as https://export.example.org');
-    if (surveyName !== undefined && !key)
-      throw new UserError('--survey: needs --key, or SURVEY_KEY in the environment');
+    const needsKey = revocation ? '--revocation' : surveyName === undefined ? undefined : '--survey';
+    if (needsKey !== undefined && key === undefined)
+      throw new UserError(`${needsKey}: needs SURVEY_KEY in the environment`);
+    const origin = originOf(url);
+    await using database = revocation ? await openForCommand() : undefined;
+    await using issuedKeys = database && new IssuedKeys(database.url);
+    const interrupted = new Promise<never>((_, reject) => {
+      const interrupt = () => reject(new UserError('interrupted'));
+      // Once: a second Ctrl-C ends the process at once.
+      process.once('SIGINT', interrupt);
+      process.once('SIGTERM', interrupt);
+    });
     using progress = new Progress(process.stderr);
     const write = (line: string) => {
       progress.clear();
       process.stdout.write(`${line}\n`);
     };
-    const origin = originOf(url);
-    if (key && origin.startsWith('http:') && !/^http:\/\/(?:localhost|127\.|\[::1\])/.test(origin))
+    if (key !== undefined && /^http:\/\/(?!localhost|127\.|\[::1\])/.test(origin))
       process.stderr.write('Your key is sent without encryption: use https:// for anything but a test.\n');
-    write(`Testing ${origin} ${key ? 'with a key' : 'without a key: what needs one is not tested'}`);
-    const { results, roundTrips } = await verify(origin, {
-      key: key || undefined,
+    write(`Testing ${origin} ${key === undefined ? 'without a key: what needs one is not tested' : 'with a key'}`);
+    const running = verify(origin, {
+      key,
+      otherKey: process.env['SURVEY_KEY_2'] || undefined,
       surveyName,
+      issuedKeys,
       log: write,
       progress: (text) => progress.update(text),
     });
-    write(`${summaryOf(results)}. ${roundTrips}`);
+    const results = await Promise.race([running, interrupted]);
+    write(`${summaryOf(results)}.`);
     if (results.some(({ outcome }) => outcome === 'FAILS')) process.exitCode = 1;
   });
+
+/**
+ * The origin of a service's address, with or without `/api/v1`.
+ *
+ * @throws UserError if it is not an http or https URL
+ */
+function originOf(url: string): string {
+  const { protocol, origin, pathname } = URL.parse(url) ?? {};
+  if (protocol !== 'http:' && protocol !== 'https:')
+    throw new UserError('--url: not an address such as https://export.example.org');
+  if (!/^\/*(?:api\/v1\/*)?$/.test(pathname ?? ''))
+    throw new UserError(`--url: expected the address of the service alone, ${origin}`);
+  return origin as string;
+}
 
 await runCommand(async () => {
   await program.parseAsync();
 });
+process.exit(); // after an interruption, transfers are still running

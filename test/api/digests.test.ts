@@ -19,8 +19,7 @@ import {
   withClient,
 } from '../support/data.ts';
 import { stackAddress } from '../support/stack-address.ts';
-import { digestsOf, recordsOf, timeOf } from '../support/digests.ts';
-import { type Interval, startOf } from '../../tools/verify/digests.ts';
+import { type Interval, digestsOf, recordsOf, startOf, timeOf } from '../support/digests.ts';
 
 type Parameters = Record<string, string | readonly string[] | undefined>;
 

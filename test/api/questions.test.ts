@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { anyFilter, pgText, questionText } from '../support/arbitraries.ts';
 import { errorBody, fetchApi, query } from '../support/api.ts';
-import { type Choice, choicesOf } from '../../tools/verify/choices.ts';
+import { type Choice, choicesOf } from '../support/choices.ts';
 import { naiveCsv } from '../support/csv.ts';
 import {
   type TestAccount,

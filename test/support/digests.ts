@@ -1,9 +1,18 @@
 import { Digest, hashOf } from '../../tools/verify/digest.ts';
-import { type Interval, startOf } from '../../tools/verify/digests.ts';
 import { FIELDS } from '../../tools/verify/responses.ts';
 import { csvRecords } from './csv.ts';
 
 type Cell = string | null;
+
+const START_LENGTHS = { month: 'YYYY-MM'.length, day: 'YYYY-MM-DD'.length, hour: 'YYYY-MM-DDTHH'.length };
+
+export type Interval = keyof typeof START_LENGTHS;
+
+/** The start of the interval of a timestamp. */
+export function startOf(timestamp: string, interval: Interval): string {
+  const start = timestamp.slice(0, START_LENGTHS[interval]);
+  return start + '0000-01-01T00:00:00.000Z'.slice(start.length);
+}
 
 /** The expected body of `/responses/digests`, computed from the files of the service as docs/sync.md describes it. */
 export function digestsOf(csv: Buffer, formData: Buffer, interval: Interval = 'day') {

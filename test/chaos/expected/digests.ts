@@ -1,5 +1,4 @@
-import { startOf } from '../../../tools/verify/digests.ts';
-import { digestOf } from '../../support/digests.ts';
+import { digestOf, startOf } from '../../support/digests.ts';
 import type { Data, Response } from '../model/account.ts';
 import { timestampOf } from '../model/moment.ts';
 import { jsonOf, quoted } from './json.ts';

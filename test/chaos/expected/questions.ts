@@ -1,4 +1,4 @@
-import { choicesOf } from '../../../tools/verify/choices.ts';
+import { choicesOf } from '../../support/choices.ts';
 import type { FormVersion, Response } from '../model/account.ts';
 import { byCreation, compareLists } from '../model/order.ts';
 import { millisecondsOf, timestampOf } from '../model/moment.ts';

@@ -1,4 +1,4 @@
-import { labelOf } from '../../../tools/verify/choices.ts';
+import { labelOf } from '../../support/choices.ts';
 import type { FormVersion, Response } from '../model/account.ts';
 import { compareLists } from '../model/order.ts';
 import { timestampOf } from '../model/moment.ts';

@@ -1,0 +1,213 @@
+import { createHash } from 'node:crypto';
+import readExcelFile from 'read-excel-file/node';
+import { cellsOf } from '../../site/shared/csv.ts';
+import { reasonOf } from '../command.ts';
+import { API, quoted } from './client.ts';
+import { Digest, hashOf } from './digest.ts';
+import { Mismatch, NotTested, expectEqual, expectThat } from './expect.ts';
+import { recordsOf } from './records.ts';
+import { CSV_COLUMNS, FIELDS, rowOf, textsOf, tokenOf } from './responses.ts';
+import { type Subject, megabytes } from './subject.ts';
+
+/*
+ * What a deployment can break in the files of a survey.
+ */
+
+/** Surveys that are counted to choose one. */
+const MAX_COUNTED = 20;
+/** The most responses of a survey that is chosen: all of them are read several times. */
+const MAX_CHOSEN = 100_000;
+/** A shorter body is not compressed. */
+const MIN_COMPRESSED_BYTES = 1024;
+/** The workbook is read into memory. */
+const MAX_WORKBOOK_ROWS = 5_000;
+
+export async function chooseSurvey(subject: Subject): Promise<string> {
+  subject.known('email');
+  const { surveyName } = subject.options;
+  const forms = (await (await subject.send('/surveys')).json()) as { survey_name: string }[];
+  const names = [...new Set(forms.map((form) => form.survey_name))];
+  const isKnown = surveyName === undefined || names.includes(surveyName);
+  const list = names.map(quoted).join(', ');
+  expectThat(isKnown, `--survey: the account has no survey ${quoted(surveyName ?? '')}, only ${list}`);
+  const counted = [];
+  for (const name of surveyName === undefined ? names.slice(0, MAX_COUNTED) : [surveyName])
+    counted.push({ name, total: await count(subject, name) });
+  const usable = counted.filter(({ total }) => total > 0).toSorted((a, b) => a.total - b.total);
+  const chosen = usable.findLast(({ total }) => total <= MAX_CHOSEN) ?? usable[0];
+  if (!chosen) throw new NotTested(`no survey of the account has responses before ${subject.until}`);
+  subject.survey = chosen;
+  subject.largest = usable.at(-1) ?? chosen;
+  return `reading the ${chosen.total} responses of ${quoted(chosen.name)}`;
+}
+
+/** The number of a survey's responses, from a request with HEAD. */
+async function count({ client, until }: Subject, survey: string): Promise<number> {
+  const query = { survey, until, count: 'true' };
+  const { status, headers } = await client.send(`${API}/responses/csv`, { method: 'HEAD', query });
+  if (headers.get('X-Error-Code') === 'no_responses') return 0;
+  expectEqual('the status of HEAD', status, 200);
+  const total = headers.get('X-Total-Count') ?? 'missing';
+  expectThat(/^\d+$/.test(total), `X-Total-Count is ${quoted(total)}`);
+  return Number(total);
+}
+
+export async function checkCsv(subject: Subject): Promise<string> {
+  const csv = await readCsv(subject);
+  expectTotal(subject, 'the CSV file', csv.rows);
+  expectTotal(subject, 'its X-Total-Count', csv.total);
+  subject.csv = csv;
+  return `${csv.rows}, ${megabytes(csv.bytes)}`;
+}
+
+/** Reads the whole survey as CSV. */
+export async function readCsv(subject: Subject) {
+  const half = Math.floor(subject.known('survey').total / 2);
+  const forms = await readFormData(subject);
+  const response = await subject.responses('csv', { count: 'true' });
+  const file = createHash('sha256');
+  const texts = createHash('sha256');
+  const rest = createHash('sha256');
+  const days = new Map<string, Digest>();
+  let after: string | undefined;
+  let workbookEnd: string | null = null;
+  let rows = -1; // the first record has the columns
+  let bytes = 0;
+  for await (const record of recordsOf(subject.body(response))) {
+    file.update(record);
+    bytes += Buffer.byteLength(record);
+    rows++;
+    const cells = cellsOf(record);
+    if (rows === 0) {
+      expectEqual('the columns of the CSV file', cells, CSV_COLUMNS);
+      continue;
+    }
+    const row = rowOf(cells);
+    const { timestamp = null, surveyid = null } = row;
+    texts.update(textsOf(row));
+    if (rows > half) rest.update(record);
+    if (rows === half) after = tokenOf(row);
+    if (rows === MAX_WORKBOOK_ROWS + 1) workbookEnd = timestamp;
+    const shortcode = forms.shortcodes.get(surveyid);
+    expectThat(shortcode !== undefined, `record ${rows} of the CSV file is of the unknown form version ${surveyid}`);
+    const day = `${timestamp?.slice(0, 'YYYY-MM-DD'.length)}T00:00:00.000Z`;
+    const digest = days.get(day) ?? new Digest();
+    days.set(day, digest);
+    digest.add(hashOf(FIELDS.map((name) => (name === 'shortcode' ? shortcode : (row[name] ?? null)))));
+  }
+  const digests = [...days].map(([start, digest]) => ({ start, responses: digest.records, digest: String(digest) }));
+  return {
+    rows,
+    bytes,
+    total: Number(response.headers.get('X-Total-Count')),
+    sha256: file.digest('hex'),
+    /** Of the texts that are equal in NDJSON. */
+    texts: texts.digest('hex'),
+    /** The cursor of a record in the middle, and the SHA-256 of what follows it. */
+    rest: { after, sha256: rest.digest('hex') },
+    /** Before that time there are as many responses as a workbook is tested with; null if there are fewer at all. */
+    workbookEnd,
+    /** What `/digests` has to return. */
+    digests: { version: 1, interval: 'day', forms: forms.digest, digests },
+  };
+}
+
+/** The shortcode of each form version by its id, and the digest of the file. */
+async function readFormData(subject: Subject) {
+  const response = await subject.responses('form-data');
+  const digest = new Digest();
+  const shortcodes = new Map<string | null, string | null>();
+  const records = recordsOf(subject.body(response));
+  await records.next(); // the columns
+  for await (const record of records) {
+    const cells = cellsOf(record);
+    const [id = null, shortcode = null] = cells;
+    shortcodes.set(id, shortcode);
+    digest.add(hashOf(cells));
+  }
+  return { shortcodes, digest: String(digest) };
+}
+
+/** @throws Mismatch unless a number of responses is the survey's count */
+function expectTotal(subject: Subject, what: string, rows: number): void {
+  const { total } = subject.known('survey');
+  expectThat(rows === total, `${what}: ${rows} responses, but ${total} were counted`);
+}
+
+export async function checkNdjson(subject: Subject): Promise<void> {
+  const { texts: expected } = subject.known('csv');
+  const response = await subject.responses('ndjson');
+  const texts = createHash('sha256');
+  let rows = 0;
+  for await (const line of recordsOf(subject.body(response), false)) {
+    texts.update(textsOf(JSON.parse(line) as Record<string, unknown>));
+    rows++;
+  }
+  expectTotal(subject, 'the NDJSON file', rows);
+  expectThat(texts.digest('hex') === expected, 'the responses of the NDJSON file are not those of the CSV file');
+}
+
+/** Reads the CSV file under gzip, as most clients do. */
+export async function checkGzip(subject: Subject, exports: number): Promise<string> {
+  const { sha256, bytes } = subject.known('csv');
+  const started = performance.now();
+  const read = async () => {
+    const response = await subject.responses('csv', {}, 'gzip');
+    const encoding = response.headers.get('Content-Encoding') ?? 'missing';
+    const isZipped = encoding === 'gzip' || bytes < MIN_COMPRESSED_BYTES;
+    expectThat(isZipped, `Content-Encoding is ${quoted(encoding)}, not gzip`);
+    const file = createHash('sha256');
+    for await (const chunk of subject.body(response)) file.update(chunk);
+    expectThat(file.digest('hex') === sha256, 'the bytes with gzip are not those without');
+  };
+  await Promise.all(Array.from({ length: exports }, read));
+  const rowsPerSecond = (1000 * exports * subject.known('survey').total) / (performance.now() - started);
+  return `${Math.round(rowsPerSecond).toLocaleString('en-US')} rows/s`;
+}
+
+export async function checkResuming(subject: Subject): Promise<string> {
+  const { after, sha256 } = subject.known('csv').rest;
+  if (after === undefined) throw new NotTested('the survey has a single response');
+  const response = await subject.responses('csv', { after });
+  const rest = createHash('sha256');
+  let rows = 0;
+  for await (const record of recordsOf(subject.body(response))) {
+    rest.update(record);
+    rows++;
+  }
+  expectThat(rest.digest('hex') === sha256, `the ${rows} records are not those that follow in the whole file`);
+  return `the last ${rows}`;
+}
+
+export async function checkWorkbook(subject: Subject): Promise<string> {
+  const { workbookEnd } = subject.known('csv');
+  const query = workbookEnd === null ? {} : { until: workbookEnd };
+  let records = 0;
+  for await (const _ of recordsOf(subject.body(await subject.responses('csv', query)))) records++;
+  const file = await (await subject.responses('xlsx', query)).arrayBuffer();
+  const [sheet] = await readExcelFile(Buffer.from(file)).catch((error: unknown) => {
+    throw new Mismatch(`not a complete workbook: ${reasonOf(error)}`);
+  });
+  expectEqual('the columns of the workbook', sheet?.data[0], CSV_COLUMNS);
+  expectEqual('the rows of the workbook', sheet?.data.length, records);
+  return `${records - 1} rows`;
+}
+
+export async function checkCounts(subject: Subject): Promise<string> {
+  subject.known('csv');
+  const { responses } = (await (await subject.responses('summary')).json()) as { responses: number };
+  expectTotal(subject, 'the summary', responses);
+  const { questions } = (await (await subject.responses('questions')).json()) as { questions: { responses: number }[] };
+  let answers = 0;
+  for (const question of questions) answers += question.responses;
+  expectTotal(subject, 'the codebook', answers);
+  return `${questions.length} questions`;
+}
+
+export async function checkDigests(subject: Subject): Promise<string> {
+  const { digests: expected } = subject.known('csv');
+  const found = (await (await subject.responses('digests', { interval: 'day' })).json()) as typeof expected;
+  for (const [i, day] of expected.digests.entries()) expectEqual(`digest of ${day.start}`, found.digests[i], day);
+  expectEqual('the digests', found, expected);
+  return `${expected.digests.length} days`;
+}
