@@ -21,6 +21,11 @@ export interface SqlGatewayOptions {
   maxResponseBytes?: number;
   /** In bytes, 64 MiB by default. Longer requests are refused. */
   maxRequestBytes?: number;
+  /**
+   * Whether a statement is cancelled when its client disconnects, true by default. Otherwise only its connection is closed. Neon's
+   * proxy cancels without TLS, which a compute that demands TLS refuses, and then closes the connection.
+   */
+  sendsCancelRequests?: boolean;
   /** Awaited before each statement, to simulate the latency of a distant database. */
   beforeRequest?: () => Promise<unknown>;
 }
@@ -59,10 +64,10 @@ const MIB = 1024 * 1024;
  * session between the transactions of different clients.
  */
 export async function startSqlGateway(options: SqlGatewayOptions): Promise<SqlGateway> {
-  const { database, password, maxConnections = 10 } = options;
+  const { database, password, maxConnections = 10, sendsCancelRequests = true } = options;
   const { maxResponseBytes = 64 * MIB, maxRequestBytes = 64 * MIB } = options;
   const upstream = new Client({ connectionString: database }); // never connected: it resolves the defaults of the URL
-  const sessions = new Sessions(database, maxConnections);
+  const sessions = new Sessions(database, { maxConnections, sendsCancelRequests });
 
   async function run(request: IncomingMessage, signal: AbortSignal): Promise<Buffer> {
     const login = loginOf(request.headers);

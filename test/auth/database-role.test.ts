@@ -83,11 +83,12 @@ describe('the Worker’s database role', () => {
     );
   });
 
-  test('cannot run a statement or stay idle in a transaction for more than 65 s', async () => {
+  test('cannot run a statement or stay idle in a transaction for more than 65 s, or 2 s without a client', async () => {
+    const settings = ['statement_timeout', 'idle_in_transaction_session_timeout', 'client_connection_check_interval'];
     const { rows } = await worker.query(
-      `select current_setting('statement_timeout') as statement, current_setting('idle_in_transaction_session_timeout') as idle`,
+      `select ${settings.map((name) => `current_setting('${name}') as ${name}`).join()}`,
     );
-    expect(rows).toEqual([{ statement: '65s', idle: '65s' }]);
+    expect(rows.flatMap((row) => Object.values(row))).toEqual(['65s', '65s', '2s']);
   });
 
   test('has no attributes and no memberships', async () => {

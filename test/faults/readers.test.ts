@@ -10,7 +10,8 @@ import { readZip } from '../support/xlsx.ts';
 import { stackAddress } from '../support/stack-address.ts';
 import { FEW_RETRIES, withFaultyService } from './service.ts';
 
-const service = withFaultyService();
+// Cancel requests need not reach Postgres: a connection that is closed is enough.
+const service = withFaultyService({ sendsCancelRequests: false });
 
 /** Of text that hardly compresses: more than sockets and the pages read ahead can hold, even as gzip. */
 const ROWS = 24_000;
@@ -86,7 +87,7 @@ describe.each([
   });
 });
 
-test('a client that disconnects cancels the running query', async () => {
+test('a client that disconnects ends the running query', async () => {
   await withClient(async (client) => {
     await client.query('begin');
     service.proxy.inject();

@@ -11,9 +11,15 @@ export const LIMIT = 64 * 1024;
 export type GatewayUnderTest = Awaited<ReturnType<typeof startGateway>>;
 
 /** Starts a gateway for the database at `databaseUrl`. */
-export async function startGateway(databaseUrl: string, maxConnections: number) {
-  const limits = { maxResponseBytes: LIMIT, maxRequestBytes: LIMIT };
-  const gateway = await startSqlGateway({ database: databaseUrl, password: PASSWORD, maxConnections, ...limits });
+export async function startGateway(databaseUrl: string, maxConnections: number, sendsCancelRequests = true) {
+  const gateway = await startSqlGateway({
+    database: databaseUrl,
+    password: PASSWORD,
+    maxConnections,
+    sendsCancelRequests,
+    maxResponseBytes: LIMIT,
+    maxRequestBytes: LIMIT,
+  });
   // The database as a client names it. Neon's driver expects a host with a dot.
   const named = Object.assign(new URL(databaseUrl), { host: 'db.example.com', password: PASSWORD });
 

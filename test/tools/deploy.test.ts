@@ -239,11 +239,12 @@ describe('the database', () => {
         'statement_timeout',
         'idle_in_transaction_session_timeout',
         'max_parallel_workers_per_gather',
+        'client_connection_check_interval',
       ].map((name) => expect.stringContaining(`has no setting ${name};`)),
     );
     await query(url, 'alter role survey_export_worker set enable_bitmapscan = off');
     await query(url, 'drop database tenants');
-    for (const name of ['0003', '0005', '0006'])
+    for (const name of ['0003', '0005', '0006', '0007'])
       await query(url, `delete from schema_migrations where name like '${name}%'`);
     await migrate(url);
     expect(await databaseProblems(url)).toEqual([]);

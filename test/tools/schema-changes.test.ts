@@ -13,7 +13,7 @@ import { writeFiles } from '../support/load-files.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { type Outcome, startTool } from '../support/run-tool.ts';
 
-const LAST = '0006_no_parallel_queries.sql';
+const LAST = '0007_end_abandoned_queries.sql';
 const EMAIL = 'ann@example.org';
 const REMOVE = ['--email', EMAIL, '--survey', 'A'];
 
@@ -73,7 +73,7 @@ async function withoutLastMigration(): Promise<string> {
 
 describe.each([
   ['is empty', () => postgres.createDatabase(), /lacks migrations, from 0001_initial\.sql on:/],
-  ['has an older schema', withoutLastMigration, /lacks migrations, from 0006_\w+\.sql on:/],
+  ['has an older schema', withoutLastMigration, /lacks migrations, from 0007_\w+\.sql on:/],
 ])('on a database that %s', (_, create, reason) => {
   let url: string;
   beforeAll(async () => {

@@ -12,6 +12,7 @@ const SETTINGS = {
   statement_timeout: '65s',
   idle_in_transaction_session_timeout: '65s',
   max_parallel_workers_per_gather: '0',
+  client_connection_check_interval: '2s',
 };
 const MIGRATE = 'run "npm run db:migrate" with the same DATABASE_URL';
 

@@ -4,6 +4,12 @@ import { connectFailure, Failure } from './failure.ts';
 import type { Statement } from './request.ts';
 import { Result } from './result.ts';
 
+/** As in SqlGatewayOptions. */
+export interface SessionsOptions {
+  maxConnections: number;
+  sendsCancelRequests: boolean;
+}
+
 /** How {@link Sessions.run} runs a statement. */
 export interface RunOptions {
   /** The role to run it as; undefined for the user who logged in. */
@@ -30,11 +36,13 @@ const BECOME_ROLE = `
 /** Connections to one database, which give every statement a clean session. */
 export class Sessions {
   readonly #pool: Pool;
+  readonly #sendsCancelRequests: boolean;
   readonly #sockets = new Set<Socket>();
   readonly #roles = new WeakMap<PoolClient, string | undefined>();
 
   /** @param database `postgres://` URL */
-  constructor(database: string, maxConnections: number) {
+  constructor(database: string, { maxConnections, sendsCancelRequests }: SessionsOptions) {
+    this.#sendsCancelRequests = sendsCancelRequests;
     this.#pool = new Pool({
       connectionString: database,
       max: maxConnections,
@@ -64,7 +72,7 @@ export class Sessions {
         await result.done;
       }
     } catch (error) {
-      if (!(error instanceof DatabaseError)) await cancel(client);
+      if (this.#sendsCancelRequests && !(error instanceof DatabaseError)) await cancel(client);
       client.release(true);
       throw error instanceof DatabaseError || error instanceof Failure ? error : new Failure(400, 'connection closed');
     }
