@@ -20,7 +20,7 @@ export function loginOf(headers: IncomingHttpHeaders): Login {
   const text = headers['neon-connection-string'];
   if (typeof text !== 'string') throw new Failure(400, 'invalid header: neon-connection-string');
   const url = URL.parse(text);
-  if (!url) throw new Failure(400, 'invalid connection string');
+  if (!url) throw new Failure(400, 'invalid connection string: relative URL without a base');
   if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') throw new Failure(400, 'incorrect scheme');
   if (!url.username) throw new Failure(400, 'missing username');
   if (!url.password) throw new Failure(400, 'missing authentication credentials: required password');

@@ -90,7 +90,9 @@ export class Result implements Submittable {
   }
 
   #refuseCopy(): void {
-    this.fail(new Failure(400, 'unexpected message from server'));
+    this.fail(
+      new Failure(400, 'error parsing response from server: invalid message length: expected buffer to be empty'),
+    );
   }
 }
 

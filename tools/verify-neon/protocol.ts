@@ -37,7 +37,10 @@ const AT_THE_SAME_TIME = 3;
 const SETTLE_MS = 15_000;
 
 const CONNECTION = 'Neon-Connection-String';
-const COPY_REFUSED = { code: '', message: 'unexpected message from server' };
+const COPY_REFUSED = {
+  code: '',
+  message: 'error parsing response from server: invalid message length: expected buffer to be empty',
+};
 
 /**
  * How Neon's SQL-over-HTTP proxy behaves, as the Worker and its driver rely on it, and as tools/sql-gateway.ts does. Those marked
@@ -238,7 +241,7 @@ export const PROTOCOL_CHECKS: readonly Check<Target>[] = [
     },
   },
   ...badConnectionStrings({
-    'an empty connection string': ['', 'invalid connection string'],
+    'an empty connection string': ['', 'invalid connection string: relative URL without a base'],
     'a connection string of another scheme': ['mysql://a:b@c.d/e', 'incorrect scheme'],
     'a connection string without a user': ['postgres://c.d/e', 'missing username'],
     'a connection string without a password': [
