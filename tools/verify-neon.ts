@@ -23,7 +23,7 @@ const program = commandLine('npm run verify:neon --')
     `
 Prints one line for each statement. "FAILS": the service would not work. "differs": the endpoint differs from the stand-in
 that the service is tested with, in a detail that the service does not depend on; please report it. The exit status is 1 if
-something fails. Transfers about 75 MB each way. Tables of the service that are in the database are not touched.
+something fails. Transfers about 75 MB from the database. Tables of the service that are in the database are not touched.
 
 Example:
   npm run verify:neon -- --database "postgresql://owner:…@ep-….neon.tech/neondb?sslmode=require"`,

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PROTOCOL_CHECKS, createTables } from '../../tools/verify-neon/protocol.ts';
+import { PROTOCOL_CHECKS } from '../../tools/verify-neon/protocol.ts';
+import { createTables } from '../../tools/verify-neon/sandbox.ts';
+import { SESSION_CHECKS } from '../../tools/verify-neon/sessions.ts';
 import { type GatewayUnderTest, LIMIT, startGateway } from '../support/gateway.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 
@@ -37,18 +39,14 @@ describe('the SQL gateway', () => {
       log_min_duration_statement: '12345ms',
     };
 
-    test.each(PROTOCOL_CHECKS.map((check) => [check.name, check] as const))('%s', async (_, check) => {
-      const role = { name: 'reader', settings };
-      const target = {
-        endpoint: gateway,
-        directly: gateway.directly,
-        schema: 'public',
-        owner: 'postgres',
-        role,
-        limit: LIMIT,
-      };
-      await expect(check.run(target)).resolves.not.toThrow();
-    });
+    test.each([...PROTOCOL_CHECKS, ...SESSION_CHECKS].map((check) => [check.name, check] as const))(
+      '%s',
+      async (_, check) => {
+        const role = { name: 'reader', settings };
+        const target = { endpoint: gateway, directly: gateway.directly, schema: 'public', owner: 'postgres', role };
+        await expect(check.run(target)).resolves.not.toThrow();
+      },
+    );
   });
 
   describe('refuses', () => {

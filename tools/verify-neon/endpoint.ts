@@ -8,6 +8,7 @@ export interface Identity {
   readonly user?: string;
   readonly password?: string;
   readonly database?: string;
+  readonly host?: string;
 }
 
 export type Headers = Readonly<Record<string, string>>;
@@ -48,11 +49,12 @@ export class SqlEndpoint {
   }
 
   /** The owner's connection string, or another's. */
-  connectionString({ user, password, database }: Identity = {}): string {
+  connectionString({ user, password, database, host }: Identity = {}): string {
     const url = new URL(this.#databaseUrl);
     url.username = user ?? url.username;
     url.password = password ?? url.password;
     url.pathname = database ?? url.pathname;
+    url.hostname = host ?? url.hostname;
     return url.href;
   }
 

@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import type { Client } from 'pg';
 import { inTransaction } from '../connection.ts';
 import { findMigrations } from '../migrations.ts';
-import { createTables } from './protocol.ts';
 
 const MIGRATIONS = new URL('../../src/db/migrations/', import.meta.url);
 /** The names in the migrations. */
@@ -21,6 +20,12 @@ export interface Sandbox {
 export function newSandbox(password = randomBytes(24).toString('base64url')): Sandbox {
   return { name: `verify_${randomBytes(4).toString('hex')}`, password };
 }
+
+/** What the checks of the protocol read and write. */
+export const createTables = (schema: string) => `
+  create table ${schema}.notes (id integer primary key, body text);
+  insert into ${schema}.notes values (1, 'one'), (2, null);
+  create table ${schema}.log (line text);`;
 
 /** Creates the schema, with tables for the checks of the protocol. */
 export async function createSchema(owner: Client, { name }: Sandbox): Promise<void> {

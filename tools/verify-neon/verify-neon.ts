@@ -6,19 +6,15 @@ import { pooledHost } from '../neon-host.ts';
 import { type Result, type RunOptions, runChecks } from '../verify/run-checks.ts';
 import { SqlEndpoint, endpointOf } from './endpoint.ts';
 import { PROTOCOL_CHECKS } from './protocol.ts';
-import { type Sandbox, createSchema, newSandbox, removalOf, removeSandbox } from './sandbox.ts';
-import { WORKER_CHECKS } from './worker-checks.ts';
-
-/** Neon's limit, and the stand-in's, for a request and for a response. In bytes. */
-const LIMIT = 64 * 1024 * 1024;
+import { createSchema, newSandbox, removalOf, removeSandbox } from './sandbox.ts';
+import { SESSION_CHECKS } from './sessions.ts';
+import { WORKER_CHECKS, type WorkerTarget } from './worker-checks.ts';
 
 export interface VerifyNeonOptions {
   /** URL of the endpoint; by default the one that the driver derives from the database's host. */
   readonly endpoint?: string | undefined;
   /** The only password that the endpoint accepts, whatever the role. */
   readonly rolePassword?: string | undefined;
-  /** {@link LIMIT} unless given. */
-  readonly limit?: number;
   /** Writes a line of the report. */
   readonly log?: (line: string) => void;
   /** Called with the name of each check when it begins. */
@@ -35,8 +31,9 @@ export interface VerifyNeonOptions {
  */
 export async function verifyNeon(
   databaseUrl: string,
-  { endpoint: url, rolePassword, limit = LIMIT, log = () => {}, begin = () => {}, signal }: VerifyNeonOptions = {},
+  { endpoint: url, rolePassword, log = () => {}, begin = () => {}, signal }: VerifyNeonOptions = {},
 ): Promise<Result[]> {
+  const began = performance.now();
   await using database = await openDatabase({ DATABASE_URL: databaseUrl }, signal);
   const pooled = new URL(database.url);
   pooled.hostname = pooledHost(pooled.hostname);
@@ -44,20 +41,16 @@ export async function verifyNeon(
   const endpoint = new SqlEndpoint(url ?? endpointOf(database.url), viaHttp, signal);
   const sandbox = newSandbox(rolePassword);
   return withConnection(database.url, async (owner) => {
+    const milliseconds = Math.round(performance.now() - began);
+    const wake = (await hasStartedWithin(owner, milliseconds)) ? `, which woke up within ${milliseconds} ms` : '';
     const version = await reach(endpoint);
     const { host, pathname } = new URL(viaHttp);
-    log(`Testing ${endpoint.url} for ${host}${pathname}, Postgres ${version}`);
+    log(`Testing ${endpoint.url} for ${host}${pathname}, Postgres ${version}${wake}`);
     log(`Creates the schema and the role ${sandbox.name}; if they are left behind: ${removalOf(sandbox)}`);
     try {
       await createSchema(owner, sandbox);
-      return await check({
-        owner,
-        endpoint,
-        sandbox,
-        limit,
-        hasOwnPassword: rolePassword === undefined,
-        options: { log, begin, signal },
-      });
+      const target = { owner, endpoint, sandbox, hasOwnPassword: rolePassword === undefined };
+      return await check(target, { log, begin, signal });
     } finally {
       await removeSandbox(owner, sandbox);
       log(`Removed the schema and the role ${sandbox.name}.`);
@@ -65,24 +58,24 @@ export async function verifyNeon(
   });
 }
 
-interface Setting {
-  readonly owner: Client;
-  readonly endpoint: SqlEndpoint;
-  readonly sandbox: Sandbox;
-  readonly limit: number;
-  readonly hasOwnPassword: boolean;
-  readonly options: RunOptions;
-}
-
-async function check({ limit, options, ...target }: Setting): Promise<Result[]> {
+async function check(target: WorkerTarget, options: RunOptions): Promise<Result[]> {
   const { owner, endpoint, sandbox } = target;
   const results = await runChecks(WORKER_CHECKS, target, options);
   const directly = async (query: string, params: unknown[] = []) =>
     (await owner.query<unknown[]>({ text: query, values: params, rowMode: 'array' })).rows;
   const [[user]] = (await directly('select current_user')) as [[string]];
   const role = { ...sandbox, settings: await settingsOf(owner, sandbox.name) };
-  const protocol = { endpoint, directly, schema: sandbox.name, owner: user, role, limit };
-  return [...results, ...(await runChecks(PROTOCOL_CHECKS, protocol, options))];
+  const protocol = { endpoint, directly, schema: sandbox.name, owner: user, role };
+  return [...results, ...(await runChecks([...PROTOCOL_CHECKS, ...SESSION_CHECKS], protocol, options))];
+}
+
+/** Whether the server has started since: Neon starts one to wake a suspended compute. */
+async function hasStartedWithin(owner: Client, milliseconds: number): Promise<boolean> {
+  const { rows } = await owner.query<{ recent: boolean }>(
+    `select clock_timestamp() - pg_postmaster_start_time() < $1 * interval '1 ms' as recent`,
+    [milliseconds],
+  );
+  return rows[0]?.recent ?? false;
 }
 
 /** @returns Postgres's version. @throws UserError unless the endpoint serves the owner */

@@ -1,12 +1,14 @@
 import type { Client } from 'pg';
 import { connect } from '../../src/db/client.ts';
 import { CSV_COLUMNS, boundedPageQuery, countResponses, findBoundaries, pageQuery } from '../../src/db/responses.ts';
+import { DatabaseError } from '../../src/db/errors.ts';
 import { findSurvey, formDataQuery, hasResponses, surveysQuery } from '../../src/db/surveys.ts';
 import { csvEncoder } from '../../src/encode/csv.ts';
 import { select } from '../../src/responses/selection.ts';
+import { isNeonHost } from '../neon-host.ts';
 import { NotTested, expectEqual, expectThat } from '../verify/expect.ts';
 import type { Check } from '../verify/run-checks.ts';
-import type { SqlEndpoint } from './endpoint.ts';
+import type { Identity, SqlEndpoint } from './endpoint.ts';
 import { type Sandbox, migrateSandbox, prepareRole } from './sandbox.ts';
 
 /** A database in which the sandbox's schema exists. */
@@ -49,17 +51,6 @@ export const WORKER_CHECKS: readonly Check<WorkerTarget>[] = [
         `it has ${settings.join(', ') || 'no settings'}`,
       );
       return settings.join(', ');
-    },
-  },
-  {
-    name: 'the role logs in with its password',
-    async run({ endpoint, sandbox: { name, password } }) {
-      const rows = await endpoint.rowsOf(
-        'select current_user, session_user',
-        [],
-        endpoint.as({ user: name, password }),
-      );
-      expectEqual('current_user', rows[0]?.[0], name);
     },
   },
   {
@@ -110,6 +101,10 @@ export const WORKER_CHECKS: readonly Check<WorkerTarget>[] = [
       }
     },
   },
+  ...refusedLogins([
+    ['a wrong password', ({ sandbox }) => ({ user: sandbox.name, password: 'wrong' })],
+    ['an unknown endpoint', ({ endpoint }) => ({ host: unknownHost(endpoint) })],
+  ]),
   {
     name: 'a new password holds at once, and the old one no longer',
     isDetail: true,
@@ -127,6 +122,32 @@ export const WORKER_CHECKS: readonly Check<WorkerTarget>[] = [
     },
   },
 ];
+
+function refusedLogins(cases: readonly [string, (target: WorkerTarget) => Identity][]): Check<WorkerTarget>[] {
+  return cases.map(([what, identityOf]) => ({
+    name: `${what} makes the database unavailable to the Worker`,
+    async run(target) {
+      const { endpoint } = target;
+      const db = connect({
+        DATABASE_URL: endpoint.connectionString(identityOf(target)),
+        SQL_ENDPOINT: endpoint.url,
+      });
+      const { signal } = new AbortController();
+      const error: unknown = await db
+        .execute({ text: 'select 1', params: [] }, { signal, retry: 'probe' })
+        .catch((one: unknown) => one);
+      expectThat(error instanceof DatabaseError, 'it is accepted');
+      expectThat(error.kind === 'unavailable', `it is "${error.kind}": ${error.message}`);
+      return error.message;
+    },
+  }));
+}
+
+function unknownHost(endpoint: SqlEndpoint): string {
+  const { hostname } = new URL(endpoint.connectionString());
+  if (!isNeonHost(hostname)) throw new NotTested(`${hostname} is not a host of Neon`);
+  return hostname.replace(/^[^.]+/, 'ep-not-there-a0000000');
+}
 
 async function requireTables(owner: Client, { name }: Pick<Sandbox, 'name'>): Promise<void> {
   const { rows } = await owner.query('select where to_regclass($1) is null', [`${name}.responses`]);
