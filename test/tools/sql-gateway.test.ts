@@ -55,6 +55,11 @@ describe('the SQL gateway', () => {
       expect(await gateway.failure({ query: 'select 1' }, nobody)).toMatchObject({ status: 400, code: '22023' });
     });
 
+    test('another database', async () => {
+      const elsewhere = gateway.as({ database: 'elsewhere' });
+      expect(await gateway.failure({ query: 'select 1' }, elsewhere)).toMatchObject({ status: 400, code: '3D000' });
+    });
+
     test.each([
       ['rows as objects', { 'Neon-Array-Mode': 'false' }, 'Neon-Array-Mode must be "true" here'],
       ['parsed values', { 'Neon-Raw-Text-Output': 'TRUE' }, 'Neon-Raw-Text-Output must be "true" here'],

@@ -66,12 +66,15 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
 /** Reads the body `{"query":"…","params":[…]}`. The driver turns every parameter into text or null. @throws Failure 400 */
 export function statementOf(body: string): Statement {
   const { query, params = [] } = parseObject(body);
-  if (typeof query !== 'string') throw unreadable('"query" must be a string (batches are not supported here)');
-  if (!Array.isArray(params) || !params.every((value) => value === null || typeof value === 'string')) {
-    throw unreadable('"params" must be an array of strings and nulls');
+  if (!isText(query)) throw unreadable('"query" must be a well-formed string (batches are not supported here)');
+  if (!Array.isArray(params) || !params.every((value) => value === null || isText(value))) {
+    throw unreadable('"params" must be an array of well-formed strings and nulls');
   }
   return { text: query, parameters: params };
 }
+
+/** Neon's proxy refuses half of a surrogate pair, which JSON can escape and UTF-8 cannot encode. */
+const isText = (value: unknown): value is string => typeof value === 'string' && value.isWellFormed();
 
 function parseObject(text: string): Record<string, unknown> {
   try {
