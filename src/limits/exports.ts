@@ -8,8 +8,8 @@ const turns = new Shares({ place: 0, common: 1, waiting: Infinity });
 
 /** The usual size of an export's page in memory, in bytes. */
 export const EXPORT_PAGE_BYTES = 3 * MIB;
-/** Beside other exports, or requests that should not wait for them, pages are smaller, down to this part; further if there is no memory. */
-const SMALLEST_PART = 4;
+/** Beside other exports, or requests that should not wait for them, pages are smaller, down to this size; further if there is no memory. */
+const SMALL_PAGE_BYTES = 1.125 * MIB;
 /** Pages of several exports together, those being sent included. A single export has as many as it needs, if there is memory. */
 const SHARED_PAGES = 4;
 
@@ -38,7 +38,7 @@ export class ExportLease {
 
   /** The size that pages should have, in bytes. */
   get pageBytes(): number {
-    return EXPORT_PAGE_BYTES / (this.#isBesidePages() ? SMALLEST_PART : Math.min(SMALLEST_PART, exports.total));
+    return this.#isBesidePages() ? SMALL_PAGE_BYTES : Math.max(SMALL_PAGE_BYTES, EXPORT_PAGE_BYTES / exports.total);
   }
 
   /** Reserves the memory of a page. @returns undefined if there is none at the moment */

@@ -22,11 +22,11 @@ export const FILE_WAIT_MS = 20_000;
 const SCAN_WAIT_MS = 20_000;
 
 /** What an account can always have. */
-export const PLACE_BYTES = 1.5 * MIB;
-const COMMON_BYTES = 20 * MIB;
+export const PLACE_BYTES = 1.75 * MIB;
+const COMMON_BYTES = 8 * MIB;
 /** The most memory that a request can ever have, in bytes. */
-export const MAX_BYTES = PLACE_BYTES + COMMON_BYTES;
-export const memory = new Shares({ place: PLACE_BYTES, common: COMMON_BYTES, waiting: WAITING });
+export const MAX_BYTES = 24 * MIB;
+export const memory = new Shares({ place: PLACE_BYTES, common: COMMON_BYTES, alone: MAX_BYTES, waiting: WAITING });
 const scans = new Shares({ place: 1, common: 2, most: 2, waiting: WAITING });
 /** Requests to the database. Those beyond the limit take turns: what waits is limited by its memory. */
 const queries = new Shares({ place: 1, common: 4, most: 5, waiting: Infinity });

@@ -8,6 +8,8 @@ export interface Division {
   readonly common: number;
   /** What one account can hold. */
   readonly most?: number;
+  /** What an account can hold while no other holds anything: its place and the common part unless given. */
+  readonly alone?: number;
   /** How many requests of an account can wait. */
   readonly waiting: number;
 }
@@ -60,7 +62,9 @@ export class Shares {
 
   /** What an account can take at the moment. */
   roomFor(account: string): number {
-    const { place, common, most = Infinity } = this.#division;
+    const { place, common, most = Infinity, alone } = this.#division;
+    const isAlone = this.#held.size === (this.#held.has(account) ? 1 : 0);
+    if (isAlone && alone !== undefined) return alone - this.heldBy(account);
     let free = common;
     let own = 0;
     let accounts = 0;

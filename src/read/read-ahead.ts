@@ -49,6 +49,7 @@ export async function* readAhead(
 
   let pageRows = rowsPerPage(first, lease.pageBytes);
   let windowKeys = pageRows; // as if all matched
+  let shortestMs = Infinity;
   let pagesAhead = 2;
   const ranges = planRanges(reader, last, () => ({ pageRows, windowKeys }));
   /** The ranges of pages that were released unsent. */
@@ -57,7 +58,8 @@ export async function* readAhead(
   const read = async (range: Range, hold: Hold) => {
     const started = performance.now();
     const page = await reader.page(range, hold);
-    pagesAhead = pagesToReadAhead(performance.now() - started, stats.delayMs);
+    shortestMs = Math.min(shortestMs, performance.now() - started);
+    pagesAhead = pagesToReadAhead(shortestMs, stats.delayMs);
     return { range, hold, page };
   };
   const readNext = async (hold: Hold) => {
@@ -113,13 +115,13 @@ export async function* readAhead(
 }
 
 /**
- * While a page is sent, the next one is read, and further ones for as long as the database is too far away to keep up.
+ * Two pages, and half as many again as could be read while a query reaches the database and its result returns, since times vary.
  *
- * @param readMs what reading a page took
+ * @param pageMs the shortest time that reading a page has taken
  * @param delayMs what a query takes that reads nothing
  */
-function pagesToReadAhead(readMs: number, delayMs: number): number {
-  return Math.min(MAX_PAGES_AHEAD, 1 + Math.round(readMs / Math.max(1, readMs - delayMs)));
+function pagesToReadAhead(pageMs: number, delayMs: number): number {
+  return Math.min(MAX_PAGES_AHEAD, 2 + Math.round((1.5 * delayMs) / Math.max(1, pageMs - delayMs)));
 }
 
 /** What a page leaves of its range; undefined if nothing. */

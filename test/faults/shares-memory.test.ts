@@ -77,9 +77,23 @@ async function addFormVersions(of: TestAccount, count: number): Promise<void> {
 
 const of = (survey: string, more: Record<string, string | number> = {}) => query({ survey, ...more });
 
-/** Starts requests whose clients read nothing yet. @returns their responses */
+/** A request of each kind. Their number has no divisor in common with that of the accounts. */
+const kinds = [
+  `/responses/csv${of('mixed')}`,
+  `/responses/csv${of('mixed', { layout: 'wide' })}`,
+  `/responses/ndjson${of('mixed')}`,
+  `/responses/xlsx${of('mixed')}`,
+  `/responses/xlsx${of('mixed', { layout: 'wide' })}`,
+  ...[100, 1000, 5000, 10_000].map((pageSize) => `/responses${of('mixed', { pageSize })}`),
+  `/responses/form-data${of('mixed')}`,
+  `/responses/questions${of('mixed')}`,
+  `/responses/summary${of('mixed')}`,
+  '/surveys',
+];
+
+/** Starts requests whose clients read nothing yet, 100 a second. @returns their responses */
 const openAll = (service: BenchService, paths: readonly string[], users: number) =>
-  Promise.all(paths.map((path, i) => service.open(path, account(i % users).key)));
+  Promise.all(paths.map((path, i) => sleep(10 * i).then(() => service.open(path, account(i % users).key))));
 
 test.each<[what: string, paths: readonly string[], users: number, isRead: boolean]>([
   ['ten lists of surveys of 20 MB', Array(10).fill('/surveys'), 1, true],
@@ -98,9 +112,15 @@ test.each<[what: string, paths: readonly string[], users: number, isRead: boolea
     true,
   ],
   ['12 NDJSON files of control characters', Array(12).fill(`/responses/ndjson${of('escaped')}`), 3, true],
+  [
+    '100 downloads of every kind, not read',
+    Array.from({ length: 100 }, (_, i) => kinds[i % kinds.length] as string),
+    ACCOUNTS,
+    false,
+  ],
 ])('%s take at most 128 MiB', async (_, paths, users, isRead) => {
   await using service = await startService(database.url);
-  for (let i = 0; i < 60; i++) await service.read('/key', account(i)); // warms up, and caches the keys
+  for (let i = 0; i < 240; i++) await service.read(i < 60 ? '/key' : `/responses${of('mixed')}`, account(i)); // warms up, and caches the keys
   const idle = memoryOf(service.workerd).now;
   resetPeak(service.workerd);
   const responses = await openAll(service, paths, users);

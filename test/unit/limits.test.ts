@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { EXPORT_PAGE_BYTES, type ExportLease, leaseExport } from '../../src/limits/exports.ts';
+import { type ExportLease, leaseExport } from '../../src/limits/exports.ts';
 import { type Hold, type RequestLease, leaseRequest } from '../../src/limits/limits.ts';
 
 const { signal } = new AbortController();
@@ -35,7 +35,7 @@ test('a single export has as many pages as fit the memory, unless another reques
 
 test('the accounts of several exports share four pages in equal parts, as do their exports; each export gets at least one', async () => {
   const first = await begin('a');
-  const pages = acquireAll(first, 4);
+  const pages = acquireAll(first, 2);
   const others = [await begin('a'), await begin('b')] as const;
   expect(others.map((one) => acquireAll(one).length)).toEqual([1, 2]);
   for (const page of pages) first.releasePage(page);
@@ -49,7 +49,7 @@ test('an account that takes all memory leaves other accounts a place, in which a
   while (hold.set(hold.bytes + MIB));
   await expect(request('greedy').then((one) => one.hold().wait(MIB, signal, 0))).rejects.toThrow('of this account');
   expect((await begin('other')).acquirePage()).toBeDefined(); // the memory that an export always has
-  expect((await request('other')).hold().set(4 * MIB)).toBe(false);
+  expect((await request('third')).hold().set(4 * MIB)).toBe(false);
   await expect((await request('third')).hold().wait(5 * MIB, signal, 0)).rejects.toThrow('The service is busy');
   hold.release();
   expect((await request('other')).hold().set(4 * MIB)).toBe(true);
@@ -59,7 +59,7 @@ test('a page that needs more than an export always has takes it from the memory 
   const page = (await begin('a')).acquirePage() as Hold;
   const greedy = (await request('greedy')).hold();
   while (greedy.set(greedy.bytes + MIB / 4));
-  expect(page.set(EXPORT_PAGE_BYTES / 4)).toBe(true);
+  expect(page.set(1.125 * MIB)).toBe(true);
   expect(page.set(5 * MIB)).toBe(false);
   greedy.release();
   expect(page.set(5 * MIB)).toBe(true);

@@ -66,6 +66,17 @@ test('an account has at most as much as it can have, whatever is free', () => {
   expect(all.heldBy('a')).toBe(3);
 });
 
+test('an account that holds something alone can have more, which leaves others their places', () => {
+  const all = new Shares({ place: 2, common: 3, alone: 9, waiting: 4 });
+  const first = take(all, 'a', 4);
+  expect(take(all, 'a', 6)).toBeUndefined();
+  expect(take(all, 'a', 5)).toBeDefined();
+  expect(take(all, 'b', 2)).toBeDefined();
+  expect([all.roomFor('a') > 0, all.roomFor('b') > 0]).toEqual([false, false]);
+  first?.release(all, 4);
+  expect([all.roomFor('a'), all.roomFor('b')]).toEqual([0, 0]);
+});
+
 test('what is held without room for it takes nothing from the places of others', () => {
   const all = shares(1);
   leaseOf('a').count(all, 100);
