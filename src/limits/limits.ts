@@ -22,8 +22,8 @@ export const FILE_WAIT_MS = 20_000;
 const SCAN_WAIT_MS = 20_000;
 
 /** What an account can always have. */
-export const PLACE_BYTES = 1.75 * MIB;
-const COMMON_BYTES = 8 * MIB;
+export const PLACE_BYTES = 1.625 * MIB;
+const COMMON_BYTES = 10 * MIB;
 /** The most memory that a request can ever have, in bytes. */
 export const MAX_BYTES = 24 * MIB;
 export const memory = new Shares({ place: PLACE_BYTES, common: COMMON_BYTES, alone: MAX_BYTES, waiting: WAITING });

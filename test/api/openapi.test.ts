@@ -86,7 +86,7 @@ describe('the description at /openapi.json', () => {
       const limited = name.endsWith('/healthz') ? ['429'] : [];
       const needed = name.includes('/api/v1/') ? ['400', '401', '429', '500', '503'] : [...limited, '500', '503'];
       const polled = /\/(?:surveys|responses|digests)$/.test(name) ? ['304'] : [];
-      const streamed = /\/(?:responses|csv|xlsx|ndjson)$/.test(name) ? ['505'] : [];
+      const streamed = /\/(?:surveys|responses|form-data|csv|xlsx|ndjson)$/.test(name) ? ['505'] : [];
       expect(Object.keys(described)).toEqual(['200', ...polled, ...needed, ...streamed]);
     }
   });
