@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf } from '../command.ts';
 import { printable } from '../keys/printable.ts';
 import { Mismatch } from './expect.ts';
-import { fetchHttp2 } from './http2.ts';
+import { type Transport, fetchHttp1, fetchHttp2 } from './transports.ts';
 
 /** Every path under it needs a key. */
 export const API = '/api/v1';
@@ -16,7 +16,8 @@ export interface RequestOptions {
   readonly key?: string | null | undefined;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly isHttp2?: boolean;
+  /** Only for GET. By default, what fetch and the service agree on. */
+  readonly transport?: Transport;
 }
 
 /** Sends requests to a service, and remembers its responses. */
@@ -39,11 +40,12 @@ export class Client {
    * @throws Mismatch if there is no response, or one that is not the service's
    */
   async send(path: string, options: RequestOptions = {}, attempt = 1): Promise<Response> {
-    const { method = 'GET', key = this.#key, query, isHttp2 = false } = options;
+    const { method = 'GET', key = this.#key, query, transport } = options;
     const url = new URL(this.#origin + path);
     url.search = String(new URLSearchParams(query));
     const headers = { ...options.headers, ...(key ? { Authorization: `Bearer ${key}` } : {}) };
-    const sent = isHttp2 ? fetchHttp2(url, headers) : fetch(url, { method, headers, redirect: 'manual' });
+    const fetchOver = { 'HTTP/1.1': fetchHttp1, 'HTTP/2': fetchHttp2 };
+    const sent = transport ? fetchOver[transport](url, headers) : fetch(url, { method, headers, redirect: 'manual' });
     const response = await sent.catch((error: TypeError) => {
       const { cause } = error;
       throw cause === undefined ? error : new Mismatch(`${path}: no response: ${reasonOf(cause)}`, { cause });
