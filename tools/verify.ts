@@ -18,7 +18,10 @@ const program = commandLine('npm run verify --')
   .option('--url <url>', 'address of the service, such as https://export.example.org')
   .option('--key <key>', 'API key, visible to other users of this machine: prefer SURVEY_KEY')
   .option('--survey <name>', 'survey to read, about eight times; by default one of at most 100,000 responses')
-  .option('--revocation', 'also tests keys that end, for up to 6 minutes: issues two and revokes them')
+  .option(
+    '--revocation',
+    'also tests revocation and aborted transfers, for up to 6 minutes: issues two keys and revokes them',
+  )
   .addHelpText(
     'after',
     `
@@ -37,12 +40,10 @@ Examples:
   )
   .action(async (options: Options) => {
     const { url, key = process.env['SURVEY_KEY'] || undefined, survey: surveyName, revocation = false } = options;
-    if (url === undefined)
-      throw new UserError('--url: expected the address of the service, such as https://export.example.org');
+    const origin = originOf(url);
     const needsKey = revocation ? '--revocation' : surveyName === undefined ? undefined : '--survey';
     if (needsKey !== undefined && key === undefined)
       throw new UserError(`${needsKey}: needs SURVEY_KEY in the environment`);
-    const origin = originOf(url);
     await using database = revocation ? await openForCommand() : undefined;
     await using issuedKeys = database && new IssuedKeys(database.url);
     const interrupted = new Promise<never>((_, reject) => {
@@ -77,13 +78,14 @@ Examples:
  *
  * @throws UserError if it is not an http or https URL
  */
-function originOf(url: string): string {
-  const { protocol, origin, pathname } = URL.parse(url) ?? {};
-  if (protocol !== 'http:' && protocol !== 'https:')
-    throw new UserError('--url: not an address such as https://export.example.org');
-  if (!/^\/*(?:api\/v1\/*)?$/.test(pathname ?? ''))
+function originOf(url = ''): string {
+  const address = URL.parse(url);
+  if (!address || !/^https?:$/.test(address.protocol))
+    throw new UserError('--url: expected the address of the service, such as https://export.example.org');
+  const { origin, pathname } = address;
+  if (!/^\/*(?:api\/v1\/*)?$/.test(pathname))
     throw new UserError(`--url: expected the address of the service alone, ${origin}`);
-  return origin as string;
+  return origin;
 }
 
 await runCommand(async () => {

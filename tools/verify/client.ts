@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf } from '../command.ts';
-import { printable } from '../keys/printable.ts';
 import { Mismatch } from './expect.ts';
 import { type Transport, fetchHttp1, fetchHttp2 } from './transports.ts';
 
@@ -85,9 +84,4 @@ export async function* bodyOf(
     const reason = reasonOf((error as Error).cause ?? error);
     throw new BrokenTransfer(`the transfer broke off after ${bytes} bytes: ${reason}`, { cause: error });
   }
-}
-
-/** The beginning of a text in one line, for messages. */
-export function quoted(text: string): string {
-  return JSON.stringify(printable(text.length > 200 ? `${text.slice(0, 200)}…` : text));
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import readExcelFile from 'read-excel-file/node';
 import { cellsOf } from '../../site/shared/csv.ts';
 import { reasonOf } from '../command.ts';
-import { API, quoted } from './client.ts';
+import { API } from './client.ts';
 import { Digest, hashOf } from './digest.ts';
 import { Mismatch, NotTested, expectEqual, expectThat } from './expect.ts';
 import { recordsOf } from './records.ts';
@@ -28,49 +28,48 @@ export async function chooseSurvey(subject: Subject): Promise<string> {
   const forms = (await (await subject.send('/surveys')).json()) as { survey_name: string }[];
   const names = [...new Set(forms.map((form) => form.survey_name))];
   const isKnown = surveyName === undefined || names.includes(surveyName);
-  const list = names.map(quoted).join(', ');
-  expectThat(isKnown, `--survey: the account has no survey ${quoted(surveyName ?? '')}, only ${list}`);
+  const list = names.map((name) => JSON.stringify(name)).join(', ');
+  expectThat(isKnown, `--survey: the account has no survey ${JSON.stringify(surveyName)}, only ${list}`);
   const counted = [];
   for (const name of surveyName === undefined ? names.slice(0, MAX_COUNTED) : [surveyName])
-    counted.push({ name, total: await count(subject, name) });
+    counted.push({ name, total: await count(subject, { survey: name, until: subject.until }) });
   const usable = counted.filter(({ total }) => total > 0).toSorted((a, b) => a.total - b.total);
   const chosen = usable.findLast(({ total }) => total <= MAX_CHOSEN) ?? usable[0];
   if (!chosen) throw new NotTested(`no survey of the account has responses before ${subject.until}`);
   subject.survey = chosen;
   subject.largest = usable.at(-1) ?? chosen;
-  return `reading the ${chosen.total} responses of ${quoted(chosen.name)}`;
+  return `reading the ${chosen.total} responses of ${JSON.stringify(chosen.name)}`;
 }
 
-/** The number of a survey's responses, from a request with HEAD. */
-async function count({ client, until }: Subject, survey: string): Promise<number> {
-  const query = { survey, until, count: 'true' };
-  const { status, headers } = await client.send(`${API}/responses/csv`, { method: 'HEAD', query });
+/** The number of responses, from a request with HEAD. */
+async function count({ client }: Subject, query: { survey: string; until: string }): Promise<number> {
+  const request = { method: 'HEAD', query: { ...query, count: 'true' } };
+  const { status, headers } = await client.send(`${API}/responses/csv`, request);
   if (headers.get('X-Error-Code') === 'no_responses') return 0;
   expectEqual('the status of HEAD', status, 200);
   const total = headers.get('X-Total-Count') ?? 'missing';
-  expectThat(/^\d+$/.test(total), `X-Total-Count is ${quoted(total)}`);
+  expectThat(/^\d+$/.test(total), `X-Total-Count is ${JSON.stringify(total)}`);
   return Number(total);
 }
 
 export async function checkCsv(subject: Subject): Promise<string> {
   const csv = await readCsv(subject);
   expectTotal(subject, 'the CSV file', csv.rows);
-  expectTotal(subject, 'its X-Total-Count', csv.total);
   subject.csv = csv;
-  return `${csv.rows}, ${megabytes(csv.bytes)}`;
+  return `${csv.rows} responses, ${megabytes(csv.bytes)}`;
 }
 
 /** Reads the whole survey as CSV. */
 export async function readCsv(subject: Subject) {
   const half = Math.floor(subject.known('survey').total / 2);
   const forms = await readFormData(subject);
-  const response = await subject.responses('csv', { count: 'true' });
+  const response = await subject.responses('csv');
   const file = createHash('sha256');
   const texts = createHash('sha256');
   const rest = createHash('sha256');
   const days = new Map<string, Digest>();
   let after: string | undefined;
-  let workbookEnd: string | null = null;
+  let workbookEnd = subject.until;
   let rows = -1; // the first record has the columns
   let bytes = 0;
   for await (const record of recordsOf(subject.body(response))) {
@@ -87,7 +86,7 @@ export async function readCsv(subject: Subject) {
     texts.update(textsOf(row));
     if (rows > half) rest.update(record);
     if (rows === half) after = tokenOf(row);
-    if (rows === MAX_WORKBOOK_ROWS + 1) workbookEnd = timestamp;
+    if (rows === MAX_WORKBOOK_ROWS + 1) workbookEnd = timestamp ?? '';
     const shortcode = forms.shortcodes.get(surveyid);
     expectThat(shortcode !== undefined, `record ${rows} of the CSV file is of the unknown form version ${surveyid}`);
     const day = `${timestamp?.slice(0, 'YYYY-MM-DD'.length)}T00:00:00.000Z`;
@@ -99,13 +98,12 @@ export async function readCsv(subject: Subject) {
   return {
     rows,
     bytes,
-    total: Number(response.headers.get('X-Total-Count')),
     sha256: file.digest('hex'),
     /** Of the texts that are equal in NDJSON. */
     texts: texts.digest('hex'),
     /** The cursor of a record in the middle, and the SHA-256 of what follows it. */
     rest: { after, sha256: rest.digest('hex') },
-    /** Before that time there are as many responses as a workbook is tested with; null if there are fewer at all. */
+    /** The responses before that time are as many as a workbook is tested with. */
     workbookEnd,
     /** What `/digests` has to return. */
     digests: { version: 1, interval: 'day', forms: forms.digest, digests },
@@ -155,7 +153,7 @@ export async function checkGzip(subject: Subject, exports: number): Promise<stri
     const response = await subject.responses('csv', {}, 'gzip');
     const encoding = response.headers.get('Content-Encoding') ?? 'missing';
     const isZipped = encoding === 'gzip' || bytes < MIN_COMPRESSED_BYTES;
-    expectThat(isZipped, `Content-Encoding is ${quoted(encoding)}, not gzip`);
+    expectThat(isZipped, `Content-Encoding is ${JSON.stringify(encoding)}, not gzip`);
     const file = createHash('sha256');
     for await (const chunk of subject.body(response)) file.update(chunk);
     expectThat(file.digest('hex') === sha256, 'the bytes with gzip are not those without');
@@ -176,21 +174,19 @@ export async function checkResuming(subject: Subject): Promise<string> {
     rows++;
   }
   expectThat(rest.digest('hex') === sha256, `the ${rows} records are not those that follow in the whole file`);
-  return `the last ${rows}`;
+  return `the last ${rows} records`;
 }
 
 export async function checkWorkbook(subject: Subject): Promise<string> {
-  const { workbookEnd } = subject.known('csv');
-  const query = workbookEnd === null ? {} : { until: workbookEnd };
-  let records = 0;
-  for await (const _ of recordsOf(subject.body(await subject.responses('csv', query)))) records++;
-  const file = await (await subject.responses('xlsx', query)).arrayBuffer();
+  const { workbookEnd: until } = subject.known('csv');
+  const total = await count(subject, { survey: subject.known('survey').name, until });
+  const file = await (await subject.responses('xlsx', { until })).arrayBuffer();
   const [sheet] = await readExcelFile(Buffer.from(file)).catch((error: unknown) => {
     throw new Mismatch(`not a complete workbook: ${reasonOf(error)}`);
   });
   expectEqual('the columns of the workbook', sheet?.data[0], CSV_COLUMNS);
-  expectEqual('the rows of the workbook', sheet?.data.length, records);
-  return `${records - 1} rows`;
+  expectEqual('the rows of the workbook', sheet?.data.length, 1 + total);
+  return `${total} rows`;
 }
 
 export async function checkCounts(subject: Subject): Promise<string> {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateApiKey } from '../../src/auth/api-key.ts';
-import { API, quoted } from './client.ts';
+import { API } from './client.ts';
 import { Mismatch, NotTested, expectEqual, expectThat } from './expect.ts';
 import type { Subject } from './subject.ts';
 
@@ -41,7 +41,7 @@ export async function checkHealth({ client, started }: Subject): Promise<string>
 }
 
 export async function checkRefusals({ client }: Subject): Promise<void> {
-  for (const key of [null, 'not-a-key', generateApiKey()])
+  for (const key of [null, generateApiKey()])
     await expectError(await client.send(`${API}/surveys`, { key }), '401 invalid_token');
 }
 
@@ -49,7 +49,7 @@ export async function checkKey(subject: Subject): Promise<string> {
   if (subject.options.key === undefined) throw new NotTested('needs SURVEY_KEY');
   const response = await subject.client.send(`${API}//key`); // clients append paths to a base URL that ends in a slash
   const { status } = response;
-  expectThat(status !== 401, 'the service refuses the key: is it complete, and of this service?');
+  expectThat(status !== 401, 'the service refuses the key: is it complete, and was it issued for this service?');
   expectEqual(`${API}//key: status`, status, 200);
   const { email, expires } = (await response.json()) as { email: string; expires: string | null };
   subject.email = email;
@@ -62,26 +62,26 @@ export async function checkScoping(subject: Subject): Promise<string> {
   if (otherKey === undefined) throw new NotTested('needs SURVEY_KEY_2, a key of another account');
   const other = (await (await subject.send('/key', { key: otherKey })).json()) as { email: string };
   if (other.email === email) throw new NotTested(`SURVEY_KEY_2 is a key of the same account, ${email}`);
-  const formsOf = async (of: string | undefined) =>
-    (await (await subject.send('/surveys', { key: of })).json()) as FormVersion[];
+  /** The name of the survey of each form version, by its id. */
+  const formsOf = async (of: string | undefined) => {
+    const forms = (await (await subject.send('/surveys', { key: of })).json()) as FormVersion[];
+    return new Map(forms.map(({ id, survey_name: name }) => [id, name]));
+  };
   const [forms, otherForms] = [await formsOf(key), await formsOf(otherKey)];
-  const ids = new Set(forms.map(({ id }) => id));
-  for (const { id, survey_name: name } of otherForms) expectThat(!ids.has(id), `both keys list ${quoted(name)}`);
+  for (const [id, name] of otherForms) expectThat(!forms.has(id), `both keys list ${JSON.stringify(name)}`);
+  const [names, otherNames] = [[...new Set(forms.values())], [...new Set(otherForms.values())]];
   let requests = 0;
-  for (const [own, ownForms, foreignForms] of [
-    [key, forms, otherForms],
-    [otherKey, otherForms, forms],
-  ] as const) {
-    const ownNames = new Set(ownForms.map((form) => form.survey_name));
-    const foreign = new Set(foreignForms.map((form) => form.survey_name).filter((name) => !ownNames.has(name)));
-    for (const survey of [...foreign].slice(0, MAX_FOREIGN)) {
+  const expectNone = async (of: string | undefined, own: string[], all: string[]) => {
+    const foreign = all.filter((name) => !own.includes(name)); // both accounts may have a survey of the same name
+    for (const survey of foreign.slice(0, MAX_FOREIGN)) {
       for (const path of ['/responses', '/responses/csv']) {
-        const response = await subject.client.send(API + path, { key: own, query: { survey } });
-        await expectError(response, '500 no_responses');
+        await expectError(await subject.client.send(API + path, { key: of, query: { survey } }), '500 no_responses');
         requests++;
       }
     }
-  }
+  };
+  await expectNone(key, names, otherNames);
+  await expectNone(otherKey, otherNames, names);
   return `${requests} requests`;
 }
 
@@ -113,7 +113,7 @@ export async function checkHeaders({ client }: Subject): Promise<string> {
   for (const { path, response } of client.seen) {
     const expect = (name: string, isRight: (value: string) => boolean) => {
       const value = response.headers.get(name) ?? 'missing';
-      if (!isRight(value)) problems.add(`${path} (${response.status}): ${name} is ${quoted(value)}`);
+      if (!isRight(value)) problems.add(`${path} (${response.status}): ${name} is ${JSON.stringify(value)}`);
     };
     expect('Cache-Control', (value) => value === 'private, no-store');
     expect('CF-Cache-Status', (value) => !value.includes('HIT'));
@@ -125,12 +125,11 @@ export async function checkHeaders({ client }: Subject): Promise<string> {
   return `${client.seen.length} responses`;
 }
 
-/** @throws Mismatch unless the response is an error of the documented form */
+/** @param expected status and `X-Error-Code`. @throws Mismatch unless the response has both */
 async function expectError(response: Response, expected: string): Promise<void> {
-  const body = await response.text();
+  await response.text();
   const found = `${response.status} ${response.headers.get('X-Error-Code') ?? 'without X-Error-Code'}`;
   expectThat(found === expected, `${new URL(response.url).pathname}: ${found}, not ${expected}`);
-  expectThat(body.startsWith('{"error":{"message":"'), `the body of an error is ${quoted(body)}`);
 }
 
 /** Milliseconds to the headers of a response. */

@@ -18,7 +18,8 @@ export async function* recordsOf(
     const bytes = Buffer.concat([rest, chunk]);
     let start = 0;
     for (const end of endsIn(chunk)) {
-      yield bytes.toString('utf8', start, (start = rest.length + end));
+      yield bytes.toString('utf8', start, rest.length + end);
+      start = rest.length + end;
       number++;
     }
     rest = bytes.subarray(start);

@@ -61,7 +61,8 @@ async function runCheck<T>({ name, isDetail = false, run }: Check<T>, target: T)
     (text): [Outcome, string] => ['holds', text ?? ''],
     (error: unknown): [Outcome, string] => {
       const failed = isDetail ? 'differs' : 'FAILS';
-      return [error instanceof NotTested ? 'not tested' : failed, messageOf(error)];
+      const message = error instanceof Mismatch ? error.message : reasonOf(error); // several lines, or one
+      return [error instanceof NotTested ? 'not tested' : failed, message];
     },
   );
   return { name, outcome, details, milliseconds: performance.now() - started };
@@ -95,8 +96,4 @@ function linesOf({ name, outcome, details, milliseconds }: Result, width: number
     ...(beside === '' ? [] : [beside]),
   ];
   return [line.join('  ').trimEnd(), ...below.map((text) => `${' '.repeat(WIDTHS.outcome + 4)}${text}`)];
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Mismatch ? error.message : reasonOf(error);
 }
