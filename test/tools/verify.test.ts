@@ -81,8 +81,8 @@ async function verified(options: VerifyOptions = { key, otherKey, surveyName: SU
 const ABORTS = ['over HTTP/1.1', 'over HTTP/2', 'with gzip'].map((how) => `an aborted transfer is visible ${how}`);
 const REVOKED = 'a revoked key is refused within 5 minutes';
 const CSV = 'the CSV file has as many responses as were counted';
-const GZIP = ['with gzip, the CSV file has the same bytes', 'four exports at a time have the same bytes'];
-const HEADERS = 'no response is cached; each has CORS headers and its own X-Request-Id';
+const GZIP = ['with gzip, the CSV file has the same bytes', 'four simultaneous exports have the same bytes'];
+const HEADERS = 'no response is cached; each has CORS headers and a unique X-Request-Id';
 const SCOPING = "neither key sees the other account's surveys";
 const COUNTS = 'summary and codebook count the same responses';
 
@@ -95,7 +95,7 @@ class UncachedKeys extends IssuedKeys {
 }
 
 /** These wait for a key to expire. */
-describe.concurrent('with keys that end', () => {
+describe.concurrent('with keys that expire or are revoked', () => {
   /** @returns the statements with an outcome other than `holds` */
   async function verifiedWithKeys(fault: Fault, keys: Pick<VerifyOptions, 'key' | 'otherKey'>) {
     await using ownProxy = await startProxy(origin);
@@ -339,7 +339,7 @@ const faults: readonly (readonly [what: string, fault: Fault, names: readonly st
   [
     'a resumed download that starts from the beginning',
     { onRequest: ({ url }) => url.searchParams.delete('after') },
-    ['a CSV file that is resumed in the middle has the same rest'],
+    ['a CSV file resumed in the middle continues with the same bytes'],
     /^the 1302 records are not those that follow in the whole file$/,
   ],
   [
@@ -379,7 +379,7 @@ const faults: readonly (readonly [what: string, fault: Fault, names: readonly st
     inFile('digests', (text) =>
       text.replace(/("start".*?"digest":"[\da-f]*)(.)"/, (_, start, last) => `${start}${last === '0' ? 1 : 0}"`),
     ),
-    ['the digests are those of the CSV file and the form data'],
+    ['the digests match the CSV file and the form data'],
     /^digest of 2026-03-01T00:00:00\.000Z: \{/,
   ],
   [

@@ -151,7 +151,7 @@ function unknownHost(endpoint: SqlEndpoint): string {
 
 async function requireTables(owner: Client, { name }: Pick<Sandbox, 'name'>): Promise<void> {
   const { rows } = await owner.query('select where to_regclass($1) is null', [`${name}.responses`]);
-  if (rows.length > 0) throw new NotTested('because of a failure above');
+  if (rows.length > 0) throw new NotTested('for the reason given above');
 }
 
 /** Stores an account with a survey of two form versions. @returns the account's id */

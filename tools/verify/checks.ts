@@ -5,8 +5,8 @@ import type { Check } from './run-checks.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * What a deployment can break. Whether the service keeps the rest of docs/api.md is for its tests. To add a check, add a row: a
- * statement, and a function that throws a Mismatch if it does not hold, or a NotTested.
+ * What a deployment can break. The rest of docs/api.md is left to the tests of the service. To add a check, add a row: a statement,
+ * and a function that throws a Mismatch if it does not hold, or NotTested if it cannot be tested.
  */
 export const CHECKS: readonly Check<Subject>[] = [
   { name: 'the service reaches its database', run: front.checkHealth },
@@ -18,14 +18,14 @@ export const CHECKS: readonly Check<Subject>[] = [
   { name: 'the CSV file has as many responses as were counted', run: files.checkCsv },
   { name: 'the NDJSON file has the same responses', run: files.checkNdjson },
   { name: 'with gzip, the CSV file has the same bytes', run: (subject) => files.checkGzip(subject, 1) },
-  { name: 'four exports at a time have the same bytes', run: (subject) => files.checkGzip(subject, 4) },
-  { name: 'a CSV file that is resumed in the middle has the same rest', run: files.checkResuming },
+  { name: 'four simultaneous exports have the same bytes', run: (subject) => files.checkGzip(subject, 4) },
+  { name: 'a CSV file resumed in the middle continues with the same bytes', run: files.checkResuming },
   { name: 'the workbook is complete', run: files.checkWorkbook },
   { name: 'summary and codebook count the same responses', run: files.checkCounts },
-  { name: 'the digests are those of the CSV file and the form data', run: files.checkDigests },
+  { name: 'the digests match the CSV file and the form data', run: files.checkDigests },
   { name: 'an aborted transfer is visible over HTTP/1.1', run: endedKeys.checkAbort('HTTP/1.1') },
   { name: 'an aborted transfer is visible over HTTP/2', run: endedKeys.checkAbort('HTTP/2') },
   { name: 'an aborted transfer is visible with gzip', run: endedKeys.checkAbort('gzip') },
   { name: 'a revoked key is refused within 5 minutes', run: endedKeys.checkRevocation },
-  { name: 'no response is cached; each has CORS headers and its own X-Request-Id', run: front.checkHeaders },
+  { name: 'no response is cached; each has CORS headers and a unique X-Request-Id', run: front.checkHeaders },
 ];

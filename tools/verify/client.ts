@@ -66,7 +66,7 @@ export class Client {
   }
 }
 
-/** A transfer that no client takes for complete. */
+/** A transfer that a client can tell from a complete one. */
 export class BrokenTransfer extends Mismatch {}
 
 /** The body of a response, decompressed. @throws BrokenTransfer if the transfer breaks off */

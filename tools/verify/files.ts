@@ -13,7 +13,7 @@ import { type Subject, megabytes } from './subject.ts';
  * What a deployment can break in the files of a survey.
  */
 
-/** Surveys that are counted to choose one. */
+/** The most surveys that are counted to choose one. */
 const MAX_COUNTED = 20;
 /** The most responses of a survey that is chosen: all of them are read several times. */
 const MAX_CHOSEN = 100_000;

@@ -5,19 +5,19 @@ import { Mismatch, NotTested, expectEqual, expectThat } from './expect.ts';
 import type { Subject } from './subject.ts';
 
 /*
- * What a deployment can break before a file is requested.
+ * What a deployment can break without reading a file: access, placement, and headers.
  */
 
 /** A suspended database wakes up in seconds. */
 const WAKE_UP_ATTEMPTS = 4;
 const WAKE_UP_PAUSE_MS = 3_000;
-/** A first response that takes so much longer than the next one met a cold start. */
+/** If the first response takes this much longer than the next one, it includes a cold start. */
 const COLD_START_MS = 500;
-/** Surveys of another account that are requested. */
+/** The most surveys of another account that are requested. */
 const MAX_FOREIGN = 20;
 /** Requests to measure a round trip with. */
 const SAMPLES = 5;
-/** A database in the region of the Worker responds sooner. */
+/** A query takes less if the database is in the region of the Worker. */
 const FAR_MS = 50;
 
 interface FormVersion {

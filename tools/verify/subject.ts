@@ -25,15 +25,15 @@ export interface CountedSurvey {
   readonly total: number;
 }
 
-/** Before that, a response may still be on its way to the database. */
+/** A response may be stored this long after its timestamp. */
 const SETTLED_MS = 10 * 60_000;
 
-/** The service that is tested, and what the checks found out about it. */
+/** The service that is tested, and what earlier checks found. */
 export class Subject {
   readonly client: Client;
   readonly options: SubjectOptions;
   readonly started = performance.now();
-  /** Later responses do not disturb. */
+  /** The end of all requests, so that all files have the same responses although new ones arrive. */
   readonly until = new Date(Date.now() - SETTLED_MS).toISOString();
   /** The account of the key. */
   email?: string;
@@ -41,7 +41,7 @@ export class Subject {
   /** The survey with the most responses. */
   largest?: CountedSurvey;
   csv?: Awaited<ReturnType<typeof readCsv>>;
-  /** The transfers whose key expires, which run side by side: for each transport, how it ended. */
+  /** The transfers whose key expires, which run at the same time, and how each of them ended. */
   aborts?: ReturnType<typeof startAborts>;
 
   constructor(client: Client, options: SubjectOptions) {
@@ -53,7 +53,7 @@ export class Subject {
   known<K extends 'email' | 'survey' | 'largest' | 'csv'>(name: K): NonNullable<this[K]> {
     const found = this[name];
     if (found) return found;
-    throw new NotTested(this.options.key === undefined ? 'needs SURVEY_KEY' : 'because of a failure above');
+    throw new NotTested(this.options.key === undefined ? 'needs SURVEY_KEY' : 'for the reason given above');
   }
 
   /** Sends a request to a path under {@link API}. @throws Mismatch unless the status is 200 */
