@@ -5,8 +5,9 @@ import { checkEmail } from './accounts.ts';
 import { openForCommand } from './database.ts';
 import { type ImportInput, type ImportOptions, importFiles } from './import/import-files.ts';
 import { InputFile } from './import/input-file.ts';
-import { ProgressReport } from './import/progress.ts';
+import { reportTo } from './import/progress.ts';
 import { type ImportSummary, formatSummary } from './import/summary.ts';
+import { Progress } from './progress.ts';
 
 interface Options extends ImportInput {
   dryRun?: boolean;
@@ -72,11 +73,14 @@ async function importWithReports({ email, forms, responses, dryRun = false, asIs
 }
 
 async function importWithProgress(url: string, input: ImportInput, options: ImportOptions): Promise<ImportSummary> {
-  using report = new ProgressReport(process.stderr);
+  using progress = new Progress(process.stderr);
   return await importFiles(url, input, {
     ...options,
-    onProgress: (progress) => report.update(progress),
-    onNotice: (notice) => report.note(notice),
+    onProgress: reportTo(progress),
+    onNotice(notice) {
+      progress.clear();
+      process.stderr.write(`${notice}\n`);
+    },
   });
 }
 

@@ -1,6 +1,6 @@
 // npm run verify:neon: tests a database and its SQL-over-HTTP endpoint.
 import { commandLine, runCommand, UserError } from './command.ts';
-import { Progress } from './verify/progress.ts';
+import { Progress } from './progress.ts';
 import { summaryOf } from './verify/run-checks.ts';
 import { verifyNeon } from './verify-neon/verify-neon.ts';
 
@@ -45,7 +45,7 @@ Example:
         progress.clear();
         process.stdout.write(`${line}\n`);
       },
-      begin: (name) => progress.update(name),
+      begin: (name) => progress.update(() => `… ${name}`),
       signal: interruption.signal,
     });
     process.stdout.write(`${summaryOf(results)}.\n`);

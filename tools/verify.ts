@@ -1,8 +1,8 @@
 // npm run verify: tests a deployed service through its public interface.
 import { commandLine, runCommand, UserError } from './command.ts';
 import { openForCommand } from './database.ts';
+import { Progress } from './progress.ts';
 import { IssuedKeys } from './verify/issued-keys.ts';
-import { Progress } from './verify/progress.ts';
 import { summaryOf } from './verify/run-checks.ts';
 import { verify } from './verify/verify.ts';
 
@@ -66,7 +66,7 @@ Examples:
       surveyName,
       issuedKeys,
       log: write,
-      progress: (text) => progress.update(text),
+      progress: (text) => progress.update(() => `… ${text}`),
     });
     const results = await Promise.race([running, interrupted]);
     write(`${summaryOf(results)}.`);

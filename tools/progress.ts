@@ -6,7 +6,7 @@ const EVERY_IN_LOG = 10_000;
 export class Progress implements Disposable {
   readonly #stream: NodeJS.WriteStream;
   readonly #timer: NodeJS.Timeout;
-  #text = '';
+  #text: (() => string) | undefined;
   #isShown = false;
 
   constructor(stream: NodeJS.WriteStream) {
@@ -15,16 +15,16 @@ export class Progress implements Disposable {
     this.#timer.unref();
   }
 
-  /** Sets the text to show; an empty one shows nothing. */
-  update(text: string): void {
+  /** @param text called for each report, which may show the time */
+  update(text: () => string): void {
     this.#text = text;
   }
 
-  /** Removes the line from the terminal. */
+  /** Removes the line from the terminal, so that another can be written. The next update shows it again. */
   clear(): void {
     if (this.#isShown) this.#stream.write('\r\u001B[K');
     this.#isShown = false;
-    this.#text = '';
+    this.#text = undefined;
   }
 
   [Symbol.dispose](): void {
@@ -33,8 +33,8 @@ export class Progress implements Disposable {
   }
 
   #report(): void {
-    if (this.#text === '') return;
-    this.#stream.write(this.#stream.isTTY ? `\r… ${this.#text}\u001B[K` : `… ${this.#text}\n`);
+    if (!this.#text) return;
+    this.#stream.write(this.#stream.isTTY ? `\r${this.#text()}\u001B[K` : `${this.#text()}\n`);
     this.#isShown = this.#stream.isTTY;
   }
 }
