@@ -1,7 +1,7 @@
 import { DatabaseError } from '../db/errors.ts';
 import { type ApiError, overloaded, tooManyScans, tooMuchMemory } from '../http/errors.ts';
 import { Lease } from './lease.ts';
-import { Shares } from './shares.ts';
+import { PLACES, Shares } from './shares.ts';
 
 /*
  * What the requests of one isolate may hold at a time, shared by account: docs/export.md, "What runs at a time". An isolate has 128 MB
@@ -25,8 +25,8 @@ const SCAN_WAIT_MS = 20_000;
 export const PLACE_BYTES = 1.625 * MIB;
 const COMMON_BYTES = 10 * MIB;
 /** The most memory that a request can ever have, in bytes. */
-export const MAX_BYTES = 24 * MIB;
-export const memory = new Shares({ place: PLACE_BYTES, common: COMMON_BYTES, alone: MAX_BYTES, waiting: WAITING });
+export const MAX_BYTES = PLACES * PLACE_BYTES + COMMON_BYTES;
+export const memory = new Shares({ place: PLACE_BYTES, common: COMMON_BYTES, lendsPlaces: true, waiting: WAITING });
 const scans = new Shares({ place: 1, common: 2, most: 2, waiting: WAITING });
 /** Requests to the database. Those beyond the limit take turns: what waits is limited by its memory. */
 const queries = new Shares({ place: 1, common: 4, most: 5, waiting: Infinity });

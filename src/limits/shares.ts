@@ -8,14 +8,14 @@ export interface Division {
   readonly common: number;
   /** What one account can hold. */
   readonly most?: number;
-  /** What an account can hold while no other holds anything: its place and the common part unless given. */
-  readonly alone?: number;
+  /** Whether the places of accounts that hold nothing are part of what is common until those accounts come. */
+  readonly lendsPlaces?: boolean;
   /** How many requests of an account can wait. */
   readonly waiting: number;
 }
 
 /** How many accounts have a place of their own. What further accounts hold comes from the common part. */
-const PLACES = 10;
+export const PLACES = 10;
 
 /** A request that waits for its share. */
 interface Waiting {
@@ -62,10 +62,9 @@ export class Shares {
 
   /** What an account can take at the moment. */
   roomFor(account: string): number {
-    const { place, common, most = Infinity, alone } = this.#division;
-    const isAlone = this.#held.size === (this.#held.has(account) ? 1 : 0);
-    if (isAlone && alone !== undefined) return alone - this.heldBy(account);
-    let free = common;
+    const { place, common, most = Infinity, lendsPlaces = false } = this.#division;
+    const present = this.#held.size + (this.#held.has(account) ? 0 : 1);
+    let free = common + (lendsPlaces ? place * Math.max(0, PLACES - present) : 0);
     let own = 0;
     let accounts = 0;
     for (const [other, held] of this.#held) {

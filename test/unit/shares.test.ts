@@ -66,15 +66,18 @@ test('an account has at most as much as it can have, whatever is free', () => {
   expect(all.heldBy('a')).toBe(3);
 });
 
-test('an account that holds something alone can have more, which leaves others their places', () => {
-  const all = new Shares({ place: 2, common: 3, alone: 9, waiting: 4 });
-  const first = take(all, 'a', 4);
-  expect(take(all, 'a', 6)).toBeUndefined();
-  expect(take(all, 'a', 5)).toBeDefined();
-  expect(take(all, 'b', 2)).toBeDefined();
-  expect([all.roomFor('a') > 0, all.roomFor('b') > 0]).toEqual([false, false]);
-  first?.release(all, 4);
-  expect([all.roomFor('a'), all.roomFor('b')]).toEqual([0, 0]);
+test('the places of accounts that hold nothing can be lent, and each has its place at once when it comes', () => {
+  const all = new Shares({ place: 2, common: 3, lendsPlaces: true, waiting: 4 });
+  expect(take(all, 'a', 24)).toBeUndefined();
+  const first = take(all, 'a', 23);
+  for (let i = 1; i < 10; i++) {
+    expect(all.roomFor(`account ${i}`)).toBe(2);
+    take(all, `account ${i}`, 2);
+  }
+  first?.release(all, 18);
+  expect(['a', 'account 1', 'another'].map((account) => all.roomFor(account))).toEqual([0, 0, 0]);
+  first?.release(all, 1);
+  expect(['a', 'account 1', 'another'].map((account) => all.roomFor(account))).toEqual([1, 1, 1]);
 });
 
 test('what is held without room for it takes nothing from the places of others', () => {
