@@ -73,7 +73,7 @@ export function checkAbort(how: How): (subject: Subject) => Promise<string> {
   return async (subject) => {
     const records = await subject.known('transfers')[how];
     const { total } = subject.known('largest');
-    await sleep(subject.readOnAt - performance.now());
+    await sleep(Math.max(0, subject.readOnAt - performance.now()));
     let rows = 0;
     try {
       for await (const _ of records) rows++;
