@@ -185,7 +185,7 @@ describe('an export', () => {
     );
     const lines = linesOf(found.result.bytes);
     expect([found.result.complete, lines.length, lines.at(-2)?.includes(end.timestamp)]).toEqual([true, 603, true]);
-    expect(found.queries.length).toBeLessThan(40);
+    expect(found.queries.length).toBeLessThan(60);
     const boundaries = found.queries.filter(({ query: sql }) => sql.includes('row_number()'));
     expect(Math.max(...boundaries.map(({ params }) => Number(params[0])))).toBe(320_000);
   });
