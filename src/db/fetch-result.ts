@@ -30,8 +30,8 @@ export interface FetchOptions {
 export async function fetchResult(url: string, options: RequestInit & FetchOptions): Promise<unknown> {
   const { maxBytes = MAX_BYTES, raw, stats, reserve, ...init } = options;
   stats.requests++;
-  // A redirect would send the password to another address. The endpoint has no reason for one.
   const started = performance.now();
+  // A redirect would send the password to another address. The endpoint has no reason for one.
   const response = await fetch(url, { ...init, redirect: 'manual' });
   stats.delayMs = Math.min(stats.delayMs, performance.now() - started);
   const { ok, status } = response;

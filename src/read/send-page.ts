@@ -17,7 +17,7 @@ import { rangeAfter } from './read-ahead.ts';
 import { type ResponsesQuery, requireResponses, selectFrom } from './select-responses.ts';
 import { sentPages } from './sent-pages.ts';
 
-/** A larger page is streamed, without an ETag. 10,000 responses of the usual size are much smaller. */
+/** A larger page is streamed, without an ETag. 10,000 responses of the usual size are smaller. */
 const MAX_PAGE_BYTES = 6 * 1024 * 1024;
 
 const START = '{"responses":[';
