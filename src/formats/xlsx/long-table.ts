@@ -4,7 +4,7 @@ import type { Table, WriteRecords } from '../file-format.ts';
 import { csvPages } from '../page-format.ts';
 
 /** As large as a write to the ZIP file: see zip.ts. */
-const CHUNK_BYTES = 512 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 
 /** A table with a record for each response, as in a CSV file. @param keys of the metadata, each of which becomes a column */
 export function longTable(keys: readonly string[] = []): Table {

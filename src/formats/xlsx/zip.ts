@@ -29,7 +29,7 @@ interface ListedEntry {
 const CHUNK_BYTES = 64 * 1024;
 
 /** Each write leaves native memory to the garbage collector, so there should be few. */
-const WRITE_BYTES = 512 * 1024;
+const WRITE_BYTES = 256 * 1024;
 /** A read takes the output of a write, to which deflate adds little if it cannot compress it. */
 const READ_BYTES = WRITE_BYTES + 64 * 1024;
 
