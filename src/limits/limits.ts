@@ -6,7 +6,7 @@ import { PLACES, Shares } from './shares.ts';
 /*
  * What the requests of one isolate may hold at a time, shared by account: docs/export.md, "What runs at a time". An isolate has 128 MB
  * for all of them (https://developers.cloudflare.com/workers/platform/limits/#memory). As measured,
- * the process takes two to three times what is counted here: the runtime's own copies, garbage, and the encoding of one page.
+ * the process takes up to five times what is counted here: the runtime's own copies, garbage, and the encoding of one page.
  */
 
 const KIB = 1024;
