@@ -1,0 +1,39 @@
+"""Client of the Survey Response Export Service.
+
+Example:
+    >>> from survey_export import Client
+    >>> client = Client("https://export.example.org")  # the key is in SURVEY_EXPORT_KEY
+    >>> frame = client.survey("Health & Habits").frame(layout="wide", value="label")
+"""
+
+from ._client import Client
+from ._errors import (
+    MirrorChangingError,
+    MirrorError,
+    NoResponsesError,
+    ServiceError,
+    SurveyExportError,
+    TransferError,
+)
+from ._models import Account, Changes, Choice, Day, Form, FormVersion, Question, Summary, SurveyInfo
+from ._survey import Survey
+
+__all__ = [
+    "Account",
+    "Changes",
+    "Choice",
+    "Client",
+    "Day",
+    "Form",
+    "FormVersion",
+    "MirrorChangingError",
+    "MirrorError",
+    "NoResponsesError",
+    "Question",
+    "ServiceError",
+    "Summary",
+    "Survey",
+    "SurveyExportError",
+    "SurveyInfo",
+    "TransferError",
+]

@@ -1,0 +1,42 @@
+"""The client's exceptions. None of them contains the key."""
+
+from __future__ import annotations
+
+
+class SurveyExportError(Exception):
+    """The base class of this package's exceptions.
+
+    Attributes:
+        status: the HTTP status, or None if there was no response.
+        code: the response's X-Error-Code, such as "invalid_token". These codes never change.
+        request_id: the response's X-Request-Id. Quote it when you report a problem.
+    """
+
+    def __init__(
+        self, message: str, *, status: int | None = None, code: str | None = None, request_id: str | None = None
+    ) -> None:
+        """Store the message and what the response's headers have."""
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.request_id = request_id
+
+
+class ServiceError(SurveyExportError):
+    """The service responded with an error."""
+
+
+class NoResponsesError(ServiceError):
+    """The account has no survey of this name, or the survey has no responses yet."""
+
+
+class TransferError(SurveyExportError):
+    """The service could not be reached, or the transfer broke, also when it was tried again."""
+
+
+class MirrorError(SurveyExportError):
+    """The folder cannot hold this mirror: it holds another one, or another process is using it."""
+
+
+class MirrorChangingError(SurveyExportError):
+    """The responses changed during every round, so the mirror is not done. What is verified stays in the folder."""

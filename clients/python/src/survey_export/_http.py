@@ -1,0 +1,181 @@
+"""Requests, retries, and the bytes of responses. All that this package knows of httpx is in this file."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+import zlib
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date, datetime
+from email.utils import parsedate_to_datetime
+from importlib.metadata import version
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from ._errors import NoResponsesError, ServiceError, TransferError
+from ._models import Parameter, Value
+
+# The service lets a count, a wide file or a digest wait up to two minutes for its database.
+TIMEOUT = httpx.Timeout(150, connect=15)
+ATTEMPTS = 7  # the waits between them are 31 seconds in total, unless the service requests longer ones
+LONGEST_WAIT = 600
+
+
+class Http:
+    """Sends requests with the key. The key is in no attribute that a repr or a traceback shows."""
+
+    def __init__(self, url: str, key: str) -> None:
+        """Check the URL and the key, and open no connection yet."""
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("the URL of the service must begin with https:// or http://")
+        if parts.username is not None or parts.query or parts.fragment:
+            raise ValueError("the URL of the service must have no user name, query or fragment")
+        # httpx would quote a key with a line break or an umlaut in its error message.
+        if not key or not all("!" <= character <= "~" for character in key):
+            raise ValueError("the key is empty or has a character that no key has")
+        self.url = url.rstrip("/").removesuffix("/api/v1")
+        self._client = httpx.Client(
+            headers={
+                "Authorization": f"Bearer {key}",
+                "Accept-Encoding": "gzip",
+                # A misspelt filter is an error then, instead of a file with every response.
+                "Prefer": "handling=strict",
+                "User-Agent": f"survey-export-python/{version('survey-export')}",
+            },
+            timeout=TIMEOUT,
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    @contextmanager
+    def open(
+        self, path: str, parameters: Mapping[str, Parameter], headers: Mapping[str, str] | None = None
+    ) -> Generator[httpx.Response]:
+        """Yield the response, whose body has not been read. Its status is 2xx or 304."""
+        response = self._send(path, parameters, headers)
+        broken = None
+        try:
+            yield response
+        except httpx.TransportError as error:
+            broken = _reason(error)
+        finally:
+            response.close()
+        # Raised here, so that httpx's exception, whose traceback has the request's headers, is not part of ours.
+        if broken is not None:
+            raise TransferError(f"the transfer of {path} broke: {broken}", **_origin(response))
+
+    def json(self, path: str, parameters: Mapping[str, Parameter]) -> Any:
+        """Return the parsed body of a response."""
+        with self.open(path, parameters) as response:
+            return json.loads(b"".join(pieces(response)))
+
+    def _send(
+        self, path: str, parameters: Mapping[str, Parameter], headers: Mapping[str, str] | None
+    ) -> httpx.Response:
+        request = self._client.build_request(
+            "GET", f"{self.url}/api/v1{path}", params=query(parameters), headers=headers
+        )
+        attempt = 0
+        while True:
+            attempt += 1
+            wait = backoff(attempt)
+            failure: ServiceError | TransferError
+            try:
+                response = self._client.send(request, stream=True)
+                if response.is_success or response.status_code == httpx.codes.NOT_MODIFIED:
+                    return response
+                failure = _service_error(response)
+                if response.status_code not in (429, 503):
+                    attempt = ATTEMPTS
+                wait = _retry_after(response, wait)
+            except httpx.TransportError as error:
+                failure = TransferError(f"cannot reach {self.url}: {_reason(error)}")
+            if attempt >= ATTEMPTS or wait > LONGEST_WAIT:
+                break
+            time.sleep(wait)
+        raise failure
+
+
+def backoff(attempt: int) -> float:
+    """Return how many seconds to wait after an attempt that failed, the first of which is 1."""
+    return min(30.0, 0.5 * 2 ** (attempt - 1)) * random.uniform(0.8, 1.0)
+
+
+def query(parameters: Mapping[str, Parameter]) -> list[tuple[str, str]]:
+    """Return the parameters as the service reads them."""
+    pairs = []
+    for name, parameter in parameters.items():
+        values: list[Value] = (
+            [parameter] if parameter is None or isinstance(parameter, str | int | date) else list(parameter)
+        )
+        pairs += [(name, _text(name, value)) for value in values if value is not None]
+    return pairs
+
+
+def _text(name: str, value: Value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime) and value.tzinfo is None:
+        raise ValueError(f"{name}: a datetime needs a time zone, for example tzinfo=timezone.utc")
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def pieces(response: httpx.Response) -> Iterator[bytes]:
+    """Yield the body's bytes, decompressed. Unlike httpx's own iterators, a shortened gzip body is an error."""
+    if response.headers.get("Content-Encoding") != "gzip":
+        yield from response.iter_raw(65536)
+        return
+    decompressor = zlib.decompressobj(wbits=31)
+    damage = None
+    for compressed in response.iter_raw(65536):
+        try:
+            piece = decompressor.decompress(compressed)
+        except zlib.error as error:
+            damage = str(error)
+            break
+        if piece:
+            yield piece
+    if damage is not None or not decompressor.eof:
+        raise TransferError(f"the transfer broke: {damage or 'it ends early'}", **_origin(response))
+
+
+def _service_error(response: httpx.Response) -> ServiceError:
+    """Return the error that a response is, whether it comes from the service or from a proxy."""
+    message = ""
+    try:
+        message = json.loads(response.read())["error"]["message"]
+    except (httpx.TransportError, ValueError, LookupError, TypeError):
+        pass
+    finally:
+        response.close()
+    origin = _origin(response)
+    kind = NoResponsesError if origin["code"] == "no_responses" else ServiceError
+    return kind(str(message or f"HTTP status {response.status_code}"), status=response.status_code, **origin)
+
+
+def _origin(response: httpx.Response) -> dict[str, str | None]:
+    return {
+        "code": response.headers.get("X-Error-Code"),
+        "request_id": response.headers.get("X-Request-Id"),
+    }
+
+
+def _retry_after(response: httpx.Response, default: float) -> float:
+    text = response.headers.get("Retry-After", "")
+    if text.isdecimal():
+        return float(text)
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except ValueError:
+        return default
+
+
+def _reason(error: Exception) -> str:
+    return str(error) or type(error).__name__

@@ -1,0 +1,114 @@
+"""What the service's JSON is returned as. Timestamps are texts, as the service writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import date, datetime
+from typing import Any, TypeAlias, TypeVar
+
+Value: TypeAlias = str | int | bool | date | datetime | None
+Parameter: TypeAlias = Value | Sequence[Value]
+"""The value of a query parameter. A sequence repeats the parameter, and None leaves it out."""
+
+
+@dataclass(frozen=True)
+class Account:
+    """Whose key it is. `expires` is None if the key does not expire."""
+
+    email: str
+    expires: str | None
+
+
+@dataclass(frozen=True)
+class FormVersion:
+    """One version of a form. `id` is the `surveyid` of its responses."""
+
+    id: str
+    survey_name: str
+    shortcode: str
+    title: str
+    formid: str
+    created: str
+    metadata: dict[str, Any]
+    translation_conf: dict[str, Any]
+    off_time: str | None
+    timeouts: Any
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form with its versions, oldest first."""
+
+    shortcode: str
+    versions: tuple[FormVersion, ...]
+
+
+@dataclass(frozen=True)
+class SurveyInfo:
+    """A survey with its forms, ordered by shortcode."""
+
+    name: str
+    forms: tuple[Form, ...]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A choice that a question's text lists: a capital letter and its label."""
+
+    value: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """An entry of the codebook. `choices` is None if the question's text lists none."""
+
+    column: str
+    shortcode: str
+    question_ref: str
+    question_idx: str
+    question_text: str
+    responses: int
+    participants: int
+    first: str
+    last: str
+    choices: tuple[Choice, ...] | None
+
+
+@dataclass(frozen=True)
+class Day:
+    """The numbers of one day."""
+
+    day: str
+    responses: int
+    participants: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The numbers of a survey, in total and per day. Days without responses are left out."""
+
+    responses: int
+    participants: int
+    first: str | None
+    last: str | None
+    days: tuple[Day, ...]
+    left_out: int
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What a run of `mirror` changed: the starts of the intervals, as `/responses/digests` writes them."""
+
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+T = TypeVar("T")
+
+
+def from_json(kind: type[T], entry: Mapping[str, Any]) -> T:
+    """Return the dataclass that has an entry's fields. Fields that the service has added since are ignored."""
+    return kind(**{field.name: entry[field.name] for field in fields(kind)})  # type: ignore[arg-type]
