@@ -13,7 +13,12 @@ class SurveyExportError(Exception):
     """
 
     def __init__(
-        self, message: str, *, status: int | None = None, code: str | None = None, request_id: str | None = None
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        code: str | None = None,
+        request_id: str | None = None,
     ) -> None:
         """Store the message and what the response's headers have."""
         super().__init__(message)

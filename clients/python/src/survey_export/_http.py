@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from datetime import date, datetime
 from email.utils import parsedate_to_datetime
 from importlib.metadata import version
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, TypeVar
+from urllib.parse import quote, urlencode, urlsplit
 
 import httpx
 
@@ -23,6 +23,8 @@ from ._models import Parameter, Value
 TIMEOUT = httpx.Timeout(150, connect=15)
 ATTEMPTS = 7  # the waits between them are 31 seconds in total, unless the service requests longer ones
 LONGEST_WAIT = 600
+
+Failure = TypeVar("Failure", ServiceError, TransferError)
 
 
 class Http:
@@ -60,16 +62,12 @@ class Http:
     ) -> Generator[httpx.Response]:
         """Yield the response, whose body has not been read. Its status is 2xx or 304."""
         response = self._send(path, parameters, headers)
-        broken = None
         try:
             yield response
         except httpx.TransportError as error:
-            broken = _reason(error)
+            raise _failure(TransferError, f"the transfer of {path} broke: {_reason(error)}", response) from None
         finally:
             response.close()
-        # Raised here, so that httpx's exception, whose traceback has the request's headers, is not part of ours.
-        if broken is not None:
-            raise TransferError(f"the transfer of {path} broke: {broken}", **_origin(response))
 
     def json(self, path: str, parameters: Mapping[str, Parameter]) -> Any:
         """Return the parsed body of a response."""
@@ -79,9 +77,8 @@ class Http:
     def _send(
         self, path: str, parameters: Mapping[str, Parameter], headers: Mapping[str, str] | None
     ) -> httpx.Response:
-        request = self._client.build_request(
-            "GET", f"{self.url}/api/v1{path}", params=query(parameters), headers=headers
-        )
+        url = f"{self.url}/api/v1{path}?{urlencode(query(parameters), quote_via=quote)}"
+        request = self._client.build_request("GET", url, headers=headers)
         attempt = 0
         while True:
             attempt += 1
@@ -105,7 +102,7 @@ class Http:
 
 def backoff(attempt: int) -> float:
     """Return how many seconds to wait after an attempt that failed, the first of which is 1."""
-    return min(30.0, 0.5 * 2 ** (attempt - 1)) * random.uniform(0.8, 1.0)
+    return min(30.0, 2.0 ** (attempt - 2)) * random.uniform(0.8, 1.0)
 
 
 def query(parameters: Mapping[str, Parameter]) -> list[tuple[str, str]]:
@@ -143,7 +140,7 @@ def pieces(response: httpx.Response) -> Iterator[bytes]:
         if piece:
             yield piece
     if damage is not None or not decompressor.eof:
-        raise TransferError(f"the transfer broke: {damage or 'it ends early'}", **_origin(response))
+        raise _failure(TransferError, f"the transfer broke: {damage or 'it ends early'}", response)
 
 
 def _service_error(response: httpx.Response) -> ServiceError:
@@ -155,16 +152,18 @@ def _service_error(response: httpx.Response) -> ServiceError:
         pass
     finally:
         response.close()
-    origin = _origin(response)
-    kind = NoResponsesError if origin["code"] == "no_responses" else ServiceError
-    return kind(str(message or f"HTTP status {response.status_code}"), status=response.status_code, **origin)
+    is_empty = response.headers.get("X-Error-Code") == "no_responses"
+    kind = NoResponsesError if is_empty else ServiceError
+    return _failure(kind, str(message or f"HTTP status {response.status_code}"), response)
 
 
-def _origin(response: httpx.Response) -> dict[str, str | None]:
-    return {
-        "code": response.headers.get("X-Error-Code"),
-        "request_id": response.headers.get("X-Request-Id"),
-    }
+def _failure(kind: type[Failure], message: str, response: httpx.Response) -> Failure:
+    return kind(
+        message,
+        status=response.status_code,
+        code=response.headers.get("X-Error-Code"),
+        request_id=response.headers.get("X-Request-Id"),
+    )
 
 
 def _retry_after(response: httpx.Response, default: float) -> float:

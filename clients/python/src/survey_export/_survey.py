@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import httpx
 
+from ._download import download
 from ._http import Http
+from ._mirror import mirror
 from ._models import Changes, Choice, Day, Parameter, Question, Summary, from_json
+from ._rows import rows
 
 if TYPE_CHECKING:
     import pandas
@@ -54,18 +58,22 @@ class Survey:
             ...     for piece in response.iter_bytes():
             ...         file.write(piece)
         """
-        return self._http.open(path, {"survey": self.name, **parameters})
+        return self._http.open(path, dict(**parameters, survey=self.name))
 
-    def rows(self, **filters: Parameter) -> Iterator[dict[str, Any]]:
+    def rows(self, *, after: str | None = None, **filters: Parameter) -> Iterator[dict[str, Any]]:
         """Yield the responses in the order of their timestamps, as dicts, while they are downloaded.
 
-        Every value is a text or None, but `metadata`, which is a dict or None. If the connection breaks, the
-        download resumes after the last response, so each comes once.
+        Every value is a text or None, except `metadata`, which is a dict or None. If the connection breaks, the
+        download resumes after the last response, so each one comes once.
+
+        Args:
+            after: the `token` of a response, to begin with the one that follows it.
+            **filters: the responses to select.
 
         Raises:
             NoResponsesError: there is no such survey, or it has no responses yet.
             ServiceError: the service responded with another error.
-            TransferError: the service cannot be reached.
+            TransferError: the service cannot be reached, or transfers break without a new response.
 
         Cost: one request for any number of responses. Memory does not grow with them.
 
@@ -73,9 +81,7 @@ class Survey:
             >>> for row in survey.rows(since="2026-03-01", shortcode="food"):
             ...     print(row["userid"], row["question_ref"], row["response"])
         """
-        from ._rows import rows
-
-        return rows(self, **filters)
+        return rows(self._http, dict(**filters, survey=self.name), after)
 
     def codebook(self, **parameters: Parameter) -> list[Question]:
         """Return the questions that have responses, in the order of the columns of a wide file.
@@ -93,7 +99,7 @@ class Survey:
         Example:
             >>> {question.column: question.question_text for question in survey.codebook()}
         """
-        entries = self._http.json("/responses/questions", {"survey": self.name, **parameters})["questions"]
+        entries = self._http.json("/responses/questions", dict(**parameters, survey=self.name))["questions"]
         for entry in entries:
             if entry["choices"] is not None:
                 entry["choices"] = tuple(from_json(Choice, choice) for choice in entry["choices"])
@@ -116,14 +122,40 @@ class Survey:
             >>> survey.summary(timezone="Africa/Nairobi").participants
             400
         """
-        entry = self._http.json("/responses/summary", {"survey": self.name, **parameters})
+        entry = self._http.json("/responses/summary", dict(**parameters, survey=self.name))
         return from_json(Summary, {**entry, "days": tuple(from_json(Day, day) for day in entry["days"])})
 
-    def download(
-        self, path: str | os.PathLike[str], *, progress: bool | None = None, **parameters: Parameter
-    ) -> None:
-        """Skeleton."""
-        raise NotImplementedError
+    def download(self, path: str | os.PathLike[str], *, progress: bool | None = None, **parameters: Parameter) -> None:
+        """Download the responses into a file, which gets its name only when it is complete.
+
+        The file's name selects the format: `.csv`, `.ndjson`, each also with `.gz`, or `.xlsx`. Until it is
+        complete, a file ending in `.part` is beside it. If the connection breaks, or the program is stopped and
+        run again, the download resumes after the last complete record of that file; a wide file and a workbook
+        start again. When it ends, the number of responses is compared with the service's count.
+
+        Args:
+            path: the file, which is replaced if it exists.
+            progress: whether to show progress on stderr; by default if that is a terminal.
+            **parameters: filters, and those of the format, such as `layout`, `value`, `metadata` and `safe`.
+
+        Raises:
+            ValueError: the file's name has another ending.
+            NoResponsesError: there is no such survey, or it has no responses yet.
+            ServiceError: the service responded with another error.
+            TransferError: the service cannot be reached, or transfers break without a new response.
+            SurveyExportError: another process is downloading this file.
+            OSError: the file cannot be written. What has been downloaded stays for the next run.
+
+        Cost: a request for the account and one for the file, and one for each time that it resumes. The service
+        counts the responses, then reads them. Memory does not grow with them. The disk holds the uncompressed
+        file until a `.gz` is complete.
+
+        Example:
+            >>> survey.download("responses.csv.gz")
+            >>> survey.download("food.xlsx", layout="wide", value="label", shortcode="food")
+        """
+        account = self.client.account().email
+        download(self._http, account, Path(path), dict(**parameters, survey=self.name), progress=progress)
 
     def mirror(
         self,
@@ -131,23 +163,113 @@ class Survey:
         interval: Literal["day", "hour", "month"] = "day",
         **filters: Parameter,
     ) -> Changes:
-        """Skeleton."""
-        raise NotImplementedError
+        """Make a folder an exact copy of the survey, late, edited and deleted responses included.
+
+        The folder then has `responses/2026-03-01.csv.gz` for each day that has responses, `form-data.csv`,
+        `codebook.csv` and `manifest.json`. Only intervals that changed are downloaded, and each file is compared
+        with the service's digest before it replaces another. A run that is stopped at any point leaves a folder
+        that the next run completes, and every file in `responses/` is complete at any time.
+
+        Args:
+            folder: created if it is missing. One folder holds one survey with the same filters and interval.
+            interval: what a file covers: "day", "hour" or "month", in UTC.
+            **filters: the responses to copy.
+
+        Returns:
+            The intervals that changed since the last run that was completed.
+
+        Raises:
+            MirrorError: the folder is the mirror of something else, has a file that the mirror cannot contain,
+                or is used by another process.
+            MirrorChangingError: the survey changed in each of five rounds. What is verified stays; run it again.
+            NoResponsesError: there is no such survey. Nothing is deleted. (A survey without responses is no error.)
+            ServiceError: the service responded with another error.
+            TransferError: the service cannot be reached, or transfers break without a new response.
+            OSError: a file cannot be written.
+
+        Cost: one request if nothing changed, for which the service reads all responses of the selection (about 8
+        CPU-seconds for a million). Otherwise also the account, the codebook, the digests again, and one request
+        for each group of neighbouring intervals that changed. Memory does not grow with the responses.
+
+        Example:
+            >>> changes = survey.mirror("data/")
+            >>> changes.added
+            ('2026-03-14T00:00:00.000Z',)
+        """
+        return mirror(self._http, self.name, Path(folder), interval, filters)
 
     def frame(self, **parameters: Parameter) -> pandas.DataFrame:
-        """Skeleton."""
+        """Return the responses as a pandas data frame in which every column is text.
+
+        Ids keep their leading zeros, the answer `NA` is a text, and an empty answer differs from a missing one,
+        which is `pandas.NA`. The codebook is in `.attrs["codebook"]`.
+
+        Args:
+            **parameters: filters, and those of a CSV file, such as `layout`, `value` and `metadata`.
+
+        Raises:
+            SurveyExportError: pandas is not installed: `pip install survey-export[pandas]`.
+            NoResponsesError: there is no such survey, or it has no responses yet.
+            ServiceError: the service responded with another error.
+            TransferError: the service cannot be reached, or the transfer broke.
+
+        Cost: a request for the file, and one for the codebook. All responses are in memory.
+
+        Example:
+            >>> frame = survey.frame(layout="wide", value="label")
+            >>> frame["food.water"].value_counts()
+        """
         from ._frame import frame
 
         return frame(self, **parameters)
 
     def save_stata(self, path: str | os.PathLike[str], **parameters: Parameter) -> None:
-        """Skeleton."""
+        """Save the wide layout as a Stata file, with question texts as variable labels.
+
+        A question whose answers are all letters that its text lists becomes 1, 2, 3 … with value labels; all
+        other columns are text. Names are changed to those that Stata allows.
+
+        Args:
+            path: the `.dta` file, which is replaced once the new one is complete.
+            **parameters: filters, and those of the wide layout.
+
+        Raises:
+            SurveyExportError: pandas or pyreadstat is not installed (`pip install survey-export[stats]`), or a
+                column cannot be stored; the message names it.
+            NoResponsesError: there is no such survey, or it has no responses yet.
+            ServiceError: the service responded with another error.
+            TransferError: the service cannot be reached, or the transfer broke.
+
+        Cost: a request for the file, and one for the codebook. All responses are in memory.
+
+        Example:
+            >>> survey.save_stata("responses.dta", repeats="first")
+        """
         from ._labels import save_stata
 
         save_stata(self, path, **parameters)
 
     def save_spss(self, path: str | os.PathLike[str], **parameters: Parameter) -> None:
-        """Skeleton."""
+        """Save the wide layout as an SPSS file, with question texts as variable labels, choices as value labels.
+
+        All columns are text. Names are changed to those that SPSS allows.
+
+        Args:
+            path: the `.sav` file, which is replaced once the new one is complete.
+            **parameters: filters, and those of the wide layout.
+
+        Raises:
+            SurveyExportError: pandas or pyreadstat is not installed (`pip install survey-export[stats]`), or a
+                column cannot be stored; the message names it.
+            NoResponsesError: there is no such survey, or it has no responses yet.
+            ServiceError: the service responded with another error.
+            TransferError: the service cannot be reached, or the transfer broke.
+
+        Cost: a request for the file, and one for the codebook. All responses are in memory.
+
+        Example:
+            >>> survey.save_spss("responses.sav", shortcode="food")
+        """
         from ._labels import save_spss
 
         save_spss(self, path, **parameters)

@@ -1,0 +1,7 @@
+"""`python -m survey_export` runs the command."""
+
+import sys
+
+from ._cli import main
+
+sys.exit(main())

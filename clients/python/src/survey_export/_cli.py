@@ -1,0 +1,142 @@
+"""The command `survey-export`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ._client import Client
+from ._errors import SurveyExportError
+from ._models import Parameter
+from ._survey import Survey
+
+_FILTERS = {
+    "since": "responses at this time or later, such as 2026-03-01",
+    "until": "responses before this time",
+    "question_ref": "answers to this question; repeatable",
+    "shortcode": "responses to this form; repeatable",
+    "userid": "responses of this participant; repeatable",
+}
+_FORMATS = {
+    "layout": "long or wide (.csv, .xlsx)",
+    "value": "wide layout: response, translated or label",
+    "repeats": "wide layout: last, first or drop",
+    "columns": "wide layout: form_question or question",
+    "metadata": "a key of the metadata, which becomes a column; repeatable",
+    "require_metadata": "wide layout: leave out participants without this key; repeatable",
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(1, f"survey-export: {message}\n")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command. Return its exit status: 0, or 1 after one sentence on stderr."""
+    options = _parser().parse_args(arguments)
+    try:
+        with Client(options.url) as client:
+            options.run(client, options)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return _failed("interrupted; the next run continues")
+    except SurveyExportError as error:
+        request = f" (request {error.request_id})" if error.request_id else ""
+        return _failed(f"{error}{request}")
+    except (OSError, ValueError) as error:
+        return _failed(str(error))
+    return 0
+
+
+def _failed(reason: str) -> int:
+    print(f"survey-export: {' '.join(reason.split())}", file=sys.stderr)
+    return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="survey-export",
+        description="Downloads survey responses. Your API key is read from the environment variable SURVEY_EXPORT_KEY.",
+    )
+    parser.add_argument(
+        "--url",
+        default=os.environ.get("SURVEY_EXPORT_URL", ""),
+        help="where the service is; by default the environment variable SURVEY_EXPORT_URL",
+    )
+    commands = parser.add_subparsers(required=True, metavar="surveys | download | mirror | codebook")
+
+    def add(name: str, run: Callable[..., None], about: str, *names: str, **parameters: str) -> Any:
+        command = commands.add_parser(name, help=about, description=about)
+        for argument in names:
+            command.add_argument(argument)
+        for parameter, meaning in parameters.items():
+            command.add_argument(
+                f"--{parameter.replace('_', '-')}",
+                action="append",
+                help=meaning,
+                dest=f"parameter_{parameter}",
+            )
+        command.add_argument("--json", action="store_true", help="print JSON")
+        command.set_defaults(run=run)
+        return command
+
+    add("surveys", _surveys, "list the surveys of your account")
+    add("download", _download, "download responses into a file", "survey", "file", **_FILTERS, **_FORMATS)
+    command = add("mirror", _mirror, "bring a copy of a survey up to date", "survey", "folder", **_FILTERS)
+    command.add_argument("--interval", choices=["day", "hour", "month"], default="day", help="default: day")
+    add("codebook", _codebook, "list the questions of a survey", "survey", **_FILTERS)
+    return parser
+
+
+def _parameters(options: argparse.Namespace) -> dict[str, Parameter]:
+    prefix = "parameter_"
+    given = vars(options).items()
+    return {name.removeprefix(prefix): texts for name, texts in given if name.startswith(prefix) and texts}
+
+
+def _surveys(client: Client, options: argparse.Namespace) -> None:
+    surveys = client.surveys()
+    if options.json:
+        _print_json([asdict(survey) for survey in surveys])
+    else:
+        for survey in surveys:
+            print(survey.name, *(form.shortcode for form in survey.forms), sep="\t")
+
+
+def _survey(client: Client, options: argparse.Namespace) -> Survey:
+    return client.survey(options.survey)
+
+
+def _download(client: Client, options: argparse.Namespace) -> None:
+    _survey(client, options).download(options.file, progress=None, **_parameters(options))
+    if options.json:
+        _print_json({"file": options.file, "bytes": Path(options.file).stat().st_size})
+
+
+def _mirror(client: Client, options: argparse.Namespace) -> None:
+    changes = _survey(client, options).mirror(options.folder, options.interval, **_parameters(options))
+    if options.json:
+        _print_json(asdict(changes))
+    else:
+        counts = [f"{len(starts)} {kind}" for kind, starts in asdict(changes).items()]
+        print(f"{options.folder}: {', '.join(counts)}")
+
+
+def _codebook(client: Client, options: argparse.Namespace) -> None:
+    questions = _survey(client, options).codebook(**_parameters(options))
+    if options.json:
+        _print_json([asdict(question) for question in questions])
+    else:
+        for question in questions:
+            print(question.column, question.responses, " ".join(question.question_text.split()), sep="\t")
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, ensure_ascii=False))

@@ -1,0 +1,78 @@
+"""Downloads of whole files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+from ._errors import SurveyExportError, TransferError
+from ._gzip import open_gzip
+from ._http import Http, query
+from ._lock import open_locked
+from ._models import Parameter
+from ._records import CSV, NDJSON, Format
+from ._transfer import Transfer, fetch
+
+_FORMATS = {".csv": CSV, ".ndjson": NDJSON}
+
+
+def download(
+    http: Http, account: str, path: Path, parameters: Mapping[str, Parameter], *, progress: bool | None
+) -> None:
+    """Download a file that gets its name only when it is complete.
+
+    Until then the file is beside it, uncompressed, named for the selection: a download with other parameters does
+    not continue it.
+    """
+    compressed = path.suffix == ".gz"
+    suffix = path.with_suffix("").suffix if compressed else path.suffix
+    if suffix not in (".csv", ".ndjson", ".xlsx") or (suffix == ".xlsx" and compressed):
+        raise ValueError("the file's name must end in .csv, .ndjson, .csv.gz, .ndjson.gz or .xlsx")
+
+    selection = json.dumps([http.url, account, suffix, sorted(query(parameters))])
+    part = path.with_name(f"{path.name}.{hashlib.sha256(selection.encode()).hexdigest()[:8]}.part")
+    with open_locked(part) as file:
+        if file is None:
+            raise SurveyExportError(f"another process is downloading {path}")
+        if suffix == ".xlsx" or parameters.get("layout") == "wide":
+            fetch(http, f"/responses/{suffix[1:]}", parameters, file)
+        else:
+            show = sys.stderr.isatty() if progress is None else progress
+            _resume(http, _FORMATS[suffix], parameters, file, show=show)
+        file.flush()
+        os.fsync(file.fileno())
+        if os.name == "nt":
+            file.close()  # Windows renames no open file
+        if compressed:
+            whole = part.with_suffix(".part-gz")
+            with part.open("rb") as source, open_gzip(whole) as target:
+                shutil.copyfileobj(source, target, 1 << 20)
+            whole.replace(path)
+            part.unlink()
+        else:
+            part.replace(path)
+
+
+def _resume(http: Http, kind: Format, parameters: Mapping[str, Parameter], file: IO[bytes], *, show: bool) -> None:
+    transfer = Transfer(http, kind, dict(**parameters, count=True))
+    file.seek(0)
+    end = 0
+    try:
+        for block in transfer.read(iter(lambda: file.read(65536), b"")):
+            end += len(block)
+    except TransferError:
+        pass  # the record that was being written when the program was stopped
+    file.truncate(end)
+
+    for block in transfer.blocks():
+        file.write(block)
+        if show:
+            print(f"\r{transfer.done:,} of {transfer.expected:,} responses", end="", file=sys.stderr, flush=True)
+    if show:
+        print(file=sys.stderr)

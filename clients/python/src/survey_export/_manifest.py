@@ -1,0 +1,102 @@
+"""The manifest of a mirror: which files are proven to hold what."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from ._errors import MirrorError
+
+_FORMAT = 1
+
+
+@dataclass
+class FileRecord:
+    """A file as it was when it was verified. `digest` is that of the records in it, null for the codebook."""
+
+    digest: str | None
+    size: int
+    sha256: str
+    mtime_ns: int
+
+    @classmethod
+    def of(cls, path: Path, digest: str | None) -> FileRecord:
+        """Return the record of a file with this digest."""
+        status = path.stat()
+        return cls(digest, status.st_size, _sha256(path), status.st_mtime_ns)
+
+    def matches(self, path: Path) -> bool:
+        """Return whether the file has not been changed since."""
+        try:
+            status = path.stat()
+        except FileNotFoundError:
+            return False
+        if status.st_size != self.size:
+            return False
+        return status.st_mtime_ns == self.mtime_ns or _sha256(path) == self.sha256
+
+
+@dataclass
+class Manifest:
+    """What `manifest.json` has.
+
+    Attributes:
+        url: the service's URL; with `account`, `survey`, `filters` and `interval`, what the mirror is of.
+        version: of the computation of digests.
+        etag: that of the last response to `/responses/digests`, if all its digests were verified.
+        files: the verified files, by their names in the folder.
+        completed: the digests of the last run that was completed, by the start of their interval.
+    """
+
+    url: str
+    account: str | None
+    survey: str
+    filters: dict[str, list[str]]
+    interval: str
+    version: int | None = None
+    etag: str | None = None
+    files: dict[str, FileRecord] = field(default_factory=dict)
+    completed: dict[str, str] = field(default_factory=dict)
+
+    def load(self, path: Path) -> None:
+        """Take over what a run has written, which must be a mirror of the same.
+
+        Raises:
+            MirrorError: it is a mirror of something else, or no manifest.
+        """
+        try:
+            stored = json.loads(path.read_bytes())
+            if stored.pop("manifest") != _FORMAT:
+                raise MirrorError(f"{path} was written by another version of survey-export")
+            files = {name: FileRecord(**record) for name, record in stored.pop("files").items()}
+            found = Manifest(**stored, files=files)
+        except FileNotFoundError:
+            return
+        except (ValueError, TypeError, LookupError, AttributeError):
+            raise MirrorError(f"{path} is damaged: delete it, and the next run downloads everything") from None
+        for name in ("url", "survey", "filters", "interval"):
+            mine, other = getattr(self, name), getattr(found, name)
+            if mine != other:
+                raise MirrorError(f"{path.parent} is the mirror of another {name}: {other!r}, not {mine!r}")
+        self.__dict__.update(found.__dict__)
+
+    def save(self, path: Path) -> None:
+        """Replace `manifest.json`, which is complete at any time, also after a power failure."""
+        text = json.dumps({"manifest": _FORMAT, **asdict(self)}, ensure_ascii=False, indent=1)
+        new = path.with_suffix(".json.new")
+        with new.open("w", encoding="utf-8") as file:
+            file.write(text + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
+
+
+def _sha256(path: Path) -> str:
+    total = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(1 << 20):
+            total.update(piece)
+    return total.hexdigest()

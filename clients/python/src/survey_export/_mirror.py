@@ -1,0 +1,267 @@
+"""An exact copy of a survey in a folder. `docs/sync.md` describes the algorithm and why it holds."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from ._digests import VERSION, digest_of, read_forms
+from ._errors import MirrorChangingError, MirrorError, NoResponsesError, SurveyExportError
+from ._gzip import open_gzip
+from ._http import Http, pieces, query
+from ._lock import open_locked
+from ._manifest import FileRecord, Manifest
+from ._models import Changes, Parameter
+from ._records import CSV, RESPONSE_COLUMNS, csv_records
+from ._transfer import Transfer, fetch
+
+ROUNDS = 5
+FILTERS = ("since", "until", "question_ref", "shortcode", "userid")
+
+_LENGTHS = {"day": len("2026-03-01"), "hour": len("2026-03-01T05"), "month": len("2026-03")}
+_INTERVAL_FILE = re.compile(r"\d{4,}-\d\d(-\d\d(T\d\d)?)?\.csv\.gz")
+_CELL = rb'(?:[^",\n]*|"[^"]*(?:""[^"]*)*"),'
+_TIMESTAMP = re.compile(_CELL + b"{%d}([^,]*)" % RESPONSE_COLUMNS.index("timestamp"))
+_FORM_DATA, _CODEBOOK = "form-data.csv", "codebook.csv"
+
+
+def mirror(http: Http, survey: str, folder: Path, interval: str, filters: Mapping[str, Parameter]) -> Changes:
+    """Bring a folder up to date. See `Survey.mirror`."""
+    if interval not in _LENGTHS:
+        raise ValueError(f"interval must be one of {', '.join(_LENGTHS)}")
+    unknown = [name for name in filters if name not in FILTERS]
+    if unknown:
+        raise ValueError(f"a mirror has no parameter {unknown[0]}; its filters are {', '.join(FILTERS)}")
+    folder.mkdir(parents=True, exist_ok=True)
+    with open_locked(folder / ".lock") as lock:
+        if lock is None:
+            raise MirrorError(f"another process is updating {folder}")
+        return _Run(http, survey, folder, interval, filters).run()
+
+
+@dataclass(frozen=True)
+class _Digests:
+    """A response of `/responses/digests`: the digests and the starts of intervals, by the names of their files."""
+
+    version: int
+    forms: str
+    files: dict[str, str]
+    starts: dict[str, str]
+    etag: str | None
+
+
+class _Run:
+    """One run, while it has the folder's lock."""
+
+    def __init__(self, http: Http, survey: str, folder: Path, interval: str, filters: Mapping[str, Parameter]) -> None:
+        pairs = sorted(set(query(filters)))
+        self._filters = {name: [text for other, text in pairs if other == name] for name, _ in pairs}
+        self._http = http
+        self._folder = folder
+        self._new = folder / ".new"  # files that are not verified yet
+        self._length = _LENGTHS[interval]
+        self._replaced: set[str] = set()
+        self._manifest = Manifest(http.url, None, survey, self._filters, interval)
+        self._manifest.load(self._path_of_manifest)
+
+    @property
+    def _path_of_manifest(self) -> Path:
+        return self._folder / "manifest.json"
+
+    def run(self) -> Changes:
+        etag = self._manifest.etag if self._check_files() else None
+        try:
+            return self._rounds(etag)
+        except NoResponsesError:
+            self._check_account()
+            names = [version["survey_name"] for version in self._http.json("/surveys", {})]
+            if self._manifest.survey not in names:
+                raise
+            self._install({}, [*self._interval_files(), _FORM_DATA, _CODEBOOK])
+            return self._complete({}, None)
+        finally:
+            shutil.rmtree(self._new, ignore_errors=True)
+
+    def _rounds(self, etag: str | None) -> Changes:
+        digests = self._request_digests(etag)
+        if digests is None:
+            return Changes((), (), ())
+        self._check_account()
+        for _ in range(ROUNDS):
+            is_verified = self._round(digests)
+            if is_verified:
+                self._update_codebook()
+            before, digests = digests, self._request_digests(None)
+            assert digests is not None  # nothing but If-None-Match gets 304
+            if is_verified and digests == before:
+                completed = {digests.starts[name]: digest for name, digest in digests.files.items()}
+                return self._complete(completed, digests.etag)
+        raise MirrorChangingError(
+            f"{self._folder} is not up to date: the survey changed in each of {ROUNDS} rounds; what is verified stays"
+        )
+
+    def _check_files(self) -> bool:
+        """Forget the files that were changed. Return whether the folder is exactly what the manifest describes."""
+        files = self._manifest.files
+        changed = [name for name, record in files.items() if not record.matches(self._folder / name)]
+        for name in changed:
+            del files[name]
+        for path in self._folder.glob("responses/*.csv.gz"):
+            if not _INTERVAL_FILE.fullmatch(path.name):
+                raise MirrorError(f"{path} is not part of the mirror, but looks like it: remove it")
+        unknown = set(self._interval_files()) - files.keys()
+        return not changed and not unknown
+
+    def _interval_files(self) -> list[str]:
+        paths = (self._folder / "responses").glob("*.csv.gz")
+        return [f"responses/{path.name}" for path in paths if _INTERVAL_FILE.fullmatch(path.name)]
+
+    def _name_of(self, timestamp: str) -> str:
+        return f"responses/{timestamp[: self._length]}.csv.gz"
+
+    def _parameters(self, **more: Parameter) -> dict[str, Parameter]:
+        return {"survey": self._manifest.survey, **self._filters, **more}
+
+    def _request_digests(self, etag: str | None) -> _Digests | None:
+        """Return the digests, or None if they are those that had the ETag."""
+        headers = {"If-None-Match": etag} if etag else None
+        parameters = self._parameters(interval=self._manifest.interval)
+        with self._http.open("/responses/digests", parameters, headers) as response:
+            if response.status_code == 304:
+                return None
+            body = json.loads(b"".join(pieces(response)))
+        if body["version"] != VERSION:
+            raise SurveyExportError("the service computes digests in a newer way: update survey-export")
+        files = {self._name_of(entry["start"]): entry["digest"] for entry in body["digests"]}
+        starts = {self._name_of(entry["start"]): entry["start"] for entry in body["digests"]}
+        return _Digests(body["version"], body["forms"], files, starts, response.headers.get("ETag"))
+
+    def _check_account(self) -> None:
+        account = self._http.json("/key", {})["email"]
+        if self._manifest.account not in (None, account):
+            raise MirrorError(
+                f"{self._folder} is the mirror of another account: {self._manifest.account!r}, not {account!r}"
+            )
+        self._manifest.account = account
+
+    def _round(self, digests: _Digests) -> bool:
+        """Download, verify and install what differs. Return whether every digest is now that of a file."""
+        shutil.rmtree(self._new, ignore_errors=True)
+        (self._new / "responses").mkdir(parents=True)
+        if self._manifest.version != digests.version:
+            self._manifest.files.clear()
+            self._manifest.version = digests.version
+
+        form_data = self._folder / _FORM_DATA
+        if self._digest_of(_FORM_DATA) != digests.forms:
+            form_data = self._fetch("/responses/form-data", _FORM_DATA, survey=self._manifest.survey)
+        forms, shortcodes = read_forms(form_data)
+        if forms != digests.forms:
+            return False
+        verified = {} if form_data.parent == self._folder else {_FORM_DATA: FileRecord.of(form_data, forms)}
+
+        wanted = {name for name, digest in digests.files.items() if self._digest_of(name) != digest}
+        try:
+            for bounds in self._bounds(digests, wanted):
+                for name in self._download(bounds, wanted):
+                    digest = digest_of(self._new / name, shortcodes)
+                    if digest == digests.files[name]:  # otherwise its responses have changed since
+                        verified[name] = FileRecord.of(self._new / name, digest)
+                        self._replaced.add(digests.starts[name])
+        finally:  # what is verified stays, however the round ends
+            self._install(verified, [name for name in self._interval_files() if name not in digests.files])
+        return wanted <= verified.keys()
+
+    def _digest_of(self, name: str) -> str | None:
+        record = self._manifest.files.get(name)
+        return record.digest if record else None
+
+    def _bounds(self, digests: _Digests, wanted: set[str]) -> Iterator[dict[str, Parameter]]:
+        """Yield `since` and `until` of a request for each group of wanted intervals without another between them."""
+        names = list(digests.files)
+        for is_wanted, group in itertools.groupby(range(len(names)), lambda position: names[position] in wanted):
+            if not is_wanted:
+                continue
+            first, *_, last = [*group] * 2
+            bounds: dict[str, Parameter] = {}
+            if first > 0 or "since" not in self._filters:
+                bounds["since"] = digests.starts[names[first]]
+            if last + 1 < len(names):
+                bounds["until"] = digests.starts[names[last + 1]]
+            yield bounds
+
+    def _download(self, bounds: Mapping[str, Parameter], wanted: set[str]) -> Iterator[str]:
+        """Write one file for each wanted interval within the bounds, and yield its name when it is complete."""
+        blocks = Transfer(self._http, CSV, self._parameters(**bounds)).blocks()
+        header = next(blocks)
+        name = ""
+        with ExitStack() as open_file:
+            for block in blocks:
+                for other, records in itertools.groupby(csv_records(block), self._name_for):
+                    if other != name:
+                        open_file.close()
+                        if name in wanted:
+                            yield name
+                        name = other
+                        if (self._new / name).exists():
+                            raise SurveyExportError("the service returned responses that are not in the order of time")
+                        if name in wanted:
+                            file = open_file.enter_context(open_gzip(self._new / name))
+                            file.write(header)
+                    if name in wanted:  # a response in another interval is new: it is in the next digests
+                        file.write(b"".join(records))
+        if name in wanted:
+            yield name
+
+    def _name_for(self, record: bytes) -> str:
+        timestamp = _TIMESTAMP.match(record)
+        return self._name_of(timestamp[1].decode()) if timestamp else ""
+
+    def _fetch(self, path: str, name: str, **parameters: Parameter) -> Path:
+        target = self._new / name
+        with target.open("wb") as file:
+            fetch(self._http, path, parameters, file)
+        return target
+
+    def _update_codebook(self) -> None:
+        path = self._fetch("/responses/questions", _CODEBOOK, **self._parameters(format="csv"))
+        self._install({_CODEBOOK: FileRecord.of(path, None)}, [])
+
+    def _install(self, files: Mapping[str, FileRecord], gone: Iterable[str]) -> None:
+        """Move verified files into the folder, and delete others, so that no manifest ever describes another file."""
+        gone = [*gone]
+        if not files and not gone:
+            return
+        self._manifest.etag = None
+        for name in (*files, *gone):
+            self._manifest.files.pop(name, None)
+        self._manifest.save(self._path_of_manifest)
+        (self._folder / "responses").mkdir(exist_ok=True)
+        for name in files:
+            (self._new / name).replace(self._folder / name)
+        for name in gone:
+            (self._folder / name).unlink(missing_ok=True)
+        self._manifest.files.update(files)
+        self._manifest.save(self._path_of_manifest)
+
+    def _complete(self, digests: dict[str, str], etag: str | None) -> Changes:
+        """Record that every digest is that of a file, and return what changed since this was last so."""
+        before = self._manifest.completed
+        self._manifest.completed = digests
+        self._manifest.etag = etag
+        self._manifest.save(self._path_of_manifest)
+        return Changes(
+            added=tuple(start for start in digests if start not in before),
+            changed=tuple(
+                start
+                for start in digests
+                if start in before and (digests[start] != before[start] or start in self._replaced)
+            ),
+            removed=tuple(start for start in before if start not in digests),
+        )

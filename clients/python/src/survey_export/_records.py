@@ -1,0 +1,105 @@
+"""Records of the service's CSV and NDJSON files, as bytes: where they end, how many there are, and their cursors.
+
+A block is bytes that begin and end between two records. `docs/api.md` describes the dialect and the cursor.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from ._errors import TransferError
+
+# Python's csv module does not distinguish a null, which is an empty cell, from an empty text, which is "".
+_CELL = re.compile(rb'("[^"]*(?:""[^"]*)*"|[^",\n]*)[,\n]')
+_RECORD = re.compile(rb'(?:[^"\n]+|"[^"]*")*\n')
+
+RESPONSE_COLUMNS = [
+    *["parent_surveyid", "parent_shortcode", "surveyid", "flowid", "userid", "question_ref", "question_idx"],
+    *["question_text", "response", "timestamp", "metadata", "ad_id", "pageid", "translated_response"],
+]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format whose download can be resumed."""
+
+    path: str
+    has_header: bool
+    end: Callable[[bytes, int], int]
+    """Returns where the last complete record before a position ends, in bytes that begin with a record."""
+    count: Callable[[bytes], int]
+    """Returns the number of records of a block."""
+    cursor: Callable[[bytes], str]
+    """Returns the cursor of a record."""
+
+
+def _csv_end(data: bytes, before: int) -> int:
+    quotes = data.count(b'"', 0, before)
+    while (line_feed := data.rfind(b"\n", 0, before)) >= 0:
+        quotes -= data.count(b'"', line_feed, before)
+        if quotes % 2 == 0:
+            return line_feed + 1
+        before = line_feed
+    return 0
+
+
+def _csv_count(block: bytes) -> int:
+    return sum(outside.count(b"\n") for outside in block.split(b'"')[::2])
+
+
+def _csv_cursor(record: bytes) -> str:
+    values = dict(zip(RESPONSE_COLUMNS, map(value, cells(record)), strict=False))  # `metadata` may add columns
+    names = ("timestamp", "userid", "question_ref", "surveyid")
+    position = [1, *((values[name] or b"").decode() for name in names)]
+    return base64.urlsafe_b64encode(json.dumps(position).encode()).decode().rstrip("=")
+
+
+CSV = Format("/responses/csv", True, _csv_end, _csv_count, _csv_cursor)
+NDJSON = Format(
+    "/responses/ndjson",
+    False,
+    lambda data, before: data.rfind(b"\n", 0, before) + 1,
+    lambda block: block.count(b"\n"),
+    lambda record: str(json.loads(record)["token"]),
+)
+
+
+def blocks(pieces: Iterable[bytes], kind: Format) -> Iterator[bytes]:
+    """Yield the bytes of a file in blocks.
+
+    Raises:
+        TransferError: the file ends within a record.
+    """
+    rest = b""
+    for piece in pieces:
+        rest += piece
+        end = kind.end(rest, len(rest))
+        if end:
+            yield rest[:end]
+            rest = rest[end:]
+    if rest:
+        raise TransferError("the file ends within a record", status=200)
+
+
+def last_record(block: bytes, kind: Format) -> bytes:
+    """Return a block's last record."""
+    return block[kind.end(block, len(block) - 1) :]
+
+
+def csv_records(block: bytes) -> Iterator[bytes]:
+    """Yield the records of a block of CSV."""
+    return (match.group() for match in _RECORD.finditer(block))
+
+
+def cells(record: bytes) -> list[bytes]:
+    """Return the cells of a record of CSV, in quotes if they have them."""
+    return _CELL.findall(record)
+
+
+def value(cell: bytes) -> bytes | None:
+    """Return the value of a cell of CSV. An empty cell is a null, `""` is an empty text."""
+    return cell[1:-1].replace(b'""', b'"') if cell.startswith(b'"') else cell or None

@@ -1,0 +1,106 @@
+"""The responses of a selection in their order, each once, whatever happens to the connection."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import IO
+
+from ._errors import SurveyExportError, TransferError
+from ._http import ATTEMPTS, Http, backoff, pieces
+from ._models import Parameter
+from ._records import Format, blocks, csv_records, last_record
+
+
+class Transfer:
+    """A download that resumes after its last complete record when it breaks.
+
+    Attributes:
+        done: the number of responses so far.
+        expected: the number of responses the file should have, if the parameters have `count`.
+    """
+
+    def __init__(self, http: Http, kind: Format, parameters: Mapping[str, Parameter], after: str | None = None) -> None:
+        """Send no request yet."""
+        self._http = http
+        self._kind = kind
+        self._parameters = parameters
+        self.done = 0
+        self.expected: int | None = None
+        self._after = after
+        self._has_header = False
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the file's bytes: the header alone, if the format has one, then blocks of records.
+
+        Raises:
+            ServiceError: the service responded with an error.
+            TransferError: the service cannot be reached, or transfers break without a new record.
+        """
+        failures = 0
+        while True:
+            before = self.done
+            failure = None
+            try:
+                yield from self._request()
+                if self.expected is None or self.done >= self.expected:
+                    return
+                # A proxy shortened the file, or responses have been deleted. The next request counts what is left.
+                failure = TransferError(f"the file has {self.done} of {self.expected} responses", status=200)
+            except TransferError as error:
+                if error.status is None:  # no response, after retries
+                    raise
+                failure = error
+            failures = 1 if self.done > before else failures + 1
+            if failures == ATTEMPTS:
+                raise failure
+            time.sleep(backoff(failures))
+
+    def _request(self) -> Iterator[bytes]:
+        with self._http.open(self._kind.path, dict(**self._parameters, after=self._after)) as response:
+            if "count" in self._parameters:
+                if "X-Total-Count" not in response.headers:
+                    raise SurveyExportError(f"{self._http.url} returned a file without its number of responses")
+                self.expected = self.done + int(response.headers["X-Total-Count"])
+            yield from self.read(pieces(response))
+
+    def read(self, file: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield the header, unless it has been there, and the blocks of a file that continues this one.
+
+        Raises:
+            TransferError: the file ends within a record.
+        """
+        header_comes = self._kind.has_header and self._after is None
+        for block in blocks(file, self._kind):
+            if header_comes:
+                header_comes = False
+                header = next(csv_records(block))
+                if not self._has_header:
+                    self._has_header = True
+                    yield header
+                block = block[len(header) :]
+            if block:
+                self.done += self._kind.count(block)
+                self._after = self._kind.cursor(last_record(block, self._kind))
+                yield block
+
+
+def fetch(http: Http, path: str, parameters: Mapping[str, Parameter], file: IO[bytes]) -> None:
+    """Write a file that cannot be resumed, starting again when the transfer breaks.
+
+    Raises:
+        ServiceError: the service responded with an error.
+        TransferError: the service cannot be reached, or every transfer broke.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        file.seek(0)
+        file.truncate()
+        try:
+            with http.open(path, parameters) as response:
+                for piece in pieces(response):
+                    file.write(piece)
+            return
+        except TransferError as error:
+            if error.status is None or attempt == ATTEMPTS:
+                raise
+        time.sleep(backoff(attempt))

@@ -1,0 +1,51 @@
+// npm run test:python: installs the Python client into a new virtual environment, as a user would, and runs its tests against the
+// service. Arguments are passed to pytest: npm run test:python -- --rounds 200
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { UserError, runCommand } from '../../tools/command.ts';
+import { loadDemoData } from '../../tools/demo-data.ts';
+import { issueKey } from '../../tools/keys/issue.ts';
+import { startStack } from '../support/stack.ts';
+
+const CLIENT = fileURLToPath(new URL('../../clients/python/', import.meta.url));
+
+await runCommand(async () => {
+  await using cleanUp = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'survey-export-python-'));
+  cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
+
+  const python = join(folder, process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python');
+  const [stack] = await Promise.all([startStack(), install(folder, python)]);
+  cleanUp.defer(() => stack.stop());
+  const { origin, databaseUrl } = stack.address;
+  const { email } = await loadDemoData(databaseUrl);
+  const keyOf = async (account: string) => (await issueKey(databaseUrl, { email: account, name: 'python' })).key;
+
+  await run(python, ['-m', 'ruff', 'check']);
+  await run(python, ['-m', 'ruff', 'format', '--check']);
+  await run(python, ['-m', 'mypy']);
+  await run(python, ['-m', 'pytest', '-p', 'no:cacheprovider', ...process.argv.slice(2)], {
+    SURVEY_EXPORT_TEST_URL: origin,
+    SURVEY_EXPORT_TEST_KEY: await keyOf(email),
+    SURVEY_EXPORT_TEST_OTHER_KEY: await keyOf('other-lab@example.org'),
+    DATABASE_URL: databaseUrl,
+    NO_PROXY: '127.0.0.1',
+    no_proxy: '127.0.0.1',
+  });
+});
+
+async function install(folder: string, python: string): Promise<void> {
+  await run(process.env['PYTHON'] ?? 'python3', ['-m', 'venv', folder]);
+  const requirements = ['./[pandas,stats]', '-r', 'tests/requirements.txt'];
+  await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...requirements]);
+}
+
+async function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<void> {
+  const child = spawn(program, args, { cwd: CLIENT, stdio: 'inherit', env: { ...process.env, ...env } });
+  const [status] = (await once(child, 'close')) as [number | null];
+  if (status !== 0) throw new UserError(`${args.join(' ')} failed`);
+}
