@@ -127,11 +127,11 @@ def _text(name: str, value: Value) -> str:
 def pieces(response: httpx.Response) -> Iterator[bytes]:
     """Yield the body's bytes, decompressed. Unlike httpx's own iterators, a shortened gzip body is an error."""
     if response.headers.get("Content-Encoding") != "gzip":
-        yield from response.iter_raw(65536)
+        yield from response.iter_raw()
         return
     decompressor = zlib.decompressobj(wbits=31)
     damage = None
-    for compressed in response.iter_raw(65536):
+    for compressed in response.iter_raw():
         try:
             piece = decompressor.decompress(compressed)
         except zlib.error as error:

@@ -26,7 +26,7 @@ FILTERS = ("since", "until", "question_ref", "shortcode", "userid")
 
 _LENGTHS = {"day": len("2026-03-01"), "hour": len("2026-03-01T05"), "month": len("2026-03")}
 _INTERVAL_FILE = re.compile(r"\d{4,}-\d\d(-\d\d(T\d\d)?)?\.csv\.gz")
-_CELL = rb'(?:[^",\n]*|"[^"]*(?:""[^"]*)*"),'
+_CELL = rb'(?:(?:[^",\n]*|"[^"]*(?:""[^"]*)*"),)'
 _TIMESTAMP = re.compile(_CELL + b"{%d}([^,]*)" % RESPONSE_COLUMNS.index("timestamp"))
 _FORM_DATA, _CODEBOOK = "form-data.csv", "codebook.csv"
 

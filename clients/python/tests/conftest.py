@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import os
+import random
+import threading
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from service import KEY, URL, Proxy, Study
+from survey_export import Client, Survey
+
+MARCH = [f"2026-03-{day:02}" for day in range(1, 15)]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--rounds", type=int, default=10, help="rounds of random changes (default: 10)")
+    parser.addoption("--seed", type=int, default=random.SystemRandom().randrange(2**32), help="of random data")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"--seed {config.getoption('seed')}"
+
+
+@pytest.fixture
+def rounds(request: pytest.FixtureRequest) -> int:
+    number: int = request.config.getoption("rounds")
+    return number
+
+
+@pytest.fixture
+def randomness(request: pytest.FixtureRequest) -> random.Random:
+    return random.Random(f"{request.config.getoption('seed')} {request.node.name}")
+
+
+@pytest.fixture(scope="session")
+def database() -> Iterator[psycopg.Connection[Any]]:
+    with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture
+def study(database: psycopg.Connection[Any], randomness: random.Random) -> Iterator[Study]:
+    """A survey with responses of two weeks."""
+    study = Study(database, f"Study & {uuid.uuid4()} – “é”")
+    study.add(randomness, MARCH, 150)
+    yield study
+    study.delete_survey()
+
+
+@pytest.fixture
+def proxy() -> Iterator[Proxy]:
+    with Proxy() as proxy:
+        threading.Thread(target=proxy.serve_forever, args=(0.01,), daemon=True).start()
+        yield proxy
+        proxy.shutdown()
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    with Client(URL, KEY) as client:
+        yield client
+
+
+@pytest.fixture
+def survey(proxy: Proxy, study: Study) -> Iterator[Survey]:
+    """The study, through the proxy."""
+    with Client(proxy.url, KEY) as client:
+        yield client.survey(study.name)

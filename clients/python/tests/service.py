@@ -1,0 +1,268 @@
+"""The real service and its database, and a proxy that breaks what passes through it."""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import json
+import os
+import random
+import urllib.parse
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import psycopg
+
+URL = os.environ["SURVEY_EXPORT_TEST_URL"]
+KEY = os.environ["SURVEY_EXPORT_TEST_KEY"]
+OTHER_KEY = os.environ["SURVEY_EXPORT_TEST_OTHER_KEY"]
+DEMO_SURVEY = "Health & Habits 2026 – Saúde"
+EMPTY_SURVEY = "Pilot study (nobody asked yet)"
+
+TEXTS = [
+    "",
+    "NA",
+    "007",
+    'a "quoted", one',
+    "two\nlines\n",
+    "Água, 水 💧",
+    "null",
+    "~",
+    "x\r\ny",
+    "\u2028",
+    "=1+1",
+    "\\N",
+]
+
+
+def get(path: str, key: str = KEY, **parameters: str) -> bytes:
+    """Return what the service has at a path, without the client."""
+    connection = http.client.HTTPConnection(urllib.parse.urlsplit(URL).netloc)
+    connection.request(
+        "GET", f"/api/v1{path}?{urllib.parse.urlencode(parameters)}", headers={"Authorization": f"Bearer {key}"}
+    )
+    response = connection.getresponse()
+    body = response.read()
+    connection.close()
+    assert response.status == 200, body
+    return body
+
+
+class Study:
+    """A survey of the test account, which SQL changes."""
+
+    def __init__(self, database: psycopg.Connection[Any], name: str) -> None:
+        self.name = name
+        self.forms: list[str] = []
+        self._database = database
+        self.shortcodes = ["start", "food"]
+        for shortcode in self.shortcodes:
+            self.add_version(shortcode)
+
+    def sql(self, statement: str, *values: object) -> int:
+        """Run a statement, in which %s is a value. Return how many rows it changed."""
+        return self._database.execute(statement, values).rowcount
+
+    def add_version(self, shortcode: str) -> None:
+        form = str(uuid.uuid4())
+        self.sql(
+            "insert into surveys (id, userid, survey_name, shortcode, title, formid, metadata) "
+            "select %s, id, %s, %s, 'A form', '1', '{\"wave\": 1.10}' from users where email = 'demo@example.org'",
+            form,
+            self.name,
+            shortcode,
+        )
+        self.forms.append(form)
+
+    def add(self, random: random.Random, days: list[str], number: int = 1) -> None:
+        """Add responses at random times of these days."""
+        rows = []
+        for _ in range(number):
+            microseconds = random.choice(["", ".5", f".{random.randrange(10**6):06}"])
+            time = f"{random.randrange(24):02}:{random.randrange(60):02}:{random.randrange(60):02}{microseconds}"
+            metadata = random.choice([None, "null", '{"ad_id": "12", "ratio": 1.10}', '{"note": "a, \\"b\\""}'])
+            parent = random.choice([None, self.forms[0]])
+            rows.append(
+                (
+                    *(parent, random.choice(["", "début"]), random.choice(self.forms), "unused"),
+                    *(random.randrange(10**12), f"00{random.randrange(40)}", random.choice(["water", "fruit", 'q"1'])),
+                    *(random.randrange(9), random.choice(["How?\n- A. None\n- B. Much", *TEXTS]), random.choice(TEXTS)),
+                    *(f"{random.choice(days)} {time}+00", metadata, random.choice([None, "", "p1"])),
+                    random.choice([None, *TEXTS]),
+                )
+            )
+        with self._database.cursor() as cursor:
+            cursor.executemany(
+                "insert into responses (parent_surveyid, parent_shortcode, surveyid, shortcode, flowid, userid, "
+                "question_ref, question_idx, question_text, response, timestamp, metadata, pageid, "
+                f"translated_response) values ({', '.join(['%s'] * 14)}) on conflict do nothing",
+                rows,
+            )
+
+    def change(self, random: random.Random) -> str:
+        """Change the survey in a random way. Return which."""
+        day = f"2026-03-{random.randrange(1, 15):02}"
+        some = (
+            "ctid in (select ctid from responses where surveyid = any(%s) "
+            "order by md5(ctid::text || %s) limit 1 + floor(random() * 4))"
+        )
+        way = random.choice(["add", "late", "edit", "edit", "delete", "day", "move", "rename", "version", "forms"])
+        selected = (self.forms, str(random.random()))
+        if way == "add":
+            self.add(random, [f"2026-04-{random.randrange(1, 29):02}"], random.randrange(1, 20))
+        elif way == "late":
+            self.add(random, [day], random.randrange(1, 4))
+        elif way == "edit":
+            column = random.choice(["response", "question_text", "translated_response", "pageid", "parent_shortcode"])
+            self.sql(f"update responses set {column} = %s where {some}", random.choice(TEXTS), *selected)
+        elif way == "delete":
+            self.sql(f"delete from responses where {some}", *selected)
+        elif way == "day":
+            self.sql(
+                "delete from responses where surveyid = any(%s) and timestamp::date = %s::date "
+                "and (select count(*) from responses where surveyid = any(%s)) > 60",
+                self.forms,
+                day,
+                self.forms,
+            )
+        elif way == "move":
+            interval = random.choice(["1 microsecond", "-3 hours", "30 hours", "-9 days"])
+            self.sql(f"update responses set timestamp = timestamp + interval '{interval}' where {some}", *selected)
+        elif way == "rename":
+            old = random.choice(self.shortcodes)
+            self.shortcodes.remove(old)
+            new = f"{random.choice(['food', 'début', 'q,1'])}{random.randrange(10**6)}"
+            self.shortcodes.append(new)
+            self.sql("update surveys set shortcode = %s where id = any(%s) and shortcode = %s", new, self.forms, old)
+        elif way == "version":
+            self.add_version(random.choice(self.shortcodes))
+        else:
+            self.sql(
+                "update surveys set metadata = jsonb_build_object('wave', %s::int) where id = %s",
+                random.randrange(10**6),
+                random.choice(self.forms),
+            )
+        return way
+
+    def export(self, path: str = "/responses/csv", **parameters: str) -> bytes:
+        return get(path, survey=self.name, **parameters)
+
+    def digests(self) -> dict[str, str]:
+        body = json.loads(self.export("/responses/digests"))
+        return {entry["start"]: entry["digest"] for entry in body["digests"]}
+
+    def delete_all(self) -> None:
+        self.sql("delete from responses where surveyid = any(%s)", self.forms)
+
+    def delete_survey(self) -> None:
+        self.delete_all()
+        self.sql("delete from surveys where id = any(%s)", self.forms)
+
+
+@dataclass
+class Fault:
+    """What happens to a request or its response."""
+
+    status: int | None = None
+    """Respond with this status in place of the service."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    cut: int | None = None
+    """Break the connection after so many bytes of the body."""
+    shorten: Callable[[bytes], bytes] | None = None
+    """Replace the uncompressed body. It still ends as if it were complete."""
+    gzip: bool = False
+    """Compress the body before it is shortened."""
+    then: Callable[[], None] = lambda: None
+    """Called when the connection has been cut."""
+
+
+class Proxy(ThreadingHTTPServer):
+    """Forwards requests to the service and counts them.
+
+    `fault` is called with the path of each request before it is forwarded.
+    """
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Forwarder)
+        self.fault: Callable[[str], Fault | None] = lambda path: None
+        self.requests: list[str] = []
+        self.bytes = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def faults(self, *faults: Fault | None, path: str = "") -> None:
+        """Set the faults of the next requests for this path. Further requests pass."""
+        left = [*faults]
+        self.fault = lambda request: left.pop(0) if left and path in request else None
+
+    def paths(self) -> list[str]:
+        """Return the paths of the requests so far, without queries, and forget them."""
+        paths = [request.split("?")[0].removeprefix("/api/v1") for request in self.requests]
+        self.requests.clear()
+        return paths
+
+
+class _Forwarder(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Proxy
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        self.server.requests.append(self.path)
+        fault = self.server.fault(self.path) or Fault()
+        if fault.status is not None:
+            body = b'{"error":{"message":"busy"}}'
+            self._begin(fault.status, {"Content-Length": str(len(body)), **fault.headers})
+            self.wfile.write(body)
+            return
+        headers = {name: text for name, text in self.headers.items() if name.lower() != "host"}
+        if fault.shorten:
+            del headers["Accept-Encoding"]
+        upstream = http.client.HTTPConnection(urllib.parse.urlsplit(URL).netloc)
+        upstream.request("GET", self.path, headers=headers)
+        response = upstream.getresponse()
+        passed = {
+            name: text
+            for name, text in response.getheaders()
+            if name.lower() not in ("transfer-encoding", "content-length", "connection")
+        }
+        if response.status == 304:
+            self._begin(304, passed)
+            return
+        if fault.gzip:
+            passed["Content-Encoding"] = "gzip"
+        self._begin(response.status, {**passed, "Transfer-Encoding": "chunked"})
+        left = fault.cut
+        while piece := response.read() if fault.shorten else response.read1(65536):
+            if fault.shorten:
+                piece = fault.shorten(gzip.compress(piece) if fault.gzip else piece)
+            if left is not None:
+                piece = piece[:left]
+                left -= len(piece)
+            if piece:
+                self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+                self.server.bytes += len(piece)
+            if left == 0:
+                break
+        upstream.close()
+        if fault.cut is None:
+            self.wfile.write(b"0\r\n\r\n")
+        else:
+            self.wfile.flush()
+            self.close_connection = True
+            fault.then()
+
+    def _begin(self, status: int, headers: Mapping[str, str]) -> None:
+        self.send_response(status)
+        for name, text in headers.items():
+            self.send_header(name, text)
+        self.end_headers()

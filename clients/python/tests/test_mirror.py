@@ -1,0 +1,516 @@
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service import DEMO_SURVEY, EMPTY_SURVEY, KEY, OTHER_KEY, URL, Fault, Proxy, Study, get
+from survey_export import (
+    Client,
+    MirrorChangingError,
+    MirrorError,
+    NoResponsesError,
+    ServiceError,
+    Survey,
+    TransferError,
+)
+from survey_export._digests import digest_of, read_forms
+
+DIGESTS, CSV, CODEBOOK = "/responses/digests", "/responses/csv", "/responses/questions"
+
+
+def files_of(folder: Path) -> dict[str, str]:
+    """Return the contents' hashes of all files, and their times, of what a run that changes nothing must keep."""
+    return {
+        str(path.relative_to(folder)): f"{hashlib.sha256(path.read_bytes()).hexdigest()} {path.stat().st_mtime_ns}"
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def joined(folder: Path) -> bytes:
+    header, records = b"", b""
+    for path in sorted((folder / "responses").iterdir()):
+        first, _, rest = gzip.decompress(path.read_bytes()).partition(b"\n")
+        header = first + b"\n"
+        records += rest
+    return header + records
+
+
+def assert_responses_exact(folder: Path, study: Study, **filters: str) -> None:
+    export = study.export(**filters)
+    assert joined(folder) == (export if export.count(b"\n") > 1 else b"")
+    assert (folder / "form-data.csv").read_bytes() == study.export("/responses/form-data")
+
+
+def assert_exact(folder: Path, study: Study, **filters: str) -> None:
+    assert_responses_exact(folder, study, **filters)
+    assert (folder / "codebook.csv").read_bytes() == study.export(CODEBOOK, format="csv", **filters)
+    assert sorted(path.name for path in folder.iterdir()) == [
+        *(".lock", "codebook.csv", "form-data.csv", "manifest.json"),
+        *(["responses"] if (folder / "responses").exists() else []),
+    ]
+
+
+def assert_unchanged(survey: Survey, proxy: Proxy, folder: Path) -> None:
+    """A survey that has not changed costs one request."""
+    proxy.fault = lambda path: None
+    proxy.requests.clear()
+    before = files_of(folder)
+    changes = survey.mirror(folder)
+    assert proxy.paths() == [DIGESTS]
+    assert (changes.added, changes.changed, changes.removed) == ((), (), ())
+    assert files_of(folder) == before
+
+
+def test_random_rounds(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random, rounds: int
+) -> None:
+    before: dict[str, str] = {}
+    for _ in range(rounds):
+        changes = survey.mirror(tmp_path)
+        after = study.digests()
+        assert_exact(tmp_path, study)
+        assert changes.added == tuple(start for start in after if start not in before)
+        assert changes.changed == tuple(s for s in after if s in before and before[s] != after[s])
+        assert changes.removed == tuple(start for start in before if start not in after)
+        assert_unchanged(survey, proxy, tmp_path)
+        before = after
+        for _ in range(randomness.randrange(1, 5)):
+            study.change(randomness)
+
+
+def test_changes_while_it_runs(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random, rounds: int
+) -> None:
+    """Also rows that change and change back between two requests."""
+    outcomes = []
+    backwards: list[Callable[[], object]] = []
+
+    def change(path: str) -> None:
+        if backwards and randomness.random() < 0.7:
+            backwards.pop()()
+        elif randomness.random() < 0.2:
+            study.change(randomness)
+        elif randomness.random() < 0.2:
+            text = "update responses set response = response || %s where surveyid = any(%s)"
+            study.sql(text, "#", study.forms)
+            undo = "update responses set response = left(response, -1) where surveyid = any(%s) and response like '%%#'"
+            backwards.append(lambda: study.sql(undo, study.forms))
+        elif randomness.random() < 0.2:
+            text = "update surveys set shortcode = %s || shortcode where id = any(%s)"
+            study.sql(text, "#", study.forms)
+            undo = "update surveys set shortcode = ltrim(shortcode, '#') where id = any(%s)"
+            backwards.append(lambda: study.sql(undo, study.forms))
+            study.shortcodes = [f"#{shortcode}" for shortcode in study.shortcodes]
+
+    for _ in range(rounds):
+        proxy.fault = change
+        try:
+            survey.mirror(tmp_path)
+            outcomes.append(True)
+            assert_responses_exact(tmp_path, study)  # digests do not cover the codebook
+        except MirrorChangingError:
+            outcomes.append(False)
+        while backwards:
+            backwards.pop()()
+        study.shortcodes = [shortcode.lstrip("#") for shortcode in study.shortcodes]
+        study.change(randomness)
+    survey.mirror(tmp_path)
+    assert_exact(tmp_path, study)
+
+
+def test_codebook_that_changes_while_it_is_downloaded(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
+) -> None:
+    edits = iter(["one", "two"])
+
+    def change(path: str) -> None:
+        if CODEBOOK in path and (text := next(edits, None)):
+            study.sql("update responses set question_text = %s where surveyid = any(%s)", text, study.forms)
+
+    proxy.fault = change
+    survey.mirror(tmp_path)
+    assert proxy.paths().count(CODEBOOK) == 3
+    assert_exact(tmp_path, study)
+
+
+def test_ends_as_not_done_after_five_rounds(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random
+) -> None:
+    survey.mirror(tmp_path)
+
+    def change(path: str) -> None:
+        if CSV in path:
+            study.sql("update responses set response = response || 'x' where timestamp::date = '2026-03-05'")
+
+    study.add(randomness, ["2026-03-05", "2026-03-09"], 2)
+    proxy.paths()
+    proxy.fault = change
+    with pytest.raises(MirrorChangingError):
+        survey.mirror(tmp_path)
+    assert proxy.paths().count(DIGESTS) == 6
+    # What was verified stays, so the day that kept still is not downloaded again.
+    proxy.fault = lambda path: None
+    assert survey.mirror(tmp_path).changed == ("2026-03-05T00:00:00.000Z", "2026-03-09T00:00:00.000Z")
+    assert [request.count("since=2026-03-05") for request in proxy.requests if CSV in request] == [1]
+    assert_exact(tmp_path, study)
+
+
+def test_neighbouring_intervals_share_a_request(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+    survey.mirror(tmp_path)
+    for day in ("2026-03-03", "2026-03-04", "2026-03-08"):
+        study.sql("update responses set response = 'x' where surveyid = any(%s) and timestamp::date = %s",
+                  study.forms, day)  # fmt: skip
+    proxy.paths()
+    changes = survey.mirror(tmp_path)
+    assert [start[:10] for start in changes.changed] == ["2026-03-03", "2026-03-04", "2026-03-08"]
+    assert proxy.paths() == [DIGESTS, "/key", CSV, CSV, CODEBOOK, DIGESTS]
+
+
+@pytest.mark.parametrize("interval", ["hour", "month"])
+def test_intervals(study: Study, survey: Survey, tmp_path: Path, interval: str) -> None:
+    survey.mirror(tmp_path, interval)  # type: ignore[arg-type]
+    assert_exact(tmp_path, study)
+    length = {"hour": 13, "month": 7}[interval]
+    times = json.loads(study.export("/responses", pageSize="10000"))["responses"]
+    names = {f"{row['timestamp'][:length]}.csv.gz" for row in times}
+    assert {path.name for path in (tmp_path / "responses").iterdir()} == names
+
+
+def test_filters_that_cut_intervals(study: Study, survey: Survey, tmp_path: Path, randomness: random.Random) -> None:
+    filters: dict[str, Any] = {
+        "since": "2026-03-03T10:00:00Z",
+        "until": "2026-03-09T12:00:00.5+02:00",
+        "question_ref": "water",
+    }
+    for _ in range(3):
+        survey.mirror(tmp_path, **filters)
+        assert_exact(tmp_path, study, **filters)
+        study.add(randomness, ["2026-03-03", "2026-03-06", "2026-03-09"], 30)
+        study.change(randomness)
+    survey.mirror(tmp_path, until="2026-03-09T12:00:00.5+02:00", since="2026-03-03T10:00:00Z", question_ref=["water"])
+    with pytest.raises(MirrorError, match="filters"):
+        survey.mirror(tmp_path)
+    with pytest.raises(ValueError, match="safe"):
+        survey.mirror(tmp_path, safe=True)
+
+
+def test_selection_without_responses(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+    survey.mirror(tmp_path, userid="nobody")
+    assert_exact(tmp_path, study, userid="nobody")
+    proxy.paths()
+    survey.mirror(tmp_path, userid="nobody")
+    assert proxy.paths() == [DIGESTS]
+
+
+def test_survey_that_becomes_empty(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random
+) -> None:
+    survey.mirror(tmp_path)
+    starts = tuple(study.digests())
+    study.delete_all()
+    assert survey.mirror(tmp_path).removed == starts
+    assert [path.name for path in (tmp_path / "responses").iterdir()] == []
+    assert {path.name for path in tmp_path.iterdir()} == {".lock", "manifest.json", "responses"}
+    assert survey.mirror(tmp_path).removed == ()
+    study.add(randomness, ["2026-03-01"], 5)
+    assert survey.mirror(tmp_path).added == ("2026-03-01T00:00:00.000Z",)
+    assert_exact(tmp_path, study)
+    # It can also become empty while it is downloaded.
+    study.add(randomness, ["2026-03-01"], 5)
+    proxy.fault = lambda path: study.delete_all() if CSV in path else None
+    assert survey.mirror(tmp_path).removed == ("2026-03-01T00:00:00.000Z",)
+
+
+def test_survey_that_was_always_empty(client: Client, tmp_path: Path) -> None:
+    assert client.survey(EMPTY_SURVEY).mirror(tmp_path).added == ()
+
+
+def test_survey_that_is_gone(study: Study, survey: Survey, tmp_path: Path) -> None:
+    survey.mirror(tmp_path)
+    before = files_of(tmp_path)
+    study.delete_survey()
+    with pytest.raises(NoResponsesError):
+        survey.mirror(tmp_path)
+    assert files_of(tmp_path) == before
+
+
+def test_refused_key(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random) -> None:
+    survey.mirror(tmp_path)
+    before = files_of(tmp_path)
+    with Client(proxy.url, KEY[:-1] + "x") as client, pytest.raises(ServiceError) as refused:
+        client.survey(study.name).mirror(tmp_path)
+    assert (refused.value.status, refused.value.code) == (401, "invalid_token")
+    # Also if it is refused from a later request on.
+    study.add(randomness, ["2026-03-05"], 3)
+    proxy.fault = lambda path: Fault(status=401) if CSV in path else None
+    with pytest.raises(ServiceError):
+        survey.mirror(tmp_path)
+    assert files_of(tmp_path) == before
+
+
+def test_other_mirrors_are_refused(study: Study, survey: Survey, tmp_path: Path) -> None:
+    survey.mirror(tmp_path)
+    before = files_of(tmp_path)
+    with pytest.raises(MirrorError, match="interval"):
+        survey.mirror(tmp_path, "hour")
+    with pytest.raises(MirrorError, match="survey"):
+        survey.client.survey(DEMO_SURVEY).mirror(tmp_path)
+    with Client(URL, KEY) as client, pytest.raises(MirrorError, match="url"):
+        client.survey(study.name).mirror(tmp_path)
+    assert files_of(tmp_path) == before
+
+
+def test_other_account_is_refused(tmp_path: Path) -> None:
+    with Client(URL, KEY) as client:
+        client.survey(DEMO_SURVEY).mirror(tmp_path)
+    before = files_of(tmp_path)
+    with Client(URL, OTHER_KEY) as other, pytest.raises(MirrorError, match="account"):
+        other.survey(DEMO_SURVEY).mirror(tmp_path)  # the other account has a survey of this name too
+    assert files_of(tmp_path) == before
+
+
+def test_second_run_at_the_same_time_is_refused(survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+    refused = []
+
+    def second(path: str) -> None:
+        with Client(proxy.url, KEY) as other, pytest.raises(MirrorError, match="another process"):
+            other.survey(survey.name).mirror(tmp_path)
+        refused.append(path)
+
+    proxy.fault = second
+    survey.mirror(tmp_path)
+    assert refused
+
+
+@pytest.mark.parametrize("touch", ["edit", "same size", "delete", "add", "form-data", "codebook", "swap", "time"])
+def test_touched_files(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, touch: str) -> None:
+    survey.mirror(tmp_path)
+    first, second, *_ = sorted((tmp_path / "responses").iterdir())
+    if touch == "edit":
+        first.write_bytes(second.read_bytes())
+    elif touch == "same size":
+        first.write_bytes(first.read_bytes()[:-1] + b"x")
+    elif touch == "delete":
+        first.unlink()
+    elif touch == "add":
+        (tmp_path / "responses" / "2030-01-01.csv.gz").write_bytes(first.read_bytes())
+    elif touch == "form-data":
+        (tmp_path / "form-data.csv").write_text("")
+    elif touch == "codebook":
+        (tmp_path / "codebook.csv").unlink()
+    elif touch == "swap":
+        contents = first.read_bytes()
+        first.write_bytes(second.read_bytes())
+        second.write_bytes(contents)
+    else:
+        os.utime(first, (1, 1))
+    proxy.paths()
+    survey.mirror(tmp_path)
+    assert_exact(tmp_path, study)
+    if touch == "time":
+        assert proxy.paths() == [DIGESTS]  # its contents have not changed
+    else:
+        assert_unchanged(survey, proxy, tmp_path)
+
+
+def test_foreign_file_among_the_responses(survey: Survey, tmp_path: Path) -> None:
+    survey.mirror(tmp_path)
+    (tmp_path / "responses" / "copy of 2026-03-01.csv.gz").write_bytes(b"")
+    with pytest.raises(MirrorError, match="copy of"):
+        survey.mirror(tmp_path)
+
+
+@pytest.mark.parametrize("manifest", ["", "{", "[]", "{}", None])
+def test_damaged_manifest(study: Study, survey: Survey, tmp_path: Path, manifest: str | None) -> None:
+    survey.mirror(tmp_path)
+    if manifest is None:
+        (tmp_path / "manifest.json").unlink()
+    else:
+        (tmp_path / "manifest.json").write_text(manifest)
+        with pytest.raises(MirrorError, match="damaged"):
+            survey.mirror(tmp_path)
+        (tmp_path / "manifest.json").unlink()
+    survey.mirror(tmp_path)
+    assert_exact(tmp_path, study)
+
+
+def test_connections_that_are_cut(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random, rounds: int
+) -> None:
+    for _ in range(rounds):
+        proxy.fault = lambda path: Fault(cut=randomness.randrange(6000)) if randomness.random() < 0.3 else None
+        with contextlib.suppress(TransferError):
+            survey.mirror(tmp_path)
+            assert_exact(tmp_path, study)
+        study.change(randomness)
+    proxy.fault = lambda path: None
+    survey.mirror(tmp_path)
+    assert_exact(tmp_path, study)
+
+
+def test_network_that_stays_cut(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path,
+                                monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    proxy.fault = lambda path: Fault(cut=0 if "after=" in path else 4000) if CSV in path else None
+    with pytest.raises(TransferError):
+        survey.mirror(tmp_path)
+    done = len([*(tmp_path / "responses").iterdir()])
+    assert 0 < done < 14  # what was verified stays
+    proxy.fault = lambda path: None
+    proxy.requests.clear()
+    survey.mirror(tmp_path)
+    assert_exact(tmp_path, study)
+    assert "since=2026-03-01" not in next(request for request in proxy.requests if CSV in request)
+
+
+def test_shortened_files_are_not_taken(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+    half: Callable[[bytes], bytes] = lambda body: body[: body.rfind(b"\n", 0, len(body) // 2) + 1]  # noqa: E731
+    proxy.faults(Fault(shorten=half), Fault(shorten=half, gzip=True), path=CSV)
+    survey.mirror(tmp_path)
+    assert_exact(tmp_path, study)
+
+
+KILLED = """
+import os, signal, sys
+from survey_export import Client
+left = int(sys.argv[4])
+def count(event, details):
+    global left
+    if event in ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir") and sys.argv[3] in str(details):
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+survey = Client(sys.argv[1]).survey(sys.argv[2])
+sys.addaudithook(count)
+survey.mirror(sys.argv[3])
+print(int(sys.argv[4]) - left)
+"""
+
+
+def run_killed(url: str, name: str, folder: Path, after: int) -> subprocess.CompletedProcess[str]:
+    """Mirror in a process that is killed at its nth operation on a file in the folder."""
+    return subprocess.run(
+        [sys.executable, "-c", KILLED, url, name, str(folder), str(after)],
+        env={**os.environ, "SURVEY_EXPORT_KEY": KEY},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_killed_at_any_operation_on_a_file(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random, rounds: int
+) -> None:
+    before: dict[str, str] = {}
+    kept = tmp_path / "kept"
+    point = randomness.randrange(1, 8)
+    for number in range(rounds):
+        folder = kept if number % 2 else tmp_path / str(number)
+        killed = run_killed(proxy.url, study.name, folder, point)
+        if killed.returncode == 0:
+            point = randomness.randrange(1, 8)
+        else:
+            assert killed.returncode == -signal.SIGKILL, killed.stderr
+            point += randomness.randrange(1, 12)
+            assert_true(folder)
+        changes = survey.mirror(folder)
+        assert_exact(folder, study)
+        assert_unchanged(survey, proxy, folder)
+        if killed.returncode and folder == kept:
+            # The run that was killed has reported nothing, so this one reports all.
+            after = study.digests()
+            assert {s for s in after if s in before and before[s] != after[s]} <= {*changes.changed}
+            assert set(changes.added) == after.keys() - before.keys()
+            assert set(changes.removed) == before.keys() - after.keys()
+        if folder == kept:
+            before = study.digests()
+        for _ in range(3):
+            study.change(randomness)
+
+
+def assert_true(folder: Path) -> None:
+    """Every file in `responses/` is complete, and the manifest describes no other file than there is."""
+    manifest = folder / "manifest.json"
+    files = json.loads(manifest.read_bytes())["files"] if manifest.exists() else {}
+    for path in (folder / "responses").glob("*.csv.gz"):
+        contents = gzip.decompress(path.read_bytes())
+        assert contents.startswith(b"parent_surveyid,")
+        assert contents.endswith(b"\n")
+    if "form-data.csv" in files:
+        forms, shortcodes = read_forms(folder / "form-data.csv")
+        assert forms == files["form-data.csv"]["digest"]
+    for name, record in files.items():
+        path = folder / name
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == record["sha256"]
+        if name.startswith("responses/") and "form-data.csv" in files:
+            assert digest_of(path, shortcodes) in (record["digest"], None)
+
+
+def test_killed_while_downloading(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+    survey.mirror(tmp_path)
+    before = files_of(tmp_path)
+    study.sql("update responses set response = 'x' where surveyid = any(%s)", study.forms)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "survey_export", "--url", proxy.url, "mirror", study.name, str(tmp_path)],
+        env={**os.environ, "SURVEY_EXPORT_KEY": KEY},
+    )
+    proxy.faults(Fault(cut=3000, then=process.kill), path=CSV)
+    assert process.wait() == -signal.SIGKILL
+    after = files_of(tmp_path)
+    assert {name: after.get(name) for name in before} == before
+    survey.mirror(tmp_path)
+    assert_exact(tmp_path, study)
+
+
+def test_full_disk(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random) -> None:
+    survey.mirror(tmp_path)
+    before = files_of(tmp_path)
+    study.add(randomness, ["2026-03-05"], 200)
+    program = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)); "
+        "from survey_export._cli import main; sys.exit(main())"
+    )
+    failed = subprocess.run(
+        [sys.executable, "-B", "-c", program, "--url", proxy.url, "mirror", study.name, str(tmp_path)],
+        env={**os.environ, "SURVEY_EXPORT_KEY": KEY},
+        capture_output=True,
+        text=True,
+    )
+    assert failed.returncode == 1
+    assert failed.stderr.count("\n") == 1
+    assert "File too large" in failed.stderr
+    assert files_of(tmp_path) == before
+    survey.mirror(tmp_path)
+    assert_exact(tmp_path, study)
+
+
+def test_new_version_of_digests(survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+    survey.mirror(tmp_path)
+    path = tmp_path / "manifest.json"
+    path.write_text(path.read_text().replace('"version": 1', '"version": 0').replace("W/", "W/x"))
+    before = {name for name in files_of(tmp_path) if name.startswith("responses/")}
+    proxy.paths()
+    assert len(survey.mirror(tmp_path).changed) == len(before)
+    proxy.fault = lambda path: (
+        Fault(shorten=lambda body: body.replace(b'"version":1', b'"version":2')) if DIGESTS in path else None
+    )
+    path.write_text(path.read_text().replace("W/", "W/x"))
+    with pytest.raises(Exception, match="update survey-export"):
+        survey.mirror(tmp_path)
+
+
+def test_demo_survey(client: Client, tmp_path: Path) -> None:
+    client.survey(DEMO_SURVEY).mirror(tmp_path, "month")
+    assert joined(tmp_path) == get(CSV, survey=DEMO_SURVEY)
