@@ -10,6 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from answers import Answer, Create, create, delete
 from service import KEY, URL, Proxy, Study
 from survey_export import Client, Survey
 
@@ -70,3 +71,17 @@ def survey(proxy: Proxy, study: Study) -> Iterator[Survey]:
     """The study, through the proxy."""
     with Client(proxy.url, KEY) as client:
         yield client.survey(study.name)
+
+
+@pytest.fixture
+def create_survey(database: psycopg.Connection[Any], client: Client) -> Iterator[Create]:
+    """Creates a survey that has these answers."""
+    names: list[str] = []
+
+    def of_answers(answers: list[Answer]) -> Survey:
+        names.append(create(database, answers))
+        return client.survey(names[-1])
+
+    yield of_answers
+    for name in names:
+        delete(database, name)

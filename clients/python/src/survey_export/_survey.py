@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import httpx
 
 from ._download import download
+from ._frame import frame
 from ._http import Http
+from ._labels import save_spss, save_stata
 from ._mirror import mirror
 from ._models import Changes, Choice, Day, Parameter, Question, Summary, from_json
 from ._rows import rows
@@ -208,68 +210,70 @@ class Survey:
             **parameters: filters, and those of a CSV file, such as `layout`, `value` and `metadata`.
 
         Raises:
-            SurveyExportError: pandas is not installed: `pip install survey-export[pandas]`.
+            SurveyExportError: pandas is not installed: `pip install "survey-export[pandas]"`.
             NoResponsesError: there is no such survey, or it has no responses yet.
             ServiceError: the service responded with another error.
             TransferError: the service cannot be reached, or the transfer broke.
 
-        Cost: a request for the file, and one for the codebook. All responses are in memory.
+        Cost: `download` to a temporary file, and a request for the codebook. All responses are in memory.
 
         Example:
             >>> frame = survey.frame(layout="wide", value="label")
             >>> frame["food.water"].value_counts()
         """
-        from ._frame import frame
-
-        return frame(self, **parameters)
+        return frame(self, parameters)
 
     def save_stata(self, path: str | os.PathLike[str], **parameters: Parameter) -> None:
-        """Save the wide layout as a Stata file, with question texts as variable labels.
+        """Save the wide layout as a file for Stata 14 or newer, with the questions' texts as variable labels.
 
-        A question whose answers are all letters that its text lists becomes 1, 2, 3 … with value labels; all
-        other columns are text. Names are changed to those that Stata allows.
+        A question whose answers are all letters that its text lists becomes 1, 2, 3 … with value labels. All
+        other columns are text, in which a missing answer and an empty one are the same. Names are changed to those that
+        Stata allows. Labels that are too long end with an ellipsis. If versions of a question list different
+        choices under the same letters, it has no value labels, and there is a warning.
 
         Args:
             path: the `.dta` file, which is replaced once the new one is complete.
             **parameters: filters, and those of the wide layout.
 
         Raises:
-            SurveyExportError: pandas or pyreadstat is not installed (`pip install survey-export[stats]`), or a
-                column cannot be stored; the message names it.
+            SurveyExportError: pandas or pyreadstat is not installed (`pip install "survey-export[stats]"`); there is
+                no such folder; a text cannot be stored, and the message names its column and row; or responses
+                were edited during each of five downloads.
             NoResponsesError: there is no such survey, or it has no responses yet.
             ServiceError: the service responded with another error.
             TransferError: the service cannot be reached, or the transfer broke.
 
-        Cost: a request for the file, and one for the codebook. All responses are in memory.
+        Cost: the codebook, and the wide file; that twice if a question has choices, since the versions of a form
+        can list different ones. All responses are in memory.
 
         Example:
             >>> survey.save_stata("responses.dta", repeats="first")
         """
-        from ._labels import save_stata
-
-        save_stata(self, path, **parameters)
+        save_stata(self, Path(path), parameters)
 
     def save_spss(self, path: str | os.PathLike[str], **parameters: Parameter) -> None:
-        """Save the wide layout as an SPSS file, with question texts as variable labels, choices as value labels.
+        """Save the wide layout as an SPSS file, with the questions' texts as variable labels.
 
-        All columns are text. Names are changed to those that SPSS allows.
+        All columns are text, in which a missing answer and an empty one are the same, and spaces at the end are
+        lost. Letters that a question's text lists have value labels. Names and labels are as in `save_stata`, within
+        the limits of SPSS.
 
         Args:
             path: the `.sav` file, which is replaced once the new one is complete.
             **parameters: filters, and those of the wide layout.
 
         Raises:
-            SurveyExportError: pandas or pyreadstat is not installed (`pip install survey-export[stats]`), or a
-                column cannot be stored; the message names it.
+            SurveyExportError: pandas or pyreadstat is not installed (`pip install "survey-export[stats]"`); there is
+                no such folder; a text cannot be stored, and the message names its column and row; or responses
+                were edited during each of five downloads.
             NoResponsesError: there is no such survey, or it has no responses yet.
             ServiceError: the service responded with another error.
             TransferError: the service cannot be reached, or the transfer broke.
 
-        Cost: a request for the file, and one for the codebook. All responses are in memory.
+        Cost: the codebook, and the wide file; that twice if a question has choices, since the versions of a form
+        can list different ones. All responses are in memory.
 
         Example:
             >>> survey.save_spss("responses.sav", shortcode="food")
         """
-        from ._labels import save_spss
-
-        save_spss(self, path, **parameters)
+        save_spss(self, Path(path), parameters)

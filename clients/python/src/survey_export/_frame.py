@@ -1,0 +1,74 @@
+"""Data frames. pandas reads a null and an empty text of a CSV file alike, so the file is parsed here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from ._errors import SurveyExportError
+from ._models import Parameter
+from ._records import CSV, blocks, cells, csv_records, value
+
+if TYPE_CHECKING:
+    import pandas
+
+    from ._survey import Survey
+
+CODEBOOK_PARAMETERS = {"since", "until", "question_ref", "shortcode", "userid", "columns"}
+MOST_SHARED_TEXTS = 100_000
+
+
+def frame(survey: Survey, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
+    """Implement `Survey.frame`."""
+    responses = table(survey, parameters)
+    # pandas copies and compares `attrs`, and writes them to Parquet as JSON, so they hold no objects of ours.
+    responses.attrs["codebook"] = [asdict(question) for question in survey.codebook(**for_codebook(parameters))]
+    return responses
+
+
+def for_codebook(parameters: Mapping[str, Parameter]) -> dict[str, Parameter]:
+    """Return the parameters that the codebook has in common with a file."""
+    return {name: parameter for name, parameter in parameters.items() if name in CODEBOOK_PARAMETERS}
+
+
+def table(survey: Survey, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
+    """Return the file of `/responses/csv` as a data frame of texts, in which a null is `pandas.NA`."""
+    pandas = require("pandas", "pandas")
+    for name in {"after", "bom"} & parameters.keys():
+        raise ValueError(f"{name} is for files, not for data frames")
+    columns: list[list[str | None]] = []
+    shared: dict[bytes, str | None] = {}  # equal cells share one text, which saves most of the memory
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "responses.csv")
+        survey.download(path, progress=None, **parameters)
+        with path.open("rb") as file:
+            for block in blocks(iter(lambda: file.read(1 << 16), b""), CSV):
+                values = cells(block)
+                columns = columns or [[] for _ in cells(next(csv_records(block)))]
+                if len(shared) > MOST_SHARED_TEXTS:
+                    shared.clear()
+                for cell in set(values) - shared.keys():
+                    shared[cell] = text_of(cell)
+                for position, column in enumerate(columns):
+                    column.extend(map(shared.__getitem__, values[position :: len(columns)]))
+    names = [column.pop(0) for column in columns]
+    texts = {position: pandas.array(column, dtype="string") for position, column in enumerate(columns)}
+    return pandas.DataFrame(texts).set_axis(names, axis="columns")  # several columns can have the same name
+
+
+def text_of(cell: bytes) -> str | None:
+    """Return the text of a cell of CSV, or None for a null."""
+    content = value(cell)
+    return None if content is None else content.decode()
+
+
+def require(module: str, extra: str) -> Any:
+    """Import a module of one of this package's extras."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError:
+        raise SurveyExportError(f'{module} is not installed: run pip install "survey-export[{extra}]"') from None

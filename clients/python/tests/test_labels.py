@@ -1,0 +1,251 @@
+"""Survey.save_stata and Survey.save_spss. pyreadstat reads the files back."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pyreadstat
+import pytest
+
+from answers import Answer, Create
+from service import DEMO_SURVEY, KEY, Fault, Proxy
+from survey_export import Client, Survey, SurveyExportError
+from survey_export._labels import SPSS, STATA, Program, bytes_of, cut_label, unique_names
+
+YES_NO = "Do you?\n- A. Yes\n- B. No"
+NO_YES = "Do you?\n- A. No\n- B. Yes"
+
+Read = Callable[..., tuple[Any, Any]]
+
+
+def save(survey: Survey, path: Path, **parameters: Any) -> tuple[Any, Any]:
+    """Save a file and read it. Returns the table and its metadata."""
+    if path.suffix == ".dta":
+        survey.save_stata(path, **parameters)
+        return pyreadstat.read_dta(path)
+    survey.save_spss(path, **parameters)
+    return pyreadstat.read_sav(path)
+
+
+@pytest.fixture(params=["responses.dta", "responses.sav"])
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return tmp_path / str(request.param)
+
+
+def test_has_every_answer_with_its_labels(client: Client, path: Path) -> None:
+    survey = client.survey(DEMO_SURVEY)
+    wide = survey.frame(layout="wide")
+    table, metadata = save(survey, path)
+    is_stata = path.suffix == ".dta"
+    choices = ["A tap at home", "A well or a pump nearby", "A river, a lake or rain"]
+    assert list(table.columns) == [column.replace(".", "_") if is_stata else column for column in wide.columns]
+    for column, name in zip(wide.columns, table.columns, strict=True):
+        expected = wide[column].fillna("").tolist()
+        if is_stata and column == "healthfood.water":
+            assert metadata.variable_value_labels == {name: dict(enumerate(choices, start=1))}
+            assert [{1: "A", 2: "B", 3: "C"}.get(number, "") for number in table[name]] == expected
+        else:
+            assert table[name].tolist() == expected
+    if not is_stata:
+        assert metadata.variable_value_labels == {"healthfood.water": dict(zip("ABC", choices, strict=True))}
+    label = metadata.column_names_to_labels[table.columns[14]]
+    whole = wide.attrs["codebook"][6]["question_text"].replace("\n", " ")
+    assert whole.startswith("Where does your drinking water come from, on most days? A) A tap")
+    assert label == (f"{whole[:79]}…" if is_stata else whole)
+
+
+def test_a_question_whose_answers_are_all_letters_becomes_numbers(create_survey: Create, tmp_path: Path) -> None:
+    survey = create_survey(
+        [
+            *[Answer("letters", text, YES_NO, userid) for userid, text in [("1", "A"), ("2", "b"), ("4", "B")]],
+            *[Answer("mixed", text, YES_NO, userid) for userid, text in [("1", "A"), ("2", "maybe")]],
+            *[Answer("unlisted", text, YES_NO, userid) for userid, text in [("1", "A"), ("2", "C")]],
+            *[Answer("empty", text, YES_NO, userid) for userid, text in [("1", "A"), ("2", "")]],
+            Answer("text", "A", "Do you?", "3"),
+        ],
+    )
+    table, metadata = save(survey, tmp_path / "responses.dta")
+    assert metadata.variable_value_labels == {"form_letters": {1: "Yes", 2: "No"}}
+    assert table["form_letters"].fillna(0).tolist() == [1, 2, 0, 2]
+    assert table["form_mixed"].tolist() == ["A", "maybe", "", ""]
+    assert table["form_unlisted"].tolist() == ["A", "C", "", ""]
+    assert table["form_empty"].tolist() == ["A", "", "", ""]
+    assert table["form_text"].tolist() == ["", "", "A", ""]
+
+    table, metadata = save(survey, tmp_path / "responses.sav")
+    assert table["form.letters"].tolist() == ["A", "b", "", "B"]
+    labels = {"A": "Yes", "B": "No"}
+    assert metadata.variable_value_labels == {
+        "form.letters": {**labels, "b": "No"},
+        **dict.fromkeys(["form.mixed", "form.unlisted", "form.empty"], labels),
+    }
+
+
+def test_no_labels_where_a_letter_stands_for_different_choices(create_survey: Create, path: Path) -> None:
+    survey = create_survey(
+        [
+            Answer("turned", "A", YES_NO, "1"),
+            Answer("turned", "A", NO_YES, "2", version=2),
+            # The versions differ, but not in a letter that somebody chose.
+            Answer("reworded", "A", "Do you?\nA. Yes\nB. Never", "1"),
+            Answer("reworded", "B", YES_NO, "2", version=2),
+            Answer("both", "A", YES_NO, "1"),
+            Answer("both", "B", NO_YES, "2", "other"),
+        ],
+    )
+    with pytest.warns(UserWarning, match=r"^form\.turned has no value labels") as caught:
+        table, metadata = save(survey, path)
+    assert len([warning for warning in caught if warning.category is UserWarning]) == 1
+    turned, reworded = table.columns[8:10]
+    assert table[turned].tolist() == ["A", "A"]
+    assert turned not in metadata.variable_value_labels
+    assert list(metadata.variable_value_labels[reworded].values()) == ["Yes", "No"]
+    with pytest.warns(UserWarning, match="both has no value labels"):
+        save(survey, path, columns="question", question_ref="both")
+
+
+NAMES = ["_all", "if", "123", "", "Age", "age", "AGE", "ชื่อ", "الاسم", "🌊", "a b", "a.b", "a_b", "end.", "ALL", "to"]
+NAMES += [
+    "ª",
+    "µ",
+    "é",
+    "e\u0301",
+    "_",
+    "a\nb",
+    "str12",
+    "strL",
+    "x" * 300,
+    "x" * 299 + "y",
+    "ก" * 100,
+    "long",
+    "vlong",
+]
+
+
+def test_hard_names(create_survey: Create, path: Path) -> None:
+    answers = [Answer(name, f"{i}", f"Question {i}") for i, name in enumerate(NAMES)]
+    survey = create_survey(answers)
+    for columns in ("question", "form_question"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # pandas warns when it changes a name
+            table, metadata = save(survey, path, columns=columns)
+        assert table.iloc[0, 8:].tolist() == [f"{i}" for i in range(len(NAMES))]
+        assert metadata.column_labels[8:] == [f"Question {i}" for i in range(len(NAMES))]
+        if columns == "question":
+            stata = ["v_all", "vif", "v123", "v", "Age", "age", "AGE", "ช__อ", "الاسم", "v_", "a_b_2", "a_b_3", "a_b"]
+            spss = ["v_all", "if", "v123", "v", "Age", "age_2", "AGE_3", "ชื่อ", "الاسم", "v_", "a_b_2", "a.b", "a_b"]
+            assert list(table.columns[8:21]) == (stata if path.suffix == ".dta" else spss)
+
+
+@pytest.mark.parametrize("program", [STATA, SPSS], ids=lambda program: program.program)
+def test_names_are_allowed_and_unique(program: Program) -> None:
+    randomness = random.Random(5)
+    alphabet = "aAbB1_.$#@ \n🌊éกิßªıİ"
+    for _ in range(300):
+        columns = ["".join(randomness.choices(alphabet, k=randomness.choice([0, 1, 2, 40, 90]))) for _ in range(30)]
+        names = unique_names([*columns, "a" * 90, "a" * 91], program)
+        assert len({program.same_name(name) for name in names}) == len(names)
+        for name in names:
+            assert name[0].isalpha()
+            assert program.size(name) <= program.name_limit
+            assert not name.endswith(".")
+            assert program.name(name) == name
+
+
+def test_names_that_need_no_change_keep_it() -> None:
+    assert unique_names(["a.b", "a_b", "a b"], STATA) == ["a_b_2", "a_b", "a_b_3"]
+    assert unique_names(["to", "vto"], SPSS) == ["vto_2", "vto"]
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "size", "expected"),
+    [
+        ("a" * 80, 80, len, "a" * 80),
+        ("a" * 81, 80, len, "a" * 79 + "…"),
+        ("é" * 5, 9, bytes_of, "ééé…"),
+        ("🌊" * 3, 12, bytes_of, "🌊🌊🌊"),
+        ("🌊" * 4, 12, bytes_of, "🌊🌊…"),
+        ("กำกี้กก", 5, len, "กำ…"),
+        ("ab👩\u200d🔬cdef", 5, len, "ab…"),
+        ("ab👍🏽cdef", 4, len, "ab…"),
+        ("one\r\n two \u2028three", 80, len, "one two three"),
+    ],
+)
+def test_cuts_labels_at_whole_characters(text: str, limit: int, size: Callable[[str], int], expected: str) -> None:
+    assert cut_label(text, limit, size) == expected
+
+
+def test_long_labels(create_survey: Create, tmp_path: Path) -> None:
+    question = "ก" * 300 + "\nA. " + "🌊" * 20_000 + "\nB. " + "b" * 20_000
+    survey = create_survey([Answer("q", "A", question), Answer("r", "x", "r" * 80)])
+    _, metadata = save(survey, tmp_path / "responses.dta")
+    assert metadata.column_labels[8:] == ["ก" * 79 + "…", "r" * 80]
+    labels = metadata.variable_value_labels["form_q"]
+    assert labels == {1: "🌊" * 3999 + "…", 2: "b" * 15_996 + "…"}
+    _, metadata = save(survey, tmp_path / "responses.sav")
+    assert metadata.column_labels[8:] == ["ก" * 84 + "…", "r" * 80]
+    assert metadata.variable_value_labels["form.q"] == {"A": "🌊" * 29 + "…", "B": "b" * 117 + "…"}
+
+
+def test_long_texts_are_whole(create_survey: Create, path: Path) -> None:
+    texts = ["x" * 2045, "é" * 1500, "🌊" * 8191, "x" * 254, "x" * 256, "\t a\nb\r\n", "="]
+    answers = [Answer(f"health{i}", text) for i, text in enumerate(texts)]
+    table, _ = save(create_survey(answers), path)
+    assert table.iloc[0, 8:].tolist() == (texts if path.suffix == ".dta" else [text.rstrip(" ") for text in texts])
+
+
+def test_a_text_that_cannot_be_stored_names_its_column_and_row(create_survey: Create, tmp_path: Path) -> None:
+    answers = [Answer("q", "short", userid="1"), Answer("q", "é" * 16_384, userid="007")]
+    survey = create_survey(answers)
+    path = tmp_path / "responses.sav"
+    path.write_text("of an earlier run")
+    with pytest.raises(SurveyExportError, match=r"^SPSS cannot store form\.q in row 1, userid 007: .* 32,768 bytes"):
+        survey.save_spss(path)
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["of an earlier run"]
+    table, _ = save(survey, tmp_path / "responses.dta")
+    assert table["form_q"].tolist() == ["é" * 16_384, "short"]
+
+
+def test_nobody(client: Client, path: Path) -> None:
+    survey = client.survey(DEMO_SURVEY)
+    for parameters, columns in [({"question_ref": "none"}, 8), ({"require_metadata": "none"}, 19)]:
+        table, _ = save(survey, path, **parameters)
+        assert table.shape == (0, columns)
+
+
+def test_one_sentence_without_a_folder(client: Client, path: Path) -> None:
+    missing = path.parent / "missing"
+    with pytest.raises(SurveyExportError, match=f"^there is no folder {missing}$"):
+        save(client.survey(DEMO_SURVEY), missing / path.name)
+    path.mkdir()
+    with pytest.raises(SurveyExportError, match=r"is a folder$"):
+        save(client.survey(DEMO_SURVEY), path)
+
+
+def test_responses_that_are_edited_meanwhile(
+    create_survey: Create, database: psycopg.Connection[Any], proxy: Proxy, path: Path
+) -> None:
+    name = create_survey([Answer("q", "A", YES_NO), Answer("r", "A", YES_NO)]).name
+    edit = (
+        "update responses set timestamp = timestamp + interval '1 s' "
+        "from surveys where id = surveyid and survey_name = %s"
+    )
+
+    def fault(request: str) -> Fault | None:
+        if "/responses/csv" in request:
+            database.execute(edit, (name,))
+        return None
+
+    with Client(proxy.url, KEY) as client:
+        proxy.fault = fault
+        with pytest.raises(SurveyExportError, match="edited"):
+            save(client.survey(name), path)
+        assert list(path.parent.iterdir()) == []
+        assert proxy.paths().count("/responses/csv") == 10
+        proxy.fault = lambda request: None
+        assert save(client.survey(name), path)[0].shape == (1, 10)
