@@ -50,7 +50,7 @@ export const findInterpreter: Record<Language, () => Promise<Interpreter | Missi
     return { version: version.split(' ').slice(0, 2).join(' '), run: withFile(['sh']) };
   },
 
-  python: () => withPython(['requests', 'pandas']),
+  python: () => withPython(['requests', 'pandas', 'survey_export']),
 
   async r() {
     if ((await firstLine(['Rscript', '-e', 'cat(1)'])) !== '1') return { missing: 'R is not installed' };

@@ -12,7 +12,7 @@ type Outcome = 'ran' | 'not run' | 'FAILED';
 const program = new Command('npm run recipes --')
   .description(
     'Starts the service with demo data, runs every recipe whose language is installed, and checks its result. ' +
-      'Python is the program in PYTHON, or the first python3 with requests and pandas; DuckDB can be one of its modules. ' +
+      'Python is the program in PYTHON, or the first python3 with requests, pandas and survey-export; DuckDB can be one of its modules. ' +
       '"workbooks" reads Excel files with openpyxl, pandas, python-calamine and xlsx2csv.',
   )
   .option('--require <languages>', `fail if one of these is not installed: ${LANGUAGES.join(',')}`, parseLanguages, [])

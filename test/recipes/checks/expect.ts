@@ -22,11 +22,13 @@ export async function expectFile(path: string, expected: Buffer): Promise<string
   return `SHA-256 ${sum?.slice(0, 8)}…`;
 }
 
-/** Checks that the run failed and left no file that looks complete, only `.part` files. */
+/** Checks that the run failed and left no file that looks complete, only `.part` files and a lock. */
 export async function expectNothingComplete(folder: string, finished: Finished): Promise<void> {
   assert.notEqual(finished.status, 0, 'it succeeded, but should have failed');
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const names = entries.filter((entry) => entry.isFile() && !entry.name.endsWith('.part')).map(({ name }) => name);
+  const names = entries
+    .filter((entry) => entry.isFile() && !/\.(?:part|lock)$/.test(entry.name))
+    .map(({ name }) => name);
   assert.deepEqual(names, [], 'files that look complete');
 }
 
