@@ -27,7 +27,32 @@ const quote = (text: string) =>
     char.length > 1 ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-const python = ({ url, pairs, file }: File) => `import os
+/** With the client in `clients/python`. */
+const pythonClient = ({ url, pairs, file }: File) => {
+  const { origin, pathname } = new URL(url);
+  const path = pathname.slice('/api/v1'.length);
+  const valuesOf = (name: string) => pairs.filter(([other]) => other === name).map(([, value]) => quote(value));
+  const parameters = [...new Set(pairs.map(([name]) => name))]
+    .filter((name) => name !== 'survey')
+    .map((name) => {
+      const values = valuesOf(name);
+      return `    ${name}=${values.length === 1 ? values.join() : `[${values.join(', ')}]`},\n`;
+    })
+    .join('');
+  const survey = `import os
+from survey_export import Client
+
+survey = Client(${quote(origin)}, os.environ["KEY"]).survey(${valuesOf('survey').join()})
+`;
+  if (path !== '/responses/questions') return `${survey}survey.download(\n    ${quote(file)},\n${parameters})\n`;
+  return `${survey}with survey.open(\n    ${quote(path)},\n${parameters}) as response:
+    codebook = response.read()
+with open(${quote(file)}, "wb") as file:
+    file.write(codebook)
+`;
+};
+
+const pythonRequests = ({ url, pairs, file }: File) => `import os
 import requests
 
 with requests.get(
@@ -60,7 +85,8 @@ invisible(file.rename(${quote(`${file}.part`)}, ${quote(file)}))
 /** Programs by language. */
 const PROGRAMS: Readonly<Record<string, (request: File) => string>> = {
   curl: (request) => curlFor({ ...request, needsKey: true }),
-  Python: python,
+  Python: pythonClient,
+  'Python with requests': pythonRequests,
   R: r,
 };
 

@@ -281,7 +281,7 @@ export const downloads = {
 
 export const code = {
   title: 'Code and link for this selection',
-  key: 'The programs read your key from the environment variable KEY, so the key is not in the code.',
+  key: 'The programs read your key from the environment variable KEY, so the key is not in the code. The first one in Python uses the client survey-export, which the service’s repository has in clients/python.',
   link: 'Link to this selection',
   linkNote:
     'The link opens this page with the same selection. It does not contain your key: anyone who opens it needs their own key.',

@@ -204,7 +204,13 @@ const programs: [name: string, selection: Record<string, string | string[]>, pat
 ];
 
 describe('the button and the programs', () => {
-  const languages = (['curl', 'python', 'r'] as const).map((name) => ({ name, interpreter: findInterpreter[name]() }));
+  const python = findInterpreter.python();
+  const languages = [
+    { name: 'curl', interpreter: findInterpreter.curl() },
+    { name: 'Python', interpreter: python },
+    { name: 'Python with requests', interpreter: python },
+    { name: 'R', interpreter: findInterpreter.r() },
+  ];
 
   test.each(programs)('download the same bytes as the API: %s', async (_, selection, path, fileName) => {
     await using opened = await open(selection);
@@ -219,7 +225,7 @@ describe('the button and the programs', () => {
     expect(file.bytes).toEqual(bytes);
 
     for (const { name, interpreter } of languages) {
-      const program = await page.getByRole('group', { name: new RegExp(`^${name}$`, 'i') }).textContent();
+      const program = await page.getByRole('group', { name, exact: true }).textContent();
       expect(program).not.toContain(survey.account.key);
       const found = await interpreter;
       if ('missing' in found) continue; // `npm run recipes` reports which are missing
