@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import random
 import threading
+import time
 import uuid
 from collections.abc import Iterator
 from typing import Any
@@ -35,6 +36,13 @@ def rounds(request: pytest.FixtureRequest) -> int:
 @pytest.fixture
 def randomness(request: pytest.FixtureRequest) -> random.Random:
     return random.Random(f"{request.config.getoption('seed')} {request.node.name}")
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait less before a request is tried again."""
+    sleep = time.sleep
+    monkeypatch.setattr("time.sleep", lambda seconds: sleep(seconds / 100))
 
 
 @pytest.fixture(scope="session")

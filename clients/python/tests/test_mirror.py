@@ -126,7 +126,8 @@ def test_changes_while_it_runs(
         while backwards:
             backwards.pop()()
         study.shortcodes = [shortcode.lstrip("#") for shortcode in study.shortcodes]
-        study.change(randomness)
+    proxy.fault = lambda path: None
+    study.change(randomness)
     survey.mirror(tmp_path)
     assert_exact(tmp_path, study)
 
@@ -361,10 +362,8 @@ def test_connections_that_are_cut(
     assert_exact(tmp_path, study)
 
 
-def test_network_that_stays_cut(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path,
-                                monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
-    monkeypatch.setattr("time.sleep", lambda seconds: None)
-    proxy.fault = lambda path: Fault(cut=0 if "after=" in path else 4000) if CSV in path else None
+def test_network_that_stays_cut(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+    proxy.fault = lambda path: Fault(cut=0 if "after=" in path else 1500) if CSV in path else None
     with pytest.raises(TransferError):
         survey.mirror(tmp_path)
     done = len([*(tmp_path / "responses").iterdir()])

@@ -40,7 +40,7 @@ def download(
     with open_locked(part) as file:
         if file is None:
             raise SurveyExportError(f"another process is downloading {path}")
-        if suffix == ".xlsx" or parameters.get("layout") == "wide":
+        if suffix == ".xlsx" or ("layout", "wide") in query(parameters):
             fetch(http, f"/responses/{suffix[1:]}", parameters, file)
         else:
             show = sys.stderr.isatty() if progress is None else progress

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import json
+import socket
+import traceback
+from collections.abc import Callable
+from datetime import date, datetime, timezone
+
+import pytest
+
+from service import DEMO_SURVEY, EMPTY_SURVEY, KEY, URL, Fault, Proxy, Study, get
+from survey_export import Choice, Client, NoResponsesError, ServiceError, Survey, SurveyExportError, TransferError
+
+
+def test_surveys(client: Client) -> None:
+    surveys = client.surveys()
+    versions = json.loads(get("/surveys"))
+    assert {survey.name for survey in surveys} == {version["survey_name"] for version in versions}
+    [demo] = [survey for survey in surveys if survey.name == DEMO_SURVEY]
+    assert [form.shortcode for form in demo.forms] == ["healthfood", "healthlater", "healthstart"]
+    for form in demo.forms:
+        of_form = [v for v in versions if (v["survey_name"], v["shortcode"]) == (DEMO_SURVEY, form.shortcode)]
+        assert [version.id for version in form.versions] == [version["id"] for version in reversed(of_form)]
+        assert form.versions[0].metadata == of_form[-1]["metadata"]
+
+
+def test_account(client: Client) -> None:
+    assert (client.account().email, client.account().expires) == ("demo@example.org", None)
+
+
+def test_codebook(client: Client) -> None:
+    codebook = client.survey(DEMO_SURVEY).codebook(question_ref=["water", "fruit"])
+    [water] = [question for question in codebook if question.question_ref == "water"]
+    assert (water.column, water.responses) == ("healthfood.water", 347)
+    assert water.choices is not None
+    assert water.choices[0] == Choice("A", "A tap at home")
+
+
+def test_summary(client: Client) -> None:
+    summary = client.survey(DEMO_SURVEY).summary(timezone="Africa/Nairobi", until=date(2026, 1, 8))
+    assert (summary.responses, summary.participants, summary.left_out) == (68, 16, 0)
+    assert [(day.day, day.responses) for day in summary.days] == [
+        *(("2026-01-06", 28), ("2026-01-07", 24), ("2026-01-08", 16)),
+    ]
+
+
+def test_parameters(client: Client) -> None:
+    survey = client.survey(DEMO_SURVEY)
+    whole = survey.summary().responses
+    noon = datetime(2026, 1, 8, 12, tzinfo=timezone.utc)
+    assert survey.summary(since=noon).responses + survey.summary(until=noon).responses == whole
+    assert survey.summary(since=None).responses == whole
+    with pytest.raises(ValueError, match="since: a datetime needs a time zone"):
+        survey.summary(since=datetime(2026, 1, 8))
+    with pytest.raises(ServiceError, match="sinse"):
+        next(survey.rows(sinse="2026-01-08"))
+    with pytest.raises(TypeError):
+        survey.summary(survey="another")
+
+
+def test_errors(client: Client) -> None:
+    with pytest.raises(NoResponsesError, match="No responses were found") as failed:
+        client.survey(EMPTY_SURVEY).summary()
+    assert (failed.value.status, failed.value.code) == (500, "no_responses")
+    assert failed.value.request_id
+    with Client(URL, "sres_wrong") as other, pytest.raises(ServiceError, match=r"^Invalid Token\.$") as refused:
+        other.surveys()
+    assert (refused.value.status, refused.value.code) == (401, "invalid_token")
+
+
+def test_retries(survey: Survey, proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("time.sleep", waits.append)
+    later = {"Retry-After": "7"}
+    proxy.faults(Fault(status=503, headers=later), Fault(status=429, headers=later), Fault(status=503))
+    assert survey.summary().responses == 150
+    assert waits[:2] == [7, 7]
+    assert 0 < waits[2] < 3
+    assert len(proxy.paths()) == 4
+
+    # A service that stays busy, an hour's wait, and other errors end in an error.
+    for fault, requests in [(Fault(status=429, headers=later), 7), (Fault(status=500), 1),
+                            (Fault(status=429, headers={"Retry-After": "3600"}), 1)]:  # fmt: skip
+        proxy.fault = lambda path, fault=fault: fault  # type: ignore[misc]
+        with pytest.raises(ServiceError, match="busy") as failed:
+            survey.summary()
+        assert failed.value.status == fault.status
+        assert len(proxy.paths()) == requests
+
+
+def test_redirects_are_not_followed(survey: Survey, proxy: Proxy) -> None:
+    proxy.faults(Fault(status=302, headers={"Location": "http://127.0.0.1:1/"}))
+    with pytest.raises(ServiceError) as failed:
+        survey.summary()
+    assert failed.value.status == 302
+
+
+def test_unreachable_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("time.sleep", waits.append)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    with pytest.raises(TransferError, match="cannot reach") as failed:
+        Client(url, KEY).surveys()
+    assert (failed.value.status, failed.value.code, failed.value.request_id) == (None, None, None)
+    assert len(waits) == 6
+
+
+@pytest.mark.parametrize(
+    "url", ["", "export.example.org", "ftp://x", "https://me:secret@x", "https://", "https://x/?a"]
+)
+def test_refuses_other_urls(url: str) -> None:
+    with pytest.raises(ValueError, match="URL") as refused:
+        Client(url, KEY)
+    assert "secret" not in str(refused.value)
+
+
+def test_url_and_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Client(f"{URL}/api/v1/", KEY).url == URL
+    monkeypatch.setenv("SURVEY_EXPORT_KEY", f" {KEY}\n")
+    assert Client(f"{URL}/").account().email == "demo@example.org"
+    monkeypatch.delenv("SURVEY_EXPORT_KEY")
+    with pytest.raises(ValueError, match="SURVEY_EXPORT_KEY"):
+        Client(URL)
+
+
+def test_no_error_has_the_key(study: Study, proxy: Proxy) -> None:
+    client = Client(proxy.url, KEY)
+    survey = client.survey(study.name)
+    broken = KEY + "\n" + KEY
+    attempts: list[tuple[Fault, Callable[[], object]]] = [
+        (Fault(cut=10), lambda: [*survey.rows()]),
+        (Fault(cut=0), survey.codebook),
+        (Fault(status=401), survey.summary),
+        (Fault(status=503), survey.summary),
+        (Fault(shorten=lambda body: body[:-9], gzip=True), lambda: [*survey.rows()]),
+        (Fault(), lambda: survey.summary(unknown=1)),
+        (Fault(), lambda: Client(proxy.url, broken)),
+        (Fault(), lambda: Client(proxy.url, KEY + "é")),
+        (Fault(), lambda: Client("http://127.0.0.1:1", KEY).surveys()),
+    ]
+    assert KEY not in repr(client) + repr(survey) + repr(vars(client)) + repr(vars(survey))
+    for fault, attempt in attempts:
+        proxy.fault = lambda path, fault=fault: fault  # type: ignore[misc]
+        with pytest.raises((SurveyExportError, ValueError)) as failed:
+            attempt()
+        shown = "".join(traceback.format_exception(failed.value))
+        error: BaseException | None = failed.value
+        while error is not None:
+            shown += f"{error!r} {error} {vars(error)}"
+            error = error.__context__
+        assert KEY not in shown

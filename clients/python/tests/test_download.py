@@ -1,0 +1,229 @@
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from service import DEMO_SURVEY, KEY, Fault, Proxy, Study, get
+from survey_export import Client, NoResponsesError, Survey, SurveyExportError, TransferError
+
+RESUMABLE = ["r.csv", "r.csv.gz", "r.ndjson", "r.ndjson.gz"]
+
+
+def contents(path: Path) -> bytes:
+    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+
+
+def endpoint(name: str) -> str:
+    return "/responses/" + name.split(".")[1]
+
+
+def of_service(study: Study, name: str) -> bytes:
+    return study.export(endpoint(name))
+
+
+@pytest.mark.parametrize("name", RESUMABLE)
+def test_resumes_after_cuts_at_random_offsets(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, name: str, randomness: random.Random, rounds: int
+) -> None:
+    for _ in range(max(2, rounds // 5)):
+        cuts = [Fault(cut=randomness.randrange(20_000)) for _ in range(3)]
+        proxy.faults(*cuts, path="/responses/")
+        survey.download(tmp_path / name)
+        assert contents(tmp_path / name) == of_service(study, name)
+        assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("name", RESUMABLE)
+def test_resumes_after_being_killed(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, name: str, randomness: random.Random
+) -> None:
+    study.add(randomness, ["2026-03-05"], 4000)  # more than Python holds back before it writes to the file
+    path = tmp_path / name
+    for _ in range(3):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "survey_export", "--url", proxy.url, "download", study.name, str(path)],
+            env={**os.environ, "SURVEY_EXPORT_KEY": KEY},
+        )
+        proxy.faults(Fault(cut=60_000 + randomness.randrange(20_000), then=process.kill), path="/responses/")
+        assert process.wait() == -signal.SIGKILL
+        assert not path.exists()
+    proxy.requests.clear()
+    survey.download(path)
+    assert contents(path) == of_service(study, name)
+    assert "after=" in next(request for request in proxy.requests if "/responses/" in request)
+    assert [found.name for found in tmp_path.iterdir()] == [name]
+
+
+def test_every_length_of_a_partial_file(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+    """Wherever a program was stopped, in quotes or in the header, the file is continued."""
+    proxy.fault = lambda path: Fault(status=400) if "/responses" in path else None
+    with pytest.raises(SurveyExportError):
+        survey.download(tmp_path / "r.csv")
+    [part] = tmp_path.iterdir()
+    proxy.fault = lambda path: None
+    whole = of_service(study, "r.csv")
+    for length in (0, 1, 100, whole.index(b"\n") + 1, *range(300, len(whole), len(whole) // 40), len(whole)):
+        part.write_bytes(whole[:length])
+        survey.download(tmp_path / "r.csv")
+        assert contents(tmp_path / "r.csv") == whole
+
+
+@pytest.mark.parametrize("is_gzip", [False, True])
+def test_shortened_file_is_completed(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, is_gzip: bool) -> None:
+    half: Callable[[bytes], bytes] = lambda body: body[: len(body) // 2]  # noqa: E731
+    whole_records: Callable[[bytes], bytes] = lambda body: body[: body.rindex(b"Z,", 0, len(body) // 2)]  # noqa: E731
+    proxy.faults(Fault(shorten=half, gzip=is_gzip), Fault(shorten=whole_records), path="/responses/csv")
+    survey.download(tmp_path / "r.csv")
+    assert contents(tmp_path / "r.csv") == of_service(study, "r.csv")
+
+
+@pytest.mark.parametrize("name", ["r.csv", "r.ndjson"])
+def test_file_that_ends_between_records_is_completed(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, name: str
+) -> None:
+    study.sql("update responses set question_text = '', response = '', translated_response = '' "
+              "where surveyid = any(%s)", study.forms)  # fmt: skip
+    lines: Callable[[bytes], bytes] = lambda body: b"".join(body.splitlines(keepends=True)[:50])  # noqa: E731
+    proxy.faults(Fault(shorten=lines), path=endpoint(name))
+    survey.download(tmp_path / name)
+    assert contents(tmp_path / name) == of_service(study, name)
+    # A proxy that shortens every file ends in an error.
+    proxy.fault = lambda path: Fault(shorten=lambda body: b"") if endpoint(name) in path else None
+    (tmp_path / name).unlink()
+    with pytest.raises(TransferError, match="of 150 responses"):
+        survey.download(tmp_path / name)
+    assert not (tmp_path / name).exists()
+
+
+def test_responses_deleted_while_it_runs(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+    """The file is not too short: the responses are counted again."""
+
+    def delete_last(path: str) -> Fault | None:
+        if "after=" in path:
+            study.sql("delete from responses where surveyid = any(%s) and timestamp >= '2026-03-12'", study.forms)
+            return None
+        return Fault(cut=1500) if "/responses/csv" in path else None
+
+    proxy.fault = delete_last
+    survey.download(tmp_path / "r.csv")
+    assert contents(tmp_path / "r.csv") == of_service(study, "r.csv")
+
+
+def test_other_selections_do_not_continue_a_partial_file(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
+) -> None:
+    proxy.fault = lambda path: Fault(cut=0 if "after=" in path else 1500) if "/responses/csv" in path else None
+    with pytest.raises(TransferError):
+        survey.download(tmp_path / "r.csv")
+    proxy.fault = lambda path: None
+    survey.download(tmp_path / "r.csv", since="2026-03-05")
+    assert contents(tmp_path / "r.csv") == study.export(since="2026-03-05")
+    assert len([*tmp_path.iterdir()]) == 2  # the file, and what the other selection can continue
+
+
+def test_parameters_of_the_format(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+    proxy.faults(Fault(cut=4000), path="/responses/csv")
+    survey.download(tmp_path / "r.csv", bom=True, safe=True, metadata=["note", 'a,\n"b"'], userid=["001", "002"])
+    with survey.open(
+        "/responses/csv", bom=True, safe=True, metadata=["note", 'a,\n"b"'], userid=["001", "002"]
+    ) as response:
+        query = "bom=true&safe=true&metadata=note&metadata=a%2C%0A%22b%22&userid=001&userid=002&survey="
+        assert response.request.url.query.decode().startswith(query)
+        assert contents(tmp_path / "r.csv") == response.read()
+
+
+@pytest.mark.parametrize(("name", "parameters"), [("w.csv.gz", {"layout": "wide"}), ("r.xlsx", {})])
+def test_files_that_cannot_be_resumed_start_again(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, name: str, parameters: dict[str, str]
+) -> None:
+    proxy.faults(Fault(cut=3000), Fault(cut=0), path="/responses/")
+    survey.download(tmp_path / name, progress=None, **parameters)
+    if name == "r.xlsx":
+        assert (tmp_path / name).read_bytes().startswith(b"PK")
+    else:
+        assert contents(tmp_path / name) == study.export(**parameters)
+
+
+def test_empty_selection(survey: Survey, study: Study, tmp_path: Path) -> None:
+    for name in RESUMABLE:
+        survey.download(tmp_path / name, userid="nobody")
+        assert contents(tmp_path / name) == study.export(endpoint(name), userid="nobody")
+
+
+def test_refuses_other_endings_and_unknown_surveys(client: Client, survey: Survey, tmp_path: Path) -> None:
+    for name in ("r", "r.txt", "r.gz", "r.xlsx.gz"):
+        with pytest.raises(ValueError, match="must end in"):
+            survey.download(tmp_path / name)
+    with pytest.raises(NoResponsesError):
+        client.survey("no such survey").download(tmp_path / "r.csv")
+    assert not (tmp_path / "r.csv").exists()
+
+
+def test_failed_download_keeps_the_earlier_file(survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+    (tmp_path / "r.csv.gz").write_bytes(b"earlier")
+    proxy.fault = lambda path: Fault(cut=0) if "/responses/csv" in path else None
+    with pytest.raises(TransferError):
+        survey.download(tmp_path / "r.csv.gz")
+    assert (tmp_path / "r.csv.gz").read_bytes() == b"earlier"
+
+
+def test_second_download_at_the_same_time_is_refused(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
+) -> None:
+    refused = []
+
+    def second(path: str) -> None:
+        if "/responses/csv" in path:
+            with Client(proxy.url, KEY) as other, pytest.raises(SurveyExportError, match="another process"):
+                other.survey(survey.name).download(tmp_path / "r.csv")
+            refused.append(path)
+
+    proxy.fault = second
+    survey.download(tmp_path / "r.csv")
+    assert refused
+    assert contents(tmp_path / "r.csv") == of_service(study, "r.csv")
+
+
+@pytest.mark.parametrize("name", ["r.csv", "r.csv.gz"])
+def test_full_disk(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, name: str) -> None:
+    limit = f"resource.setrlimit(resource.RLIMIT_FSIZE, (9000, {resource.RLIM_INFINITY}))"
+    program = f"import resource, sys; {limit}; from survey_export._cli import main; sys.exit(main())"
+    failed = subprocess.run(
+        [sys.executable, "-B", "-c", program, "--url", proxy.url, "download", study.name, str(tmp_path / name)],
+        env={**os.environ, "SURVEY_EXPORT_KEY": KEY},
+        capture_output=True,
+        text=True,
+    )
+    assert (failed.returncode, failed.stderr.count("\n")) == (1, 1)
+    assert "File too large" in failed.stderr
+    assert not (tmp_path / name).exists()
+    survey.download(tmp_path / name)
+    assert contents(tmp_path / name) == of_service(study, name)
+
+
+def test_progress(client: Client, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    survey = client.survey(DEMO_SURVEY)
+    survey.download(tmp_path / "r.csv")  # stderr is no terminal
+    assert capfd.readouterr() == ("", "")
+    survey.download(tmp_path / "r.csv", progress=True)
+    rows = get("/responses/ndjson", survey=DEMO_SURVEY).count(b"\n")
+    assert capfd.readouterr().err.endswith(f"\r{rows:,} of {rows:,} responses\n")
+
+
+def test_rows(study: Study, survey: Survey, proxy: Proxy, randomness: random.Random) -> None:
+    expected = [json.loads(line) for line in study.export("/responses/ndjson").splitlines()]
+    proxy.faults(*[Fault(cut=randomness.randrange(20_000)) for _ in range(4)])
+    assert [*survey.rows()] == expected
+    assert [*survey.rows(after=expected[99]["token"])] == expected[100:]
+    assert [*survey.rows(userid=["001", "002"])] == [row for row in expected if row["userid"] in ("001", "002")]
+    assert next(iter(survey.rows(since="2026-03-05"))) == next(r for r in expected if r["timestamp"] >= "2026-03-05")
