@@ -1,14 +1,14 @@
 import { element } from '../shared/dom.ts';
 import type { Day } from './api.ts';
 import { toPeriods } from './periods.ts';
-import { chart as texts, responses } from './texts.ts';
+import { answers, chart as texts } from './texts.ts';
 
 const SVG = 'http://www.w3.org/2000/svg';
-/** The minimum bar height in percent, so that one response is visible next to a million. */
+/** The minimum bar height in percent, so that one answer is visible next to a million. */
 const LEAST_HEIGHT = 1.5;
 
 /**
- * A bar chart of the responses per day, or per week, month or year if there are many days.
+ * A bar chart of the answers per day, or per week, month or year if there are many days.
  *
  * @param days not empty
  * @param zone in which the days begin
@@ -27,15 +27,15 @@ export function daysChart(days: readonly Day[], zone: string): HTMLElement {
     return svg(
       'g',
       {},
-      svg('title', {}, `${name.of(start)}: ${responses(count)}`),
+      svg('title', {}, `${name.of(start)}: ${answers(count)}`),
       svg('rect', { x, width: 1, height: 100, class: 'space' }), // shows the title above a short bar too
       svg('rect', { x: x + 0.1, width: 0.8, y: 100 - height, height, class: 'bar' }),
     );
   });
   const plot = element(
     'div',
-    { className: 'plot', role: 'img', 'aria-label': texts.label(name.each, first, last, busiest, responses(most)) },
-    element('span', { className: 'note' }, responses(most)),
+    { className: 'plot', role: 'img', 'aria-label': texts.label(name.each, first, last, busiest, answers(most)) },
+    element('span', { className: 'note' }, answers(most)),
     svg('svg', { viewBox: `0 0 ${periods.length} 100`, preserveAspectRatio: 'none', 'aria-hidden': 'true' }, ...bars),
     element(
       'span',

@@ -19,12 +19,6 @@ interface FormEvents {
   readonly download: (selection: URLSearchParams) => void;
 }
 
-interface DownloadForm {
-  readonly element: HTMLFormElement;
-  /** Offers the texts of choices in place of their letters. */
-  readonly offerLabels: () => void;
-}
-
 /**
  * The form to choose what is downloaded.
  *
@@ -35,7 +29,7 @@ export function downloadForm(
   selection: URLSearchParams,
   signal: AbortSignal,
   on: FormEvents,
-): DownloadForm {
+): HTMLFormElement {
   const survey = selection.get('survey') as string;
   const since = dateField('since', texts.since, selection.get('since'), false);
   const until = dateField('until', texts.until, selection.get('until'), true);
@@ -52,14 +46,11 @@ export function downloadForm(
     id: 'userid',
     name: 'userid',
     value: selection.get('userid') ?? '',
+    placeholder: texts.everyone,
     spellcheck: false,
   });
   userid.autocomplete = 'off';
   const pick = (name: keyof typeof options) => ({ row: select(name, selection.get(name)), name, forWide: true });
-  const answers = pick('value');
-  const answerList = answers.row.querySelector('select') as HTMLSelectElement;
-  const labels = answerList.querySelector('[value="label"]') as HTMLOptionElement;
-  if (!labels.selected) labels.remove(); // a link may have selected them
   /** The controls of the table, with their parameters; some are for the wide layout only. */
   const controls = [
     {
@@ -67,7 +58,7 @@ export function downloadForm(
       name: 'layout',
       forWide: false,
     },
-    answers,
+    pick('value'),
     pick('repeats'),
     pick('columns'),
     { row: lists.require_metadata.row, name: 'require_metadata', forWide: true },
@@ -151,10 +142,5 @@ export function downloadForm(
     on.download(read());
   });
   update();
-  return {
-    element: form,
-    offerLabels() {
-      if (!labels.selected) answerList.append(labels);
-    },
-  };
+  return form;
 }

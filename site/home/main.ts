@@ -59,7 +59,7 @@ function showAccount(): void {
   account.replaceChildren(
     element('span', { className: 'note', dir: 'auto' }, texts.key.owner(email)),
     ' ',
-    element('span', { className: 'note' }, expires ? texts.key.expires(expires) : texts.key.never),
+    expires ? element('span', { className: 'note' }, texts.key.expires(expires)) : '',
     ' ',
     forget,
   );

@@ -60,7 +60,6 @@ export function newestView({ api }: Session, survey: string, signal: AbortSignal
     'section',
     { 'aria-labelledby': 'newest' },
     element('div', { className: 'title' }, element('h2', { id: 'newest' }, texts.title), check),
-    element('p', { className: 'note' }, texts.zone),
     node,
   );
 }

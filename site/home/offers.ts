@@ -16,7 +16,7 @@ export async function formsOf(api: Api, survey: string, signal: AbortSignal): Pr
   const forms = new Map<string, Choice>();
   for (const { survey_name, shortcode, title } of versions) {
     if (survey_name === survey && !forms.has(shortcode))
-      forms.set(shortcode, { value: shortcode, label: title, note: shortcode });
+      forms.set(shortcode, { value: shortcode, label: title, note: title === shortcode ? '' : shortcode });
   }
   return [...forms.values()];
 }

@@ -22,8 +22,8 @@ export function overviewView({ api }: Session, survey: string, signal: AbortSign
     }
   };
   const facts: Readonly<Record<keyof typeof texts.facts, (summary: Summary) => string>> = {
-    responses: (counts) => number(counts.responses),
     participants: (counts) => number(counts.participants),
+    responses: (counts) => number(counts.responses),
     first: ({ first }) => (first ? moment(first) : texts.none),
     last: ({ last }) => (last ? moment(last) : texts.none),
   };
@@ -67,8 +67,8 @@ function daysTable(days: readonly Day[]): HTMLElement {
           'tr',
           {},
           element('th', { scope: 'row' }, date(day)),
-          element('td', {}, number(responses)),
           element('td', {}, number(participants)),
+          element('td', {}, number(responses)),
         ),
       body,
     );

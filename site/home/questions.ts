@@ -20,18 +20,11 @@ export interface Question {
  * The questions of a survey that have responses.
  *
  * @param survey its name
- * @param onLoad called with the questions
  */
-export function questionsView(
-  { api }: Session,
-  survey: string,
-  signal: AbortSignal,
-  onLoad: (questions: readonly Question[]) => void,
-): HTMLElement {
+export function questionsView({ api }: Session, survey: string, signal: AbortSignal): HTMLElement {
   const { node } = loaded(
     () => api.json<{ questions: Question[] }>('/responses/questions', [['survey', survey]], signal),
     ({ questions }) => {
-      onLoad(questions);
       const list = element('tbody', {});
       const head = texts.columns.map((name) => element('th', { scope: 'col' }, name));
       const frame = element('table', {}, element('thead', {}, element('tr', {}, ...head)), list);
@@ -73,8 +66,8 @@ function questionRow({
       ),
       choices ? choiceList(choices) : undefined,
     ),
-    element('td', {}, number(responses)),
     element('td', {}, number(participants)),
+    element('td', {}, number(responses)),
   );
 }
 

@@ -31,16 +31,8 @@ export function surveyView(session: Session, selection: URLSearchParams, signal:
     element('h1', { dir: 'auto' }, survey),
     element('p', {}, element('a', { href: '#download', className: 'button' }, texts.toDownload)),
     overviewView(session, survey, signal),
-    element(
-      'section',
-      {},
-      element('h2', { id: 'download', tabIndex: -1 }, formTexts.title),
-      form.element,
-      code.element,
-    ),
-    questionsView(session, survey, signal, (questions) => {
-      if (questions.some(({ choices }) => choices)) form.offerLabels();
-    }),
+    element('section', {}, element('h2', { id: 'download', tabIndex: -1 }, formTexts.title), form, code.element),
+    questionsView(session, survey, signal),
     newestView(session, survey, signal),
   );
 }

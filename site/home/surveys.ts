@@ -5,7 +5,7 @@ import { searchableList } from './lists.ts';
 import { loaded } from './loaded.ts';
 import { cut } from './long-text.ts';
 import type { Session } from './session.ts';
-import { moment, page, participants, responses, surveys as texts } from './texts.ts';
+import { answers, formName, moment, page, participants, surveys as texts } from './texts.ts';
 
 /** How many of a survey's forms are named in the list. */
 const FORMS_NAMED = 3;
@@ -80,7 +80,7 @@ function surveyRow({ name, versions }: Survey, count: CountRow): HTMLElement {
     .slice(0, FORMS_NAMED)
     .flatMap(([shortcode, title], i) => [
       i === 0 ? ' ' : ', ',
-      element('bdi', {}, `${cut(title, 60)} (${cut(shortcode, 30)})`),
+      element('bdi', {}, formName(cut(title, 60), cut(shortcode, 30))),
     ]);
   const link = element('a', { href: `/?${new URLSearchParams({ survey: name })}` }, element('bdi', {}, cut(name, 200)));
   const counts = element('p', { className: 'counts' });
@@ -108,8 +108,8 @@ function surveyRow({ name, versions }: Survey, count: CountRow): HTMLElement {
     if (result) {
       const { last } = result;
       return showCounts(
-        responses(result.responses),
         participants(result.participants),
+        answers(result.responses),
         last ? texts.last(moment(last)) : '',
       );
     }

@@ -30,13 +30,17 @@ const months = new Intl.DateTimeFormat(LANGUAGE, { month: 'long', year: 'numeric
 /** A year: 2026. @param day YYYY-MM-DD, in the year */
 const year = (day: string) => String(Number(day.slice(0, 4)));
 
-/** A number and what it counts: `1 response`, `4,368 responses`. */
+/** A number and what it counts: `1 answer`, `4,368 answers`. */
 const counted = (count: number, one: string, many: string) => `${number(count)} ${count === 1 ? one : many}`;
-export const responses = (count: number) => counted(count, 'response', 'responses');
 export const participants = (count: number) => counted(count, 'participant', 'participants');
+/** One participant's answer to one question, which the API calls a response. */
+export const answers = (count: number) => counted(count, 'answer', 'answers');
+
+/** A form. Its title and its shortcode are often the same. */
+export const formName = (title: string, shortcode: string) => (title === shortcode ? title : `${title} (${shortcode})`);
 
 export const page = {
-  name: 'Survey responses',
+  name: 'Survey data',
   skip: 'Skip to the content',
   reference: 'For programmers',
   loading: 'Loading…',
@@ -46,7 +50,7 @@ export const page = {
 
 export const key = {
   title: 'Your API key',
-  lead: 'See your surveys and download their responses.',
+  lead: 'See your surveys and download their answers.',
   note: 'You got the key from whoever runs this service. It starts with sres_. It is sent only to this service and, unless you keep it in this tab, forgotten when you close or reload the page.',
   keep: 'Keep in this tab',
   keepNote: 'You will not have to enter the key again after reloading the page.',
@@ -57,9 +61,8 @@ export const key = {
   wrong:
     'This key does not work here. It may have expired, been revoked, or belong to another service. Ask whoever gave it to you for a new one.',
   revoked: 'Your key no longer works: it has expired or been revoked. Enter another one to continue.',
-  owner: (email: string) => `Key for ${email}:`,
-  expires: (at: string) => `expires ${moment(at)}`,
-  never: 'no expiry date',
+  owner: (email: string) => `Key for ${email}`,
+  expires: (at: string) => `(expires ${moment(at)})`,
   forget: 'Forget key',
   notForgotten:
     'The key is forgotten, but your browser could not delete all downloaded files. Delete this site’s data in its settings.',
@@ -71,7 +74,7 @@ export const errors = {
   overloaded: 'The service is busy. Try again in a minute.',
   database_unavailable:
     'The database cannot be reached. Try again in a few minutes. If that does not help, tell whoever runs this service.',
-  no_responses: 'This survey has no responses yet, or your key has no access to it.',
+  no_responses: 'This survey has no answers yet, or your key has no access to it.',
   offline: 'The service cannot be reached. Check your connection, then try again.',
   other: (requestId: string) =>
     `Something went wrong on the server. Try again. If it happens again, send this request ID to whoever runs the service: ${requestId}`,
@@ -88,22 +91,22 @@ export const surveys = {
   moreForms: (count: number) => ` and ${number(count)} more`,
   counting: 'Counting…',
   failed: 'Could not be counted.',
-  last: (at: string) => `last response ${at}`,
+  last: (at: string) => `last answer ${at}`,
 };
 
 export const survey = {
   all: 'All surveys',
-  toDownload: 'Download responses',
+  toDownload: 'Download answers',
 };
 
 export const overview = {
   title: 'Overview',
-  facts: { responses: 'Responses', participants: 'Participants', first: 'First response', last: 'Last response' },
-  note: `A response is one answer to one question. ${TIMES}`,
+  facts: { participants: 'Participants', responses: 'Answers', first: 'First answer', last: 'Last answer' },
+  note: TIMES,
   none: '–',
-  empty: 'This survey has no responses yet, or your key has no access to it.',
+  empty: 'This survey has no answers yet, or your key has no access to it.',
   table: 'Numbers per day, as a table',
-  columns: ['Day', 'Responses', 'Participants'],
+  columns: ['Day', 'Participants', 'Answers'],
 };
 
 export const chart = {
@@ -114,24 +117,23 @@ export const chart = {
   decade: { each: 'per 10 years', of: (day: string) => `10 years from ${year(day)}` },
   century: { each: 'per 100 years', of: (day: string) => `100 years from ${year(day)}` },
   caption: (each: string, zone: string) =>
-    `Responses ${each}${zone === TIME_ZONE ? '' : ` (in the time zone ${zoneName(zone)})`}`,
+    `Answers ${each}${zone === TIME_ZONE ? '' : ` (in the time zone ${zoneName(zone)})`}`,
   label: (each: string, first: string, last: string, busiest: string, most: string) =>
-    `Responses ${each}, from ${first} to ${last}. Most: ${busiest}, with ${most}.`,
+    `Answers ${each}, from ${first} to ${last}. Most: ${busiest}, with ${most}.`,
 };
 
 export const questions = {
   title: 'Questions',
   label: 'Search the questions',
   count: (count: number) => counted(count, 'question', 'questions'),
-  columns: ['Question', 'Responses', 'Participants'],
+  columns: ['Question', 'Participants', 'Answers'],
   text: 'Text of the question',
   choices: (count: number) => counted(count, 'choice', 'choices'),
 };
 
 export const newest = {
-  title: 'Newest responses',
-  check: 'Check for new responses',
-  zone: TIMES,
+  title: 'Newest answers',
+  check: 'Check for new answers',
   checked: (at: string) => `Checked ${at}.`,
   participant: 'Participant',
   form: 'Form',
@@ -154,11 +156,12 @@ export const lists = {
 
 export const form = {
   title: 'Download',
-  which: 'Which responses',
+  which: 'Which answers',
   since: 'From',
   until: 'To',
   zone: `Both days are included. Days are in your time zone, ${zoneName(TIME_ZONE)}. Leave both empty for all dates.`,
-  participant: 'Participant ID (empty for all)',
+  participant: 'Participant ID',
+  everyone: 'All participants',
   format: 'File format',
   formats: {
     xlsx: { label: 'Excel workbook', note: 'Opens in Excel and LibreOffice. IDs keep all their digits.' },
@@ -178,7 +181,7 @@ export const form = {
     long: { label: 'One row per answer', note: 'Complete: every answer, with its time.' },
     wide: {
       label: 'One row per participant',
-      note: 'One column per question. Someone who took several chains of forms has one row for each.',
+      note: 'One column per question. Someone who started the survey from two different forms has two rows.',
     },
   },
   /** The lists to choose several values from, by parameter. */
@@ -188,12 +191,12 @@ export const form = {
     metadata: {
       label: 'More columns',
       none: 'none',
-      note: 'Extra information stored with each response (metadata), such as the platform or the start time. Each key you choose becomes a column. The list shows keys found in the newest and oldest responses.',
+      note: 'Extra information stored with each answer (metadata), such as the platform or the start time. Each key you choose becomes a column. The list shows keys found in the newest and oldest answers.',
     },
     require_metadata: {
       label: 'Leave out testers',
       none: 'no',
-      note: 'Leaves out a participant if any of their responses lacks a metadata key you choose. Choose one that only real participants have.',
+      note: 'Leaves out a participant if any of their answers lacks a metadata key you choose. Choose one that only real participants have.',
     },
   },
   counting: 'Counting…',
@@ -203,9 +206,9 @@ export const form = {
     const verb = leftOut === 1 ? 'is' : 'are';
     if (found.responses > 0) {
       const others = leftOut === 0 ? '' : `. ${participants(leftOut)} ${verb} left out.`;
-      return `Selected: ${responses(found.responses)} from ${participants(found.participants)}${others}`;
+      return `Selected: ${participants(found.participants)}, ${answers(found.responses)}${others}`;
     }
-    if (leftOut === 0) return 'No responses match. Change the selection.';
+    if (leftOut === 0) return 'No answers match. Change the selection.';
     return `${leftOut === 1 ? 'The only participant' : `All ${participants(leftOut)}`} ${verb} left out. Change the selection.`;
   },
   download: 'Download',
@@ -218,7 +221,7 @@ export const options = {
     choices: {
       '': 'as they were given',
       translated: 'translated, where there is a translation',
-      label: 'choices as text, not letters',
+      label: 'choices as text, where the question lists them',
     },
   },
   repeats: {
@@ -250,7 +253,7 @@ export const downloads = {
   progress: (name: string) => `Download of ${name}`,
   started: (name: string) => `Downloading ${name}`,
   quarter: (percent: number, name: string) => `${percent}% of ${name} downloaded`,
-  of: (rows: number, total: number) => `${number(rows)} of ${responses(total)}`,
+  of: (rows: number, total: number) => `${number(rows)} of ${answers(total)}`,
   rows: (rows: number) => counted(rows, 'row', 'rows'),
   speed: (size: string) => `${size} per second`,
   left: (seconds: number) =>
@@ -264,7 +267,7 @@ export const downloads = {
   startsAgain: 'It has to start again from the beginning.',
   arrived: (amount: string) => `${amount} arrived so far.`,
   missing: (rows: number, total: number) =>
-    `Incomplete: only ${number(rows)} of ${responses(total)} arrived. Start the download again.`,
+    `Incomplete: only ${number(rows)} of ${answers(total)} arrived. Start the download again.`,
   full: 'There is not enough space for this file. Free up some space on your device, then try again.',
   unstored: 'Your browser could not store the file. Start the download again.',
   complete: (amount: string) => `Complete: ${amount}.`,

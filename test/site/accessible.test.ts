@@ -30,7 +30,7 @@ async function openSurveys(): Promise<OpenPage> {
   await createSurvey(account, 'x'.repeat(400));
   const opened = await open('/');
   await enterKey(opened.page, account.key);
-  await expect.poll(() => opened.page.getByText('0 responses').count()).toBe(2);
+  await expect.poll(() => opened.page.getByText('0 answers').count()).toBe(2);
   return opened;
 }
 
@@ -52,7 +52,7 @@ async function openSurvey(): Promise<OpenPage> {
   const opened = await open(`/${query({ survey: LONG, layout: 'wide' })}`);
   const { page } = opened;
   await enterKey(page, survey.account.key);
-  await page.getByText('Selected: 120 responses').waitFor();
+  await page.getByText(/^Selected: .*, 120 answers/).waitFor();
   await page.getByRole('button', { name: 'Download', exact: true }).click();
   await page
     .getByRole('region', { name: 'Downloads' })
@@ -64,8 +64,8 @@ async function openSurvey(): Promise<OpenPage> {
   await openDetails(page);
   await page.getByRole('group', { name: 'Leave out testers' }).getByLabel('cluster').waitFor();
   await page.getByText('120 questions', { exact: true }).waitFor();
-  await page.getByRole('img', { name: 'Responses per day' }).waitFor();
-  await page.getByRole('region', { name: 'Newest responses' }).getByRole('listitem').first().waitFor();
+  await page.getByRole('img', { name: 'Answers per day' }).waitFor();
+  await page.getByRole('region', { name: 'Newest answers' }).getByRole('listitem').first().waitFor();
   return opened;
 }
 

@@ -26,7 +26,7 @@ test('the memory of the page does not grow with the file that it downloads', asy
   await using open = await openPage(`/?survey=${survey.name}&format=csv`);
   const { page, problems } = open;
   await enterKey(page, survey.account.key);
-  await page.getByText('Selected: 7,000 responses').waitFor();
+  await page.getByText(/^Selected: .*, 7,000 answers/).waitFor();
   const devtools = await page.context().newCDPSession(page);
   /** What the page's scripts hold, with their buffers. Garbage is collected first, because it depends on time. */
   const held = async () => {
@@ -35,7 +35,7 @@ test('the memory of the page does not grow with the file that it downloads', asy
     return usedSize + embedderHeapUsedSize + backingStorageSize;
   };
   const sizes = [await held()];
-  const complete = page.getByText('Complete: 7,000 of 7,000 responses').first();
+  const complete = page.getByText('Complete: 7,000 of 7,000 answers').first();
   const file = await saved(page, async () => {
     await page.getByRole('button', { name: 'Download', exact: true }).click();
     while (!(await complete.isVisible())) sizes.push(await held());

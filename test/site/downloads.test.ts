@@ -45,7 +45,7 @@ async function openSurvey(selection: Selection = { format: 'csv' }, script?: str
 
 /** Waits until the page has everything that it requests for the survey. */
 async function settled(page: Page): Promise<void> {
-  await page.getByText('Selected: 400 responses from 7 participants').waitFor();
+  await page.getByText('Selected: 7 participants, 400 answers').waitFor();
   await expect.poll(() => page.locator('[aria-busy]').count()).toBe(0);
 }
 
@@ -152,7 +152,7 @@ describe('an interrupted download', () => {
     proxy.inject(cutAt(page, [0.0001, 0.3333, 0.0002], otherwise));
     await expectFile(await saved(page, () => press(page, 'Download')), path, parameters);
     expect(resumed).toEqual([false, false, true, true, true, true]); // the first cut comes before the first record
-    await card(page).getByText('Complete: 400 of 400 responses, ').waitFor();
+    await card(page).getByText('Complete: 400 of 400 answers, ').waitFor();
     expect(otherProblems(open)).toEqual([]);
   });
 
@@ -173,7 +173,7 @@ describe('an interrupted download', () => {
     proxy.inject();
     await page.reload();
     await enterKey(page, (await createAccount()).key);
-    await expect.poll(() => page.getByText('This survey has no responses yet').count()).toBe(3);
+    await expect.poll(() => page.getByText('This survey has no answers yet').count()).toBe(3);
     expect(await page.getByRole('button', { name: 'Continue' }).count()).toBe(0);
     expect(await keptNames(page)).toEqual(HALF);
 
@@ -182,7 +182,7 @@ describe('an interrupted download', () => {
     await storeKey(survey.account.id, key);
     await enterKey(page, key);
     await card(page)
-      .getByText(/^Not finished\. [\d]+ of 400 responses, .* arrived so far\.$/)
+      .getByText(/^Not finished\. [\d]+ of 400 answers, .* arrived so far\.$/)
       .waitFor();
     await settled(page);
     proxy.inject((exchange) => exchange.reply(401, '{}', { 'X-Error-Code': 'invalid_token' }));
@@ -191,7 +191,7 @@ describe('an interrupted download', () => {
     proxy.inject();
     await enterKey(page, survey.account.key);
     await expectFile(await saved(page, () => press(page, 'Continue')));
-    await card(page).getByText('Complete: 400 of 400 responses, ').waitFor();
+    await card(page).getByText('Complete: 400 of 400 answers, ').waitFor();
     expect(Object.values(await kept(page)).join()).not.toContain('sres_');
 
     await page.clock.setFixedTime(Date.now() + 2 * 3600 * 1000);
@@ -317,7 +317,7 @@ test('a download that fails or lacks rows is not saved, and names what to do', a
   const last = bytes.lastIndexOf('\n', -2) + 1;
   proxy.inject((exchange) => exchange.change(() => bytes.subarray(0, last)));
   await press(page, 'Start again');
-  await card(page).getByText('Incomplete: only 399 of 400 responses arrived. Start the download again.').waitFor();
+  await card(page).getByText('Incomplete: only 399 of 400 answers arrived. Start the download again.').waitFor();
   expect(files).toBe(0);
 
   const more = Buffer.concat([bytes, bytes.subarray(last)]);
@@ -325,7 +325,7 @@ test('a download that fails or lacks rows is not saved, and names what to do', a
   const file = await saved(page, () => press(page, 'Start again'));
   expect(file.bytes.equals(more)).toBe(true);
   await card(page)
-    .getByText(/^Complete: 401 responses, .* 1 of them arrived during the download\./)
+    .getByText(/^Complete: 401 answers, .* 1 of them arrived during the download\./)
     .waitFor();
 });
 

@@ -25,7 +25,7 @@ describe('the key', () => {
   test('is accepted with what is often copied with it, and shows whose it is', async () => {
     await using open = await openPage('/');
     await enterKey(open.page, ` "Authorization: Bearer ${account.key}"\t`);
-    await open.page.getByText(`Key for ${account.email}: no expiry date`).waitFor();
+    await open.page.getByText(`Key for ${account.email}`, { exact: true }).waitFor();
     expect(open.problems).toEqual([]);
   });
 
@@ -82,8 +82,8 @@ describe('the key', () => {
     const key = generateApiKey();
     await storeKey(account.id, key, { expires: new Date('2100-01-01T12:00:00Z') });
     await enterKey(page, key);
-    await page.getByText('Selected: 1 response from 1 participant').waitFor();
-    await page.getByText(/Key for .*: expires 1 Jan 2100/).waitFor();
+    await page.getByText('Selected: 1 participant, 1 answer').waitFor();
+    await page.getByText(/\(expires 1 Jan 2100/).waitFor();
     await page.route('**/api/v1/**', (route) => route.continue({ headers: { authorization: 'Bearer expired' } }));
     await page.getByLabel('Participant ID').fill('somebody');
     await expect.poll(() => alert(page).textContent()).toMatch(/^Your key no longer works/);
@@ -111,8 +111,8 @@ test('a key, a survey and its download are reached with the keyboard alone', asy
   await page.getByRole('link', { name: SURVEY }).waitFor();
   await tabTo(SURVEY);
   await page.keyboard.press('Enter');
-  await page.getByText('Selected: 1 response from 1 participant').waitFor();
-  await tabTo('Download responses');
+  await page.getByText('Selected: 1 participant, 1 answer').waitFor();
+  await tabTo('Download answers');
   await page.keyboard.press('Enter');
   expect(await page.evaluate('document.activeElement.id')).toBe('download');
   await tabTo('Download');

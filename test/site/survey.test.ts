@@ -68,24 +68,24 @@ test('shows the responses per day in the reader’s time zone, as a chart and as
   await chart.waitFor();
 
   expect((await overview.locator('dl').innerText()).split(/\n+/)).toEqual([
-    'Responses',
-    '200',
     'Participants',
     '6',
-    'First response',
+    'Answers',
+    '200',
+    'First answer',
     first,
-    'Last response',
+    'Last answer',
     last,
   ]);
   await overview.getByText('Times are in the time zone America/St Johns.').waitFor();
-  await overview.getByText('Responses per day', { exact: true }).waitFor();
+  await overview.getByText('Answers per day', { exact: true }).waitFor();
   const busiest = days.find(({ responses }) => responses === most) as Day;
   expect(await chart.getAttribute('aria-label')).toBe(
-    `Responses per day, from ${day.format(days[0]?.start)} to ${day.format(days.at(-1)?.start)}. ` +
-      `Most: ${day.format(busiest.start)}, with ${most} responses.`,
+    `Answers per day, from ${day.format(days[0]?.start)} to ${day.format(days.at(-1)?.start)}. ` +
+      `Most: ${day.format(busiest.start)}, with ${most} answers.`,
   );
   expect(await chart.locator('title').allTextContents()).toEqual(
-    days.map(({ start, responses }) => `${day.format(start)}: ${counted(responses, 'response')}`),
+    days.map(({ start, responses }) => `${day.format(start)}: ${counted(responses, 'answer')}`),
   );
   const heights = await chart.locator('.bar').evaluateAll((bars) => bars.map((bar) => bar.getAttribute('height')));
   expect(heights.map(Number)).toEqual(days.map(({ responses }) => (100 * responses) / most));
@@ -96,7 +96,7 @@ test('shows the responses per day in the reader’s time zone, as a chart and as
   expect((await rows.allInnerTexts()).map((text) => text.split('\t'))).toEqual(
     days
       .filter(({ responses }) => responses > 0)
-      .map(({ start, responses, participants }) => [day.format(start), String(responses), String(participants)]),
+      .map(({ start, responses, participants }) => [day.format(start), String(participants), String(responses)]),
   );
   expectNoProblems(open);
 });
@@ -105,7 +105,7 @@ test('shows the days of UTC, and names it, if the service does not know the read
   const survey = await create();
   await addResponses(survey, [{ timestamp: '2026-03-01T23:30:00Z' }]);
   await using open = await openSurvey(survey, { timezoneId: 'GMT+3' });
-  await open.page.getByText('Responses per day (in the time zone UTC)').waitFor();
+  await open.page.getByText('Answers per day (in the time zone UTC)').waitFor();
   await open.page.getByText('Times are in the time zone +03:00.', { exact: true }).waitFor();
   await open.page.getByRole('img', { name: 'from 1 Mar 2026 to 1 Mar 2026' }).waitFor();
   await open.page.getByText('2 Mar 2026, 02:30').first().waitFor();
@@ -123,8 +123,8 @@ test('lists the questions with their numbers, 50 at a time, and finds one of 1,2
   const lines = expected.map(({ text, ref, responses, participants }) => [
     text,
     `${ref} · f0`,
-    responses,
     participants,
+    responses,
   ]);
   await using open = await openSurvey(survey);
   const questions = open.page.getByRole('region', { name: 'Questions' });
@@ -175,7 +175,7 @@ test('shows the newest responses, older ones on request, and new ones after a ch
     return rows.map(({ text }) => text);
   };
   await using open = await openSurvey(survey);
-  const newest = open.page.getByRole('region', { name: 'Newest responses' });
+  const newest = open.page.getByRole('region', { name: 'Newest answers' });
   const shown = async () => {
     const texts = await newest.getByRole('listitem').locator(':scope > div:last-child').allInnerTexts();
     return texts.map((text) => text.replaceAll(/\n+/g, '|'));
@@ -189,7 +189,7 @@ test('shows the newest responses, older ones on request, and new ones after a ch
   expect(await newest.getByRole('button', { name: 'Show more' }).count()).toBe(0);
 
   await addResponses(survey, [{ timestamp: '2026-11-01T12:00:00Z', userid: 'late', response: 'New' }]);
-  await newest.getByRole('button', { name: 'Check for new responses' }).click();
+  await newest.getByRole('button', { name: 'Check for new answers' }).click();
   await newest.getByText('late', { exact: true }).waitFor();
   expect(await newest.getByRole('listitem').first().innerText()).toMatch(/^1 Nov 2026.*Form f0.*Question\?\s*New$/su);
   expect(await shown()).toEqual((await newestFirst()).slice(0, 25));
@@ -209,7 +209,7 @@ test('shows hostile texts as text, cut, and more of them on request', async () =
   await using open = await openSurvey(survey, { width: 320 });
   const { page } = open;
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(name);
-  const newest = page.getByRole('region', { name: 'Newest responses' });
+  const newest = page.getByRole('region', { name: 'Newest answers' });
   await newest.getByText('(empty)').waitFor();
   const texts = await newest.locator('.text').allTextContents();
   expect(Math.max(...texts.map((text) => text.length))).toBeLessThanOrEqual(301);
@@ -247,7 +247,7 @@ test('moves nothing while the parts of a survey arrive, in any order', async () 
   questions?.release();
   await page.getByText('20 questions').waitFor();
   summary?.release();
-  await page.getByRole('img', { name: 'Responses per day' }).waitFor();
+  await page.getByRole('img', { name: 'Answers per day' }).waitFor();
   expect(await shifts()).toBe(0);
 });
 
@@ -261,9 +261,9 @@ test('shows what to do after a survey fails to load, and tries again on request'
   }
   await enterKey(page, survey.account.key);
   for (const [name, result] of [
-    ['Overview', 'Responses per day'],
+    ['Overview', 'Answers per day'],
     ['Questions', 'Question?'],
-    ['Newest responses', 'Answer'],
+    ['Newest answers', 'Answer'],
   ] as const) {
     const part = page.getByRole('region', { name });
     await part.getByText('The service cannot be reached. Check your connection, then try again.').waitFor();
@@ -274,9 +274,9 @@ test('shows what to do after a survey fails to load, and tries again on request'
   expectNoProblems(open, /ERR_FAILED/);
 });
 
-test('shows that a survey has no responses', async () => {
+test('shows that a survey has no answers', async () => {
   await using open = await openSurvey(await create());
-  const sentence = open.page.getByText('This survey has no responses yet, or your key has no access to it.');
+  const sentence = open.page.getByText('This survey has no answers yet, or your key has no access to it.');
   await expect.poll(() => sentence.count()).toBe(3);
   expect(await open.page.locator('.facts dd').allTextContents()).toEqual(['0', '0', '–', '–']);
   expect(await open.page.getByRole('button', { name: 'Try again' }).count()).toBe(0);

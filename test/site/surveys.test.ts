@@ -24,6 +24,7 @@ test('lists every survey once, the newest first, with its forms and counts', asy
   const old = await createSurvey(account, 'Old', 3); // the last version is created on 3 January
   const updated = await createSurvey(account, 'Updated', 4);
   await createSurvey(account, 'Empty', 1);
+  await sql(`update surveys set title = shortcode where userid = $1 and survey_name = 'Empty'`, [account.id]);
   await addResponses(old, [
     { userid: 'a', timestamp: '2026-03-01T21:30:00Z' },
     { userid: 'a', timestamp: '2026-03-01T21:40:00Z', form: 2 },
@@ -35,9 +36,9 @@ test('lists every survey once, the newest first, with its forms and counts', asy
   await expect
     .poll(async () => (await rows.allInnerTexts()).map((text) => text.replaceAll('\n\n', '\n')))
     .toEqual([
-      'Updated\n2 forms, 4 versions: Title 1 (f0), Title 3 (f1)\n1 response\n1 participant\nlast response 1 Mar 2026, 05:33',
-      'Old\n2 forms, 3 versions: Title 1 (f0), Title 2 (f1)\n3 responses\n2 participants\nlast response 2 Mar 2026, 03:10',
-      'Empty\n1 form, 1 version: Title 0 (f0)\n0 responses\n0 participants',
+      'Updated\n2 forms, 4 versions: Title 1 (f0), Title 3 (f1)\n1 participant\n1 answer\nlast answer 1 Mar 2026, 05:33',
+      'Old\n2 forms, 3 versions: Title 1 (f0), Title 2 (f1)\n2 participants\n3 answers\nlast answer 2 Mar 2026, 03:10',
+      'Empty\n1 form, 1 version: f0\n0 participants\n0 answers',
     ]);
   await open.page.getByRole('link', { name: 'Old' }).click();
   await open.page.getByRole('heading', { name: 'Old', level: 1 }).waitFor();
@@ -66,9 +67,9 @@ test('counts the visible surveys, two at a time, while the list stays usable and
 
   const before = await shifts();
   counts.release();
-  const counted = page.getByRole('listitem').filter({ hasText: '0 responses' });
+  const counted = page.getByRole('listitem').filter({ hasText: '0 answers' });
   const visible = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: /^Survey [12]$/ }) });
-  await expect.poll(() => visible.filter({ hasText: '0 responses' }).count()).toBe(await visible.count());
+  await expect.poll(() => visible.filter({ hasText: '0 answers' }).count()).toBe(await visible.count());
   expect((await shifts()) - before).toBe(0);
   expect(requested.length).toBeLessThan(15);
 
@@ -81,7 +82,7 @@ test('counts the visible surveys, two at a time, while the list stays usable and
   await page.getByRole('link', { name: 'All surveys' }).click();
   const first = page.getByRole('listitem').first();
   await first.waitFor();
-  expect(await first.innerText()).toContain('0 responses');
+  expect(await first.innerText()).toContain('0 answers');
   const others = requested.filter((name) => name !== 'Survey 40'); // whose page counts it for the download
   expect(new Set(others).size).toBe(others.length);
   expectNoProblems(open);
@@ -134,7 +135,7 @@ test('shows what to do after the list of surveys fails to load, and tries again 
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByRole('listitem').getByText('Could not be counted.').waitFor();
   await page.getByRole('listitem').getByRole('button', { name: 'Try again' }).click();
-  await page.getByRole('listitem').getByText('1 response').waitFor();
+  await page.getByRole('listitem').getByText('1 answer').waitFor();
   expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('A');
   expectNoProblems(open, /ERR_FAILED/);
 });

@@ -1,6 +1,6 @@
 import { save } from '../../shared/request.ts';
 import { type Api, explain } from '../api.ts';
-import { downloads as texts, responses } from '../texts.ts';
+import { answers, downloads as texts } from '../texts.ts';
 import { amount, createCard } from './card.ts';
 import type { Manifest } from './manifest.ts';
 import type { Storage } from './storage.ts';
@@ -130,5 +130,5 @@ export function createDownload({ api, storage, manifest, announce, onRemove }: D
 
 function completeText({ bytes, rows, total }: Manifest): string {
   if (total === null || rows <= total) return texts.complete(amount({ bytes, rows, total }));
-  return `${texts.complete(`${responses(rows)}, ${size(bytes)}`)} ${texts.added(rows - total)}`;
+  return `${texts.complete(`${answers(rows)}, ${size(bytes)}`)} ${texts.added(rows - total)}`;
 }
