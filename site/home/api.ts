@@ -1,4 +1,5 @@
 import { send } from '../shared/request.ts';
+import { createSummaries } from './summaries.ts';
 import { errors } from './texts.ts';
 
 const BASE = '/api/v1';
@@ -20,6 +21,8 @@ export interface Summary {
   readonly days: readonly Day[];
   /** How many participants a wide file leaves out, whom the other numbers do not count. */
   readonly left_out: number;
+  /** The time zone in which the days begin: the reader's or, if the service does not know it, UTC. */
+  readonly zone: string;
 }
 
 export interface Day {
@@ -41,11 +44,17 @@ export interface Api {
   /** Reads JSON. Repeats requests that are refused with `Retry-After`. */
   readonly json: <T>(path: string, params: Params, signal: AbortSignal) => Promise<T>;
   /**
-   * Counts responses. A survey without any has zero.
+   * Counts responses. A survey without any has zero. The numbers can be a minute old.
    *
    * @param params with `survey`
    */
   readonly summary: (params: Params, signal: AbortSignal) => Promise<Summary>;
+  /** The last counts of a survey, of any age. */
+  readonly known: (survey: string) => Summary | undefined;
+  /** Lets a count of a survey that is running continue, for a view that will need it. */
+  readonly keepCounting: (survey: string, signal: AbortSignal) => void;
+  /** Has a survey counted again when its numbers are next needed. */
+  readonly forgetCounts: (survey: string) => void;
 }
 
 /** A response with an error status. */
@@ -101,16 +110,7 @@ export function createApi(key: string, onRefused: () => void): Api {
     }
   }
 
-  return {
-    open,
-    json,
-    summary: (params, signal) =>
-      json<Summary>('/responses/summary', params, signal).catch((error: unknown) => {
-        if (error instanceof ApiError && error.code === 'no_responses')
-          return { responses: 0, participants: 0, first: null, last: null, days: [], left_out: 0 };
-        throw error;
-      }),
-  };
+  return { open, json, ...createSummaries(json) };
 }
 
 /** Waits. @throws the signal's reason */

@@ -1,51 +1,212 @@
 import { element } from '../shared/dom.ts';
 import type { Day } from './api.ts';
-import { toPeriods } from './periods.ts';
-import { answers, chart as texts } from './texts.ts';
+import { type Measure, scaleTo, ticksOf, toPeriods } from './periods.ts';
+import { chart as texts } from './texts.ts';
 
 const SVG = 'http://www.w3.org/2000/svg';
 /** The minimum bar height in percent, so that one answer is visible next to a million. */
 const LEAST_HEIGHT = 1.5;
+/** How far the pointer has to move for a drag, in CSS pixels. */
+const DRAG = 5;
+/** The part of the axis in which the name of a month does not fit. */
+const NARROW = 0.08;
+/** How many bars a key moves. */
+const STEPS: Readonly<Record<string, number>> = {
+  ArrowLeft: -1,
+  ArrowDown: -1,
+  ArrowRight: 1,
+  ArrowUp: 1,
+  PageDown: -7,
+  PageUp: 7,
+  Home: -Infinity,
+  End: Infinity,
+};
+
+/** A range of days, YYYY-MM-DD, both included. An empty one is no limit. */
+export type Days = readonly [first: string, last: string];
+
+export interface Chart {
+  readonly element: HTMLElement;
+  /** Shows which days the form selects. */
+  readonly showDays: (selected: Days) => void;
+}
 
 /**
- * A bar chart of the answers per day, or per week, month or year if there are many days.
+ * A bar chart of the participants or answers per day, or per week, month or year if there are many days. Dragging over bars
+ * selects their days, as do the arrow keys with Shift.
  *
  * @param days not empty
  * @param zone in which the days begin
  */
-export function daysChart(days: readonly Day[], zone: string): HTMLElement {
+export function daysChart(days: readonly Day[], zone: string, select: (selected: Days) => void): Chart {
   const { unit, periods } = toPeriods(days);
   const name = texts[unit];
-  const counts = periods.map((period) => period.responses);
-  const most = Math.max(...counts);
-  const first = name.of(periods[0]?.start ?? '');
-  const last = name.of(periods.at(-1)?.start ?? '');
-  const busiest = name.of(periods[counts.indexOf(most)]?.start ?? '');
+  const last = periods.length - 1;
+  let measure: Measure = 'participants';
+  let selected: Days = ['', ''];
+  /** The selection while the pointer or Shift is down. */
+  let pending: Days | undefined;
+  /** The bar whose numbers are shown, and the one where a selection begins. */
+  let current = last;
+  let anchor = last;
 
-  const bars = periods.map(({ start, responses: count }, x) => {
-    const height = count && Math.max(LEAST_HEIGHT, (100 * count) / most);
-    return svg(
-      'g',
-      {},
-      svg('title', {}, `${name.of(start)}: ${answers(count)}`),
-      svg('rect', { x, width: 1, height: 100, class: 'space' }), // shows the title above a short bar too
-      svg('rect', { x: x + 0.1, width: 0.8, y: 100 - height, height, class: 'bar' }),
-    );
+  const caption = element('figcaption', {});
+  const toggle = (Object.keys(texts.measures) as Measure[]).map((value) => {
+    const button = element('button', { type: 'button', className: 'plain' }, texts.measures[value]);
+    button.addEventListener('click', () => {
+      measure = value;
+      draw();
+    });
+    return { value, button };
   });
+  const readout = element('p', { className: 'readout' }, texts.hint);
+  const note = element('p', { className: 'note' }, texts.sum);
+  const grid = element('div', { className: 'grid' });
+  const bars = svg('svg', { viewBox: `0 0 ${periods.length} 100`, preserveAspectRatio: 'none', 'aria-hidden': 'true' });
   const plot = element(
     'div',
-    { className: 'plot', role: 'img', 'aria-label': texts.label(name.each, first, last, busiest, answers(most)) },
-    element('span', { className: 'note' }, answers(most)),
-    svg('svg', { viewBox: `0 0 ${periods.length} 100`, preserveAspectRatio: 'none', 'aria-hidden': 'true' }, ...bars),
-    element(
-      'span',
-      { className: 'note range' },
-      element('span', {}, first),
-      first === last ? undefined : element('span', {}, last),
-    ),
+    { className: 'plot', role: 'slider', tabIndex: 0, 'aria-valuemin': '1', 'aria-valuemax': String(periods.length) },
+    grid,
+    bars,
+    axis(),
   );
-  plot.style.maxWidth = `${6 * periods.length}rem`;
-  return element('figure', {}, element('figcaption', {}, texts.caption(name.each, zone)), plot);
+  plot.style.maxWidth = `${6 * periods.length + 4}rem`;
+
+  /** The months; if there are fewer than two, the first and the last bar. */
+  function axis(): HTMLElement {
+    const ticks = ticksOf(periods);
+    const ends = [periods[0], periods[last]].map((period) => name.of(period?.start ?? ''));
+    if (ticks.length < 2)
+      return element('div', { className: 'range' }, ...[...new Set(ends)].map((end) => element('span', {}, end)));
+    // The chart seldom begins with a month.
+    const begin = (ticks[0]?.at ?? 0) < NARROW ? [] : [{ at: 0, day: periods[0]?.start ?? '' }];
+    const marks = [...begin, ...ticks].map(({ at, day }, i) => {
+      const mark = element('span', {}, at > 1 - NARROW ? '' : texts.tick(day, i === 0));
+      mark.style.left = `${100 * at}%`;
+      return mark;
+    });
+    return element('div', { className: 'ticks' }, ...marks);
+  }
+
+  function draw(): void {
+    const counts = periods.map((period) => period[measure]);
+    const most = Math.max(...counts);
+    const scale = scaleTo(most);
+    const top = scale.at(-1) ?? most;
+    const [from, to] = pending ?? selected;
+    bars.replaceChildren(
+      ...periods.map(({ start, end, [measure]: count }, x) => {
+        const height = count && Math.max(LEAST_HEIGHT, (100 * count) / top);
+        const isOut = (from !== '' && end < from) || (to !== '' && start > to);
+        return svg('rect', { x: x + 0.1, width: 0.8, y: 100 - height, height, class: isOut ? 'bar out' : 'bar' });
+      }),
+    );
+    grid.replaceChildren(
+      ...scale.map((value) => {
+        const line = element('span', {}, texts.scale(value));
+        line.style.bottom = `${(100 * value) / top}%`;
+        return line;
+      }),
+    );
+    for (const { value, button } of toggle) button.setAttribute('aria-pressed', String(value === measure));
+    caption.textContent = texts.caption(measure, name.each, zone);
+    note.hidden = unit === 'day' || measure === 'responses';
+    const [first, end, busiest] = [0, last, counts.indexOf(most)].map((i) => name.of(periods[i]?.start ?? ''));
+    plot.setAttribute('aria-label', texts.label(measure, name.each, [first, end, busiest].map(String), most));
+    point();
+  }
+
+  const describe = () => {
+    const { start = '', participants = 0, responses = 0 } = periods[current] ?? {};
+    return texts.numbers(name.of(start), participants, responses);
+  };
+  /** Marks the current bar. */
+  function point(): void {
+    for (const [index, bar] of [...bars.children].entries()) bar.classList.toggle('current', index === current);
+    plot.setAttribute('aria-valuenow', String(current + 1));
+    plot.setAttribute('aria-valuetext', describe());
+  }
+  function pointAt(index: number): void {
+    current = Math.min(last, Math.max(0, index));
+    readout.textContent = describe();
+    point();
+  }
+  /** Shows a selection from the anchor to the current bar. */
+  function extend(): void {
+    pending = [periods[Math.min(anchor, current)]?.start ?? '', periods[Math.max(anchor, current)]?.end ?? ''];
+    draw();
+  }
+  function finish(): void {
+    const chosen = pending;
+    pending = undefined;
+    if (chosen) select(chosen);
+  }
+  function cancel(): void {
+    pending = undefined;
+    draw();
+  }
+
+  plot.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') select(['', '']);
+    const step = STEPS[event.key];
+    if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    pointAt(current + step);
+    if (event.shiftKey) extend();
+    else anchor = current;
+  });
+  plot.addEventListener('keyup', (event) => {
+    if (event.key === 'Shift') finish();
+  });
+  plot.addEventListener('blur', cancel);
+
+  /** Where the pointer went down, in CSS pixels. */
+  let down: number | undefined;
+  const pointTo = ({ clientX }: PointerEvent) => {
+    const { left, width } = bars.getBoundingClientRect();
+    pointAt(Math.floor(((clientX - left) / width) * periods.length));
+  };
+  plot.addEventListener('pointerdown', (event) => {
+    if (event.button !== 0) return;
+    plot.setPointerCapture(event.pointerId);
+    down = event.clientX;
+    pointTo(event);
+    anchor = current;
+  });
+  plot.addEventListener('pointermove', (event) => {
+    pointTo(event);
+    if (pending || (down !== undefined && Math.abs(event.clientX - down) >= DRAG)) extend();
+  });
+  plot.addEventListener('pointerup', () => {
+    down = undefined;
+    finish();
+  });
+  plot.addEventListener('pointercancel', () => {
+    down = undefined;
+    cancel();
+  });
+
+  draw();
+  const buttons = toggle.map(({ button }) => button);
+  return {
+    element: element(
+      'figure',
+      {},
+      element(
+        'div',
+        { className: 'title' },
+        caption,
+        element('div', { className: 'toggle', role: 'group', 'aria-label': texts.toggle }, ...buttons),
+      ),
+      readout,
+      plot,
+      note,
+    ),
+    showDays(shown) {
+      selected = shown;
+      draw();
+    },
+  };
 }
 
 function svg(

@@ -2,8 +2,6 @@ import type { Api, Summary } from './api.ts';
 
 /** How many surveys are counted at a time: the service runs two at a time for a key. */
 const AT_ONCE = 2;
-/** How long the list of surveys and their counts are remembered, in milliseconds. */
-export const FRESH = 60_000;
 
 /** Shows the counts of a survey or, if they are undefined, why there are none. */
 type Show = (result: {
@@ -12,22 +10,11 @@ type Show = (result: {
   readonly retry: () => void;
 }) => void;
 
-/** Adds the row of a survey. Counts of the last minute are shown at once. */
+/** Adds the row of a survey. Counts that are known are shown at once. */
 export type CountRow = (row: HTMLElement, survey: string, show: Show) => void;
-
-/** The counts of a survey, and when they arrived, in milliseconds of `performance.now()`. */
-interface Counted {
-  readonly counts: Summary;
-  readonly at: number;
-}
-
-/** By the API that belongs to a key, and the survey's name. */
-const remembered = new WeakMap<Api, Map<string, Counted>>();
 
 /** Counts the responses of surveys whose rows are visible. */
 export function countVisible(api: Api, signal: AbortSignal): CountRow {
-  const known = remembered.get(api) ?? new Map<string, Counted>();
-  remembered.set(api, known);
   const tasks = new Map<Element, () => Promise<void>>();
   const waiting = new Set<Element>();
   let running = 0;
@@ -57,13 +44,11 @@ export function countVisible(api: Api, signal: AbortSignal): CountRow {
 
   return (row, survey, show) => {
     const retry = () => observer.observe(row);
-    const { counts, at } = known.get(survey) ?? { at: -Infinity };
-    if (performance.now() - at < FRESH) return show({ counts, retry });
+    const counts = api.known(survey);
+    if (counts) show({ counts, retry });
     tasks.set(row, async () => {
       try {
-        const result = await api.summary([['survey', survey]], signal);
-        known.set(survey, { counts: result, at: performance.now() });
-        show({ counts: result, retry });
+        show({ counts: await api.summary([['survey', survey]], signal), retry });
       } catch (error) {
         if (!signal.aborted) show({ error, retry });
       }

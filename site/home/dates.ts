@@ -8,6 +8,9 @@ interface DateField {
   readonly row: HTMLElement;
   /** The instant, ISO 8601; empty if none is entered. */
   readonly instant: () => string;
+  /** The day, YYYY-MM-DD; empty if none is entered. */
+  readonly day: () => string;
+  readonly setDay: (day: string) => void;
 }
 
 /**
@@ -33,6 +36,8 @@ export function dateField(id: string, label: string, instant: string | null, isE
   const initial = input.value;
   return {
     row: element('p', { className: 'field' }, element('label', { htmlFor: id }, label), input),
+    day: () => input.value.slice(0, 10),
+    setDay: (day) => Object.assign(input, { type: 'date', value: day }),
     instant() {
       if (input.value === '' || input.value === initial) return input.value && (instant ?? '');
       // Days are added to noon, because some days have no midnight. A year that Date cannot represent is sent as entered: the

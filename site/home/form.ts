@@ -2,6 +2,7 @@ import { element } from '../shared/dom.ts';
 import { explain, pause } from './api.ts';
 import { type Choice, choiceList } from './choices.ts';
 import { radios, select } from './controls.ts';
+import type { Days } from './chart.ts';
 import { dateField } from './dates.ts';
 import { metadataKeys, questionsOf, formsOf } from './offers.ts';
 import { FORMATS, countedOf, formatOf, isWide } from './selection.ts';
@@ -14,9 +15,14 @@ const REST_MS = 400;
 const DEFAULTS: Readonly<Record<string, string>> = { layout: 'long', format: 'xlsx' };
 
 interface FormEvents {
-  /** Called first with the initial selection. */
-  readonly change: (selection: URLSearchParams) => void;
+  /** Called first with the initial selection. @param days its days */
+  readonly change: (selection: URLSearchParams, days: Days) => void;
   readonly download: (selection: URLSearchParams) => void;
+}
+
+interface DownloadForm {
+  readonly element: HTMLElement;
+  readonly selectDays: (days: Days) => void;
 }
 
 /**
@@ -29,7 +35,7 @@ export function downloadForm(
   selection: URLSearchParams,
   signal: AbortSignal,
   on: FormEvents,
-): HTMLFormElement {
+): DownloadForm {
   const survey = selection.get('survey') as string;
   const since = dateField('since', texts.since, selection.get('since'), false);
   const until = dateField('until', texts.until, selection.get('until'), true);
@@ -133,7 +139,7 @@ export function downloadForm(
     for (const { row, name, forWide } of controls)
       row.hidden = !accepts.includes(name) || (forWide && !isWide(chosen) && accepts.includes('layout'));
     void count(chosen);
-    on.change(chosen);
+    on.change(chosen, [since.day(), until.day()]);
   }
 
   form.addEventListener('input', update);
@@ -142,5 +148,12 @@ export function downloadForm(
     on.download(read());
   });
   update();
-  return form;
+  return {
+    element: form,
+    selectDays([first, last]) {
+      since.setDay(first);
+      until.setDay(last);
+      update();
+    },
+  };
 }

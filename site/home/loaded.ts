@@ -11,13 +11,14 @@ interface Loaded {
 /**
  * Shows the result of a request: until it arrives, that it is loading; after a failure, what to do.
  *
- * @param done the status after loading
+ * @param loading the status while loading
+ * @param done the status after it
  */
 export function loaded<T>(
   request: () => Promise<T>,
   render: (value: T) => (Node | string | undefined)[],
   signal: AbortSignal,
-  done = () => '',
+  { loading = () => page.loading, done = () => '' }: Partial<Record<'loading' | 'done', () => string>> = {},
 ): Loaded {
   const state = element('p', { className: 'state', role: 'status' });
   const retry = element('button', { type: 'button', hidden: true }, page.retry);
@@ -25,7 +26,7 @@ export function loaded<T>(
   const node = element('div', { tabIndex: -1 }, state, retry, content);
 
   async function reload(): Promise<void> {
-    state.textContent = page.loading;
+    state.textContent = loading();
     content.setAttribute('aria-busy', 'true');
     retry.hidden = true;
     let value: T;

@@ -1,15 +1,15 @@
+import { ApiError, type Api, type Params } from './api.ts';
 import { element } from '../shared/dom.ts';
 import { focus } from './lists.ts';
 import { loaded } from './loaded.ts';
-import type { Params } from './api.ts';
 import { cut, longText } from './long-text.ts';
 import type { Session } from './session.ts';
-import { moment, newest as texts, page } from './texts.ts';
+import { answers as answersOf, moment, newest as texts, page } from './texts.ts';
 
 const PAGE_SIZE = 25;
 
 /** A response, as the API describes it. */
-interface Answer {
+export interface Answer {
   readonly timestamp: string;
   readonly userid: string;
   readonly shortcode: string;
@@ -20,28 +20,57 @@ interface Answer {
 }
 
 /**
- * The newest responses of a survey.
+ * The newest answers of a survey, the newest first; none if there are none, or no such survey.
+ *
+ * @param after the token of the last answer of the page before; by default, the first page
+ */
+export async function newestAnswers(
+  api: Api,
+  survey: string,
+  signal: AbortSignal,
+  after?: string,
+): Promise<readonly Answer[]> {
+  const params: Params = [
+    ['survey', survey],
+    ['order', 'desc'],
+    ['pageSize', String(PAGE_SIZE)],
+  ];
+  try {
+    const query: Params = after ? [...params, ['after', after]] : params;
+    return (await api.json<{ responses: Answer[] }>('/responses', query, signal)).responses;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'no_responses') return [];
+    throw error;
+  }
+}
+
+/**
+ * The newest answers of a survey, by participant.
  *
  * @param survey its name
+ * @param known the first page, if it is known
  */
-export function newestView({ api }: Session, survey: string, signal: AbortSignal): HTMLElement {
-  /** Loads a page of responses. @param after the last token of the page before it; by default, the first page */
+export function newestView(
+  { api }: Session,
+  survey: string,
+  signal: AbortSignal,
+  known: readonly Answer[] | undefined,
+): HTMLElement {
+  let first = known;
   const answers = (after?: string) =>
     loaded(
-      () => {
-        const params: Params = [
-          ['survey', survey],
-          ['order', 'desc'],
-          ['pageSize', String(PAGE_SIZE)],
-        ];
-        return api.json<{ responses: Answer[] }>('/responses', after ? [...params, ['after', after]] : params, signal);
+      async () => {
+        const rows = (after === undefined && first) || (await newestAnswers(api, survey, signal, after));
+        first = undefined;
+        return rows;
       },
-      ({ responses }) => {
-        const last = responses.length === PAGE_SIZE ? responses.at(-1) : undefined;
-        return [element('ul', { className: 'answers' }, ...responses.map(answerRow)), last && more(last.token)];
+      (rows) => {
+        const last = rows.length === PAGE_SIZE ? rows.at(-1) : undefined;
+        const groups = [...Map.groupBy(rows, ({ userid }) => userid)].map(([userid, of]) => group(userid, of));
+        return [element('ul', { className: 'people' }, ...groups), last && more(last.token)];
       },
       signal,
-      after ? undefined : () => texts.checked(moment(new Date().toISOString())),
+      after ? {} : { done: () => texts.checked(moment(new Date().toISOString())) },
     );
   const more = (token: string) => {
     const button = element('button', { type: 'button' }, page.more);
@@ -58,31 +87,38 @@ export function newestView({ api }: Session, survey: string, signal: AbortSignal
   check.addEventListener('click', () => void reload());
   return element(
     'section',
-    { 'aria-labelledby': 'newest' },
+    { 'aria-labelledby': 'newest', className: 'newest' },
     element('div', { className: 'title' }, element('h2', { id: 'newest' }, texts.title), check),
     node,
   );
 }
 
-function answerRow({
-  timestamp,
-  userid,
-  shortcode,
-  question_text,
-  response,
-  translated_response,
-}: Answer): HTMLElement {
-  const answer = translated_response ?? response;
-  return element(
+/** A participant's answers. */
+const group = (userid: string, answers: readonly Answer[]) =>
+  element(
     'li',
     {},
     element(
       'div',
-      { className: 'note from' },
-      element('time', { dateTime: timestamp }, moment(timestamp)),
+      { className: 'from' },
       element('span', {}, texts.participant, ' ', element('bdi', {}, cut(userid, 60))),
-      element('span', {}, texts.form, ' ', element('bdi', {}, cut(shortcode, 60))),
+      element('span', { className: 'note' }, answersOf(answers.length)),
+      element('span', { className: 'note' }, texts.form, ' ', ...formsOf(answers)),
     ),
+    element('ul', { className: 'answers' }, ...answers.map(answerRow)),
+  );
+
+const formsOf = (answers: readonly Answer[]) =>
+  [...new Set(answers.map(({ shortcode }) => shortcode))].flatMap((shortcode, i) => [
+    i === 0 ? '' : ', ',
+    element('bdi', {}, cut(shortcode, 60)),
+  ]);
+
+function answerRow({ timestamp, question_text, response, translated_response }: Answer): HTMLElement {
+  const answer = translated_response ?? response;
+  return element(
+    'li',
+    {},
     element(
       'div',
       {},
@@ -92,5 +128,6 @@ function answerRow({
         ? undefined
         : element('div', { className: 'note' }, texts.translated, ' ', longText(response, texts.original)),
     ),
+    element('time', { className: 'note', dateTime: timestamp }, moment(timestamp)),
   );
 }

@@ -1,57 +1,81 @@
-import { ApiError, type Day, type Summary } from './api.ts';
+import type { Day, Summary } from './api.ts';
+import { type Chart, type Days, daysChart } from './chart.ts';
 import { element } from '../shared/dom.ts';
-import { daysChart } from './chart.ts';
 import { firstRows } from './lists.ts';
 import { loaded } from './loaded.ts';
 import type { Session } from './session.ts';
-import { TIME_ZONE, date, moment, number, overview as texts } from './texts.ts';
+import { date, moment, number, overview as texts, survey as surveyTexts } from './texts.ts';
+
+interface Overview {
+  readonly element: HTMLElement;
+  /** Shows in the chart which days the form selects. */
+  readonly showDays: (days: Days) => void;
+}
+
+const FACTS: Readonly<Record<keyof typeof texts.facts, (summary: Summary) => string>> = {
+  participants: (counts) => number(counts.participants),
+  responses: (counts) => number(counts.responses),
+  first: ({ first }) => (first ? moment(first) : texts.none),
+  last: ({ last }) => (last ? moment(last) : texts.none),
+};
 
 /**
- * How many responses a survey has, and when they came.
+ * How many participants and answers a survey has, and when they came. Numbers that are known are shown while it is counted.
  *
  * @param survey its name
+ * @param select called with the days that are selected in the chart
  */
-export function overviewView({ api }: Session, survey: string, signal: AbortSignal): HTMLElement {
-  const summary = async (zone = TIME_ZONE): Promise<Summary & { readonly zone: string }> => {
-    try {
-      return { ...(await api.summary(Object.entries({ survey, timezone: zone }), signal)), zone };
-    } catch (error) {
-      // The database does not know every zone that browsers know.
-      if (zone !== 'UTC' && error instanceof ApiError && error.code === 'invalid_parameter') return summary('UTC');
-      throw error;
-    }
+export function overviewView(
+  { api }: Session,
+  survey: string,
+  signal: AbortSignal,
+  select: (days: Days) => void,
+): Overview {
+  const names = Object.keys(FACTS) as (keyof typeof FACTS)[];
+  const values = names.map((name) => ({ name, node: element('dd', {}, texts.none) }));
+  const showFacts = (counts: Summary) => {
+    for (const { name, node } of values) node.textContent = FACTS[name](counts);
   };
-  const facts: Readonly<Record<keyof typeof texts.facts, (summary: Summary) => string>> = {
-    participants: (counts) => number(counts.participants),
-    responses: (counts) => number(counts.responses),
-    first: ({ first }) => (first ? moment(first) : texts.none),
-    last: ({ last }) => (last ? moment(last) : texts.none),
-  };
-  const values = Object.entries(facts).map(([name, value]) => ({ name, value, node: element('dd', {}, texts.none) }));
-  const labels: Readonly<Record<string, string>> = texts.facts;
+  let selected: Days = ['', ''];
+  let chart: Chart | undefined;
 
+  const known = api.known(survey);
+  if (known) showFacts(known);
   const { node } = loaded(
-    () => summary(),
+    () => api.summary([['survey', survey]], signal),
     (counts) => {
-      for (const fact of values) fact.node.textContent = fact.value(counts);
-      if (counts.responses === 0) return [element('p', {}, texts.empty)];
-      return [daysChart(counts.days, counts.zone), daysTable(counts.days)];
+      showFacts(counts);
+      if (counts.responses === 0) return [element('p', {}, surveyTexts.empty)]; // deleted since they were listed
+      chart = daysChart(counts.days, counts.zone, select);
+      chart.showDays(selected);
+      return [chart.element, daysTable(counts.days)];
     },
     signal,
+    { loading: () => texts.counting(api.known(survey)?.responses) },
   );
   node.className = 'days';
-  return element(
-    'section',
-    { 'aria-labelledby': 'overview' },
-    element('h2', { id: 'overview' }, texts.title),
-    element(
-      'dl',
-      { className: 'facts' },
-      ...values.map(({ name, node: value }) => element('div', {}, element('dt', {}, labels[name] ?? ''), value)),
+  return {
+    element: element(
+      'section',
+      { 'aria-labelledby': 'overview' },
+      element(
+        'div',
+        { className: 'title' },
+        element('h2', { id: 'overview' }, texts.title),
+        element('p', { className: 'note' }, texts.note),
+      ),
+      element(
+        'dl',
+        { className: 'facts' },
+        ...values.map((fact) => element('div', {}, element('dt', {}, texts.facts[fact.name]), fact.node)),
+      ),
+      node,
     ),
-    element('p', { className: 'note' }, texts.note),
-    node,
-  );
+    showDays(days) {
+      selected = days;
+      chart?.showDays(days);
+    },
+  };
 }
 
 function daysTable(days: readonly Day[]): HTMLElement {

@@ -31,21 +31,29 @@ const UNITS = {
 
 type UnitName = keyof typeof UNITS;
 
-interface Periods {
-  readonly unit: UnitName;
-  readonly periods: readonly {
-    /** The period's first day, YYYY-MM-DD. */
-    readonly start: string;
-    readonly responses: number;
-  }[];
+/** What is counted in a period. */
+export type Measure = 'participants' | 'responses';
+
+export interface Period extends Readonly<Record<Measure, number>> {
+  /** The period's first and last day, YYYY-MM-DD. */
+  readonly start: string;
+  readonly end: string;
 }
 
+interface Periods {
+  readonly unit: UnitName;
+  readonly periods: readonly Period[];
+}
+
+const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
+
 /**
- * Adds up responses by the shortest unit that gives at most 100 periods, without gaps.
+ * Adds up the numbers of days by the shortest unit that gives at most 100 periods, without gaps. A participant who answered on
+ * several days of a period counts once for each.
  *
  * @param days not empty; `day` is YYYY-MM-DD
  */
-export function toPeriods(days: readonly { readonly day: string; readonly responses: number }[]): Periods {
+export function toPeriods(days: readonly ({ readonly day: string } & Readonly<Record<Measure, number>>)[]): Periods {
   const times = days.map(({ day }) => Date.parse(day));
   const units = Object.entries(UNITS) as [UnitName, Unit][];
   for (const [unit, { index, start }] of units) {
@@ -53,14 +61,59 @@ export function toPeriods(days: readonly { readonly day: string; readonly respon
     const count = index(times.at(-1) ?? 0) - first + 1;
     if (count > MOST) continue;
     const periods = Array.from({ length: count }, (_, i) => ({
-      start: new Date(start(first + i)).toISOString().slice(0, 10),
+      start: dayOf(start(first + i)),
+      end: dayOf(start(first + i + 1) - DAY),
+      participants: 0,
       responses: 0,
     }));
-    for (const [i, { responses }] of days.entries()) {
+    for (const [i, { participants, responses }] of days.entries()) {
       const period = periods[index(times[i] ?? 0) - first];
-      if (period) period.responses += responses;
+      if (!period) continue;
+      period.participants += participants;
+      period.responses += responses;
     }
     return { unit, periods };
   }
   throw new RangeError('A time is not within 10,000 years.');
+}
+
+/** A mark on the axis of time. */
+interface Tick {
+  /** Where it is, from 0 at the beginning of the first period to 1 at the end of the last. */
+  readonly at: number;
+  /** The first day of a month, YYYY-MM-DD. */
+  readonly day: string;
+}
+
+/** Steps between ticks, in months. */
+const STEPS = [1, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400];
+/** More ticks would be too close to each other. */
+const MOST_TICKS = 12;
+
+/** The beginnings of months, or of longer spans if those are too many. */
+export function ticksOf(periods: readonly Period[]): readonly Tick[] {
+  const begins = periods.map(({ start }) => Date.parse(start));
+  const end = Date.parse(periods.at(-1)?.end ?? '') + DAY;
+  const first = begins[0] ?? 0;
+  for (const step of STEPS) {
+    const { index, start } = ofMonths(step);
+    const firstTick = index(first - 1) + 1;
+    const count = index(end - 1) - firstTick + 1;
+    if (count > MOST_TICKS) continue;
+    return Array.from({ length: count }, (_, i) => {
+      const time = start(firstTick + i);
+      const period = begins.findLastIndex((begin) => begin <= time);
+      const begin = begins[period] ?? 0;
+      const part = (time - begin) / ((begins[period + 1] ?? end) - begin);
+      return { at: (period + part) / periods.length, day: dayOf(time) };
+    });
+  }
+  return [];
+}
+
+/** A scale from 0 to a round number that is not below `most`, in at most four equal steps. @returns its numbers */
+export function scaleTo(most: number): readonly number[] {
+  const power = 10 ** Math.floor(Math.log10(most));
+  const step = Math.max(1, power * ([0.5, 1, 2].find((part) => part * power * 4 >= most) ?? 5));
+  return Array.from({ length: Math.ceil(most / step) + 1 }, (_, i) => i * step);
 }

@@ -1,9 +1,11 @@
+import type { Params } from './api.ts';
 import { element } from '../shared/dom.ts';
 import { searchableList } from './lists.ts';
 import { loaded } from './loaded.ts';
 import { cut, longText } from './long-text.ts';
+import { downloadRequestOf } from './selection.ts';
 import type { Session } from './session.ts';
-import { number, questions as texts } from './texts.ts';
+import { answers, participants as people, questions as texts } from './texts.ts';
 
 /** A question of a form, as the API describes it. */
 export interface Question {
@@ -21,35 +23,48 @@ export interface Question {
  *
  * @param survey its name
  */
-export function questionsView({ api }: Session, survey: string, signal: AbortSignal): HTMLElement {
+export function questionsView({ api, downloads }: Session, survey: string, signal: AbortSignal): HTMLElement {
+  const params: Params = [['survey', survey]];
   const { node } = loaded(
-    () => api.json<{ questions: Question[] }>('/responses/questions', [['survey', survey]], signal),
-    ({ questions }) => {
+    () =>
+      Promise.all([
+        api.json<{ questions: Question[] }>('/responses/questions', params, signal),
+        api.summary(params, signal),
+      ]),
+    ([{ questions }, { participants }]) => {
       const list = element('tbody', {});
       const head = texts.columns.map((name) => element('th', { scope: 'col' }, name));
       const frame = element('table', {}, element('thead', {}, element('tr', {}, ...head)), list);
       const words = ({ shortcode, question_ref, question_text }: Question) =>
         `${shortcode} ${question_ref} ${question_text}`;
-      return searchableList({ items: questions, row: questionRow, list, frame, words, texts });
+      const row = (question: Question) => questionRow(question, participants);
+      return [
+        element('p', { className: 'note' }, texts.note),
+        ...searchableList({ items: questions, row, list, frame, words, texts }),
+      ];
     },
     signal,
   );
+  const codebook = element('button', { type: 'button', className: 'plain' }, texts.codebook);
+  codebook.addEventListener('click', () => {
+    void downloads.start(downloadRequestOf(new URLSearchParams({ survey, format: 'codebook' })));
+  });
   return element(
     'section',
     { 'aria-labelledby': 'questions', className: 'questions' },
-    element('h2', { id: 'questions' }, texts.title),
+    element('div', { className: 'title' }, element('h2', { id: 'questions' }, texts.title), codebook),
     node,
   );
 }
 
-function questionRow({
-  shortcode,
-  question_ref,
-  question_text,
-  responses,
-  participants,
-  choices,
-}: Question): HTMLElement {
+/** @param all the number of the survey's participants */
+function questionRow(
+  { shortcode, question_ref, question_text, responses, participants, choices }: Question,
+  all: number,
+): HTMLElement {
+  const share = participants / all;
+  const bar = element('div', { className: 'share' }, element('div', {}));
+  bar.style.setProperty('--share', `${100 * share}%`);
   return element(
     'tr',
     {},
@@ -66,8 +81,15 @@ function questionRow({
       ),
       choices ? choiceList(choices) : undefined,
     ),
-    element('td', {}, number(participants)),
-    element('td', {}, number(responses)),
+    element(
+      'td',
+      {},
+      element('span', {}, texts.share(share)),
+      bar,
+      element('span', { className: 'note' }, people(participants)),
+      // Someone who answers again is one participant.
+      responses === participants ? undefined : element('span', { className: 'note' }, answers(responses)),
+    ),
   );
 }
 

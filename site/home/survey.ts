@@ -1,38 +1,95 @@
 import { element } from '../shared/dom.ts';
 import { codeView } from './code.ts';
 import { downloadForm } from './form.ts';
-import { newestView } from './newest.ts';
+import { loaded } from './loaded.ts';
+import { type Answer, newestAnswers, newestView } from './newest.ts';
 import { overviewView } from './overview.ts';
 import { questionsView } from './questions.ts';
 import { downloadRequestOf } from './selection.ts';
 import type { Session } from './session.ts';
+import type { FormVersion } from './surveys.ts';
 import { form as formTexts, survey as texts } from './texts.ts';
 
 /**
- * One survey: what it contains, and the form to download it.
+ * One survey: what came in, the form to download it, and the newest answers. Of a survey without answers, one sentence.
  *
  * @param selection of the URL, with `survey`
  */
 export function surveyView(session: Session, selection: URLSearchParams, signal: AbortSignal): HTMLElement {
+  const { api } = session;
+  const survey = selection.get('survey') ?? '';
+  const toDownload = element('a', { href: '#download', className: 'button', hidden: true }, texts.toDownload);
+  api.keepCounting(survey, signal);
+
+  /** Whether the survey has answers, which takes no scan, and its newest answers, if it takes them to find out. */
+  async function look(): Promise<{ readonly isEmpty: boolean; readonly newest?: readonly Answer[] }> {
+    const known = api.known(survey);
+    if (known) return { isEmpty: known.responses === 0 };
+    const newest = await newestAnswers(api, survey, signal);
+    return { isEmpty: newest.length === 0, newest };
+  }
+  /** The sentence for a survey without answers. */
+  async function explainEmpty(): Promise<string> {
+    const versions = await api.json<FormVersion[]>('/surveys', [], signal);
+    return versions.some(({ survey_name }) => survey_name === survey) ? texts.empty : texts.unknown;
+  }
+
+  const { node, reload } = loaded(
+    async () => {
+      const { isEmpty, newest } = await look();
+      return { newest, sentence: isEmpty ? await explainEmpty() : undefined };
+    },
+    ({ newest, sentence }) => {
+      toDownload.hidden = sentence !== undefined;
+      if (sentence === undefined) return surveyParts(session, selection, signal, newest);
+      const check = element('button', { type: 'button' }, texts.check);
+      check.addEventListener('click', () => {
+        api.forgetCounts(survey);
+        node.focus(); // the button may disappear
+        void reload();
+      });
+      return [element('p', {}, sentence), check];
+    },
+    signal,
+  );
+  return element(
+    'article',
+    { className: 'survey' },
+    element('p', {}, element('a', { href: '/' }, texts.all)),
+    element('div', { className: 'title' }, element('h1', { dir: 'auto' }, survey), toDownload),
+    node,
+  );
+}
+
+/** The parts of a survey that has answers. @param newest if they are known */
+function surveyParts(
+  session: Session,
+  selection: URLSearchParams,
+  signal: AbortSignal,
+  newest: readonly Answer[] | undefined,
+): HTMLElement[] {
   const survey = selection.get('survey') ?? '';
   const code = codeView();
+  const overview = overviewView(session, survey, signal, (days) => form.selectDays(days));
   const form = downloadForm(session, selection, signal, {
-    change(chosen) {
+    change(chosen, days) {
       history.replaceState(null, '', `/?${chosen}`);
+      overview.showDays(days);
       const { path, params, file } = downloadRequestOf(chosen);
       code.show({ url: `${location.origin}/api/v1${path}`, pairs: params, file });
     },
     download: (chosen) => session.downloads.start(downloadRequestOf(chosen)),
   });
-  return element(
-    'article',
-    { className: 'survey' },
-    element('p', {}, element('a', { href: '/' }, texts.all)),
-    element('h1', { dir: 'auto' }, survey),
-    element('p', {}, element('a', { href: '#download', className: 'button' }, texts.toDownload)),
-    overviewView(session, survey, signal),
-    element('section', {}, element('h2', { id: 'download', tabIndex: -1 }, formTexts.title), form, code.element),
+  return [
+    overview.element,
+    element(
+      'section',
+      {},
+      element('h2', { id: 'download', tabIndex: -1 }, formTexts.title),
+      form.element,
+      code.element,
+    ),
+    newestView(session, survey, signal, newest),
     questionsView(session, survey, signal),
-    newestView(session, survey, signal),
-  );
+  ];
 }

@@ -1,10 +1,11 @@
 import { type Api, explain } from './api.ts';
 import { element } from '../shared/dom.ts';
-import { type CountRow, FRESH, countVisible } from './counts.ts';
+import { type CountRow, countVisible } from './counts.ts';
 import { searchableList } from './lists.ts';
 import { loaded } from './loaded.ts';
 import { cut } from './long-text.ts';
 import type { Session } from './session.ts';
+import { FRESH } from './summaries.ts';
 import { answers, formName, moment, page, participants, surveys as texts } from './texts.ts';
 
 /** How many of a survey's forms are named in the list. */

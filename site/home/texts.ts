@@ -96,6 +96,9 @@ export const surveys = {
 
 export const survey = {
   all: 'All surveys',
+  empty: 'This survey has no answers yet.',
+  unknown: 'Your key has no survey of this name. The link may be misspelled, or made for the key of another account.',
+  check: 'Check again',
   toDownload: 'Download answers',
 };
 
@@ -104,10 +107,15 @@ export const overview = {
   facts: { participants: 'Participants', responses: 'Answers', first: 'First answer', last: 'Last answer' },
   note: TIMES,
   none: '–',
-  empty: 'This survey has no answers yet, or your key has no access to it.',
+  /** While the numbers are counted. @param known the number of answers before; undefined if there is none */
+  counting: (known: number | undefined) => `Counting ${known === undefined ? 'the answers' : answers(known)}…`,
   table: 'Numbers per day, as a table',
   columns: ['Day', 'Participants', 'Answers'],
 };
+
+const measures = { participants: 'Participants', responses: 'Answers' };
+const monthNames = new Intl.DateTimeFormat(LANGUAGE, { month: 'short', timeZone: 'UTC' });
+const compact = new Intl.NumberFormat(LANGUAGE, { notation: 'compact' });
 
 export const chart = {
   day: { each: 'per day', of: date },
@@ -116,18 +124,37 @@ export const chart = {
   year: { each: 'per year', of: year },
   decade: { each: 'per 10 years', of: (day: string) => `10 years from ${year(day)}` },
   century: { each: 'per 100 years', of: (day: string) => `100 years from ${year(day)}` },
-  caption: (each: string, zone: string) =>
-    `Answers ${each}${zone === TIME_ZONE ? '' : ` (in the time zone ${zoneName(zone)})`}`,
-  label: (each: string, first: string, last: string, busiest: string, most: string) =>
-    `Answers ${each}, from ${first} to ${last}. Most: ${busiest}, with ${most}.`,
+  measures,
+  toggle: 'What the chart shows',
+  hint: 'Drag over bars to select their days for the download. With the keyboard: Shift and arrow keys.',
+  sum: 'A participant who answered on several days counts once for each of them.',
+  caption: (measure: keyof typeof measures, each: string, zone: string) =>
+    `${measures[measure]} ${each}${zone === TIME_ZONE ? '' : ` (in the time zone ${zoneName(zone)})`}`,
+  label: (measure: keyof typeof measures, each: string, [first, last, busiest]: readonly string[], most: number) =>
+    `${measures[measure]} ${each}, from ${first} to ${last}. Most: ${busiest}, with ${measure === 'participants' ? participants(most) : answers(most)}.`,
+  numbers: (when: string, people: number, given: number) => `${when}: ${participants(people)}, ${answers(given)}`,
+  /** A number on the scale: 50K. */
+  scale: (value: number) => compact.format(value),
+  /** A month on the axis; later years begin with their number in place of January. */
+  tick(day: string, isFirst: boolean) {
+    const name = monthNames.format(new Date(`${day}T00:00Z`));
+    if (isFirst) return `${name} ${year(day)}`;
+    return day.slice(5, 7) === '01' ? year(day) : name;
+  },
 };
+
+const shares = new Intl.NumberFormat(LANGUAGE, { style: 'percent' });
 
 export const questions = {
   title: 'Questions',
   label: 'Search the questions',
   count: (count: number) => counted(count, 'question', 'questions'),
-  columns: ['Question', 'Participants', 'Answers'],
+  note: 'The bars are shares of all participants. Questions that the form skipped for someone count as not answered.',
+  columns: ['Question', 'Answered by'],
+  codebook: 'Download codebook',
   text: 'Text of the question',
+  /** Neither 0% nor 100% unless it is. */
+  share: (share: number) => (share < 0.01 ? 'under 1%' : shares.format(share < 1 ? Math.min(0.99, share) : 1)),
   choices: (count: number) => counted(count, 'choice', 'choices'),
 };
 

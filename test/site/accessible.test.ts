@@ -64,7 +64,7 @@ async function openSurvey(): Promise<OpenPage> {
   await openDetails(page);
   await page.getByRole('group', { name: 'Leave out testers' }).getByLabel('cluster').waitFor();
   await page.getByText('120 questions', { exact: true }).waitFor();
-  await page.getByRole('img', { name: 'Answers per day' }).waitFor();
+  await page.getByRole('slider', { name: 'Participants per day' }).waitFor();
   await page.getByRole('region', { name: 'Newest answers' }).getByRole('listitem').first().waitFor();
   return opened;
 }

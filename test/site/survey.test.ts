@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { type TestSurvey, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
 import { type Display, type OpenPage, openPage } from './browser.ts';
@@ -50,7 +51,7 @@ function daysOf(survey: TestSurvey, zone: string): Promise<Day[]> {
   );
 }
 
-test('shows the responses per day in the reader’s time zone, as a chart and as a table', async () => {
+test('shows the participants per day in the reader’s time zone, or the answers, as a chart and as a table', async () => {
   const survey = await create();
   await addMany(survey, 200, 20_000);
   const timezoneId = 'America/St_Johns'; // 3.5 hours behind UTC, and 2.5 in summer
@@ -61,10 +62,9 @@ test('shows the responses per day in the reader’s time zone, as a chart and as
      from responses where surveyid = any($1::uuid[])`,
     [survey.forms.map(({ id }) => id), timezoneId],
   );
-  const most = Math.max(...days.map(({ responses }) => responses));
   await using open = await openSurvey(survey, { timezoneId });
   const overview = open.page.getByRole('region', { name: 'Overview' });
-  const chart = overview.getByRole('img');
+  const chart = overview.getByRole('slider');
   await chart.waitFor();
 
   expect((await overview.locator('dl').innerText()).split(/\n+/)).toEqual([
@@ -78,17 +78,25 @@ test('shows the responses per day in the reader’s time zone, as a chart and as
     last,
   ]);
   await overview.getByText('Times are in the time zone America/St Johns.').waitFor();
-  await overview.getByText('Answers per day', { exact: true }).waitFor();
-  const busiest = days.find(({ responses }) => responses === most) as Day;
-  expect(await chart.getAttribute('aria-label')).toBe(
-    `Answers per day, from ${day.format(days[0]?.start)} to ${day.format(days.at(-1)?.start)}. ` +
-      `Most: ${day.format(busiest.start)}, with ${most} answers.`,
-  );
-  expect(await chart.locator('title').allTextContents()).toEqual(
-    days.map(({ start, responses }) => `${day.format(start)}: ${counted(responses, 'answer')}`),
-  );
-  const heights = await chart.locator('.bar').evaluateAll((bars) => bars.map((bar) => bar.getAttribute('height')));
-  expect(heights.map(Number)).toEqual(days.map(({ responses }) => (100 * responses) / most));
+  for (const [measure, noun, name] of [
+    ['participants', 'participant', 'Participants'],
+    ['responses', 'answer', 'Answers'],
+  ] as const) {
+    await overview.getByRole('button', { name, exact: true }).click();
+    await overview.getByText(`${name} per day`, { exact: true }).waitFor();
+    const most = Math.max(...days.map((one) => one[measure]));
+    const busiest = days.find((one) => one[measure] === most) as Day;
+    expect(await chart.getAttribute('aria-label')).toBe(
+      `${name} per day, from ${day.format(days[0]?.start)} to ${day.format(days.at(-1)?.start)}. ` +
+        `Most: ${day.format(busiest.start)}, with ${counted(most, noun)}.`,
+    );
+    const scale = await chart.locator('.grid span').allTextContents();
+    const top = Number(scale.at(-1));
+    expect([scale[0], top >= most, top < 2 * most + 1]).toEqual(['0', true, true]);
+    const heights = await chart.locator('.bar').evaluateAll((bars) => bars.map((bar) => bar.getAttribute('height')));
+    expect(heights.map(Number)).toEqual(days.map((one) => (100 * one[measure]) / top));
+  }
+  expect(await chart.locator('.ticks span').allTextContents()).toEqual(['Jan 2026', 'Feb', 'Mar', '']); // no room for April
 
   await overview.getByText('Numbers per day, as a table').click();
   await overview.getByRole('button', { name: 'Show more' }).click();
@@ -101,18 +109,85 @@ test('shows the responses per day in the reader’s time zone, as a chart and as
   expectNoProblems(open);
 });
 
+/** Three participants on 1 March, one on 2 March with two answers, none on 3 March, two on 4 March. */
+async function createFourDays(): Promise<TestSurvey> {
+  const survey = await create();
+  await addResponses(survey, [
+    ...['a', 'b', 'c'].map((userid) => ({ userid, timestamp: '2026-03-01T10:00:00Z' })),
+    ...['q', 'r'].map((question_ref) => ({ userid: 'a', question_ref, timestamp: '2026-03-02T10:00:00Z' })),
+    ...['a', 'd'].map((userid) => ({ userid, timestamp: '2026-03-04T10:00:00Z' })),
+  ]);
+  return survey;
+}
+
+/** The days in the fields of the form, and how many bars the chart shows as not selected. */
+const selectedDays = async ({ page }: OpenPage) => [
+  await page.getByLabel('From', { exact: true }).inputValue(),
+  await page.getByLabel('To', { exact: true }).inputValue(),
+  await page.locator('.bar.out').count(),
+];
+
+test('a bar that is pointed at, tapped or reached with a key shows its numbers', async () => {
+  await using open = await openSurvey(await createFourDays(), { width: 320, hasTouch: true });
+  const { page } = open;
+  const chart = page.getByRole('slider');
+  const box = await chart.locator('svg').boundingBox();
+  if (!box) throw new Error('The chart has no size.');
+  const at = (bar: number) => [box.x + ((bar + 0.5) * box.width) / 4, box.y + box.height / 3] as const;
+  const readout = page.locator('.readout');
+  await page.touchscreen.tap(...at(1));
+  await expect.poll(() => readout.textContent()).toBe('2 Mar 2026: 1 participant, 2 answers');
+  await page.mouse.move(...at(2));
+  await expect.poll(() => readout.textContent()).toBe('3 Mar 2026: 0 participants, 0 answers');
+  await chart.press('ArrowRight');
+  expect(await chart.getAttribute('aria-valuetext')).toBe('4 Mar 2026: 2 participants, 2 answers');
+  await chart.press('Home');
+  expect(await chart.getAttribute('aria-valuetext')).toBe('1 Mar 2026: 3 participants, 3 answers');
+  expect(await readout.textContent()).toBe('1 Mar 2026: 3 participants, 3 answers');
+  expect(await selectedDays(open)).toEqual(['', '', 0]);
+  expectNoProblems(open);
+});
+
+test('a drag over bars selects their days for the download, as do arrow keys with Shift', async () => {
+  await using open = await openSurvey(await createFourDays(), { timezoneId: 'Pacific/Auckland' }); // 13 hours ahead of UTC
+  const { page } = open;
+  const chart = page.getByRole('slider');
+  const box = await chart.locator('svg').boundingBox();
+  if (!box) throw new Error('The chart has no size.');
+  const move = (bar: number) => page.mouse.move(box.x + ((bar + 0.5) * box.width) / 4, box.y + 20);
+  await move(2);
+  await page.mouse.down();
+  await move(1);
+  expect(await selectedDays(open)).toEqual(['', '', 2]);
+  await page.mouse.up();
+  expect(await selectedDays(open)).toEqual(['2026-03-02', '2026-03-03', 2]);
+  await page.getByText('Selected: 1 participant, 2 answers', { exact: true }).waitFor();
+  expect(new URL(page.url()).searchParams.get('since')).toBe('2026-03-01T11:00:00.000Z');
+
+  await chart.press('Escape');
+  expect(await selectedDays(open)).toEqual(['', '', 0]);
+  await chart.press('End');
+  await chart.press('Shift+ArrowLeft');
+  expect(await selectedDays(open)).toEqual(['2026-03-03', '2026-03-04', 2]);
+  await page.getByText('Selected: 2 participants, 2 answers', { exact: true }).waitFor();
+
+  await page.getByLabel('From', { exact: true }).fill('2026-03-04'); // the chart follows the form
+  expect(await selectedDays(open)).toEqual(['2026-03-04', '2026-03-04', 3]);
+  expectNoProblems(open);
+});
+
 test('shows the days of UTC, and names it, if the service does not know the reader’s time zone', async () => {
   const survey = await create();
   await addResponses(survey, [{ timestamp: '2026-03-01T23:30:00Z' }]);
   await using open = await openSurvey(survey, { timezoneId: 'GMT+3' });
-  await open.page.getByText('Answers per day (in the time zone UTC)').waitFor();
+  await open.page.getByText('Participants per day (in the time zone UTC)').waitFor();
   await open.page.getByText('Times are in the time zone +03:00.', { exact: true }).waitFor();
-  await open.page.getByRole('img', { name: 'from 1 Mar 2026 to 1 Mar 2026' }).waitFor();
+  await open.page.getByRole('slider', { name: 'from 1 Mar 2026 to 1 Mar 2026' }).waitFor();
   await open.page.getByText('2 Mar 2026, 02:30').first().waitFor();
   expectNoProblems(open, /status of 400/);
 });
 
-test('lists the questions with their numbers, 50 at a time, and finds one of 1,200', async () => {
+test('lists the questions with the share of participants who answered, 50 at a time, and finds one of 1,200', async () => {
   const survey = await create();
   await addMany(survey, 2600, 60, 1200);
   const expected = await sql<{ text: string; ref: string; responses: string; participants: string }>(
@@ -120,12 +195,18 @@ test('lists the questions with their numbers, 50 at a time, and finds one of 1,2
      from responses where surveyid = any($1::uuid[]) group by 1, 2, question_idx order by question_idx`,
     [survey.forms.map(({ id }) => id)],
   );
-  const lines = expected.map(({ text, ref, responses, participants }) => [
+  const [{ all } = { all: 0 }] = await sql<{ all: number }>(
+    'select count(distinct userid)::int as all from responses where surveyid = any($1::uuid[])',
+    [survey.forms.map(({ id }) => id)],
+  );
+  const rows = expected.map(({ text, ref, responses, participants }) => [
     text,
     `${ref} · f0`,
-    participants,
-    responses,
+    `${Math.round((100 * Number(participants)) / all)}%`,
+    counted(Number(participants), 'participant'),
+    responses === participants ? '' : counted(Number(responses), 'answer'),
   ]);
+  const lines = rows.map((row) => row.filter((text) => text !== ''));
   await using open = await openSurvey(survey);
   const questions = open.page.getByRole('region', { name: 'Questions' });
   const shown = async () => {
@@ -134,6 +215,13 @@ test('lists the questions with their numbers, 50 at a time, and finds one of 1,2
   };
   await questions.getByText('1,200 questions', { exact: true }).waitFor();
   expect(await shown()).toEqual(lines.slice(0, 50));
+  const bars = await questions
+    .locator('.share')
+    .evaluateAll((shares) =>
+      shares.map((share) => Math.round((100 * (share.firstElementChild?.clientWidth ?? 0)) / share.clientWidth)),
+    );
+  for (const [i, { participants }] of expected.slice(0, 50).entries())
+    expect(Math.abs((bars[i] ?? 0) - (100 * Number(participants)) / all)).toBeLessThan(2);
   await questions.getByRole('button', { name: 'Show more' }).click();
   expect(await shown()).toEqual(lines.slice(0, 100));
   await questions.getByLabel('Search the questions').fill('QUESTION 1021');
@@ -162,37 +250,49 @@ test('lists the choices of a question on request, as text', async () => {
   expectNoProblems(open);
 });
 
-test('shows the newest responses, older ones on request, and new ones after a check', async () => {
+test('shows the newest answers by participant, older ones on request, and new ones after a check', async () => {
   const survey = await create();
   await addMany(survey, 60, 40_000);
-  const newestFirst = async () => {
-    const rows = await sql<{ text: string }>(
-      `select question_text || '|' || coalesce(translated_response || '|Translated from:|', '') || response as text
+  /** The answers in pages of 25, the newest first, with their participants in the order of their newest answers. */
+  const pages = async () => {
+    const rows = await sql<{ userid: string; text: string }>(
+      `select userid, question_text || '|' || coalesce(translated_response || '|Translated from:|', '') || response as text
        from responses where surveyid = any($1::uuid[])
        order by timestamp desc, userid collate "C" desc, question_ref collate "C" desc, surveyid desc`,
       [survey.forms.map(({ id }) => id)],
     );
-    return rows.map(({ text }) => text);
+    return [rows.slice(0, 25), rows.slice(25, 50), rows.slice(50)].map((page) =>
+      [...Map.groupBy(page, ({ userid }) => userid)].map(([userid, of]) =>
+        [`Participant ${userid}`, counted(of.length, 'answer'), 'Form f0'].concat(of.map(({ text }) => text)),
+      ),
+    );
   };
   await using open = await openSurvey(survey);
   const newest = open.page.getByRole('region', { name: 'Newest answers' });
   const shown = async () => {
-    const texts = await newest.getByRole('listitem').locator(':scope > div:last-child').allInnerTexts();
-    return texts.map((text) => text.replaceAll(/\n+/g, '|'));
+    const people = await newest.locator('.people > li').all();
+    return Promise.all(
+      people.map(async (person) => {
+        const texts = await person.locator('.from > span, .answers > li > div').allInnerTexts();
+        return texts.map((text) => text.replaceAll(/\n+/g, '|'));
+      }),
+    );
   };
-  const expected = await newestFirst();
-  for (const count of [25, 50, 60]) {
-    await expect.poll(() => newest.getByRole('listitem').count()).toBe(count);
-    expect(await shown()).toEqual(expected.slice(0, count));
-    if (count < 60) await newest.getByRole('button', { name: 'Show more' }).click();
+  const expected = await pages();
+  for (const count of [1, 2, 3]) {
+    await expect.poll(() => newest.locator('.people').count()).toBe(count);
+    expect(await shown()).toEqual(expected.slice(0, count).flat());
+    if (count < 3) await newest.getByRole('button', { name: 'Show more' }).click();
   }
   expect(await newest.getByRole('button', { name: 'Show more' }).count()).toBe(0);
 
   await addResponses(survey, [{ timestamp: '2026-11-01T12:00:00Z', userid: 'late', response: 'New' }]);
   await newest.getByRole('button', { name: 'Check for new answers' }).click();
   await newest.getByText('late', { exact: true }).waitFor();
-  expect(await newest.getByRole('listitem').first().innerText()).toMatch(/^1 Nov 2026.*Form f0.*Question\?\s*New$/su);
-  expect(await shown()).toEqual((await newestFirst()).slice(0, 25));
+  expect(await newest.locator('.people > li').first().innerText()).toMatch(
+    /late.*Form f0.*Question\?\s*New\s*1 Nov 2026/su,
+  );
+  expect(await shown()).toEqual((await pages())[0]);
   expectNoProblems(open);
 });
 
@@ -231,54 +331,137 @@ test('shows hostile texts as text, cut, and more of them on request', async () =
   expectNoProblems(open);
 });
 
-test('moves nothing while the parts of a survey arrive, in any order', async () => {
+test.each([
+  { from: 'a link', path: pathOf, held: ['/responses/summary', '/responses/questions'] },
+  { from: 'the list', path: () => '/', held: ['/responses/questions', '/responses?'] },
+])('moves nothing while the parts of a survey arrive, opened from $from', async ({ from, path, held }) => {
   const survey = await create();
   await addMany(survey, 100, 40_000, 20);
-  await using open = await openPage(pathOf(survey));
+  await using open = await openPage(path(survey));
   const { page } = open;
-  const paths = ['/responses?', '/responses/questions', '/responses/summary'];
-  const parts = await Promise.all(paths.map((path) => hold(page, path)));
-  await enterKey(page, survey.account.key);
-  await expect.poll(() => parts.map(({ held }) => held)).toEqual([1, 1, 1]);
+  const parts = { '/responses/summary': 'slider', '/responses/questions': 'row', '/responses?': 'listitem' } as const;
+  const content = (part: string) => page.getByRole(parts[part as keyof typeof parts]).first();
+  if (from === 'the list') {
+    await enterKey(page, survey.account.key);
+    await page.getByText('100 answers').waitFor();
+  }
+  const gates = await Promise.all(held.map((part) => hold(page, part)));
+  if (from === 'the list') await page.getByRole('link', { name: survey.name }).click();
+  else await enterKey(page, survey.account.key);
+  await expect.poll(() => gates.map((gate) => gate.held)).toEqual([1, 1]);
   const shifts = await recordShifts(page);
-  const [newest, questions, summary] = parts;
-  newest?.release();
-  await page.getByRole('listitem').first().waitFor();
-  questions?.release();
+  for (const [i, gate] of gates.entries()) {
+    gate.release();
+    if (held[i] !== '/responses/questions') await content(held[i] ?? '').waitFor();
+  }
   await page.getByText('20 questions').waitFor();
-  summary?.release();
-  await page.getByRole('img', { name: 'Answers per day' }).waitFor();
   expect(await shifts()).toBe(0);
 });
 
-test('shows what to do after a survey fails to load, and tries again on request', async () => {
+test('shows what to do after a part of a survey fails to load, and tries again on request', async () => {
   const survey = await create();
   await addResponses(survey, [{}]);
   await using open = await openPage(pathOf(survey));
   const { page } = open;
-  for (const path of ['?*', '/questions*', '/summary*']) {
-    await page.route(`**/api/v1/responses${path}`, (route) => route.abort(), { times: 1 });
-  }
-  await enterKey(page, survey.account.key);
-  for (const [name, result] of [
-    ['Overview', 'Answers per day'],
-    ['Questions', 'Question?'],
-    ['Newest answers', 'Answer'],
-  ] as const) {
-    const part = page.getByRole('region', { name });
-    await part.getByText('The service cannot be reached. Check your connection, then try again.').waitFor();
+  const fail = (path: string) => page.route(`**/api/v1/responses${path}*`, (route) => route.abort(), { times: 1 });
+  const retry = async (part: Locator, result: string) => {
+    await part.getByText('The service cannot be reached. Check your connection, then try again.').first().waitFor();
     await part.getByRole('button', { name: 'Try again' }).click();
     await part.getByText(result, { exact: true }).waitFor();
     expect(await part.getByRole('button', { name: 'Try again' }).count()).toBe(0);
-  }
+  };
+  const region = (name: string) => page.getByRole('region', { name });
+  await fail('?');
+  await enterKey(page, survey.account.key);
+  await fail('/summary');
+  await fail('/questions');
+  await page.getByRole('article').getByRole('button', { name: 'Try again' }).click();
+  await retry(region('Overview'), 'Participants per day');
+  await retry(region('Questions'), 'Question?');
+  await fail('?');
+  await page.getByRole('button', { name: 'Check for new answers' }).click();
+  await retry(region('Newest answers'), 'Answer');
   expectNoProblems(open, /ERR_FAILED/);
 });
 
-test('shows that a survey has no answers', async () => {
-  await using open = await openSurvey(await create());
-  const sentence = open.page.getByText('This survey has no answers yet, or your key has no access to it.');
-  await expect.poll(() => sentence.count()).toBe(3);
-  expect(await open.page.locator('.facts dd').allTextContents()).toEqual(['0', '0', '–', '–']);
-  expect(await open.page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+test('a survey without answers is one sentence, one failed request, and a look for new ones', async () => {
+  const survey = await create();
+  await using open = await openSurvey(survey);
+  const { page } = open;
+  await page.getByText('This survey has no answers yet.', { exact: true }).waitFor();
+  expect(await page.getByRole('region', { name: /Overview|Questions|Newest/ }).count()).toBe(0);
+  expect(await page.getByRole('link', { name: 'Download answers' }).count()).toBe(0);
+  expect(open.problems).toHaveLength(1);
+
+  // The list counts it; to open it from there takes no other request that fails.
+  await page.getByRole('link', { name: 'All surveys' }).click();
+  await page.getByText('0 answers').waitFor();
+  await page.getByRole('link', { name: survey.name }).click();
+  await page.getByText('This survey has no answers yet.', { exact: true }).waitFor();
+  expect(open.problems).toHaveLength(2);
+  expectNoProblems(open);
+
+  await addResponses(survey, [{ response: 'The first' }]);
+  await page.getByRole('button', { name: 'Check again' }).click();
+  await page.getByText('The first', { exact: true }).waitFor();
+  await page.getByRole('slider', { name: 'Participants per day' }).waitFor();
+});
+
+test('a survey that the key does not have is called unknown', async () => {
+  await using open = await openPage('/?survey=Slep');
+  await enterKey(open.page, (await create()).account.key);
+  await open.page.getByText('Your key has no survey of this name.').waitFor();
+  expectNoProblems(open);
+});
+
+test('what the list has counted is shown at once, and the same numbers are counted once', async () => {
+  const survey = await create();
+  await addResponses(survey, [{ userid: 'a' }, { userid: 'b', form: 1 }]);
+  await using open = await openPage('/');
+  const { page } = open;
+  const searches: string[] = [];
+  page.on('request', (request) => {
+    const { pathname, search } = new URL(request.url());
+    if (pathname.endsWith('/summary')) searches.push(search);
+  });
+  await page.clock.install();
+  await enterKey(page, survey.account.key);
+  await page.getByText('2 answers').waitFor();
+  await page.getByRole('link', { name: survey.name }).click();
+  await page.getByRole('slider').waitFor();
+  await page.clock.runFor(1000);
+  await page.getByText('Selected: 2 participants, 2 answers', { exact: true }).waitFor();
+  await page.getByRole('region', { name: 'Questions' }).getByText('50%').first().waitFor();
+  expect(searches).toHaveLength(1);
+
+  // After a minute they are counted again; the old numbers are shown meanwhile.
+  await page.getByRole('link', { name: 'All surveys' }).click();
+  await page.getByText('2 answers').waitFor();
+  const summary = await hold(page, '/responses/summary');
+  await page.clock.runFor(61_000);
+  await page.getByRole('link', { name: survey.name }).click();
+  await page.getByText('Counting 2 answers…').waitFor();
+  expect(await page.locator('.facts dd').first().textContent()).toBe('2');
+  summary.release();
+  await page.getByRole('slider').waitFor();
+  await page.clock.runFor(1000);
+  await page.getByText('Selected: 2 participants, 2 answers', { exact: true }).waitFor();
+  expect(searches).toHaveLength(2);
+  expectNoProblems(open);
+});
+
+test('a survey that is opened while the list counts it is not counted twice', async () => {
+  const survey = await create();
+  await addResponses(survey, [{}]);
+  await using open = await openPage('/');
+  const { page } = open;
+  const summary = await hold(page, '/responses/summary');
+  await enterKey(page, survey.account.key);
+  await expect.poll(() => summary.held).toBe(1);
+  await page.getByRole('link', { name: survey.name }).click();
+  await page.getByText('Counting the answers…').waitFor();
+  summary.release();
+  await page.getByText('Selected: 1 participant, 1 answer', { exact: true }).waitFor();
+  expect(summary.held).toBe(1);
   expectNoProblems(open);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toPeriods } from '../../site/home/periods.ts';
+import { scaleTo, ticksOf, toPeriods } from '../../site/home/periods.ts';
 import { chart } from '../../site/home/texts.ts';
 
 test.each([
@@ -9,22 +9,56 @@ test.each([
   ['1980-12-31', '2026-01-01', 'year', '1980', '2026', 47],
   ['1726-12-31', '2026-01-01', 'decade', '10 years from 1720', '10 years from 2020', 31],
   ['0001-01-02', '9999-01-01', 'century', '100 years from 0', '100 years from 9900', 100],
-] as const)('the chart of responses from %s to %s has a bar for each %s', (first, last, expected, from, to, bars) => {
+] as const)('the chart from %s to %s has a bar for each %s', (first, last, expected, from, to, bars) => {
   const { unit, periods } = toPeriods([
-    { day: first, responses: 2 },
-    { day: last, responses: 3 },
+    { day: first, participants: 1, responses: 2 },
+    { day: last, participants: 2, responses: 3 },
   ]);
   expect([unit, periods.length]).toEqual([expected, bars]);
   expect([periods[0], periods.at(-1)].map((period) => chart[unit].of(period?.start ?? ''))).toEqual([from, to]);
   expect(periods.map(({ responses }) => responses)).toEqual([2, ...Array<number>(bars - 2).fill(0), 3]);
+  const dayAfter = (day = '') => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
+  expect(periods.slice(0, -1).map(({ end }) => dayAfter(end))).toEqual(periods.slice(1).map(({ start }) => start));
 });
 
 test('the responses of the days of a week, from Monday to Sunday, are added up', () => {
   const days = ['2026-01-04', '2026-01-05', '2026-01-11', '2026-01-12', '2026-12-31'];
-  const { periods } = toPeriods(days.map((day, i) => ({ day, responses: 10 ** i })));
+  const { periods } = toPeriods(days.map((day, i) => ({ day, participants: 2 ** i, responses: 10 ** i })));
   expect(periods.slice(0, 3)).toEqual([
-    { start: '2025-12-29', responses: 1 },
-    { start: '2026-01-05', responses: 110 },
-    { start: '2026-01-12', responses: 1000 },
+    { start: '2025-12-29', end: '2026-01-04', participants: 1, responses: 1 },
+    { start: '2026-01-05', end: '2026-01-11', participants: 6, responses: 110 },
+    { start: '2026-01-12', end: '2026-01-18', participants: 8, responses: 1000 },
   ]);
+});
+
+test.each([
+  ['2026-01-31', '2026-03-01', '2026-02-01 at 1/30, 2026-03-01 at 29/30'],
+  ['2026-01-01', '2026-01-31', '2026-01-01 at 0/31'],
+  ['2026-01-02', '2026-01-31', ''],
+  ['2026-01-05', '2026-06-01', '2026-02-01 at 3.857/22, 2026-03-01 at 7.857/22'],
+  ['2020-02-01', '2026-05-31', '2020-07-01 at 5/76, 2021-01-01 at 11/76'],
+  ['1726-12-31', '2026-01-01', '1750-01-01 at 3/31, 1800-01-01 at 8/31'],
+] as const)('the axis of a chart from %s to %s has marks where months begin', (first, last, expected) => {
+  const numbers = { participants: 1, responses: 1 };
+  const { periods } = toPeriods([
+    { day: first, ...numbers },
+    { day: last, ...numbers },
+  ]);
+  const marks = ticksOf(periods).map(
+    ({ at, day }) => `${day} at ${Number((at * periods.length).toFixed(3))}/${periods.length}`,
+  );
+  expect(marks.length).toBeLessThanOrEqual(12);
+  expect(marks.slice(0, 2).join(', ')).toBe(expected);
+});
+
+test.each([
+  [1, [0, 1]],
+  [3, [0, 1, 2, 3]],
+  [9, [0, 5, 10]],
+  [10, [0, 5, 10]],
+  [12, [0, 5, 10, 15]],
+  [99, [0, 50, 100]],
+  [41_000, [0, 20_000, 40_000, 60_000]],
+])('the scale of a chart whose highest bar is %i has round numbers', (most, expected) => {
+  expect(scaleTo(most)).toEqual(expected);
 });
