@@ -8,8 +8,9 @@ const SVG = 'http://www.w3.org/2000/svg';
 const LEAST_HEIGHT = 1.5;
 /** How far the pointer has to move for a drag, in CSS pixels. */
 const DRAG = 5;
-/** The part of the axis in which the name of a month does not fit. */
-const NARROW = 0.08;
+/** The part of the axis that the name of a month needs; on a phone, with its year. */
+const MONTH = 0.08;
+const MONTH_ON_PHONE = 0.25;
 /** How many bars a key moves. */
 const STEPS: Readonly<Record<string, number>> = {
   ArrowLeft: -1,
@@ -49,6 +50,8 @@ export function daysChart(days: readonly Day[], zone: string, select: (selected:
   /** The bar whose numbers are shown, and the one where a selection begins. */
   let current = last;
   let anchor = last;
+  /** Whether the current bar is marked, which it is once it has been pointed at. */
+  let isMarked = false;
 
   const caption = element('figcaption', {});
   const toggle = (Object.keys(texts.measures) as Measure[]).map((value) => {
@@ -79,9 +82,10 @@ export function daysChart(days: readonly Day[], zone: string, select: (selected:
     if (ticks.length < 2)
       return element('div', { className: 'range' }, ...[...new Set(ends)].map((end) => element('span', {}, end)));
     // The chart seldom begins with a month.
-    const begin = (ticks[0]?.at ?? 0) < NARROW ? [] : [{ at: 0, day: periods[0]?.start ?? '' }];
+    const begin = (ticks[0]?.at ?? 0) < MONTH ? [] : [{ at: 0, day: periods[0]?.start ?? '' }];
     const marks = [...begin, ...ticks].map(({ at, day }, i) => {
-      const mark = element('span', {}, at > 1 - NARROW ? '' : texts.tick(day, i === 0));
+      const className = at > 0 && at < MONTH_ON_PHONE ? 'tight' : '';
+      const mark = element('span', { className }, at > 1 - MONTH ? '' : texts.tick(day, i === 0));
       mark.style.left = `${100 * at}%`;
       return mark;
     });
@@ -122,12 +126,14 @@ export function daysChart(days: readonly Day[], zone: string, select: (selected:
   };
   /** Marks the current bar. */
   function point(): void {
-    for (const [index, bar] of [...bars.children].entries()) bar.classList.toggle('current', index === current);
+    for (const [index, bar] of [...bars.children].entries())
+      bar.classList.toggle('current', isMarked && index === current);
     plot.setAttribute('aria-valuenow', String(current + 1));
     plot.setAttribute('aria-valuetext', describe());
   }
   function pointAt(index: number): void {
     current = Math.min(last, Math.max(0, index));
+    isMarked = true;
     readout.textContent = describe();
     point();
   }
