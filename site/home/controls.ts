@@ -40,3 +40,16 @@ export function select(name: keyof typeof options, chosen: string | null): HTMLE
     ),
   );
 }
+
+/** A box for a parameter, which is `true` if it is checked. */
+export const checkBox = (
+  name: string,
+  { label, note }: { readonly label: string; readonly note: string },
+  checked: boolean,
+): HTMLElement =>
+  element(
+    'label',
+    { className: 'choice' },
+    element('input', { type: 'checkbox', name, value: 'true', checked }),
+    element('span', {}, label, ' ', element('span', { className: 'note' }, note)),
+  );

@@ -1,7 +1,7 @@
 import { element } from '../shared/dom.ts';
 import { explain, pause } from './api.ts';
 import { type Choice, choiceList } from './choices.ts';
-import { radios, select } from './controls.ts';
+import { checkBox, radios, select } from './controls.ts';
 import type { Days } from './chart.ts';
 import { dateField } from './dates.ts';
 import { metadataKeys, questionsOf, formsOf } from './offers.ts';
@@ -71,6 +71,8 @@ export function downloadForm(
     { row: lists.metadata.row, name: 'metadata', forWide: false },
   ];
   const table = element('fieldset', {}, element('legend', {}, texts.table), ...controls.map(({ row }) => row));
+  const codebook = checkBox('codebook', texts.codebook, selection.get('codebook') === 'true');
+  controls.push({ row: codebook, name: 'codebook', forWide: false });
   const state = element('p', { className: 'match', role: 'status' });
   const button = element('button', { type: 'submit', className: 'main' }, texts.download);
   const form = element(
@@ -92,6 +94,7 @@ export function downloadForm(
       {},
       element('legend', {}, texts.format),
       ...radios('format', texts.formats, selection.get('format')),
+      codebook,
     ),
     element('div', { className: 'go' }, button, state),
   );
@@ -132,7 +135,7 @@ export function downloadForm(
     }
   }
 
-  function update(): void {
+  function changed(): void {
     const chosen = read();
     const { accepts } = FORMATS[formatOf(chosen)];
     table.hidden = accepts.length === 0;
@@ -142,18 +145,18 @@ export function downloadForm(
     on.change(chosen, [since.day(), until.day()]);
   }
 
-  form.addEventListener('input', update);
+  form.addEventListener('input', changed);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     on.download(read());
   });
-  update();
+  changed();
   return {
     element: form,
     selectDays([first, last]) {
       since.setDay(first);
       until.setDay(last);
-      update();
+      changed();
     },
   };
 }

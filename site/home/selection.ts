@@ -1,12 +1,14 @@
 import type { Params } from './api.ts';
+import { dayOf } from './dates.ts';
 import type { DownloadRequest } from './downloads/manifest.ts';
 import type { RecordFormat } from './downloads/records.ts';
+import { form, moment, options as lists, selection as texts } from './texts.ts';
 
 /*
  * What to download, as in the query string of the page's URL: the API's parameters and `format`, never the key.
  */
 
-type FormatName = 'xlsx' | 'csv' | 'csv-excel' | 'ndjson' | 'codebook';
+export type FormatName = 'xlsx' | 'csv' | 'csv-excel' | 'ndjson' | 'codebook';
 
 interface Format {
   /** Of the endpoint, below the base path. */
@@ -21,6 +23,9 @@ interface Format {
   readonly adds?: Params;
 }
 
+/** Of the survey's name in a file name: even if each has 4 bytes, file systems take it. */
+const MOST_CHARACTERS = 50;
+
 const FILTERS = ['since', 'until', 'shortcode', 'question_ref', 'userid'];
 const TABLE = ['layout', 'metadata'];
 /** Parameters of the wide layout that can leave out participants. */
@@ -30,7 +35,7 @@ const WIDE = ['value', 'columns', ...LEAVE_OUT];
 
 /** The formats, by their names in the URL. The first is the default. */
 export const FORMATS: Readonly<Record<FormatName, Format>> = {
-  xlsx: { path: '/responses/xlsx', file: 'responses.xlsx', format: 'other', accepts: [...TABLE, ...WIDE] },
+  xlsx: { path: '/responses/xlsx', file: 'responses.xlsx', format: 'other', accepts: [...TABLE, ...WIDE, 'codebook'] },
   csv: { path: '/responses/csv', file: 'responses.csv', format: 'csv', accepts: [...TABLE, ...WIDE] },
   'csv-excel': {
     path: '/responses/csv',
@@ -91,6 +96,55 @@ export function downloadRequestOf(selection: URLSearchParams): DownloadRequest &
     path,
     params: [...filtersOf(selection), ...options, ...adds],
     format: format === 'csv' && isWide(selection) ? 'wide' : format,
+    name: fileNameOf(selection),
     file,
   };
 }
+
+/**
+ * The name of the file that a selection describes: the survey, the layout, and the day in the reader's zone. Windows takes it: it
+ * has letters, digits, `-` and `_` only, is never one of the reserved names, such as `con`, and ends with its extension.
+ */
+function fileNameOf(selection: URLSearchParams): string {
+  const name = formatOf(selection);
+  const { file, accepts } = FORMATS[name];
+  const survey = (selection.get('survey') ?? '')
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, '-');
+  const short =
+    Array.from(survey)
+      .slice(0, MOST_CHARACTERS)
+      .join('')
+      .replace(/^-+|-+$/g, '') || 'survey';
+  const layout = accepts.includes('layout') ? (isWide(selection) ? 'wide' : 'long') : name;
+  return `${short}_${layout}_${dayOf(new Date())}.${file.split('.').at(-1)}`;
+}
+
+/** What distinguishes a file from others of its survey: the format, the layout, and the other parameters. */
+export function describe({ path, params }: DownloadRequest): string {
+  const has = (pair: Params[number]) => params.some(([name, value]) => name === pair[0] && value === pair[1]);
+  const formats = Object.entries(FORMATS) as [FormatName, Format][];
+  const [format = 'xlsx', { accepts = [] } = {}] =
+    formats.findLast(([, one]) => one.path === path && (one.adds ?? []).every(has)) ?? [];
+  const layout = has(['layout', 'wide']) ? 'wide' : 'long';
+  const labels: Readonly<Record<string, { readonly label: string; readonly choices?: Record<string, string> }>> = {
+    ...form.lists,
+    ...lists,
+    ...texts.filters,
+  };
+  const parts = Object.entries(labels).flatMap(([name, { label, choices }]) => {
+    const values = params
+      .filter(([other]) => other === name)
+      .map(([, value]) => choices?.[value] ?? shown(name, value));
+    return values.length > 0 ? [texts.filter(label, values)] : [];
+  });
+  return [
+    form.formats[format].label,
+    ...(accepts.includes('layout') ? [form.layouts[layout].label] : []),
+    ...parts,
+  ].join(' · ');
+}
+
+const shown = (name: string, value: string) =>
+  (name === 'since' || name === 'until') && !Number.isNaN(Date.parse(value)) ? moment(value) : value;

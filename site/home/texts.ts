@@ -191,7 +191,10 @@ export const form = {
   everyone: 'All participants',
   format: 'File format',
   formats: {
-    xlsx: { label: 'Excel workbook', note: 'Opens in Excel and LibreOffice. IDs keep all their digits.' },
+    xlsx: {
+      label: 'Excel workbook',
+      note: 'Opens in Excel and LibreOffice. Every cell is text, so IDs keep all their digits; turn numbers into numbers there.',
+    },
     csv: { label: 'CSV', note: 'For R, Python, Stata and SPSS.' },
     'csv-excel': {
       label: 'CSV for Excel',
@@ -226,6 +229,7 @@ export const form = {
       note: 'Leaves out a participant if any of their answers lacks a metadata key you choose. Choose one that only real participants have.',
     },
   },
+  codebook: { label: 'With the codebook', note: 'A second sheet with the text of each question.' },
   counting: 'Counting…',
   /** What the file will have. */
   match(found: { readonly responses: number; readonly participants: number; readonly left_out: number }) {
@@ -239,6 +243,20 @@ export const form = {
     return `${leftOut === 1 ? 'The only participant' : `All ${participants(leftOut)}`} ${verb} left out. Change the selection.`;
   },
   download: 'Download',
+};
+
+/** What a download has been selected by. */
+export const selection = {
+  filters: {
+    since: { label: 'From' },
+    until: { label: 'Before' },
+    userid: { label: 'Participant' },
+    codebook: { label: 'Second sheet', choices: { true: 'codebook' } },
+  },
+  filter: (label: string, values: readonly string[]) => {
+    const others = values.length > 3 ? ` and ${number(values.length - 3)} more` : '';
+    return `${label}: ${values.slice(0, 3).join(', ')}${others}`;
+  },
 };
 
 /** Lists to select one value from, by parameter. The default has an empty value. */

@@ -140,7 +140,7 @@ describe('the number of matching answers, the link and the program', () => {
     await page.getByLabel('Participant ID').fill('');
     await page.getByRole('group', { name: 'Leave out testers' }).getByLabel('tester').check();
     await expectNumber('All 7 participants are left out. Change the selection.');
-    await page.getByLabel('Codebook').check();
+    await page.getByRole('radio', { name: 'Codebook' }).check();
     await expectNumber('Selected: 7 participants, 240 answers');
     expect(await download.isDisabled()).toBe(false);
     expect(opened.problems).toEqual([]);
@@ -170,7 +170,7 @@ describe('the number of matching answers, the link and the program', () => {
     await page.getByText('Code and link for this selection').click();
     const curl = page.getByRole('group', { name: 'curl' });
     expect(await curl.textContent()).not.toMatch(/layout|value/);
-    await page.getByLabel('Codebook').check();
+    await page.getByRole('radio', { name: 'Codebook' }).check();
     expect(await page.getByLabel('If several forms ask the same question', { exact: true }).isVisible()).toBe(true);
     expect(await page.getByLabel('One row per participant').isVisible()).toBe(false);
     await page.getByLabel('CSV For R').check();

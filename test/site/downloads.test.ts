@@ -117,7 +117,7 @@ test('a complete file can be saved again until it is removed', async () => {
   const { page } = open;
   const file = await saved(page, () => press(page, 'Download'));
   await expectFile(file, 'csv', { layout: 'wide' });
-  expect(file.name).toMatch(/^responses_.*Z\.csv$/);
+  expect(file.name).toMatch(/^étude-1-script-مسح_wide_\d{4}-\d\d-\d\d\.csv$/);
   await card(page)
     .getByText(/^Complete: 7 rows, /)
     .waitFor();

@@ -10,6 +10,8 @@ let cards = 0;
 
 interface CardOptions {
   readonly survey: string;
+  /** The format, the layout and the filters. */
+  readonly about: string;
   /** About the whole download, or empty. */
   readonly note: string;
   /** Called by the first button, whose label `stopped` sets. */
@@ -32,7 +34,7 @@ interface Card {
 }
 
 /** One download in the list: its name, its state, and two buttons. */
-export function createCard({ survey, note, act, remove, announce }: CardOptions): Card {
+export function createCard({ survey, about, note, act, remove, announce }: CardOptions): Card {
   const id = `download-${cards++}`;
   const file = element('span', { className: 'note' });
   const bar = element('progress', { 'aria-label': texts.progress(survey) });
@@ -45,6 +47,7 @@ export function createCard({ survey, note, act, remove, announce }: CardOptions)
     element('p', { id, className: 'what' }, element('bdi', {}, survey), file),
     bar,
     text,
+    element('p', { className: 'note', dir: 'auto' }, about),
     note === '' ? undefined : element('p', { className: 'note' }, note),
     element('div', { className: 'buttons' }, action, removal),
   );

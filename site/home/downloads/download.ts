@@ -6,6 +6,7 @@ import type { Manifest } from './manifest.ts';
 import type { Storage } from './storage.ts';
 import { MissingRows, type Progress, canContinue, transfer } from './transfer.ts';
 import { size } from '../../shared/size.ts';
+import { describe } from '../selection.ts';
 
 const RENDER_MS = 250;
 
@@ -38,6 +39,7 @@ export function createDownload({ api, storage, manifest, announce, onRemove }: D
   let stopped: Promise<void> | undefined;
   const card = createCard({
     survey,
+    about: describe(manifest.order),
     note: storage.isKept ? '' : texts.inMemory,
     act: () => (manifest.isComplete ? void handOver().catch(fail) : run()),
     remove: () => {

@@ -10,6 +10,8 @@ export interface DownloadRequest {
   readonly params: Params;
   /** CSV in the long layout and NDJSON are counted, and continued after an interruption. */
   readonly format: RecordFormat;
+  /** Of the file; by default, the one that the service gives it. */
+  readonly name?: string;
 }
 
 /** What is stored of a download, with its parts: as JSON, which a later version of the page may read. */

@@ -92,7 +92,7 @@ export async function transfer({ api, storage, manifest, signal, onProgress }: T
       if (manifest.after !== '') params.push(['after', manifest.after]);
       const response = await api.open(request.path, params, AbortSignal.any([signal, stall.signal]));
       if (manifest.after === '') {
-        manifest.name = fileName(response);
+        manifest.name = request.name ?? fileName(response);
         manifest.type = response.headers.get('Content-Type') ?? '';
       }
       const count = response.headers.get('X-Total-Count');
