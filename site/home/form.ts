@@ -5,6 +5,7 @@ import { checkBox, radios, select } from './controls.ts';
 import type { Days } from './chart.ts';
 import { dateField } from './dates.ts';
 import { metadataKeys, questionsOf, formsOf } from './offers.ts';
+import { previewView } from './preview.ts';
 import { FORMATS, countedOf, formatOf, isWide } from './selection.ts';
 import type { Session } from './session.ts';
 import { type options, form as texts } from './texts.ts';
@@ -73,6 +74,7 @@ export function downloadForm(
   const table = element('fieldset', {}, element('legend', {}, texts.table), ...controls.map(({ row }) => row));
   const codebook = checkBox('codebook', texts.codebook, selection.get('codebook') === 'true');
   controls.push({ row: codebook, name: 'codebook', forWide: false });
+  const preview = previewView(api, read, signal);
   const state = element('p', { className: 'match', role: 'status' });
   const button = element('button', { type: 'submit', className: 'main' }, texts.download);
   const form = element(
@@ -96,7 +98,7 @@ export function downloadForm(
       ...radios('format', texts.formats, selection.get('format')),
       codebook,
     ),
-    element('div', { className: 'go' }, button, state),
+    element('div', { className: 'go' }, button, preview.button, state),
   );
 
   /** The form's selection, without defaults. `downloadRequestOf` drops the parameters that the format does not accept. */
@@ -141,6 +143,8 @@ export function downloadForm(
     table.hidden = accepts.length === 0;
     for (const { row, name, forWide } of controls)
       row.hidden = !accepts.includes(name) || (forWide && !isWide(chosen) && accepts.includes('layout'));
+    preview.clear();
+    preview.button.hidden = formatOf(chosen) === 'ndjson';
     void count(chosen);
     on.change(chosen, [since.day(), until.day()]);
   }
@@ -152,7 +156,7 @@ export function downloadForm(
   });
   changed();
   return {
-    element: form,
+    element: element('div', {}, form, preview.element),
     selectDays([first, last]) {
       since.setDay(first);
       until.setDay(last);

@@ -259,6 +259,16 @@ export const selection = {
   },
 };
 
+export const preview = {
+  show: 'Preview',
+  loading: 'Loading the first rows…',
+  label: 'First rows of the file',
+  found: (rows: number, isWhole: boolean, columns: number) =>
+    `${isWhole ? `All ${counted(rows, 'row', 'rows')}` : `The first ${number(rows)} rows`} of the file, which has ${counted(columns, 'column', 'columns')}.`,
+  cut: (most: number, columns: number) =>
+    columns > most ? `Only the first ${number(most)} columns are shown here.` : '',
+};
+
 /** Lists to select one value from, by parameter. The default has an empty value. */
 export const options = {
   value: {

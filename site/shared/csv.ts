@@ -1,6 +1,8 @@
 /* Reads the CSV that the service writes. `npm run verify` and the tests use it too. */
 
 const [LF, QUOTE, COMMA] = [10, 34, 44];
+/** No record of the service is longer. */
+const MOST_BYTES = 64_000_000;
 
 /**
  * Finds the ends of records while a file arrives.
@@ -26,6 +28,43 @@ export function createRecordEnds(hasQuotes = true): (chunk: Uint8Array) => numbe
     return ends;
   };
 }
+
+/**
+ * Reads the complete records of a CSV file, each with its LF, in batches. What follows the last LF is left out.
+ *
+ * @param file is never held as a whole; it is cancelled if not all records are taken
+ * @throws RangeError if a record has more than 64 MB, as files that are no CSV can
+ */
+export async function* recordsOf(
+  file: ReadableStream<Uint8Array<ArrayBuffer>>,
+): AsyncGenerator<Uint8Array<ArrayBuffer>[]> {
+  const endsIn = createRecordEnds();
+  const reader = file.getReader();
+  let incomplete: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const records: Uint8Array<ArrayBuffer>[] = [];
+      let start = 0;
+      for (const end of endsIn(value)) {
+        const record = value.subarray(start, end);
+        records.push(size === 0 ? record : await join([...incomplete, record]));
+        [start, size, incomplete] = [end, 0, []];
+      }
+      incomplete.push(value.slice(start));
+      size += value.length - start;
+      if (size > MOST_BYTES) throw new RangeError('a record is too long');
+      yield records;
+    }
+  } finally {
+    void reader.cancel().catch(() => {});
+  }
+}
+
+const join = async (pieces: readonly Uint8Array<ArrayBuffer>[]) =>
+  new Uint8Array(await new Blob([...pieces]).arrayBuffer());
 
 /**
  * Reads the cells of a record.
