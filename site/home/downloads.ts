@@ -1,6 +1,6 @@
 import { element } from '../shared/dom.ts';
 import type { Api } from './api.ts';
-import { type Download, createDownload } from './downloads/download.ts';
+import { type Download, type DownloadOptions, createDownload } from './downloads/download.ts';
 import type { DownloadRequest, Manifest } from './downloads/manifest.ts';
 import { type Storage, createStorage, leftStorages } from './downloads/storage.ts';
 import { downloads as texts } from './texts.ts';
@@ -13,8 +13,8 @@ const SAVING_MS = 3600 * 1000;
 /** The downloads of an account: those in progress, those that are complete, and those that can be continued. */
 export interface Downloads {
   readonly element: HTMLElement;
-  /** Starts a download. */
-  readonly start: (request: DownloadRequest) => Promise<void>;
+  /** Starts a download. @param update makes the file from an older one */
+  readonly start: (request: DownloadRequest, update?: DownloadOptions['update']) => Promise<void>;
   /** Stops all downloads. What has arrived stays, to be continued. */
   readonly stop: () => void;
   /**
@@ -31,11 +31,12 @@ export function createDownloads({ api, email }: { readonly api: Api; readonly em
   const all = new Set<Download>();
   let isStopped = false;
 
-  function add(storage: Storage, manifest: Manifest): Download {
+  function add(storage: Storage, manifest: Manifest, update?: DownloadOptions['update']): Download {
     const download = createDownload({
       api,
       storage,
       manifest,
+      update,
       announce: (text) => (status.textContent = text),
       onRemove: () => {
         all.delete(download);
@@ -64,10 +65,10 @@ export function createDownloads({ api, email }: { readonly api: Api; readonly em
   return {
     element: element('section', { className: 'downloads', 'aria-label': texts.region }, list, status),
 
-    async start(request) {
+    async start(request, update) {
       const storage = await createStorage();
       if (isStopped) return storage.remove();
-      return add(storage, {
+      const manifest = {
         email,
         order: request,
         time: Date.now(),
@@ -80,7 +81,8 @@ export function createDownloads({ api, email }: { readonly api: Api; readonly em
         name: '',
         type: '',
         isComplete: false,
-      }).run();
+      };
+      return add(storage, manifest, update).run();
     },
 
     stop() {

@@ -6,9 +6,11 @@ import type { Days } from './chart.ts';
 import { dateField } from './dates.ts';
 import { metadataKeys, questionsOf, formsOf } from './offers.ts';
 import { previewView } from './preview.ts';
-import { FORMATS, countedOf, formatOf, isWide } from './selection.ts';
+import { FORMATS, countedOf, formatOf, isWide, updateRequestOf } from './selection.ts';
 import type { Session } from './session.ts';
 import { type options, form as texts } from './texts.ts';
+import { updateFile } from './update/update.ts';
+import { updateView } from './update/view.ts';
 
 /** The delay after the last change before responses are counted. */
 const REST_MS = 400;
@@ -32,7 +34,7 @@ interface DownloadForm {
  * @param selection shown at first, with `survey`
  */
 export function downloadForm(
-  { api }: Session,
+  { api, downloads }: Session,
   selection: URLSearchParams,
   signal: AbortSignal,
   on: FormEvents,
@@ -150,13 +152,16 @@ export function downloadForm(
   }
 
   form.addEventListener('input', changed);
+  const update = updateView((file) => {
+    void downloads.start(updateRequestOf(read()), (options) => updateFile(file, options));
+  }, signal);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     on.download(read());
   });
   changed();
   return {
-    element: element('div', {}, form, preview.element),
+    element: element('div', {}, form, preview.element, update),
     selectDays([first, last]) {
       since.setDay(first);
       until.setDay(last);

@@ -101,6 +101,15 @@ export function downloadRequestOf(selection: URLSearchParams): DownloadRequest &
   };
 }
 
+/** The whole CSV file in the long layout, to bring an older one up to date. */
+export const updateRequestOf = (selection: URLSearchParams): DownloadRequest => ({
+  survey: selection.get('survey') ?? '',
+  path: FORMATS.csv.path,
+  params: [...filtersOf(selection), ...pickFrom(selection, ['metadata'])],
+  format: 'other', // it cannot be continued after the page is closed
+  name: fileNameOf(new URLSearchParams({ survey: selection.get('survey') ?? '', format: 'csv' })),
+});
+
 /**
  * The name of the file that a selection describes: the survey, the layout, and the day in the reader's zone. Windows takes it: it
  * has letters, digits, `-` and `_` only, is never one of the reserved names, such as `con`, and ends with its extension.

@@ -269,6 +269,49 @@ export const preview = {
     columns > most ? `Only the first ${number(most)} columns are shown here.` : '',
 };
 
+export const update = {
+  title: 'Bring my file up to date',
+  lead: 'Do you have an older CSV file of this selection, with one row per answer? Drop it on this page, or choose it. Only the days that have changed since are downloaded, and you get the whole file as if you had downloaded it again. Your file stays on this device.',
+  label: 'Older CSV file',
+  oneFile: 'Drop one file at a time.',
+  reading: (read: string, all: string) => `Comparing your file with the survey: ${read} of ${all}`,
+  downloading: (first: number, last: number, all: number) =>
+    `Downloading what has changed: ${first === last ? `day ${number(first)}` : `days ${number(first)} to ${number(last)}`} of ${number(all)}`,
+  done: (found: {
+    readonly unchanged: number;
+    readonly changed: number;
+    readonly fresh: number;
+    readonly gone: number;
+    readonly responses: number;
+    readonly size: string;
+    readonly downloaded: string;
+  }) =>
+    `Up to date. Days: ${number(found.unchanged)} unchanged, ${number(found.changed)} changed, ${number(found.fresh)} new, ${number(found.gone)} gone. The file has ${counted(found.responses, 'answer', 'answers')}, ${found.size}; ${found.downloaded} of it was downloaded.`,
+  /** Why a file is refused, by its kind. */
+  others: {
+    gz: 'This file is compressed. Unpack it, then drop the CSV file that is in it.',
+    workbook: 'This is an Excel workbook. Only a CSV file with one row per answer can be brought up to date.',
+    excel:
+      'This file is “CSV for Excel”, which changes the data. Only the format “CSV” can be brought up to date: download it once.',
+    wide: 'This file has one row per participant. Only a CSV file with one row per answer can be brought up to date.',
+  },
+  notOurs:
+    'This is not a CSV file that was downloaded here with one row per answer, or another program has changed it.',
+  damaged: (row: number) =>
+    `Row ${number(row)} of this file is damaged, or another program has changed it. Download the file again.`,
+  sorted: (row: number) =>
+    `The rows of this file are in another order (row ${number(row)}). Use the file as it was downloaded.`,
+  otherSurvey: 'This file is of another survey.',
+  otherColumns: (keys: readonly string[]) =>
+    `This file has other columns than the selection. Under “More columns”, choose ${keys.length === 0 ? 'none' : `exactly these: ${keys.join(', ')}`}. Then drop the file again.`,
+  wider:
+    'This file has answers that are not selected above. Choose the same dates, forms, questions and participant as when you downloaded it, then drop the file again.',
+  narrower:
+    'This file has only a part of what is selected above. Choose the same forms, questions and participant as when you downloaded it, then drop the file again.',
+  unreadable: 'The file cannot be read. It may have been changed, moved or deleted. Choose it again.',
+  changing: 'The answers keep changing while they are downloaded. Try again later.',
+};
+
 /** Lists to select one value from, by parameter. The default has an empty value. */
 export const options = {
   value: {

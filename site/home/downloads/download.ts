@@ -4,16 +4,20 @@ import { answers, downloads as texts } from '../texts.ts';
 import { amount, createCard } from './card.ts';
 import type { Manifest } from './manifest.ts';
 import type { Storage } from './storage.ts';
-import { MissingRows, type Progress, canContinue, transfer } from './transfer.ts';
+import { MissingRows, type Progress, type TransferOptions, canContinue, transfer } from './transfer.ts';
 import { size } from '../../shared/size.ts';
+import { Refused } from '../update/refused.ts';
+import type { Updated } from '../update/update.ts';
 import { describe } from '../selection.ts';
 
 const RENDER_MS = 250;
 
-interface DownloadOptions {
+export interface DownloadOptions {
   readonly api: Api;
   readonly storage: Storage;
   readonly manifest: Manifest;
+  /** Makes the file from an older one. By default, all of it is downloaded. */
+  readonly update?: ((options: TransferOptions) => Promise<Updated>) | undefined;
   /** To screen readers. */
   readonly announce: (text: string) => void;
   /** Called when the user removes it. */
@@ -32,9 +36,10 @@ export interface Download {
   readonly remove: () => Promise<void>;
 }
 
-export function createDownload({ api, storage, manifest, announce, onRemove }: DownloadOptions): Download {
+export function createDownload({ api, storage, manifest, update, announce, onRemove }: DownloadOptions): Download {
   const { survey } = manifest.order;
   const controller = new AbortController();
+  let updated: Updated | undefined;
   let running: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
   const card = createCard({
@@ -55,6 +60,7 @@ export function createDownload({ api, storage, manifest, announce, onRemove }: D
   function fail(error: unknown): void {
     let reason = explain(error);
     if (error instanceof MissingRows) reason = texts.missing(manifest.rows, manifest.total ?? 0);
+    else if (error instanceof Refused) reason = error.message;
     else if (error instanceof DOMException && error.name === 'QuotaExceededError') reason = texts.full;
     else if (error instanceof DOMException) {
       reason = texts.unstored;
@@ -67,7 +73,8 @@ export function createDownload({ api, storage, manifest, announce, onRemove }: D
 
   /** Hands the file over to the browser, which reads the parts while it saves them. */
   async function handOver(): Promise<void> {
-    const file = new Blob(await storage.parts(manifest.parts), { type: manifest.type });
+    const file = updated?.file ?? new Blob(await storage.parts(manifest.parts), { type: manifest.type });
+    await file.slice(0, 1).arrayBuffer(); // fails if a file that was brought up to date has changed since
     if (file.size !== manifest.bytes) throw new DOMException('a part is damaged', 'DataError');
     save(file, manifest.name);
   }
@@ -91,11 +98,15 @@ export function createDownload({ api, storage, manifest, announce, onRemove }: D
         progress = now;
         if (hasChanged) card.running(now);
       };
-      await transfer({ api, storage, manifest, signal, onProgress });
+      const options = { api, storage, manifest, signal, onProgress };
+      if (update) {
+        updated = await update(options);
+        Object.assign(manifest, { bytes: updated.file.size, name: manifest.order.name });
+      } else await transfer(options);
       await handOver();
       Object.assign(manifest, { isComplete: true, time: Date.now() });
       await storage.writeManifest(manifest);
-      const text = completeText(manifest);
+      const text = updated?.text ?? completeText(manifest);
       card.stopped(`${text} ${texts.where}`, texts.save, manifest);
       announce(`${survey}: ${text}`);
     } catch (error) {

@@ -21,9 +21,11 @@ export interface Progress extends Readonly<Pick<Manifest, 'bytes' | 'rows' | 'to
   readonly name: string;
   /** The last three are reasons to wait before the next request. */
   readonly state: 'running' | 'lost' | 'restarting' | 'busy';
+  /** While it runs, in place of how much has arrived. */
+  readonly text?: string;
 }
 
-interface TransferOptions {
+export interface TransferOptions {
   readonly api: Api;
   readonly storage: Storage;
   /** Changed in place, and stored with every part. */

@@ -1,0 +1,43 @@
+import type { Params } from '../api.ts';
+import { update as texts } from '../texts.ts';
+import { type Digests, dayOf } from './digest.ts';
+import type { Contents } from './file.ts';
+import { Refused } from './refused.ts';
+
+/* Whether a file is of the selection. These functions throw Refused. */
+
+/** The columns of metadata, in any order. */
+export function checkKeys(keys: readonly string[], params: Params): void {
+  const chosen = params.filter(([name]) => name === 'metadata').map(([, value]) => value);
+  const [own, wanted] = [keys, new Set(chosen)].map((names) => [...names].toSorted().join('\n'));
+  if (own !== wanted) throw new Refused(texts.otherColumns(keys));
+}
+
+/** Whether all responses of the file are ones that the filters select. */
+export function checkContents({ first, last, values, isForeign }: Contents, params: Params): void {
+  if (isForeign) throw new Refused(texts.otherSurvey);
+  for (const [name, found] of Object.entries(values)) {
+    const chosen = params.filter(([other]) => other === name).map(([, value]) => value);
+    if (chosen.length > 0 && [...found].some((value) => !chosen.includes(value ?? ''))) throw new Refused(texts.wider);
+  }
+  const [since = '', until = ''] = ['since', 'until'].map((name) => params.find(([other]) => other === name)?.[1]);
+  if (Date.parse(first) < Date.parse(since) || Date.parse(last) >= Date.parse(until)) throw new Refused(texts.wider);
+}
+
+/** Whether the file was made with `safe`, or with other filters: then digests differ that are equal with these. */
+export async function checkSelection(
+  { days, values }: Contents,
+  digests: Digests['digests'],
+  filters: Params,
+  request: (more: Params) => Promise<Digests>,
+): Promise<void> {
+  const equal = (remote: Digests['digests'], digest: 'digest' | 'unescaped') =>
+    remote.filter((day) => days.get(dayOf(day))?.[digest] === day.digest).length;
+  if (equal(digests, 'unescaped') > equal(digests, 'digest')) throw new Refused(texts.others.excel);
+  if (equal(digests, 'digest') > 0 || days.size < 2) return;
+  const narrower = Object.entries(values).flatMap(([name, found]): Params => {
+    const isChosen = found.size <= (name === 'userid' ? 1 : 50) && !filters.some(([other]) => other === name);
+    return isChosen ? [...found].map((value) => [name, value ?? '']) : [];
+  });
+  if (narrower.length > 0 && equal((await request(narrower)).digests, 'digest') > 1) throw new Refused(texts.narrower);
+}
