@@ -1,8 +1,8 @@
 import { element } from '../shared/dom.ts';
 
 const pad = (value: number) => String(value).padStart(2, '0');
-/** A day in the reader's zone, YYYY-MM-DD, as in date fields. */
-export const dayOf = (date: Date) => `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
+/** The value of a date field, in the reader's zone. */
+const dayOf = (date: Date) => `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
 
 interface DateField {
   readonly row: HTMLElement;

@@ -1,7 +1,7 @@
 import type { Params } from './api.ts';
-import { dayOf } from './dates.ts';
 import type { DownloadRequest } from './downloads/manifest.ts';
 import type { RecordFormat } from './downloads/records.ts';
+import { fileName } from './file-name.ts';
 import { form, moment, options as lists, selection as texts } from './texts.ts';
 
 /*
@@ -22,9 +22,6 @@ interface Format {
   /** Parameters that are always sent. */
   readonly adds?: Params;
 }
-
-/** Of the survey's name in a file name: even if each has 4 bytes, file systems take it. */
-const MOST_CHARACTERS = 50;
 
 const FILTERS = ['since', 'until', 'shortcode', 'question_ref', 'userid'];
 const TABLE = ['layout', 'metadata'];
@@ -91,12 +88,14 @@ export function downloadRequestOf(selection: URLSearchParams): DownloadRequest &
   const options = pickFrom(selection, accepts).filter(
     ([option]) => isWide(selection) || !accepts.includes('layout') || !WIDE.includes(option),
   );
+  const survey = selection.get('survey') ?? '';
+  const layout = isWide(selection) ? 'wide' : 'long';
   return {
-    survey: selection.get('survey') ?? '',
+    survey,
     path,
     params: [...filtersOf(selection), ...options, ...adds],
     format: format === 'csv' && isWide(selection) ? 'wide' : format,
-    name: fileNameOf(selection),
+    name: fileName(survey, accepts.includes('layout') ? layout : name, file),
     file,
   };
 }
@@ -107,28 +106,8 @@ export const updateRequestOf = (selection: URLSearchParams): DownloadRequest => 
   path: FORMATS.csv.path,
   params: [...filtersOf(selection), ...pickFrom(selection, ['metadata'])],
   format: 'other', // it cannot be continued after the page is closed
-  name: fileNameOf(new URLSearchParams({ survey: selection.get('survey') ?? '', format: 'csv' })),
+  name: fileName(selection.get('survey') ?? '', 'long', FORMATS.csv.file),
 });
-
-/**
- * The name of the file that a selection describes: the survey, the layout, and the day in the reader's zone. Windows takes it: it
- * has letters, digits, `-` and `_` only, is never one of the reserved names, such as `con`, and ends with its extension.
- */
-function fileNameOf(selection: URLSearchParams): string {
-  const name = formatOf(selection);
-  const { file, accepts } = FORMATS[name];
-  const survey = (selection.get('survey') ?? '')
-    .normalize('NFC')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{M}\p{N}]+/gu, '-');
-  const short =
-    Array.from(survey)
-      .slice(0, MOST_CHARACTERS)
-      .join('')
-      .replace(/^-+|-+$/g, '') || 'survey';
-  const layout = accepts.includes('layout') ? (isWide(selection) ? 'wide' : 'long') : name;
-  return `${short}_${layout}_${dayOf(new Date())}.${file.split('.').at(-1)}`;
-}
 
 /** What distinguishes a file from others of its survey: the format, the layout, and the other parameters. */
 export function describe({ path, params }: DownloadRequest): string {

@@ -34,7 +34,7 @@ async function openSurveys(): Promise<OpenPage> {
   return opened;
 }
 
-/** A survey with all its parts, a complete download, and one that is running. */
+/** A survey with all its parts, a preview, a file that was refused, a complete download, and one that is running. */
 async function openSurvey(): Promise<OpenPage> {
   const survey = await createSurvey(await createAccount(), LONG, 2);
   await addResponses(
@@ -58,6 +58,12 @@ async function openSurvey(): Promise<OpenPage> {
     .getByRole('region', { name: 'Downloads' })
     .getByText(/^Complete: /)
     .waitFor();
+  await page.getByRole('button', { name: 'Preview' }).click();
+  await page.getByRole('group', { name: 'First rows of the file' }).waitFor();
+  await page
+    .getByLabel('Older CSV file')
+    .setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from('') });
+  await page.getByText('This is not a CSV file that was downloaded here').first().waitFor();
   await page.route('**/api/v1/responses/xlsx*', () => {});
   await page.getByRole('button', { name: 'Download', exact: true }).click();
   await page.getByRole('progressbar').waitFor();

@@ -165,11 +165,15 @@ describe('the number of matching answers, the link and the program', () => {
     const { page } = opened;
     await page.getByLabel('One row per participant').check();
     await page.getByLabel('Answers', { exact: true }).selectOption('translated, where there is a translation');
-    await page.getByLabel('NDJSON').check();
-    expect(await page.getByText('Table layout').isVisible()).toBe(false);
+    const codebook = page.getByRole('checkbox', { name: 'With the codebook' });
+    await codebook.check();
     await page.getByText('Code and link for this selection').click();
     const curl = page.getByRole('group', { name: 'curl' });
-    expect(await curl.textContent()).not.toMatch(/layout|value/);
+    expect(await curl.textContent()).toContain('codebook=true');
+    await page.getByLabel('NDJSON').check();
+    expect(await page.getByText('Table layout').isVisible()).toBe(false);
+    expect(await codebook.isVisible()).toBe(false);
+    expect(await curl.textContent()).not.toMatch(/layout|value|codebook/);
     await page.getByRole('radio', { name: 'Codebook' }).check();
     expect(await page.getByLabel('If several forms ask the same question', { exact: true }).isVisible()).toBe(true);
     expect(await page.getByLabel('One row per participant').isVisible()).toBe(false);
@@ -179,7 +183,13 @@ describe('the number of matching answers, the link and the program', () => {
 });
 
 /** Selections as programs, with the request that they stand for. */
-const programs: [name: string, selection: Record<string, string | string[]>, path: string, file: string][] = [
+const programs: [
+  name: string,
+  selection: Record<string, string | string[]>,
+  path: string,
+  file: string,
+  about: string,
+][] = [
   [
     'wide CSV for Excel',
     {
@@ -192,8 +202,15 @@ const programs: [name: string, selection: Record<string, string | string[]>, pat
     },
     '/responses/csv',
     'responses.csv',
+    'CSV for Excel · One row per participant · Questions: q0, q1 · More columns: a "key" · Leave out testers: cluster · Answers: choices as text, where the question lists them',
   ],
-  ['codebook', { format: 'codebook', columns: 'question' }, '/responses/questions', 'codebook.csv'],
+  [
+    'codebook',
+    { format: 'codebook', columns: 'question' },
+    '/responses/questions',
+    'codebook.csv',
+    'Codebook · If several forms ask the same question: one column for all forms',
+  ],
 ];
 
 describe('the button and the programs', () => {
@@ -205,7 +222,7 @@ describe('the button and the programs', () => {
     { name: 'R', interpreter: findInterpreter.r() },
   ];
 
-  test.each(programs)('download the same bytes as the API: %s', async (_, selection, path, fileName) => {
+  test.each(programs)('download the same bytes as the API: %s', async (_, selection, path, fileName, about) => {
     await using opened = await open(selection);
     const { page } = opened;
     await match(page, 'Selected: ');
@@ -216,6 +233,7 @@ describe('the button and the programs', () => {
     expect(bytes.length).toBeGreaterThan(200);
     const file = await saved(page, () => page.getByRole('button', { name: 'Download', exact: true }).click());
     expect(file.bytes).toEqual(bytes);
+    await page.getByRole('region', { name: 'Downloads' }).getByText(about, { exact: true }).waitFor();
 
     for (const { name, interpreter } of languages) {
       const program = await page.getByRole('group', { name, exact: true }).textContent();

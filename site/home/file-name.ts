@@ -1,0 +1,19 @@
+/** If each has 4 bytes, the whole name still has less than 255, which file systems take. */
+const MOST_CHARACTERS = 50;
+
+/**
+ * The name of a file: the survey, what the file contains, and the day in the reader's zone. Windows takes it: it has only letters, digits,
+ * `-` and `_`, is none of the reserved names, such as `con`, and ends with its extension.
+ *
+ * @param example its last part is the extension
+ */
+export function fileName(survey: string, content: string, example: string, now = new Date()): string {
+  const words = survey
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, '-');
+  const beginning = Array.from(words).slice(0, MOST_CHARACTERS).join('');
+  const name = beginning.replace(/^-|-$/g, '') || 'survey';
+  const day = new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+  return `${name}_${content}_${day}.${example.split('.').at(-1)}`;
+}

@@ -1,0 +1,91 @@
+import { beforeAll, expect, test } from 'vitest';
+import { fetchApi, origin, query } from '../support/api.ts';
+import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+import { openPage } from './browser.ts';
+import { enterKey, expectNoProblems } from './home.ts';
+
+let survey: TestSurvey;
+beforeAll(async () => {
+  survey = await createSurvey(await createAccount());
+  await addResponses(
+    survey,
+    Array.from({ length: 240 }, (_, i) => ({
+      userid: `participant ${String(i % 24).padStart(2, '0')}`,
+      question_ref: `q${Math.floor(i / 24)}`,
+      response: i === 0 ? '-1\n"é"' : `answer ${i}`,
+    })),
+  );
+});
+
+async function open(selection: Record<string, string> = {}, pageOrigin = origin()) {
+  const opened = await openPage(`/${query({ survey: survey.name, ...selection })}`, { origin: pageOrigin });
+  await enterKey(opened.page, survey.account.key);
+  const { page } = opened;
+  await page.getByText(/^Selected: /).waitFor();
+  const rows = page.getByRole('group', { name: 'First rows of the file' }).getByRole('row');
+  const preview = () => page.getByRole('button', { name: 'Preview' }).click();
+  return { opened, page, rows, preview };
+}
+
+test('a preview shows the first 20 rows of the exact file and counts its columns', async () => {
+  const { opened, page, rows, preview } = await open({ layout: 'wide', format: 'csv-excel' });
+  await using _ = opened;
+  await preview();
+  await page.getByText('The first 20 rows of the file, which has 18 columns.').waitFor();
+  expect(await rows.count()).toBe(21);
+  expect(await rows.first().getByRole('columnheader').last().textContent()).toBe('f0.q9');
+  const cells = rows.nth(1).getByRole('cell');
+  expect(await cells.first().textContent()).toBe('participant 00');
+  expect(await cells.nth(8).textContent()).toBe("'-1…"); // the apostrophe is in the file, the rest on another line
+  expect(await rows.last().getByRole('cell').first().textContent()).toBe('participant 19');
+
+  // A change of the selection removes it, since it is another file's.
+  await page.getByLabel('Participant ID').fill('participant 03');
+  await expect.poll(() => rows.count()).toBe(0);
+  await preview();
+  await page.getByText('All 1 row of the file, which has 18 columns.').waitFor();
+
+  await page.getByRole('radio', { name: 'NDJSON' }).check();
+  expect(await page.getByRole('button', { name: 'Preview' }).isVisible()).toBe(false);
+  expectNoProblems(opened);
+});
+
+test('the preview of a workbook is that of its table, and a failure names what to do', async () => {
+  const { opened, page, rows, preview } = await open({ codebook: 'true' });
+  await using _ = opened;
+  await preview();
+  await page.getByText('The first 20 rows of the file, which has 14 columns.').waitFor();
+  const { bytes } = await fetchApi(`/responses/csv${query({ survey: survey.name })}`, survey.account);
+  const header = await rows.first().getByRole('columnheader').allTextContents();
+  expect(header.join(',')).toBe(String(bytes).split('\n', 1)[0]);
+
+  await page.route('**/responses/csv*', (route) =>
+    route.fulfill({ status: 503, headers: { 'X-Error-Code': 'overloaded' }, body: '{}' }),
+  );
+  await preview();
+  await page.getByText('The service is busy. Try again in a minute.').waitFor();
+  expect(await rows.count()).toBe(0);
+});
+
+test('a preview stops the file when it has its rows', async () => {
+  const big = await createSurvey(survey.account);
+  await addResponses(
+    big,
+    Array.from({ length: 400 }, () => ({ response: 'x'.repeat(100_000) })),
+  );
+  const proxy = await startFaultProxy(origin());
+  try {
+    await using opened = await openPage(`/${query({ survey: big.name, format: 'csv' })}`, {
+      origin: proxy.url.replace(/\/$/, ''),
+    });
+    const { page } = opened;
+    await enterKey(page, survey.account.key);
+    await page.getByText(/^Selected: /).waitFor();
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('The first 20 rows of the file').waitFor();
+    await expect.poll(() => proxy.abandoned).toBe(1);
+  } finally {
+    await proxy.close();
+  }
+});
