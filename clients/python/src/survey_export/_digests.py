@@ -23,7 +23,7 @@ class _Sum:
         self._first = self._last = 0
 
     def add(self, values: Iterable[bytes | None]) -> None:
-        text = b"".join(b"~" if value is None else b"%d:%b" % (len(value), value) for value in values)
+        text = b"".join([b"~" if value is None else b"%d:%b" % (len(value), value) for value in values])
         md5 = hashlib.md5(text, usedforsecurity=False).digest()
         self._first += int.from_bytes(md5[:8], "big")
         self._last += int.from_bytes(md5[8:], "big")
