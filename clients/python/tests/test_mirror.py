@@ -132,6 +132,26 @@ def test_changes_while_it_runs(
     assert_exact(tmp_path, study)
 
 
+@pytest.mark.parametrize("path", ["/responses/form-data", CSV])
+def test_change_during_one_request(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, path: str) -> None:
+    """The digests before and after are the same, but what was downloaded in between is not what they are of."""
+
+    def change(request: str) -> None:
+        if path in request:
+            study.sql("update responses set response = response || '#' where surveyid = any(%s)", study.forms)
+            study.sql("update surveys set shortcode = '#' || shortcode where id = any(%s)", study.forms)
+            proxy.fault = change_back
+
+    def change_back(request: str) -> None:
+        study.sql("update responses set response = left(response, -1) where surveyid = any(%s)", study.forms)
+        study.sql("update surveys set shortcode = ltrim(shortcode, '#') where id = any(%s)", study.forms)
+        proxy.fault = lambda path: None
+
+    proxy.fault = change
+    survey.mirror(tmp_path)
+    assert_exact(tmp_path, study)
+
+
 def test_codebook_that_changes_while_it_is_downloaded(
     study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
 ) -> None:
@@ -287,6 +307,7 @@ def test_second_run_at_the_same_time_is_refused(survey: Survey, proxy: Proxy, tm
     refused = []
 
     def second(path: str) -> None:
+        proxy.fault = lambda path: None
         with Client(proxy.url, KEY) as other, pytest.raises(MirrorError, match="another process"):
             other.survey(survey.name).mirror(tmp_path)
         refused.append(path)
@@ -388,61 +409,56 @@ from survey_export import Client
 left = int(sys.argv[4])
 def count(event, details):
     global left
-    if event in ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir") and sys.argv[3] in str(details):
+    if event in sys.argv[5:] and sys.argv[3] in str(details):
         left -= 1
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 survey = Client(sys.argv[1]).survey(sys.argv[2])
 sys.addaudithook(count)
 survey.mirror(sys.argv[3])
-print(int(sys.argv[4]) - left)
 """
-
-
-def run_killed(url: str, name: str, folder: Path, after: int) -> subprocess.CompletedProcess[str]:
-    """Mirror in a process that is killed at its nth operation on a file in the folder."""
-    return subprocess.run(
-        [sys.executable, "-c", KILLED, url, name, str(folder), str(after)],
-        env={**os.environ, "SURVEY_EXPORT_KEY": KEY},
-        capture_output=True,
-        text=True,
-    )
+REPLACING = ["os.rename", "os.remove"]
+ANY = ["open", "os.mkdir", "os.rmdir", *REPLACING]
 
 
 def test_killed_at_any_operation_on_a_file(
     study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random, rounds: int
 ) -> None:
-    before: dict[str, str] = {}
     kept = tmp_path / "kept"
-    point = randomness.randrange(1, 8)
+    before: dict[str, str] = {}
     for number in range(rounds):
-        folder = kept if number % 2 else tmp_path / str(number)
-        killed = run_killed(proxy.url, study.name, folder, point)
-        if killed.returncode == 0:
-            point = randomness.randrange(1, 8)
-        else:
-            assert killed.returncode == -signal.SIGKILL, killed.stderr
-            point += randomness.randrange(1, 12)
-            assert_true(folder)
+        is_first = number % 4 == 1
+        folder = tmp_path / str(number) if is_first else kept
+        for _ in range(8):
+            study.change(randomness)
+        last, events = randomness.choice([(100, ANY), (15, REPLACING)])
+        point = str(randomness.randrange(1, last))
+        killed = subprocess.run(
+            [sys.executable, "-c", KILLED, proxy.url, study.name, str(folder), point, *events],
+            env={**os.environ, "SURVEY_EXPORT_KEY": KEY},
+            capture_output=True,
+            text=True,
+        )
+        assert killed.returncode in (0, -signal.SIGKILL), killed.stderr
+        assert_true(folder)
         changes = survey.mirror(folder)
         assert_exact(folder, study)
         assert_unchanged(survey, proxy, folder)
-        if killed.returncode and folder == kept:
-            # The run that was killed has reported nothing, so this one reports all.
-            after = study.digests()
-            assert {s for s in after if s in before and before[s] != after[s]} <= {*changes.changed}
-            assert set(changes.added) == after.keys() - before.keys()
-            assert set(changes.removed) == before.keys() - after.keys()
-        if folder == kept:
-            before = study.digests()
-        for _ in range(3):
-            study.change(randomness)
+        if is_first:
+            continue
+        after = study.digests()
+        if killed.returncode:  # that run has reported nothing, so this one reports all
+            assert {start for start in after if before.get(start, after[start]) != after[start]} <= {*changes.changed}
+            assert {*changes.added} == after.keys() - before.keys()
+            assert {*changes.removed} == before.keys() - after.keys()
+        before = after
 
 
 def assert_true(folder: Path) -> None:
     """Every file in `responses/` is complete, and the manifest describes no other file than there is."""
     manifest = folder / "manifest.json"
-    files = json.loads(manifest.read_bytes())["files"] if manifest.exists() else {}
+    stored = json.loads(manifest.read_bytes()) if manifest.exists() else {"files": {}, "etag": None}
+    files = stored["files"]
     for path in (folder / "responses").glob("*.csv.gz"):
         contents = gzip.decompress(path.read_bytes())
         assert contents.startswith(b"parent_surveyid,")
@@ -455,6 +471,10 @@ def assert_true(folder: Path) -> None:
         assert hashlib.sha256(path.read_bytes()).hexdigest() == record["sha256"]
         if name.startswith("responses/") and "form-data.csv" in files:
             assert digest_of(path, shortcodes) in (record["digest"], None)
+    if stored["etag"]:
+        responses = {name: record["digest"] for name, record in files.items() if name.startswith("responses/")}
+        assert sorted(responses.values()) == sorted(stored["completed"].values())
+        assert {"form-data.csv", "codebook.csv"} <= files.keys()
 
 
 def test_killed_while_downloading(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
