@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas
 import psycopg
 import pyreadstat
 import pytest
@@ -15,7 +16,7 @@ import pytest
 from answers import Answer, Create
 from service import DEMO_SURVEY, KEY, Fault, Proxy
 from survey_export import Client, Survey, SurveyExportError
-from survey_export._labels import SPSS, STATA, Program, bytes_of, cut_label, unique_names
+from survey_export._labels import SPSS, STATA, Program, Variable, bytes_of, check_texts, cut_label, unique_names
 
 YES_NO = "Do you?\n- A. Yes\n- B. No"
 NO_YES = "Do you?\n- A. No\n- B. Yes"
@@ -40,7 +41,10 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def test_has_every_answer_with_its_labels(client: Client, path: Path) -> None:
     survey = client.survey(DEMO_SURVEY)
     wide = survey.frame(layout="wide")
-    table, metadata = save(survey, path)
+    path.write_text("of an earlier run")
+    with path.open() as earlier:
+        table, metadata = save(survey, path)
+        assert earlier.read() == "of an earlier run"  # it was replaced, not changed
     is_stata = path.suffix == ".dta"
     choices = ["A tap at home", "A well or a pump nearby", "A river, a lake or rain"]
     assert list(table.columns) == [column.replace(".", "_") if is_stata else column for column in wide.columns]
@@ -89,7 +93,7 @@ def test_a_question_whose_answers_are_all_letters_becomes_numbers(create_survey:
 def test_no_labels_where_a_letter_stands_for_different_choices(create_survey: Create, path: Path) -> None:
     survey = create_survey(
         [
-            Answer("turned", "A", YES_NO, "1"),
+            Answer("turned", "a", YES_NO, "1"),
             Answer("turned", "A", NO_YES, "2", version=2),
             # The versions differ, but not in a letter that somebody chose.
             Answer("reworded", "A", "Do you?\nA. Yes\nB. Never", "1"),
@@ -102,7 +106,7 @@ def test_no_labels_where_a_letter_stands_for_different_choices(create_survey: Cr
         table, metadata = save(survey, path)
     assert len([warning for warning in caught if warning.category is UserWarning]) == 1
     turned, reworded = table.columns[8:10]
-    assert table[turned].tolist() == ["A", "A"]
+    assert table[turned].tolist() == ["a", "A"]
     assert turned not in metadata.variable_value_labels
     assert list(metadata.variable_value_labels[reworded].values()) == ["Yes", "No"]
     with pytest.warns(UserWarning, match="both has no value labels"):
@@ -162,6 +166,10 @@ def test_names_that_need_no_change_keep_it() -> None:
     assert unique_names(["to", "vto"], SPSS) == ["vto_2", "vto"]
 
 
+def test_names_that_spss_takes_for_the_same() -> None:
+    assert unique_names(["é", "e\u0301", "É", "to."], SPSS) == ["é", "e\u0301_2", "É_3", "vto"]
+
+
 @pytest.mark.parametrize(
     ("text", "limit", "size", "expected"),
     [
@@ -182,13 +190,13 @@ def test_cuts_labels_at_whole_characters(text: str, limit: int, size: Callable[[
 
 def test_long_labels(create_survey: Create, tmp_path: Path) -> None:
     question = "ก" * 300 + "\nA. " + "🌊" * 20_000 + "\nB. " + "b" * 20_000
-    survey = create_survey([Answer("q", "A", question), Answer("r", "x", "r" * 80)])
+    survey = create_survey([Answer("q", "A", question), Answer("r", "x", "r" * 256)])
     _, metadata = save(survey, tmp_path / "responses.dta")
-    assert metadata.column_labels[8:] == ["ก" * 79 + "…", "r" * 80]
+    assert metadata.column_labels[8:] == ["ก" * 79 + "…", "r" * 79 + "…"]
     labels = metadata.variable_value_labels["form_q"]
     assert labels == {1: "🌊" * 3999 + "…", 2: "b" * 15_996 + "…"}
     _, metadata = save(survey, tmp_path / "responses.sav")
-    assert metadata.column_labels[8:] == ["ก" * 84 + "…", "r" * 80]
+    assert metadata.column_labels[8:] == ["ก" * 84 + "…", "r" * 252 + "…"]
     assert metadata.variable_value_labels["form.q"] == {"A": "🌊" * 29 + "…", "B": "b" * 117 + "…"}
 
 
@@ -209,6 +217,14 @@ def test_a_text_that_cannot_be_stored_names_its_column_and_row(create_survey: Cr
     assert [file.read_text() for file in tmp_path.iterdir()] == ["of an earlier run"]
     table, _ = save(survey, tmp_path / "responses.dta")
     assert table["form_q"].tolist() == ["é" * 16_384, "short"]
+
+
+@pytest.mark.parametrize("program", [STATA, SPSS], ids=lambda program: program.program)
+def test_a_nul_character_names_its_column_and_row(program: Program) -> None:
+    answers = pandas.Series(["a", pandas.NA, "b\0c"], dtype="string")
+    userids = pandas.Series(["1", "2", "007"], dtype="string")
+    with pytest.raises(SurveyExportError, match=r"cannot store form\.q in row 3, userid 007: it has a NUL character"):
+        check_texts(Variable("form.q", "form_q", "", {}, answers), userids, program)
 
 
 def test_nobody(client: Client, path: Path) -> None:
@@ -232,7 +248,7 @@ def test_responses_that_are_edited_meanwhile(
 ) -> None:
     name = create_survey([Answer("q", "A", YES_NO), Answer("r", "A", YES_NO)]).name
     edit = (
-        "update responses set timestamp = timestamp + interval '1 s' "
+        "update responses set timestamp = timestamp - interval '1 s' "
         "from surveys where id = surveyid and survey_name = %s"
     )
 

@@ -17,7 +17,7 @@ from ._frame import for_codebook, require, table
 if TYPE_CHECKING:
     import pandas
 
-    from ._models import Parameter, Question
+    from ._models import Choice, Parameter, Question
     from ._survey import Survey
 
 # Stata's manual, [U] 11.3, and the words of Mata, which pandas does not accept as names either.
@@ -249,13 +249,11 @@ def choices_of(
     questions: list[Question], answers: pandas.Series[Any], labels: pandas.Series[Any]
 ) -> dict[str, str] | None:
     """Return the labels of a column's letters, or None if a letter has several."""
-    all_choices = [{choice.value: choice.label for choice in question.choices or []} for question in questions]
-    if not any(all_choices):
-        return {}
-    choices = all_choices[0]
+    listed: tuple[Choice, ...] = next((question.choices for question in questions if question.choices), ())
+    choices = {choice.value: choice.label for choice in listed}
     pairs = set(zip(answers.dropna(), labels.dropna(), strict=True))
     is_right = all(label == choices[answer.upper()] for answer, label in pairs if answer.upper() in choices)
-    return choices if is_right and all(other == choices for other in all_choices) else None
+    return choices if is_right else None
 
 
 def unique_names(columns: list[str], program: Program) -> list[str]:
