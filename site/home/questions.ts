@@ -26,12 +26,12 @@ export interface Question {
 export function questionsView({ api, downloads }: Session, survey: string, signal: AbortSignal): HTMLElement {
   const params: Params = [['survey', survey]];
   const { node } = loaded(
-    () =>
-      Promise.all([
-        api.json<{ questions: Question[] }>('/responses/questions', params, signal),
-        api.summary(params, signal),
-      ]),
-    ([{ questions }, { participants }]) => {
+    async () => {
+      // First the numbers at the top of the page: two scans at a time would delay them.
+      const { participants } = await api.summary(params, signal);
+      return { participants, ...(await api.json<{ questions: Question[] }>('/responses/questions', params, signal)) };
+    },
+    ({ questions, participants }) => {
       const list = element('tbody', {});
       const head = texts.columns.map((name) => element('th', { scope: 'col' }, name));
       const frame = element('table', {}, element('thead', {}, element('tr', {}, ...head)), list);
