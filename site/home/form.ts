@@ -74,6 +74,7 @@ export function downloadForm(
     { row: lists.metadata.row, name: 'metadata', forWide: false },
   ];
   const table = element('fieldset', {}, element('legend', {}, texts.table), ...controls.map(({ row }) => row));
+  const [workbook, ...formats] = radios('format', texts.formats, selection.get('format'));
   const codebook = checkBox('codebook', texts.codebook, selection.get('codebook') === 'true');
   controls.push({ row: codebook, name: 'codebook', forWide: false });
   const preview = previewView(api, read, signal);
@@ -93,13 +94,7 @@ export function downloadForm(
       element('p', { className: 'field' }, element('label', { htmlFor: 'userid' }, texts.participant), userid),
     ),
     table,
-    element(
-      'fieldset',
-      {},
-      element('legend', {}, texts.format),
-      ...radios('format', texts.formats, selection.get('format')),
-      codebook,
-    ),
+    element('fieldset', {}, element('legend', {}, texts.format), workbook, codebook, ...formats),
     element('div', { className: 'go' }, button, preview.button, state),
   );
 

@@ -5,7 +5,7 @@ import { fetchApi, origin, query } from '../support/api.ts';
 import { type TestResponse, type TestSurvey, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { type OpenPage, openPage, saved } from './browser.ts';
-import { enterKey, expectNoProblems } from './home.ts';
+import { enterKey, expectNoProblems, hold } from './home.ts';
 
 type Selection = Readonly<Record<string, string | string[]>>;
 
@@ -161,23 +161,33 @@ describe('an older file', () => {
       page.evaluate<void>(`(async () => {
         const dataTransfer = new DataTransfer();
         const text = await (await navigator.storage.getDirectory().then((root) => root.getFileHandle('old'))).getFile();
-        for (const name of ${JSON.stringify(names)}) dataTransfer.items.add(new File([text], name));
+        for (const _ of ${JSON.stringify(names)}) dataTransfer.items.add(text);
         const fire = (type) => document.querySelector('h1').dispatchEvent(
           new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
         if (fire('dragover') || fire('drop')) throw new Error('the browser would open the file');
       })()`);
-    await page.evaluate(
-      `(async (text) => {
-        const file = await (await navigator.storage.getDirectory()).getFileHandle('old', { create: true });
-        const writable = await file.createWritable();
-        await writable.write(text);
-        await writable.close();
-      })(${JSON.stringify(String(await fileOf(survey)))})`,
-    );
+    const old = await fileOf(survey);
+    const write = (text: string) =>
+      page.evaluate(
+        `(async (text) => {
+          const file = await (await navigator.storage.getDirectory()).getFileHandle('old', { create: true });
+          const writable = await file.createWritable();
+          await writable.write(text);
+          await writable.close();
+        })(${JSON.stringify(text)})`,
+      );
+    await write(String(old));
     await drop('a.csv', 'b.csv');
     await page.getByText('Drop one file at a time.').waitFor();
     const file = await saved(page, () => drop('a.csv'));
-    expect(file.bytes).toEqual(await fileOf(survey));
+    expect(file.bytes).toEqual(old);
+
+    const held = await hold(page, '/responses/form-data');
+    await drop('c.csv');
+    await expect.poll(() => held.held).toBe(1);
+    await write('changed'); // the page has the file as it was before
+    held.release();
+    await card(page).getByText('The file cannot be read. It may have been changed, moved or deleted.').waitFor();
   });
 });
 
@@ -307,21 +317,27 @@ describe('while a file is brought up to date', () => {
     await page.getByRole('alert').getByText('Your key no longer works').waitFor();
   });
 
-  test('it can be cancelled, which leaves nothing behind', async () => {
+  test.each([
+    ['it is cancelled', (page: Page) => page.getByRole('button', { name: 'Cancel' }).click()],
+    [
+      'the page is closed',
+      async (page: Page, { account }: TestSurvey) => {
+        await page.reload();
+        await enterKey(page, account.key);
+      },
+    ],
+  ])('nothing is left when %s', async (_, end) => {
     const { survey, old } = await createOutdated();
     await using opened = await open(survey);
     const { page } = opened;
+    page.on('dialog', (dialog) => dialog.accept()); // the page warns before it is closed
     proxy.inject((exchange) => (exchange.index === 3 ? exchange.hang() : undefined));
     await choose(page, old);
     await card(page).getByText('Downloading what has changed: day 2 of 2').waitFor();
-    await page.getByRole('button', { name: 'Cancel' }).click();
-    await expect.poll(() => proxy.abandoned).toBe(1);
-    await expect
-      .poll(() =>
-        page.evaluate(
-          `navigator.storage.getDirectory().then((root) => Array.fromAsync(root.keys())).then((names) => names.length)`,
-        ),
-      )
-      .toBe(0);
+    await end(page, survey);
+    await expect.poll(() => proxy.abandoned).toBeGreaterThan(0);
+    const stored = `navigator.storage.getDirectory().then((root) => Array.fromAsync(root.keys()))`;
+    await expect.poll(() => page.evaluate<string[]>(stored)).toEqual([]);
+    expect(await page.getByRole('button', { name: 'Continue' }).count()).toBe(0);
   });
 });

@@ -44,6 +44,7 @@ export async function updateFile(old: File, { api, storage, manifest, ...options
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const { params } = manifest.order;
   const filters = params.filter(([name]) => name !== 'metadata');
+  manifest.name = old.name; // until the new file is complete
   const keys = await keysOf(old).catch(unreadable);
   checkKeys(keys, params);
   let parts = 0;
@@ -189,8 +190,8 @@ function within(run: Digests['digests'], params: Params): Params {
   return filters.filter(([, value]) => value !== '');
 }
 
-/** Refuses a file that was moved, changed or deleted since it was chosen, or is no CSV file. */
+/** Refuses a file that was moved, changed or deleted since it was chosen, or is no CSV file. Browsers have several errors for that. */
 function unreadable(error: unknown): never {
-  if (error instanceof RangeError) throw new Refused(texts.notOurs);
-  throw error instanceof DOMException && error.name !== 'AbortError' ? new Refused(texts.unreadable) : error;
+  if (error instanceof Refused || (error instanceof DOMException && error.name === 'AbortError')) throw error;
+  throw new Refused(error instanceof RangeError ? texts.notOurs : texts.unreadable);
 }
