@@ -13,7 +13,7 @@ export function radios(
   chosen: string | null,
 ): HTMLElement[] {
   const [first] = Object.keys(choices);
-  const checked = chosen !== null && chosen in choices ? chosen : first;
+  const checked = chosen !== null && Object.hasOwn(choices, chosen) ? chosen : first;
   return Object.entries(choices).map(([value, { label, note }]) =>
     element(
       'label',

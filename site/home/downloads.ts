@@ -2,18 +2,18 @@ import { element } from '../shared/dom.ts';
 import type { Api } from './api.ts';
 import { type Download, type DownloadOptions, createDownload } from './downloads/download.ts';
 import type { DownloadRequest, Manifest } from './downloads/manifest.ts';
-import { type Storage, createStorage, leftStorages } from './downloads/storage.ts';
+import { type Storage, createStorage, withLeftStorages } from './downloads/storage.ts';
 import { downloads as texts } from './texts.ts';
 
 /** An unfinished download is deleted after this time, in milliseconds. */
 const KEPT_MS = 7 * 24 * 3600 * 1000;
 /** A complete file is deleted after this time, in milliseconds. The browser has copied it by then, but does not report when. */
-const SAVING_MS = 3600 * 1000;
+const SAVING_MS = 600 * 1000;
 
 /** The downloads of an account: those in progress, those that are complete, and those that can be continued. */
 export interface Downloads {
   readonly element: HTMLElement;
-  /** Starts a download. @param update makes the file from an older one */
+  /** Starts a download, unless the same one is running. @param update makes the file from an older one */
   readonly start: (request: DownloadRequest, update?: DownloadOptions['update']) => Promise<void>;
   /** Stops all downloads. What has arrived stays, to be continued. */
   readonly stop: () => void;
@@ -25,10 +25,26 @@ export interface Downloads {
   readonly forget: () => Promise<boolean>;
 }
 
+/** Deletes what is old of the downloads that closed tabs have left. Offers the others to `take`, which keeps those it returns true for. */
+const tidy = (take: (storage: Storage, manifest: Manifest) => boolean): Promise<void> =>
+  withLeftStorages(async (storages) => {
+    for (const storage of storages) {
+      const manifest = await storage.readManifest();
+      const { isComplete = true, time = 0 } = manifest ?? {};
+      if (!manifest || time < Date.now() - (isComplete ? SAVING_MS : KEPT_MS)) await storage.remove().catch(() => {});
+      else if (isComplete || !take(storage, manifest)) storage.release();
+    }
+  }).catch(() => {}); // without its files, the page still works
+
+/** Deletes what is old of the downloads of all accounts. */
+export const sweep = (): Promise<void> => tidy(() => false);
+
 export function createDownloads({ api, email }: { readonly api: Api; readonly email: string }): Downloads {
   const list = element('ul', {});
   const status = element('p', { role: 'status', className: 'unseen' });
   const all = new Set<Download>();
+  /** The files that are being downloaded, as JSON of their requests. */
+  const running = new Set<string>();
   let isStopped = false;
 
   function add(storage: Storage, manifest: Manifest, update?: DownloadOptions['update']): Download {
@@ -50,39 +66,49 @@ export function createDownloads({ api, email }: { readonly api: Api; readonly em
     return download;
   }
 
-  /** Offers what earlier pages have left unfinished, and deletes what is old. */
-  async function restore(): Promise<void> {
-    for (const storage of await leftStorages()) {
-      const manifest = await storage.readManifest();
-      const { isComplete = true, time = 0 } = manifest ?? {};
-      if (!manifest || time < Date.now() - (isComplete ? SAVING_MS : KEPT_MS)) await storage.remove().catch(() => {});
-      else if (isStopped || isComplete || manifest.email !== email) storage.release();
-      else add(storage, manifest).offer();
-    }
+  const restored = tidy((storage, manifest) => {
+    if (isStopped || manifest.email !== email) return false;
+    add(storage, manifest).offer();
+    return true;
+  });
+
+  async function begin(request: DownloadRequest, update?: DownloadOptions['update']): Promise<void> {
+    const storage = await createStorage();
+    if (isStopped) return storage.remove();
+    const manifest = {
+      email,
+      order: request,
+      time: Date.now(),
+      parts: 0,
+      bytes: 0,
+      rows: 0,
+      total: null,
+      columns: [],
+      after: '',
+      name: '',
+      type: '',
+      isComplete: false,
+    };
+    const { element: card, run } = add(storage, manifest, update);
+    const ended = run();
+    card.scrollIntoView({ block: 'nearest' });
+    return ended;
   }
-  const restored = restore().catch(() => {}); // without its files, the page still works
 
   return {
-    element: element('section', { className: 'downloads', 'aria-label': texts.region }, list, status),
+    element: element(
+      'section',
+      { className: 'downloads', 'aria-label': texts.region },
+      list,
+      element('p', { className: 'note where' }, texts.where),
+      status,
+    ),
 
     async start(request, update) {
-      const storage = await createStorage();
-      if (isStopped) return storage.remove();
-      const manifest = {
-        email,
-        order: request,
-        time: Date.now(),
-        parts: 0,
-        bytes: 0,
-        rows: 0,
-        total: null,
-        columns: [],
-        after: '',
-        name: '',
-        type: '',
-        isComplete: false,
-      };
-      return add(storage, manifest, update).run();
+      const file = JSON.stringify(request);
+      if (running.has(file)) return;
+      running.add(file);
+      await begin(request, update).finally(() => running.delete(file));
     },
 
     stop() {
@@ -94,9 +120,10 @@ export function createDownloads({ api, email }: { readonly api: Api; readonly em
       isStopped = true;
       await restored;
       await Promise.allSettled(Array.from(all, (download) => download.remove()));
-      const left = await leftStorages();
-      const removed = await Promise.allSettled(left.map((storage) => storage.remove()));
-      return removed.every((result) => result.status === 'fulfilled');
+      return withLeftStorages(async (left) => {
+        const removed = await Promise.allSettled(left.map((storage) => storage.remove()));
+        return removed.every((result) => result.status === 'fulfilled');
+      });
     },
   };
 }

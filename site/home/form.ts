@@ -4,6 +4,7 @@ import { type Choice, choiceList } from './choices.ts';
 import { checkBox, radios, select } from './controls.ts';
 import type { Days } from './chart.ts';
 import { dateField } from './dates.ts';
+import { DEFAULTS } from './link.ts';
 import { metadataKeys, questionsOf, formsOf } from './offers.ts';
 import { previewView } from './preview.ts';
 import { FORMATS, countedOf, formatOf, isWide, updateRequestOf } from './selection.ts';
@@ -14,8 +15,6 @@ import { updateView } from './update/view.ts';
 
 /** The delay after the last change before responses are counted. */
 const REST_MS = 400;
-/** The default values of radio buttons, which the URL does not contain. */
-const DEFAULTS: Readonly<Record<string, string>> = { layout: 'long', format: 'xlsx' };
 
 interface FormEvents {
   /** Called first with the initial selection. @param days its days */

@@ -3,9 +3,6 @@ import { element } from '../shared/dom.ts';
 import { keyField } from '../shared/key-field.ts';
 import { key as texts } from './texts.ts';
 
-/** 32 random bytes and a checksum, in base 62. */
-const COMPLETE = /^sres_[0-9A-Za-z]{49}$/;
-
 interface KeyViewOptions {
   /** The survey that the URL names. */
   readonly survey: string | null;
@@ -17,7 +14,7 @@ interface KeyViewOptions {
 
 /** The form for the key. */
 export function keyView({ survey, problem, enter }: KeyViewOptions): HTMLFormElement {
-  const { row, input, key } = keyField('key-note key-state');
+  const { row, input, key, isComplete } = keyField('key-note key-state');
   const keep = element('input', { type: 'checkbox', id: 'keep', 'aria-describedby': 'keep-note' });
   const open = element('button', { type: 'submit', className: 'main' }, texts.open);
   const state = element('p', { id: 'key-state', className: 'state', role: 'alert' }, problem ?? '');
@@ -52,7 +49,7 @@ export function keyView({ survey, problem, enter }: KeyViewOptions): HTMLFormEle
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     if (key() === '') return fail(texts.empty);
-    if (!COMPLETE.test(key())) return fail(texts.malformed);
+    if (!isComplete()) return fail(texts.malformed);
     state.textContent = '';
     open.disabled = true;
     try {

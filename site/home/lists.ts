@@ -3,28 +3,34 @@ import { lists as texts } from './texts.ts';
 
 const STEP = 50;
 /** Shorter lists have no search field. */
-const SEARCHABLE = 10;
+export const SEARCHABLE = 10;
 
 /**
  * Shows the first items of a list, and then more with every click on a button.
  *
  * @param row creates or finds an item's row
  * @param list gets the rows
+ * @param memory how many are shown; at first, at least so many are
  * @returns the button, to place after the list
  */
-export function firstRows<T>(items: readonly T[], row: (item: T) => HTMLElement, list: HTMLElement): HTMLButtonElement {
+export function firstRows<T>(
+  items: readonly T[],
+  row: (item: T) => HTMLElement,
+  list: HTMLElement,
+  memory = { shown: 0 },
+): HTMLButtonElement {
   const button = element('button', { type: 'button' });
   let shown = 0;
-  const show = () => {
-    const rows = items.slice(shown, shown + STEP).map(row);
-    shown += rows.length;
+  const show = (count = STEP) => {
+    const rows = items.slice(shown, shown + count).map(row);
+    memory.shown = shown += rows.length;
     list.append(...rows);
     button.textContent = texts.more(shown, items.length);
     button.hidden = shown === items.length;
     return rows[0];
   };
   button.addEventListener('click', () => focus(show()));
-  show();
+  show(Math.max(memory.shown, STEP));
   return button;
 }
 
@@ -45,8 +51,8 @@ interface SearchableListOptions<T> {
   /** The text that is searched. */
   readonly words: (item: T) => string;
   readonly texts: { readonly label: string; readonly count: (count: number) => string };
-  /** Keeps the query for the next list. */
-  readonly memory?: { query: string };
+  /** Keeps the query, and how many rows are shown, for the next list. */
+  readonly memory?: { query: string; shown: number };
 }
 
 /** A list with a search field, if it is long. */
@@ -57,9 +63,9 @@ export function searchableList<T>({
   frame = list,
   words,
   texts: own,
-  memory = { query: '' },
+  memory = { query: '', shown: 0 },
 }: SearchableListOptions<T>): HTMLElement[] {
-  if (items.length <= SEARCHABLE) return [frame, firstRows(items, row, list)];
+  if (items.length <= SEARCHABLE) return [frame, firstRows(items, row, list, memory)];
   const field = element('input', { type: 'search', autocomplete: 'off', spellcheck: false, value: memory.query });
   const found = element('p', { className: 'note', role: 'status' });
   const more = element('div', {});
@@ -73,10 +79,13 @@ export function searchableList<T>({
       ? texts.found(matches.length, own.count(items.length))
       : own.count(items.length);
     list.replaceChildren();
-    more.replaceChildren(firstRows(matches, row, list));
+    more.replaceChildren(firstRows(matches, row, list, memory));
     frame.hidden = matches.length === 0;
   };
-  field.addEventListener('input', search);
+  field.addEventListener('input', () => {
+    memory.shown = 0;
+    search();
+  });
   search();
   return [element('label', { className: 'search' }, own.label, field), found, frame, more];
 }

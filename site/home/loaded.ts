@@ -42,6 +42,7 @@ export function loaded<T>(
       content.removeAttribute('aria-busy');
     }
     content.replaceChildren(...render(value).filter((child) => child !== undefined));
+    state.textContent = ''; // takes no space when `done` looks at the page
     state.textContent = done();
   }
   retry.addEventListener('click', () => {

@@ -1,14 +1,14 @@
 import { ApiError, createApi, explain } from './api.ts';
-import { createDownloads } from './downloads.ts';
+import { createDownloads, sweep } from './downloads.ts';
 import { element } from '../shared/dom.ts';
 import icon from '../shared/icon.svg';
+import { keepKey, keptKey, otherTabs } from '../shared/kept-key.ts';
 import { keyView } from './key.ts';
 import type { Session } from './session.ts';
 import { surveyView } from './survey.ts';
 import { surveysView } from './surveys.ts';
 import * as texts from './texts.ts';
 
-const STORED_KEY = 'key';
 let session: Session | undefined;
 /** Aborts when another key is entered. */
 let entering = new AbortController();
@@ -32,8 +32,16 @@ document.body.append(
   main,
 );
 
-/** Shows what the URL names, one survey or all of them; without a key, the form to enter one. */
+/** Shows what the URL names, and moves the focus there: screen readers read what gets it. */
 function show(problem?: string): void {
+  render(problem);
+  const target = main.querySelector<HTMLElement>(problem === undefined ? 'h1' : '#key');
+  if (problem === undefined) target?.setAttribute('tabindex', '-1');
+  target?.focus({ preventScroll: true });
+}
+
+/** Shows what the URL names, one survey or all of them; without a key, the form to enter one. */
+function render(problem?: string): void {
   view.abort();
   view = new AbortController();
   const { signal } = view;
@@ -41,8 +49,11 @@ function show(problem?: string): void {
   const survey = selection.get('survey');
   document.title = survey && session ? `${survey} – ${texts.page.name}` : texts.page.name;
   if (!session) main.replaceChildren(keyView({ survey, problem, enter }));
-  else if (survey) main.replaceChildren(surveyView(session, selection, signal));
-  else main.replaceChildren(surveysView(session, signal));
+  else
+    main.replaceChildren(
+      session.downloads.element,
+      survey ? surveyView(session, selection, signal) : surveysView(session, selection, signal),
+    );
   showAccount();
 }
 
@@ -50,10 +61,8 @@ function showAccount(): void {
   if (!session) return account.replaceChildren();
   const forget = element('button', { type: 'button', className: 'plain' }, texts.key.forget);
   forget.addEventListener('click', () => {
-    const forgotten = session?.downloads.forget();
-    history.replaceState(null, '', '/');
-    leave();
-    void forgotten?.then((all) => all || show(texts.key.notForgotten));
+    others.forget();
+    forgetAll();
   });
   const { email, expires } = session;
   account.replaceChildren(
@@ -73,35 +82,32 @@ async function enter(key: string, keep: boolean): Promise<void> {
   const { email, expires } = await api.json<Pick<Session, 'email' | 'expires'>>('/key', [], signal);
   signal.throwIfAborted();
   session = { api, email, expires, downloads: createDownloads({ api, email }) };
-  document.body.append(session.downloads.element);
-  storeKey(keep ? key : undefined);
+  keepKey(keep ? key : undefined);
   show();
 }
 
-/** Stores the key for this tab, or deletes it. If the browser blocks storage, a reload loses it. */
-function storeKey(key?: string): void {
-  try {
-    if (key === undefined) sessionStorage.removeItem(STORED_KEY);
-    else sessionStorage.setItem(STORED_KEY, key);
-  } catch {}
-}
-
-function storedKey(): string | null {
-  try {
-    return sessionStorage.getItem(STORED_KEY);
-  } catch {
-    return null;
-  }
-}
+/** Enters a key that a tab keeps. */
+const enterKept = (key: string) =>
+  enter(key, true).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 401) leave(texts.key.revoked);
+    else if (!session) show(explain(error));
+  });
 
 /** Forgets the key and everything that was read with it. */
 function leave(problem?: string): void {
   session?.downloads.stop();
-  session?.downloads.element.remove();
   session = undefined;
   entering.abort();
-  storeKey();
+  keepKey();
   show(problem);
+}
+
+/** Forgets the key, and deletes the files of all accounts, except those that other tabs use. */
+function forgetAll(): void {
+  const forgotten = session?.downloads.forget();
+  history.replaceState(null, '', '/');
+  leave();
+  void forgotten?.then((all) => all || show(texts.key.notForgotten));
 }
 
 addEventListener('popstate', () => show());
@@ -113,18 +119,31 @@ document.addEventListener('click', (event) => {
   event.preventDefault();
   if (link.hash === '') {
     history.pushState(null, '', link.href);
-    show();
+    scrollTo({ top: 0, behavior: 'instant' });
+    return show();
   }
   const target = document.getElementById(link.hash.slice(1)) ?? main;
   target.scrollIntoView();
   target.focus({ preventScroll: true });
 });
+// The second click of a double click would start another download, or press the button that has moved under the pointer.
+document.addEventListener(
+  'click',
+  (event) => {
+    if (event.detail < 2 || !(event.target as Element).closest('button')) return;
+    event.preventDefault();
+    event.stopPropagation();
+  },
+  true,
+);
 
-const stored = storedKey();
-if (stored) {
+void sweep();
+const others = otherTabs({
+  key: (key) => void (main.querySelector<HTMLInputElement>('#key')?.value === '' && enterKept(key)),
+  forget: forgetAll,
+});
+const kept = keptKey();
+if (kept !== null) {
   main.replaceChildren(element('p', { className: 'note' }, texts.page.loading));
-  await enter(stored, true).catch((error: unknown) => {
-    if (error instanceof ApiError && error.status === 401) leave(texts.key.revoked);
-    else if (!session) show(explain(error));
-  });
-} else show();
+  await enterKept(kept);
+} else render();

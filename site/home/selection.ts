@@ -57,7 +57,7 @@ export const FORMATS: Readonly<Record<FormatName, Format>> = {
 /** The name of the selection's format. */
 export const formatOf = (selection: URLSearchParams): FormatName => {
   const name = selection.get('format') ?? '';
-  return (name in FORMATS ? name : Object.keys(FORMATS)[0]) as FormatName;
+  return (Object.hasOwn(FORMATS, name) ? name : Object.keys(FORMATS)[0]) as FormatName;
 };
 
 /** Whether the table has one row per participant. */

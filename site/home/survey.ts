@@ -1,6 +1,7 @@
 import { element } from '../shared/dom.ts';
 import { codeView } from './code.ts';
 import { downloadForm } from './form.ts';
+import { linkNotice } from './link.ts';
 import { loaded } from './loaded.ts';
 import { type Answer, newestAnswers, newestView } from './newest.ts';
 import { overviewView } from './overview.ts';
@@ -67,13 +68,18 @@ function surveyParts(
   selection: URLSearchParams,
   signal: AbortSignal,
   newest: readonly Answer[] | undefined,
-): HTMLElement[] {
+): (Node | undefined)[] {
   const survey = selection.get('survey') ?? '';
   const code = codeView();
+  let notice: HTMLElement | undefined;
+  let isFirst = true;
   const overview = overviewView(session, survey, signal, (days) => form.selectDays(days));
   const form = downloadForm(session, selection, signal, {
     change(chosen, days) {
-      history.replaceState(null, '', `/?${chosen}`);
+      if (isFirst) notice = linkNotice(selection, chosen);
+      // What was not understood stays in the URL until the user has changed something.
+      if (!isFirst || !notice) history.replaceState(null, '', `/?${chosen}`);
+      isFirst = false;
       overview.showDays(days);
       const { path, params, file } = downloadRequestOf(chosen);
       code.show({ url: `${location.origin}/api/v1${path}`, pairs: params, file });
@@ -81,12 +87,14 @@ function surveyParts(
     download: (chosen) => session.downloads.start(downloadRequestOf(chosen)),
   });
   return [
+    notice,
     overview.element,
     element(
       'section',
       {},
       element('h2', { id: 'download', tabIndex: -1 }, formTexts.title),
       form.element,
+      session.downloads.element,
       code.element,
     ),
     newestView(session, survey, signal, newest),

@@ -1,12 +1,13 @@
 import { type Api, explain } from './api.ts';
 import { element } from '../shared/dom.ts';
 import { type CountRow, countVisible } from './counts.ts';
-import { searchableList } from './lists.ts';
+import { linkNotice } from './link.ts';
+import { SEARCHABLE, searchableList } from './lists.ts';
 import { loaded } from './loaded.ts';
 import { cut } from './long-text.ts';
 import type { Session } from './session.ts';
 import { FRESH } from './summaries.ts';
-import { answers, formName, moment, page, participants, surveys as texts } from './texts.ts';
+import { LANGUAGE, answers, formName, moment, page, participants, surveys as texts } from './texts.ts';
 
 /** How many of a survey's forms are named in the list. */
 const FORMS_NAMED = 3;
@@ -24,30 +25,74 @@ interface Survey {
   readonly versions: readonly FormVersion[];
 }
 
-/** A list of surveys and its last search. */
-interface Memory {
+type Sort = keyof typeof texts.sorts;
+
+/** Where in the list the user is. */
+interface Place {
   query: string;
+  sort: Sort;
+  /** How many rows are shown. */
+  shown: number;
+  /** In pixels. */
+  scroll: number;
+  /** The name of the survey that was opened. */
+  opened: string;
+}
+
+/** A list of surveys, and the last place in it. */
+interface Memory {
+  readonly place: Place;
   versions: readonly FormVersion[];
   /** When the versions arrived, in milliseconds of `performance.now()`. */
   at: number;
 }
 
-/** The last list and the last search of each key's API. */
+/** The last list of each key's API. */
 const remembered = new WeakMap<Api, Memory>();
 
+const byName = new Intl.Collator(LANGUAGE, { numeric: true });
+
+/** From the newest first. */
+const SORTS: Readonly<Record<Sort, (surveys: readonly Survey[]) => readonly Survey[]>> = {
+  newest: (surveys) => surveys,
+  oldest: (surveys) => surveys.toReversed(),
+  name: (surveys) => surveys.toSorted((a, b) => byName.compare(a.name, b.name)),
+};
+
 /** The account's surveys. */
-export function surveysView({ api }: Session, signal: AbortSignal): HTMLElement {
-  const memory: Memory = remembered.get(api) ?? { query: '', versions: [], at: -Infinity };
+export function surveysView({ api }: Session, selection: URLSearchParams, signal: AbortSignal): HTMLElement {
+  const memory: Memory = remembered.get(api) ?? {
+    place: { query: '', sort: 'newest', shown: 0, scroll: 0, opened: '', ...(history.state as Partial<Place> | null) },
+    versions: [],
+    at: -Infinity,
+  };
+  const { place } = memory;
   remembered.set(api, memory);
   const count = countVisible(api, signal);
   const rows = new Map<Survey, HTMLElement>();
   const row = (survey: Survey) => {
     const found = rows.get(survey) ?? surveyRow(survey, count);
     rows.set(survey, found);
+    found.querySelector('a')?.addEventListener('click', () => {
+      place.opened = survey.name;
+      keepPlace();
+    });
     return found;
   };
+  const keepPlace = () => history.replaceState(place, '');
   const words = ({ name, versions }: Survey) =>
     [name, ...versions.map(({ title, shortcode }) => `${title} ${shortcode}`)].join(' ');
+
+  /** Where the user was when the list was left. */
+  const returnToPlace = () => {
+    scrollTo({ top: place.scroll, behavior: 'instant' });
+    const link = [...rows].find(([{ name }]) => name === place.opened)?.[1].querySelector('a');
+    link?.focus({ preventScroll: true });
+    place.opened = '';
+    addEventListener('scroll', () => (place.scroll = scrollY), { signal });
+    addEventListener('pagehide', keepPlace, { signal });
+    return '';
+  };
 
   const { node } = loaded(
     async () => {
@@ -64,15 +109,42 @@ export function surveysView({ api }: Session, signal: AbortSignal): HTMLElement 
         name,
         versions: of,
       }));
-      const list = element('ul', { className: 'surveys' });
+      const box = element('div', {});
+      const show = () => {
+        const list = element('ul', { className: 'surveys' });
+        box.replaceChildren(
+          ...searchableList({ items: SORTS[place.sort](items), row, list, words, texts, memory: place }),
+        );
+      };
+      show();
+      if (items.length <= SEARCHABLE) return [element('p', { className: 'note' }, texts.order, ' ', texts.zone), box];
+      const sort = element(
+        'select',
+        {},
+        ...Object.entries(texts.sorts).map(([value, label]) =>
+          element('option', { value, selected: value === place.sort }, label),
+        ),
+      );
+      sort.addEventListener('input', () => {
+        Object.assign(place, { sort: sort.value, shown: 0 });
+        show();
+      });
       return [
-        element('p', { className: 'note' }, texts.order),
-        ...searchableList({ items, row, list, words, texts, memory }),
+        element('p', { className: 'note' }, texts.zone),
+        element('label', { className: 'search' }, texts.sort, sort),
+        box,
       ];
     },
     signal,
+    { done: returnToPlace },
   );
-  return element('section', { 'aria-labelledby': 'surveys' }, element('h1', { id: 'surveys' }, texts.title), node);
+  return element(
+    'section',
+    { 'aria-labelledby': 'surveys' },
+    element('h1', { id: 'surveys' }, texts.title),
+    linkNotice(selection, new URLSearchParams()),
+    node,
+  );
 }
 
 function surveyRow({ name, versions }: Survey, count: CountRow): HTMLElement {

@@ -53,7 +53,8 @@ export const key = {
   lead: 'See your surveys and download their answers.',
   note: 'You got the key from whoever runs this service. It starts with sres_. It is sent only to this service and, unless you keep it in this tab, forgotten when you close or reload the page.',
   keep: 'Keep in this tab',
-  keepNote: 'You will not have to enter the key again after reloading the page.',
+  keepNote:
+    'You will not have to enter the key again after reloading the page, or in other tabs that you open meanwhile.',
   open: 'Show my surveys',
   linked: (survey: string) => `This link opens the survey “${survey}”. Enter your key to see it.`,
   empty: 'Paste your key first.',
@@ -83,7 +84,10 @@ export const errors = {
 export const surveys = {
   title: 'Your surveys',
   none: 'There are no surveys yet. A survey appears here as soon as it has a form.',
-  order: `Newest first. ${TIMES}`,
+  order: 'Newest first.',
+  zone: TIMES,
+  sort: 'Sort by',
+  sorts: { newest: 'newest first', oldest: 'oldest first', name: 'name' },
   label: 'Search by name or form',
   count: (count: number) => counted(count, 'survey', 'surveys'),
   forms: (forms: number, versions: number) =>
@@ -100,6 +104,16 @@ export const survey = {
   unknown: 'Your key has no survey of this name. The link may be misspelled, or made for the key of another account.',
   check: 'Check again',
   toDownload: 'Download answers',
+};
+
+/** What a link asks for and the page does not do. */
+export const link = {
+  title: 'Part of this link was not understood and is not applied:',
+  notDate: ' is not a date.',
+  once: ' is one value too many: only the first is used.',
+  unknown: ' is not known here.',
+  check: 'What you see may include more than the link was meant for. Check the selection before you download.',
+  noSurvey: 'The link names no survey.',
 };
 
 export const overview = {
@@ -370,7 +384,7 @@ export const downloads = {
   unstored: 'Your browser could not store the file. Start the download again.',
   complete: (amount: string) => `Complete: ${amount}.`,
   added: (count: number) => `${number(count)} of them arrived during the download.`,
-  where: 'Your browser is saving it. Press “Remove” only when it is among your downloads.',
+  where: 'Your browser saves complete files among its downloads. Press “Remove” here only when a file is there.',
   inMemory:
     'Keep this page open until the download is complete. The file is in memory: if you close the page, it is lost.',
   cancel: 'Cancel',

@@ -1,13 +1,23 @@
 import { type Description, commonHeaders, loadDescription, operationsOf } from './description.ts';
 import { element, prose } from '../shared/dom.ts';
+import { keepKey, keptKey, otherTabs } from '../shared/kept-key.ts';
 import { keyField } from '../shared/key-field.ts';
 import { operationView } from './operation.ts';
 import { headerList } from './responses.ts';
 
 const byId = (id: string) => document.getElementById(id) as HTMLElement;
-const { row, key } = keyField('key-note');
+const { row, input, key } = keyField('key-note');
 const form = byId('key-form');
 form.append(row);
+input.value = keptKey() ?? '';
+otherTabs({
+  key(kept) {
+    if (input.value !== '') return;
+    input.value = kept;
+    keepKey(kept);
+  },
+  forget: () => (input.value = ''),
+});
 // A password field belongs in a form. The form itself is not submitted.
 form.addEventListener('submit', (event) => event.preventDefault());
 

@@ -1,12 +1,17 @@
 import { element } from './dom.ts';
 import { shared as texts } from './texts.ts';
 
+/** 32 random bytes and a checksum, in base 62. */
+const KEY = /sres_[0-9A-Za-z]{49}/;
+
 /** A field for an API key, and its button. */
 interface KeyField {
   readonly row: HTMLElement;
   readonly input: HTMLInputElement;
-  /** The key as entered, without white space, quotes and `Bearer`, which are often copied with it. */
+  /** The key as entered, without what is often copied with it: white space, quotes, `Bearer`, the rest of its line. */
   readonly key: () => string;
+  /** Whether the key is as long as keys are. */
+  readonly isComplete: () => boolean;
 }
 
 /**
@@ -32,6 +37,9 @@ export function keyField(describedBy: string): KeyField {
     button.textContent = isShown ? texts.hide : texts.show;
     button.setAttribute('aria-pressed', String(isShown));
   });
-  const key = () => input.value.replace(/[\s"'\u200b\ufeff]/g, '').replace(/^(?:authorization:)?bearer(?=sres_)/i, '');
-  return { row: element('div', { className: 'entry' }, input, button), input, key };
+  const key = () => {
+    const text = input.value.replace(/[\s"'\u200b\ufeff]/g, '');
+    return KEY.exec(text)?.[0] ?? text;
+  };
+  return { row: element('div', { className: 'entry' }, input, button), input, key, isComplete: () => KEY.test(key()) };
 }

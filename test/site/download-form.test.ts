@@ -110,6 +110,91 @@ describe('the number of matching answers, the link and the program', () => {
     expect(new URL(page.url()).searchParams.get('since')).toBe('2026-03-08T05:01:00.000Z');
   });
 
+  test.each([
+    [{ until: 'garbage' }, ['until=garbage is not a date.']],
+    [{ since: '2026-13-01' }, ['since=2026-13-01 is not a date.']],
+    [
+      { format: 'nope', layout: 'constructor', value: 'foo', repeats: 'toString', columns: '__proto__' },
+      ['format=nope', 'layout=constructor', 'value=foo', 'repeats=toString', 'columns=__proto__'].map(
+        (part) => `${part} is not known here.`,
+      ),
+    ],
+    [{ format: 'toString' }, ['format=toString is not known here.']],
+    [{ count: 'true', tz: 'UTC' }, ['count=true is not known here.', 'tz=UTC is not known here.']],
+    [
+      { userid: ['participant 3', 'participant 4'] },
+      ['userid=participant 4 is one value too many: only the first is used.'],
+    ],
+    // The defaults of the API.
+    [{ layout: 'long', value: 'response', repeats: 'last', columns: 'form_question', format: 'xlsx', userid: '' }, []],
+  ])('what a link asks for and the page does not do is shown: %o', async (parameters, expected) => {
+    await using opened = await open(parameters);
+    const { page } = opened;
+    await match(page, 'Selected: ');
+    expect(await page.getByRole('alert').getByRole('listitem').allTextContents()).toEqual(expected);
+    if (expected.length === 0) return;
+    const { href } = new URL(`/${query({ survey: NAME, ...parameters })}`, page.url());
+    expect(page.url()).toBe(href);
+    await page.getByLabel('Participant ID').fill('participant 5');
+    await expect.poll(() => parametersOf(page)).toEqual([['userid', 'participant 5']]);
+    expect(opened.problems).toEqual([]);
+  });
+
+  test('a link without a survey shows the list, and what it does not use', async () => {
+    await using opened = await openPage('/?until=2026-03-01');
+    await enterKey(opened.page, survey.account.key);
+    await opened.page.getByRole('link', { name: NAME }).waitFor();
+    await opened.page.getByRole('alert').getByText('The link names no survey.').waitFor();
+    expect(opened.problems).toEqual([]);
+  });
+
+  test('a disabled button looks disabled', async () => {
+    await using opened = await open();
+    const { page } = opened;
+    await match(page, 'Selected: ');
+    const button = page.getByRole('button', { name: 'Download', exact: true });
+    const look = () =>
+      page.evaluate<string[]>(`(() => {
+        const { backgroundColor, color, borderStyle } = getComputedStyle(document.querySelector('.download button.main'));
+        return [backgroundColor, color, borderStyle];
+      })()`);
+    const enabled = await look();
+    await page.getByLabel('Participant ID').fill('nobody');
+    await expect.poll(() => button.isDisabled()).toBe(true);
+    for (const [i, value] of (await look()).entries()) expect(value).not.toBe(enabled[i]);
+  });
+
+  test('fits a phone with long names, and has room for the texts of its lists', async () => {
+    const questions = Array.from({ length: 12 }, (_, i) => `household_members_count_${10 + i}`);
+    const named = await createSurvey(survey.account);
+    await addResponses(
+      named,
+      questions.map((question_ref) => ({ question_ref, metadata: JSON.stringify({ [question_ref]: 1 }) })),
+    );
+    const path = `/${query({ survey: named.name, layout: 'wide', question_ref: questions, metadata: questions })}`;
+    await using opened = await openPage(path, { width: 320 });
+    const { page } = opened;
+    await enterKey(page, survey.account.key);
+    await match(page, 'Selected: ');
+    await page.getByText('12 questions', { exact: true }).waitFor();
+    await page.evaluate("document.querySelectorAll('details').forEach((details) => (details.open = true))");
+    await page.getByRole('group', { name: 'More columns' }).getByLabel('household_members_count_10').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+
+    await page.setViewportSize({ width: 1280, height: 800 });
+    const cut = await page.evaluate<string[]>(`(() => {
+      const context = document.createElement('canvas').getContext('2d');
+      const ARROW = 40;
+      return [...document.querySelectorAll('.download select')].flatMap((select) => {
+        context.font = getComputedStyle(select).font;
+        return [...select.options].map((option) => option.text).filter((text) => context.measureText(text).width > select.clientWidth - ARROW);
+      });
+    })()`);
+    expect(cut).toEqual([]);
+    const top = async (label: string) => (await page.getByLabel(label, { exact: true }).boundingBox())?.y;
+    expect(await top('From')).toBe(await top('To'));
+  });
+
   test('a day ends at midnight, also where daylight saving time begins at its midnight', async () => {
     await using opened = await open({}, { timezoneId: 'Africa/Cairo' });
     const { page } = opened;

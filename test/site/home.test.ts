@@ -25,6 +25,9 @@ describe('the key', () => {
   test('is accepted with what is often copied with it, and shows whose it is', async () => {
     await using open = await openPage('/');
     await enterKey(open.page, ` "Authorization: Bearer ${account.key}"\t`);
+    await open.page.getByText(account.email).waitFor();
+    await open.page.getByRole('button', { name: 'Forget key' }).click();
+    await enterKey(open.page, `Docs  ${account.email}/docs Key   ${account.key} Data  embedded Postgres`);
     await open.page.getByText(`Key for ${account.email}`, { exact: true }).waitFor();
     expect(open.problems).toEqual([]);
   });
@@ -76,6 +79,47 @@ describe('the key', () => {
     expect(open.problems).toEqual([]);
   });
 
+  test('is handed to new tabs and the reference if a tab keeps it, and all of them forget it together', async () => {
+    await using open = await openPage('/');
+    const { page } = open;
+    const openTab = async (path: string) => {
+      const tab = await page.context().newPage();
+      await tab.goto(new URL(path, page.url()).href);
+      return tab;
+    };
+    const linked = `/?survey=${encodeURIComponent(SURVEY)}`;
+    const keyIn = (tab: Page) => tab.getByLabel('API key').inputValue();
+
+    await enterKey(page, account.key); // not kept
+    await page.getByText(account.email).waitFor();
+    const before = await openTab('/docs');
+    await page.getByRole('button', { name: 'Forget key' }).click();
+    await page.getByLabel('Keep in this tab').check();
+    await enterKey(page, account.key);
+    await page.getByText(account.email).waitFor();
+    const survey = await openTab(linked);
+    await survey.getByRole('heading', { name: SURVEY, level: 1 }).waitFor();
+    const reference = await openTab('/docs');
+    await expect.poll(() => keyIn(reference)).toBe(account.key);
+    expect(await keyIn(before)).toBe('');
+    expect(await page.evaluate('localStorage.length')).toBe(0);
+    expect(survey.url()).not.toContain('sres_');
+    await page.getByRole('link', { name: 'For programmers' }).click();
+    await expect.poll(() => keyIn(page)).toBe(account.key);
+    await page.goBack();
+    await page.getByText(account.email).waitFor();
+
+    await survey.getByRole('button', { name: 'Forget key' }).click();
+    await page.getByLabel('API key').waitFor();
+    await expect.poll(() => keyIn(reference)).toBe('');
+    for (const tab of [page, survey, reference]) {
+      expect((await traces(tab)).join()).not.toContain('sres_');
+      await tab.reload();
+      expect(await keyIn(tab)).toBe('');
+    }
+    expect(open.problems).toEqual([]);
+  });
+
   test('that no longer works returns the user to the key field with an explanation', async () => {
     await using open = await openPage(`/?survey=${encodeURIComponent(SURVEY)}`);
     const { page } = open;
@@ -109,8 +153,10 @@ test('a key, a survey and its download are reached with the keyboard alone', asy
   await page.keyboard.type(account.key);
   await page.keyboard.press('Enter');
   await page.getByRole('link', { name: SURVEY }).waitFor();
+  expect(await focused()).toBe('Your surveys'); // screen readers read it
   await tabTo(SURVEY);
   await page.keyboard.press('Enter');
+  expect(await focused()).toBe(SURVEY);
   await page.getByText('Selected: 1 participant, 1 answer').waitFor();
   await tabTo('Download answers');
   await page.keyboard.press('Enter');

@@ -120,6 +120,62 @@ test('shows 50 of many surveys at a time, and finds them by name, form title and
   expectNoProblems(open);
 });
 
+test('sorts a long list, and returns to the same place in it, also after a reload', async () => {
+  const account = await createAccount();
+  await createSurveys(account, 300);
+  await using open = await openPage('/', { reducedMotion: 'reduce' });
+  const { page } = open;
+  await page.getByLabel('Keep in this tab').check();
+  await enterKey(page, account.key);
+  await page.getByLabel('Sort by').selectOption('oldest first');
+  const links = page.getByRole('listitem').getByRole('link');
+  expect(await links.first().textContent()).toBe('Survey 300');
+  await page.getByLabel('Sort by').selectOption('name');
+  expect(await links.nth(9).textContent()).toBe('Survey 10');
+  for (let i = 0; i < 4; i++) await page.getByRole('button', { name: 'Show more' }).click();
+  const link = page.getByRole('link', { name: 'Survey 230', exact: true });
+  await link.scrollIntoViewIfNeeded();
+  const top = async () => (await link.boundingBox())?.y;
+  const before = await top();
+  const focused = () => page.evaluate<string>('document.activeElement.textContent');
+  const leave = async () => {
+    await link.click();
+    await page.getByRole('heading', { name: 'Survey 230', level: 1 }).waitFor();
+  };
+  const ways = [
+    () => page.goBack(),
+    () => page.getByRole('link', { name: 'All surveys' }).click(),
+    () => page.reload().then(() => page.goBack()),
+  ];
+  for (const way of ways) {
+    await leave();
+    await way();
+    await expect.poll(top).toBe(before);
+    await expect.poll(focused).toBe('Survey 230');
+    expect(await page.getByLabel('Sort by').inputValue()).toBe('name');
+  }
+  await page.evaluate(`document.querySelector('a[href="/docs"]').click()`); // does not scroll to the link
+  await page.getByRole('heading', { name: 'API reference' }).waitFor();
+  await page.goBack();
+  await expect.poll(top).toBe(before);
+  expectNoProblems(open);
+});
+
+test('shows the focus of a row whole', async () => {
+  const account = await createAccount();
+  await createSurveys(account, 2);
+  await using open = await openSurveys(account);
+  await open.page.getByRole('link', { name: 'Survey 1' }).waitFor();
+  await open.page.keyboard.press('Tab');
+  await expect.poll(() => open.page.evaluate<string>('document.activeElement.textContent')).toBe('Survey 1');
+  const ring = await open.page.evaluate<[style: string, offset: number, width: number]>(`(() => {
+    const ringed = [document.activeElement, document.activeElement.closest('li')].find((node) => getComputedStyle(node).outlineStyle !== 'none');
+    const { outlineStyle, outlineOffset, outlineWidth } = getComputedStyle(ringed);
+    return [outlineStyle, ringed.localName === 'li' ? parseFloat(outlineOffset) : Infinity, parseFloat(outlineWidth)];
+  })()`);
+  expect(ring).toEqual(['solid', -3, 3]); // inside the row, which cuts off what is outside it
+});
+
 test('shows what to do after the list of surveys fails to load, and tries again on request', async () => {
   const account = await createAccount();
   await addResponses(await createSurvey(account, 'A'), [{}]);

@@ -12,7 +12,7 @@ interface CardOptions {
   readonly survey: string;
   /** The format, the layout and the filters. */
   readonly about: string;
-  /** About the whole download, or empty. */
+  /** About the download until it is complete, or empty. */
   readonly note: string;
   /** Called by the first button, whose label `stopped` sets. */
   readonly act: () => void;

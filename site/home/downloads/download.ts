@@ -27,7 +27,8 @@ export interface DownloadOptions {
 /** A download, and its card. */
 export interface Download {
   readonly element: HTMLElement;
-  readonly run: () => void;
+  /** Resolves when it ends, however it does. */
+  readonly run: () => Promise<void>;
   /** Offers to continue it. */
   readonly offer: () => void;
   /** Stops. It can be continued later, or in another tab. */
@@ -46,7 +47,7 @@ export function createDownload({ api, storage, manifest, update, announce, onRem
     survey,
     about: describe(manifest.order),
     note: storage.isKept ? '' : texts.inMemory,
-    act: () => (manifest.isComplete ? void handOver().catch(fail) : run()),
+    act: () => void (manifest.isComplete ? handOver().catch(fail) : run()),
     remove: () => {
       onRemove();
       void end(storage.remove);
@@ -77,10 +78,13 @@ export function createDownload({ api, storage, manifest, update, announce, onRem
     await file.slice(0, 1).arrayBuffer(); // fails if a file that was brought up to date has changed since
     if (file.size !== manifest.bytes) throw new DOMException('a part is damaged', 'DataError');
     save(file, manifest.name);
+    Object.assign(manifest, { isComplete: true, time: Date.now() });
+    await storage.writeManifest(manifest);
   }
 
-  function run(): void {
+  function run(): Promise<void> {
     running = download().catch(() => {}); // it was stopped
+    return running;
   }
 
   async function download(): Promise<void> {
@@ -104,10 +108,8 @@ export function createDownload({ api, storage, manifest, update, announce, onRem
         Object.assign(manifest, { bytes: updated.file.size, name: manifest.order.name });
       } else await transfer(options);
       await handOver();
-      Object.assign(manifest, { isComplete: true, time: Date.now() });
-      await storage.writeManifest(manifest);
       const text = updated?.text ?? completeText(manifest);
-      card.stopped(`${text} ${texts.where}`, texts.save, manifest);
+      card.stopped(text, texts.save, manifest);
       announce(`${survey}: ${text}`);
     } catch (error) {
       signal.throwIfAborted();

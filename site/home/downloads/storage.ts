@@ -51,14 +51,16 @@ export async function createStorage(): Promise<Storage> {
   return (await folder) ?? inMemory();
 }
 
-/** The folders that closed tabs have left, locked for this one. */
-export async function leftStorages(): Promise<Storage[]> {
+/** Calls `use` with the folders that closed tabs have left, locked for this tab. Tabs take turns: none hides a folder from another. */
+export async function withLeftStorages<T>(use: (folders: readonly Storage[]) => Promise<T>): Promise<T> {
   const root = await openRoot();
-  if (!root) return [];
-  const names: string[] = [];
-  for await (const name of root.keys()) names.push(name);
-  const folders = await Promise.all(names.map((name) => openFolder(root, name)));
-  return folders.filter((folder) => folder !== undefined);
+  if (!root) return use([]);
+  return navigator.locks.request('left downloads', async () => {
+    const names: string[] = [];
+    for await (const name of root.keys()) names.push(name);
+    const folders = await Promise.all(names.map((name) => openFolder(root, name)));
+    return use(folders.filter((folder) => folder !== undefined));
+  });
 }
 
 /** @returns undefined if another tab holds its lock */

@@ -1,0 +1,60 @@
+/*
+ * The key that is kept in this tab, in sessionStorage. Tabs that open meanwhile ask for it on a BroadcastChannel: only pages of this
+ * origin in this browser profile hear it, and they run no script but ours. A key that is not kept is not handed over.
+ */
+
+const NAME = 'key';
+
+type Message = { readonly ask: number } | { readonly to: number; readonly key: string } | { readonly forget: true };
+
+/** Keeps the key in this tab, or forgets it. If the browser blocks storage, a reload loses it. */
+export function keepKey(key?: string): void {
+  try {
+    if (key === undefined) sessionStorage.removeItem(NAME);
+    else sessionStorage.setItem(NAME, key);
+  } catch {}
+}
+
+export function keptKey(): string | null {
+  try {
+    return sessionStorage.getItem(NAME);
+  } catch {
+    return null;
+  }
+}
+
+interface OtherTabs {
+  /** Makes every tab that keeps a key forget it. */
+  readonly forget: () => void;
+}
+
+/**
+ * Hands this tab's kept key to tabs that ask for it and, if it keeps none, asks the others.
+ *
+ * @param on key: another tab's kept key; forget: another tab has forgotten the key, and so must this one, which keeps one
+ */
+export function otherTabs(on: { readonly key: (key: string) => void; readonly forget: () => void }): OtherTabs {
+  const own = Math.random();
+  let isAsking = keptKey() === null;
+  let channel: BroadcastChannel;
+  try {
+    channel = new BroadcastChannel(NAME);
+  } catch {
+    return { forget: () => {} }; // storage is blocked
+  }
+  const send = (message: Message) => channel.postMessage(message);
+  channel.addEventListener('message', ({ data }: MessageEvent<Message>) => {
+    const key = keptKey();
+    if ('ask' in data && key !== null) send({ to: data.ask, key });
+    else if ('forget' in data) {
+      isAsking = false;
+      keepKey();
+      if (key !== null) on.forget();
+    } else if ('to' in data && data.to === own && isAsking) {
+      isAsking = false;
+      on.key(data.key);
+    }
+  });
+  if (isAsking) send({ ask: own });
+  return { forget: () => send({ forget: true }) };
+}
