@@ -163,7 +163,7 @@ test('a key, a survey and its download are reached with the keyboard alone', asy
   expect(await page.evaluate('document.activeElement.id')).toBe('download');
   await tabTo('Download');
   const { name } = await saved(page, () => page.keyboard.press('Enter'));
-  expect(name).toMatch(/^responses_.*\.xlsx$/);
+  expect(name).toMatch(/^food-water_long_.*\.xlsx$/);
   expect(open.problems).toEqual([]);
 });
 

@@ -48,7 +48,7 @@ export function createCard({ survey, about, note, act, remove, announce }: CardO
     bar,
     text,
     element('p', { className: 'note', dir: 'auto' }, about),
-    note === '' ? undefined : element('p', { className: 'note' }, note),
+    note === '' ? undefined : element('p', { className: 'note warning' }, note),
     element('div', { className: 'buttons' }, action, removal),
   );
   action.addEventListener('click', () => {
