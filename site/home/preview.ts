@@ -51,14 +51,12 @@ export function previewView(api: Api, selection: () => URLSearchParams, signal: 
       content.replaceChildren(table(header, rows));
     } catch (error) {
       if (!current.aborted) state.textContent = explain(error);
-    } finally {
-      loading.abort(); // ends the response, and the service stops reading
     }
   });
   return { button, element: element('div', { className: 'preview' }, state, content), clear };
 }
 
-/** Reads the header and the first rows of a CSV file. */
+/** Reads the header and the first rows of a CSV file, then cancels it, so that the service stops. */
 async function firstRecords({ body }: Response): Promise<{ records: Cells[]; isWhole: boolean }> {
   const decoder = new TextDecoder();
   const records: Cells[] = [];
