@@ -159,7 +159,7 @@ test('complete downloads take a line each, and cover nothing', async () => {
   const { page } = open;
   await page.setViewportSize({ width: 1366, height: 768 });
   for (const name of ['NDJSON', 'Codebook']) {
-    await page.getByLabel(name, { exact: true }).check();
+    await page.getByRole('radio', { name }).check();
     await saved(page, () => press(page, 'Download'));
   }
   const cards = page.getByRole('region', { name: 'Downloads' }).getByRole('listitem');

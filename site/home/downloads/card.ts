@@ -47,7 +47,7 @@ export function createCard({ survey, about, note, act, remove, announce }: CardO
     element('p', { id, className: 'what' }, element('bdi', {}, survey), file),
     bar,
     text,
-    element('p', { className: 'note', dir: 'auto' }, about),
+    element('p', { className: 'note about', title: about, dir: 'auto' }, about),
     note === '' ? undefined : element('p', { className: 'note warning' }, note),
     element('div', { className: 'buttons' }, action, removal),
   );
