@@ -373,6 +373,7 @@ test.each([
   await addMany(survey, 100, 40_000, 20);
   await using open = await openPage(path(survey));
   const { page } = open;
+  await page.setViewportSize({ width: 1280, height: 2000 }); // all parts are in view
   const parts = { '/responses/summary': 'slider', '/responses/questions': 'row', '/responses?': 'listitem' } as const;
   const content = (part: string) => page.getByRole(parts[part as keyof typeof parts]).first();
   if (from === 'the list') {
