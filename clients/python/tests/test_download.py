@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
@@ -41,6 +42,19 @@ def test_resumes_after_cuts_at_random_offsets(
         survey.download(tmp_path / name)
         assert contents(tmp_path / name) == of_service(study, name)
         assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_resumes_any_number_of_times(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random
+) -> None:
+    study.add(randomness, ["2026-03-05"], 3000)
+    proxy.fault = lambda path: Fault(cut=6000) if "/responses/" in path else None
+    with contextlib.suppress(TransferError):  # the last part has no response that is not cut
+        survey.download(tmp_path / "r.csv")
+    assert len(proxy.requests) > 10
+    proxy.fault = lambda path: None
+    survey.download(tmp_path / "r.csv")
+    assert contents(tmp_path / "r.csv") == of_service(study, "r.csv")
 
 
 @pytest.mark.parametrize("name", RESUMABLE)

@@ -132,8 +132,10 @@ def test_changes_while_it_runs(
     assert_exact(tmp_path, study)
 
 
-@pytest.mark.parametrize("path", ["/responses/form-data", CSV])
-def test_change_during_one_request(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, path: str) -> None:
+@pytest.mark.parametrize(("path", "file"), [("/responses/form-data", "form-data.csv"), (CSV, "responses/*")])
+def test_change_during_one_request(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, path: str, file: str
+) -> None:
     """The digests before and after are the same, but what was downloaded in between is not what they are of."""
 
     def change(request: str) -> None:
@@ -147,7 +149,25 @@ def test_change_during_one_request(study: Study, survey: Survey, proxy: Proxy, t
         study.sql("update surveys set shortcode = ltrim(shortcode, '#') where id = any(%s)", study.forms)
         proxy.fault = lambda path: None
 
+    survey.mirror(tmp_path)
+    next(tmp_path.glob(file)).unlink()
     proxy.fault = change
+    survey.mirror(tmp_path)
+    assert_exact(tmp_path, study)
+
+
+def test_form_version_added_while_it_runs(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random
+) -> None:
+    def add(path: str) -> None:
+        if CSV in path:
+            proxy.fault = lambda path: None
+            study.add_version("food")
+            study.forms, others = study.forms[-1:], study.forms[:-1]
+            study.add(randomness, ["2026-03-05"], 3)
+            study.forms += others
+
+    proxy.fault = add
     survey.mirror(tmp_path)
     assert_exact(tmp_path, study)
 
