@@ -205,6 +205,21 @@ test('a file that is being downloaded is not downloaded a second time', async ()
   expect(await cards.count()).toBe(1);
 });
 
+test('Firefox, which would read parts into memory, saves them as one file', async () => {
+  const { origin: proxied } = new URL(proxy.url);
+  const userAgent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+  const path = `/${query({ survey: survey.name, format: 'csv' })}`;
+  await using open = await openPage(path, { origin: proxied, script: WITHOUT_WAITS, userAgent });
+  const { page } = open;
+  await enterKey(page, survey.account.key);
+  await settled(page);
+  proxy.inject(cutAt(page, [0.5]));
+  await expectFile(await saved(page, () => press(page, 'Download')));
+  await card(page).getByText('Complete: ').waitFor();
+  expect(await keptNames(page)).toEqual(['0/0', '0/1', '0/manifest.json', '0/whole']);
+  await expectFile(await saved(page, () => press(page, 'Save again')));
+});
+
 describe('an interrupted download', () => {
   test.each([
     {

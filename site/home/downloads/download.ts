@@ -74,7 +74,7 @@ export function createDownload({ api, storage, manifest, update, announce, onRem
 
   /** Hands the file over to the browser, which reads the parts while it saves them. */
   async function handOver(): Promise<void> {
-    const file = updated?.file ?? new Blob(await storage.parts(manifest.parts), { type: manifest.type });
+    const file = updated?.file ?? new Blob([await storage.file(manifest.parts)], { type: manifest.type });
     await file.slice(0, 1).arrayBuffer(); // fails if a file that was brought up to date has changed since
     if (file.size !== manifest.bytes) throw new DOMException('a part is damaged', 'DataError');
     save(file, manifest.name);

@@ -7,6 +7,9 @@ import type { Manifest } from './manifest.ts';
  */
 
 const MANIFEST = 'manifest.json';
+const WHOLE = 'whole';
+/** Firefox reads what it saves into memory if that consists of several files, but not if it is one. */
+const NEEDS_ONE_FILE = navigator.userAgent.includes('Firefox/');
 
 /** The storage of one download. */
 export interface Storage {
@@ -19,6 +22,8 @@ export interface Storage {
   readonly readManifest: () => Promise<Manifest | undefined>;
   /** The first parts. They are read from disk only when they are needed. */
   readonly parts: (count: number) => Promise<Blob[]>;
+  /** The first parts as one file. It is read from disk only when it is needed. */
+  readonly file: (parts: number) => Promise<Blob>;
   /** Leaves it to other tabs. */
   readonly release: () => void;
   /** Deletes it. */
@@ -78,9 +83,21 @@ function inFolder(root: FileSystemDirectoryHandle, folder: FileSystemDirectoryHa
     await writable.close();
   };
   const read = async (name: string) => await (await folder.getFileHandle(name)).getFile();
+  const partsOf = (count: number) => Promise.all(Array.from({ length: count }, (_, number) => read(String(number))));
+  let whole: Blob | undefined;
+  const join = async (parts: readonly File[]): Promise<Blob> => {
+    const file = await folder.getFileHandle(WHOLE, { create: true });
+    const writable = await file.createWritable();
+    for (const part of parts) await writable.write(part);
+    await writable.close();
+    return (whole = await file.getFile());
+  };
   return {
     isKept: true,
-    writePart: (number, blob) => write(String(number), blob),
+    writePart: (number, blob) => {
+      whole = undefined;
+      return write(String(number), blob);
+    },
     writeManifest: (manifest) => write(MANIFEST, JSON.stringify(manifest)),
     readManifest: async () => {
       try {
@@ -89,7 +106,13 @@ function inFolder(root: FileSystemDirectoryHandle, folder: FileSystemDirectoryHa
         return undefined;
       }
     },
-    parts: (count) => Promise.all(Array.from({ length: count }, (_, number) => read(String(number)))),
+    parts: partsOf,
+    file: async (count) => {
+      if (whole) return whole;
+      const parts = await partsOf(count);
+      const together = new Blob(parts);
+      return NEEDS_ONE_FILE && count > 1 ? join(parts).catch(() => together) : together; // the disk may be full
+    },
     release,
     remove: async () => {
       try {
@@ -109,6 +132,7 @@ function inMemory(): Storage {
     writeManifest: async () => {},
     readManifest: async () => undefined,
     parts: async (count) => parts.slice(0, count),
+    file: async (count) => new Blob(parts.slice(0, count)),
     release: () => void parts.splice(0),
     remove: async () => void parts.splice(0),
   };
