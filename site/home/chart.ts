@@ -215,13 +215,8 @@ export function daysChart(days: readonly Day[], zone: string, select: (selected:
   };
 }
 
-function svg(
-  tag: string,
-  attributes: Readonly<Record<string, string | number>>,
-  ...children: (Node | string)[]
-): SVGElement {
+function svg(tag: string, attributes: Readonly<Record<string, string | number>>): SVGElement {
   const node = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
-  node.append(...children);
   return node;
 }
