@@ -266,11 +266,7 @@ describe('an interrupted download', () => {
     proxy.inject();
     await page.reload();
     await enterKey(page, (await createAccount()).key);
-<<<<<<< HEAD
-    await page.getByText('Your key has no survey of this name.').waitFor();
-=======
     await expect.poll(() => page.getByText('Your key has no survey of this name.').count()).toBe(1);
->>>>>>> 2f5fa2f (test(page): a refused survey of another account; remove unused parts of the chart)
     expect(await page.getByRole('button', { name: 'Continue' }).count()).toBe(0);
     expect(await keptNames(page)).toEqual(HALF);
 
