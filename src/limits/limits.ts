@@ -23,7 +23,7 @@ const SCAN_WAIT_MS = 20_000;
 
 /** What an account can always have. */
 export const PLACE_BYTES = 1.625 * MIB;
-const COMMON_BYTES = 6 * MIB;
+const COMMON_BYTES = 10 * MIB;
 /** The most memory that a request can ever have, in bytes. */
 export const MAX_BYTES = PLACES * PLACE_BYTES + COMMON_BYTES;
 export const memory = new Shares({ place: PLACE_BYTES, common: COMMON_BYTES, lendsPlaces: true, waiting: WAITING });
