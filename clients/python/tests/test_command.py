@@ -91,9 +91,10 @@ def test_failures(arguments: list[str], env: dict[str, str], message: str, tmp_p
     assert KEY not in failed.stderr
 
 
-def test_failed_output() -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_failed_output(unbuffered: str) -> None:
     with Path("/dev/full").open("w") as full:
         command = [sys.executable, "-m", "survey_export", "surveys"]
-        env = {**os.environ, "SURVEY_EXPORT_URL": URL, "SURVEY_EXPORT_KEY": KEY}
+        env = {**os.environ, "SURVEY_EXPORT_URL": URL, "SURVEY_EXPORT_KEY": KEY, "PYTHONUNBUFFERED": unbuffered}
         failed = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=env)
     assert (failed.returncode, failed.stderr) == (1, "survey-export: [Errno 28] No space left on device\n")

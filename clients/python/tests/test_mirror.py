@@ -196,7 +196,8 @@ def test_ends_as_not_done_after_five_rounds(
         if CSV in path:
             study.sql("update responses set response = response || 'x' where timestamp::date = '2026-03-05'")
 
-    study.add(randomness, ["2026-03-05", "2026-03-09"], 2)
+    study.add(randomness, ["2026-03-05"])
+    study.add(randomness, ["2026-03-09"])
     proxy.paths()
     proxy.fault = change
     with pytest.raises(MirrorChangingError):

@@ -50,7 +50,11 @@ def main(arguments: list[str] | None = None) -> int:
     except SurveyExportError as error:
         request = f" (request {error.request_id})" if error.request_id else ""
         return _failed(f"{error}{request}")
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        # If stdout is full, what it still holds would fail again when Python exits, with status 120.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _failed(str(error))
+    except ValueError as error:
         return _failed(str(error))
     return 0
 
