@@ -35,7 +35,7 @@ export async function startChromium(): Promise<RunningChromium> {
       host: '127.0.0.1',
       executablePath: path,
       args: ARGS,
-      env: { ...process.env, ...env },
+      env: { ...process.env, LC_ALL: 'C.UTF-8', ...env }, // without a locale, it cannot name files in other scripts
       chromiumSandbox,
     });
   // The sandbox does not work for root, or where user namespaces are disabled.
