@@ -1,4 +1,4 @@
-import { element } from '../shared/dom.ts';
+import { button, html } from '../shared/dom.ts';
 import type { Day } from './api.ts';
 import { type Measure, scaleTo, ticksOf, toPeriods } from './periods.ts';
 import { chart as texts } from './texts.ts';
@@ -53,21 +53,19 @@ export function daysChart(days: readonly Day[], zone: string, select: (selected:
   /** Whether the current bar is marked, which it is once it has been pointed at. */
   let isMarked = false;
 
-  const caption = element('figcaption', {});
+  const caption = html.figcaption({});
   const toggle = (Object.keys(texts.measures) as Measure[]).map((value) => {
-    const button = element('button', { type: 'button', className: 'plain' }, texts.measures[value]);
-    button.addEventListener('click', () => {
+    const choose = () => {
       measure = value;
       draw();
-    });
-    return { value, button };
+    };
+    return { value, node: button(texts.measures[value], choose, { className: 'quiet' }) };
   });
-  const readout = element('p', { className: 'readout' }, texts.hint);
-  const note = element('p', { className: 'note' }, texts.sum);
-  const grid = element('div', { className: 'grid' });
+  const readout = html.p('note readout', texts.hint);
+  const note = html.p('note', texts.sum);
+  const grid = html.div('grid');
   const bars = svg('svg', { viewBox: `0 0 ${periods.length} 100`, preserveAspectRatio: 'none', 'aria-hidden': 'true' });
-  const plot = element(
-    'div',
+  const plot = html.div(
     { className: 'plot', role: 'slider', tabIndex: 0, 'aria-valuemin': '1', 'aria-valuemax': String(periods.length) },
     grid,
     bars,
@@ -79,17 +77,16 @@ export function daysChart(days: readonly Day[], zone: string, select: (selected:
   function axis(): HTMLElement {
     const ticks = ticksOf(periods);
     const ends = [periods[0], periods[last]].map((period) => name.of(period?.start ?? ''));
-    if (ticks.length < 2)
-      return element('div', { className: 'range' }, ...[...new Set(ends)].map((end) => element('span', {}, end)));
+    if (ticks.length < 2) return html.div('range', ...[...new Set(ends)].map((end) => html.span({}, end)));
     // The chart seldom begins with a month.
     const begin = (ticks[0]?.at ?? 0) < MONTH ? [] : [{ at: 0, day: periods[0]?.start ?? '' }];
     const marks = [...begin, ...ticks].map(({ at, day }, i) => {
       const className = at > 0 && at < MONTH_ON_PHONE ? 'tight' : '';
-      const mark = element('span', { className }, at > 1 - MONTH ? '' : texts.tick(day, i === 0));
+      const mark = html.span(className, at > 1 - MONTH ? '' : texts.tick(day, i === 0));
       mark.style.left = `${100 * at}%`;
       return mark;
     });
-    return element('div', { className: 'ticks' }, ...marks);
+    return html.div('ticks', ...marks);
   }
 
   function draw(): void {
@@ -107,12 +104,12 @@ export function daysChart(days: readonly Day[], zone: string, select: (selected:
     );
     grid.replaceChildren(
       ...scale.map((value) => {
-        const line = element('span', {}, texts.scale(value));
+        const line = html.span({}, texts.scale(value));
         line.style.bottom = `${(100 * value) / top}%`;
         return line;
       }),
     );
-    for (const { value, button } of toggle) button.setAttribute('aria-pressed', String(value === measure));
+    for (const { value, node } of toggle) node.setAttribute('aria-pressed', String(value === measure));
     caption.textContent = texts.caption(measure, name.each, zone);
     note.hidden = unit === 'day' || measure === 'responses';
     const [first, end, busiest] = [0, last, counts.indexOf(most)].map((i) => name.of(periods[i]?.start ?? ''));
@@ -193,16 +190,14 @@ export function daysChart(days: readonly Day[], zone: string, select: (selected:
   });
 
   draw();
-  const buttons = toggle.map(({ button }) => button);
+  const buttons = toggle.map(({ node }) => node);
   return {
-    element: element(
-      'figure',
+    element: html.figure(
       {},
-      element(
-        'div',
-        { className: 'title' },
+      html.div(
+        'title',
         caption,
-        element('div', { className: 'toggle', role: 'group', 'aria-label': texts.toggle }, ...buttons),
+        html.div({ className: 'toggle', role: 'group', 'aria-label': texts.toggle }, ...buttons),
       ),
       readout,
       plot,

@@ -1,4 +1,4 @@
-import { copyButton, element, listing } from '../shared/dom.ts';
+import { copyable, copyButton, html } from '../shared/dom.ts';
 import { curlFor } from '../shared/curl.ts';
 import type { Params } from './api.ts';
 import { code as texts } from './texts.ts';
@@ -11,11 +11,6 @@ interface File {
   readonly pairs: Params;
   /** The name to save it under. */
   readonly file: string;
-}
-
-interface CodeView {
-  readonly element: HTMLElement;
-  readonly show: (request: File) => void;
 }
 
 /**
@@ -91,44 +86,26 @@ const PROGRAMS: Readonly<Record<string, (request: File) => string>> = {
 };
 
 /** The selection as programs, and as a link. */
-export function codeView(): CodeView {
-  const views = Object.entries(PROGRAMS).map(([language, program]): CodeView => {
-    let text = '';
-    const shown = listing('', language);
-    return {
-      element: element(
-        'div',
-        {},
-        element('h3', {}, language),
-        element(
-          'div',
-          { className: 'listing' },
-          shown,
-          copyButton(() => text, language),
-        ),
-      ),
-      show(request) {
-        text = program(request);
-        shown.replaceChildren(element('code', {}, text));
-      },
-    };
-  });
+export function codeView() {
+  const views = Object.entries(PROGRAMS).map(([language, program]) => ({
+    language,
+    program,
+    listing: copyable(language),
+  }));
   return {
-    element: element(
-      'details',
-      { className: 'code' },
-      element('summary', {}, element('h2', { id: 'code' }, texts.title)),
-      element('p', { className: 'note' }, texts.key),
-      ...views.map((view) => view.element),
-      element('h3', {}, texts.link),
-      element(
-        'p',
+    element: html.details(
+      'code',
+      html.summary({}, html.h2({ id: 'code' }, texts.title)),
+      html.p('note', texts.key),
+      ...views.flatMap((view) => [html.h3({}, view.language), view.listing.element]),
+      html.h3({}, texts.link),
+      html.p(
         {},
         texts.linkNote,
         ' ',
         copyButton(() => location.href, texts.link),
       ),
     ),
-    show: (request) => views.forEach((view) => view.show(request)),
+    show: (request: File) => views.forEach(({ program, listing }) => listing.show(program(request))),
   };
 }

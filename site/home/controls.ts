@@ -1,5 +1,16 @@
-import { element } from '../shared/dom.ts';
-import { options } from './texts.ts';
+import { html } from '../shared/dom.ts';
+
+let fields = 0;
+
+/** A control below its label. */
+export function field(label: string, control: HTMLInputElement | HTMLSelectElement): HTMLElement {
+  control.id ||= `field-${fields++}`;
+  return html.p('field', html.label({ htmlFor: control.id }, label), control);
+}
+
+/** A box or a radio button beside its label. Texts from the API do not change the direction of what is around them. */
+export const option = (input: HTMLInputElement, label: string, note?: string): HTMLElement =>
+  html.label('choice', input, html.span({}, html.bdi({}, label), ' ', note ? html.bdi('note', note) : undefined));
 
 /**
  * Radio buttons, one of which is checked.
@@ -15,41 +26,20 @@ export function radios(
   const [first] = Object.keys(choices);
   const checked = chosen !== null && Object.hasOwn(choices, chosen) ? chosen : first;
   return Object.entries(choices).map(([value, { label, note }]) =>
-    element(
-      'label',
-      { className: 'choice' },
-      element('input', { type: 'radio', name, value, checked: value === checked }),
-      element('span', {}, label, ' ', element('span', { className: 'note' }, note)),
-    ),
+    option(html.input({ type: 'radio', name, value, checked: value === checked }), label, note),
   );
 }
 
-/** A list to select one value from. The first is the default, whose value is empty. */
-export function select(name: keyof typeof options, chosen: string | null): HTMLElement {
-  const { label, choices } = options[name];
-  return element(
-    'p',
-    { className: 'field' },
-    element('label', { htmlFor: name }, label),
-    element(
-      'select',
-      { id: name, name },
-      ...Object.entries(choices).map(([value, text]) =>
-        element('option', { value, selected: value === (chosen ?? '') }, text),
-      ),
-    ),
-  );
-}
-
-/** A box for a parameter, which is `true` if it is checked. */
-export const checkBox = (
+/** A list to select one value from. By default, the first is selected. */
+export const select = (
   name: string,
-  { label, note }: { readonly label: string; readonly note: string },
-  checked: boolean,
+  { label, choices }: { readonly label: string; readonly choices: Readonly<Record<string, string>> },
+  chosen: string | null,
 ): HTMLElement =>
-  element(
-    'label',
-    { className: 'choice' },
-    element('input', { type: 'checkbox', name, value: 'true', checked }),
-    element('span', {}, label, ' ', element('span', { className: 'note' }, note)),
+  field(
+    label,
+    html.select(
+      { name },
+      ...Object.entries(choices).map(([value, text]) => html.option({ value, selected: value === chosen }, text)),
+    ),
   );

@@ -1,4 +1,5 @@
-import { element } from '../shared/dom.ts';
+import { html } from '../shared/dom.ts';
+import { field } from './controls.ts';
 
 const pad = (value: number) => String(value).padStart(2, '0');
 /** The value of a date field, in the reader's zone. */
@@ -21,7 +22,7 @@ interface DateField {
  * @param isEnd whether this is the end of the range: its instant is the midnight after the last day
  */
 export function dateField(id: string, label: string, instant: string | null, isEnd: boolean): DateField {
-  const input = element('input', { id, type: 'date', max: '9999-12-31' });
+  const input = html.input({ id, type: 'date', max: '9999-12-31' });
   /** The day of a date; for the end of the range, the day `days` later. */
   const shifted = (date: Date, days: number) => {
     date.setDate(date.getDate() + (isEnd ? days : 0));
@@ -35,7 +36,7 @@ export function dateField(id: string, label: string, instant: string | null, isE
   }
   const initial = input.value;
   return {
-    row: element('p', { className: 'field' }, element('label', { htmlFor: id }, label), input),
+    row: field(label, input),
     day: () => input.value.slice(0, 10),
     setDay: (day) => Object.assign(input, { type: 'date', value: day }),
     instant() {

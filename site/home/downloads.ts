@@ -1,7 +1,7 @@
-import { element } from '../shared/dom.ts';
+import { html } from '../shared/dom.ts';
 import type { Api } from './api.ts';
 import { type Download, type DownloadOptions, createDownload } from './downloads/download.ts';
-import type { DownloadRequest, Manifest } from './downloads/manifest.ts';
+import { type DownloadRequest, type Manifest, NOTHING } from './downloads/manifest.ts';
 import { type Storage, createStorage, withLeftStorages } from './downloads/storage.ts';
 import { downloads as texts } from './texts.ts';
 
@@ -40,8 +40,8 @@ const tidy = (take: (storage: Storage, manifest: Manifest) => boolean): Promise<
 export const sweep = (): Promise<void> => tidy(() => false);
 
 export function createDownloads({ api, email }: { readonly api: Api; readonly email: string }): Downloads {
-  const list = element('ul', {});
-  const status = element('p', { role: 'status', className: 'unseen' });
+  const list = html.ul({});
+  const status = html.p({ role: 'status', className: 'unseen' });
   const all = new Set<Download>();
   /** The files that are being downloaded, as JSON of their requests. */
   const running = new Set<string>();
@@ -75,20 +75,7 @@ export function createDownloads({ api, email }: { readonly api: Api; readonly em
   async function begin(request: DownloadRequest, update?: DownloadOptions['update']): Promise<void> {
     const storage = await createStorage();
     if (isStopped) return storage.remove();
-    const manifest = {
-      email,
-      order: request,
-      time: Date.now(),
-      parts: 0,
-      bytes: 0,
-      rows: 0,
-      total: null,
-      columns: [],
-      after: '',
-      name: '',
-      type: '',
-      isComplete: false,
-    };
+    const manifest = { email, order: request, time: Date.now(), ...NOTHING, isComplete: false };
     const { element: card, run } = add(storage, manifest, update);
     const ended = run();
     card.scrollIntoView({ block: 'nearest' });
@@ -96,11 +83,10 @@ export function createDownloads({ api, email }: { readonly api: Api; readonly em
   }
 
   return {
-    element: element(
-      'section',
+    element: html.section(
       { className: 'downloads', 'aria-label': texts.region },
       list,
-      element('p', { className: 'note where' }, texts.where),
+      html.p('note where', texts.where),
       status,
     ),
 

@@ -1,26 +1,20 @@
-import { element } from '../shared/dom.ts';
+import { html } from '../shared/dom.ts';
 import { explain, pause } from './api.ts';
 import { type Choice, choiceList } from './choices.ts';
-import { checkBox, radios, select } from './controls.ts';
+import { field, option, radios, select } from './controls.ts';
 import type { Days } from './chart.ts';
 import { dateField } from './dates.ts';
 import { DEFAULTS } from './link.ts';
 import { metadataKeys, questionsOf, formsOf } from './offers.ts';
 import { previewView } from './preview.ts';
-import { FORMATS, countedOf, formatOf, isWide, updateRequestOf } from './selection.ts';
+import { FORMATS, countedOf, downloadRequestOf, formatOf, isWide, updateRequestOf } from './selection.ts';
 import type { Session } from './session.ts';
-import { type options, form as texts } from './texts.ts';
+import { form as texts, options } from './texts.ts';
 import { updateFile } from './update/update.ts';
 import { updateView } from './update/view.ts';
 
 /** The delay after the last change before responses are counted. */
 const REST_MS = 400;
-
-interface FormEvents {
-  /** Called first with the initial selection. @param days its days */
-  readonly change: (selection: URLSearchParams, days: Days) => void;
-  readonly download: (selection: URLSearchParams) => void;
-}
 
 interface DownloadForm {
   readonly element: HTMLElement;
@@ -31,18 +25,19 @@ interface DownloadForm {
  * The form to choose what is downloaded.
  *
  * @param selection shown at first, with `survey`
+ * @param onChange called with the selection and its days, first with the initial ones
  */
 export function downloadForm(
   { api, downloads }: Session,
   selection: URLSearchParams,
   signal: AbortSignal,
-  on: FormEvents,
+  onChange: (selection: URLSearchParams, days: Days) => void,
 ): DownloadForm {
   const survey = selection.get('survey') as string;
   const since = dateField('since', texts.since, selection.get('since'), false);
   const until = dateField('until', texts.until, selection.get('until'), true);
   const list = (name: keyof typeof texts.lists, load: () => Promise<Choice[]>) =>
-    choiceList({ ...texts.lists[name], load, chosen: selection.getAll(name) });
+    choiceList({ ...texts.lists[name], load, chosen: selection.getAll(name), signal });
   const keys = () => metadataKeys(api, survey, signal);
   const lists = {
     shortcode: list('shortcode', () => formsOf(api, survey, signal)),
@@ -50,19 +45,22 @@ export function downloadForm(
     metadata: list('metadata', keys),
     require_metadata: list('require_metadata', keys),
   };
-  const userid = element('input', {
-    id: 'userid',
+  const userid = html.input({
     name: 'userid',
     value: selection.get('userid') ?? '',
     placeholder: texts.everyone,
     spellcheck: false,
+    autocomplete: 'off',
   });
-  userid.autocomplete = 'off';
-  const pick = (name: keyof typeof options) => ({ row: select(name, selection.get(name)), name, forWide: true });
+  const pick = (name: keyof typeof options) => ({
+    row: select(name, options[name], selection.get(name)),
+    name,
+    forWide: true,
+  });
   /** The controls of the table, with their parameters; some are for the wide layout only. */
   const controls = [
     {
-      row: element('div', {}, ...radios('layout', texts.layouts, selection.get('layout'))),
+      row: html.div({}, ...radios('layout', texts.layouts, selection.get('layout'))),
       name: 'layout',
       forWide: false,
     },
@@ -72,29 +70,29 @@ export function downloadForm(
     { row: lists.require_metadata.row, name: 'require_metadata', forWide: true },
     { row: lists.metadata.row, name: 'metadata', forWide: false },
   ];
-  const table = element('fieldset', {}, element('legend', {}, texts.table), ...controls.map(({ row }) => row));
+  const table = html.fieldset({}, html.legend({}, texts.table), ...controls.map(({ row }) => row));
   const [workbook, ...formats] = radios('format', texts.formats, selection.get('format'));
-  const codebook = checkBox('codebook', texts.codebook, selection.get('codebook') === 'true');
+  const checked = selection.get('codebook') === 'true';
+  const box = html.input({ type: 'checkbox', name: 'codebook', value: 'true', checked });
+  const codebook = option(box, texts.codebook.label, texts.codebook.note);
   controls.push({ row: codebook, name: 'codebook', forWide: false });
   const preview = previewView(api, read, signal);
-  const state = element('p', { className: 'match', role: 'status' });
-  const button = element('button', { type: 'submit', className: 'main' }, texts.download);
-  const form = element(
-    'form',
+  const state = html.p({ className: 'match', role: 'status' });
+  const button = html.button({ type: 'submit', className: 'main' }, texts.download);
+  const form = html.form(
     { className: 'download', noValidate: true, 'aria-labelledby': 'download' },
-    element(
-      'fieldset',
+    html.fieldset(
       {},
-      element('legend', {}, texts.which),
-      element('div', { className: 'dates' }, since.row, until.row),
-      element('p', { className: 'note' }, texts.zone),
+      html.legend({}, texts.which),
+      html.div('dates', since.row, until.row),
+      html.p('note', texts.zone),
       lists.shortcode.row,
       lists.question_ref.row,
-      element('p', { className: 'field' }, element('label', { htmlFor: 'userid' }, texts.participant), userid),
+      field(texts.participant, userid),
     ),
     table,
-    element('fieldset', {}, element('legend', {}, texts.format), workbook, codebook, ...formats),
-    element('div', { className: 'go' }, button, preview.button, state),
+    html.fieldset({}, html.legend({}, texts.format), html.div({}, workbook, codebook), ...formats),
+    html.div('go', button, preview.button, state),
   );
 
   /** The form's selection, without defaults. `downloadRequestOf` drops the parameters that the format does not accept. */
@@ -142,20 +140,20 @@ export function downloadForm(
     preview.clear();
     preview.button.hidden = formatOf(chosen) === 'ndjson';
     void count(chosen);
-    on.change(chosen, [since.day(), until.day()]);
+    onChange(chosen, [since.day(), until.day()]);
   }
 
   form.addEventListener('input', changed);
   const update = updateView((file) => {
-    void downloads.start(updateRequestOf(read()), (options) => updateFile(file, options));
+    void downloads.start(updateRequestOf(read()), (transfer) => updateFile(file, transfer));
   }, signal);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    on.download(read());
+    void downloads.start(downloadRequestOf(read()));
   });
   changed();
   return {
-    element: element('div', {}, form, preview.element, update),
+    element: html.div({}, form, downloads.element, preview.element, update),
     selectDays([first, last]) {
       since.setDay(first);
       until.setDay(last);

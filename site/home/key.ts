@@ -1,5 +1,6 @@
 import { ApiError, explain } from './api.ts';
-import { element } from '../shared/dom.ts';
+import { html } from '../shared/dom.ts';
+import { option } from './controls.ts';
 import { keyField } from '../shared/key-field.ts';
 import { key as texts } from './texts.ts';
 
@@ -15,28 +16,16 @@ interface KeyViewOptions {
 /** The form for the key. */
 export function keyView({ survey, problem, enter }: KeyViewOptions): HTMLFormElement {
   const { row, input, key, isComplete } = keyField('key-note key-state');
-  const keep = element('input', { type: 'checkbox', id: 'keep', 'aria-describedby': 'keep-note' });
-  const open = element('button', { type: 'submit', className: 'main' }, texts.open);
-  const state = element('p', { id: 'key-state', className: 'state', role: 'alert' }, problem ?? '');
-  const form = element(
-    'form',
+  const keep = html.input({ type: 'checkbox' });
+  const open = html.button({ type: 'submit', className: 'main' }, texts.open);
+  const state = html.p({ id: 'key-state', className: 'state', role: 'alert' }, problem ?? '');
+  const form = html.form(
     { className: 'key', noValidate: true },
-    element('h1', {}, texts.title),
-    element('p', {}, survey ? texts.linked(survey) : texts.lead),
+    html.h1({}, texts.title),
+    html.p({}, survey ? texts.linked(survey) : texts.lead),
     row,
-    element('p', { id: 'key-note', className: 'note' }, texts.note),
-    element(
-      'p',
-      { className: 'choice' },
-      keep,
-      element(
-        'label',
-        { htmlFor: 'keep' },
-        texts.keep,
-        ' ',
-        element('span', { id: 'keep-note', className: 'note' }, texts.keepNote),
-      ),
-    ),
+    html.p({ id: 'key-note', className: 'note' }, texts.note),
+    option(keep, texts.keep, texts.keepNote),
     open,
     state,
   );

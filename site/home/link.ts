@@ -1,4 +1,4 @@
-import { element } from '../shared/dom.ts';
+import { html } from '../shared/dom.ts';
 import type { Params } from './api.ts';
 import { cut } from './long-text.ts';
 import { link as texts } from './texts.ts';
@@ -32,17 +32,13 @@ export function linkNotice(link: URLSearchParams, used: URLSearchParams): HTMLEl
     if (used.has(name)) return texts.once;
     return name === 'since' || name === 'until' ? texts.notDate : texts.unknown;
   };
-  return element(
-    'div',
+  return html.div(
     { className: 'cut', role: 'alert' },
-    element('p', {}, texts.title),
-    element(
-      'ul',
+    html.p({}, texts.title),
+    html.ul(
       {},
-      ...unused.map(([name, value]) =>
-        element('li', {}, element('bdi', {}, cut(`${name}=${value}`, 200)), reason(name)),
-      ),
+      ...unused.map(([name, value]) => html.li({}, html.bdi({}, cut(`${name}=${value}`, 200)), reason(name))),
     ),
-    element('p', {}, used.has('survey') ? texts.check : texts.noSurvey),
+    html.p({}, used.has('survey') ? texts.check : texts.noSurvey),
   );
 }

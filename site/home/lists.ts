@@ -1,4 +1,5 @@
-import { element } from '../shared/dom.ts';
+import { button, html } from '../shared/dom.ts';
+import { field } from './controls.ts';
 import { lists as texts } from './texts.ts';
 
 const STEP = 50;
@@ -19,19 +20,18 @@ export function firstRows<T>(
   list: HTMLElement,
   memory = { shown: 0 },
 ): HTMLButtonElement {
-  const button = element('button', { type: 'button' });
   let shown = 0;
   const show = (count = STEP) => {
     const rows = items.slice(shown, shown + count).map(row);
     memory.shown = shown += rows.length;
     list.append(...rows);
-    button.textContent = texts.more(shown, items.length);
-    button.hidden = shown === items.length;
+    more.textContent = texts.more(shown, items.length);
+    more.hidden = shown === items.length;
     return rows[0];
   };
-  button.addEventListener('click', () => focus(show()));
+  const more = button('', () => focus(show()));
   show(Math.max(memory.shown, STEP));
-  return button;
+  return more;
 }
 
 /** Moves the focus from a button to what it has added, without scrolling. */
@@ -66,28 +66,32 @@ export function searchableList<T>({
   memory = { query: '', shown: 0 },
 }: SearchableListOptions<T>): HTMLElement[] {
   if (items.length <= SEARCHABLE) return [frame, firstRows(items, row, list, memory)];
-  const field = element('input', { type: 'search', autocomplete: 'off', spellcheck: false, value: memory.query });
-  const found = element('p', { className: 'note', role: 'status' });
-  const more = element('div', {});
+  const input = html.input({ type: 'search', autocomplete: 'off', spellcheck: false, value: memory.query });
+  const found = html.p({ className: 'note', role: 'status' });
+  const more = html.div({});
   const folded = items.map((item) => fold(words(item)));
 
   const search = () => {
-    memory.query = field.value;
-    const wanted = fold(field.value).split(/\s+/u);
+    memory.query = input.value;
+    const wanted = fold(input.value).split(/\s+/u);
     const matches = items.filter((_, i) => wanted.every((word) => folded[i]?.includes(word)));
-    found.textContent = field.value.trim()
+    found.textContent = input.value.trim()
       ? texts.found(matches.length, own.count(items.length))
       : own.count(items.length);
     list.replaceChildren();
     more.replaceChildren(firstRows(matches, row, list, memory));
     frame.hidden = matches.length === 0;
   };
-  field.addEventListener('input', () => {
+  input.addEventListener('input', (event) => {
+    event.stopPropagation(); // in a form, a search changes nothing that is selected
     memory.shown = 0;
     search();
   });
+  input.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') event.preventDefault(); // nor does it send the form
+  });
   search();
-  return [element('label', { className: 'search' }, own.label, field), found, frame, more];
+  return [field(own.label, input), found, frame, more];
 }
 
 /** Without case and accents. */

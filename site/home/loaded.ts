@@ -1,5 +1,5 @@
 import { ApiError, explain } from './api.ts';
-import { element } from '../shared/dom.ts';
+import { button, html } from '../shared/dom.ts';
 import { page } from './texts.ts';
 
 interface Loaded {
@@ -20,10 +20,14 @@ export function loaded<T>(
   signal: AbortSignal,
   { loading = () => page.loading, done = () => '' }: Partial<Record<'loading' | 'done', () => string>> = {},
 ): Loaded {
-  const state = element('p', { className: 'state', role: 'status' });
-  const retry = element('button', { type: 'button', hidden: true }, page.retry);
-  const content = element('div', {});
-  const node = element('div', { tabIndex: -1 }, state, retry, content);
+  const state = html.p({ className: 'state', role: 'status' });
+  const tryAgain = () => {
+    node.focus(); // the button disappears
+    void reload();
+  };
+  const retry = button(page.retry, tryAgain, { hidden: true });
+  const content = html.div({});
+  const node = html.div({ tabIndex: -1 }, state, retry, content);
 
   async function reload(): Promise<void> {
     state.textContent = loading();
@@ -45,10 +49,6 @@ export function loaded<T>(
     state.textContent = ''; // takes no space when `done` looks at the page
     state.textContent = done();
   }
-  retry.addEventListener('click', () => {
-    node.focus(); // the button disappears
-    void reload();
-  });
   void reload();
   return { node, reload };
 }

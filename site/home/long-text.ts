@@ -1,4 +1,4 @@
-import { element } from '../shared/dom.ts';
+import { button, html } from '../shared/dom.ts';
 import { lists as texts } from './texts.ts';
 
 const SHORT = 300;
@@ -23,19 +23,18 @@ export function cut(text: string, length = SHORT, lines = SHORT_LINES): string {
  */
 export function longText(text: string, label: string): HTMLElement {
   const beginning = cut(text);
-  const body = element('bdi', { className: 'text' }, beginning);
+  const body = html.bdi('text', beginning);
   if (beginning === text) return body;
   const more = text.length > LONG ? texts.part(LONG, text.length) : texts.all(text.length);
-  const button = element('button', { type: 'button', className: 'plain', 'aria-expanded': 'false' }, more);
-  button.addEventListener('click', () => {
-    const isCut = button.getAttribute('aria-expanded') === 'false';
+  const show = () => {
+    const isCut = toggle.getAttribute('aria-expanded') === 'false';
     body.textContent = isCut ? cut(text, LONG, Infinity) : beginning;
-    body.classList.toggle('whole', isCut);
-    // It scrolls, so it must be reachable with the keyboard.
+    // It scrolls then, so it must be reachable with the keyboard.
     if (isCut) Object.assign(body, { tabIndex: 0, role: 'group', ariaLabel: label });
     else for (const name of ['tabindex', 'role', 'aria-label']) body.removeAttribute(name);
-    button.textContent = isCut ? texts.less : more;
-    button.setAttribute('aria-expanded', String(isCut));
-  });
-  return element('div', {}, body, button);
+    toggle.textContent = isCut ? texts.less : more;
+    toggle.setAttribute('aria-expanded', String(isCut));
+  };
+  const toggle = button(more, show, { className: 'quiet', 'aria-expanded': 'false' });
+  return html.div({}, body, toggle);
 }

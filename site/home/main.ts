@@ -1,6 +1,6 @@
 import { ApiError, createApi, explain } from './api.ts';
 import { createDownloads, sweep } from './downloads.ts';
-import { element } from '../shared/dom.ts';
+import { button, html } from '../shared/dom.ts';
 import icon from '../shared/icon.svg';
 import { keepKey, keptKey, otherTabs } from '../shared/kept-key.ts';
 import { keyView } from './key.ts';
@@ -15,19 +15,18 @@ let entering = new AbortController();
 /** Aborts when another view replaces the current one. */
 let view = new AbortController();
 
-const main = element('main', { id: 'main', tabIndex: -1 });
-const account = element('div', { className: 'account' });
+const main = html.main({ id: 'main', tabIndex: -1 });
+const account = html.div('account');
 document.documentElement.lang = texts.LANGUAGE;
 document.title = texts.page.name;
 document.body.append(
-  element('a', { className: 'skip', href: '#main' }, texts.page.skip),
-  element(
-    'header',
-    { className: 'top' },
-    element('img', { src: icon, alt: '', width: 32, height: 32 }),
-    element('p', { className: 'name' }, texts.page.name),
+  html.a({ className: 'unseen', href: '#main' }, texts.page.skip),
+  html.header(
+    'top',
+    html.img({ src: icon, alt: '', width: 32, height: 32 }),
+    html.p('name', texts.page.name),
     account,
-    element('a', { href: '/docs' }, texts.page.reference),
+    html.a({ href: '/docs' }, texts.page.reference),
   ),
   main,
 );
@@ -59,18 +58,15 @@ function render(problem?: string): void {
 
 function showAccount(): void {
   if (!session) return account.replaceChildren();
-  const forget = element('button', { type: 'button', className: 'plain' }, texts.key.forget);
-  forget.addEventListener('click', () => {
+  const forget = () => {
     others.forget();
     forgetAll();
-  });
+  };
   const { email, expires } = session;
   account.replaceChildren(
-    element('span', { className: 'note', dir: 'auto' }, texts.key.owner(email)),
-    ' ',
-    expires ? element('span', { className: 'note' }, texts.key.expires(expires)) : '',
-    ' ',
-    forget,
+    html.span({ className: 'note', dir: 'auto' }, texts.key.owner(email)),
+    expires ? html.span('note', texts.key.expires(expires)) : '',
+    button(texts.key.forget, forget, { className: 'quiet' }),
   );
 }
 
@@ -144,6 +140,6 @@ const others = otherTabs({
 });
 const kept = keptKey();
 if (kept !== null) {
-  main.replaceChildren(element('p', { className: 'note' }, texts.page.loading));
+  main.replaceChildren(html.p('note', texts.page.loading));
   await enterKept(kept);
 } else render();

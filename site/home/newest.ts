@@ -1,5 +1,5 @@
 import { ApiError, type Api, type Params } from './api.ts';
-import { element } from '../shared/dom.ts';
+import { button, html, section } from '../shared/dom.ts';
 import { focus } from './lists.ts';
 import { loaded } from './loaded.ts';
 import { cut, longText } from './long-text.ts';
@@ -67,67 +67,55 @@ export function newestView(
       (rows) => {
         const last = rows.length === PAGE_SIZE ? rows.at(-1) : undefined;
         const groups = [...Map.groupBy(rows, ({ userid }) => userid)].map(([userid, of]) => group(userid, of));
-        return [element('ul', { className: 'people' }, ...groups), last && more(last.token)];
+        return [html.ul('people', ...groups), last && more(last.token)];
       },
       signal,
       after ? {} : { done: () => texts.checked(moment(new Date().toISOString())) },
     );
   const more = (token: string) => {
-    const button = element('button', { type: 'button' }, page.more);
-    button.addEventListener('click', () => {
+    const next = button(page.more, () => {
       const { node } = answers(token);
-      button.replaceWith(node);
+      next.replaceWith(node);
       focus(node);
     });
-    return button;
+    return next;
   };
 
   const { node, reload } = answers();
-  const check = element('button', { type: 'button', className: 'plain' }, texts.check);
-  check.addEventListener('click', () => void reload());
-  return element(
-    'section',
-    { 'aria-labelledby': 'newest', className: 'newest' },
-    element('div', { className: 'title' }, element('h2', { id: 'newest' }, texts.title), check),
-    node,
-  );
+  return section('newest', texts.title, button(texts.check, reload, { className: 'quiet' }), node);
 }
 
 /** A participant's answers. */
 const group = (userid: string, answers: readonly Answer[]) =>
-  element(
-    'li',
+  html.li(
     {},
-    element(
-      'div',
-      { className: 'from' },
-      element('span', {}, texts.participant, ' ', element('bdi', {}, cut(userid, 60))),
-      element('span', { className: 'note' }, answersOf(answers.length)),
-      element('span', { className: 'note' }, texts.form, ' ', ...formsOf(answers)),
+    html.div(
+      'from',
+      html.span({}, texts.participant, ' ', html.bdi({}, cut(userid, 60))),
+      html.span('note', answersOf(answers.length)),
+      html.span('note', texts.form, ' ', ...formsOf(answers)),
     ),
-    element('ul', { className: 'answers' }, ...answers.map(answerRow)),
+    html.ul('answers', ...answers.map(answerRow)),
   );
 
 const formsOf = (answers: readonly Answer[]) =>
   [...new Set(answers.map(({ shortcode }) => shortcode))].flatMap((shortcode, i) => [
     i === 0 ? '' : ', ',
-    element('bdi', {}, cut(shortcode, 60)),
+    html.bdi({}, cut(shortcode, 60)),
   ]);
 
 function answerRow({ timestamp, question_text, response, translated_response }: Answer): HTMLElement {
   const answer = translated_response ?? response;
-  return element(
-    'li',
+  return html.li(
     {},
-    element(
-      'div',
+    html.div(
       {},
-      element('div', { className: 'note' }, longText(question_text, texts.question)),
-      answer === '' ? element('p', { className: 'note' }, texts.empty) : longText(answer, texts.answer),
+      html.div('note', longText(question_text, texts.question)),
+      answer === '' ? html.p('note', texts.empty) : longText(answer, texts.answer),
       translated_response === null
         ? undefined
-        : element('div', { className: 'note' }, texts.translated, ' ', longText(response, texts.original)),
+        : html.div('note', texts.translated, ' ', longText(response, texts.original)),
     ),
-    element('time', { className: 'note', dateTime: timestamp }, moment(timestamp)),
+    html.time({ className: 'note', dateTime: timestamp }, moment(timestamp)),
   );
 }

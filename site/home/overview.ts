@@ -1,6 +1,6 @@
 import type { Day, Summary } from './api.ts';
 import { type Chart, type Days, daysChart } from './chart.ts';
-import { element } from '../shared/dom.ts';
+import { html, section, table } from '../shared/dom.ts';
 import { firstRows } from './lists.ts';
 import { loaded } from './loaded.ts';
 import type { Session } from './session.ts';
@@ -32,7 +32,7 @@ export function overviewView(
   select: (days: Days) => void,
 ): Overview {
   const names = Object.keys(FACTS) as (keyof typeof FACTS)[];
-  const values = names.map((name) => ({ name, node: element('dd', {}, texts.none) }));
+  const values = names.map((name) => ({ name, node: html.dd({}, texts.none) }));
   const showFacts = (counts: Summary) => {
     for (const { name, node } of values) node.textContent = FACTS[name](counts);
   };
@@ -45,7 +45,7 @@ export function overviewView(
     () => api.summary([['survey', survey]], signal),
     (counts) => {
       showFacts(counts);
-      if (counts.responses === 0) return [element('p', {}, surveyTexts.empty)]; // deleted since they were listed
+      if (counts.responses === 0) return [html.p({}, surveyTexts.empty)]; // deleted since they were listed
       chart = daysChart(counts.days, counts.zone, select);
       chart.showDays(selected);
       return [chart.element, daysTable(counts.days)];
@@ -54,23 +54,12 @@ export function overviewView(
     { loading: () => texts.counting(api.known(survey)?.responses) },
   );
   node.className = 'days';
+  const facts = html.dl(
+    'facts',
+    ...values.map((fact) => html.div({}, html.dt('note', texts.facts[fact.name]), fact.node)),
+  );
   return {
-    element: element(
-      'section',
-      { 'aria-labelledby': 'overview' },
-      element(
-        'div',
-        { className: 'title' },
-        element('h2', { id: 'overview' }, texts.title),
-        element('p', { className: 'note' }, texts.note),
-      ),
-      element(
-        'dl',
-        { className: 'facts' },
-        ...values.map((fact) => element('div', {}, element('dt', {}, texts.facts[fact.name]), fact.node)),
-      ),
-      node,
-    ),
+    element: section('overview', texts.title, html.p('note', texts.note), facts, node),
     showDays(days) {
       selected = days;
       chart?.showDays(days);
@@ -79,24 +68,22 @@ export function overviewView(
 }
 
 function daysTable(days: readonly Day[]): HTMLElement {
-  const details = element('details', {}, element('summary', {}, texts.table));
-  details.addEventListener('toggle', () => details.append(...table()), { once: true });
-  const table = () => {
-    const body = element('tbody', {});
-    const head = texts.columns.map((name) => element('th', { scope: 'col' }, name));
+  const details = html.details({}, html.summary({}, texts.table));
+  details.addEventListener('toggle', () => details.append(...content()), { once: true });
+  const content = () => {
+    const body = html.tbody({});
     const more = firstRows(
       days,
       ({ day, responses, participants }) =>
-        element(
-          'tr',
+        html.tr(
           {},
-          element('th', { scope: 'row' }, date(day)),
-          element('td', {}, number(participants)),
-          element('td', {}, number(responses)),
+          html.th({ scope: 'row' }, date(day)),
+          html.td({}, number(participants)),
+          html.td({}, number(responses)),
         ),
       body,
     );
-    return [element('table', {}, element('thead', {}, element('tr', {}, ...head)), body), more];
+    return [table(texts.columns, body), more];
   };
   return details;
 }

@@ -1,5 +1,5 @@
 import { cellsOf, recordsOf } from '../shared/csv.ts';
-import { element } from '../shared/dom.ts';
+import { button, html, table } from '../shared/dom.ts';
 import { type Api, explain } from './api.ts';
 import { cut } from './long-text.ts';
 import { downloadRequestOf } from './selection.ts';
@@ -24,16 +24,15 @@ interface Preview {
  */
 export function previewView(api: Api, selection: () => URLSearchParams, signal: AbortSignal): Preview {
   let loading = new AbortController();
-  const state = element('p', { className: 'state', role: 'status' });
-  const content = element('div', {});
-  const button = element('button', { type: 'button' }, texts.show);
+  const state = html.p({ className: 'state', role: 'status' });
+  const content = html.div({});
   const clear = () => {
     loading.abort();
     state.textContent = '';
     content.replaceChildren();
   };
 
-  button.addEventListener('click', async () => {
+  const show = async () => {
     clear();
     loading = new AbortController();
     const current = AbortSignal.any([loading.signal, signal]);
@@ -48,12 +47,12 @@ export function previewView(api: Api, selection: () => URLSearchParams, signal: 
       state.textContent = [texts.found(rows.length, isWhole, header.length), texts.cut(COLUMNS, header.length)].join(
         ' ',
       );
-      content.replaceChildren(table(header, rows));
+      content.replaceChildren(rowsView(header, rows));
     } catch (error) {
       if (!current.aborted) state.textContent = explain(error);
     }
-  });
-  return { button, element: element('div', { className: 'preview' }, state, content), clear };
+  };
+  return { button: button(texts.show, show), element: html.div('preview', state, content), clear };
 }
 
 /** Reads the header and the first rows of a CSV file, then cancels it, so that the service stops. */
@@ -70,14 +69,12 @@ async function firstRecords({ body }: Response): Promise<{ records: Cells[]; isW
 type Cells = readonly (string | null)[];
 
 /** It scrolls, so it must be reachable with the keyboard. */
-function table(header: Cells, rows: readonly Cells[]): HTMLElement {
-  const cellOf = (cell: string | null) =>
-    cell === null ? element('td', {}) : element('td', {}, element('bdi', {}, cut(cell, CELL_LENGTH, 1)));
-  const head = header.slice(0, COLUMNS).map((name) => element('th', { scope: 'col' }, cut(name ?? '', CELL_LENGTH, 1)));
-  const body = rows.map((row) => element('tr', {}, ...row.slice(0, COLUMNS).map(cellOf)));
-  return element(
-    'div',
+function rowsView(header: Cells, rows: readonly Cells[]): HTMLElement {
+  const short = (cell: string | null) => cut(cell ?? '', CELL_LENGTH, 1);
+  const cellOf = (cell: string | null) => html.td({}, html.bdi({}, short(cell)));
+  const body = rows.map((row) => html.tr({}, ...row.slice(0, COLUMNS).map(cellOf)));
+  return html.div(
     { className: 'scroll', tabIndex: 0, role: 'group', 'aria-label': texts.label },
-    element('table', {}, element('thead', {}, element('tr', {}, ...head)), element('tbody', {}, ...body)),
+    table(header.slice(0, COLUMNS).map(short), html.tbody({}, ...body)),
   );
 }

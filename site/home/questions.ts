@@ -1,11 +1,11 @@
 import type { Params } from './api.ts';
-import { element } from '../shared/dom.ts';
+import { button, html, section, table } from '../shared/dom.ts';
 import { searchableList } from './lists.ts';
 import { loaded } from './loaded.ts';
 import { cut, longText } from './long-text.ts';
 import { downloadRequestOf } from './selection.ts';
 import type { Session } from './session.ts';
-import { answers, participants as people, questions as texts } from './texts.ts';
+import { answers, choices as choiceTexts, participants as people, questions as texts } from './texts.ts';
 
 /** A question of a form, as the API describes it. */
 export interface Question {
@@ -32,29 +32,17 @@ export function questionsView({ api, downloads }: Session, survey: string, signa
       return { participants, ...(await api.json<{ questions: Question[] }>('/responses/questions', params, signal)) };
     },
     ({ questions, participants }) => {
-      const list = element('tbody', {});
-      const head = texts.columns.map((name) => element('th', { scope: 'col' }, name));
-      const frame = element('table', {}, element('thead', {}, element('tr', {}, ...head)), list);
+      const list = html.tbody({});
+      const frame = table(texts.columns, list);
       const words = ({ shortcode, question_ref, question_text }: Question) =>
         `${shortcode} ${question_ref} ${question_text}`;
       const row = (question: Question) => questionRow(question, participants);
-      return [
-        element('p', { className: 'note' }, texts.note),
-        ...searchableList({ items: questions, row, list, frame, words, texts }),
-      ];
+      return [html.p('note', texts.note), ...searchableList({ items: questions, row, list, frame, words, texts })];
     },
     signal,
   );
-  const codebook = element('button', { type: 'button', className: 'plain' }, texts.codebook);
-  codebook.addEventListener('click', () => {
-    void downloads.start(downloadRequestOf(new URLSearchParams({ survey, format: 'codebook' })));
-  });
-  return element(
-    'section',
-    { 'aria-labelledby': 'questions', className: 'questions' },
-    element('div', { className: 'title' }, element('h2', { id: 'questions' }, texts.title), codebook),
-    node,
-  );
+  const codebook = () => downloads.start(downloadRequestOf(new URLSearchParams({ survey, format: 'codebook' })));
+  return section('questions', texts.title, button(texts.codebook, codebook, { className: 'quiet' }), node);
 }
 
 /** @param all the number of the survey's participants */
@@ -63,45 +51,31 @@ function questionRow(
   all: number,
 ): HTMLElement {
   const share = participants / all;
-  const bar = element('div', { className: 'share' }, element('div', {}));
+  const bar = html.div('share', html.div({}));
   bar.style.setProperty('--share', `${100 * share}%`);
-  return element(
-    'tr',
+  return html.tr(
     {},
-    element(
-      'td',
+    html.td(
       {},
       longText(question_text, texts.text),
-      element(
-        'span',
-        { className: 'note' },
-        element('bdi', {}, cut(question_ref, 80)),
-        ' · ',
-        element('bdi', {}, cut(shortcode, 80)),
-      ),
+      html.span('note', html.bdi({}, cut(question_ref, 80)), ' · ', html.bdi({}, cut(shortcode, 80))),
       choices ? choiceList(choices) : undefined,
     ),
-    element(
-      'td',
+    html.td(
       {},
-      element('span', {}, texts.share(share)),
+      html.span({}, texts.share(share)),
       bar,
-      element('span', { className: 'note' }, people(participants)),
+      html.span('note', people(participants)),
       // Someone who answers again is one participant.
-      responses === participants ? undefined : element('span', { className: 'note' }, answers(responses)),
+      responses === participants ? undefined : html.span('note', answers(responses)),
     ),
   );
 }
 
 /** Closed at first, because the text of the question lists them, too. */
 const choiceList = (choices: NonNullable<Question['choices']>) =>
-  element(
-    'details',
+  html.details(
     {},
-    element('summary', {}, texts.choices(choices.length)),
-    element(
-      'ul',
-      {},
-      ...choices.map(({ value, label }) => element('li', {}, `${value} = `, element('bdi', {}, cut(label)))),
-    ),
+    html.summary({}, choiceTexts.count(choices.length)),
+    html.ul({}, ...choices.map(({ value, label }) => html.li({}, `${value} = `, html.bdi({}, cut(label))))),
   );

@@ -90,10 +90,12 @@ export function downloadRequestOf(selection: URLSearchParams): DownloadRequest &
   );
   const survey = selection.get('survey') ?? '';
   const layout = isWide(selection) ? 'wide' : 'long';
+  const chosen = [...filtersOf(selection), ...options];
   return {
     survey,
     path,
-    params: [...filtersOf(selection), ...options, ...adds],
+    params: [...chosen, ...adds],
+    about: describe(name, chosen),
     format: format === 'csv' && isWide(selection) ? 'wide' : format,
     name: fileName(survey, accepts.includes('layout') ? layout : name, file),
     file,
@@ -101,37 +103,26 @@ export function downloadRequestOf(selection: URLSearchParams): DownloadRequest &
 }
 
 /** The whole CSV file in the long layout, to bring an older one up to date. */
-export const updateRequestOf = (selection: URLSearchParams): DownloadRequest => ({
-  survey: selection.get('survey') ?? '',
-  path: FORMATS.csv.path,
-  params: [...filtersOf(selection), ...pickFrom(selection, ['metadata'])],
-  format: 'other', // it cannot be continued after the page is closed
-  name: fileName(selection.get('survey') ?? '', 'long', FORMATS.csv.file),
-});
+export function updateRequestOf(selection: URLSearchParams): DownloadRequest {
+  const whole = new URLSearchParams([...filtersOf(selection), ...pickFrom(selection, ['metadata']), ['format', 'csv']]);
+  return { ...downloadRequestOf(whole), format: 'other' }; // it cannot be continued after the page is closed
+}
 
 /** What distinguishes a file from others of its survey: the format, the layout, and the other parameters. */
-export function describe({ path, params }: DownloadRequest): string {
-  const has = (pair: Params[number]) => params.some(([name, value]) => name === pair[0] && value === pair[1]);
-  const formats = Object.entries(FORMATS) as [FormatName, Format][];
-  const [format = 'xlsx', { accepts = [] } = {}] =
-    formats.findLast(([, one]) => one.path === path && (one.adds ?? []).every(has)) ?? [];
-  const layout = has(['layout', 'wide']) ? 'wide' : 'long';
+function describe(name: FormatName, params: Params): string {
+  const valuesOf = (wanted: string) => params.flatMap(([other, value]) => (other === wanted ? [value] : []));
+  const layout = valuesOf('layout')[0] === 'wide' ? 'wide' : 'long';
   const labels: Readonly<Record<string, { readonly label: string; readonly choices?: Record<string, string> }>> = {
     ...form.lists,
     ...lists,
     ...texts.filters,
   };
-  const parts = Object.entries(labels).flatMap(([name, { label, choices }]) => {
-    const values = params
-      .filter(([other]) => other === name)
-      .map(([, value]) => choices?.[value] ?? shown(name, value));
+  const filters = Object.entries(labels).flatMap(([parameter, { label, choices }]) => {
+    const values = valuesOf(parameter).map((value) => choices?.[value] ?? shown(parameter, value));
     return values.length > 0 ? [texts.filter(label, values)] : [];
   });
-  return [
-    form.formats[format].label,
-    ...(accepts.includes('layout') ? [form.layouts[layout].label] : []),
-    ...parts,
-  ].join(' · ');
+  const table = FORMATS[name].accepts.includes('layout') ? [form.layouts[layout].label] : [];
+  return [form.formats[name].label, ...table, ...filters].join(' · ');
 }
 
 const shown = (name: string, value: string) =>

@@ -1,4 +1,4 @@
-import { element } from '../shared/dom.ts';
+import { button, html } from '../shared/dom.ts';
 import { codeView } from './code.ts';
 import { downloadForm } from './form.ts';
 import { linkNotice } from './link.ts';
@@ -19,7 +19,7 @@ import { form as formTexts, survey as texts } from './texts.ts';
 export function surveyView(session: Session, selection: URLSearchParams, signal: AbortSignal): HTMLElement {
   const { api } = session;
   const survey = selection.get('survey') ?? '';
-  const toDownload = element('a', { href: '#download', className: 'button', hidden: true }, texts.toDownload);
+  const toDownload = html.a({ href: '#download', className: 'button', hidden: true }, texts.toDownload);
   api.keepCounting(survey, signal);
 
   /** Whether the survey has answers, which takes no scan, and its newest answers, if it takes them to find out. */
@@ -43,21 +43,19 @@ export function surveyView(session: Session, selection: URLSearchParams, signal:
     ({ newest, sentence }) => {
       toDownload.hidden = sentence !== undefined;
       if (sentence === undefined) return surveyParts(session, selection, signal, newest);
-      const check = element('button', { type: 'button' }, texts.check);
-      check.addEventListener('click', () => {
+      const check = () => {
         api.forgetCounts(survey);
         node.focus(); // the button may disappear
         void reload();
-      });
-      return [element('p', {}, sentence), check];
+      };
+      return [html.p({}, sentence), button(texts.check, check)];
     },
     signal,
   );
-  return element(
-    'article',
-    { className: 'survey' },
-    element('p', {}, element('a', { href: '/' }, texts.all)),
-    element('div', { className: 'title' }, element('h1', { dir: 'auto' }, survey), toDownload),
+  return html.article(
+    'survey',
+    html.p({}, html.a({ href: '/' }, texts.all)),
+    html.div('title', html.h1({ dir: 'auto' }, survey), toDownload),
     node,
   );
 }
@@ -74,29 +72,19 @@ function surveyParts(
   let notice: HTMLElement | undefined;
   let isFirst = true;
   const overview = overviewView(session, survey, signal, (days) => form.selectDays(days));
-  const form = downloadForm(session, selection, signal, {
-    change(chosen, days) {
-      if (isFirst) notice = linkNotice(selection, chosen);
-      // What was not understood stays in the URL until the user has changed something.
-      if (!isFirst || !notice) history.replaceState(null, '', `/?${chosen}`);
-      isFirst = false;
-      overview.showDays(days);
-      const { path, params, file } = downloadRequestOf(chosen);
-      code.show({ url: `${location.origin}/api/v1${path}`, pairs: params, file });
-    },
-    download: (chosen) => session.downloads.start(downloadRequestOf(chosen)),
+  const form = downloadForm(session, selection, signal, (chosen, days) => {
+    if (isFirst) notice = linkNotice(selection, chosen);
+    // What was not understood stays in the URL until the user has changed something.
+    if (!isFirst || !notice) history.replaceState(null, '', `/?${chosen}`);
+    isFirst = false;
+    overview.showDays(days);
+    const { path, params, file } = downloadRequestOf(chosen);
+    code.show({ url: `${location.origin}/api/v1${path}`, pairs: params, file });
   });
   return [
     notice,
     overview.element,
-    element(
-      'section',
-      {},
-      element('h2', { id: 'download', tabIndex: -1 }, formTexts.title),
-      form.element,
-      session.downloads.element,
-      code.element,
-    ),
+    html.section({}, html.h2({ id: 'download', tabIndex: -1 }, formTexts.title), form.element, code.element),
     newestView(session, survey, signal, newest),
     questionsView(session, survey, signal),
   ];

@@ -1,5 +1,6 @@
 import { type Api, explain } from './api.ts';
-import { element } from '../shared/dom.ts';
+import { button, html } from '../shared/dom.ts';
+import { select } from './controls.ts';
 import { type CountRow, countVisible } from './counts.ts';
 import { linkNotice } from './link.ts';
 import { SEARCHABLE, searchableList } from './lists.ts';
@@ -25,7 +26,7 @@ interface Survey {
   readonly versions: readonly FormVersion[];
 }
 
-type Sort = keyof typeof texts.sorts;
+type Sort = keyof typeof texts.sort.choices;
 
 /** Where in the list the user is. */
 interface Place {
@@ -35,7 +36,7 @@ interface Place {
   shown: number;
   /** In pixels. */
   scroll: number;
-  /** The name of the survey that was opened. */
+  /** The query string of the survey that was opened. */
   opened: string;
 }
 
@@ -73,10 +74,6 @@ export function surveysView({ api }: Session, selection: URLSearchParams, signal
   const row = (survey: Survey) => {
     const found = rows.get(survey) ?? surveyRow(survey, count);
     rows.set(survey, found);
-    found.querySelector('a')?.addEventListener('click', () => {
-      place.opened = survey.name;
-      keepPlace();
-    });
     return found;
   };
   const keepPlace = () => history.replaceState(place, '');
@@ -86,8 +83,7 @@ export function surveysView({ api }: Session, selection: URLSearchParams, signal
   /** Where the user was when the list was left. */
   const returnToPlace = () => {
     scrollTo({ top: place.scroll, behavior: 'instant' });
-    const link = [...rows].find(([{ name }]) => name === place.opened)?.[1].querySelector('a');
-    link?.focus({ preventScroll: true });
+    [...node.querySelectorAll('a')].find(({ search }) => search === place.opened)?.focus({ preventScroll: true });
     place.opened = '';
     addEventListener('scroll', () => (place.scroll = scrollY), { signal });
     addEventListener('pagehide', keepPlace, { signal });
@@ -104,44 +100,37 @@ export function surveysView({ api }: Session, selection: URLSearchParams, signal
       return memory.versions;
     },
     (versions) => {
-      if (versions.length === 0) return [element('p', {}, texts.none)];
+      if (versions.length === 0) return [html.p({}, texts.none)];
       const items = [...Map.groupBy(versions, ({ survey_name }) => survey_name)].map(([name, of]) => ({
         name,
         versions: of,
       }));
-      const box = element('div', {});
+      const box = html.div({});
+      box.addEventListener('click', ({ target }) => {
+        place.opened = (target as Element).closest('a')?.search ?? '';
+        keepPlace();
+      });
       const show = () => {
-        const list = element('ul', { className: 'surveys' });
+        const list = html.ul('surveys');
         box.replaceChildren(
           ...searchableList({ items: SORTS[place.sort](items), row, list, words, texts, memory: place }),
         );
       };
       show();
-      if (items.length <= SEARCHABLE) return [element('p', { className: 'note' }, texts.order, ' ', texts.zone), box];
-      const sort = element(
-        'select',
-        {},
-        ...Object.entries(texts.sorts).map(([value, label]) =>
-          element('option', { value, selected: value === place.sort }, label),
-        ),
-      );
-      sort.addEventListener('input', () => {
-        Object.assign(place, { sort: sort.value, shown: 0 });
+      if (items.length <= SEARCHABLE) return [html.p('note', texts.order, ' ', texts.zone), box];
+      const sort = select('sort', texts.sort, place.sort);
+      sort.addEventListener('input', ({ target }) => {
+        Object.assign(place, { sort: (target as HTMLSelectElement).value, shown: 0 });
         show();
       });
-      return [
-        element('p', { className: 'note' }, texts.zone),
-        element('label', { className: 'search' }, texts.sort, sort),
-        box,
-      ];
+      return [html.p('note', texts.zone), sort, box];
     },
     signal,
     { done: returnToPlace },
   );
-  return element(
-    'section',
+  return html.section(
     { 'aria-labelledby': 'surveys' },
-    element('h1', { id: 'surveys' }, texts.title),
+    html.h1({ id: 'surveys' }, texts.title),
     linkNotice(selection, new URLSearchParams()),
     node,
   );
@@ -153,23 +142,20 @@ function surveyRow({ name, versions }: Survey, count: CountRow): HTMLElement {
     .slice(0, FORMS_NAMED)
     .flatMap(([shortcode, title], i) => [
       i === 0 ? ' ' : ', ',
-      element('bdi', {}, formName(cut(title, 60), cut(shortcode, 30))),
+      html.bdi({}, formName(cut(title, 60), cut(shortcode, 30))),
     ]);
-  const link = element('a', { href: `/?${new URLSearchParams({ survey: name })}` }, element('bdi', {}, cut(name, 200)));
-  const counts = element('p', { className: 'counts' });
+  const link = html.a({ href: `/?${new URLSearchParams({ survey: name })}` }, html.bdi({}, cut(name, 200)));
+  const counts = html.p('counts');
   const showCounts = (...parts: (Node | string)[]) =>
-    counts.replaceChildren(...parts.map((part) => element('span', {}, part)));
+    counts.replaceChildren(...parts.map((part) => html.span({}, part)));
   showCounts(texts.counting);
-  const node = element(
-    'li',
+  const node = html.li(
     {},
-    element(
-      'div',
+    html.div(
       {},
       link,
-      element(
-        'p',
-        { className: 'note' },
+      html.p(
+        'note',
         texts.forms(titles.size, versions.length),
         ...named,
         titles.size > FORMS_NAMED ? texts.moreForms(titles.size - FORMS_NAMED) : undefined,
@@ -186,13 +172,12 @@ function surveyRow({ name, versions }: Survey, count: CountRow): HTMLElement {
         last ? texts.last(moment(last)) : '',
       );
     }
-    const button = element('button', { type: 'button', className: 'plain', title: explain(error) }, page.retry);
-    button.addEventListener('click', () => {
+    const tryAgain = () => {
       link.focus(); // the button disappears
       showCounts(texts.counting);
       retry();
-    });
-    return showCounts(texts.failed, button);
+    };
+    return showCounts(texts.failed, button(page.retry, tryAgain, { className: 'quiet', title: explain(error) }));
   });
   return node;
 }

@@ -86,8 +86,7 @@ export const surveys = {
   none: 'There are no surveys yet. A survey appears here as soon as it has a form.',
   order: 'Newest first.',
   zone: TIMES,
-  sort: 'Sort by',
-  sorts: { newest: 'newest first', oldest: 'oldest first', name: 'name' },
+  sort: { label: 'Sort by', choices: { newest: 'newest first', oldest: 'oldest first', name: 'name' } },
   label: 'Search by name or form',
   count: (count: number) => counted(count, 'survey', 'surveys'),
   forms: (forms: number, versions: number) =>
@@ -169,7 +168,6 @@ export const questions = {
   text: 'Text of the question',
   /** Neither 0% nor 100% unless it is. */
   share: (share: number) => (share < 0.01 ? 'under 1%' : shares.format(share < 1 ? Math.min(0.99, share) : 1)),
-  choices: (count: number) => counted(count, 'choice', 'choices'),
 };
 
 export const newest = {
@@ -291,15 +289,10 @@ export const update = {
   reading: (read: string, all: string) => `Comparing your file with the survey: ${read} of ${all}`,
   downloading: (first: number, last: number, all: number) =>
     `Downloading what has changed: ${first === last ? `day ${number(first)}` : `days ${number(first)} to ${number(last)}`} of ${number(all)}`,
-  done: (found: {
-    readonly unchanged: number;
-    readonly changed: number;
-    readonly fresh: number;
-    readonly gone: number;
-    readonly responses: number;
-    readonly size: string;
-    readonly downloaded: string;
-  }) =>
+  done: (
+    found: Record<'unchanged' | 'changed' | 'fresh' | 'gone' | 'responses', number> &
+      Record<'size' | 'downloaded', string>,
+  ) =>
     `Up to date. Days: ${number(found.unchanged)} unchanged, ${number(found.changed)} changed, ${number(found.fresh)} new, ${number(found.gone)} gone. The file has ${counted(found.responses, 'answer', 'answers')}, ${found.size}; ${found.downloaded} of it was downloaded.`,
   /** Why a file is refused, by its kind. */
   others: {
@@ -353,7 +346,7 @@ export const options = {
 export const choices = {
   search: (label: string) => `Search: ${label}`,
   others: (count: number) => ` and ${number(count)} more`,
-  found: (shown: number, all: number) => `${number(shown)} of ${number(all)} shown. Search to find the others.`,
+  count: (count: number) => counted(count, 'choice', 'choices'),
   empty: 'There is nothing to choose from.',
 };
 

@@ -1,5 +1,5 @@
 import { type Parameter, type Schema, typeOf } from './description.ts';
-import { element, prose } from '../shared/dom.ts';
+import { button, html, prose } from '../shared/dom.ts';
 
 type TextControl = HTMLInputElement | HTMLTextAreaElement;
 type Control = TextControl | HTMLSelectElement;
@@ -27,21 +27,18 @@ export function field(
   control.setAttribute('aria-describedby', `${id}-note`);
 
   const byDefault = schema.default === undefined ? '' : ` Default: \`${schema.default}\`.`;
-  const row = element(
-    'div',
-    { className: 'field' },
-    element(
-      'div',
-      { className: 'about' },
-      element('label', { htmlFor: id }, name),
-      required ? element('span', { className: 'required' }, 'required') : undefined,
-      element('span', { className: 'type' }, typeOf(schema)),
+  const row = html.div(
+    'field',
+    html.div(
+      'about',
+      html.label({ htmlFor: id }, name),
+      required ? html.span('required', 'required') : undefined,
+      html.span('type', typeOf(schema)),
     ),
-    element(
-      'div',
-      { className: 'value' },
+    html.div(
+      'value',
       control,
-      element('p', { className: 'note', id: `${id}-note` }, ...prose(description + byDefault)),
+      html.p({ className: 'note', id: `${id}-note` }, ...prose(description + byDefault)),
       control instanceof HTMLSelectElement || example === undefined ? undefined : exampleButton(control, name, example),
     ),
   );
@@ -53,26 +50,22 @@ export function field(
 function controlFor(schema: Schema): Control {
   const choices = schema.type === 'boolean' ? [false, true] : schema.enum;
   if (choices) {
-    const options = choices.map((choice) => element('option', { value: String(choice) }, String(choice)));
-    return element('select', {}, element('option', { value: '' }, 'not set'), ...options);
+    const options = choices.map((choice) => html.option({ value: String(choice) }, String(choice)));
+    return html.select({}, html.option({ value: '' }, 'not set'), ...options);
   }
   const plain = { autocapitalize: 'off', spellcheck: false, autocomplete: 'off' } as const;
-  if (schema.type === 'array') return element('textarea', { ...plain, rows: 1, placeholder: 'one per line' });
-  return element('input', { ...plain, type: 'text', inputMode: schema.type === 'integer' ? 'numeric' : 'text' });
+  if (schema.type === 'array') return html.textarea({ ...plain, rows: 1, placeholder: 'one per line' });
+  return html.input({ ...plain, type: 'text', inputMode: schema.type === 'integer' ? 'numeric' : 'text' });
 }
 
 function exampleButton(control: TextControl, name: string, example: unknown): HTMLButtonElement {
   const text = [example].flat().join('\n');
-  const button = element(
-    'button',
-    { type: 'button', className: 'example', 'aria-label': `Example: ${text}, for ${name}` },
-    'Example: ',
-    element('code', {}, text),
-  );
-  button.addEventListener('click', () => {
+  const fill = () => {
     control.value = text;
     control.dispatchEvent(new Event('input', { bubbles: true }));
     control.focus();
-  });
-  return button;
+  };
+  const node = button('Example: ', fill, { className: 'example', 'aria-label': `Example: ${text}, for ${name}` });
+  node.append(html.code({}, text));
+  return node;
 }

@@ -1,5 +1,5 @@
 import { type Description, commonHeaders, loadDescription, operationsOf } from './description.ts';
-import { element, prose } from '../shared/dom.ts';
+import { html, prose } from '../shared/dom.ts';
 import { keepKey, keptKey, otherTabs } from '../shared/kept-key.ts';
 import { keyField } from '../shared/key-field.ts';
 import { operationView } from './operation.ts';
@@ -24,25 +24,25 @@ form.addEventListener('submit', (event) => event.preventDefault());
 function show(description: Description): void {
   const { info, tags = [] } = description;
   byId('intro').append(
-    element('p', { className: 'version' }, `Version ${info.version} · ${info.license?.name} licence`),
-    ...(info.description ?? '').split('\n\n').map((paragraph) => element('p', {}, ...prose(paragraph))),
+    html.p('version', `Version ${info.version} · ${info.license?.name} licence`),
+    ...(info.description ?? '').split('\n\n').map((paragraph) => html.p({}, ...prose(paragraph))),
   );
   const operations = operationsOf(description);
   const common = commonHeaders(operations);
   byId('intro').append(
-    element('details', {}, element('summary', {}, 'Headers of every response'), headerList(Object.entries(common))),
+    html.details({}, html.summary({}, 'Headers of every response'), headerList(Object.entries(common))),
   );
   for (const { name, description: about = '' } of tags) {
     const ofTag = operations.filter(({ tag }) => tag === name);
     byId('endpoints').append(
-      element('h2', {}, name),
-      element('p', { className: 'note' }, ...prose(about)),
+      html.h2({}, name),
+      html.p('note', ...prose(about)),
       ...ofTag.map((operation) => operationView(operation, common, key)),
     );
     const links = ofTag.map(({ id, summary, path }) =>
-      element('li', {}, element('a', { href: `#${id}` }, element('span', {}, summary), element('code', {}, path))),
+      html.li({}, html.a({ href: `#${id}` }, html.span({}, summary), html.code({}, path))),
     );
-    byId('contents').append(element('p', {}, name), element('ul', {}, ...links));
+    byId('contents').append(html.p({}, name), html.ul({}, ...links));
   }
   // The browser could not scroll to an element that did not exist yet.
   if (location.hash) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
@@ -52,6 +52,6 @@ try {
   show(await loadDescription());
 } catch (error) {
   byId('endpoints').append(
-    element('p', { className: 'cut', role: 'alert' }, `Cannot load the API reference: ${(error as Error).message}`),
+    html.p({ className: 'cut', role: 'alert' }, `Cannot load the API reference: ${(error as Error).message}`),
   );
 }

@@ -1,5 +1,5 @@
 import { curlFor } from '../shared/curl.ts';
-import { copyButton, element, listing, prose } from '../shared/dom.ts';
+import { button, copyable, html, prose } from '../shared/dom.ts';
 import { size } from '../shared/size.ts';
 import type { Header, Operation } from './description.ts';
 import { field } from './fields.ts';
@@ -27,28 +27,17 @@ export function operationView(
   const fileType = Object.keys(operation.responses.find(([status]) => status === '200')?.[1].content ?? {})[0];
   const isFile = fileType !== undefined && fileType !== 'application/json';
 
-  const run = element('button', { type: 'submit', className: 'main' }, 'Send request');
-  const save = element('button', { type: 'button', hidden: !isFile }, 'Download the file');
-  const stop = element('button', { type: 'button', hidden: true }, 'Stop');
-  const state = element('p', { role: 'status', className: 'state' });
-  const output = element('div', { className: 'output' });
-  const curl = listing('', `curl command for ${path}`);
-  const form = element(
-    'form',
+  const run = html.button({ type: 'submit', className: 'main' }, 'Send request');
+  const save = button('Download the file', () => attempt(saveFile), { hidden: !isFile });
+  const stop = button('Stop', () => running.abort(), { hidden: true });
+  const state = html.p({ role: 'status', className: 'state' });
+  const output = html.div('output');
+  const curl = copyable(`curl command for ${path}`);
+  const form = html.form(
     { noValidate: true, 'aria-label': `Try ${path}` },
     ...fields.map(({ row }) => row),
-    element('div', { className: 'actions' }, run, save, stop),
-    element(
-      'details',
-      { className: 'curl' },
-      element('summary', {}, 'As a curl command'),
-      element(
-        'div',
-        { className: 'listing' },
-        curl,
-        copyButton(() => command(), 'the curl command'),
-      ),
-    ),
+    html.div('actions', run, save, stop),
+    html.details('curl', html.summary({}, 'As a curl command'), curl.element),
     state,
     output,
   );
@@ -61,7 +50,7 @@ export function operationView(
     const file = isFile ? `${path.split('/').slice(3).join('-')}.${EXTENSIONS[fileType] ?? 'xlsx'}` : undefined;
     return curlFor({ url: location.origin + path, pairs: pairs(), needsKey, file });
   };
-  const showCommand = () => curl.replaceChildren(element('code', {}, command()));
+  const showCommand = () => curl.show(command());
 
   let running = new AbortController();
   /** @param work returns the final status message */
@@ -92,32 +81,18 @@ export function operationView(
       return `Received status ${result.response.status}.`;
     });
   });
-  save.addEventListener('click', () => {
-    void attempt(async (request) => {
-      const {
-        response,
-        name,
-        bytes = 0,
-        text,
-      } = await download(request, (read) => (state.textContent = `${size(read)}…`));
-      return name ? `Saved ${size(bytes)} as ${name}.` : `Not saved: status ${response.status}. ${text}`;
-    });
-  });
-  stop.addEventListener('click', () => running.abort());
+  const saveFile = async (request: Request) => {
+    const progress = (read: number) => (state.textContent = `${size(read)}…`);
+    const { response, name, bytes = 0, text } = await download(request, progress);
+    return name ? `Saved ${size(bytes)} as ${name}.` : `Not saved: status ${response.status}. ${text}`;
+  };
   showCommand();
 
-  return element(
-    'article',
+  return html.article(
     { id, 'aria-labelledby': `${id}-title` },
-    element('h3', { id: `${id}-title` }, summary),
-    element(
-      'p',
-      { className: 'address' },
-      element('span', { className: 'badge method' }, 'GET'),
-      ' ',
-      element('code', {}, path),
-    ),
-    element('p', {}, ...prose(description), needsKey ? '' : ' No key needed.'),
+    html.h3({ id: `${id}-title` }, summary),
+    html.p('address', html.span('badge method', 'GET'), ' ', html.code({}, path)),
+    html.p({}, ...prose(description), needsKey ? '' : ' No key needed.'),
     form,
     responsesView(operation, common),
   );

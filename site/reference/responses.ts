@@ -1,6 +1,6 @@
 import type { MediaTypeObject } from 'openapi3-ts/oas31';
 import { type Header, type Operation, type Schema, typeOf } from './description.ts';
-import { element, listing, prose } from '../shared/dom.ts';
+import { html, listing, prose } from '../shared/dom.ts';
 import { statusBadge } from './result.ts';
 
 /** A name and its description, in a list. */
@@ -17,25 +17,24 @@ interface Term {
  */
 export function responsesView({ responses }: Operation, common: Readonly<Record<string, Header>>): HTMLElement {
   const views = responses.map(([status, { description, headers = {}, content = {} }]) =>
-    element(
-      'details',
+    html.details(
       {},
-      element('summary', {}, statusBadge(status), ' ', ...prose(description)),
+      html.summary({}, statusBadge(status), ' ', ...prose(description)),
       ...Object.entries(content).flatMap(([type, body]) => bodyOf(type, body)),
       ...headersOf((Object.entries(headers) as [string, Header][]).filter(([name]) => !(name in common))),
     ),
   );
-  return element('div', { className: 'responses' }, element('h4', {}, 'Responses'), ...views);
+  return html.div('responses', html.h4({}, 'Responses'), ...views);
 }
 
 const bodyOf = (type: string, { schema, example, examples = {} }: MediaTypeObject): HTMLElement[] => [
-  element('p', {}, 'Body: ', element('code', {}, type)),
+  html.p({}, 'Body: ', html.code({}, type)),
   ...fieldsOf(schema as Schema),
   ...[example, ...Object.values(examples).map((one) => 'value' in one && one.value)].filter(Boolean).map(exampleView),
 ];
 
 const headersOf = (headers: readonly [name: string, header: Header][]) =>
-  headers.length === 0 ? [] : [element('p', {}, 'Headers'), headerList(headers)];
+  headers.length === 0 ? [] : [html.p({}, 'Headers'), headerList(headers)];
 
 /**
  * Lists the fields of an object, or of the objects in an array, and then those of their own objects and arrays.
@@ -44,7 +43,7 @@ const headersOf = (headers: readonly [name: string, header: Header][]) =>
  */
 function fieldsOf(schema: Schema, array: readonly (Node | string)[] = ['the array']): HTMLElement[] {
   const inner = schema.items as Schema | undefined;
-  if (inner) return [element('p', {}, 'Each element of ', ...array, ':'), ...fieldsOf(inner)];
+  if (inner) return [html.p({}, 'Each element of ', ...array, ':'), ...fieldsOf(inner)];
   const fields = Object.entries(schema.properties ?? {}) as [string, Schema][];
   if (fields.length === 0) return [];
   const terms = fields.map(([name, field]) => ({
@@ -52,7 +51,7 @@ function fieldsOf(schema: Schema, array: readonly (Node | string)[] = ['the arra
     type: field.type === 'array' ? 'array' : typeOf(field),
     description: field.description ?? '',
   }));
-  return [termList(terms), ...fields.flatMap(([name, field]) => fieldsOf(field, [element('code', {}, name)]))];
+  return [termList(terms), ...fields.flatMap(([name, field]) => fieldsOf(field, [html.code({}, name)]))];
 }
 
 export const headerList = (headers: readonly [name: string, header: Header][]) =>
@@ -65,16 +64,10 @@ export const headerList = (headers: readonly [name: string, header: Header][]) =
   );
 
 const termList = (terms: readonly Term[]) =>
-  element(
-    'dl',
+  html.dl(
     {},
     ...terms.map(({ name, type, description }) =>
-      element(
-        'div',
-        {},
-        element('dt', {}, element('code', {}, name), ' ', element('span', { className: 'type' }, type)),
-        element('dd', {}, ...prose(description)),
-      ),
+      html.div({}, html.dt({}, html.code({}, name), ' ', html.span('type', type)), html.dd({}, ...prose(description))),
     ),
   );
 

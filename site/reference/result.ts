@@ -1,42 +1,30 @@
-import { copyButton, element, listing } from '../shared/dom.ts';
+import { copyable, html, listing } from '../shared/dom.ts';
 import type { Preview } from '../shared/request.ts';
 import { size } from '../shared/size.ts';
 import { indent } from './indent.ts';
 
+const CUT = 'Only the beginning of the response was read. Download the file, or use curl, to get all of it.';
+
 /** Shows a response: its status, headers and body. */
 export function resultView({ response, milliseconds, text, bytes, isWhole }: Preview): HTMLElement[] {
   const isJson = response.headers.get('Content-Type')?.startsWith('application/json') === true;
-  const shown = isJson ? indent(text) : text;
+  const body = copyable('Response body');
+  body.show(isJson ? indent(text) : text, text);
   return [
-    element(
-      'p',
-      { className: 'status' },
+    html.p(
+      'status',
       statusBadge(response.status),
       ` ${Math.round(milliseconds)} ms to the headers · ${isWhole ? size(bytes) : `first ${size(bytes)}`}`,
     ),
-    element(
-      'details',
+    html.details(
       {},
-      element('summary', {}, 'Headers'),
+      html.summary({}, 'Headers'),
       listing([...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n'), 'Response headers'),
     ),
-    isWhole
-      ? undefined
-      : element(
-          'p',
-          { className: 'cut' },
-          'Only the beginning of the response was read. Download the file, or use curl, to get all of it.',
-        ),
-    text === ''
-      ? undefined
-      : element(
-          'div',
-          { className: 'listing' },
-          listing(shown, 'Response body'),
-          copyButton(() => text, 'the response body'),
-        ),
-  ].filter((part) => part !== undefined);
+    ...(isWhole ? [] : [html.p('cut', CUT)]),
+    ...(text === '' ? [] : [body.element]),
+  ];
 }
 
 export const statusBadge = (status: number | string) =>
-  element('span', { className: `badge ${Number(status) < 400 ? 'good' : 'bad'}` }, String(status));
+  html.span(`badge ${Number(status) < 400 ? 'good' : 'bad'}`, String(status));

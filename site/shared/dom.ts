@@ -5,28 +5,71 @@ type Properties<Tag extends keyof HTMLElementTagNameMap> = Readonly<
   Partial<HTMLElementTagNameMap[Tag]> & Record<`${string}-${string}`, string>
 >;
 
-/** Creates an element. Strings become text, never HTML. */
-export function element<Tag extends keyof HTMLElementTagNameMap>(
-  tag: Tag,
-  properties: Properties<Tag>,
-  ...children: (Node | string | undefined)[]
-): HTMLElementTagNameMap[Tag] {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries<unknown>(properties)) {
-    if (name.includes('-')) node.setAttribute(name, String(value));
-    else Object.assign(node, { [name]: value });
-  }
-  node.append(...children.filter((child) => child !== undefined));
+type Tags = {
+  readonly [Tag in keyof HTMLElementTagNameMap]: (
+    properties: Properties<Tag> | string,
+    ...children: (Node | string | undefined)[]
+  ) => HTMLElementTagNameMap[Tag];
+};
+
+/** Creates elements: `html.p('note', text)`. The first argument is the properties or the class. Strings become text, never HTML. */
+export const html = new Proxy({} as Tags, {
+  get:
+    (_, tag: string) =>
+    (properties: Properties<'p'> | string, ...children: (Node | string | undefined)[]) => {
+      const node = document.createElement(tag);
+      const given = typeof properties === 'string' ? { className: properties } : properties;
+      for (const [name, value] of Object.entries<unknown>(given)) {
+        if (name.includes('-')) node.setAttribute(name, String(value));
+        else Object.assign(node, { [name]: value });
+      }
+      node.append(...children.filter((child) => child !== undefined));
+      return node;
+    },
+});
+
+/** A button. @param act called when it is clicked */
+export function button(text: string, act: () => unknown, properties: Properties<'button'> = {}): HTMLButtonElement {
+  const node = html.button({ type: 'button', ...properties }, text);
+  node.addEventListener('click', () => void act());
   return node;
 }
 
+/** A section with a heading. @param beside the heading */
+export const section = (id: string, title: string, beside: Node, ...content: Node[]): HTMLElement =>
+  html.section({ 'aria-labelledby': id, className: id }, html.div('title', html.h2({ id }, title), beside), ...content);
+
 /** Splits a description into text and, between backticks, code. */
 export const prose = (text: string): (Node | string)[] =>
-  text.split('`').map((part, i) => (i % 2 === 1 ? element('code', {}, part) : part));
+  text.split('`').map((part, i) => (i % 2 === 1 ? html.code({}, part) : part));
+
+/** A table with a row of headings. */
+export const table = (headings: readonly string[], body: HTMLElement): HTMLElement => {
+  const head = headings.map((text) => html.th({ scope: 'col' }, text));
+  return html.table({}, html.thead({}, html.tr({}, ...head)), body);
+};
 
 /** A long text in a frame that scrolls, also with the keyboard. */
 export const listing = (text: string, label: string) =>
-  element('pre', { tabIndex: 0, role: 'group', 'aria-label': label }, element('code', {}, text));
+  html.pre({ tabIndex: 0, role: 'group', 'aria-label': label }, html.code({}, text));
+
+/** A listing with a button that copies it. @param label of the text, for screen readers */
+export function copyable(label: string) {
+  let copied = '';
+  const shown = listing('', label);
+  return {
+    element: html.div(
+      'listing',
+      shown,
+      copyButton(() => copied, label),
+    ),
+    /** @param original what is copied, if it is not what is shown */
+    show: (text: string, original = text): void => {
+      copied = original;
+      shown.replaceChildren(html.code({}, text));
+    },
+  };
+}
 
 /**
  * A button that copies a text to the clipboard.
@@ -34,19 +77,15 @@ export const listing = (text: string, label: string) =>
  * @param what name of the text, for screen readers
  */
 export function copyButton(text: () => string, what: string): HTMLButtonElement {
-  const button = element(
-    'button',
-    { type: 'button', className: 'quiet', 'aria-label': `${texts.copy} ${what}` },
-    texts.copy,
-  );
-  button.addEventListener('click', async () => {
+  const copy = async () => {
     try {
       await navigator.clipboard.writeText(text());
-      button.textContent = texts.copied;
+      node.textContent = texts.copied;
     } catch {
-      button.textContent = texts.notCopied; // not allowed, or a page without HTTPS
+      node.textContent = texts.notCopied; // not allowed, or a page without HTTPS
     }
-    setTimeout(() => (button.textContent = texts.copy), 2000);
-  });
-  return button;
+    setTimeout(() => (node.textContent = texts.copy), 2000);
+  };
+  const node = button(texts.copy, copy, { className: 'quiet', 'aria-label': `${texts.copy} ${what}` });
+  return node;
 }

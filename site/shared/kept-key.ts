@@ -23,17 +23,13 @@ export function keptKey(): string | null {
   }
 }
 
-interface OtherTabs {
-  /** Makes every tab that keeps a key forget it. */
-  readonly forget: () => void;
-}
-
 /**
  * Hands this tab's kept key to tabs that ask for it and, if it keeps none, asks the others.
  *
  * @param on key: another tab's kept key; forget: another tab has forgotten the key, and so must this one, which keeps one
+ * @returns forget: makes every tab that keeps a key forget it
  */
-export function otherTabs(on: { readonly key: (key: string) => void; readonly forget: () => void }): OtherTabs {
+export function otherTabs(on: { readonly key: (key: string) => void; readonly forget: () => void }) {
   const own = Math.random();
   let isAsking = keptKey() === null;
   let channel: BroadcastChannel;

@@ -1,4 +1,4 @@
-import { element } from './dom.ts';
+import { button, html } from './dom.ts';
 import { shared as texts } from './texts.ts';
 
 /** 32 random bytes and a checksum, in base 62. */
@@ -20,7 +20,7 @@ interface KeyField {
  * @param describedBy id of the element with a note about the key
  */
 export function keyField(describedBy: string): KeyField {
-  const input = element('input', {
+  const input = html.input({
     id: 'key',
     type: 'password',
     placeholder: 'sres_…',
@@ -30,16 +30,16 @@ export function keyField(describedBy: string): KeyField {
     'aria-label': texts.key,
     'aria-describedby': describedBy,
   });
-  const button = element('button', { type: 'button', 'aria-pressed': 'false', 'aria-controls': 'key' }, texts.show);
-  button.addEventListener('click', () => {
+  const show = () => {
     const isShown = input.type === 'password';
     input.type = isShown ? 'text' : 'password';
-    button.textContent = isShown ? texts.hide : texts.show;
-    button.setAttribute('aria-pressed', String(isShown));
-  });
+    toggle.textContent = isShown ? texts.hide : texts.show;
+    toggle.setAttribute('aria-pressed', String(isShown));
+  };
+  const toggle = button(texts.show, show, { 'aria-pressed': 'false', 'aria-controls': 'key' });
   const key = () => {
     const text = input.value.replace(/[\s"'\u200b\ufeff]/g, '');
     return KEY.exec(text)?.[0] ?? text;
   };
-  return { row: element('div', { className: 'entry' }, input, button), input, key, isComplete: () => KEY.test(key()) };
+  return { row: html.div('entry', input, toggle), input, key, isComplete: () => KEY.test(key()) };
 }

@@ -1,4 +1,4 @@
-import { element } from '../../shared/dom.ts';
+import { button, html } from '../../shared/dom.ts';
 import { size } from '../../shared/size.ts';
 import { downloads as texts } from '../texts.ts';
 import type { Manifest } from './manifest.ts';
@@ -36,26 +36,27 @@ interface Card {
 /** One download in the list: its name, its state, and two buttons. */
 export function createCard({ survey, about, note, act, remove, announce }: CardOptions): Card {
   const id = `download-${cards++}`;
-  const file = element('span', { className: 'note' });
-  const bar = element('progress', { 'aria-label': texts.progress(survey) });
-  const text = element('p', {});
-  const action = element('button', { type: 'button', 'aria-describedby': id, hidden: true });
-  const removal = element('button', { type: 'button', 'aria-describedby': id }, texts.cancel);
-  const card = element(
-    'li',
-    { tabIndex: -1 },
-    element('p', { id, className: 'what' }, element('bdi', {}, survey), file),
-    bar,
-    text,
-    element('p', { className: 'note about', title: about, dir: 'auto' }, about),
-    note === '' ? undefined : element('p', { className: 'note warning' }, note),
-    element('div', { className: 'buttons' }, action, removal),
-  );
-  action.addEventListener('click', () => {
+  const file = html.span('note');
+  const bar = html.progress({ 'aria-label': texts.progress(survey) });
+  const text = html.p('result');
+  const actOnce = () => {
     act();
     if (action.hidden) card.focus(); // not the other button, which a second key press would trigger
-  });
-  removal.addEventListener('click', remove);
+  };
+  const action = button('', actOnce, { 'aria-describedby': id, hidden: true });
+  const removal = button(texts.cancel, remove, { 'aria-describedby': id });
+  const card = html.li(
+    { tabIndex: -1 },
+    html.div(
+      'body',
+      html.p({ id, className: 'what' }, html.bdi({}, survey), file),
+      bar,
+      text,
+      html.p({ className: 'note about', title: about, dir: 'auto' }, about),
+      note === '' ? undefined : html.p('note warning', note),
+    ),
+    html.div('buttons', action, removal),
+  );
 
   let samples: { time: number; bytes: number; rows: number }[] = [];
   let quarter = 0;
@@ -69,6 +70,7 @@ export function createCard({ survey, about, note, act, remove, announce }: CardO
       file.textContent = name;
       bar.hidden = false;
       action.hidden = true;
+      removal.className = '';
       removal.textContent = texts.cancel;
       if (total) Object.assign(bar, { max: total, value: Math.min(rows, total) });
       else bar.removeAttribute('value');
@@ -99,7 +101,8 @@ export function createCard({ survey, about, note, act, remove, announce }: CardO
 
     stopped(reason, label, { name, isComplete }) {
       card.className = isComplete ? 'complete' : 'stopped';
-      action.className = isComplete ? '' : 'main';
+      action.className = isComplete ? 'quiet' : 'main';
+      removal.className = isComplete ? 'quiet' : '';
       file.textContent = name;
       bar.hidden = true;
       text.textContent = reason;

@@ -8,7 +8,6 @@ import { MissingRows, type Progress, type TransferOptions, canContinue, transfer
 import { size } from '../../shared/size.ts';
 import { Refused } from '../update/refused.ts';
 import type { Updated } from '../update/update.ts';
-import { describe } from '../selection.ts';
 
 const RENDER_MS = 250;
 
@@ -45,7 +44,7 @@ export function createDownload({ api, storage, manifest, update, announce, onRem
   let stopped: Promise<void> | undefined;
   const card = createCard({
     survey,
-    about: describe(manifest.order),
+    about: manifest.order.about ?? '',
     note: storage.isKept ? '' : texts.inMemory,
     act: () => void (manifest.isComplete ? handOver().catch(fail) : run()),
     remove: () => {

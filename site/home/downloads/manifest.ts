@@ -12,7 +12,21 @@ export interface DownloadRequest {
   readonly format: RecordFormat;
   /** Of the file; by default, the one that the service gives it. */
   readonly name?: string;
+  /** The format, the layout and the filters, for the user. */
+  readonly about?: string;
 }
+
+/** A manifest's properties before anything has arrived. */
+export const NOTHING = {
+  parts: 0,
+  bytes: 0,
+  rows: 0,
+  total: null,
+  columns: [],
+  after: '',
+  name: '',
+  type: '',
+} as const;
 
 /** What is stored of a download, with its parts: as JSON, which a later version of the page may read. */
 export interface Manifest {

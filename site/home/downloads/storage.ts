@@ -76,22 +76,15 @@ async function openFolder(root: FileSystemDirectoryHandle, name: string): Promis
 
 /** @param release its lock */
 function inFolder(root: FileSystemDirectoryHandle, folder: FileSystemDirectoryHandle, release: () => void): Storage {
-  const write = async (name: string, data: Blob | string) => {
+  const write = async (name: string, ...pieces: readonly (Blob | string)[]) => {
     const file = await folder.getFileHandle(name, { create: true });
     const writable = await file.createWritable();
-    await writable.write(data);
+    for (const piece of pieces) await writable.write(piece);
     await writable.close();
   };
   const read = async (name: string) => await (await folder.getFileHandle(name)).getFile();
   const partsOf = (count: number) => Promise.all(Array.from({ length: count }, (_, number) => read(String(number))));
   let whole: Blob | undefined;
-  const join = async (parts: readonly File[]): Promise<Blob> => {
-    const file = await folder.getFileHandle(WHOLE, { create: true });
-    const writable = await file.createWritable();
-    for (const part of parts) await writable.write(part);
-    await writable.close();
-    return (whole = await file.getFile());
-  };
   return {
     isKept: true,
     writePart: (number, blob) => {
@@ -110,8 +103,13 @@ function inFolder(root: FileSystemDirectoryHandle, folder: FileSystemDirectoryHa
     file: async (count) => {
       if (whole) return whole;
       const parts = await partsOf(count);
-      const together = new Blob(parts);
-      return NEEDS_ONE_FILE && count > 1 ? join(parts).catch(() => together) : together; // the disk may be full
+      if (!NEEDS_ONE_FILE || count < 2) return new Blob(parts);
+      try {
+        await write(WHOLE, ...parts);
+        return (whole = await read(WHOLE));
+      } catch {
+        return new Blob(parts); // the disk may be full
+      }
     },
     release,
     remove: async () => {

@@ -1,6 +1,6 @@
 import { fileName } from '../../shared/request.ts';
 import { type Api, ApiError, type Params, pause } from '../api.ts';
-import type { DownloadRequest, Manifest } from './manifest.ts';
+import { type DownloadRequest, type Manifest, NOTHING } from './manifest.ts';
 import { createRecords } from './records.ts';
 import type { Storage } from './storage.ts';
 
@@ -60,8 +60,7 @@ export async function transfer({ api, storage, manifest, signal, onProgress }: T
     });
 
   async function receive(): Promise<void> {
-    if (manifest.after === '')
-      Object.assign(manifest, { parts: 0, bytes: 0, rows: 0, total: null, columns: [], name: '' });
+    if (manifest.after === '') Object.assign(manifest, NOTHING);
     progress('running');
     const stall = new AbortController();
     let timer = 0;

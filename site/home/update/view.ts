@@ -1,4 +1,5 @@
-import { element } from '../../shared/dom.ts';
+import { html } from '../../shared/dom.ts';
+import { field } from '../controls.ts';
 import { update as texts } from '../texts.ts';
 
 /**
@@ -7,18 +8,15 @@ import { update as texts } from '../texts.ts';
  * @param start called with the file
  */
 export function updateView(start: (file: File) => void, signal: AbortSignal): HTMLElement {
-  const state = element('p', { className: 'state', role: 'alert' });
-  const input = element('input', { id: 'older', type: 'file', accept: '.csv,text/csv' });
-  const section = element(
-    'section',
+  const state = html.p({ className: 'state', role: 'alert' });
+  const input = html.input({ type: 'file', accept: '.csv,text/csv', 'aria-describedby': 'update-note' });
+  const section = html.section(
     { className: 'update', 'aria-labelledby': 'update' },
-    element('h3', { id: 'update' }, texts.title),
-    element('p', { id: 'update-note', className: 'note' }, texts.lead),
-    element('label', { htmlFor: 'older' }, texts.label),
-    input,
+    html.h3({ id: 'update' }, texts.title),
+    html.p({ id: 'update-note', className: 'note' }, texts.lead),
+    field(texts.label, input),
     state,
   );
-  input.setAttribute('aria-describedby', 'update-note');
   const take = (files: FileList) => {
     const [file] = files;
     state.textContent = file && files.length === 1 ? '' : texts.oneFile;
@@ -29,28 +27,12 @@ export function updateView(start: (file: File) => void, signal: AbortSignal): HT
     if (input.files && input.files.length > 0) take(input.files);
     input.value = ''; // so that the same file can be chosen again
   });
-  const dragged = (event: DragEvent) => event.dataTransfer?.types.includes('Files');
-  const mark = (isOver: boolean) => section.classList.toggle('over', isOver);
-  // Without these, the browser would open the file in place of the page.
-  addEventListener(
-    'dragover',
-    (event) => {
-      if (!dragged(event)) return;
-      event.preventDefault();
-      mark(true);
-    },
-    { signal },
-  );
-  addEventListener('dragleave', (event) => event.relatedTarget ?? mark(false), { signal });
-  addEventListener(
-    'drop',
-    (event) => {
-      if (!event.dataTransfer || !dragged(event)) return;
-      event.preventDefault();
-      mark(false);
-      take(event.dataTransfer.files);
-    },
-    { signal },
-  );
+  const drag = (event: DragEvent) => {
+    if (!event.dataTransfer?.types.includes('Files')) return;
+    event.preventDefault(); // the browser would open the file in place of the page
+    section.classList.toggle('over', event.type === 'dragover');
+    if (event.type === 'drop') take(event.dataTransfer.files);
+  };
+  for (const type of ['dragover', 'dragleave', 'drop'] as const) addEventListener(type, drag, { signal });
   return section;
 }
