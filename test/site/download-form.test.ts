@@ -80,6 +80,37 @@ describe('the number of matching answers, the link and the program', () => {
     expect(opened.problems).toEqual([]);
   });
 
+  test('a search among many choices selects nothing, and keeps what is selected', async () => {
+    const many = await createSurvey(survey.account);
+    await addResponses(
+      many,
+      Array.from({ length: 60 }, (_, i) => ({ question_ref: `q${i}`, question_text: `Texto número ${i}` })),
+    );
+    await using opened = await openPage(`/${query({ survey: many.name, format: 'nope' })}`);
+    const { page } = opened;
+    await enterKey(page, survey.account.key);
+    await choose(page, 'Questions');
+    const list = page.getByRole('group', { name: 'Questions' });
+    const search = page.getByRole('searchbox', { name: 'Search: Questions' });
+    await search.fill('NUMERO 59');
+    await expect.poll(() => list.getByRole('checkbox').count()).toBe(1);
+    expect(new URL(page.url()).searchParams.get('format')).toBe('nope'); // nothing has been changed yet
+    await search.press('Enter');
+    await list.getByLabel('q59').check();
+    await search.fill('7');
+    await list.getByLabel('q17').check();
+    expect(parametersOf(page)).toEqual([
+      ['question_ref', 'q59'],
+      ['question_ref', 'q17'],
+    ]);
+    await search.fill('');
+    await expect.poll(() => list.getByRole('checkbox').count()).toBe(50);
+    await page.getByRole('form').getByRole('button', { name: 'Show more (50 of 60 shown)' }).click();
+    expect(await list.getByLabel('q59').isChecked()).toBe(true);
+    expect(await page.getByRole('region', { name: 'Downloads' }).getByRole('listitem').count()).toBe(0);
+    expect(opened.problems).toEqual([]);
+  });
+
   test('a link opens the same selection again, even in a time zone where its times are not midnight', async () => {
     const parameters = {
       since: '2026-03-08T05:00:00.000Z',

@@ -164,6 +164,17 @@ test('a key, a survey and its download are reached with the keyboard alone', asy
   await tabTo('Download');
   const { name } = await saved(page, () => page.keyboard.press('Enter'));
   expect(name).toMatch(/^food-water_long_.*\.xlsx$/);
+  await tabTo('Preview');
+  await page.keyboard.press('Enter');
+  await page.getByText('All 1 row of the file').waitFor();
+  await tabTo('Remove'); // of the download, which comes before the preview
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.getByRole('listitem').getByText('Complete: ').count()).toBe(0);
+  await page.getByRole('group', { name: 'First rows of the file' }).focus();
+  await page.keyboard.press('Tab');
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press('Enter')]);
+  await chooser.setFiles({ name: 'notes.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b\n') });
+  await page.getByText('This is not a CSV file that was downloaded here').first().waitFor();
   expect(open.problems).toEqual([]);
 });
 
