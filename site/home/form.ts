@@ -74,7 +74,7 @@ export function downloadForm(
   const [workbook, ...formats] = radios('format', texts.formats, selection.get('format'));
   const checked = selection.get('codebook') === 'true';
   const box = html.input({ type: 'checkbox', name: 'codebook', value: 'true', checked });
-  const codebook = option(box, texts.codebook.label, texts.codebook.note);
+  const codebook = option(box, texts.codebook);
   controls.push({ row: codebook, name: 'codebook', forWide: false });
   const preview = previewView(api, read, signal);
   const state = html.p({ className: 'match', role: 'status' });
@@ -84,7 +84,7 @@ export function downloadForm(
     html.fieldset(
       {},
       html.legend({}, texts.which),
-      html.div('dates', since.row, until.row),
+      html.div('fields', since.row, until.row),
       html.p('note', texts.zone),
       lists.shortcode.row,
       lists.question_ref.row,

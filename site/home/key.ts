@@ -24,10 +24,10 @@ export function keyView({ survey, problem, enter }: KeyViewOptions): HTMLFormEle
     html.h1({}, texts.title),
     html.p({}, survey ? texts.linked(survey) : texts.lead),
     row,
+    state,
     html.p({ id: 'key-note', className: 'note' }, texts.note),
     option(keep, texts.keep, texts.keepNote),
     open,
-    state,
   );
 
   const fail = (text: string) => {

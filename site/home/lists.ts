@@ -51,6 +51,8 @@ interface SearchableListOptions<T> {
   /** The text that is searched. */
   readonly words: (item: T) => string;
   readonly texts: { readonly label: string; readonly count: (count: number) => string };
+  /** Another field, beside the search field. */
+  readonly beside?: HTMLElement;
   /** Keeps the query, and how many rows are shown, for the next list. */
   readonly memory?: { query: string; shown: number };
 }
@@ -63,6 +65,7 @@ export function searchableList<T>({
   frame = list,
   words,
   texts: own,
+  beside,
   memory = { query: '', shown: 0 },
 }: SearchableListOptions<T>): HTMLElement[] {
   if (items.length <= SEARCHABLE) return [frame, firstRows(items, row, list, memory)];
@@ -91,7 +94,7 @@ export function searchableList<T>({
     if (event.key === 'Enter') event.preventDefault(); // nor does it send the form
   });
   search();
-  return [field(own.label, input), found, frame, more];
+  return [html.div('fields', field(own.label, input), beside), found, frame, more];
 }
 
 /** Without case and accents. */

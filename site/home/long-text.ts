@@ -16,12 +16,8 @@ export function cut(text: string, length = SHORT, lines = SHORT_LINES): string {
   return beginning === text ? text : `${beginning.replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/**
- * A text from the API, of any length and content: its beginning, and a button to show the rest, up to 10,000 characters.
- *
- * @param label what the text is
- */
-export function longText(text: string, label: string): HTMLElement {
+/** A text from the API, of any length and content: its beginning, and a button to show the rest, up to 10,000 characters. */
+export function longText(text: string): HTMLElement {
   const beginning = cut(text);
   const body = html.bdi('text', beginning);
   if (beginning === text) return body;
@@ -29,9 +25,6 @@ export function longText(text: string, label: string): HTMLElement {
   const show = () => {
     const isCut = toggle.getAttribute('aria-expanded') === 'false';
     body.textContent = isCut ? cut(text, LONG, Infinity) : beginning;
-    // It scrolls then, so it must be reachable with the keyboard.
-    if (isCut) Object.assign(body, { tabIndex: 0, role: 'group', ariaLabel: label });
-    else for (const name of ['tabindex', 'role', 'aria-label']) body.removeAttribute(name);
     toggle.textContent = isCut ? texts.less : more;
     toggle.setAttribute('aria-expanded', String(isCut));
   };

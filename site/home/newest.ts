@@ -4,7 +4,7 @@ import { focus } from './lists.ts';
 import { loaded } from './loaded.ts';
 import { cut, longText } from './long-text.ts';
 import type { Session } from './session.ts';
-import { answers as answersOf, moment, newest as texts, page } from './texts.ts';
+import { moment, newest as texts, page } from './texts.ts';
 
 const PAGE_SIZE = 25;
 
@@ -92,7 +92,6 @@ const group = (userid: string, answers: readonly Answer[]) =>
     html.div(
       'from',
       html.span({}, texts.participant, ' ', html.bdi({}, cut(userid, 60))),
-      html.span('note', answersOf(answers.length)),
       html.span('note', texts.form, ' ', ...formsOf(answers)),
     ),
     html.ul('answers', ...answers.map(answerRow)),
@@ -110,11 +109,9 @@ function answerRow({ timestamp, question_text, response, translated_response }: 
     {},
     html.div(
       {},
-      html.div('note', longText(question_text, texts.question)),
-      answer === '' ? html.p('note', texts.empty) : longText(answer, texts.answer),
-      translated_response === null
-        ? undefined
-        : html.div('note', texts.translated, ' ', longText(response, texts.original)),
+      html.div('note', longText(question_text)),
+      answer === '' ? html.p('note', texts.empty) : longText(answer),
+      translated_response === null ? undefined : html.div('note', texts.translated, ' ', longText(response)),
     ),
     html.time({ className: 'note', dateTime: timestamp }, moment(timestamp)),
   );

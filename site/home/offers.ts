@@ -1,5 +1,6 @@
 import type { Api } from './api.ts';
 import type { Choice } from './choices.ts';
+import { cut } from './long-text.ts';
 import type { Question } from './questions.ts';
 import type { FormVersion } from './surveys.ts';
 
@@ -32,7 +33,7 @@ export async function questionsOf(api: Api, survey: string, signal: AbortSignal)
     signal,
   );
   const byRef = new Map(questions.map((question) => [question.question_ref, question.question_text]));
-  return [...byRef].map(([value, text]) => ({ value, label: value, note: text.slice(0, 200) }));
+  return [...byRef].map(([value, text]) => ({ value, label: cut(text, 200, 1) || value, note: value }));
 }
 
 /** The metadata keys that occur in the newest and in the oldest responses. */

@@ -49,7 +49,7 @@ export function previewView(api: Api, selection: () => URLSearchParams, signal: 
       );
       content.replaceChildren(rowsView(header, rows));
     } catch (error) {
-      if (!current.aborted) state.textContent = explain(error);
+      if (!current.aborted) state.textContent = `${texts.show}: ${explain(error)}`;
     }
   };
   return { button: button(texts.show, show), element: html.div('preview', state, content), clear };

@@ -57,7 +57,7 @@ function questionRow(
     {},
     html.td(
       {},
-      longText(question_text, texts.text),
+      longText(question_text),
       html.span('note', html.bdi({}, cut(question_ref, 80)), ' · ', html.bdi({}, cut(shortcode, 80))),
       choices ? choiceList(choices) : undefined,
     ),

@@ -113,17 +113,16 @@ export function surveysView({ api }: Session, selection: URLSearchParams, signal
       const show = () => {
         const list = html.ul('surveys');
         box.replaceChildren(
-          ...searchableList({ items: SORTS[place.sort](items), row, list, words, texts, memory: place }),
+          ...searchableList({ items: SORTS[place.sort](items), row, list, words, texts, beside: sort, memory: place }),
         );
       };
-      show();
-      if (items.length <= SEARCHABLE) return [html.p('note', texts.order, ' ', texts.zone), box];
       const sort = select('sort', texts.sort, place.sort);
       sort.addEventListener('input', ({ target }) => {
         Object.assign(place, { sort: (target as HTMLSelectElement).value, shown: 0 });
         show();
       });
-      return [html.p('note', texts.zone), sort, box];
+      show();
+      return [html.p('note', items.length > SEARCHABLE ? '' : texts.order, ' ', texts.zone), box];
     },
     signal,
     { done: returnToPlace },

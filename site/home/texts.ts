@@ -54,7 +54,7 @@ export const key = {
   note: 'You got the key from whoever runs this service. It starts with sres_. It is sent only to this service and, unless you keep it in this tab, forgotten when you close or reload the page.',
   keep: 'Keep in this tab',
   keepNote:
-    'You will not have to enter the key again after reloading the page, or in other tabs that you open meanwhile.',
+    'The key is remembered until you close the tab, also after a reload, and in other tabs of this page that you open meanwhile.',
   open: 'Show my surveys',
   linked: (survey: string) => `This link opens the survey “${survey}”. Enter your key to see it.`,
   empty: 'Paste your key first.',
@@ -84,9 +84,9 @@ export const errors = {
 export const surveys = {
   title: 'Your surveys',
   none: 'There are no surveys yet. A survey appears here as soon as it has a form.',
-  order: 'Newest first.',
+  order: 'The survey with the newest form comes first.',
   zone: TIMES,
-  sort: { label: 'Sort by', choices: { newest: 'newest first', oldest: 'oldest first', name: 'name' } },
+  sort: { label: 'Sort by', choices: { newest: 'newest form first', oldest: 'oldest form first', name: 'name' } },
   label: 'Search by name or form',
   count: (count: number) => counted(count, 'survey', 'surveys'),
   forms: (forms: number, versions: number) =>
@@ -98,7 +98,7 @@ export const surveys = {
 };
 
 export const survey = {
-  all: 'All surveys',
+  all: '‹ All surveys',
   empty: 'This survey has no answers yet.',
   unknown: 'Your key has no survey of this name. The link may be misspelled, or made for the key of another account.',
   check: 'Check again',
@@ -139,8 +139,8 @@ export const chart = {
   century: { each: 'per 100 years', of: (day: string) => `100 years from ${year(day)}` },
   measures,
   toggle: 'What the chart shows',
-  hint: 'Drag over bars to select their days for the download. With the keyboard: Shift and arrow keys.',
-  sum: 'A participant who answered on several days counts once for each of them.',
+  hint: 'Drag over bars to choose the dates of the download. With the keyboard: Shift and arrow keys.',
+  sum: 'Someone who answered on several days is counted once for each day.',
   caption: (measure: keyof typeof measures, each: string, zone: string) =>
     `${measures[measure]} ${each}${zone === TIME_ZONE ? '' : ` (in the time zone ${zoneName(zone)})`}`,
   label: (measure: keyof typeof measures, each: string, [first, last, busiest]: readonly string[], most: number) =>
@@ -165,7 +165,6 @@ export const questions = {
   note: 'The bars are shares of all participants. Questions that the form skipped for someone count as not answered.',
   columns: ['Question', 'Answered by'],
   codebook: 'Download codebook',
-  text: 'Text of the question',
   /** Neither 0% nor 100% unless it is. */
   share: (share: number) => (share < 0.01 ? 'under 1%' : shares.format(share < 1 ? Math.min(0.99, share) : 1)),
 };
@@ -176,9 +175,6 @@ export const newest = {
   checked: (at: string) => `Checked ${at}.`,
   participant: 'Participant',
   form: 'Form',
-  question: 'Question',
-  answer: 'Answer',
-  original: 'Original answer',
   translated: 'Translated from:',
   empty: '(empty)',
 };
@@ -205,14 +201,14 @@ export const form = {
   formats: {
     xlsx: {
       label: 'Excel workbook',
-      note: 'Opens in Excel and LibreOffice. Every cell is text, so IDs keep all their digits; turn numbers into numbers there.',
+      note: 'Opens in Excel and LibreOffice. Every cell is text, so IDs keep all their digits: convert columns of numbers there.',
     },
     csv: { label: 'CSV', note: 'For R, Python, Stata and SPSS.' },
     'csv-excel': {
       label: 'CSV for Excel',
       note: 'Puts an apostrophe before text that Excel could run as a formula. This changes the data.',
     },
-    ndjson: { label: 'NDJSON', note: 'For programs. One line per answer.' },
+    ndjson: { label: 'NDJSON', note: 'For programs. Always one line per answer.' },
     codebook: {
       label: 'Codebook',
       note: 'The list of questions with the number of answers to each, without the answers.',
@@ -241,7 +237,7 @@ export const form = {
       note: 'Leaves out a participant if any of their answers lacks a metadata key you choose. Choose one that only real participants have.',
     },
   },
-  codebook: { label: 'With the codebook', note: 'A second sheet with the text of each question.' },
+  codebook: 'With the codebook as a second sheet',
   counting: 'Counting…',
   /** What the file will have. */
   match(found: { readonly responses: number; readonly participants: number; readonly left_out: number }) {
@@ -276,14 +272,14 @@ export const preview = {
   loading: 'Loading the first rows…',
   label: 'First rows of the file',
   found: (rows: number, isWhole: boolean, columns: number) =>
-    `${isWhole ? `All ${counted(rows, 'row', 'rows')}` : `The first ${number(rows)} rows`} of the file, which has ${counted(columns, 'column', 'columns')}.`,
+    `${isWhole ? `All ${counted(rows, 'row', 'rows')}` : `The first ${number(rows)} rows`} of the file, which has ${counted(columns, 'column', 'columns')}. Times in it are in UTC.`,
   cut: (most: number, columns: number) =>
     columns > most ? `Only the first ${number(most)} columns are shown here.` : '',
 };
 
 export const update = {
   title: 'Bring my file up to date',
-  lead: 'Do you have an older CSV file of this selection, with one row per answer? Drop it on this page, or choose it. Only the days that have changed since are downloaded, and you get the whole file as if you had downloaded it again. Your file stays on this device.',
+  lead: 'Do you have an older CSV file of this selection, with one row per answer? Drop it on this page, or choose it. Only the days that have changed are downloaded, and you get the complete file. Your file stays on this device.',
   label: 'Older CSV file',
   oneFile: 'Drop one file at a time.',
   reading: (read: string, all: string) => `Comparing your file with the survey: ${read} of ${all}`,
@@ -377,7 +373,7 @@ export const downloads = {
   unstored: 'Your browser could not store the file. Start the download again.',
   complete: (amount: string) => `Complete: ${amount}.`,
   added: (count: number) => `${number(count)} of them arrived during the download.`,
-  where: 'Your browser saves complete files among its downloads. Press “Remove” here only when a file is there.',
+  where: 'Your browser saves complete files among its downloads. Check that a file is there before you remove it here.',
   inMemory:
     'Keep this page open until the download is complete. The file is in memory: if you close the page, it is lost.',
   cancel: 'Cancel',

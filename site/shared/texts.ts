@@ -1,8 +1,8 @@
 /** The texts of the modules that the pages share. */
 export const shared = {
   key: 'API key',
-  show: 'Show',
-  hide: 'Hide',
+  show: 'Show key',
+  hide: 'Hide key',
   copy: 'Copy',
   copied: 'Copied',
   notCopied: 'Copy failed',

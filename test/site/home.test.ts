@@ -170,10 +170,11 @@ test('a key, a survey and its download are reached with the keyboard alone', asy
   await tabTo('Remove'); // of the download, which comes before the preview
   await page.keyboard.press('Enter');
   await expect.poll(() => page.getByRole('listitem').getByText('Complete: ').count()).toBe(0);
+  const opened = page.waitForEvent('filechooser'); // before the key, since it takes a moment to take effect
   await page.getByRole('group', { name: 'First rows of the file' }).focus();
   await page.keyboard.press('Tab');
-  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press('Enter')]);
-  await chooser.setFiles({ name: 'notes.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b\n') });
+  await page.keyboard.press('Enter');
+  await (await opened).setFiles({ name: 'notes.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b\n') });
   await page.getByText('This is not a CSV file that was downloaded here').first().waitFor();
   expect(open.problems).toEqual([]);
 });

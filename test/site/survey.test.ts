@@ -122,7 +122,7 @@ test('says of weeks and longer that a participant counts once for each day', asy
   await page.getByText('Participants per week', { exact: true }).waitFor();
   await page.getByRole('slider').press('Home');
   await page.getByText('week of 26 Jan 2026: 2 participants, 2 answers', { exact: true }).waitFor();
-  const note = page.getByText('A participant who answered on several days counts once for each of them.');
+  const note = page.getByText('Someone who answered on several days is counted once for each day.');
   expect(await note.isVisible()).toBe(true);
   await page.getByRole('button', { name: 'Answers', exact: true }).click();
   expect(await note.isVisible()).toBe(false);
@@ -297,7 +297,7 @@ test('shows the newest answers by participant, older ones on request, and new on
     );
     return [rows.slice(0, 25), rows.slice(25, 50), rows.slice(50)].map((page) =>
       [...Map.groupBy(page, ({ userid }) => userid)].map(([userid, of]) =>
-        [`Participant ${userid}`, counted(of.length, 'answer'), 'Form f0'].concat(of.map(({ text }) => text)),
+        [`Participant ${userid}`, 'Form f0'].concat(of.map(({ text }) => text)),
       ),
     );
   };
@@ -354,7 +354,9 @@ test('shows hostile texts as text, cut, and more of them on request', async () =
   expect(await rightToLeft.allTextContents()).toEqual(['مشارك <i>\u202e', 'سؤال']);
 
   await newest.getByRole('button', { name: /^Show the first 10,000 of 1,\d{3},\d{3} characters/ }).click();
-  expect((await newest.getByRole('group', { name: 'Answer' }).textContent())?.slice(0, 9999)).toBe(long.slice(0, 9999));
+  expect((await newest.locator('.text').allTextContents()).map((text) => text.slice(0, 9999))).toContain(
+    long.slice(0, 9999),
+  );
   await newest.getByRole('button', { name: 'Show all 424 characters' }).click();
   await newest.getByText('?'.repeat(400)).waitFor();
   expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(320);

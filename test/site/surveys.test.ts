@@ -127,7 +127,7 @@ test('sorts a long list, and returns to the same place in it, also after a reloa
   const { page } = open;
   await page.getByLabel('Keep in this tab').check();
   await enterKey(page, account.key);
-  await page.getByLabel('Sort by').selectOption('oldest first');
+  await page.getByLabel('Sort by').selectOption('oldest form first');
   const links = page.getByRole('listitem').getByRole('link');
   expect(await links.first().textContent()).toBe('Survey 300');
   await page.getByLabel('Sort by').selectOption('name');
