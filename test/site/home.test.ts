@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { FileChooser, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { generateApiKey } from '../../src/auth/api-key.ts';
 import { errorBody } from '../support/api.ts';
@@ -139,6 +139,8 @@ describe('the key', () => {
 test('a key, a survey and its download are reached with the keyboard alone', async () => {
   await using open = await openPage('/');
   const { page } = open;
+  // Early, since it takes a moment to take effect.
+  const chosen = new Promise<FileChooser>((resolve) => page.once('filechooser', resolve));
   const focused = () => page.evaluate<string>('document.activeElement.textContent');
   /** Presses Tab until an element with this text has the focus. */
   const tabTo = async (text: string) => {
@@ -170,11 +172,10 @@ test('a key, a survey and its download are reached with the keyboard alone', asy
   await tabTo('Remove'); // of the download, which comes before the preview
   await page.keyboard.press('Enter');
   await expect.poll(() => page.getByRole('listitem').getByText('Complete: ').count()).toBe(0);
-  const opened = page.waitForEvent('filechooser'); // before the key, since it takes a moment to take effect
   await page.getByRole('group', { name: 'First rows of the file' }).focus();
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
-  await (await opened).setFiles({ name: 'notes.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b\n') });
+  await (await chosen).setFiles({ name: 'notes.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b\n') });
   await page.getByText('This is not a CSV file that was downloaded here').first().waitFor();
   expect(open.problems).toEqual([]);
 });
