@@ -2,11 +2,12 @@ import { BOM } from '../encode/csv-cell.ts';
 import { CsvRecords } from '../encode/records.ts';
 import { CSV } from '../http/attachment.ts';
 import type { FileFormat } from './file-format.ts';
-import { type WideOptions, wideTable } from './wide/table.ts';
+import { PARTICIPANT_BYTES, type WideOptions, wideTable } from './wide/table.ts';
 
 /** A CSV file with a record for each participant and chain of forms. */
 export const wideCsv: FileFormat<WideOptions & { readonly bom?: boolean | undefined }> = {
   type: CSV,
+  memoryBytes: PARTICIPANT_BYTES,
   async prepare(selection, query, queries) {
     const { records, ...table } = await wideTable(selection, query, queries);
     return {

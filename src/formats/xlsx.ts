@@ -2,7 +2,7 @@ import { XLSX } from '../http/attachment.ts';
 import type { FileFormat, Table } from './file-format.ts';
 import { codebookSheet } from './xlsx/codebook.ts';
 import { longTable } from './xlsx/long-table.ts';
-import { type WideOptions, wideTable } from './wide/table.ts';
+import { PARTICIPANT_BYTES, type WideOptions, wideTable } from './wide/table.ts';
 import { checkSheetLimits } from './xlsx/check-limits.ts';
 import { sheetOf, workbook } from './xlsx/workbook.ts';
 
@@ -17,7 +17,7 @@ interface XlsxQuery extends WideOptions {
 /** An Excel workbook with the table of a CSV file, long or wide, and perhaps the codebook. */
 export const xlsx: FileFormat<XlsxQuery> = {
   type: XLSX,
-  memoryBytes: WORKBOOK_BYTES,
+  memoryBytes: WORKBOOK_BYTES + PARTICIPANT_BYTES,
   async prepare(selection, query, queries) {
     const isWide = query.layout === 'wide';
     const { records, ...table }: Table = isWide

@@ -147,7 +147,8 @@ function stream(
   headers: Headers,
   { status = 200, length }: { status?: ContentfulStatusCode; length?: number } = {},
 ): Response {
-  const { checkKey, requestAbort, requestId, signal, stats } = c.var;
+  const { checkKey, lease, requestAbort, requestId, signal, stats } = c.var;
+  lease.hasBegun = true;
   const end = Promise.withResolvers<TransferEnd>();
   stats.transfer = end.promise;
   const body = streamChunks(chunks, requestAbort, {

@@ -1,5 +1,15 @@
 import { overloaded, tooManyExports } from '../http/errors.ts';
-import { type Hold, MIB, PLACE_BYTES, type RequestLease, STREAM_BYTES, WAITING, WAIT_MS, memory } from './limits.ts';
+import {
+  FILE_WAIT_MS,
+  type Hold,
+  MIB,
+  PLACE_BYTES,
+  type RequestLease,
+  STREAM_BYTES,
+  WAITING,
+  WAIT_MS,
+  memory,
+} from './limits.ts';
 import { Shares } from './shares.ts';
 
 const exports = new Shares({ place: 1, common: 6, most: 4, waiting: WAITING });
@@ -22,18 +32,24 @@ const MAX_TURN_MS = 1_000;
 export class ExportLease {
   readonly #lease: RequestLease;
   readonly #signal: AbortSignal;
-  /** The memory of its format. */
-  readonly format: Hold;
+  /** The memory of its format, and the least that it ever is. */
+  readonly #format: Hold;
+  readonly #formatBytes: number;
   /** The memory of pages read ahead or being sent. */
   readonly #pages = new Set<Hold>();
 
-  /** @param formatBytes what its format takes at least: no page takes it */
   constructor(lease: RequestLease, signal: AbortSignal, formatBytes: number) {
     this.#lease = lease;
     this.#signal = signal;
-    this.format = lease.hold();
-    this.format.setAnyway(formatBytes);
+    this.#format = lease.hold();
+    this.#formatBytes = formatBytes;
+    this.#format.setAnyway(formatBytes);
     lease.stream.setAnyway(STREAM_BYTES);
+  }
+
+  /** Sets what its format takes. @throws ApiError if there is no room for it within 20 s */
+  async useForFormat(bytes: number): Promise<void> {
+    await this.#format.wait(Math.max(bytes, this.#formatBytes), this.#signal, FILE_WAIT_MS);
   }
 
   /** The size that pages should have, in bytes. */
@@ -84,7 +100,7 @@ export class ExportLease {
 /**
  * Waits until another export may run.
  *
- * @param formatBytes what its format takes besides pages, whatever they hold
+ * @param formatBytes what its format takes at least, which pages leave it
  * @throws ApiError 429 if the account has as many as it can have; 503 if all accounts together have
  */
 export async function leaseExport(lease: RequestLease, signal: AbortSignal, formatBytes = 0): Promise<ExportLease> {

@@ -10,6 +10,8 @@ const leases = new Set<Lease>();
 /** What a request of an account holds of an isolate's resources. */
 export class Lease {
   readonly account: string;
+  /** Whether the response has begun. It then waits however many others do, since to refuse it would abort the transfer. */
+  hasBegun = false;
   readonly #held = new Map<Shares, number>();
   /** A request's timers end with it. */
   readonly #timer = setInterval(() => (this.#renewed = performance.now()), RENEWS_MS);

@@ -22,8 +22,8 @@ export const FILE_WAIT_MS = 20_000;
 const SCAN_WAIT_MS = 20_000;
 
 /** What an account can always have. */
-export const PLACE_BYTES = 1.625 * MIB;
-const COMMON_BYTES = 10 * MIB;
+export const PLACE_BYTES = 2.125 * MIB;
+const COMMON_BYTES = 6 * MIB;
 /** The most memory that a request can ever have, in bytes. */
 export const MAX_BYTES = PLACES * PLACE_BYTES + COMMON_BYTES;
 export const memory = new Shares({ place: PLACE_BYTES, common: COMMON_BYTES, lendsPlaces: true, waiting: WAITING });
@@ -33,8 +33,8 @@ const queries = new Shares({ place: 1, common: 4, most: 5, waiting: Infinity });
 
 /** What a request takes besides its results and its body. Measured with 3,000 that wait. */
 const REQUEST_BYTES = 96 * KIB;
-/** What the runtime takes for a body that is being streamed, besides its bytes. Measured with gzip. */
-export const STREAM_BYTES = 384 * KIB;
+/** What the runtime takes for a body that is being streamed, besides its bytes. Measured with 100 clients that stop reading. */
+export const STREAM_BYTES = 640 * KIB;
 /** What a request holds. */
 export class RequestLease extends Lease {
   /** What its body takes while it is streamed, besides its bytes. */

@@ -10,7 +10,7 @@ export interface Division {
   readonly most?: number;
   /** Whether the places of accounts that hold nothing are part of what is common until those accounts come. */
   readonly lendsPlaces?: boolean;
-  /** How many requests of an account can wait. */
+  /** How many requests of an account can wait whose response has not begun. */
   readonly waiting: number;
 }
 
@@ -94,8 +94,10 @@ export class Shares {
   async wait(lease: Lease, amount: number, ms: number | undefined, signal: AbortSignal): Promise<boolean> {
     const { account } = lease;
     this.#forgetEnded();
-    const ofAccount = [...this.#waiting].filter((other) => other.lease.account === account).length;
-    if (ofAccount >= this.#division.waiting) return false;
+    const ofAccount = [...this.#waiting].filter(
+      ({ lease: other }) => other.account === account && !other.hasBegun,
+    ).length;
+    if (!lease.hasBegun && ofAccount >= this.#division.waiting) return false;
     const { promise, resolve: end } = Promise.withResolvers<boolean>();
     const waiting: Waiting = { lease, amount, end };
     const stop = () => {

@@ -7,7 +7,7 @@ import { attachment } from '../http/attachment.ts';
 import type { AppEnv } from '../http/context.ts';
 import { readBody, sendBody, sendStream, totalCount } from '../http/send.ts';
 import { leaseExport } from '../limits/exports.ts';
-import { FILE_WAIT_MS, runScan } from '../limits/limits.ts';
+import { runScan } from '../limits/limits.ts';
 import { isShort, pageReader } from './page-reader.ts';
 import { readAhead } from './read-ahead.ts';
 import { type ResponsesQuery, requireResponses, selectFrom } from './select-responses.ts';
@@ -47,7 +47,7 @@ export async function sendFile<Q extends ResponsesQuery>(
   const { file, reader, first, total } = begun;
   if (first.rowCount === 0) await requireResponses(c, query.survey);
   const pages = sentPages(readAhead(reader, exportLease, first, c.var.stats.queries), c.var);
-  const chunks = file.write(pages, (bytes) => exportLease.format.wait(bytes, signal, FILE_WAIT_MS), first);
+  const chunks = file.write(pages, (bytes) => exportLease.useForFormat(bytes), first);
   const allHeaders = { ...headers, ...totalCount(total) };
   return isShort(first) ? sendBody(c, await readBody(c, chunks), allHeaders) : sendStream(c, chunks, allHeaders);
 }

@@ -261,7 +261,7 @@ test('the codebook of a workbook is held, and counted, while the workbook is sen
     return codebookBeside.statusCode;
   };
   expect(await statusBeside(false)).toBe(200);
-  // Five of some 5 MiB each are more than the 26 MiB that an account can have.
+  // Five of some 5 MiB each are more than the 27 MiB that an account can have.
   expect(await statusBeside(true)).toBe(429);
   expect(await statusBeside(false)).toBe(200);
 });

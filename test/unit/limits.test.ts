@@ -14,7 +14,7 @@ async function request(account: string): Promise<RequestLease> {
   return lease;
 }
 
-const begin = async (account: string) => leaseExport(await request(account), signal);
+const begin = async (account: string, formatBytes?: number) => leaseExport(await request(account), signal, formatBytes);
 
 function acquireAll(one: ExportLease, most = Infinity): Hold[] {
   const pages: Hold[] = [];
@@ -63,4 +63,14 @@ test('a page that needs more than an export always has takes it from the memory 
   expect(page.set(5 * MIB)).toBe(false);
   greedy.release();
   expect(page.set(5 * MIB)).toBe(true);
+});
+
+test('a page leaves a file what its format takes at least', async () => {
+  const wide = await begin('a', MIB / 4);
+  const page = wide.acquirePage() as Hold;
+  const greedy = (await request('greedy')).hold();
+  while (greedy.set(greedy.bytes + MIB / 4));
+  await wide.useForFormat(1000);
+  while (page.set(page.bytes + MIB / 16));
+  await wide.useForFormat(MIB / 4);
 });

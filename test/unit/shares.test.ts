@@ -118,6 +118,18 @@ test('four requests of an account wait, and a fifth does not', async () => {
   expect(ends).toHaveLength(6);
 });
 
+test('a request whose response has begun waits, however many others of its account do', async () => {
+  const all = shares(0);
+  const first = take(all, 'a', 2);
+  for (let i = 0; i < 5; i++) void wait(all, 'a', 2);
+  const begun = leaseOf('a');
+  begun.hasBegun = true;
+  const waiting = begun.acquire(all, 1, WAIT_MS, signal);
+  for (const lease of leases) if (lease !== begun && lease !== first) lease.end();
+  first?.end();
+  expect(await waiting).toBe(true);
+});
+
 test('a request that is aborted while it waits holds nothing', async () => {
   const all = shares(0);
   const lease = take(all, 'a', 2);

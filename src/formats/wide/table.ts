@@ -15,6 +15,12 @@ const MAX_QUESTIONS = 5000;
 const MAX_QUESTION_BYTES = 2 * 1024 * 1024;
 const MAX_ROW_BYTES = 16 * 1024 * 1024;
 
+/**
+ * What pages leave for the answers of a participant, in bytes: some 1,500 short ones. Those who have more need what others do not
+ * hold at the moment.
+ */
+export const PARTICIPANT_BYTES = 192 * 1024;
+
 /** The parameters of a wide file. */
 export interface WideOptions extends RowOptions {
   readonly repeats?: Repeats | undefined;
