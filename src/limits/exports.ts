@@ -1,4 +1,5 @@
 import { overloaded, tooManyExports } from '../http/errors.ts';
+import { isBesideJsonPages } from './json-pages.ts';
 import {
   FILE_WAIT_MS,
   type Hold,
@@ -12,7 +13,7 @@ import {
 } from './limits.ts';
 import { Shares } from './shares.ts';
 
-const exports = new Shares({ place: 1, common: 6, most: 4, waiting: WAITING });
+const exports = new Shares({ place: 1, common: 6, most: () => 4, waiting: WAITING });
 /** Pages of exports that are being read beside requests that should not wait for them. */
 const turns = new Shares({ place: 0, common: 1, waiting: Infinity });
 
@@ -23,8 +24,6 @@ const SMALL_PAGE_BYTES = 1.125 * MIB;
 /** Pages of several exports together, those being sent included. A single export has as many as it needs, if there is memory. */
 const SHARED_PAGES = 4;
 
-/** For this long after another account has requested a page of JSON, exports read one page at a time; milliseconds. */
-const TURNS_MS = 1_000;
 /** The longest that a page waits for its turn, in milliseconds. */
 const MAX_TURN_MS = 1_000;
 
@@ -54,7 +53,9 @@ export class ExportLease {
 
   /** The size that pages should have, in bytes. */
   get pageBytes(): number {
-    return this.#isBesidePages() ? SMALL_PAGE_BYTES : Math.max(SMALL_PAGE_BYTES, EXPORT_PAGE_BYTES / exports.total);
+    return isBesideJsonPages(this.#lease.account)
+      ? SMALL_PAGE_BYTES
+      : Math.max(SMALL_PAGE_BYTES, EXPORT_PAGE_BYTES / exports.total);
   }
 
   /** Reserves the memory of a page. @returns undefined if there is none at the moment */
@@ -77,7 +78,8 @@ export class ExportLease {
    * database and of this isolate, and those of an export some hundred.
    */
   async read<T>(page: () => Promise<T>): Promise<T> {
-    const hasTurn = this.#isBesidePages() && (await this.#lease.acquire(turns, 1, MAX_TURN_MS, this.#signal));
+    const isBeside = isBesideJsonPages(this.#lease.account);
+    const hasTurn = isBeside && (await this.#lease.acquire(turns, 1, MAX_TURN_MS, this.#signal));
     if (!hasTurn) this.#lease.count(turns, 1);
     try {
       return await page();
@@ -89,11 +91,6 @@ export class ExportLease {
   #mostPages(): number {
     if (exports.total === 1) return Infinity;
     return Math.floor(SHARED_PAGES / exports.accounts / exports.heldBy(this.#lease.account));
-  }
-
-  #isBesidePages(): boolean {
-    const since = Date.now() - TURNS_MS;
-    return [...lastJsonPageAt].some(([account, time]) => account !== this.#lease.account && time >= since);
   }
 }
 
@@ -108,18 +105,4 @@ export async function leaseExport(lease: RequestLease, signal: AbortSignal, form
     throw exports.holdsPlace(lease.account) ? tooManyExports(exports.heldBy(lease.account)) : overloaded();
   await lease.reserve(PLACE_BYTES, signal); // so that it can always read its next page
   return new ExportLease(lease, signal, formatBytes);
-}
-
-/** When each account last requested a page of JSON, the latest last. */
-const lastJsonPageAt = new Map<string, number>();
-
-/** Notes that an account requests a page of JSON, which the exports of others should not delay. */
-export function noteJsonPage({ account }: RequestLease): void {
-  const now = Date.now();
-  lastJsonPageAt.delete(account);
-  lastJsonPageAt.set(account, now);
-  for (const [other, time] of lastJsonPageAt) {
-    if (time >= now - TURNS_MS) return;
-    lastJsonPageAt.delete(other);
-  }
 }

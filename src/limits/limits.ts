@@ -1,5 +1,6 @@
 import { DatabaseError } from '../db/errors.ts';
 import { type ApiError, overloaded, tooManyScans, tooMuchMemory } from '../http/errors.ts';
+import { isBesideJsonPages } from './json-pages.ts';
 import { Lease } from './lease.ts';
 import { PLACES, Shares } from './shares.ts';
 
@@ -27,9 +28,16 @@ const COMMON_BYTES = 6 * MIB;
 /** The most memory that a request can ever have, in bytes. */
 export const MAX_BYTES = PLACES * PLACE_BYTES + COMMON_BYTES;
 export const memory = new Shares({ place: PLACE_BYTES, common: COMMON_BYTES, lendsPlaces: true, waiting: WAITING });
-const scans = new Shares({ place: 1, common: 2, most: 2, waiting: WAITING });
+const scans = new Shares({ place: 1, common: 2, most: () => 2, waiting: WAITING });
+/** Requests of an account to the database at a time, alone and while other accounts request pages of JSON: its scans, and one more. */
+const MOST_QUERIES = { alone: 5, besideJsonPages: 3 };
 /** Requests to the database. Those beyond the limit take turns: what waits is limited by its memory. */
-const queries = new Shares({ place: 1, common: 4, most: 5, waiting: Infinity });
+const queries = new Shares({
+  place: 1,
+  common: 4,
+  most: (account) => (isBesideJsonPages(account) ? MOST_QUERIES.besideJsonPages : MOST_QUERIES.alone),
+  waiting: Infinity,
+});
 
 /** What a request takes besides its results and its body. Measured with 3,000 that wait. */
 const REQUEST_BYTES = 96 * KIB;

@@ -6,8 +6,8 @@ export interface Division {
   readonly place: number;
   /** What all accounts can hold beyond their places. */
   readonly common: number;
-  /** What one account can hold. */
-  readonly most?: number;
+  /** What one account can hold at the moment. */
+  readonly most?: (account: string) => number;
   /** Whether the places of accounts that hold nothing are part of what is common until those accounts come. */
   readonly lendsPlaces?: boolean;
   /** How many requests of an account can wait whose response has not begun. */
@@ -62,7 +62,7 @@ export class Shares {
 
   /** What an account can take at the moment. */
   roomFor(account: string): number {
-    const { place, common, most = Infinity, lendsPlaces = false } = this.#division;
+    const { place, common, most = () => Infinity, lendsPlaces = false } = this.#division;
     const present = this.#held.size + (this.#held.has(account) ? 0 : 1);
     let free = common + (lendsPlaces ? place * Math.max(0, PLACES - present) : 0);
     let own = 0;
@@ -73,7 +73,7 @@ export class Shares {
       else free -= Math.max(0, held - otherPlace);
     }
     if (!this.#held.has(account)) own = accounts < PLACES ? place : 0;
-    return Math.min(Math.max(0, free) + own, most) - this.heldBy(account);
+    return Math.min(Math.max(0, free) + own, most(account)) - this.heldBy(account);
   }
 
   /** Counts what a lease takes; negative for what it releases. */

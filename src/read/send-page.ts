@@ -10,7 +10,7 @@ import { linkToNext } from '../http/link.ts';
 import { jsonBodyOf, jsonChunksOf, sendBody, sendStream, sendTagged, totalCount } from '../http/send.ts';
 import { type Cursor, isSamePosition } from '../responses/cursor.ts';
 import type { Range } from '../responses/selection.ts';
-import { noteJsonPage } from '../limits/exports.ts';
+import { noteJsonPage } from '../limits/json-pages.ts';
 import { runScan } from '../limits/limits.ts';
 import { type Page, type PageReader, isShort, pageReader } from './page-reader.ts';
 import { rangeAfter } from './read-ahead.ts';
@@ -38,7 +38,7 @@ export async function sendPage(c: Context<AppEnv>, query: PageQuery): Promise<Re
   const { account, db, lease, signal, stats } = c.var;
   const { after, pageSize, survey } = query;
   const order = { ...BY_TIME, direction: query.order };
-  noteJsonPage(lease);
+  noteJsonPage(account.id);
   const begun = await withSurvey(db, account.id, survey, signal, async (formVersions, reading) => {
     const selection = selectFrom(c, query, formVersions);
     const format = jsonPages(selection.formVersions, { before: ',', maxPageBytes: MAX_PAGE_BYTES, order });

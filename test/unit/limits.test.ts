@@ -1,5 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { type ExportLease, leaseExport } from '../../src/limits/exports.ts';
+import { noteJsonPage } from '../../src/limits/json-pages.ts';
 import { type Hold, type RequestLease, leaseRequest } from '../../src/limits/limits.ts';
 
 const { signal } = new AbortController();
@@ -73,4 +75,22 @@ test('a page leaves a file what its format takes at least', async () => {
   await wide.useForFormat(1000);
   while (page.set(page.bytes + MIB / 16));
   await expect(wide.useForFormat(MIB / 4)).resolves.toBeUndefined();
+});
+
+test('an account has five requests to the database at a time, and three while another requests pages of JSON', async () => {
+  const lease = await request('a');
+  const mostAtOnce = async () => {
+    let running = 0;
+    let most = 0;
+    const query = async () => {
+      most = Math.max(most, ++running);
+      await setImmediate();
+      running--;
+    };
+    await Promise.all(Array.from({ length: 6 }, () => lease.query(signal, query)));
+    return most;
+  };
+  expect(await mostAtOnce()).toBe(5);
+  noteJsonPage('b');
+  expect(await mostAtOnce()).toBe(3);
 });

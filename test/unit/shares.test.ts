@@ -20,7 +20,7 @@ function leaseOf(account: string): Lease {
 
 /** Places of 2. */
 const shares = (common: number, most?: number) =>
-  new Shares({ place: 2, common, waiting: 4, ...(most === undefined ? {} : { most }) });
+  new Shares({ place: 2, common, waiting: 4, ...(most === undefined ? {} : { most: () => most }) });
 
 /** Takes a share in a request of its own. @returns undefined if there is none */
 function take(of: Shares, account: string, amount = 1): Lease | undefined {
