@@ -88,6 +88,9 @@ export function explain(error: unknown): string {
   return typeof sentence === 'string' ? sentence : errors.other(error.requestId);
 }
 
+/** Whether a request was aborted. */
+export const isAbort = (error: unknown) => error instanceof DOMException && error.name === 'AbortError';
+
 /** @param onRefused called when the service refuses the key */
 export function createApi(key: string, onRefused: () => void): Api {
   async function open(path: string, params: Params, signal: AbortSignal): Promise<Response> {

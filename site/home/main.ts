@@ -1,4 +1,4 @@
-import { ApiError, createApi, explain } from './api.ts';
+import { ApiError, createApi, explain, isAbort } from './api.ts';
 import { createDownloads, sweep } from './downloads.ts';
 import { button, html } from '../shared/dom.ts';
 import icon from '../shared/icon.svg';
@@ -83,11 +83,13 @@ async function enter(key: string, keep: boolean): Promise<void> {
 }
 
 /** Enters a key that a tab keeps. */
-const enterKept = (key: string) =>
-  enter(key, true).catch((error: unknown) => {
+function enterKept(key: string): Promise<void> {
+  keepKey(key); // another tab that forgets it meanwhile reaches this one
+  return enter(key, true).catch((error: unknown) => {
     if (error instanceof ApiError && error.status === 401) leave(texts.key.revoked);
-    else if (!session) show(explain(error));
+    else if (!session && !isAbort(error)) show(explain(error));
   });
+}
 
 /** Forgets the key and everything that was read with it. */
 function leave(problem?: string): void {

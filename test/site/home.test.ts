@@ -5,7 +5,7 @@ import { errorBody } from '../support/api.ts';
 import { type TestAccount, addResponses, createAccount, createSurvey, storeKey } from '../support/data.ts';
 import { startWorker } from '../support/worker.ts';
 import { type OpenPage, openPage, saved, traces } from './browser.ts';
-import { enterKey } from './home.ts';
+import { enterKey, hold } from './home.ts';
 
 const SURVEY = 'Food & water';
 let account: TestAccount;
@@ -117,6 +117,26 @@ describe('the key', () => {
       await tab.reload();
       expect(await keyIn(tab)).toBe('');
     }
+    expect(open.problems).toEqual([]);
+  });
+
+  test('is forgotten by a tab that has it from another one, and still waits for the service', async () => {
+    await using open = await openPage('/');
+    const { page } = open;
+    await page.getByLabel('Keep in this tab').check();
+    await enterKey(page, account.key);
+    await page.getByText(account.email).waitFor();
+    const tab = await page.context().newPage();
+    const held = await hold(tab, '/key');
+    await tab.goto(page.url());
+    await expect.poll(() => held.held).toBe(1);
+    await page.getByRole('button', { name: 'Forget key' }).click();
+    await expect.poll(async () => (await traces(tab)).join()).not.toContain('sres_');
+    const ended = tab.waitForEvent('requestfinished').catch(() => {});
+    held.release();
+    await Promise.race([ended, tab.waitForTimeout(1000)]); // the request may have been aborted before it was sent
+    expect((await traces(tab)).join()).not.toContain('sres_');
+    expect(await alert(tab).count()).toBe(0); // nothing has failed
     expect(open.problems).toEqual([]);
   });
 

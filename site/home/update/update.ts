@@ -1,6 +1,6 @@
 import { cellsOf, recordsOf } from '../../shared/csv.ts';
 import { size } from '../../shared/size.ts';
-import type { Params } from '../api.ts';
+import { type Params, isAbort } from '../api.ts';
 import type { DownloadRequest, Manifest } from '../downloads/manifest.ts';
 import type { Storage } from '../downloads/storage.ts';
 import { MissingRows, type Progress, type TransferOptions, transfer } from '../downloads/transfer.ts';
@@ -192,6 +192,6 @@ function within(run: Digests['digests'], params: Params): Params {
 
 /** Refuses a file that was moved, changed or deleted since it was chosen, or is no CSV file. Browsers have several errors for that. */
 function unreadable(error: unknown): never {
-  if (error instanceof Refused || (error instanceof DOMException && error.name === 'AbortError')) throw error;
+  if (error instanceof Refused || isAbort(error)) throw error;
   throw new Refused(error instanceof RangeError ? texts.notOurs : texts.unreadable);
 }
