@@ -1,6 +1,6 @@
 import { html } from '../shared/dom.ts';
 import type { Api } from './api.ts';
-import { type Download, type DownloadOptions, createDownload } from './downloads/download.ts';
+import { type Download, createDownload } from './downloads/download.ts';
 import { type DownloadRequest, type Manifest, NOTHING } from './downloads/manifest.ts';
 import { type Storage, createStorage, withLeftStorages } from './downloads/storage.ts';
 import { downloads as texts } from './texts.ts';
@@ -13,8 +13,8 @@ const SAVING_MS = 600 * 1000;
 /** The downloads of an account: those in progress, those that are complete, and those that can be continued. */
 export interface Downloads {
   readonly element: HTMLElement;
-  /** Starts a download, unless the same one is running. @param update makes the file from an older one */
-  readonly start: (request: DownloadRequest, update?: DownloadOptions['update']) => Promise<void>;
+  /** Starts a download, unless the same one is running. @param old a file to bring up to date */
+  readonly start: (request: DownloadRequest, old?: File) => Promise<void>;
   /** Stops all downloads. What has arrived stays, to be continued. */
   readonly stop: () => void;
   /**
@@ -43,16 +43,16 @@ export function createDownloads({ api, email }: { readonly api: Api; readonly em
   const list = html.ul({});
   const status = html.p({ role: 'status', className: 'unseen' });
   const all = new Set<Download>();
-  /** The files that are being downloaded, as JSON of their requests. */
+  /** The files that are being downloaded, as JSON of their requests and of what distinguishes the older files. */
   const running = new Set<string>();
   let isStopped = false;
 
-  function add(storage: Storage, manifest: Manifest, update?: DownloadOptions['update']): Download {
+  function add(storage: Storage, manifest: Manifest, old?: File): Download {
     const download = createDownload({
       api,
       storage,
       manifest,
-      update,
+      old,
       announce: (text) => (status.textContent = text),
       onRemove: () => {
         all.delete(download);
@@ -72,11 +72,11 @@ export function createDownloads({ api, email }: { readonly api: Api; readonly em
     return true;
   });
 
-  async function begin(request: DownloadRequest, update?: DownloadOptions['update']): Promise<void> {
+  async function begin(request: DownloadRequest, old?: File): Promise<void> {
     const storage = await createStorage();
     if (isStopped) return storage.remove();
     const manifest = { email, order: request, time: Date.now(), ...NOTHING, isComplete: false };
-    const { element: card, run } = add(storage, manifest, update);
+    const { element: card, run } = add(storage, manifest, old);
     const ended = run();
     card.scrollIntoView({ block: 'nearest' });
     return ended;
@@ -90,11 +90,11 @@ export function createDownloads({ api, email }: { readonly api: Api; readonly em
       status,
     ),
 
-    async start(request, update) {
-      const file = JSON.stringify(request);
+    async start(request, old) {
+      const file = JSON.stringify([request, old?.name, old?.size, old?.lastModified]);
       if (running.has(file)) return;
       running.add(file);
-      await begin(request, update).finally(() => running.delete(file));
+      await begin(request, old).finally(() => running.delete(file));
     },
 
     stop() {

@@ -10,7 +10,6 @@ import { previewView } from './preview.ts';
 import { FORMATS, countedOf, downloadRequestOf, formatOf, isWide, updateRequestOf } from './selection.ts';
 import type { Session } from './session.ts';
 import { form as texts, options } from './texts.ts';
-import { updateFile } from './update/update.ts';
 import { updateView } from './update/view.ts';
 
 /** The delay after the last change before responses are counted. */
@@ -144,9 +143,7 @@ export function downloadForm(
   }
 
   form.addEventListener('input', changed);
-  const update = updateView((file) => {
-    void downloads.start(updateRequestOf(read()), (transfer) => updateFile(file, transfer));
-  }, signal);
+  const update = updateView((file) => void downloads.start(updateRequestOf(read()), file), signal);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     void downloads.start(downloadRequestOf(read()));

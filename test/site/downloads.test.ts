@@ -154,6 +154,18 @@ test('a complete file is deleted ten minutes later by the next page that opens, 
   await expect.poll(() => keptNames(late)).toEqual([]);
 });
 
+test.each(['csv', 'xlsx'])('a complete file that was never saved is deleted by the next page: %s', async (format) => {
+  const neverSaved = 'Blob.prototype.arrayBuffer = () => new Promise(() => {})'; // which the page reads before it saves
+  await using open = await openSurvey({ format }, neverSaved);
+  const { page } = open;
+  await press(page, 'Download');
+  await expect.poll(async () => (await kept(page))['0/manifest.json']).toContain('"isComplete":true');
+  const next = await page.context().newPage();
+  await page.close();
+  await next.goto(new URL(proxy.url).origin);
+  await expect.poll(() => keptNames(next)).toEqual([]);
+});
+
 test('complete downloads take a line each, and cover nothing', async () => {
   await using open = await openSurvey({ format: 'ndjson' });
   const { page } = open;
@@ -218,6 +230,13 @@ test('Firefox, which would read parts into memory, saves them as one file', asyn
   await card(page).getByText('Complete: ').waitFor();
   expect(await keptNames(page)).toEqual(['0/0', '0/1', '0/manifest.json', '0/whole']);
   await expectFile(await saved(page, () => press(page, 'Save again')));
+
+  // So is a file that is brought up to date, which refers to parts of the older one.
+  const { bytes } = await fetchApi(`/responses/csv${query({ survey: survey.name })}`, survey.account);
+  const old = { name: 'old.csv', mimeType: 'text/csv', buffer: bytes };
+  await expectFile(await saved(page, () => page.getByLabel('Older CSV file').setInputFiles(old)));
+  const wholes = Object.entries(await kept(page)).filter(([name]) => name.endsWith('/whole'));
+  expect(wholes.map(([, text]) => text)).toEqual([String(bytes), String(bytes)]);
 });
 
 describe('an interrupted download', () => {

@@ -54,7 +54,7 @@ async function open(survey: TestSurvey, selection: Selection = {}): Promise<Open
   const { origin: proxied } = new URL(proxy.url);
   const opened = await openPage(`/${query({ survey: survey.name, ...selection })}`, { origin: proxied });
   await enterKey(opened.page, survey.account.key);
-  await opened.page.getByText(/^Selected: |^No responses match/).waitFor();
+  await opened.page.getByText(/^Selected: |^No answers match/).waitFor();
   await expect.poll(() => opened.page.locator('[aria-busy]').count()).toBe(0);
   return opened;
 }
@@ -182,6 +182,13 @@ describe('an older file', () => {
     const file = await saved(page, () => drop('a.csv'));
     expect(file.bytes).toEqual(old);
 
+    // The new file refers to parts of the older one.
+    await write('changed');
+    await page.getByRole('button', { name: 'Save again' }).click();
+    await card(page).getByText('The file cannot be read. It may have been changed, moved or deleted.').waitFor();
+    await page.getByRole('button', { name: 'Remove' }).click();
+
+    await write(String(old));
     const held = await hold(page, '/responses/form-data');
     await drop('c.csv');
     await expect.poll(() => held.held).toBe(1);
@@ -189,6 +196,19 @@ describe('an older file', () => {
     held.release();
     await card(page).getByText('The file cannot be read. It may have been changed, moved or deleted.').waitFor();
   });
+});
+
+test('while a file is compared, another one can be chosen', async () => {
+  const survey = await createChanging();
+  await using opened = await open(survey);
+  const { page } = opened;
+  const old = await fileOf(survey);
+  const held = await hold(page, '/responses/form-data');
+  await choose(page, Buffer.from(String(old).replace('f0', 'f9')), 'wrong.csv');
+  await expect.poll(() => held.held).toBe(1);
+  await choose(page, old, 'right.csv');
+  await expect.poll(() => held.held).toBe(2);
+  held.release();
 });
 
 describe('a file is refused', () => {

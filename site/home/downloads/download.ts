@@ -1,13 +1,13 @@
 import { save } from '../../shared/request.ts';
 import { type Api, explain } from '../api.ts';
-import { answers, downloads as texts } from '../texts.ts';
+import { answers, downloads as texts, update as updateTexts } from '../texts.ts';
 import { amount, createCard } from './card.ts';
 import type { Manifest } from './manifest.ts';
 import type { Storage } from './storage.ts';
-import { MissingRows, type Progress, type TransferOptions, canContinue, transfer } from './transfer.ts';
+import { MissingRows, type Progress, canContinue, transfer } from './transfer.ts';
 import { size } from '../../shared/size.ts';
 import { Refused } from '../update/refused.ts';
-import type { Updated } from '../update/update.ts';
+import { type Updated, updateFile } from '../update/update.ts';
 
 const RENDER_MS = 250;
 
@@ -15,8 +15,8 @@ export interface DownloadOptions {
   readonly api: Api;
   readonly storage: Storage;
   readonly manifest: Manifest;
-  /** Makes the file from an older one. By default, all of it is downloaded. */
-  readonly update?: ((options: TransferOptions) => Promise<Updated>) | undefined;
+  /** An older file to bring up to date. By default, all of it is downloaded. */
+  readonly old: File | undefined;
   /** To screen readers. */
   readonly announce: (text: string) => void;
   /** Called when the user removes it. */
@@ -36,7 +36,7 @@ export interface Download {
   readonly remove: () => Promise<void>;
 }
 
-export function createDownload({ api, storage, manifest, update, announce, onRemove }: DownloadOptions): Download {
+export function createDownload({ api, storage, manifest, old, announce, onRemove }: DownloadOptions): Download {
   const { survey } = manifest.order;
   const controller = new AbortController();
   let updated: Updated | undefined;
@@ -63,22 +63,23 @@ export function createDownload({ api, storage, manifest, update, announce, onRem
     else if (error instanceof Refused) reason = error.message;
     else if (error instanceof DOMException && error.name === 'QuotaExceededError') reason = texts.full;
     else if (error instanceof DOMException) {
-      reason = texts.unstored;
+      reason = updated ? updateTexts.unreadable : texts.unstored;
       Object.assign(manifest, { after: '', isComplete: false });
     }
     const text = manifest.after === '' ? reason : `${reason} ${texts.arrived(amount(manifest))}`;
-    card.stopped(text, again(), manifest);
+    card.stopped(text, again(), { ...manifest, isComplete: false });
     announce(`${survey}: ${text}`);
   }
 
   /** Hands the file over to the browser, which reads the parts while it saves them. */
   async function handOver(): Promise<void> {
-    const file = updated?.file ?? new Blob([await storage.file(manifest.parts)], { type: manifest.type });
+    const parts = updated?.file ?? new Blob(await storage.parts(manifest.parts));
+    const file = new Blob([await storage.join(parts)], { type: manifest.type });
     await file.slice(0, 1).arrayBuffer(); // fails if a file that was brought up to date has changed since
     if (file.size !== manifest.bytes) throw new DOMException('a part is damaged', 'DataError');
-    save(file, manifest.name);
     Object.assign(manifest, { isComplete: true, time: Date.now() });
     await storage.writeManifest(manifest);
+    save(file, manifest.name);
   }
 
   function run(): Promise<void> {
@@ -102,9 +103,10 @@ export function createDownload({ api, storage, manifest, update, announce, onRem
         if (hasChanged) card.running(now);
       };
       const options = { api, storage, manifest, signal, onProgress };
-      if (update) {
-        updated = await update(options);
-        Object.assign(manifest, { bytes: updated.file.size, name: manifest.order.name });
+      if (old) {
+        updated = await updateFile(old, options);
+        const { size: bytes, type } = updated.file;
+        Object.assign(manifest, { bytes, type, name: manifest.order.name });
       } else await transfer(options);
       await handOver();
       const text = updated?.text ?? completeText(manifest);

@@ -34,7 +34,7 @@ export interface Manifest {
   readonly email: string;
   /** What to download. */
   readonly order: DownloadRequest;
-  /** When it was last changed, in milliseconds since 1970. */
+  /** When it was last changed, or saving began, in milliseconds since 1970; 0 for a complete file that has never been saved. */
   time: number;
   /** How many there are. */
   parts: number;
@@ -52,6 +52,6 @@ export interface Manifest {
   name: string;
   /** Of the file. */
   type: string;
-  /** Whether the file was handed over to the browser. */
+  /** Whether all of it has arrived. */
   isComplete: boolean;
 }

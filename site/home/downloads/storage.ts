@@ -8,7 +8,7 @@ import type { Manifest } from './manifest.ts';
 
 const MANIFEST = 'manifest.json';
 const WHOLE = 'whole';
-/** Firefox reads what it saves into memory if that consists of several files, but not if it is one. */
+/** Firefox reads a Blob that it saves into memory if it has several parts, but not if it is one file. */
 const NEEDS_ONE_FILE = navigator.userAgent.includes('Firefox/');
 
 /** The storage of one download. */
@@ -22,8 +22,8 @@ export interface Storage {
   readonly readManifest: () => Promise<Manifest | undefined>;
   /** The first parts. They are read from disk only when they are needed. */
   readonly parts: (count: number) => Promise<Blob[]>;
-  /** The first parts as one file. It is read from disk only when it is needed. */
-  readonly file: (parts: number) => Promise<Blob>;
+  /** The parts of a Blob as one file, where the browser saves that better. */
+  readonly join: (parts: Blob) => Promise<Blob>;
   /** Leaves it to other tabs. */
   readonly release: () => void;
   /** Deletes it. */
@@ -76,14 +76,13 @@ async function openFolder(root: FileSystemDirectoryHandle, name: string): Promis
 
 /** @param release its lock */
 function inFolder(root: FileSystemDirectoryHandle, folder: FileSystemDirectoryHandle, release: () => void): Storage {
-  const write = async (name: string, ...pieces: readonly (Blob | string)[]) => {
+  const write = async (name: string, data: Blob | string) => {
     const file = await folder.getFileHandle(name, { create: true });
     const writable = await file.createWritable();
-    for (const piece of pieces) await writable.write(piece);
+    await writable.write(data);
     await writable.close();
   };
   const read = async (name: string) => await (await folder.getFileHandle(name)).getFile();
-  const partsOf = (count: number) => Promise.all(Array.from({ length: count }, (_, number) => read(String(number))));
   let whole: Blob | undefined;
   return {
     isKept: true,
@@ -99,16 +98,14 @@ function inFolder(root: FileSystemDirectoryHandle, folder: FileSystemDirectoryHa
         return undefined;
       }
     },
-    parts: partsOf,
-    file: async (count) => {
-      if (whole) return whole;
-      const parts = await partsOf(count);
-      if (!NEEDS_ONE_FILE || count < 2) return new Blob(parts);
+    parts: (count) => Promise.all(Array.from({ length: count }, (_, number) => read(String(number)))),
+    join: async (parts) => {
+      if (!NEEDS_ONE_FILE) return parts;
       try {
-        await write(WHOLE, ...parts);
-        return (whole = await read(WHOLE));
+        if (!whole) await write(WHOLE, parts);
+        return (whole ??= await read(WHOLE));
       } catch {
-        return new Blob(parts); // the disk may be full
+        return parts; // the disk may be full
       }
     },
     release,
@@ -130,7 +127,7 @@ function inMemory(): Storage {
     writeManifest: async () => {},
     readManifest: async () => undefined,
     parts: async (count) => parts.slice(0, count),
-    file: async (count) => new Blob(parts.slice(0, count)),
+    join: async (blob) => blob,
     release: () => void parts.splice(0),
     remove: async () => void parts.splice(0),
   };

@@ -137,7 +137,7 @@ export async function transfer({ api, storage, manifest, signal, onProgress }: T
     }
   }
   const isMissing = manifest.total !== null && manifest.rows < manifest.total;
-  if (isMissing) manifest.after = '';
+  Object.assign(manifest, isMissing ? { after: '' } : { isComplete: true, time: 0 });
   await storage.writeManifest(manifest);
   if (isMissing) throw new MissingRows();
 }
