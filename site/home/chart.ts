@@ -47,6 +47,8 @@ export function daysChart(days: readonly Day[], zone: string, select: (selected:
   let selected: Days = ['', ''];
   /** The selection while the pointer or Shift is down. */
   let pending: Days | undefined;
+  /** Where the pointer went down, in CSS pixels. */
+  let down: number | undefined;
   /** The bar whose numbers are shown, and the one where a selection begins. */
   let current = last;
   let anchor = last;
@@ -141,16 +143,19 @@ export function daysChart(days: readonly Day[], zone: string, select: (selected:
   }
   function finish(): void {
     const chosen = pending;
-    pending = undefined;
+    pending = down = undefined;
     if (chosen) select(chosen);
   }
   function cancel(): void {
-    pending = undefined;
+    pending = down = undefined;
     draw();
   }
 
   plot.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape') select(['', '']);
+    if (event.key === 'Escape') {
+      cancel();
+      select(['', '']);
+    }
     const step = STEPS[event.key];
     if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
@@ -163,8 +168,6 @@ export function daysChart(days: readonly Day[], zone: string, select: (selected:
   });
   plot.addEventListener('blur', cancel);
 
-  /** Where the pointer went down, in CSS pixels. */
-  let down: number | undefined;
   const pointTo = ({ clientX }: PointerEvent) => {
     const { left, width } = bars.getBoundingClientRect();
     pointAt(Math.floor(((clientX - left) / width) * periods.length));
@@ -180,14 +183,8 @@ export function daysChart(days: readonly Day[], zone: string, select: (selected:
     pointTo(event);
     if (pending || (down !== undefined && Math.abs(event.clientX - down) >= DRAG)) extend();
   });
-  plot.addEventListener('pointerup', () => {
-    down = undefined;
-    finish();
-  });
-  plot.addEventListener('pointercancel', () => {
-    down = undefined;
-    cancel();
-  });
+  plot.addEventListener('pointerup', finish);
+  plot.addEventListener('pointercancel', cancel);
 
   draw();
   const buttons = toggle.map(({ node }) => node);

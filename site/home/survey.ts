@@ -22,10 +22,11 @@ export function surveyView(session: Session, selection: URLSearchParams, signal:
   const toDownload = html.a({ href: '#download', className: 'button', hidden: true }, texts.toDownload);
   api.keepCounting(survey, signal);
 
-  /** Whether the survey has answers, which takes no scan, and its newest answers, if it takes them to find out. */
+  /** Whether the survey has answers, which takes no scan if it has, and its newest answers, if it takes them to find out. */
   async function look(): Promise<{ readonly isEmpty: boolean; readonly newest?: readonly Answer[] }> {
-    const known = api.known(survey);
-    if (known) return { isEmpty: known.responses === 0 };
+    const known = api.known(survey); // if it was empty, answers may have arrived
+    if (known)
+      return { isEmpty: (known.responses || (await api.summary([['survey', survey]], signal)).responses) === 0 };
     const newest = await newestAnswers(api, survey, signal);
     return { isEmpty: newest.length === 0, newest };
   }

@@ -186,6 +186,23 @@ test('a drag over bars selects their days for the download, as do arrow keys wit
 
   await chart.press('Escape');
   expect(await selectedDays(open)).toEqual(['', '', 0]);
+  // Escape also ends a selection that has not been finished.
+  await chart.press('End');
+  await page.keyboard.down('Shift');
+  await page.keyboard.press('ArrowLeft');
+  expect(await selectedDays(open)).toEqual(['', '', 2]);
+  await page.keyboard.press('Escape');
+  expect(await selectedDays(open)).toEqual(['', '', 0]);
+  await page.keyboard.up('Shift');
+  expect(await selectedDays(open)).toEqual(['', '', 0]);
+  await move(0);
+  await page.mouse.down();
+  await move(1);
+  await page.keyboard.press('Escape');
+  await move(2);
+  await page.mouse.up();
+  expect(await selectedDays(open)).toEqual(['', '', 0]);
+
   await chart.press('End');
   await chart.press('Shift+ArrowLeft');
   expect(await selectedDays(open)).toEqual(['2026-03-03', '2026-03-04', 2]);
@@ -441,6 +458,20 @@ test('a survey without answers is one sentence, one failed request, and a look f
   await page.getByRole('button', { name: 'Check again' }).click();
   await page.getByText('The first', { exact: true }).waitFor();
   await page.getByRole('slider', { name: 'Participants per day' }).waitFor();
+});
+
+test('a survey that was empty when the list counted it shows what has arrived since', async () => {
+  const survey = await create();
+  await using open = await openPage('/');
+  const { page } = open;
+  await page.clock.install();
+  await enterKey(page, survey.account.key);
+  await page.getByText('0 answers').waitFor();
+  await addResponses(survey, [{ response: 'The first' }]);
+  await page.clock.runFor(3_600_000);
+  await page.getByRole('link', { name: survey.name }).click();
+  await page.getByText('The first', { exact: true }).waitFor();
+  expectNoProblems(open);
 });
 
 test('a survey that the key does not have is called unknown', async () => {
