@@ -30,7 +30,9 @@ function responseAt(i: number, number: number): TestResponse {
     response: i === 1 ? '-5' : `Answer ${i}, \n"🌍"`,
     translated_response: [null, '', 'translated'][i % 3] ?? null,
     pageid: i % 4 === 0 ? '' : null,
-    metadata: [null, 'null', '{"ad_id": 7.10, "é": "\\"x\\""}', '{"ad_id": {"a": [1]}, "é": null}'][i % 4] ?? null,
+    metadata:
+      [null, 'null', '{"a": {"ad_id": 7}, "ad_id": 7.10, "é": "\\"x\\""}', '{"ad_id": {"a": [1]}, "é": null}'][i % 4] ??
+      null,
     timestamp: day(number, i < 4 ? '00:00:00Z' : `23:59:59.99${i}047Z`),
   };
 }
@@ -134,6 +136,7 @@ describe('an older file', () => {
 
   const edits: [name: string, edit: (old: string) => string][] = [
     ['a value of metadata', (old) => old.replace(',7.10,', ',7.1,')],
+    ['a value of metadata, to that of an inner object', (old) => old.replace(',7.10,', ',7,')],
     ['quotes that are not needed', (old) => old.replace(',q0,', ',"q0",')],
     [
       'the order of responses of the same time',
@@ -141,6 +144,13 @@ describe('an older file', () => {
         const records = old.match(/(?:[^"\n]|"[^"]*")*\n/g) ?? [];
         [records[1], records[2]] = [records[2] ?? '', records[1] ?? ''];
         return records.join('');
+      },
+    ],
+    [
+      'the order of a day, to that of another database',
+      (old) => {
+        const [header, ...records] = old.match(/(?:[^"\n]|"[^"]*")*\n/g) ?? [];
+        return [header, ...records.slice(2, 4), ...records.slice(0, 2), ...records.slice(4)].join('');
       },
     ],
   ];

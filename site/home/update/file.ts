@@ -101,12 +101,15 @@ export async function readDays(
   let first = '';
   let last: Cells = [];
   let day = startDay('', 0);
+  /** The days that are in one of the orders only. */
+  const sorted = new Map<string, Compare | undefined>();
   const endDay = () => {
-    const { name, start, digest, unescaped, isExact } = day;
+    const { name, start, digest, unescaped, isExact, orders } = day;
     if (name === '') return;
     const responses = digest.records;
     const part = file.slice(start, position);
     days.set(name, { file: part, responses, digest: digest.sum(), unescaped: unescaped.sum(), isExact });
+    if (orders.length === 1) sorted.set(name, orders[0]);
   };
 
   for await (const batch of recordsOf(file.stream())) {
@@ -145,6 +148,9 @@ export async function readDays(
   }
   endDay();
   if (!header) throw new Refused(texts.notOurs);
+  // A file has one order. If it has two, which one is wrong is not known.
+  if (new Set(sorted.values()).size > 1)
+    for (const [name, one] of days) days.set(name, { ...one, isExact: one.isExact && !sorted.has(name) });
   return {
     header,
     days,
@@ -164,13 +170,14 @@ const startDay = (name: string, start: number) => ({
   orders: [byBytes, byLanguage],
 });
 
+type Compare = (a: string, b: string) => number;
 /** The orders in which databases sort texts: the reader's browser does not know which one has been chosen. */
-const byBytes = (a: string, b: string) => (a < b ? -1 : Number(a > b));
+const byBytes: Compare = (a, b) => (a < b ? -1 : Number(a > b));
 const collator = new Intl.Collator('und');
-const byLanguage = (a: string, b: string) => collator.compare(a, b) || byBytes(a, b);
+const byLanguage: Compare = (a, b) => collator.compare(a, b) || byBytes(a, b);
 
 /** Whether the service sends a record before another one. */
-function isBefore(one: Cells, other: Cells, compare: typeof byBytes): boolean {
+function isBefore(one: Cells, other: Cells, compare: Compare): boolean {
   // Without the Z, because a time with microseconds follows the one without.
   const times = byBytes((one[TIMESTAMP] ?? '').slice(0, -1), (other[TIMESTAMP] ?? '').slice(0, -1));
   const columns = times === 0 ? [USERID, QUESTION_REF, SURVEYID] : [];
@@ -201,9 +208,10 @@ function isDerived(cells: Cells, keys: readonly string[]): boolean {
     const values = Object(JSON.parse(metadata)) as Readonly<Record<string, unknown>>;
     return ['ad_id', ...keys].every((key, i) => {
       const [cell, value] = [derived[i] ?? null, values[key] ?? null];
-      if (cell === null || typeof value === 'string') return cell === value;
-      JSON.parse(cell); // or it could be the beginning of a value
-      return [',', '}'].some((end) => metadata.includes(`${JSON.stringify(key)}: ${cell}${end}`));
+      if (cell === null || value === null || typeof value === 'string') return cell === value;
+      // The text has every digit, but also the values of inner objects.
+      const isEqual = JSON.stringify(JSON.parse(cell)) === JSON.stringify(value);
+      return isEqual && [',', '}'].some((end) => metadata.includes(`${JSON.stringify(key)}: ${cell}${end}`));
     });
   } catch {
     return false;
