@@ -83,9 +83,10 @@ export class ApiError extends Error {
  */
 export function explain(error: unknown): string {
   if (!(error instanceof ApiError)) return errors.offline;
-  if (error.status === 400 && error.message !== '') return error.message; // names the parameter and the expected value
   const sentence = Object.entries(errors).find(([code]) => code === error.code)?.[1];
-  return typeof sentence === 'string' ? sentence : errors.other(error.requestId);
+  if (typeof sentence === 'string') return sentence;
+  // The service's own message names the parameter and the expected value.
+  return (error.status === 400 && error.message) || errors.other(error.requestId);
 }
 
 /** Whether a request was aborted. */

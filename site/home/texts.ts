@@ -54,7 +54,7 @@ export const key = {
   note: 'You got the key from whoever runs this service. It starts with sres_. It is sent only to this service and, unless you keep it in this tab, forgotten when you close or reload the page.',
   keep: 'Keep in this tab',
   keepNote:
-    'The key is remembered until you close the tab, also after a reload, and in other tabs of this page that you open meanwhile.',
+    'The key stays until you close this tab, even after a reload, and is shared with other tabs of this service that you open meanwhile.',
   open: 'Show my surveys',
   linked: (survey: string) => `This link opens the survey “${survey}”. Enter your key to see it.`,
   empty: 'Paste your key first.',
@@ -77,8 +77,11 @@ export const errors = {
     'The database cannot be reached. Try again in a few minutes. If that does not help, tell whoever runs this service.',
   no_responses: 'This survey has no answers yet, or your key has no access to it.',
   offline: 'The service cannot be reached. Check your connection, then try again.',
+  export_too_large:
+    'This is too large for one file of this kind. Choose fewer questions, forms or days, or another file format or table layout.',
+  /** @param requestId empty if a gateway has failed */
   other: (requestId: string) =>
-    `Something went wrong on the server. Try again. If it happens again, send this request ID to whoever runs the service: ${requestId}`,
+    `Something went wrong on the server. Try again. If it happens again, ${requestId === '' ? 'tell' : `send the request ID ${requestId} to`} whoever runs this service.`,
 };
 
 export const surveys = {
@@ -100,7 +103,8 @@ export const surveys = {
 export const survey = {
   all: '‹ All surveys',
   empty: 'This survey has no answers yet.',
-  unknown: 'Your key has no survey of this name. The link may be misspelled, or made for the key of another account.',
+  unknown:
+    'This key gives access to no survey with this name. The link may be misspelled, or made for the key of another account.',
   check: 'Check again',
   toDownload: 'Download answers',
 };
@@ -109,8 +113,8 @@ export const survey = {
 export const link = {
   title: 'Part of this link was not understood and is not applied:',
   notDate: ' is not a date.',
-  once: ' is one value too many: only the first is used.',
-  unknown: ' is not known here.',
+  once: ' was ignored: only one value is possible.',
+  unknown: ' was not recognised.',
   check: 'What you see may include more than the link was meant for. Check the selection before you download.',
   noSurvey: 'The link names no survey.',
 };
@@ -272,7 +276,7 @@ export const preview = {
   loading: 'Loading the first rows…',
   label: 'First rows of the file',
   found: (rows: number, isWhole: boolean, columns: number) =>
-    `${isWhole ? `All ${counted(rows, 'row', 'rows')}` : `The first ${number(rows)} rows`} of the file, which has ${counted(columns, 'column', 'columns')}. Times in it are in UTC.`,
+    `${isWhole ? `The whole file: ${counted(rows, 'row', 'rows')}, ` : `The first ${number(rows)} rows of the file, which has `}${counted(columns, 'column', 'columns')}. Times in it are in UTC.`,
   cut: (most: number, columns: number) =>
     columns > most ? `Only the first ${number(most)} columns are shown here.` : '',
 };
@@ -289,7 +293,7 @@ export const update = {
     found: Record<'unchanged' | 'changed' | 'fresh' | 'gone' | 'responses', number> &
       Record<'size' | 'downloaded', string>,
   ) =>
-    `Up to date. Days: ${number(found.unchanged)} unchanged, ${number(found.changed)} changed, ${number(found.fresh)} new, ${number(found.gone)} gone. The file has ${counted(found.responses, 'answer', 'answers')}, ${found.size}; ${found.downloaded} of it was downloaded.`,
+    `Up to date. Days: ${number(found.unchanged)} unchanged, ${number(found.changed)} changed, ${number(found.fresh)} new, ${number(found.gone)} gone. The file has ${counted(found.responses, 'answer', 'answers')}, ${found.size}. Downloaded: ${found.downloaded}.`,
   /** Why a file is refused, by its kind. */
   others: {
     gz: 'This file is compressed. Unpack it, then drop the CSV file that is in it.',
@@ -303,14 +307,14 @@ export const update = {
   damaged: (row: number) =>
     `Row ${number(row)} of this file is damaged, or another program has changed it. Download the file again.`,
   sorted: (row: number) =>
-    `The rows of this file are in another order (row ${number(row)}). Use the file as it was downloaded.`,
-  otherSurvey: 'This file is of another survey.',
+    `The rows of this file are not in their original order (row ${number(row)}). Use the file as it was downloaded.`,
+  otherSurvey: 'This file is from another survey.',
   otherColumns: (keys: readonly string[]) =>
-    `This file has other columns than the selection. Under “More columns”, choose ${keys.length === 0 ? 'none' : `exactly these: ${keys.join(', ')}`}. Then drop the file again.`,
+    `The columns of this file differ from the selection. Under “More columns”, choose ${keys.length === 0 ? 'none' : `exactly these: ${keys.join(', ')}`}. Then drop the file again.`,
   wider:
     'This file has answers that are not selected above. Choose the same dates, forms, questions and participant as when you downloaded it, then drop the file again.',
   narrower:
-    'This file has only a part of what is selected above. Choose the same forms, questions and participant as when you downloaded it, then drop the file again.',
+    'This file has only part of what is selected above. Choose the same forms, questions and participant as when you downloaded it, then drop the file again.',
   unreadable: 'The file cannot be read. It may have been changed, moved or deleted. Choose it again.',
   changing: 'The answers keep changing while they are downloaded. Try again later.',
 };
@@ -385,7 +389,7 @@ export const downloads = {
 
 export const code = {
   title: 'Code and link for this selection',
-  key: 'The programs read your key from the environment variable KEY, so the key is not in the code. The first one in Python uses the client survey-export, which the service’s repository has in clients/python.',
+  key: 'The programs read your key from the environment variable KEY, so the key is not in the code. The first Python program uses survey-export, in clients/python of this service’s repository.',
   link: 'Link to this selection',
   linkNote:
     'The link opens this page with the same selection. It does not contain your key: anyone who opens it needs their own key.',

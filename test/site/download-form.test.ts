@@ -147,15 +147,12 @@ describe('the number of matching answers, the link and the program', () => {
     [
       { format: 'nope', layout: 'constructor', value: 'foo', repeats: 'toString', columns: '__proto__' },
       ['format=nope', 'layout=constructor', 'value=foo', 'repeats=toString', 'columns=__proto__'].map(
-        (part) => `${part} is not known here.`,
+        (part) => `${part} was not recognised.`,
       ),
     ],
-    [{ format: 'toString' }, ['format=toString is not known here.']],
-    [{ count: 'true', tz: 'UTC' }, ['count=true is not known here.', 'tz=UTC is not known here.']],
-    [
-      { userid: ['participant 3', 'participant 4'] },
-      ['userid=participant 4 is one value too many: only the first is used.'],
-    ],
+    [{ format: 'toString' }, ['format=toString was not recognised.']],
+    [{ count: 'true', tz: 'UTC' }, ['count=true was not recognised.', 'tz=UTC was not recognised.']],
+    [{ userid: ['participant 3', 'participant 4'] }, ['userid=participant 4 was ignored: only one value is possible.']],
     // The defaults of the API.
     [{ layout: 'long', value: 'response', repeats: 'last', columns: 'form_question', format: 'xlsx', userid: '' }, []],
   ])('what a link asks for and the page does not do is shown: %o', async (parameters, expected) => {

@@ -285,7 +285,7 @@ describe('an interrupted download', () => {
     proxy.inject();
     await page.reload();
     await enterKey(page, (await createAccount()).key);
-    await expect.poll(() => page.getByText('Your key has no survey of this name.').count()).toBe(1);
+    await expect.poll(() => page.getByText('This key gives access to no survey with this name.').count()).toBe(1);
     expect(await page.getByRole('button', { name: 'Continue' }).count()).toBe(0);
     expect(await keptNames(page)).toEqual(HALF);
 
@@ -409,7 +409,7 @@ test('a download that fails or lacks rows is not saved, and names what to do', a
     exchange.reply(500, '{}', { 'X-Error-Code': 'internal_error', 'X-Request-Id': 'request-1' }),
   );
   await press(page, 'Start again');
-  await card(page).getByText('send this request ID to whoever runs the service: request-1').waitFor();
+  await card(page).getByText('send the request ID request-1 to whoever runs this service.').waitFor();
 
   proxy.inject();
   const devtools = await page.context().newCDPSession(page);

@@ -188,7 +188,7 @@ test('a key, a survey and its download are reached with the keyboard alone', asy
   expect(name).toMatch(/^food-water_long_.*\.xlsx$/);
   await tabTo('Preview');
   await page.keyboard.press('Enter');
-  await page.getByText('All 1 row of the file').waitFor();
+  await page.getByText('The whole file: 1 row, 14 columns.').waitFor();
   await tabTo('Remove'); // of the download, which comes before the preview
   await page.keyboard.press('Enter');
   await expect.poll(() => page.getByRole('listitem').getByText('Complete: ').count()).toBe(0);

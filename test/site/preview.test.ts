@@ -44,7 +44,7 @@ test('a preview shows the first 20 rows of the exact file and counts its columns
   await page.getByLabel('Participant ID').fill('participant 03');
   await expect.poll(() => rows.count()).toBe(0);
   await preview();
-  await page.getByText('All 1 row of the file, which has 18 columns.').waitFor();
+  await page.getByText('The whole file: 1 row, 18 columns.').waitFor();
 
   await page.getByRole('radio', { name: 'NDJSON' }).check();
   expect(await page.getByRole('button', { name: 'Preview' }).isVisible()).toBe(false);
@@ -60,12 +60,18 @@ test('the preview of a workbook is that of its table, and a failure names what t
   const header = await rows.first().getByRole('columnheader').allTextContents();
   expect(header.join(',')).toBe(String(bytes).split('\n', 1)[0]);
 
-  await page.route('**/responses/csv*', (route) =>
-    route.fulfill({ status: 503, headers: { 'X-Error-Code': 'overloaded' }, body: '{}' }),
-  );
-  await preview();
-  await page.getByText('The service is busy. Try again in a minute.').waitFor();
-  expect(await rows.count()).toBe(0);
+  for (const [status, code, text] of [
+    [503, 'overloaded', 'Preview: The service is busy. Try again in a minute.'],
+    [400, 'export_too_large', /^Preview: This is too large for one file of this kind. Choose fewer/],
+    [502, '', /If it happens again, tell whoever runs this service\.$/], // a gateway's
+  ] as const) {
+    await page.route('**/responses/csv*', (route) =>
+      route.fulfill({ status, headers: { 'X-Error-Code': code }, body: '{"error": {"message": "Narrow it."}}' }),
+    );
+    await preview();
+    await page.getByText(text).waitFor();
+    expect(await rows.count()).toBe(0);
+  }
 });
 
 test('a preview stops the file when it has its rows', async () => {

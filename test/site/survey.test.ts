@@ -477,7 +477,7 @@ test('a survey that was empty when the list counted it shows what has arrived si
 test('a survey that the key does not have is called unknown', async () => {
   await using open = await openPage('/?survey=Slep');
   await enterKey(open.page, (await create()).account.key);
-  await open.page.getByText('Your key has no survey of this name.').waitFor();
+  await open.page.getByText('This key gives access to no survey with this name.').waitFor();
   expectNoProblems(open);
 });
 

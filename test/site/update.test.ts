@@ -245,11 +245,11 @@ describe('a file is refused', () => {
           String(old).replace(/(?<=(?:^|\n)[0-9a-f]{8}-[^,]*),/g, (comma) => (++row === 3 ? ',,' : comma)),
         );
       }),
-      'whose rows are sorted otherwise': other('in another order (row', (old) => {
+      'whose rows are sorted otherwise': other('not in their original order (row', (old) => {
         const records = String(old).match(/(?:[^"\n]|"[^"]*")*\n/g) ?? [];
         return Buffer.from([records[0], ...records.slice(1).toReversed()].join(''));
       }),
-      'of another survey': other('of another survey', async (_, survey) => {
+      'of another survey': other('from another survey', async (_, survey) => {
         const another = await createSurvey(survey.account);
         await addResponses(another, [{}]);
         return fileOf(another);
@@ -261,9 +261,9 @@ describe('a file is refused', () => {
       'with more participants': other('answers that are not selected', (old) => old, { userid: 'user 1' }),
       'with earlier days': other('answers that are not selected', (old) => old, { since: day(2, '00:00:00.001Z') }),
       'with later days': other('answers that are not selected', (old) => old, { until: day(12, '23:59:59.997Z') }),
-      'with fewer forms': other('only a part of what is selected', (_, survey) => fileOf(survey, { shortcode: 'f0' })),
-      'with fewer questions': other('only a part', (_, survey) => fileOf(survey, { question_ref: ['q0', 'q2'] })),
-      'with one participant': other('only a part', (_, survey) => fileOf(survey, { userid: 'user 1' })),
+      'with fewer forms': other('only part of what is selected', (_, survey) => fileOf(survey, { shortcode: 'f0' })),
+      'with fewer questions': other('only part', (_, survey) => fileOf(survey, { question_ref: ['q0', 'q2'] })),
+      'with one participant': other('only part', (_, survey) => fileOf(survey, { userid: 'user 1' })),
     }),
   )('%s', async (_, { text, make, selection }) => {
     const survey = await createChanging();
