@@ -11,6 +11,8 @@ import { enterKey } from './home.ts';
 
 const NAME = `It's “Ümläut” & $(more) \\n`;
 const DAYS = 10;
+/** Between things that do not touch, in pixels. */
+const LEAST_SPACE = 6;
 let survey: TestSurvey;
 
 beforeAll(async () => {
@@ -219,8 +221,29 @@ describe('the number of matching answers, the link and the program', () => {
       });
     })()`);
     expect(cut).toEqual([]);
-    const top = async (label: string) => (await page.getByLabel(label, { exact: true }).boundingBox())?.y;
-    expect(await top('From')).toBe(await top('To'));
+    const box = async (label: string) =>
+      (await page.getByLabel(label, { exact: true }).boundingBox()) as Record<'x' | 'y' | 'width', number>;
+    const [from, to] = [await box('From'), await box('To')];
+    expect(from.y).toBe(to.y);
+    expect(to.x - from.x - from.width).toBeGreaterThanOrEqual(LEAST_SPACE);
+    // Nor does a line touch a button.
+    const touching = await page.evaluate<string[]>(`(() => {
+      const nodes = [...document.querySelectorAll('main *')].filter((node) => node.checkVisibility());
+      const lines = nodes.filter((node) => !node.closest('button, .button, input, select')).flatMap((node) => {
+        const { left, right, top, bottom } = node.getBoundingClientRect();
+        const { borderTopWidth, borderBottomWidth } = getComputedStyle(node);
+        return [[borderTopWidth, top], [borderBottomWidth, bottom]].flatMap(([width, y]) =>
+          width === '0px' ? [] : [{ node, left, right, y }]);
+      });
+      return nodes.filter((node) => node.matches('button, .button')).flatMap((button) => {
+        const { left, right, top, bottom } = button.getBoundingClientRect();
+        return lines
+          .filter((line) => line.left < right && left < line.right)
+          .filter(({ y }) => y > top - ${LEAST_SPACE} && y < bottom + ${LEAST_SPACE})
+          .map(({ node }) => button.textContent + ' touches ' + node.localName + '.' + node.className);
+      });
+    })()`);
+    expect(touching).toEqual([]);
   });
 
   test('a day ends at midnight, also where daylight saving time begins at its midnight', async () => {

@@ -1,7 +1,12 @@
+import { readFile, readdir } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { type OpenPage, openPage } from './browser.ts';
 
 const LATENCY_MS = 300;
+const FOLDER = new URL('../../site/dist/assets/', import.meta.url);
+/** Compressed with gzip. */
+const MOST_BYTES = 70_000;
 
 interface View {
   /** From the start of the navigation until the key field stands. */
@@ -46,4 +51,16 @@ test('the key field stands after five requests at most, and a second view loads 
   expect(first.requests.size).toBeLessThanOrEqual(5);
   expect([...second.requests.keys()]).toEqual(['/']);
   expect(open.problems).toEqual([]);
+});
+
+test('the scripts and style sheets of each page take less than 70 kB, compressed', async () => {
+  const files = (await readdir(FOLDER, { recursive: true })).filter((name) => /\.(js|css)$/.test(name));
+  for (const folder of ['home/', 'reference/']) {
+    const own = files.filter((name) => name.startsWith(folder));
+    expect(own).toHaveLength(2);
+    const contents = await Promise.all(own.map((name) => readFile(new URL(name, FOLDER))));
+    const bytes = contents.reduce((sum, content) => sum + gzipSync(content).length, 0);
+    console.info(`${folder} ${bytes} bytes`);
+    expect(bytes).toBeLessThan(MOST_BYTES);
+  }
 });
