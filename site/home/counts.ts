@@ -25,13 +25,13 @@ export function countVisible(api: Api, signal: AbortSignal): CountRow {
       waiting.delete(row);
       observer.unobserve(row);
       running++;
-      void tasks
-        .get(row)?.()
-        .finally(() => {
-          running--;
-          startNext();
-        });
+      void run(row);
     }
+  };
+  const run = async (row: Element) => {
+    await tasks.get(row)?.();
+    running--;
+    startNext();
   };
   const observer = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {

@@ -32,13 +32,11 @@ export function linkNotice(link: URLSearchParams, used: URLSearchParams): HTMLEl
     if (used.has(name)) return texts.once;
     return name === 'since' || name === 'until' ? texts.notDate : texts.unknown;
   };
+  const row = ([name, value]: Params[number]) => html.li({}, html.bdi({}, cut(`${name}=${value}`, 200)), reason(name));
   return html.div(
     { className: 'cut', role: 'alert' },
     html.p({}, texts.title),
-    html.ul(
-      {},
-      ...unused.map(([name, value]) => html.li({}, html.bdi({}, cut(`${name}=${value}`, 200)), reason(name))),
-    ),
+    html.ul({}, ...unused.map(row)),
     html.p({}, used.has('survey') ? texts.check : texts.noSurvey),
   );
 }

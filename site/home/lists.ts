@@ -58,16 +58,8 @@ interface SearchableListOptions<T> {
 }
 
 /** A list with a search field, if it is long. */
-export function searchableList<T>({
-  items,
-  row,
-  list,
-  frame = list,
-  words,
-  texts: own,
-  beside,
-  memory = { query: '', shown: 0 },
-}: SearchableListOptions<T>): HTMLElement[] {
+export function searchableList<T>(options: SearchableListOptions<T>): HTMLElement[] {
+  const { items, row, list, frame = list, words, texts: own, beside, memory = { query: '', shown: 0 } } = options;
   if (items.length <= SEARCHABLE) return [frame, firstRows(items, row, list, memory)];
   const input = html.input({ type: 'search', autocomplete: 'off', spellcheck: false, value: memory.query });
   const found = html.p({ className: 'note', role: 'status' });

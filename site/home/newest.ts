@@ -1,4 +1,4 @@
-import { ApiError, type Api, type Params } from './api.ts';
+import { ApiError, type Api } from './api.ts';
 import { button, html, section } from '../shared/dom.ts';
 import { focus } from './lists.ts';
 import { loaded } from './loaded.ts';
@@ -24,19 +24,9 @@ export interface Answer {
  *
  * @param after the token of the last answer of the page before; by default, the first page
  */
-export async function newestAnswers(
-  api: Api,
-  survey: string,
-  signal: AbortSignal,
-  after?: string,
-): Promise<readonly Answer[]> {
-  const params: Params = [
-    ['survey', survey],
-    ['order', 'desc'],
-    ['pageSize', String(PAGE_SIZE)],
-  ];
+export async function newestAnswers(api: Api, survey: string, signal: AbortSignal, after?: string): Promise<Answer[]> {
+  const query = Object.entries({ survey, order: 'desc', pageSize: `${PAGE_SIZE}`, ...(after && { after }) });
   try {
-    const query: Params = after ? [...params, ['after', after]] : params;
     return (await api.json<{ responses: Answer[] }>('/responses', query, signal)).responses;
   } catch (error) {
     if (error instanceof ApiError && error.code === 'no_responses') return [];
@@ -48,15 +38,9 @@ export async function newestAnswers(
  * The newest answers of a survey, by participant.
  *
  * @param survey its name
- * @param known the first page, if it is known
+ * @param first the first page, if it is known
  */
-export function newestView(
-  { api }: Session,
-  survey: string,
-  signal: AbortSignal,
-  known: readonly Answer[] | undefined,
-): HTMLElement {
-  let first = known;
+export function newestView({ api }: Session, survey: string, signal: AbortSignal, first?: Answer[]): HTMLElement {
   const answers = (after?: string) =>
     loaded(
       async () => {

@@ -26,10 +26,7 @@ export async function formsOf(api: Api, survey: string, signal: AbortSignal): Pr
 export async function questionsOf(api: Api, survey: string, signal: AbortSignal): Promise<Choice[]> {
   const { questions } = await api.json<{ questions: Pick<Question, 'question_ref' | 'question_text'>[] }>(
     '/responses/questions',
-    [
-      ['survey', survey],
-      ['columns', 'question'],
-    ],
+    Object.entries({ survey, columns: 'question' }),
     signal,
   );
   const byRef = new Map(questions.map((question) => [question.question_ref, question.question_text]));
@@ -39,17 +36,10 @@ export async function questionsOf(api: Api, survey: string, signal: AbortSignal)
 /** The metadata keys that occur in the newest and in the oldest responses. */
 export async function metadataKeys(api: Api, survey: string, signal: AbortSignal): Promise<Choice[]> {
   const pages = await Promise.all(
-    ['desc', 'asc'].map((order) =>
-      api.json<{ responses: { metadata: object | null }[] }>(
-        '/responses',
-        [
-          ['survey', survey],
-          ['pageSize', SAMPLE],
-          ['order', order],
-        ],
-        signal,
-      ),
-    ),
+    ['desc', 'asc'].map((order) => {
+      const query = Object.entries({ survey, pageSize: SAMPLE, order });
+      return api.json<{ responses: { metadata: object | null }[] }>('/responses', query, signal);
+    }),
   );
   const keys = pages.flatMap(({ responses }) => responses.flatMap(({ metadata }) => Object.keys(metadata ?? {})));
   return [...new Set(keys)].toSorted((a, b) => a.localeCompare(b)).map((key) => ({ value: key, label: key }));

@@ -44,9 +44,7 @@ export function previewView(api: Api, selection: () => URLSearchParams, signal: 
       const { records, isWhole } = await firstRecords(response);
       current.throwIfAborted();
       const [header = [], ...rows] = records;
-      state.textContent = [texts.found(rows.length, isWhole, header.length), texts.cut(COLUMNS, header.length)].join(
-        ' ',
-      );
+      state.textContent = `${texts.found(rows.length, isWhole, header.length)} ${texts.cut(COLUMNS, header.length)}`;
       content.replaceChildren(rowsView(header, rows));
     } catch (error) {
       if (!current.aborted) state.textContent = `${texts.show}: ${explain(error)}`;

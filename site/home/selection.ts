@@ -39,10 +39,7 @@ export const FORMATS: Readonly<Record<FormatName, Format>> = {
     file: 'responses.csv',
     format: 'csv',
     accepts: [...TABLE, ...WIDE],
-    adds: [
-      ['bom', 'true'],
-      ['safe', 'true'],
-    ],
+    adds: Object.entries({ bom: 'true', safe: 'true' }),
   },
   ndjson: { path: '/responses/ndjson', file: 'responses.ndjson', format: 'ndjson', accepts: [] },
   codebook: {

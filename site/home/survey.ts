@@ -23,7 +23,7 @@ export function surveyView(session: Session, selection: URLSearchParams, signal:
   api.keepCounting(survey, signal);
 
   /** Whether the survey has answers, which takes no scan if it has, and its newest answers, if it takes them to find out. */
-  async function look(): Promise<{ readonly isEmpty: boolean; readonly newest?: readonly Answer[] }> {
+  async function look(): Promise<{ readonly isEmpty: boolean; readonly newest?: Answer[] }> {
     const known = api.known(survey); // if it was empty, answers may have arrived
     if (known)
       return { isEmpty: (known.responses || (await api.summary([['survey', survey]], signal)).responses) === 0 };
@@ -66,7 +66,7 @@ function surveyParts(
   session: Session,
   selection: URLSearchParams,
   signal: AbortSignal,
-  newest: readonly Answer[] | undefined,
+  newest?: Answer[],
 ): (Node | undefined)[] {
   const survey = selection.get('survey') ?? '';
   const code = codeView();

@@ -51,13 +51,13 @@ interface Memory {
 /** The last list of each key's API. */
 const remembered = new WeakMap<Api, Memory>();
 
-const byName = new Intl.Collator(LANGUAGE, { numeric: true });
+const collator = new Intl.Collator(LANGUAGE, { numeric: true });
 
 /** From the newest first. */
 const SORTS: Readonly<Record<Sort, (surveys: readonly Survey[]) => readonly Survey[]>> = {
   newest: (surveys) => surveys,
   oldest: (surveys) => surveys.toReversed(),
-  name: (surveys) => surveys.toSorted((a, b) => byName.compare(a.name, b.name)),
+  name: (surveys) => surveys.toSorted((a, b) => collator.compare(a.name, b.name)),
 };
 
 /** The account's surveys. */
@@ -101,10 +101,8 @@ export function surveysView({ api }: Session, selection: URLSearchParams, signal
     },
     (versions) => {
       if (versions.length === 0) return [html.p({}, texts.none)];
-      const items = [...Map.groupBy(versions, ({ survey_name }) => survey_name)].map(([name, of]) => ({
-        name,
-        versions: of,
-      }));
+      const byName = Map.groupBy(versions, ({ survey_name }) => survey_name);
+      const items = Array.from(byName, ([name, of]) => ({ name, versions: of }));
       const box = html.div({});
       box.addEventListener('click', ({ target }) => {
         place.opened = (target as Element).closest('a')?.search ?? '';
@@ -164,12 +162,8 @@ function surveyRow({ name, versions }: Survey, count: CountRow): HTMLElement {
   );
   count(node, name, ({ counts: result, error, retry }) => {
     if (result) {
-      const { last } = result;
-      return showCounts(
-        participants(result.participants),
-        answers(result.responses),
-        last ? texts.last(moment(last)) : '',
-      );
+      const { participants: people, responses, last } = result;
+      return showCounts(participants(people), answers(responses), last ? texts.last(moment(last)) : '');
     }
     const tryAgain = () => {
       link.focus(); // the button disappears

@@ -39,24 +39,18 @@ function resolve(root: unknown, node: unknown): unknown {
   return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, resolve(root, value)]));
 }
 
-/** The GET operations, in the order of the description. */
+/** The operations, which are all GET, in the order of the description. */
 export function operationsOf({ paths, security }: Description): Operation[] {
-  return Object.entries(paths ?? {}).flatMap(([path, { get }]) =>
-    get
-      ? [
-          {
-            id: get.operationId ?? path,
-            path,
-            tag: get.tags?.[0] ?? '',
-            summary: get.summary ?? '',
-            description: get.description ?? '',
-            needsKey: (get.security ?? security ?? []).length > 0,
-            parameters: (get.parameters ?? []) as Parameter[],
-            responses: Object.entries<Response>(get.responses ?? {}),
-          },
-        ]
-      : [],
-  );
+  return Object.entries(paths ?? {}).map(([path, { get = {} }]) => ({
+    id: get.operationId ?? path,
+    path,
+    tag: get.tags?.[0] ?? '',
+    summary: get.summary ?? '',
+    description: get.description ?? '',
+    needsKey: (get.security ?? security ?? []).length > 0,
+    parameters: (get.parameters ?? []) as Parameter[],
+    responses: Object.entries<Response>(get.responses ?? {}),
+  }));
 }
 
 /** The headers that every response of every operation has, by name. */

@@ -9,19 +9,15 @@ export interface Request {
   readonly signal: AbortSignal;
 }
 
-/** The beginning of a response's body, decoded. */
-interface Beginning {
+/** A response to display, with the beginning of its body, decoded. */
+export interface Preview {
+  readonly response: Response;
+  /** Until the headers arrived. */
+  readonly milliseconds: number;
   readonly text: string;
   readonly bytes: number;
   /** Whether it is the whole body. */
   readonly isWhole: boolean;
-}
-
-/** A response to display. */
-export interface Preview extends Beginning {
-  readonly response: Response;
-  /** Until the headers arrived. */
-  readonly milliseconds: number;
 }
 
 /** Sends a GET request to this service. */
@@ -33,11 +29,10 @@ export async function preview(request: Request): Promise<Preview> {
   const start = performance.now();
   const response = await send(request);
   const milliseconds = performance.now() - start;
-  const { text, bytes, isWhole } = await readBeginning(response);
-  return { response, milliseconds, text, bytes, isWhole };
+  return { response, milliseconds, ...(await readBeginning(response)) };
 }
 
-async function readBeginning({ body }: Response): Promise<Beginning> {
+async function readBeginning({ body }: Response): Promise<Omit<Preview, 'response' | 'milliseconds'>> {
   if (!body) return { text: '', bytes: 0, isWhole: true };
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const reader = body.getReader();
