@@ -293,7 +293,7 @@ export const update = {
     found: Record<'unchanged' | 'changed' | 'fresh' | 'gone' | 'responses', number> &
       Record<'size' | 'downloaded', string>,
   ) =>
-    `Up to date. Days: ${number(found.unchanged)} unchanged, ${number(found.changed)} changed, ${number(found.fresh)} new, ${number(found.gone)} gone. The file has ${counted(found.responses, 'answer', 'answers')}, ${found.size}. Downloaded: ${found.downloaded}.`,
+    `Up to date. Days: ${number(found.unchanged)} unchanged, ${number(found.changed)} changed, ${number(found.fresh)} new, ${number(found.gone)} gone. File: ${answers(found.responses)}, ${found.size}. Downloaded: ${found.downloaded}.`,
   /** Why a file is refused, by its kind. */
   others: {
     gz: 'This file is compressed. Unpack it, then drop the CSV file that is in it.',

@@ -161,6 +161,18 @@ test('sorts a long list, and returns to the same place in it, also after a reloa
   expectNoProblems(open);
 });
 
+test('aligns the rows with the heading, and wastes no line of a phone', async () => {
+  const account = await createAccount();
+  await createSurveys(account, 2);
+  await using open = await openSurveys(account, { width: 320 });
+  const { page } = open;
+  const boxOf = (role: 'heading' | 'link' | 'button', name: string) => page.getByRole(role, { name }).boundingBox();
+  expect((await boxOf('link', 'Survey 1'))?.x).toBe((await boxOf('heading', 'Your surveys'))?.x);
+  const [button, link] = [await boxOf('button', 'Forget key'), await boxOf('link', 'For programmers')];
+  expect(Math.abs((button?.y ?? 0) - (link?.y ?? 0))).toBeLessThan(10);
+  expectNoProblems(open);
+});
+
 test('shows the focus of a row whole', async () => {
   const account = await createAccount();
   await createSurveys(account, 2);

@@ -145,6 +145,6 @@ export function createDownload({ api, storage, manifest, old, announce, onRemove
 }
 
 function completeText({ bytes, rows, total }: Manifest): string {
-  if (total === null || rows <= total) return texts.complete(amount({ bytes, rows, total }));
-  return `${texts.complete(`${answers(rows)}, ${size(bytes)}`)} ${texts.added(rows - total)}`;
+  const text = texts.complete(total === null ? amount({ bytes, rows, total }) : `${answers(rows)}, ${size(bytes)}`);
+  return total !== null && rows > total ? `${text} ${texts.added(rows - total)}` : text;
 }
