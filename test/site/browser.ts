@@ -42,9 +42,9 @@ export async function openPage(path: string, display: Display = {}): Promise<Ope
   return { page, problems, [Symbol.asyncDispose]: () => context.close() };
 }
 
-/** The file that the browser saves while `action` runs, or after it. */
+/** The file that the browser saves while `action` runs, or after it, as late as the test may end. */
 export async function saved(page: Page, action: () => Promise<unknown>): Promise<{ name: string; bytes: Buffer }> {
-  const [download] = await Promise.all([page.waitForEvent('download'), action()]);
+  const [download] = await Promise.all([page.waitForEvent('download', { timeout: 0 }), action()]);
   const bytes = await buffer(await download.createReadStream());
   return { name: download.suggestedFilename(), bytes };
 }
