@@ -20,7 +20,7 @@ const program = commandLine('npm run verify --')
   .option('--survey <name>', 'survey to read, about eight times; by default one of at most 100,000 responses')
   .option(
     '--revocation',
-    'also tests revocation and aborted transfers, for up to 6 minutes: issues a key and revokes it',
+    'also tests revocation and aborted transfers, for up to 6 minutes: issues two keys and revokes them',
   )
   .addHelpText(
     'after',

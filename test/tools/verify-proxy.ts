@@ -31,8 +31,8 @@ export interface Fault {
   readonly onResponse?: (exchange: Exchange) => void;
   /** Whether the target does not notice that a client disconnects. */
   readonly hidesDisconnects?: boolean;
-  /** Whether a transfer that breaks off becomes one that ends. Only without `onResponse`. */
-  readonly hidesBreaks?: boolean;
+  /** A transfer that breaks off ends like a complete one, with these bytes. Only without `onResponse`. */
+  readonly endOfBroken?: Uint8Array;
 }
 
 /** Headers of a connection, which HTTP/2 does not have. */
@@ -43,7 +43,7 @@ export async function startProxy(target: string) {
   let fault: Fault = {};
 
   async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { onRequest, onResponse, hidesDisconnects = false, hidesBreaks = false } = fault;
+    const { onRequest, onResponse, hidesDisconnects = false, endOfBroken } = fault;
     const requestBody = await buffer(request);
     const method = request.method ?? '';
     const url = new URL(request.url ?? '', target);
@@ -63,7 +63,8 @@ export async function startProxy(target: string) {
       try {
         for await (const chunk of upstream) if (!response.write(chunk)) await once(response, 'drain');
       } catch (error) {
-        if (!hidesBreaks) throw error;
+        if (!endOfBroken) throw error;
+        response.write(endOfBroken);
       }
       response.end();
       return;

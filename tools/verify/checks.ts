@@ -1,6 +1,6 @@
+import * as endedKeys from './ended-keys.ts';
 import * as files from './files.ts';
 import * as front from './front.ts';
-import * as revocation from './revocation.ts';
 import type { Check } from './run-checks.ts';
 import type { Subject } from './subject.ts';
 
@@ -23,9 +23,9 @@ export const CHECKS: readonly Check<Subject>[] = [
   { name: 'the workbook is complete', run: files.checkWorkbook },
   { name: 'summary and codebook count the same responses', run: files.checkCounts },
   { name: 'the digests match the CSV file and the form data', run: files.checkDigests },
-  { name: 'a revoked key is refused within 5 minutes', run: revocation.checkRevocation },
-  { name: 'an aborted transfer is visible over HTTP/1.1', run: revocation.checkAbort('HTTP/1.1') },
-  { name: 'an aborted transfer is visible over HTTP/2', run: revocation.checkAbort('HTTP/2') },
-  { name: 'an aborted transfer is visible with gzip', run: revocation.checkAbort('gzip') },
+  { name: 'an aborted transfer is visible over HTTP/1.1', run: endedKeys.checkAbort('HTTP/1.1') },
+  { name: 'an aborted transfer is visible over HTTP/2', run: endedKeys.checkAbort('HTTP/2') },
+  { name: 'an aborted transfer is visible with gzip', run: endedKeys.checkAbort('gzip') },
+  { name: 'a revoked key is refused within 5 minutes', run: endedKeys.checkRevocation },
   { name: 'no response is cached; each has CORS headers and a unique X-Request-Id', run: front.checkHeaders },
 ];

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf } from '../command.ts';
 import { Mismatch } from './expect.ts';
-import { type Transport, fetchHttp1, fetchHttp2 } from './transports.ts';
 
 /** Every path under it needs a key. */
 export const API = '/api/v1';
@@ -15,8 +14,6 @@ export interface RequestOptions {
   readonly key?: string | null | undefined;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Only for GET. By default, what fetch and the service agree on. */
-  readonly transport?: Transport;
 }
 
 /** Sends requests to a service, and remembers its responses. */
@@ -32,6 +29,12 @@ export class Client {
     this.#key = key;
   }
 
+  url(path: string, query: Readonly<Record<string, string>>): URL {
+    const url = new URL(this.#origin + path);
+    url.search = String(new URLSearchParams(query));
+    return url;
+  }
+
   /**
    * Sends a request, again after `Retry-After` while the status is 429.
    *
@@ -39,15 +42,11 @@ export class Client {
    * @throws Mismatch if there is no response, or one that is not the service's
    */
   async send(path: string, options: RequestOptions = {}, attempt = 1): Promise<Response> {
-    const { method = 'GET', key = this.#key, query, transport } = options;
-    const url = new URL(this.#origin + path);
-    url.search = String(new URLSearchParams(query));
+    const { method = 'GET', key = this.#key, query = {} } = options;
     const headers = { ...options.headers, ...(key ? { Authorization: `Bearer ${key}` } : {}) };
-    const fetchOver = { 'HTTP/1.1': fetchHttp1, 'HTTP/2': fetchHttp2 };
-    const sent = transport ? fetchOver[transport](url, headers) : fetch(url, { method, headers, redirect: 'manual' });
-    const response = await sent.catch((error: TypeError) => {
-      const { cause } = error;
-      throw cause === undefined ? error : new Mismatch(`${path}: no response: ${reasonOf(cause)}`, { cause });
+    const sent = fetch(this.url(path, query), { method, headers, redirect: 'manual' });
+    const response = await sent.catch((cause: Error) => {
+      throw new Mismatch(`${path}: no response: ${reasonOf(cause.cause ?? cause)}`, { cause });
     });
     if (response.status === 429 && attempt < MAX_ATTEMPTS) {
       await response.text();
@@ -66,10 +65,7 @@ export class Client {
   }
 }
 
-/** A transfer that a client can tell from a complete one. */
-export class BrokenTransfer extends Mismatch {}
-
-/** The body of a response, decompressed. @throws BrokenTransfer if the transfer breaks off */
+/** The body of a response, decompressed. @throws Mismatch if the transfer breaks off */
 export async function* bodyOf(
   { body }: Response,
   progress: (bytes: number) => void = () => {},
@@ -82,6 +78,6 @@ export async function* bodyOf(
     }
   } catch (error) {
     const reason = reasonOf((error as Error).cause ?? error);
-    throw new BrokenTransfer(`the transfer broke off after ${bytes} bytes: ${reason}`, { cause: error });
+    throw new Mismatch(`the transfer broke off after ${bytes} bytes: ${reason}`, { cause: error });
   }
 }

@@ -1,8 +1,8 @@
 import { API, type Client, type RequestOptions, bodyOf } from './client.ts';
+import type { startTransfers } from './ended-keys.ts';
 import { NotTested, expectEqual } from './expect.ts';
 import type { readCsv } from './files.ts';
 import type { IssuedKeys } from './issued-keys.ts';
-import type { Transfers } from './revocation.ts';
 
 export interface SubjectOptions {
   /** Undefined to test only what needs no key. */
@@ -41,9 +41,8 @@ export class Subject {
   /** The survey with the most responses. */
   largest?: CountedSurvey;
   csv?: Awaited<ReturnType<typeof readCsv>>;
-  /** Those whose key was revoked, and when they are read on. */
-  transfers?: Transfers;
-  readOnAt = 0;
+  /** Those whose key expires, which run at the same time. */
+  transfers?: ReturnType<typeof startTransfers>;
 
   constructor(client: Client, options: SubjectOptions) {
     this.client = client;
@@ -51,7 +50,7 @@ export class Subject {
   }
 
   /** What an earlier check found. @throws NotTested if it did not */
-  known<K extends 'email' | 'survey' | 'largest' | 'csv' | 'transfers'>(name: K): NonNullable<this[K]> {
+  known<K extends 'email' | 'survey' | 'largest' | 'csv'>(name: K): NonNullable<this[K]> {
     const found = this[name];
     if (found) return found;
     throw new NotTested(this.options.key === undefined ? 'needs SURVEY_KEY' : 'for the reason given above');

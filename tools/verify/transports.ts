@@ -2,8 +2,6 @@ import { once } from 'node:events';
 import { type IncomingMessage, get as getHttp } from 'node:http';
 import { type IncomingHttpHeaders, connect, constants } from 'node:http2';
 import { get as getHttps } from 'node:https';
-import { type Readable, pipeline } from 'node:stream';
-import { constants as zlib, createGunzip } from 'node:zlib';
 import { NotTested } from './expect.ts';
 
 /*
@@ -13,40 +11,43 @@ import { NotTested } from './expect.ts';
 
 export type Transport = 'HTTP/1.1' | 'HTTP/2';
 
-type Headers = Readonly<Record<string, string>>;
-
-/** Sends a request over HTTP/1.1. */
-export async function fetchHttp1(url: URL, headers: Headers): Promise<Response> {
-  const get = url.protocol === 'https:' ? getHttps : getHttp;
-  const [message] = (await once(get(url, { headers }), 'response')) as [IncomingMessage];
-  const isZipped = message.headers['content-encoding'] === 'gzip';
-  // As lenient with a file that is cut as browsers are: only the transfer shows that it was aborted.
-  const unzip = () => pipeline(message, createGunzip({ finishFlush: zlib.Z_SYNC_FLUSH }), () => {});
-  return responseOf(message.statusCode, message.headers, isZipped ? unzip() : message);
+/** A response whose body is arriving, as it is sent. Reading it throws if the transfer breaks off. */
+interface Transfer {
+  readonly status: number | undefined;
+  readonly isZipped: boolean;
+  readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** Sends a request over HTTP/2. @throws NotTested if the service does not speak it */
-export async function fetchHttp2(url: URL, headers: Headers): Promise<Response> {
-  const session = connect(url.origin);
-  session.on('error', () => {}); // the stream reports it too
-  const stream = session.request({ ':path': url.pathname + url.search, ...headers });
-  const { ':status': status, ...head } = await new Promise<IncomingHttpHeaders>((resolve, reject) => {
-    stream.on('response', resolve);
-    stream.on('error', () => {}); // followed by close
-    stream.on('close', () => {
-      reject(new NotTested('the service does not speak HTTP/2'));
-      session.destroy();
+/** Sends a request. The one for HTTP/2 throws NotTested if the service does not speak it. */
+export const TRANSPORTS: Record<Transport, (url: URL, headers: Record<string, string>) => Promise<Transfer>> = {
+  'HTTP/1.1': async (url, headers) => {
+    const get = url.protocol === 'https:' ? getHttps : getHttp;
+    const [message] = (await once(get(url, { headers }), 'response')) as [IncomingMessage];
+    return transferOf(message.statusCode, message.headers, message);
+  },
+  'HTTP/2': async (url, headers) => {
+    const session = connect(url.origin);
+    session.on('error', () => {}); // the stream reports it too
+    const stream = session.request({ ':path': url.pathname + url.search, ...headers });
+    const head = await new Promise<IncomingHttpHeaders>((resolve, reject) => {
+      stream.on('response', resolve);
+      stream.on('error', () => {}); // followed by close
+      stream.on('close', () => {
+        reject(new NotTested('the service does not speak HTTP/2'));
+        session.destroy();
+      });
     });
-  });
-  async function* body(): AsyncGenerator<Uint8Array, void, void> {
-    yield* stream as AsyncIterable<Uint8Array>;
-    // Node.js ends a stream without an error after some codes.
-    if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) throw new Error(`RST_STREAM with code ${stream.rstCode}`);
-  }
-  return responseOf(Number(status), head, body());
-}
+    async function* body(): AsyncGenerator<Uint8Array, void, void> {
+      yield* stream as AsyncIterable<Uint8Array>;
+      // Node.js ends a stream without an error after some codes.
+      if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) throw new Error(`RST_STREAM with code ${stream.rstCode}`);
+    }
+    return transferOf(Number(head[':status']), head, body());
+  },
+};
 
-function responseOf(status = 0, headers: IncomingHttpHeaders, body: Readable | AsyncIterable<Uint8Array>): Response {
-  const fields = Object.entries(headers) as [string, string][]; // without the symbols that Node.js adds for HTTP/2
-  return new Response(ReadableStream.from(body), { status, headers: fields });
-}
+const transferOf = (
+  status: number | undefined,
+  headers: IncomingHttpHeaders,
+  body: AsyncIterable<Uint8Array>,
+): Transfer => ({ status, isZipped: headers['content-encoding'] === 'gzip', body });
