@@ -33,12 +33,14 @@ export function createRecordEnds(hasQuotes = true): (chunk: Uint8Array) => numbe
  * Reads the complete records of a CSV file, each with its LF, in batches. What follows the last LF is left out.
  *
  * @param file is never held as a whole; it is cancelled if not all records are taken
+ * @param hasQuotes as in {@link createRecordEnds}
  * @throws RangeError if a record has more than 64 MB, as files that are no CSV can
  */
 export async function* recordsOf(
   file: ReadableStream<Uint8Array<ArrayBuffer>>,
+  hasQuotes = true,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>[]> {
-  const endsIn = createRecordEnds();
+  const endsIn = createRecordEnds(hasQuotes);
   const reader = file.getReader();
   let incomplete: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;

@@ -5,10 +5,9 @@ import { finished } from 'node:stream/promises';
 import { createRecordEnds } from '../../site/shared/csv.ts';
 import { suppressUnhandledRejection } from '../../src/unhandled-rejection.ts';
 import { reasonOf } from '../command.ts';
-import { API } from './client.ts';
 import { NotTested, expectEqual, expectThat } from './expect.ts';
 import type { IssuedKeys } from './issued-keys.ts';
-import type { Subject } from './subject.ts';
+import { API, type Subject } from './subject.ts';
 import { type Transport, TRANSPORTS } from './transports.ts';
 
 /*
@@ -46,7 +45,7 @@ export async function startTransfers(subject: Subject): Promise<Record<How, Prom
   const aborted = performance.now() + ABORTED_MS;
   subject.options.progress('reading slowly until its key has expired');
   const start = (transport: Transport, encoding: string) =>
-    suppressUnhandledRejection(readTransfer(subject, { key, transport, encoding, aborted }));
+    suppressUnhandledRejection(readTransfer(subject, key, { transport, encoding, aborted }));
   return {
     'HTTP/1.1': start('HTTP/1.1', 'identity'),
     'HTTP/2': start('HTTP/2', 'identity'),
@@ -54,24 +53,21 @@ export async function startTransfers(subject: Subject): Promise<Record<How, Prom
   };
 }
 
-interface ReadOptions {
-  readonly key: string;
-  readonly transport: Transport;
-  readonly encoding: string;
-  /** When it has been aborted, and the rest is read. */
-  readonly aborted: number;
-}
-
 /**
  * Reads a file whose key expires.
  *
+ * @param how `aborted`: when it has been aborted, and the rest is read
  * @returns how it broke off
  * @throws Mismatch if it ended like a complete one
  * @throws NotTested if it was complete
  */
-async function readTransfer(subject: Subject, { key, transport, encoding, aborted }: ReadOptions): Promise<string> {
+async function readTransfer(
+  subject: Subject,
+  key: string,
+  { transport, encoding, aborted }: { transport: Transport; encoding: string; aborted: number },
+): Promise<string> {
   const { name: survey, total } = subject.known('largest');
-  const url = subject.client.url(`${API}/responses/csv`, { survey, until: subject.until });
+  const url = subject.url(`${API}/responses/csv`, { survey, until: subject.until });
   const headers = { Authorization: `Bearer ${key}`, 'Accept-Encoding': encoding };
   const { status, isZipped, body } = await TRANSPORTS[transport](url, headers);
   expectEqual('status', status, 200);
@@ -103,7 +99,7 @@ export async function checkRevocation(subject: Subject): Promise<string> {
   const waitFor = async (expected: number, limitMs: number, event: string) => {
     for (const since = performance.now(); ; await sleep(SECOND)) {
       const sent = performance.now() - since;
-      const { status } = await subject.client.send(`${API}/key`, { method: 'HEAD', key: issued.key });
+      const { status } = await subject.request(`${API}/key`, { method: 'HEAD', key: issued.key });
       const seconds = Math.round(sent / SECOND);
       if (status === expected) return seconds;
       const message = `HEAD ${API}/key: status ${status} ${seconds} s after the key was ${event}`;

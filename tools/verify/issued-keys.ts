@@ -2,22 +2,24 @@ import { type IssuedKey, issueKey } from '../keys/issue.ts';
 import { revokeKey } from '../keys/revoke.ts';
 
 /** Keys that are issued for a test. All are revoked when it ends, however it ends. */
-export class IssuedKeys implements AsyncDisposable {
+export class IssuedKeys extends AsyncDisposableStack {
   readonly #databaseUrl: string;
-  readonly #cleanUp = new AsyncDisposableStack();
 
   /** @param databaseUrl `postgres://` URL of the service's database, of its owner */
   constructor(databaseUrl: string) {
+    super();
     this.#databaseUrl = databaseUrl;
   }
 
   /** @param expiresInMs so that the key ends even if this process is killed */
   async issue(email: string, expiresInMs: number): Promise<IssuedKey> {
     // First: it throws if the test has ended, and a key that is being issued when it ends is revoked as well.
-    this.#cleanUp.defer(async () => {
-      const issued = await issuing.catch(() => undefined);
-      if (issued) await revokeKey(this.#databaseUrl, issued.id);
-    });
+    this.defer(() =>
+      issuing.then(
+        (issued) => this.revoke(issued),
+        () => {},
+      ),
+    );
     const issuing = issueKey(this.#databaseUrl, { email, name: 'npm run verify', expiresInMs });
     return issuing;
   }
@@ -25,9 +27,5 @@ export class IssuedKeys implements AsyncDisposable {
   /** Only in the database: how long the service's cache keeps the key is what is measured. */
   async revoke({ id }: IssuedKey): Promise<void> {
     await revokeKey(this.#databaseUrl, id);
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#cleanUp.disposeAsync();
   }
 }

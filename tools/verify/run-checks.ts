@@ -61,39 +61,30 @@ async function runCheck<T>({ name, isDetail = false, run }: Check<T>, target: T)
     (text): [Outcome, string] => ['holds', text ?? ''],
     (error: unknown): [Outcome, string] => {
       const failed = isDetail ? 'differs' : 'FAILS';
-      const message = error instanceof Mismatch ? error.message : reasonOf(error); // several lines, or one
+      const message = error instanceof Mismatch ? error.message : explained(error); // several lines, or one
       return [error instanceof NotTested ? 'not tested' : failed, message];
     },
   );
   return { name, outcome, details, milliseconds: performance.now() - started };
 }
 
-/** How many statements held, as a sentence. */
+/** The reason of an error. That of fetch is its cause. */
+function explained(error: unknown): string {
+  const isOfFetch = error instanceof TypeError && error.cause !== undefined;
+  return isOfFetch ? `${reasonOf(error)}: ${reasonOf(error.cause)}` : reasonOf(error);
+}
+
+/** How many statements have each outcome. */
 export function summaryOf(results: readonly Result[]): string {
-  const count = (outcome: Outcome) => results.filter((one) => one.outcome === outcome).length;
-  const failed = count('FAILS');
-  const differing = count('differs');
-  const untested = count('not tested');
-  return [
-    `${count('holds')} of ${results.length} hold`,
-    ...(failed > 0 ? [`${failed} ${failed === 1 ? 'fails' : 'fail'}`] : []),
-    ...(differing > 0 ? [`${differing} ${differing === 1 ? 'differs' : 'differ'} in a detail`] : []),
-    ...(untested > 0 ? [`${untested} ${untested === 1 ? 'was' : 'were'} not tested`] : []),
-  ].join(', ');
+  const outcomes = Object.entries(Object.groupBy(results, ({ outcome }) => outcome));
+  return outcomes.map(([outcome, { length }]) => `${outcome}: ${length}`).join(', ');
 }
 
 /** @param width of the column of names */
 function linesOf({ name, outcome, details, milliseconds }: Result, width: number): string[] {
   const time = outcome === 'not tested' ? '' : `${Math.round(milliseconds).toLocaleString('en-US')} ms`;
   const [first = '', ...more] = details.split('\n').map(printable);
-  const isBeside = outcome === 'holds' || outcome === 'not tested';
-  const beside = isBeside ? first : '';
-  const below = isBeside ? more : [first, ...more];
-  const line = [
-    outcome.padEnd(WIDTHS.outcome),
-    name.padEnd(width),
-    time.padStart(WIDTHS.time),
-    ...(beside === '' ? [] : [beside]),
-  ];
+  const [beside, below] = /holds|not/.test(outcome) ? [first, more] : ['', [first, ...more]];
+  const line = [outcome.padEnd(WIDTHS.outcome), name.padEnd(width), time.padStart(WIDTHS.time), beside];
   return [line.join('  ').trimEnd(), ...below.map((text) => `${' '.repeat(WIDTHS.outcome + 4)}${text}`)];
 }

@@ -1,8 +1,33 @@
-import { UserError, reasonOf } from '../command.ts';
-import { CHECKS } from './checks.ts';
-import { Client } from './client.ts';
-import { type Result, runChecks } from './run-checks.ts';
+import * as access from './access.ts';
+import * as endedKeys from './ended-keys.ts';
+import * as files from './files.ts';
+import { type Check, type Result, runChecks } from './run-checks.ts';
 import { Subject, type SubjectOptions } from './subject.ts';
+
+/**
+ * What a deployment can break. The rest of docs/api.md is left to the tests of the service. To add a check, add a row: a statement,
+ * and a function that throws a Mismatch if it does not hold, or NotTested if it cannot be tested.
+ */
+export const CHECKS: readonly Check<Subject>[] = [
+  { name: 'the service reaches its database', run: access.checkHealth },
+  { name: 'without a valid key, the status is 401', run: access.checkRefusals },
+  { name: 'the key is accepted', run: access.checkKey },
+  { name: "neither key sees the other account's surveys", run: access.checkScoping },
+  { name: 'placement and round trips are measured', run: access.measureRoundTrips },
+  { name: "the account's surveys are listed and counted", run: files.chooseSurvey },
+  { name: 'the CSV file has as many responses as were counted', run: files.checkCsv },
+  { name: 'the NDJSON file has the same responses', run: files.checkNdjson },
+  { name: 'with gzip, the CSV file has the same bytes', run: (subject) => files.checkGzip(subject, 1) },
+  { name: 'four simultaneous exports have the same bytes', run: (subject) => files.checkGzip(subject, 4) },
+  { name: 'a CSV file resumed in the middle continues with the same bytes', run: files.checkResuming },
+  { name: 'the workbook is complete', run: files.checkWorkbook },
+  { name: 'summary and codebook count the same responses', run: files.checkCounts },
+  { name: 'the digests match the CSV file and the form data', run: files.checkDigests },
+  { name: 'an aborted transfer is visible over HTTP/1.1', run: endedKeys.checkAbort('HTTP/1.1') },
+  { name: 'an aborted transfer is visible over HTTP/2', run: endedKeys.checkAbort('HTTP/2') },
+  { name: 'an aborted transfer is visible with gzip', run: endedKeys.checkAbort('gzip') },
+  { name: 'a revoked key is refused within 5 minutes', run: endedKeys.checkRevocation },
+];
 
 export interface VerifyOptions extends Partial<SubjectOptions> {
   /** Writes a line of the report. */
@@ -14,25 +39,8 @@ export interface VerifyOptions extends Partial<SubjectOptions> {
  *
  * @param origin without a trailing slash
  * @returns the result of each check
- * @throws UserError if the service cannot be reached
  */
-export async function verify(
-  origin: string,
-  { log = () => {}, progress = () => {}, ...options }: VerifyOptions = {},
-): Promise<Result[]> {
-  const client = new Client(origin, options.key);
-  let current = '';
-  const begin = (name: string) => progress((current = name));
-  const subject = new Subject(client, { ...options, progress: (text) => progress(`${current}: ${text}`) });
-  await reach(client, origin);
-  return runChecks(CHECKS, subject, { log, begin });
-}
-
-async function reach(client: Client, origin: string): Promise<void> {
-  const response = await client.send('/healthz', { method: 'HEAD', key: null }).catch((cause: Error) => {
-    throw new UserError(`Cannot reach ${origin}: ${reasonOf(cause.cause ?? cause)}`, { cause });
-  });
-  const location = response.headers.get('Location');
-  if (response.status >= 300 && response.status < 400 && location !== null)
-    throw new UserError(`${origin} redirects to ${new URL(location, origin).origin}: use that address`);
+export function verify(origin: string, options: VerifyOptions = {}): Promise<Result[]> {
+  const { log = () => {}, progress = () => {} } = options;
+  return runChecks(CHECKS, new Subject(origin, { ...options, progress }), { log, begin: progress });
 }
