@@ -306,12 +306,24 @@ const faults: readonly (readonly [what: string, fault: Fault, names: readonly st
     [CSV],
     /^terminated: /,
   ],
-  [
-    'an NDJSON file with another answer',
-    inFile('ndjson', (text) => text.replace('"Ndiyo"', '"Hapana"')),
-    ['the NDJSON file has the same responses'],
-    /^the responses of the NDJSON file are not those of the CSV file$/,
-  ],
+  ...(
+    [
+      ['answer', '"Ndiyo"', '"Hapana"'],
+      ['index', '"question_idx":"1"', '"question_idx":"2"'],
+      ['question', 'take part, or not?', 'take part?'],
+      ['form', '"shortcode":"form"', '"shortcode":"other"'],
+      ['metadata', '"platform": "web"', '"platform": "app"'],
+      ['page, where there is none', '"pageid":null', '"pageid":""'],
+    ] as const
+  ).map(
+    ([what, from, to]) =>
+      [
+        `an NDJSON file with another ${what}`,
+        inFile('ndjson', (text) => text.replace(from, to)),
+        ['the NDJSON file has the same responses'],
+        /^the responses of the NDJSON file are not those of the CSV file$/,
+      ] as const,
+  ),
   [
     'no gzip',
     {

@@ -4,7 +4,7 @@ import { cellsOf, recordsOf } from '../../site/shared/csv.ts';
 import { reasonOf } from '../command.ts';
 import { Digest, hashOf } from './digest.ts';
 import { Mismatch, NotTested, expectEqual, expectThat } from './expect.ts';
-import { CSV_COLUMNS, FIELDS, rowOf, textsOf, tokenOf } from './responses.ts';
+import { CSV_COLUMNS, FIELDS, rowOf, textOf, tokenOf } from './responses.ts';
 import { API, type Subject } from './subject.ts';
 
 /*
@@ -80,13 +80,13 @@ export async function readCsv(subject: Subject) {
       continue;
     }
     const row = rowOf(cells);
-    const { timestamp = null, surveyid = null } = row;
-    texts.update(textsOf(row));
+    const { timestamp = null, surveyid = null, metadata } = row;
     if (rows > half) rest.update(record);
     if (rows === half) after = tokenOf(row);
     if (rows === MAX_WORKBOOK_ROWS + 1) workbookEnd = timestamp ?? '';
     const shortcode = forms.shortcodes.get(surveyid);
     expectThat(shortcode !== undefined, `record ${rows} of the CSV file is of the unknown form version ${surveyid}`);
+    texts.update(textOf({ ...row, shortcode, metadata: JSON.parse(metadata ?? 'null') as unknown }));
     const day = `${timestamp?.slice(0, 'YYYY-MM-DD'.length)}T00:00:00.000Z`;
     const digest = days.get(day) ?? new Digest();
     days.set(day, digest);
@@ -97,7 +97,7 @@ export async function readCsv(subject: Subject) {
     rows,
     bytes,
     sha256: file.digest('hex'),
-    /** Of the texts that are equal in NDJSON. */
+    /** Of all fields that NDJSON has too. */
     texts: texts.digest('hex'),
     /** The cursor of a record in the middle, and the SHA-256 of what follows it. */
     rest: { after, sha256: rest.digest('hex') },
@@ -136,7 +136,7 @@ export async function checkNdjson(subject: Subject): Promise<void> {
   const texts = createHash('sha256');
   let rows = 0;
   for await (const line of recordsIn(response, false)) {
-    texts.update(textsOf(JSON.parse(line.toString()) as Record<string, unknown>));
+    texts.update(textOf(JSON.parse(line.toString()) as Record<string, unknown>));
     rows++;
   }
   expectTotal(subject, 'the NDJSON file', rows);

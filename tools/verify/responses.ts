@@ -16,9 +16,9 @@ export const FIELDS = CSV_COLUMNS.filter((name) => name !== 'ad_id').toSpliced(2
 export const rowOf = (cells: readonly (string | null)[]): Record<string, string | null> =>
   Object.fromEntries(CSV_COLUMNS.map((name, index) => [name, cells[index] ?? null]));
 
-/** The texts of a row that are equal in CSV and JSON, where an empty text may be null. */
-export const textsOf = (row: Readonly<Record<string, unknown>>): string =>
-  JSON.stringify(['timestamp', 'userid', 'question_ref', 'surveyid', 'response'].map((name) => row[name] ?? ''));
+/** A response as text, from its fields. `metadata` is an object or null, as in JSON. */
+export const textOf = (fields: Readonly<Record<string, unknown>>): string =>
+  JSON.stringify(FIELDS.map((name) => fields[name] ?? null));
 
 /** The cursor of a row, as clients that resume a download make it: docs/api.md, "Resuming a download". */
 export function tokenOf({ timestamp, userid, question_ref: ref, surveyid }: Readonly<Record<string, unknown>>): string {
