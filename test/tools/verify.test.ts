@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
@@ -7,6 +8,7 @@ import { listKeys } from '../../tools/keys/list.ts';
 import { IssuedKeys } from '../../tools/verify/issued-keys.ts';
 import { CHECKS, type VerifyOptions, verify } from '../../tools/verify/verify.ts';
 import { query } from '../support/database.ts';
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { startTool } from '../support/run-tool.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 import { type Exchange, type Fault, type Proxy, startProxy } from './verify-proxy.ts';
@@ -17,6 +19,8 @@ const OTHER_EMAIL = 'other@example.org';
 const THIRD_EMAIL = 'third@example.org';
 
 let stack: Stack;
+/** Between the Worker and its database. */
+let database: FaultProxy;
 let origin: string;
 let databaseUrl: string;
 let key: string;
@@ -25,7 +29,7 @@ let thirdKey: string;
 let proxy: Proxy;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ startProxy: async (endpoint) => (database = await startFaultProxy(endpoint)).url });
   ({ origin, databaseUrl } = stack.address);
   await storeSurveys();
   ({ key } = await issueKey(databaseUrl, { email: EMAIL, name: 'key' }));
@@ -35,6 +39,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await proxy?.close();
+  await database?.close();
   await stack?.stop();
 });
 
@@ -143,6 +148,19 @@ test('without a key, what needs one is not tested', async () => {
   expect(failing).toEqual({});
   expect(holding + untested.length).toBe(CHECKS.length);
   expect(holding).toBe(2);
+});
+
+test('the placement is named, and a database that is far from it', async () => {
+  proxy.inject(inHeaders((headers) => (headers['cf-placement'] = 'remote-FRA')));
+  database.inject(async () => sleep(100));
+  const results = await verify(proxy.origin, { key, surveyName: SURVEY });
+  database.inject();
+  expect(results.find(({ name }) => name.startsWith('placement'))).toMatchObject({
+    outcome: 'holds',
+    details: expect.stringMatching(
+      /^remote-FRA; \d\d? ms without a query, [1-9]\d\d ms with one\nthe Worker is far from its database: see "Placement" in docs\/deploy\.md$/,
+    ) as string,
+  });
 });
 
 test('a database that wakes up is waited for, and named', async () => {
@@ -423,6 +441,7 @@ describe('npm run verify', () => {
     const untested = new Set([...ABORTS, REVOKED]);
     for (const { name } of CHECKS)
       expect(stdout).toContain(`${untested.has(name) ? 'not tested' : 'holds     '}  ${name} `);
+    expect(stdout).toMatch(/no cf-placement; \d+ ms without a query, \d+ ms with one$/m);
     expect(stdout).toContain(`reading the 1301 responses of "${SURVEY}"`);
     expect(stdout).toMatch(/\nholds: 14, not tested: 4\.\n$/);
     expect(stdout).not.toContain(key);
