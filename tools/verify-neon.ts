@@ -15,7 +15,10 @@ const program = commandLine('npm run verify:neon --')
     'Tests whether a Neon database and its SQL endpoint behave as the service expects, in a schema and with a role of a ' +
       'random name, which it removes afterwards.',
   )
-  .option('--database <url>', "URL of the database's owner; by default DATABASE_URL")
+  .option(
+    '--database <url>',
+    "URL of the database's owner, visible to other users of this machine: prefer DATABASE_URL",
+  )
   .option('--endpoint <url>', 'SQL endpoint, if it is not the one that Neon has for the host of the database')
   .option('--role-password <text>', 'the one password that the endpoint accepts: for the local stand-in, not for Neon')
   .addHelpText(
@@ -26,10 +29,10 @@ that the service is tested with, in a detail that the service does not depend on
 something fails. Transfers about 75 MB from the database. Tables of the service that are in the database are not touched.
 
 Example:
-  npm run verify:neon -- --database "postgresql://owner:…@ep-….neon.tech/neondb?sslmode=require"`,
+  DATABASE_URL="postgresql://owner:…@ep-….neon.tech/neondb?sslmode=require" npm run verify:neon`,
   )
   .action(async ({ database = process.env['DATABASE_URL'], endpoint, rolePassword }: Options) => {
-    if (!database) throw new UserError("--database: expected the URL of the database's owner");
+    if (!database) throw new UserError("DATABASE_URL: expected the URL of the database's owner");
     if (endpoint !== undefined && !/^https?:\/\/./.test(endpoint))
       throw new UserError('--endpoint: expected a URL such as https://api.eu-central-1.aws.neon.tech/sql');
     const interruption = new AbortController();

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { pipeline } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadDemoData } from '../../tools/demo-data.ts';
@@ -35,13 +38,57 @@ afterAll(async () => {
 });
 
 /** The outcomes other than `holds`, by name. */
-async function verified(signal?: AbortSignal): Promise<Record<string, string>> {
-  const options = { endpoint: `${proxy.origin}/sql`, rolePassword };
+async function verified(signal?: AbortSignal, { origin } = proxy): Promise<Record<string, string>> {
+  const options = { endpoint: `${origin}/sql`, rolePassword };
   const results = await verifyNeon(databaseUrl, signal ? { ...options, signal } : options);
   expect(results).toHaveLength(WORKER_CHECKS.length + PROTOCOL_CHECKS.length + SESSION_CHECKS.length);
   const other = results.filter(({ outcome }) => outcome !== 'holds');
   return Object.fromEntries(other.map(({ name, outcome, details }) => [name, `${outcome}: ${details}`]));
 }
+
+test('the time that a suspended database took to wake up is named', async () => {
+  const suspended = await startPostgres();
+  const { port, password } = new URL(suspended.url);
+  let waking: Promise<void> | undefined;
+  // Neon's proxy accepts a connection, and starts the server of a suspended compute before it passes it on.
+  const front = createServer(async (socket) => {
+    socket.on('error', () => {});
+    await (waking ??= suspended.restart());
+    pipeline(socket, connect(Number(port), '127.0.0.1'), socket, () => {});
+  }).listen(0, '127.0.0.1');
+  await once(front, 'listening');
+  const own = await startSqlGateway({ database: suspended.url, password: decodeURIComponent(password) });
+  const url = Object.assign(new URL(suspended.url), { port: String((front.address() as AddressInfo).port) });
+  const lines: string[] = [];
+  const enough = new AbortController();
+  const log = (line: string) => {
+    lines.push(line);
+    enough.abort(new Error('enough'));
+  };
+  const options = { endpoint: own.url, rolePassword, log, signal: enough.signal };
+  await expect(verifyNeon(url.href, options)).rejects.toThrow('enough');
+  expect(lines[0]).toMatch(/^Testing http:.*, which woke up within \d+ ms$/);
+  front.close();
+  await own.close();
+  await suspended.stop();
+});
+
+test('a missing Content-Length is a difference, and where cancel requests do not arrive, only the role’s statements end', async () => {
+  const options = { database: databaseUrl, password: rolePassword, sendsCancelRequests: false };
+  const own = await startSqlGateway({ ...options, maxResponseBytes: LIMIT, maxRequestBytes: LIMIT });
+  const ownProxy = await startProxy(own.url);
+  ownProxy.inject({ onResponse: ({ headers }) => delete headers['content-length'] });
+  try {
+    expect(await verified(undefined, ownProxy)).toEqual({
+      ...NOT_TESTED,
+      [MEMBERS]: expect.stringMatching(/^differs: Content-Length: null, expected "\d+"$/) as string,
+      'a statement of the owner is cancelled when its client disconnects': 'differs: it is still running after 15 s',
+    });
+  } finally {
+    await ownProxy.close();
+    await own.close();
+  }
+});
 
 /** What is left behind: schemas and roles. */
 const leftBehind = () =>
@@ -50,6 +97,8 @@ const leftBehind = () =>
     `select nspname from pg_namespace where nspname ~ '^verify'
     union all select rolname from pg_roles where rolname ~ '^verify'`,
   );
+
+const MEMBERS = 'a response has its Content-Length, a neon-request-id, and its members in the order of Neon’s proxy';
 
 /** The stand-in has one password for all roles, and serves one database whatever the host. */
 const NOT_TESTED = Object.fromEntries(
@@ -121,10 +170,7 @@ const faults: readonly [string, Fault, string[]][] = [
         if (exchange.status === 200) edit(exchange, '],"command"', '], "command"');
       },
     },
-    [
-      'a result has fields, rows and rowCount, as JSON without spaces',
-      'a response has its Content-Length, a neon-request-id, and its members in the order of Neon’s proxy',
-    ],
+    ['a result has fields, rows and rowCount, as JSON without spaces', MEMBERS],
   ],
   [
     'another status than 507',
@@ -174,12 +220,12 @@ test(`names ${faults.map(([what]) => what).join('; ')}`, async () => {
 });
 
 describe('npm run verify:neon', () => {
-  const run = (...args: string[]) => startTool('verify-neon.ts', args, {}).outcome;
+  const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}) => startTool('verify-neon.ts', args, env).outcome;
 
   test('prints a table, and exits with 1 when a statement fails', async () => {
     proxy.inject({ onResponse: (exchange) => edit(exchange, '43.770047', '43.77') });
-    const args = ['--database', databaseUrl, '--endpoint', `${proxy.origin}/sql`, '--role-password', rolePassword];
-    const { status, stdout } = await run(...args);
+    const args = ['--endpoint', `${proxy.origin}/sql`, '--role-password', rolePassword];
+    const { status, stdout } = await run(args, { DATABASE_URL: databaseUrl });
     expect(status).toBe(1);
     expect(stdout).toMatch(/^FAILS {7}values come as Postgres prints them/m);
     expect(stdout).toMatch(/^holds {7}a response above the limit .* the limit is 65536 bytes$/m);
@@ -187,11 +233,11 @@ describe('npm run verify:neon', () => {
   });
 
   test.each([
-    [[], /^--database: expected the URL of the database's owner\n$/],
+    [[], /^DATABASE_URL: expected the URL of the database's owner\n$/],
     [['--database', 'postgres://a:b@127.0.0.1:1/c'], /^Cannot connect to Postgres 127\.0\.0\.1:1\/c/],
     [['--database', 'x', '--endpoint', 'y'], /^--endpoint: expected a URL/],
   ])('%j fails in one line', async (args, message) => {
-    const { status, stderr } = await run(...args);
+    const { status, stderr } = await run(args);
     expect(status).toBe(1);
     expect(stderr).toMatch(message);
   });
