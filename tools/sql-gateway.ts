@@ -26,7 +26,10 @@ export interface SqlGatewayOptions {
    * proxy cancels without TLS, which a compute that demands TLS refuses, and then closes the connection.
    */
   sendsCancelRequests?: boolean;
-  /** Awaited before each statement, to simulate the latency of a distant database. */
+  /**
+   * Awaited before each statement, to simulate the latency of a distant database, or a compute that wakes up. A {@link Failure} that it
+   * throws is the response, to simulate what Neon's proxy refuses.
+   */
   beforeRequest?: () => Promise<unknown>;
 }
 

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { Failure } from '../../tools/sql-gateway/failure.ts';
 import { fetchApi, errorBody, query } from '../support/api.ts';
 import { type TestSurvey, copyResponses, withClient } from '../support/data.ts';
 import { wideCsv } from '../support/wide.ts';
@@ -6,7 +7,14 @@ import { beginExport, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { FEW_RETRIES, createPagedSurvey, endRetries, firstAttempts, withFaultyService } from './service.ts';
 
-const service = withFaultyService();
+/** With what the database's endpoint refuses every connection. */
+let refusal: Failure | undefined;
+
+const service = withFaultyService({
+  beforeRequest: async () => {
+    if (refusal) throw refusal;
+  },
+});
 
 const LAYOUTS = ['long', 'wide'] as const;
 
@@ -232,29 +240,54 @@ describe('a permanent failure', () => {
     }
   });
 
+  const paths = [
+    '/surveys',
+    '/responses',
+    '/responses/csv',
+    '/responses/form-data',
+    '/responses/questions',
+    '/responses/summary',
+    '/responses/digests',
+  ];
+
+  async function expect503(path: string): Promise<void> {
+    const headers = { 'If-None-Match': '*' };
+    const response = await fetchApi(path + query({ survey: survey.name }), { key: survey.account.key, headers });
+    const code = response.headers.get('X-Error-Code');
+    const message = 'The database cannot be reached at the moment. Please try again shortly.';
+    expect([response.status, code, response.text]).toEqual([503, 'database_unavailable', errorBody(message)]);
+    expect(response.headers.get('Retry-After')).toBe('5');
+  }
+
   test.each(permanentFaults.slice(0, 2))('gets 503 before the first byte: %s', async (_, fault) => {
     service.proxy.inject(fault);
-    const expect503 = async (path: string) => {
-      const headers = { 'If-None-Match': '*' };
-      const response = await fetchApi(path + query({ survey: survey.name }), { key: survey.account.key, headers });
-      expect([response.status, response.text]).toEqual([
-        503,
-        errorBody('The database cannot be reached at the moment. Please try again shortly.'),
-      ]);
-      expect(response.headers.get('Retry-After')).toBe('5');
-    };
-    const paths = [
-      '/surveys',
-      '/responses',
-      '/responses/csv',
-      '/responses/form-data',
-      '/responses/questions',
-      '/responses/summary',
-      '/responses/digests',
-    ];
     const responses = Promise.all(paths.map(expect503));
     await expect.poll(() => service.proxy.requests).toBeGreaterThan(paths.length);
     await endRetries();
     await responses;
+  });
+
+  // As Neon's proxy words it, with status 400 and without a code: src/db/errors.ts.
+  test.each([
+    ['a compute that is disabled', 'The endpoint has been disabled. Enable it using the API and retry.'],
+    ['a compute that was deleted', "The requested endpoint could not be found, or you don't have access to it."],
+    ['a project that was deleted', "password authentication failed for user 'survey_export_worker'"],
+    ['an address that IP Allow does not list', 'This IP address 192.0.2.1 is not allowed to connect to this endpoint.'],
+  ])('gets 503 without a retry: %s', async (_, message) => {
+    refusal = new Failure(400, message);
+    try {
+      for (const path of paths) {
+        const isFirstAttempt = firstAttempts();
+        let retries = 0;
+        service.proxy.inject((exchange) => {
+          if (!isFirstAttempt(exchange)) retries++;
+        });
+        await expect503(path);
+        expect({ path, retries }).toEqual({ path, retries: 0 });
+        expect(service.proxy.requests).toBeGreaterThan(0);
+      }
+    } finally {
+      refusal = undefined;
+    }
   });
 });

@@ -37,6 +37,8 @@ export interface StackOptions {
   readonly maxResponseBytes?: number;
   /** That of the SQL-over-HTTP endpoint. */
   readonly sendsCancelRequests?: boolean;
+  /** That of the SQL-over-HTTP endpoint. */
+  readonly beforeRequest?: () => Promise<unknown>;
   /** Starts a proxy between the Worker and the SQL-over-HTTP endpoint. @returns the proxy's URL */
   readonly startProxy?: (endpoint: string) => Promise<string>;
   /** Starts a connection pooler in front of the migrated database. @returns the URL of the Worker's role through it */
