@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from ._errors import SurveyExportError, TransferError
-from ._gzip import open_gzip
+from ._files import open_gzip, put
 from ._http import Http, query
 from ._lock import open_locked
 from ._models import Parameter
@@ -46,17 +46,16 @@ def download(
             show = sys.stderr.isatty() if progress is None else progress
             _resume(http, _FORMATS[suffix], parameters, file, show=show)
         file.flush()
-        os.fsync(file.fileno())
         if os.name == "nt":
             file.close()  # Windows renames no open file
         if compressed:
             whole = part.with_suffix(".part-gz")
             with part.open("rb") as source, open_gzip(whole) as target:
                 shutil.copyfileobj(source, target, 1 << 20)
-            whole.replace(path)
+            put(whole, path)
             part.unlink()
         else:
-            part.replace(path)
+            put(part, path)
 
 
 def _resume(http: Http, kind: Format, parameters: Mapping[str, Parameter], file: IO[bytes], *, show: bool) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._errors import SurveyExportError
+from ._files import put
 from ._frame import for_codebook, require, table
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ def replacing(path: Path) -> Iterator[Path]:
     part.write_bytes(b"")
     try:
         yield part
-        part.replace(path)
+        put(part, path)
     finally:
         part.unlink(missing_ok=True)
 

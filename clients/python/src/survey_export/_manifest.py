@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from ._errors import MirrorError
+from ._files import put
 
 _FORMAT = 1
 
@@ -87,11 +87,8 @@ class Manifest:
         """Replace `manifest.json`, which is complete at any time, also after a power failure."""
         text = json.dumps({"manifest": _FORMAT, **asdict(self)}, ensure_ascii=False, indent=1)
         new = path.with_suffix(".json.new")
-        with new.open("w", encoding="utf-8") as file:
-            file.write(text + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(path)
+        new.write_text(f"{text}\n", encoding="utf-8")
+        put(new, path)
 
 
 def _sha256(path: Path) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ._digests import VERSION, digest_of, read_forms
 from ._errors import MirrorChangingError, MirrorError, NoResponsesError, SurveyExportError
-from ._gzip import open_gzip
+from ._files import open_gzip, put
 from ._http import Http, pieces, query
 from ._lock import open_locked
 from ._manifest import FileRecord, Manifest
@@ -244,7 +244,7 @@ class _Run:
         self._manifest.save(self._path_of_manifest)
         (self._folder / "responses").mkdir(exist_ok=True)
         for name in files:
-            (self._new / name).replace(self._folder / name)
+            put(self._new / name, self._folder / name)
         for name in gone:
             (self._folder / name).unlink(missing_ok=True)
         self._manifest.files.update(files)
