@@ -119,6 +119,26 @@ def test_file_that_ends_between_records_is_completed(
     assert not (tmp_path / name).exists()
 
 
+@pytest.mark.parametrize(("name", "parameters"), [("r.csv", {}), ("r.csv", {"layout": "wide"}), ("r.xlsx", {})])
+def test_empty_body_is_requested_again(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, name: str, parameters: dict[str, str]
+) -> None:
+    proxy.faults(Fault(shorten=lambda body: b""), path="/responses/")
+    survey.download(tmp_path / name, progress=None, **parameters)
+    if name == "r.csv":
+        assert contents(tmp_path / name) == study.export(**parameters)
+    else:
+        assert (tmp_path / name).read_bytes().startswith(b"PK")
+
+
+def test_body_that_is_something_else_is_requested_again(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
+) -> None:
+    proxy.faults(Fault(shorten=lambda body: b"x\ny\n"), path="/responses/")
+    survey.download(tmp_path / "r.csv")
+    assert contents(tmp_path / "r.csv") == of_service(study, "r.csv")
+
+
 def test_responses_deleted_while_it_runs(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
     """The file is not too short: the responses are counted again."""
 

@@ -424,6 +424,16 @@ def test_shortened_files_are_not_taken(study: Study, survey: Survey, proxy: Prox
     assert_exact(tmp_path, study)
 
 
+@pytest.mark.parametrize("path", ["/responses/form-data", CSV, CODEBOOK])
+@pytest.mark.parametrize("shorten", [lambda body: b"", lambda body: body[:-9]], ids=["empty", "cut"])
+def test_damaged_body_is_requested_again(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, path: str, shorten: Callable[[bytes], bytes]
+) -> None:
+    proxy.faults(Fault(shorten=shorten), path=path)
+    survey.mirror(tmp_path)
+    assert_exact(tmp_path, study)
+
+
 KILLED = """
 import os, signal, sys
 from survey_export import Client

@@ -41,7 +41,7 @@ def download(
         if file is None:
             raise SurveyExportError(f"another process is downloading {path}")
         if suffix == ".xlsx" or ("layout", "wide") in query(parameters):
-            fetch(http, f"/responses/{suffix[1:]}", parameters, file)
+            fetch(http, f"/responses/{suffix[1:]}", parameters, file, is_csv=suffix == ".csv")
         else:
             show = sys.stderr.isatty() if progress is None else progress
             _resume(http, _FORMATS[suffix], parameters, file, show=show)

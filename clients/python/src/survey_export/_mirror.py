@@ -226,7 +226,7 @@ class _Run:
     def _fetch(self, path: str, name: str, **parameters: Parameter) -> Path:
         target = self._new / name
         with target.open("wb") as file:
-            fetch(self._http, path, parameters, file)
+            fetch(self._http, path, parameters, file, is_csv=True)
         return target
 
     def _update_codebook(self) -> None:

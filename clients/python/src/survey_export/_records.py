@@ -34,7 +34,7 @@ class Format:
     count: Callable[[bytes], int]
     """Returns the number of records of a block."""
     cursor: Callable[[bytes], str]
-    """Returns the cursor of a record."""
+    """Returns the cursor of a record. What is no record raises TransferError."""
 
 
 def _csv_end(data: bytes, before: int) -> int:
@@ -53,6 +53,8 @@ def _csv_count(block: bytes) -> int:
 
 def _csv_cursor(record: bytes) -> str:
     values = dict(zip(RESPONSE_COLUMNS, map(value, cells(record)), strict=False))  # `metadata` may add columns
+    if len(values) < len(RESPONSE_COLUMNS):
+        raise TransferError("the file has a line that is no response", status=200)
     names = ("timestamp", "userid", "question_ref", "surveyid")
     position = [1, *((values[name] or b"").decode() for name in names)]
     return base64.urlsafe_b64encode(json.dumps(position).encode()).decode().rstrip("=")

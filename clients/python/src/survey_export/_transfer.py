@@ -9,7 +9,7 @@ from typing import IO
 from ._errors import SurveyExportError, TransferError
 from ._http import ATTEMPTS, Http, backoff, pieces
 from ._models import Parameter
-from ._records import Format, blocks, csv_records, last_record
+from ._records import CSV, Format, blocks, csv_records, last_record
 
 
 class Transfer:
@@ -68,24 +68,27 @@ class Transfer:
         """Yield the header, unless it has been there, and the blocks of a file that continues this one.
 
         Raises:
-            TransferError: the file ends within a record.
+            TransferError: the file is empty, ends within a record, or is something else.
         """
         header_comes = self._kind.has_header and self._after is None
         for block in blocks(file, self._kind):
             if header_comes:
                 header_comes = False
                 header = next(csv_records(block))
+                self._kind.cursor(header)  # raises an error unless it has the cells of a response
                 if not self._has_header:
                     self._has_header = True
                     yield header
                 block = block[len(header) :]
             if block:
-                self.done += self._kind.count(block)
                 self._after = self._kind.cursor(last_record(block, self._kind))
+                self.done += self._kind.count(block)
                 yield block
+        if header_comes:
+            raise TransferError("the file is empty", status=200)
 
 
-def fetch(http: Http, path: str, parameters: Mapping[str, Parameter], file: IO[bytes]) -> None:
+def fetch(http: Http, path: str, parameters: Mapping[str, Parameter], file: IO[bytes], *, is_csv: bool) -> None:
     """Write a file that cannot be resumed, starting again when the transfer breaks.
 
     Raises:
@@ -97,8 +100,11 @@ def fetch(http: Http, path: str, parameters: Mapping[str, Parameter], file: IO[b
         file.truncate()
         try:
             with http.open(path, parameters) as response:
-                for piece in pieces(response):
+                body = pieces(response)
+                for piece in blocks(body, CSV) if is_csv else body:
                     file.write(piece)
+            if not file.tell():
+                raise TransferError("the file is empty", status=200)
             return
         except TransferError as error:
             if error.status is None or attempt == ATTEMPTS:
