@@ -303,6 +303,27 @@ def test_refused_key(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path,
     assert files_of(tmp_path) == before
 
 
+@pytest.mark.parametrize("fault", [Fault(status=401), Fault(cut=0)], ids=["refused", "broken"])
+def test_failed_download_deletes_nothing(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, fault: Fault
+) -> None:
+    """The only response of a day moves to another day, which cannot be downloaded."""
+    move = "update responses set timestamp = %s where surveyid = any(%s) and timestamp::date = %s"
+    study.sql("delete from responses where surveyid = any(%s) and timestamp::date = '2026-03-09' and ctid <> "
+              "(select max(ctid) from responses where surveyid = any(%s) and timestamp::date = '2026-03-09')",
+              study.forms, study.forms)  # fmt: skip
+    survey.mirror(tmp_path)
+    before = files_of(tmp_path)
+    study.sql(move, "2026-03-05T00:00:00.5Z", study.forms, "2026-03-09")
+    proxy.fault = lambda path: fault if CSV in path else None
+    with pytest.raises((ServiceError, TransferError)):
+        survey.mirror(tmp_path)
+    assert files_of(tmp_path) == before
+    proxy.fault = lambda path: None
+    assert survey.mirror(tmp_path).removed == ("2026-03-09T00:00:00.000Z",)
+    assert_exact(tmp_path, study)
+
+
 def test_other_mirrors_are_refused(study: Study, survey: Survey, tmp_path: Path) -> None:
     survey.mirror(tmp_path)
     before = files_of(tmp_path)

@@ -175,8 +175,11 @@ class _Run:
                         verified[name] = FileRecord.of(self._new / name, digest)
                         self._replaced.add(digests.starts[name])
         finally:  # what is verified stays, however the round ends
-            self._install(verified, [name for name in self._interval_files() if name not in digests.files])
-        return wanted <= verified.keys()
+            self._install(verified, [])
+        is_verified = wanted <= verified.keys()
+        if is_verified:  # otherwise, a response may have moved to an interval that has not been downloaded
+            self._install({}, [name for name in self._interval_files() if name not in digests.files])
+        return is_verified
 
     def _digest_of(self, name: str) -> str | None:
         record = self._manifest.files.get(name)
