@@ -108,12 +108,28 @@ def test_unreachable_service(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["", "export.example.org", "ftp://x", "https://me:secret@x", "https://", "https://x/?a"]
+    "url",
+    [
+        *["", "export.example.org", "ftp://x", "https://me:secret@x", "https://", "https://x/?a", "https://x/?"],
+        *["https://x:abc", "https://x\n", "https://me:secret@x:abc"],
+    ],
 )
 def test_refuses_other_urls(url: str) -> None:
     with pytest.raises(ValueError, match="URL") as refused:
         Client(url, KEY)
     assert "secret" not in str(refused.value)
+
+
+def test_refuses_the_url_of_a_proxy_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy:abc")
+    with pytest.raises(ValueError, match="of a proxy"):
+        Client(URL, KEY)
+
+
+def test_refuses_parameters_that_are_too_long_for_a_url(survey: Survey, proxy: Proxy) -> None:
+    with pytest.raises(ValueError, match="too long"):
+        survey.summary(userid=[f"{number:020}" for number in range(5000)])
+    assert proxy.paths() == []
 
 
 def test_url_and_key(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,6 +71,8 @@ def test_codebook() -> None:
         (["surveys"], {"SURVEY_EXPORT_KEY": ""}, "SURVEY_EXPORT_KEY"),
         (["surveys"], {"SURVEY_EXPORT_KEY": "sres_x"}, "Invalid Token."),
         (["surveys"], {"SURVEY_EXPORT_URL": ""}, "URL"),
+        (["surveys"], {"SURVEY_EXPORT_URL": "https://x:abc"}, "URL of the service"),
+        (["codebook", DEMO_SURVEY, *["--userid=" + "7" * 9000] * 9], {}, "too long"),
         (["download", DEMO_SURVEY, "r.txt"], {}, "must end in"),
         (["download", DEMO_SURVEY, "missing/r.csv"], {}, "No such file"),
         (["download", DEMO_SURVEY, "/dev/full/r.csv"], {}, "Not a directory"),

@@ -12,7 +12,7 @@ from datetime import date, datetime
 from email.utils import parsedate_to_datetime
 from importlib.metadata import version
 from typing import Any, TypeVar
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
 import httpx
 
@@ -32,25 +32,26 @@ class Http:
 
     def __init__(self, url: str, key: str) -> None:
         """Check the URL and the key, and open no connection yet."""
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("the URL of the service must begin with https:// or http://")
-        if parts.username is not None or parts.query or parts.fragment:
-            raise ValueError("the URL of the service must have no user name, query or fragment")
         # httpx would quote a key with a line break or an umlaut in its error message.
         if not key or not all("!" <= character <= "~" for character in key):
             raise ValueError("the key is empty or has a character that no key has")
+        headers = {
+            "Authorization": f"Bearer {key}",
+            "Accept-Encoding": "gzip",
+            # A misspelt filter is an error then, instead of a file with every response.
+            "Prefer": "handling=strict",
+            "User-Agent": f"survey-export-python/{version('survey-export')}",
+        }
+        try:
+            parts = httpx.URL(url)
+            self._client = httpx.Client(headers=headers, timeout=TIMEOUT)
+        except httpx.InvalidURL as error:
+            raise ValueError(f"the URL of the service, or of a proxy, is not valid: {error}") from None
+        if parts.scheme not in ("http", "https") or not parts.host:
+            raise ValueError("the URL of the service must begin with https:// or http://")
+        if parts.userinfo or "?" in url or "#" in url:
+            raise ValueError("the URL of the service must have no user name, query or fragment")
         self.url = url.rstrip("/").removesuffix("/api/v1")
-        self._client = httpx.Client(
-            headers={
-                "Authorization": f"Bearer {key}",
-                "Accept-Encoding": "gzip",
-                # A misspelt filter is an error then, instead of a file with every response.
-                "Prefer": "handling=strict",
-                "User-Agent": f"survey-export-python/{version('survey-export')}",
-            },
-            timeout=TIMEOUT,
-        )
 
     def close(self) -> None:
         """Close the connections."""
@@ -78,7 +79,10 @@ class Http:
         self, path: str, parameters: Mapping[str, Parameter], headers: Mapping[str, str] | None
     ) -> httpx.Response:
         url = f"{self.url}/api/v1{path}?{urlencode(query(parameters), quote_via=quote)}"
-        request = self._client.build_request("GET", url, headers=headers)
+        try:
+            request = self._client.build_request("GET", url, headers=headers)
+        except httpx.InvalidURL as error:
+            raise ValueError(f"the parameters do not fit into a URL: {error}") from None
         attempt = 0
         while True:
             attempt += 1

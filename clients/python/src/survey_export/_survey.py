@@ -29,7 +29,8 @@ class Survey:
 
     Parameters are those of the HTTP API: the filters `since`, `until`, `question_ref`, `shortcode` and `userid`,
     and those of the endpoint. Times are texts, dates (midnight UTC) or datetimes with a time zone; lists repeat a
-    parameter; an unknown parameter is an error (400).
+    parameter; an unknown parameter is an error (400), and a datetime without a time zone, or more than 64 KiB of
+    parameters, a ValueError.
     """
 
     def __init__(self, client: Client, http: Http, name: str) -> None:
