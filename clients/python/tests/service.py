@@ -167,7 +167,8 @@ class Fault:
     """What happens to a request or its response."""
 
     status: int | None = None
-    """Respond with this status in place of the service."""
+    """Respond with this status and body in place of the service."""
+    body: bytes = b'{"error":{"message":"busy"}}'
     headers: Mapping[str, str] = field(default_factory=dict)
     cut: int | None = None
     """Break the connection after so many bytes of the body."""
@@ -220,9 +221,8 @@ class _Forwarder(BaseHTTPRequestHandler):
         self.server.requests.append(self.path)
         fault = self.server.fault(self.path) or Fault()
         if fault.status is not None:
-            body = b'{"error":{"message":"busy"}}'
-            self._begin(fault.status, {"Content-Length": str(len(body)), **fault.headers})
-            self.wfile.write(body)
+            self._begin(fault.status, {"Content-Length": str(len(fault.body)), **fault.headers})
+            self.wfile.write(fault.body)
             return
         headers = {name: text for name, text in self.headers.items() if name.lower() != "host"}
         if fault.shorten:
@@ -235,6 +235,7 @@ class _Forwarder(BaseHTTPRequestHandler):
             for name, text in response.getheaders()
             if name.lower() not in ("transfer-encoding", "content-length", "connection")
         }
+        passed.update(fault.headers)
         if response.status == 304:
             self._begin(304, passed)
             return

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import gzip
 import json
 import socket
 import traceback
 from collections.abc import Callable
 from datetime import date, datetime, timezone
+from pathlib import Path
 
 import pytest
 
@@ -86,6 +88,64 @@ def test_retries(survey: Survey, proxy: Proxy, monkeypatch: pytest.MonkeyPatch) 
             survey.summary()
         assert failed.value.status == fault.status
         assert len(proxy.paths()) == requests
+
+
+CALLS: dict[str, Callable[[Survey, Path], object]] = {
+    "surveys": lambda survey, folder: survey.client.surveys(),
+    "account": lambda survey, folder: survey.client.account(),
+    "codebook": lambda survey, folder: survey.codebook(),
+    "summary": lambda survey, folder: survey.summary(),
+    "rows": lambda survey, folder: [*survey.rows()],
+    "download": lambda survey, folder: survey.download(folder / "r.csv"),
+    "wide": lambda survey, folder: survey.download(folder / "w.csv", layout="wide"),
+    "mirror": lambda survey, folder: survey.mirror(folder / "data"),
+}
+OF_JSON = ["surveys", "account", "codebook", "summary", "mirror"]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_web_page_in_place_of_a_response(survey: Survey, proxy: Proxy, tmp_path: Path, call: str) -> None:
+    page = Fault(shorten=lambda body: b"<html>Welcome</html>\n", headers={"Content-Type": "text/html; charset=utf-8"})
+    proxy.fault = lambda path: page
+    with pytest.raises(ServiceError, match=r"HTTP status 200, .* URL") as failed:
+        CALLS[call](survey, tmp_path)
+    assert failed.value.status == 200
+    assert len(proxy.paths()) == 1
+
+
+@pytest.mark.parametrize("body", [b"[1]", b"{}", b"null", b'"text"', b'{"questions":[{}],"digests":[{}]}'])
+@pytest.mark.parametrize("call", OF_JSON)
+def test_json_of_something_else(survey: Survey, proxy: Proxy, tmp_path: Path, call: str, body: bytes) -> None:
+    proxy.fault = lambda path: Fault(shorten=lambda _: body)
+    if (call, body) == ("surveys", b"{}"):  # like no surveys
+        return
+    with pytest.raises(ServiceError, match="something else"):
+        CALLS[call](survey, tmp_path)
+    assert len(proxy.paths()) == 1
+
+
+@pytest.mark.parametrize("is_gzip", [False, True])
+@pytest.mark.parametrize("call", OF_JSON)
+def test_shortened_json_is_requested_again(
+    survey: Survey, proxy: Proxy, tmp_path: Path, call: str, is_gzip: bool
+) -> None:
+    proxy.faults(Fault(shorten=lambda body: body[: len(body) // 2], gzip=is_gzip), Fault(cut=20))
+    CALLS[call](survey, tmp_path)
+    proxy.fault = lambda path: Fault(shorten=lambda body: body[: len(body) // 2], gzip=is_gzip)
+    proxy.paths()
+    with pytest.raises(TransferError):
+        survey.summary()
+    assert len(proxy.paths()) == 7
+
+
+@pytest.mark.parametrize("body", [b"garbage", gzip.compress(b'{"error":{"message":"busy"}}')[:-9]])
+def test_damaged_error(survey: Survey, proxy: Proxy, body: bytes) -> None:
+    damaged = {"Content-Encoding": "gzip"}
+    proxy.faults(Fault(status=503, headers=damaged, body=body), Fault(status=429, headers=damaged, body=body))
+    assert survey.summary().responses == 150
+    proxy.fault = lambda path: Fault(status=404, headers=damaged, body=body)
+    with pytest.raises(ServiceError, match="HTTP status 404"):
+        survey.summary()
 
 
 def test_redirects_are_not_followed(survey: Survey, proxy: Proxy) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from ._http import Http
 from ._models import Account, Form, FormVersion, SurveyInfo, from_json
@@ -53,7 +54,7 @@ class Client:
             >>> client.account().email
             'demo@example.org'
         """
-        return from_json(Account, self._http.json("/key", {}))
+        return self._http.json("/key", {}, lambda body: from_json(Account, body))
 
     def surveys(self) -> list[SurveyInfo]:
         """Return the account's surveys with their forms and versions, ordered by name.
@@ -68,15 +69,7 @@ class Client:
             >>> [survey.name for survey in client.surveys()]
             ['Health & Habits']
         """
-        versions = [from_json(FormVersion, version) for version in self._http.json("/surveys", {})]
-        versions.sort(key=lambda version: (version.created[:-1], version.id))
-        surveys: dict[str, dict[str, list[FormVersion]]] = {}
-        for version in versions:
-            surveys.setdefault(version.survey_name, {}).setdefault(version.shortcode, []).append(version)
-        return [
-            SurveyInfo(name, tuple(Form(shortcode, tuple(forms[shortcode])) for shortcode in sorted(forms)))
-            for name, forms in sorted(surveys.items())
-        ]
+        return self._http.json("/surveys", {}, _surveys)
 
     def survey(self, name: str) -> Survey:
         """Return the survey of this name, exactly as `surveys` has it.
@@ -103,3 +96,15 @@ class Client:
     def __repr__(self) -> str:
         """Return the URL, without the key."""
         return f"Client({self.url!r})"
+
+
+def _surveys(entries: list[Any]) -> list[SurveyInfo]:
+    versions = [from_json(FormVersion, entry) for entry in entries]
+    versions.sort(key=lambda version: (version.created[:-1], version.id))
+    surveys: dict[str, dict[str, list[FormVersion]]] = {}
+    for version in versions:
+        surveys.setdefault(version.survey_name, {}).setdefault(version.shortcode, []).append(version)
+    return [
+        SurveyInfo(name, tuple(Form(shortcode, tuple(forms[shortcode])) for shortcode in sorted(forms)))
+        for name, forms in sorted(surveys.items())
+    ]

@@ -28,7 +28,7 @@ class SurveyExportError(Exception):
 
 
 class ServiceError(SurveyExportError):
-    """The service responded with an error."""
+    """The service responded with an error, or something that is not the service responded."""
 
 
 class NoResponsesError(ServiceError):

@@ -6,7 +6,7 @@ import json
 import random
 import time
 import zlib
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime
 from email.utils import parsedate_to_datetime
@@ -25,6 +25,7 @@ ATTEMPTS = 7  # the waits between them are 31 seconds in total, unless the servi
 LONGEST_WAIT = 600
 
 Failure = TypeVar("Failure", ServiceError, TransferError)
+Result = TypeVar("Result")
 
 
 class Http:
@@ -70,10 +71,33 @@ class Http:
         finally:
             response.close()
 
-    def json(self, path: str, parameters: Mapping[str, Parameter]) -> Any:
-        """Return the parsed body of a response."""
-        with self.open(path, parameters) as response:
-            return json.loads(b"".join(pieces(response)))
+    def use(
+        self,
+        path: str,
+        parameters: Mapping[str, Parameter],
+        function: Callable[[httpx.Response], Result],
+        headers: Mapping[str, str] | None = None,
+    ) -> Result:
+        """Return what the function makes of a response. It is called again, with a new one, if the transfer breaks.
+
+        Raises:
+            ServiceError: the service responded with an error.
+            TransferError: the service cannot be reached, or every transfer broke.
+        """
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                with self.open(path, parameters, headers) as response:
+                    return function(response)
+            except TransferError as error:
+                if error.status is None or attempt == ATTEMPTS:
+                    raise
+            time.sleep(backoff(attempt))
+
+    def json(self, path: str, parameters: Mapping[str, Parameter], read: Callable[[Any], Result]) -> Result:
+        """Return what `read` makes of a response's JSON. See `parsed`."""
+        return self.use(path, parameters, lambda response: parsed(response, read))
 
     def _send(
         self, path: str, parameters: Mapping[str, Parameter], headers: Mapping[str, str] | None
@@ -90,7 +114,8 @@ class Http:
             failure: ServiceError | TransferError
             try:
                 response = self._client.send(request, stream=True)
-                if response.is_success or response.status_code == httpx.codes.NOT_MODIFIED:
+                is_web_page = response.headers.get("Content-Type", "").startswith("text/html")
+                if (response.is_success and not is_web_page) or response.status_code == httpx.codes.NOT_MODIFIED:
                     return response
                 failure = _service_error(response)
                 if response.status_code not in (429, 503):
@@ -147,18 +172,37 @@ def pieces(response: httpx.Response) -> Iterator[bytes]:
         raise _failure(TransferError, f"the transfer broke: {damage or 'it ends early'}", response)
 
 
+def parsed(response: httpx.Response, read: Callable[[Any], Result]) -> Result:
+    """Return what `read` makes of a response's JSON.
+
+    Raises:
+        TransferError: it is no JSON, or not all of it.
+        ServiceError: it is not what `read` expects.
+    """
+    try:
+        body = json.loads(b"".join(pieces(response)))
+    except ValueError:
+        raise _failure(TransferError, "the transfer broke: what was received is no JSON", response) from None
+    try:
+        return read(body)
+    except (LookupError, TypeError, ValueError, AttributeError):
+        message = f"{response.url.copy_with(query=None)} returned something else than survey-export expects"
+        raise _failure(ServiceError, message, response) from None
+
+
 def _service_error(response: httpx.Response) -> ServiceError:
     """Return the error that a response is, whether it comes from the service or from a proxy."""
     message = ""
     try:
-        message = json.loads(response.read())["error"]["message"]
-    except (httpx.TransportError, ValueError, LookupError, TypeError):
+        message = json.loads(b"".join(pieces(response)))["error"]["message"]
+    except (httpx.TransportError, TransferError, ValueError, LookupError, TypeError):
         pass
     finally:
         response.close()
     is_empty = response.headers.get("X-Error-Code") == "no_responses"
     kind = NoResponsesError if is_empty else ServiceError
-    return _failure(kind, str(message or f"HTTP status {response.status_code}"), response)
+    default = f"HTTP status {response.status_code}, and no message of the service: check its URL"
+    return _failure(kind, str(message or default), response)
 
 
 def _failure(kind: type[Failure], message: str, response: httpx.Response) -> Failure:

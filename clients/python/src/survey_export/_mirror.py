@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import httpx
 
 from ._digests import VERSION, digest_of, read_forms
 from ._errors import MirrorChangingError, MirrorError, NoResponsesError, SurveyExportError
 from ._files import open_gzip, put
-from ._http import Http, pieces, query
+from ._http import Http, parsed, query
 from ._lock import open_locked
 from ._manifest import FileRecord, Manifest
 from ._models import Changes, Parameter
@@ -80,7 +82,7 @@ class _Run:
             return self._rounds(etag)
         except NoResponsesError:
             self._check_account()
-            names = [version["survey_name"] for version in self._http.json("/surveys", {})]
+            names = self._http.json("/surveys", {}, lambda body: [version["survey_name"] for version in body])
             if self._manifest.survey not in names:
                 raise
             self._install({}, [*self._interval_files(), _FORM_DATA, _CODEBOOK])
@@ -132,18 +134,23 @@ class _Run:
         """Return the digests, or None if they are those that had the ETag."""
         headers = {"If-None-Match": etag} if etag else None
         parameters = self._parameters(interval=self._manifest.interval)
-        with self._http.open("/responses/digests", parameters, headers) as response:
-            if response.status_code == 304:
+
+        def digests(response: httpx.Response) -> _Digests | None:
+            if response.status_code == httpx.codes.NOT_MODIFIED and etag:
                 return None
-            body = json.loads(b"".join(pieces(response)))
+            return parsed(response, lambda body: self._digests(body, response.headers.get("ETag")))
+
+        return self._http.use("/responses/digests", parameters, digests, headers)
+
+    def _digests(self, body: dict[str, Any], etag: str | None) -> _Digests:
         if body["version"] != VERSION:
             raise SurveyExportError("the service computes digests in a newer way: update survey-export")
         files = {self._name_of(entry["start"]): entry["digest"] for entry in body["digests"]}
         starts = {self._name_of(entry["start"]): entry["start"] for entry in body["digests"]}
-        return _Digests(body["version"], body["forms"], files, starts, response.headers.get("ETag"))
+        return _Digests(body["version"], body["forms"], files, starts, etag)
 
     def _check_account(self) -> None:
-        account = self._http.json("/key", {})["email"]
+        account = self._http.json("/key", {}, lambda body: str(body["email"]))
         if self._manifest.account not in (None, account):
             raise MirrorError(
                 f"{self._folder} is the mirror of another account: {self._manifest.account!r}, not {account!r}"

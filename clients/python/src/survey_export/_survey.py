@@ -102,11 +102,7 @@ class Survey:
         Example:
             >>> {question.column: question.question_text for question in survey.codebook()}
         """
-        entries = self._http.json("/responses/questions", dict(**parameters, survey=self.name))["questions"]
-        for entry in entries:
-            if entry["choices"] is not None:
-                entry["choices"] = tuple(from_json(Choice, choice) for choice in entry["choices"])
-        return [from_json(Question, entry) for entry in entries]
+        return self._http.json("/responses/questions", dict(**parameters, survey=self.name), _codebook)
 
     def summary(self, **parameters: Parameter) -> Summary:
         """Return the number of responses and participants, in total and per day.
@@ -125,8 +121,7 @@ class Survey:
             >>> survey.summary(timezone="Africa/Nairobi").participants
             400
         """
-        entry = self._http.json("/responses/summary", dict(**parameters, survey=self.name))
-        return from_json(Summary, {**entry, "days": tuple(from_json(Day, day) for day in entry["days"])})
+        return self._http.json("/responses/summary", dict(**parameters, survey=self.name), _summary)
 
     def download(self, path: str | os.PathLike[str], *, progress: bool | None = None, **parameters: Parameter) -> None:
         """Download the responses into a file, which gets its name only when it is complete.
@@ -278,3 +273,14 @@ class Survey:
             >>> survey.save_spss("responses.sav", shortcode="food")
         """
         save_spss(self, Path(path), parameters)
+
+
+def _codebook(body: dict[str, Any]) -> list[Question]:
+    for entry in body["questions"]:
+        if entry["choices"] is not None:
+            entry["choices"] = tuple(from_json(Choice, choice) for choice in entry["choices"])
+    return [from_json(Question, entry) for entry in body["questions"]]
+
+
+def _summary(body: dict[str, Any]) -> Summary:
+    return from_json(Summary, {**body, "days": tuple(from_json(Day, day) for day in body["days"])})

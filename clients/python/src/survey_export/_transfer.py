@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import IO
 
+import httpx
+
 from ._errors import SurveyExportError, TransferError
 from ._http import ATTEMPTS, Http, backoff, pieces
 from ._models import Parameter
@@ -95,18 +97,14 @@ def fetch(http: Http, path: str, parameters: Mapping[str, Parameter], file: IO[b
         ServiceError: the service responded with an error.
         TransferError: the service cannot be reached, or every transfer broke.
     """
-    for attempt in range(1, ATTEMPTS + 1):
+
+    def write(response: httpx.Response) -> None:
         file.seek(0)
         file.truncate()
-        try:
-            with http.open(path, parameters) as response:
-                body = pieces(response)
-                for piece in blocks(body, CSV) if is_csv else body:
-                    file.write(piece)
-            if not file.tell():
-                raise TransferError("the file is empty", status=200)
-            return
-        except TransferError as error:
-            if error.status is None or attempt == ATTEMPTS:
-                raise
-        time.sleep(backoff(attempt))
+        body = pieces(response)
+        for piece in blocks(body, CSV) if is_csv else body:
+            file.write(piece)
+        if not file.tell():
+            raise TransferError("the file is empty", status=200)
+
+    http.use(path, parameters, write)
