@@ -243,6 +243,26 @@ def test_one_sentence_without_a_folder(client: Client, path: Path) -> None:
         save(client.survey(DEMO_SURVEY), path)
 
 
+@pytest.mark.parametrize("change", ["delete from responses", "update responses set response = 'edited'"])
+def test_answers_that_change_between_the_two_tables(
+    create_survey: Create, database: psycopg.Connection[Any], proxy: Proxy, path: Path, change: str
+) -> None:
+    """Neither change is in the columns that describe a participant."""
+    answers = [Answer(f"q{number}", "text", YES_NO, userid) for userid in ("1", "2") for number in range(3)]
+    name = create_survey(answers).name
+    where = "question_ref = 'q1' and userid = '1' and surveyid in (select id from surveys where survey_name = %s)"
+
+    def fault(request: str) -> None:
+        if "value=label" in request:
+            database.execute(f"{change} where {where}", (name,))
+
+    proxy.fault = fault
+    with Client(proxy.url, KEY) as client:
+        table, _ = save(client.survey(name), path)
+    assert proxy.paths().count("/responses/csv") == 4
+    assert table.filter(like="q1").iloc[:, 0].tolist() in (["", "text"], ["edited", "text"])
+
+
 def test_responses_that_are_edited_meanwhile(
     create_survey: Create, database: psycopg.Connection[Any], proxy: Proxy, path: Path
 ) -> None:

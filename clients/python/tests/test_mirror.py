@@ -194,7 +194,8 @@ def test_ends_as_not_done_after_five_rounds(
 
     def change(path: str) -> None:
         if CSV in path:
-            study.sql("update responses set response = response || 'x' where timestamp::date = '2026-03-05'")
+            text = "update responses set response = response || 'x' where surveyid = any(%s) and timestamp::date = %s"
+            study.sql(text, study.forms, "2026-03-05")
 
     study.add(randomness, ["2026-03-05"])
     study.add(randomness, ["2026-03-09"])

@@ -239,11 +239,16 @@ def load_consistently(
         if (
             list(answers.columns[len(answers.columns) - len(columns) :]) == columns
             and answers.columns.equals(labels.columns)
-            # The participants, the times of their answers, and their metadata.
-            and answers.iloc[:, :8].equals(labels.iloc[:, :8])
+            and answers.where(are_letters(answers), labels).equals(answers)
+            and answers.isna().equals(labels.isna())
         ):
             return answers, labels, questions
     raise SurveyExportError("The survey's responses were edited during the download, five times: try again later.")
+
+
+def are_letters(answers: pandas.DataFrame) -> pandas.DataFrame:
+    """Return which cells of a table can have a label in place of a letter."""
+    return answers.apply(lambda column: column.str.fullmatch("[A-Za-z]").fillna(False))
 
 
 def choices_of(
