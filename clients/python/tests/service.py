@@ -38,11 +38,13 @@ TEXTS = [
 ]
 
 
-def get(path: str, key: str = KEY, **parameters: str) -> bytes:
+def get(path: str, key: str = KEY, **parameters: str | list[str]) -> bytes:
     """Return what the service has at a path, without the client."""
     connection = http.client.HTTPConnection(urllib.parse.urlsplit(URL).netloc)
     connection.request(
-        "GET", f"/api/v1{path}?{urllib.parse.urlencode(parameters)}", headers={"Authorization": f"Bearer {key}"}
+        "GET",
+        f"/api/v1{path}?{urllib.parse.urlencode(parameters, doseq=True)}",
+        headers={"Authorization": f"Bearer {key}"},
     )
     response = connection.getresponse()
     body = response.read()
@@ -147,7 +149,7 @@ class Study:
             )
         return way
 
-    def export(self, path: str = "/responses/csv", **parameters: str) -> bytes:
+    def export(self, path: str = "/responses/csv", **parameters: str | list[str]) -> bytes:
         return get(path, survey=self.name, **parameters)
 
     def digests(self) -> dict[str, str]:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-
-import httpx
 
 from ._download import download
 from ._frame import frame
@@ -42,26 +39,6 @@ class Survey:
     def __repr__(self) -> str:
         """Return the URL and the name, without the key."""
         return f"{self.client!r}.survey({self.name!r})"
-
-    def open(self, path: str, **parameters: Parameter) -> AbstractContextManager[httpx.Response]:
-        """Request a path under `/responses`, and return the response before its body is read.
-
-        Retries are done by then. Read the body within the `with` block: a transfer that breaks there raises
-        TransferError.
-
-        Raises:
-            NoResponsesError: there is no such survey, or it has no responses yet.
-            ServiceError: the service responded with another error.
-            TransferError: the service cannot be reached, or the transfer broke.
-
-        Cost: one request.
-
-        Example:
-            >>> with survey.open("/responses/xlsx", codebook=True) as response, open("food.xlsx", "wb") as file:
-            ...     for piece in response.iter_bytes():
-            ...         file.write(piece)
-        """
-        return self._http.open(path, dict(**parameters, survey=self.name))
 
     def rows(self, *, after: str | None = None, **filters: Parameter) -> Iterator[dict[str, Any]]:
         """Yield the responses in the order of their timestamps, as dicts, while they are downloaded.
