@@ -150,7 +150,7 @@ class Study:
         return way
 
     def export(self, path: str = "/responses/csv", **parameters: str | list[str]) -> bytes:
-        return get(path, survey=self.name, **parameters)
+        return get(path, KEY, survey=self.name, **parameters)
 
     def digests(self) -> dict[str, str]:
         body = json.loads(self.export("/responses/digests"))

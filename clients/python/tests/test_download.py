@@ -10,7 +10,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -131,12 +133,13 @@ def test_empty_body_is_requested_again(
         assert (tmp_path / name).read_bytes().startswith(b"PK")
 
 
+@pytest.mark.parametrize("name", ["r.csv", "r.ndjson"])
 def test_body_that_is_something_else_is_requested_again(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, name: str
 ) -> None:
     proxy.faults(Fault(shorten=lambda body: b"x\ny\n"), path="/responses/")
-    survey.download(tmp_path / "r.csv")
-    assert contents(tmp_path / "r.csv") == of_service(study, "r.csv")
+    survey.download(tmp_path / name)
+    assert contents(tmp_path / name) == of_service(study, name)
 
 
 def test_responses_deleted_while_it_runs(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
@@ -168,7 +171,12 @@ def test_other_selections_do_not_continue_a_partial_file(
 def test_parameters_of_the_format(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
     proxy.faults(Fault(cut=4000), path="/responses/csv")
     survey.download(tmp_path / "r.csv", bom=True, safe=True, metadata=["note", 'a,\n"b"'], userid=["001", "002"])
-    parameters = {"bom": "true", "safe": "true", "metadata": ["note", 'a,\n"b"'], "userid": ["001", "002"]}
+    parameters: dict[str, Any] = {
+        "bom": "true",
+        "safe": "true",
+        "metadata": ["note", 'a,\n"b"'],
+        "userid": ["001", "002"],
+    }
     assert contents(tmp_path / "r.csv") == study.export(**parameters)
 
 
@@ -249,6 +257,30 @@ def test_progress(client: Client, tmp_path: Path, capfd: pytest.CaptureFixture[s
     survey.download(tmp_path / "r.csv", progress=True)
     rows = get("/responses/ndjson", survey=DEMO_SURVEY).count(b"\n")
     assert capfd.readouterr().err.endswith(f"\r{rows:,} of {rows:,} responses\n")
+
+
+def test_numbers_of_any_length(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+    """Python does not parse an integer of more than 4,300 digits."""
+    number = "7" * 5000
+    study.sql("update responses set metadata = jsonb_build_object('long', %s::numeric, 'short', 7, 'ratio', 1.10) "
+              "where surveyid = any(%s)", number, study.forms)  # fmt: skip
+    study.sql("update surveys set metadata = jsonb_build_object('long', %s::numeric) where id = any(%s)",
+              number, study.forms)  # fmt: skip
+    proxy.faults(Fault(cut=20_000), path="/responses/ndjson")
+    assert {str(row["metadata"]["long"]) for row in survey.rows()} == {number}
+    row = next(survey.rows())
+    assert (row["metadata"]["short"], row["metadata"]["ratio"]) == (7, 1.1)
+    assert [type(row["metadata"][key]) for key in ("short", "ratio", "long")] == [int, float, Decimal]
+    assert {survey.name} <= {other.name for other in survey.client.surveys()}
+    proxy.faults(Fault(cut=20_000), path="/responses/ndjson")
+    survey.download(tmp_path / "r.ndjson")
+    assert contents(tmp_path / "r.ndjson") == of_service(study, "r.ndjson")
+
+
+@pytest.mark.parametrize("line", [b"x", b"{}", b'{"a":"b"}'])
+def test_line_that_is_no_response(survey: Survey, proxy: Proxy, line: bytes) -> None:
+    proxy.faults(Fault(shorten=lambda body: line + b"\n"), path="/responses/ndjson")
+    assert len([*survey.rows()]) == 150
 
 
 def test_rows(study: Study, survey: Survey, proxy: Proxy, randomness: random.Random) -> None:

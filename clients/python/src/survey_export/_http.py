@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import time
 import zlib
@@ -17,7 +16,7 @@ from urllib.parse import quote, urlencode
 import httpx
 
 from ._errors import NoResponsesError, ServiceError, TransferError
-from ._models import Parameter, Value
+from ._models import Parameter, Value, loads
 
 # The service lets a count, a wide file or a digest wait up to two minutes for its database.
 TIMEOUT = httpx.Timeout(150, connect=15)
@@ -180,7 +179,7 @@ def parsed(response: httpx.Response, read: Callable[[Any], Result]) -> Result:
         ServiceError: it is not what `read` expects.
     """
     try:
-        body = json.loads(b"".join(pieces(response)))
+        body = loads(b"".join(pieces(response)))
     except ValueError:
         raise _failure(TransferError, "the transfer broke: what was received is no JSON", response) from None
     try:
@@ -194,7 +193,7 @@ def _service_error(response: httpx.Response) -> ServiceError:
     """Return the error that a response is, whether it comes from the service or from a proxy."""
     message = ""
     try:
-        message = json.loads(b"".join(pieces(response)))["error"]["message"]
+        message = loads(b"".join(pieces(response)))["error"]["message"]
     except (httpx.TransportError, TransferError, ValueError, LookupError, TypeError):
         pass
     finally:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any, TypeAlias, TypeVar
 
 Value: TypeAlias = str | int | bool | date | datetime | None
@@ -104,6 +106,21 @@ class Changes:
     added: tuple[str, ...]
     changed: tuple[str, ...]
     removed: tuple[str, ...]
+
+
+def _integer(digits: str) -> int | Decimal:
+    try:
+        return int(digits)
+    except ValueError:  # Python parses at most 4,300 digits
+        return Decimal(digits)
+
+
+_DECODER = json.JSONDecoder(parse_int=_integer)
+
+
+def loads(text: bytes) -> Any:
+    """Parse JSON."""
+    return _DECODER.decode(text.decode())
 
 
 T = TypeVar("T")

@@ -16,6 +16,7 @@ from ._errors import TransferError
 # Python's csv module does not distinguish a null, which is an empty cell, from an empty text, which is "".
 _CELL = re.compile(rb'("[^"]*(?:""[^"]*)*"|[^",\n]*)[,\n]')
 _RECORD = re.compile(rb'(?:[^"\n]+|"[^"]*")*\n')
+_TOKEN = re.compile(rb'"token":"([\w-]+)"}\n')
 
 RESPONSE_COLUMNS = [
     *["parent_surveyid", "parent_shortcode", "surveyid", "flowid", "userid", "question_ref", "question_idx"],
@@ -60,13 +61,20 @@ def _csv_cursor(record: bytes) -> str:
     return base64.urlsafe_b64encode(json.dumps(position).encode()).decode().rstrip("=")
 
 
+def _ndjson_cursor(record: bytes) -> str:
+    token = _TOKEN.search(record)  # not parsed, since it can have numbers that Python does not parse
+    if not token:
+        raise TransferError("the file has a line that is no response", status=200)
+    return token[1].decode()
+
+
 CSV = Format("/responses/csv", True, _csv_end, _csv_count, _csv_cursor)
 NDJSON = Format(
     "/responses/ndjson",
     False,
     lambda data, before: data.rfind(b"\n", 0, before) + 1,
     lambda block: block.count(b"\n"),
-    lambda record: str(json.loads(record)["token"]),
+    _ndjson_cursor,
 )
 
 

@@ -12,8 +12,9 @@ from ._frame import frame
 from ._http import Http
 from ._labels import save_spss, save_stata
 from ._mirror import mirror
-from ._models import Changes, Choice, Day, Parameter, Question, Summary, from_json
-from ._rows import rows
+from ._models import Changes, Choice, Day, Parameter, Question, Summary, from_json, loads
+from ._records import NDJSON
+from ._transfer import Transfer
 
 if TYPE_CHECKING:
     import pandas
@@ -43,8 +44,9 @@ class Survey:
     def rows(self, *, after: str | None = None, **filters: Parameter) -> Iterator[dict[str, Any]]:
         """Yield the responses in the order of their timestamps, as dicts, while they are downloaded.
 
-        Every value is a text or None, except `metadata`, which is a dict or None. If the connection breaks, the
-        download resumes after the last response, so each one comes once.
+        Every value is a text or None, except `metadata`, which is a dict or None. Its numbers are ints and floats
+        (17 digits), and an integer of more than 4,300 digits is a Decimal. If the connection breaks, the download
+        resumes after the last response, so each one comes once.
 
         Args:
             after: the `token` of a response, to begin with the one that follows it.
@@ -61,7 +63,8 @@ class Survey:
             >>> for row in survey.rows(since="2026-03-01", shortcode="food"):
             ...     print(row["userid"], row["question_ref"], row["response"])
         """
-        return rows(self._http, dict(**filters, survey=self.name), after)
+        for block in Transfer(self._http, NDJSON, dict(**filters, survey=self.name), after).blocks():
+            yield from map(loads, block.splitlines())
 
     def codebook(self, **parameters: Parameter) -> list[Question]:
         """Return the questions that have responses, in the order of the columns of a wide file.
