@@ -568,6 +568,20 @@ def test_full_disk(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, r
     assert_exact(tmp_path, study)
 
 
+@pytest.mark.parametrize("start", ["../2026-03-01", "2026-03-01", "2026-03-01T00:00:00.000Z/../x", "", 7])
+def test_start_that_is_none(survey: Survey, proxy: Proxy, tmp_path: Path, start: object) -> None:
+    """It becomes the name of a file."""
+    survey.mirror(tmp_path)
+    (tmp_path / "manifest.json").unlink()
+    before = files_of(tmp_path)
+    first = b'"2026-03-01T00:00:00.000Z"'
+    shorten = lambda body: body.replace(first, json.dumps(start).encode())  # noqa: E731
+    proxy.fault = lambda path: Fault(shorten=shorten) if DIGESTS in path else None
+    with pytest.raises(ServiceError, match="something else"):
+        survey.mirror(tmp_path)
+    assert files_of(tmp_path) == before
+
+
 def test_new_version_of_digests(survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
     survey.mirror(tmp_path)
     path = tmp_path / "manifest.json"

@@ -28,6 +28,7 @@ FILTERS = ("since", "until", "question_ref", "shortcode", "userid")
 
 _LENGTHS = {"day": len("2026-03-01"), "hour": len("2026-03-01T05"), "month": len("2026-03")}
 _INTERVAL_FILE = re.compile(r"\d{4,}-\d\d(-\d\d(T\d\d)?)?\.csv\.gz")
+_START = re.compile(r"\d{4}-\d\d-\d\dT\d\d:00:00\.000Z", re.ASCII)
 _CELL = rb'(?:(?:[^",\n]*|"[^"]*(?:""[^"]*)*"),)'
 _TIMESTAMP = re.compile(_CELL + b"{%d}([^,]*)" % RESPONSE_COLUMNS.index("timestamp"))
 _FORM_DATA, _CODEBOOK = "form-data.csv", "codebook.csv"
@@ -145,6 +146,8 @@ class _Run:
     def _digests(self, body: dict[str, Any], etag: str | None) -> _Digests:
         if body["version"] != VERSION:
             raise SurveyExportError("the service computes digests in a newer way: update survey-export")
+        if not all(_START.fullmatch(entry["start"]) for entry in body["digests"]):
+            raise ValueError("a start becomes the name of a file")
         files = {self._name_of(entry["start"]): entry["digest"] for entry in body["digests"]}
         starts = {self._name_of(entry["start"]): entry["start"] for entry in body["digests"]}
         return _Digests(body["version"], body["forms"], files, starts, etag)
