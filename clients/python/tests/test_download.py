@@ -82,8 +82,8 @@ def test_resumes_after_being_killed(
 
 def test_every_length_of_a_partial_file(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
     """Wherever a program was stopped, in quotes or in the header, the file is continued."""
-    proxy.fault = lambda path: Fault(status=400) if "/responses" in path else None
-    with pytest.raises(SurveyExportError):
+    proxy.fault = lambda path: Fault(cut=0 if "after=" in path else 3000) if "/responses" in path else None
+    with pytest.raises(TransferError):
         survey.download(tmp_path / "r.csv")
     [part] = tmp_path.iterdir()
     proxy.fault = lambda path: None
@@ -114,7 +114,7 @@ def test_file_that_ends_between_records_is_completed(
     survey.download(tmp_path / name)
     assert contents(tmp_path / name) == of_service(study, name)
     # A proxy that shortens every file ends in an error.
-    proxy.fault = lambda path: Fault(shorten=lambda body: b"") if endpoint(name) in path else None
+    proxy.fault = lambda path: Fault(shorten=lambda body: body[:0]) if "after=" in path else Fault(shorten=lines)
     (tmp_path / name).unlink()
     with pytest.raises(TransferError, match="of 150 responses"):
         survey.download(tmp_path / name)
@@ -202,9 +202,10 @@ def test_refuses_other_endings_and_unknown_surveys(client: Client, survey: Surve
     for name in ("r", "r.txt", "r.gz", "r.xlsx.gz"):
         with pytest.raises(ValueError, match="must end in"):
             survey.download(tmp_path / name)
-    with pytest.raises(NoResponsesError):
-        client.survey("no such survey").download(tmp_path / "r.csv")
-    assert not (tmp_path / "r.csv").exists()
+    for name in ("r.csv", "r.ndjson.gz", "r.xlsx"):
+        with pytest.raises(NoResponsesError):
+            client.survey("no such survey").download(tmp_path / name)
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_failed_download_keeps_the_earlier_file(survey: Survey, proxy: Proxy, tmp_path: Path) -> None:

@@ -40,12 +40,18 @@ def download(
     with open_locked(part) as file:
         if file is None:
             raise SurveyExportError(f"another process is downloading {path}")
-        if suffix == ".xlsx" or ("layout", "wide") in query(parameters):
-            fetch(http, f"/responses/{suffix[1:]}", parameters, file, is_csv=suffix == ".csv")
-        else:
-            show = sys.stderr.isatty() if progress is None else progress
-            _resume(http, _FORMATS[suffix], parameters, file, show=show)
-        file.flush()
+        try:
+            if suffix == ".xlsx" or ("layout", "wide") in query(parameters):
+                fetch(http, f"/responses/{suffix[1:]}", parameters, file, is_csv=suffix == ".csv")
+            else:
+                show = sys.stderr.isatty() if progress is None else progress
+                _resume(http, _FORMATS[suffix], parameters, file, show=show)
+            file.flush()
+        except BaseException:
+            if file.tell() == 0:  # there is nothing to continue
+                file.close()
+                part.unlink()
+            raise
         if os.name == "nt":
             file.close()  # Windows renames no open file
         if compressed:
