@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-import contextlib
 import gzip
 import hashlib
+import itertools
 import json
 import os
 import random
@@ -126,6 +126,7 @@ def test_changes_while_it_runs(
         while backwards:
             backwards.pop()()
         study.shortcodes = [shortcode.lstrip("#") for shortcode in study.shortcodes]
+    assert any(outcomes)
     proxy.fault = lambda path: None
     study.change(randomness)
     survey.mirror(tmp_path)
@@ -415,15 +416,58 @@ def test_damaged_manifest(study: Study, survey: Survey, tmp_path: Path, manifest
 def test_connections_that_are_cut(
     study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random, rounds: int
 ) -> None:
+    """All that is cut is requested again."""
     for _ in range(rounds):
-        proxy.fault = lambda path: Fault(cut=randomness.randrange(6000)) if randomness.random() < 0.3 else None
-        with contextlib.suppress(TransferError):
-            survey.mirror(tmp_path)
-            assert_exact(tmp_path, study)
+        proxy.fault = lambda path: Fault(cut=randomness.randrange(6000)) if randomness.random() < 0.15 else None
+        survey.mirror(tmp_path)
+        assert_exact(tmp_path, study)
         study.change(randomness)
-    proxy.fault = lambda path: None
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_service_that_is_busy(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random, status: int
+) -> None:
+    """Every other request has to be repeated. A service that stays busy ends the run, which loses nothing."""
+    busy = Fault(status=status, headers={"Retry-After": "1"})
+
+    def every_other() -> Callable[[str], Fault | None]:
+        turns = itertools.cycle([busy, None])
+        return lambda path: next(turns)
+
+    proxy.fault = every_other()
     survey.mirror(tmp_path)
     assert_exact(tmp_path, study)
+    before = files_of(tmp_path)
+    study.add(randomness, ["2026-03-05", "2026-04-01"], 10)
+    for path in (DIGESTS, "/key", CSV):
+        proxy.fault = lambda request, path=path: busy if path in request else None  # type: ignore[misc]
+        with pytest.raises(ServiceError) as failed:
+            survey.mirror(tmp_path)
+        assert failed.value.status == status
+        assert files_of(tmp_path) == before
+    proxy.fault = every_other()
+    survey.mirror(tmp_path)
+    assert_exact(tmp_path, study)
+
+
+def test_response_in_an_interval_that_the_digests_did_not_list(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random
+) -> None:
+    study.sql("delete from responses where surveyid = any(%s) and timestamp::date = '2026-03-07'", study.forms)
+
+    def add(path: str) -> None:
+        if CSV in path:
+            proxy.fault = lambda path: None
+            study.add(randomness, ["2026-03-07"], 5)
+
+    proxy.fault = add
+    survey.mirror(tmp_path)
+    assert_exact(tmp_path, study)
+    assert [request.partition("since=")[2][:10] for request in proxy.requests if CSV in request] == [
+        "2026-03-01",
+        "2026-03-07",
+    ]
 
 
 def test_network_that_stays_cut(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
