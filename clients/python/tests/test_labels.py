@@ -16,7 +16,8 @@ import pytest
 from answers import Answer, Create
 from service import DEMO_SURVEY, KEY, Fault, Proxy
 from survey_export import Client, Survey, SurveyExportError
-from survey_export._labels import SPSS, STATA, Program, Variable, bytes_of, check_texts, cut_label, unique_names
+from survey_export._labels import Variable, check_texts
+from survey_export._programs import SPSS, STATA, Program, bytes_of, cut_label, unique_names
 
 YES_NO = "Do you?\n- A. Yes\n- B. No"
 NO_YES = "Do you?\n- A. No\n- B. Yes"

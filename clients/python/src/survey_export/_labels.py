@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,91 +12,13 @@ from typing import TYPE_CHECKING, Any
 from ._errors import SurveyExportError
 from ._files import put
 from ._frame import for_codebook, require, table
+from ._programs import SPSS, STATA, Program, bytes_of, cut_label, unique_names
 
 if TYPE_CHECKING:
     import pandas
 
     from ._models import Choice, Parameter, Question
     from ._survey import Survey
-
-# Stata's manual, [U] 11.3, and the words of Mata, which pandas does not accept as names either.
-STATA_RESERVED = re.compile(
-    r"aggregate|array|boolean|break|byte|case|catch|class|colvector|complex|const|continue|default|delegate"
-    r"|delete|do|double|else|eltypedef|end|enum|explicit|export|external|float|for|friend|function|global|goto"
-    r"|if|in|inline|int|local|long|NULL|pragma|protected|quad|rowvector|short|str\d+|strL|typedef|typename"
-    r"|using|virtual|with"
-)
-# SPSS's Command Syntax Reference, "Variable Names".
-SPSS_RESERVED = re.compile("ALL|AND|BY|EQ|GE|GT|LE|LT|NE|NOT|OR|TO|WITH", re.IGNORECASE)
-
-
-def stata_name(column: str) -> str:
-    """Replace what a Stata name cannot have: it consists of letters, digits and underscores.
-
-    Letters and digits are those of Unicode (`help varname`). Stata allows an underscore at the start, but
-    reserves all such names for itself ([U] 11.3), so names begin with a letter.
-    """
-
-    def is_allowed(character: str) -> bool:
-        # pandas does not accept letters from U+0080 to U+00BF, such as "ª".
-        is_word = character.isalpha() or character.isdecimal()
-        return character == "_" or (is_word and not "\x80" <= character <= "\xbf")
-
-    name = "".join(character if is_allowed(character) else "_" for character in column)
-    return name if name[:1].isalpha() and not STATA_RESERVED.fullmatch(name) else f"v{name}"
-
-
-def spss_name(column: str) -> str:
-    """Replace what an SPSS name cannot have: it consists of letters, digits, and `._$#@`.
-
-    It begins with a letter, since `@`, `#` and `$` at the start have meanings of their own, and does not end
-    with a period ("Variable Names" in the Command Syntax Reference).
-    """
-
-    def is_allowed(character: str) -> bool:
-        return character in "._$#@" or unicodedata.category(character)[0] in "LMN"
-
-    name = "".join(character if is_allowed(character) else "_" for character in column).rstrip(".")
-    return name if name[:1].isalpha() and not SPSS_RESERVED.fullmatch(name) else f"v{name}"
-
-
-def without_case(name: str) -> str:
-    """Return what two names have in common that SPSS takes for the same, also if Unicode has two spellings."""
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-
-
-def bytes_of(text: str) -> int:
-    return len(text.encode())
-
-
-@dataclass(frozen=True)
-class Program:
-    """What the files of a program can hold."""
-
-    program: str
-    name: Callable[[str], str]
-    """The name without what the program does not allow, but not cut."""
-    same_name: Callable[[str], str]
-    """Equal for names that the program takes for the same."""
-    size: Callable[[str], int]
-    """The size of a name or a variable label, in the unit of the following limits."""
-    name_limit: int
-    label_limit: int
-    value_labels_limit: Callable[[int], int]
-    """The bytes of a value label, given how many the variable has."""
-    text_limit: int
-    """The bytes of a text."""
-
-
-# https://www.stata.com/manuals/rlimits.pdf: 32 characters in a name, 80 in a variable label, 32,000 bytes in
-# a value label (in pandas, in all labels of a variable together, with a byte after each), and 2,000,000,000
-# bytes in a strL. Names that differ by case are different.
-STATA = Program("Stata", stata_name, str, len, 32, 80, lambda labels: 32_000 // labels - 1, 2_000_000_000)
-
-# SPSS's Command Syntax Reference: 64 bytes in a name ("Variable Names"), 255 in a variable label (256 in
-# newer versions, "VARIABLE LABELS"), 120 in a value label ("VALUE LABELS"), and 32,767 in a text ("String
-# Variable Formats"). Names that differ by case are the same.
-SPSS = Program("SPSS", spss_name, without_case, bytes_of, 64, 255, lambda labels: 120, 32_767)
 
 
 @dataclass
@@ -260,49 +180,6 @@ def choices_of(
     pairs = set(zip(answers.dropna(), labels.dropna(), strict=True))
     is_right = all(label == choices[answer.upper()] for answer, label in pairs if answer.upper() in choices)
     return choices if is_right else None
-
-
-def unique_names(columns: list[str], program: Program) -> list[str]:
-    """Return a name that the program allows for each column. Equal names get a number."""
-    names = [program.name(column) for column in columns]
-    taken: set[str] = set()
-    numbers: dict[str, int] = {}
-    # Columns whose names can stay as they are come first, so that no other column takes their names.
-    for position in sorted(range(len(names)), key=lambda position: names[position] != columns[position]):
-        whole = names[position]
-        name = fitting(whole, program.name_limit, program.size).rstrip(".")
-        base = program.same_name(name)
-        while program.same_name(name) in taken:
-            numbers[base] = numbers.get(base, 1) + 1
-            suffix = f"_{numbers[base]}"
-            name = fitting(whole, program.name_limit - len(suffix), program.size) + suffix
-        taken.add(program.same_name(name))
-        names[position] = name
-    return names
-
-
-def cut_label(text: str, limit: int, size: Callable[[str], int]) -> str:
-    """Return the text as one line, which ends with an ellipsis if it had to be cut."""
-    line = " ".join(part.strip() for part in text.splitlines())
-    return line if size(line) <= limit else f"{fitting(line, limit - size('…'), size)}…"
-
-
-def fitting(text: str, limit: int, size: Callable[[str], int]) -> str:
-    """Return the beginning of the text that is within the limit, and ends with a whole character."""
-    end = min(len(text), limit)
-    while end > 0 and (size(text[:end]) > limit or (end < len(text) and continues(text, end))):
-        end -= 1
-    return text[:end]
-
-
-def continues(text: str, position: int) -> bool:
-    """Return whether the position is within a character: at an accent, a vowel sign, or a joined emoji."""
-    joiner = "\u200d"
-    return (
-        unicodedata.category(text[position]).startswith("M")
-        or "\U0001f3fb" <= text[position] <= "\U0001f3ff"
-        or joiner in text[position - 1 : position + 1]
-    )
 
 
 def check_texts(variable: Variable, userids: pandas.Series[Any], program: Program) -> None:

@@ -52,7 +52,6 @@ def mirror(http: Http, survey: str, folder: Path, interval: str, filters: Mappin
 class _Digests:
     """A response of `/responses/digests`: the digests and the starts of intervals, by the names of their files."""
 
-    version: int
     forms: str
     files: dict[str, str]
     starts: dict[str, str]
@@ -71,11 +70,8 @@ class _Run:
         self._length = _LENGTHS[interval]
         self._replaced: set[str] = set()
         self._manifest = Manifest(http.url, None, survey, self._filters, interval)
+        self._path_of_manifest = folder / "manifest.json"
         self._manifest.load(self._path_of_manifest)
-
-    @property
-    def _path_of_manifest(self) -> Path:
-        return self._folder / "manifest.json"
 
     def run(self) -> Changes:
         etag = self._manifest.etag if self._check_files() else None
@@ -150,7 +146,7 @@ class _Run:
             raise ValueError("a start becomes the name of a file")
         files = {self._name_of(entry["start"]): entry["digest"] for entry in body["digests"]}
         starts = {self._name_of(entry["start"]): entry["start"] for entry in body["digests"]}
-        return _Digests(body["version"], body["forms"], files, starts, etag)
+        return _Digests(body["forms"], files, starts, etag)
 
     def _check_account(self) -> None:
         account = self._http.json("/key", {}, lambda body: str(body["email"]))
@@ -164,9 +160,9 @@ class _Run:
         """Download, verify and install what differs. Return whether every digest is now that of a file."""
         shutil.rmtree(self._new, ignore_errors=True)
         (self._new / "responses").mkdir(parents=True)
-        if self._manifest.version != digests.version:
+        if self._manifest.version != VERSION:
             self._manifest.files.clear()
-            self._manifest.version = digests.version
+            self._manifest.version = VERSION
 
         form_data = self._folder / _FORM_DATA
         if self._digest_of(_FORM_DATA) != digests.forms:
