@@ -278,6 +278,12 @@ def test_numbers_of_any_length(study: Study, survey: Survey, proxy: Proxy, tmp_p
     assert contents(tmp_path / "r.ndjson") == of_service(study, "r.ndjson")
 
 
+def test_count_that_is_none(survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+    proxy.fault = lambda path: Fault(headers={"X-Total-Count": "many"})
+    with pytest.raises(SurveyExportError, match="without its number"):
+        survey.download(tmp_path / "r.csv")
+
+
 @pytest.mark.parametrize("line", [b"x", b"{}", b'{"a":"b"}'])
 def test_line_that_is_no_response(survey: Survey, proxy: Proxy, line: bytes) -> None:
     proxy.faults(Fault(shorten=lambda body: line + b"\n"), path="/responses/ndjson")

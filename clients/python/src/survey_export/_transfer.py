@@ -61,9 +61,10 @@ class Transfer:
     def _request(self) -> Iterator[bytes]:
         with self._http.open(self._kind.path, dict(**self._parameters, after=self._after)) as response:
             if "count" in self._parameters:
-                if "X-Total-Count" not in response.headers:
+                count = response.headers.get("X-Total-Count", "")
+                if not count.isdecimal():
                     raise SurveyExportError(f"{self._http.url} returned a file without its number of responses")
-                self.expected = self.done + int(response.headers["X-Total-Count"])
+                self.expected = self.done + int(count)
             yield from self.read(pieces(response))
 
     def read(self, file: Iterable[bytes]) -> Iterator[bytes]:
