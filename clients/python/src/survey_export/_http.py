@@ -20,7 +20,7 @@ from ._models import Parameter, Value, loads
 
 # The service lets a count, a wide file or a digest wait up to two minutes for its database.
 TIMEOUT = httpx.Timeout(150, connect=15)
-ATTEMPTS = 7  # the waits between them are 31 seconds in total, unless the service requests longer ones
+ATTEMPTS = 7
 LONGEST_WAIT = 600
 
 Failure = TypeVar("Failure", ServiceError, TransferError)
@@ -83,16 +83,16 @@ class Http:
             ServiceError: the service responded with an error.
             TransferError: the service cannot be reached, or every transfer broke.
         """
-        attempt = 0
+        retries = Retries()
         while True:
-            attempt += 1
             try:
                 with self.open(path, parameters, headers) as response:
                     return function(response)
             except TransferError as error:
-                if error.status is None or attempt == ATTEMPTS:
+                if error.status is None:  # no response, after retries
                     raise
-            time.sleep(backoff(attempt))
+                failure = error
+            retries.wait(failure)
 
     def json(self, path: str, parameters: Mapping[str, Parameter], read: Callable[[Any], Result]) -> Result:
         """Return what `read` makes of a response's JSON. See `parsed`."""
@@ -106,11 +106,10 @@ class Http:
             request = self._client.build_request("GET", url, headers=headers)
         except httpx.InvalidURL as error:
             raise ValueError(f"the parameters do not fit into a URL: {error}") from None
-        attempt = 0
+        retries = Retries()
         while True:
-            attempt += 1
-            wait = backoff(attempt)
             failure: ServiceError | TransferError
+            seconds = None
             try:
                 response = self._client.send(request, stream=True)
                 is_web_page = response.headers.get("Content-Type", "").startswith("text/html")
@@ -118,19 +117,28 @@ class Http:
                     return response
                 failure = _service_error(response)
                 if response.status_code not in (429, 503):
-                    attempt = ATTEMPTS
-                wait = _retry_after(response, wait)
+                    raise failure
+                seconds = _retry_after(response)
             except httpx.TransportError as error:
                 failure = TransferError(f"cannot reach {self.url}: {_reason(error)}")
-            if attempt >= ATTEMPTS or wait > LONGEST_WAIT:
-                break
-            time.sleep(wait)
-        raise failure
+            retries.wait(failure, seconds)
 
 
-def backoff(attempt: int) -> float:
-    """Return how many seconds to wait after an attempt that failed, the first of which is 1."""
-    return min(30.0, 2.0 ** (attempt - 2)) * random.uniform(0.8, 1.0)
+class Retries:
+    """Waits before something is tried again, or raises the failure if that was the last attempt."""
+
+    def __init__(self) -> None:
+        """Allow seven attempts."""
+        self._failures = 0
+
+    def wait(self, failure: ServiceError | TransferError, seconds: float | None = None) -> None:
+        """Wait as long as the service requests, or else longer after each failure: 31 seconds in total."""
+        self._failures += 1
+        if seconds is None:
+            seconds = 2.0 ** (self._failures - 2) * random.uniform(0.8, 1.0)
+        if self._failures == ATTEMPTS or seconds > LONGEST_WAIT:
+            raise failure
+        time.sleep(seconds)
 
 
 def query(parameters: Mapping[str, Parameter]) -> list[tuple[str, str]]:
@@ -213,14 +221,14 @@ def _failure(kind: type[Failure], message: str, response: httpx.Response) -> Fai
     )
 
 
-def _retry_after(response: httpx.Response, default: float) -> float:
+def _retry_after(response: httpx.Response) -> float | None:
     text = response.headers.get("Retry-After", "")
     if text.isdecimal():
         return float(text)
     try:
         return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
     except ValueError:
-        return default
+        return None
 
 
 def _reason(error: Exception) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import IO
 
 import httpx
 
 from ._errors import SurveyExportError, TransferError
-from ._http import ATTEMPTS, Http, backoff, pieces
+from ._http import Http, Retries, pieces
 from ._models import Parameter
 from ._records import CSV, Format, blocks, csv_records, last_record
 
@@ -39,10 +38,9 @@ class Transfer:
             ServiceError: the service responded with an error.
             TransferError: the service cannot be reached, or transfers break without a new record.
         """
-        failures = 0
+        retries = Retries()
         while True:
             before = self.done
-            failure = None
             try:
                 yield from self._request()
                 if self.expected is None or self.done >= self.expected:
@@ -53,10 +51,9 @@ class Transfer:
                 if error.status is None:  # no response, after retries
                     raise
                 failure = error
-            failures = 1 if self.done > before else failures + 1
-            if failures == ATTEMPTS:
-                raise failure
-            time.sleep(backoff(failures))
+            if self.done > before:
+                retries = Retries()
+            retries.wait(failure)
 
     def _request(self) -> Iterator[bytes]:
         with self._http.open(self._kind.path, dict(**self._parameters, after=self._after)) as response:
