@@ -518,6 +518,20 @@ REPLACING = ["os.rename", "os.remove"]
 ANY = ["open", "os.mkdir", "os.rmdir", *REPLACING]
 
 
+def test_failed_download_after_a_form_was_renamed(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+    """With the new form data, no earlier digest is that of a file, also of a day that is gone."""
+    survey.mirror(tmp_path)
+    study.sql("delete from responses where surveyid = any(%s) and timestamp::date = '2026-03-09'", study.forms)
+    study.sql("update surveys set shortcode = 'renamed' where id = any(%s)", study.forms)
+    proxy.fault = lambda path: Fault(status=401) if CSV in path else None
+    with pytest.raises(ServiceError):
+        survey.mirror(tmp_path)
+    assert_true(tmp_path)
+    proxy.fault = lambda path: None
+    survey.mirror(tmp_path)
+    assert_exact(tmp_path, study)
+
+
 def test_killed_at_any_operation_on_a_file(
     study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random, rounds: int
 ) -> None:

@@ -173,6 +173,7 @@ class _Run:
         verified = {} if form_data.parent == self._folder else {_FORM_DATA: FileRecord.of(form_data, forms)}
 
         wanted = {name for name, digest in digests.files.items() if self._digest_of(name) != digest}
+        gone = [name for name in self._interval_files() if name not in digests.files]
         try:
             for bounds in self._bounds(digests, wanted):
                 for name in self._download(bounds, wanted):
@@ -181,10 +182,12 @@ class _Run:
                         verified[name] = FileRecord.of(self._new / name, digest)
                         self._replaced.add(digests.starts[name])
         finally:  # what is verified stays, however the round ends
+            for name in (*wanted, *gone):  # their digests may not be those that their files have with this form data
+                self._manifest.files.pop(name, None)
             self._install(verified, [])
         is_verified = wanted <= verified.keys()
         if is_verified:  # otherwise, a response may have moved to an interval that has not been downloaded
-            self._install({}, [name for name in self._interval_files() if name not in digests.files])
+            self._install({}, gone)
         return is_verified
 
     def _digest_of(self, name: str) -> str | None:
