@@ -71,7 +71,7 @@ export const key = {
 
 /** What to do about a failure, by the code in the response's `X-Error-Code`. */
 export const errors = {
-  rate_limited: 'Too many requests are being made with this key. Wait a minute, then try again.',
+  rate_limited: 'Too many requests are being made for this account. Wait a minute, then try again.',
   overloaded: 'The service is busy. Try again in a minute.',
   database_unavailable:
     'The database cannot be reached. Try again in a few minutes. If that does not help, tell whoever runs this service.',

@@ -27,7 +27,7 @@ const NOT_COUNTED: Pick<KeyRequest, 'stats' | 'countFailure'> = {
  * `checkKey` repeats the check during a long transfer.
  *
  * @throws ApiError 401, the same for every reason
- * @throws ApiError 429 if the key has reached its limit, or the address its limit for keys that are invalid or not cached
+ * @throws ApiError 429 if the account has reached its limit, or the address its limit for keys that are invalid or not cached
  */
 export function authenticate(): MiddlewareHandler<AppEnv> {
   const cache = new KeyCache();
@@ -56,7 +56,7 @@ async function authenticateRequest(c: Context<AppEnv>, cache: KeyCache): Promise
   }
   const { accountId, keyId, email, expires } = key;
   c.set('account', { id: accountId, email, expires, keyId });
-  await enforceLimit(c.env.KEY_LIMIT, keyId, requestId, tooManyRequests);
+  await enforceLimit(c.env.ACCOUNT_LIMIT, accountId, requestId, tooManyRequests);
 }
 
 /** An outage of the database ends no transfer. */

@@ -12,7 +12,7 @@ interface RateLimiter {
  *
  * If the binding fails, the request is allowed.
  *
- * @param key what the request is counted by: an API key's id, or an address
+ * @param key what the request is counted by: an account's id, or an address
  * @throws error() if the limit is reached
  */
 export async function enforceLimit(

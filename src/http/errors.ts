@@ -66,7 +66,7 @@ export const tooManyHealthChecks = () =>
   });
 
 export const tooManyRequests = () =>
-  new ApiError(429, 'rate_limited', 'Too many requests with this key. Try again in a few seconds.', {
+  new ApiError(429, 'rate_limited', 'Too many requests for this account. Try again in a few seconds.', {
     'Retry-After': RATE_LIMIT_PERIOD,
   });
 

@@ -73,8 +73,8 @@ export const errorResponses = (): Record<string, ResponseObject> => {
       'Allow',
     ]),
     TooManyRequests: response(
-      'Too many requests with this key, or too many without a valid key from this IP address; or too many exports or counts with this key at a time.',
-      { key: tooManyRequests(), address: tooManyFailures(), exports: tooManyExports(4), counts: tooManyScans(2) },
+      'Too many requests for this account, or too many without a valid key from this IP address; or too many exports or counts of this account at a time.',
+      { account: tooManyRequests(), address: tooManyFailures(), exports: tooManyExports(4), counts: tooManyScans(2) },
       ['Retry-After'],
     ),
     TooManyHealthChecks: response('Too many requests from this IP address.', { address: tooManyHealthChecks() }, [

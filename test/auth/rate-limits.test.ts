@@ -8,7 +8,7 @@ import { beginExport, readExport } from '../support/export.ts';
 import { MINUTE, authenticate, unknownKeys, withKeyService } from './service.ts';
 
 const LIMIT = 5;
-const service = withKeyService({ limits: { KEY_LIMIT: LIMIT, FAILURE_LIMIT: LIMIT } });
+const service = withKeyService({ limits: { ACCOUNT_LIMIT: LIMIT, FAILURE_LIMIT: LIMIT } });
 
 /** Waits until enough is left of the simulated limiter's window for one test. Windows have 10 seconds, aligned to the clock. */
 async function beginWindow({ next = false } = {}): Promise<void> {
@@ -68,9 +68,9 @@ test('beyond the limit per address, /healthz sends no query to a database that w
   expect(pings).toBe(LIMIT + 1);
 });
 
-// Their windows can be shared, because each test has its own keys or address.
-describe.concurrent('the limit per key', () => {
-  test('does not affect other keys, of the same account or another, and ends after its period', async () => {
+// Their windows can be shared, because each test has its own account or address.
+describe.concurrent('the limit per account', () => {
+  test('counts the requests of all its keys, those of no other account, and ends after its period', async () => {
     const account = await createAccount();
     const second = generateApiKey();
     await storeKey(account.id, second);
@@ -78,14 +78,14 @@ describe.concurrent('the limit per key', () => {
     const headers = from('192.0.2.6');
     await beginWindow();
     for (let i = 0; i < LIMIT; i++)
-      expect((await fetchApi('/surveys', { key: account.key, headers })).status).toBe(200);
+      expect((await fetchApi('/surveys', { key: i % 2 ? second : account.key, headers })).status).toBe(200);
     const refused = await fetchApi('/surveys', { key: account.key, headers });
     expect([refused.status, refused.text, refused.headers.get('Retry-After')]).toEqual([
       429,
-      errorBody('Too many requests with this key. Try again in a few seconds.'),
+      errorBody('Too many requests for this account. Try again in a few seconds.'),
       '10',
     ]);
-    expect((await fetchApi('/surveys', { key: second, headers })).status).toBe(200);
+    expect((await fetchApi('/surveys', { key: second, headers })).status).toBe(429);
     expect((await fetchApi('/surveys', { key: other.key, headers })).status).toBe(200);
     await beginWindow({ next: true });
     expect((await fetchApi('/surveys', { key: account.key, headers })).status).toBe(200);

@@ -37,7 +37,7 @@ await runCommand(async () => {
     startStack({
       entry: 'test/support/worker-under-faults.ts',
       inspector: true,
-      limits: { KEY_LIMIT: 1e9, FAILURE_LIMIT: 1e9 },
+      limits: { ACCOUNT_LIMIT: 1e9, FAILURE_LIMIT: 1e9 },
       startProxy: async (endpoint) => (proxy = await startFaultProxy(endpoint)).url,
     });
   const { started: stack, workerd } =

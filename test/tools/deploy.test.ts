@@ -175,7 +175,7 @@ describe('an environment of wrangler.toml', () => {
   test('without bindings lacks every one', () => {
     expect(configProblems({})).toEqual([
       expect.stringContaining('API_KEYS'),
-      expect.stringContaining('KEY_LIMIT'),
+      expect.stringContaining('ACCOUNT_LIMIT'),
       expect.stringContaining('FAILURE_LIMIT'),
       expect.stringContaining('DATABASE_URL'),
       expect.stringContaining('placement'),

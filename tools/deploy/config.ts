@@ -49,7 +49,7 @@ function readRaw(config: string): { env?: Readonly<Record<string, unknown>> } {
 }
 
 const KV = 'API_KEYS';
-const LIMITS = ['KEY_LIMIT', 'FAILURE_LIMIT'];
+const LIMITS = ['ACCOUNT_LIMIT', 'FAILURE_LIMIT'];
 const SECRET = 'DATABASE_URL';
 
 /**
