@@ -26,7 +26,7 @@ const program = commandLine('npm start --')
 Environment variables:
   PORT          the port on 127.0.0.1 (default: ${DEFAULT_PORT})
   DATA_DIR      where the database and the local KV keep their data (default: .data)
-  DATABASE_URL  your own Postgres, version 15 or newer, to use in place of the one from npm`,
+  DATABASE_URL  your own Postgres, version 15 or newer, to use instead of the one from npm`,
   );
 
 await runCommand(async () => {
