@@ -2,7 +2,8 @@
 --
 -- Reads `responses.csv`. `all_varchar` reads every column as text. `allow_quoted_nulls = false` keeps the file's distinction
 -- between a missing value (an empty cell, read as `NULL`) and an empty answer (`""`, read as an empty string). The last statement
--- writes the table as Parquet, which stores the columns' types, so programs that read it do not guess them.
+-- writes the table as Parquet, which stores the columns' types, so programs that read it do not guess them. For the folder that
+-- `pull_new.py` fills, write `'data/responses/*.csv.gz'`.
 
 create or replace temp view responses as
 from read_csv('responses.csv', header = true, delim = ',', quote = '"', escape = '"', new_line = '\n',

@@ -1,7 +1,6 @@
 -- Query an NDJSON file
 --
--- Reads `responses.ndjson`. The columns are listed, so that DuckDB does not guess their types; `metadata` stays JSON. For the folder
--- filled by `pull_new.py`, write `'pulls/*.ndjson'`.
+-- Reads `responses.ndjson`. The columns are listed, so that DuckDB does not guess their types; `metadata` stays JSON.
 
 create or replace temp view responses as
 from read_ndjson('responses.ndjson', maximum_object_size = 16777216, columns = {
