@@ -29,7 +29,7 @@ const program = commandLine('npm run keys --')
     `
 The database is DATABASE_URL, or else the embedded one in DATA_DIR (.data). Only issue migrates it.
 A service may accept a cached key for up to 5 minutes after the key has ended. Therefore revoke and rotate clear the
-cache: that of npm start in DATA_DIR, or with --remote that of the deployed service.`,
+cache of npm start in DATA_DIR or, with --remote, of the deployed service.`,
   );
 
 program

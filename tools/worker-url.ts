@@ -12,8 +12,8 @@ const program = commandLine('npm run --silent db:worker-url --')
   .addHelpText(
     'after',
     `
-Set DATABASE_URL to the URL of the owner, who ran "npm run db:migrate". The password holds for every database of the server,
-and the old one ends at once. For a Neon host, the printed URL has the host of the connection pooler.
+Set DATABASE_URL to the URL of the owner, who ran "npm run db:migrate". The password applies to every database of the server,
+and the old one stops working at once. For a Neon host, the printed URL has the host of the connection pooler.
 
 Example:
   url=$(npm run --silent db:worker-url) && printf %s "$url" | npx wrangler secret put DATABASE_URL --env production`,

@@ -120,12 +120,12 @@ async function checkVersion(data: string, major: string): Promise<void> {
   if (!existsSync(join(data, PASSWORD_FILE)))
     throw new UserError(
       `${data} is the database of an earlier version of this service: ${instead} ` +
-        '(to keep its data, export them with that version, then import the files)',
+        '(to keep its data, export it with that version, then import the files)',
     );
   if (version.trim() !== major)
     throw new UserError(
       `${data} is a database of Postgres ${version.trim()}, and this version of the service brings Postgres ${major}: ` +
-        `${instead} (to keep its data, export them with the version that made it, then import the files)`,
+        `${instead} (to keep its data, export it with the version that made it, then import the files)`,
     );
 }
 
