@@ -60,7 +60,7 @@ export const key = {
   empty: 'Paste your key first.',
   malformed: 'This is not a complete key. A key starts with sres_ and is 54 characters long. Copy all of it again.',
   wrong:
-    'This key does not work here. It may have expired, been revoked, or belong to another service. Ask whoever gave it to you for a new one.',
+    'This key does not work here. It may have expired or been revoked, or it may belong to another service. Ask whoever gave it to you for a new one.',
   revoked: 'Your key no longer works: it has expired or been revoked. Enter another one to continue.',
   owner: (email: string) => `Key for ${email}`,
   expires: (at: string) => `(expires ${moment(at)})`,
@@ -233,7 +233,7 @@ export const form = {
     metadata: {
       label: 'More columns',
       none: 'none',
-      note: 'Extra information stored with each answer (metadata), such as the platform or the start time. Each key you choose becomes a column. The list shows keys found in the newest and oldest answers.',
+      note: 'Extra information stored with each answer (metadata), such as the platform or the start time. Each key you choose becomes a column. The list shows the keys of the newest and the oldest answers.',
     },
     require_metadata: {
       label: 'Leave out testers',
@@ -377,7 +377,8 @@ export const downloads = {
   unstored: 'Your browser could not store the file. Start the download again.',
   complete: (amount: string) => `Complete: ${amount}.`,
   added: (count: number) => `${number(count)} of them arrived during the download.`,
-  where: 'Your browser saves complete files among its downloads. Check that a file is there before you remove it here.',
+  where:
+    'Your browser saves complete files in its downloads folder. Check that a file is there before you remove it here.',
   inMemory:
     'Keep this page open until the download is complete. The file is in memory: if you close the page, it is lost.',
   cancel: 'Cancel',
