@@ -195,7 +195,7 @@ export const databaseNotConfigured = (cause: unknown) =>
 
 /** The memory of this isolate is taken. */
 export const overloaded = () =>
-  new ApiError(503, 'overloaded', 'The service is busy with other exports at the moment. Please try again shortly.', {
+  new ApiError(503, 'overloaded', 'The service is busy with other requests at the moment. Please try again shortly.', {
     'Retry-After': RETRY_AFTER_SECONDS,
   });
 
