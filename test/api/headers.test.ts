@@ -46,7 +46,7 @@ describe('every response of the Worker', () => {
       expect(headers.get('X-Request-Id')).toMatch(/^[\da-f-]{36}$/);
       expect(headers.get('Access-Control-Allow-Origin')).toBe('*');
       expect(headers.get('Access-Control-Expose-Headers')).toBe(
-        'Content-Disposition,ETag,Link,Preference-Applied,Retry-After,Server-Timing,X-Error-Code,X-Ignored-Parameters,X-Request-Id,X-Total-Count',
+        'Allow,Content-Disposition,ETag,Link,Preference-Applied,Retry-After,Server-Timing,WWW-Authenticate,X-Content-Type-Options,X-Error-Code,X-Ignored-Parameters,X-Request-Id,X-Total-Count',
       );
     }
   });
