@@ -25,6 +25,8 @@ export interface Summary {
  * The time zone is set for this statement, in a condition that Postgres evaluates before the scan. `at time zone` would read
  * some names, such as `CET`, as abbreviations without daylight-saving time.
  *
+ * In zones west of UTC, the first response that can be stored is on the last day of the year 0 (ISO 8601), for which `to_char` writes 0001.
+ *
  * @param timeZone a name in `pg_timezone_names`
  */
 export function summaryQuery(selection: Selection, timeZone: string, options: LeftOutOptions = {}): Query {
@@ -44,7 +46,7 @@ export function summaryQuery(selection: Selection, timeZone: string, options: Le
       where ${where.join(' and ')}
       group by 1, 2
     )
-    select to_char(day, 'YYYY-MM-DD'), responses, participants, ${isoTimestamp('first')}, ${isoTimestamp('last')}, left_out
+    select case when day < '0001-01-01' then '0000-12-31' else to_char(day, 'YYYY-MM-DD') end, responses, participants, ${isoTimestamp('first')}, ${isoTimestamp('last')}, left_out
     from (
       select null::date as day, coalesce(sum(responses), 0) as responses,
         (select count(*) from (select from answered group by userid) participant) as participants,

@@ -187,6 +187,13 @@ describe('a summary', () => {
     expect(JSON.parse(text)).toMatchObject({ responses: 144, days: [{ day: '2026-06-30', responses: 144 }] });
   });
 
+  test('has the day before the year 1, west of UTC', async () => {
+    const first = await createSurvey(await createAccount());
+    await addResponses(first, [{ timestamp: '0001-01-01T00:00:00Z' }, { timestamp: '0001-12-31T12:00:00Z' }]);
+    const { text } = await summary(first, { timezone: 'Pacific/Honolulu' });
+    expect(JSON.parse(text)).toMatchObject({ days: [{ day: '0000-12-31' }, { day: '0001-12-31' }] });
+  });
+
   test('has zeros, nulls and no days if nothing matches', async () => {
     for (const parameters of [{ since: '2030-01-01' }, { shortcode: 'none' }, { userid: 'nobody', timezone: 'CET' }]) {
       const { status, text } = await summary(survey, parameters);
