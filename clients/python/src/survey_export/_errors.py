@@ -12,15 +12,11 @@ class SurveyExportError(Exception):
         request_id: the response's X-Request-Id. Quote it when you report a problem.
     """
 
+    _retry_after: float | None = None  # the seconds of the response's Retry-After
+
     def __init__(
-        self,
-        message: str,
-        *,
-        status: int | None = None,
-        code: str | None = None,
-        request_id: str | None = None,
+        self, message: str, *, status: int | None = None, code: str | None = None, request_id: str | None = None
     ) -> None:
-        """Store the message and what the response's headers have."""
         super().__init__(message)
         self.status = status
         self.code = code

@@ -6,7 +6,7 @@ import random
 import time
 import zlib
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date, datetime
 from email.utils import parsedate_to_datetime
 from importlib.metadata import version
@@ -31,10 +31,9 @@ class Http:
     """Sends requests with the key. The key is in no attribute that a repr or a traceback shows."""
 
     def __init__(self, url: str, key: str) -> None:
-        """Check the URL and the key, and open no connection yet."""
         # httpx would quote a key with a line break or an umlaut in its error message.
-        if not key or not all("!" <= character <= "~" for character in key):
-            raise ValueError("the key is empty or has a character that no key has")
+        if not all("!" <= character <= "~" for character in key):
+            raise ValueError("the key has a character that no key has")
         headers = {
             "Authorization": f"Bearer {key}",
             "Accept-Encoding": "gzip",
@@ -54,21 +53,28 @@ class Http:
         self.url = url.rstrip("/").removesuffix("/api/v1")
 
     def close(self) -> None:
-        """Close the connections."""
         self._client.close()
 
     @contextmanager
     def open(
         self, path: str, parameters: Mapping[str, Parameter], headers: Mapping[str, str] | None = None
     ) -> Generator[httpx.Response]:
-        """Yield the response, whose body has not been read. Its status is 2xx or 304."""
-        response = self._send(path, parameters, headers)
+        """Yield the response, whose body has not been read. Its status is 2xx or 304. Nothing is tried again."""
+        url = f"{self.url}/api/v1{path}?{urlencode(query(parameters), quote_via=quote)}"
+        response: httpx.Response | None = None
         try:
-            yield response
+            with self._client.stream("GET", url, headers=headers) as response:
+                is_web_page = response.headers.get("Content-Type", "").startswith("text/html")
+                if (not response.is_success or is_web_page) and response.status_code != httpx.codes.NOT_MODIFIED:
+                    raise _service_error(response)
+                yield response
+        except httpx.InvalidURL as error:
+            raise ValueError(f"the parameters do not fit into a URL: {error}") from None
         except httpx.TransportError as error:
-            raise _failure(TransferError, f"the transfer of {path} broke: {_reason(error)}", response) from None
-        finally:
-            response.close()
+            reason = str(error) or type(error).__name__
+            if response is None:
+                raise TransferError(f"cannot reach {self.url}: {reason}") from None
+            raise _failure(TransferError, f"the transfer of {path} broke: {reason}", response) from None
 
     def use(
         self,
@@ -77,66 +83,34 @@ class Http:
         function: Callable[[httpx.Response], Result],
         headers: Mapping[str, str] | None = None,
     ) -> Result:
-        """Return what the function makes of a response. It is called again, with a new one, if the transfer breaks.
-
-        Raises:
-            ServiceError: the service responded with an error.
-            TransferError: the service cannot be reached, or every transfer broke.
-        """
+        """Return what the function makes of a response. It is called again, with a new one, if the transfer breaks."""
         retries = Retries()
         while True:
             try:
                 with self.open(path, parameters, headers) as response:
                     return function(response)
-            except TransferError as error:
-                if error.status is None:  # no response, after retries
-                    raise
-                failure = error
-            retries.wait(failure)
+            except (ServiceError, TransferError) as error:
+                retries.wait(error)
 
     def json(self, path: str, parameters: Mapping[str, Parameter], read: Callable[[Any], Result]) -> Result:
         """Return what `read` makes of a response's JSON. See `parsed`."""
         return self.use(path, parameters, lambda response: parsed(response, read))
 
-    def _send(
-        self, path: str, parameters: Mapping[str, Parameter], headers: Mapping[str, str] | None
-    ) -> httpx.Response:
-        url = f"{self.url}/api/v1{path}?{urlencode(query(parameters), quote_via=quote)}"
-        try:
-            request = self._client.build_request("GET", url, headers=headers)
-        except httpx.InvalidURL as error:
-            raise ValueError(f"the parameters do not fit into a URL: {error}") from None
-        retries = Retries()
-        while True:
-            failure: ServiceError | TransferError
-            seconds = None
-            try:
-                response = self._client.send(request, stream=True)
-                is_web_page = response.headers.get("Content-Type", "").startswith("text/html")
-                if (response.is_success and not is_web_page) or response.status_code == httpx.codes.NOT_MODIFIED:
-                    return response
-                failure = _service_error(response)
-                if response.status_code not in (429, 503):
-                    raise failure
-                seconds = _retry_after(response)
-            except httpx.TransportError as error:
-                failure = TransferError(f"cannot reach {self.url}: {_reason(error)}")
-            retries.wait(failure, seconds)
-
 
 class Retries:
-    """Waits before something is tried again, or raises the failure if that was the last attempt."""
+    """Waits before something is tried again: seven attempts, without a wait that the service requests 31 seconds."""
 
     def __init__(self) -> None:
-        """Allow seven attempts."""
         self._failures = 0
 
-    def wait(self, failure: ServiceError | TransferError, seconds: float | None = None) -> None:
-        """Wait as long as the service requests, or else longer after each failure: 31 seconds in total."""
+    def wait(self, failure: ServiceError | TransferError) -> None:
+        """Wait, or raise the failure if that was the last attempt, or if another one would have the same result."""
         self._failures += 1
+        seconds = failure._retry_after
         if seconds is None:
             seconds = 2.0 ** (self._failures - 2) * random.uniform(0.8, 1.0)
-        if self._failures == ATTEMPTS or seconds > LONGEST_WAIT:
+        is_final = isinstance(failure, ServiceError) and failure.status not in (429, 503)
+        if is_final or self._failures == ATTEMPTS or seconds > LONGEST_WAIT:
             raise failure
         time.sleep(seconds)
 
@@ -145,9 +119,7 @@ def query(parameters: Mapping[str, Parameter]) -> list[tuple[str, str]]:
     """Return the parameters as the service reads them."""
     pairs = []
     for name, parameter in parameters.items():
-        values: list[Value] = (
-            [parameter] if parameter is None or isinstance(parameter, str | int | date) else list(parameter)
-        )
+        values = [parameter] if isinstance(parameter, str | int | date | None) else parameter
         pairs += [(name, _text(name, value)) for value in values if value is not None]
     return pairs
 
@@ -166,17 +138,14 @@ def pieces(response: httpx.Response) -> Iterator[bytes]:
         yield from response.iter_raw()
         return
     decompressor = zlib.decompressobj(wbits=31)
-    damage = None
-    for compressed in response.iter_raw():
-        try:
-            piece = decompressor.decompress(compressed)
-        except zlib.error as error:
-            damage = str(error)
-            break
-        if piece:
-            yield piece
-    if damage is not None or not decompressor.eof:
-        raise _failure(TransferError, f"the transfer broke: {damage or 'it ends early'}", response)
+    damage = "it ends early"
+    try:
+        for compressed in response.iter_raw():
+            yield decompressor.decompress(compressed)
+    except zlib.error as error:
+        damage = str(error)
+    if not decompressor.eof:
+        raise _failure(TransferError, f"the transfer broke: {damage}", response)
 
 
 def parsed(response: httpx.Response, read: Callable[[Any], Result]) -> Result:
@@ -200,16 +169,14 @@ def parsed(response: httpx.Response, read: Callable[[Any], Result]) -> Result:
 def _service_error(response: httpx.Response) -> ServiceError:
     """Return the error that a response is, whether it comes from the service or from a proxy."""
     message = ""
-    try:
+    with suppress(httpx.TransportError, TransferError, ValueError, LookupError, TypeError):
         message = loads(b"".join(pieces(response)))["error"]["message"]
-    except (httpx.TransportError, TransferError, ValueError, LookupError, TypeError):
-        pass
-    finally:
-        response.close()
     is_empty = response.headers.get("X-Error-Code") == "no_responses"
     kind = NoResponsesError if is_empty else ServiceError
     default = f"HTTP status {response.status_code}, and no message of the service: check its URL"
-    return _failure(kind, str(message or default), response)
+    failure = _failure(kind, str(message or default), response)
+    failure._retry_after = _retry_after(response)
+    return failure
 
 
 def _failure(kind: type[Failure], message: str, response: httpx.Response) -> Failure:
@@ -229,7 +196,3 @@ def _retry_after(response: httpx.Response) -> float | None:
         return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
     except ValueError:
         return None
-
-
-def _reason(error: Exception) -> str:
-    return str(error) or type(error).__name__

@@ -7,7 +7,7 @@ from typing import IO
 
 import httpx
 
-from ._errors import SurveyExportError, TransferError
+from ._errors import ServiceError, SurveyExportError, TransferError
 from ._http import Http, Retries, pieces
 from ._models import Parameter
 from ._records import CSV, Format, blocks, csv_records, last_record
@@ -22,7 +22,6 @@ class Transfer:
     """
 
     def __init__(self, http: Http, kind: Format, parameters: Mapping[str, Parameter], after: str | None = None) -> None:
-        """Send no request yet."""
         self._http = http
         self._kind = kind
         self._parameters = parameters
@@ -42,27 +41,21 @@ class Transfer:
         while True:
             before = self.done
             try:
-                yield from self._request()
+                with self._http.open(self._kind.path, dict(**self._parameters, after=self._after)) as response:
+                    if "count" in self._parameters:
+                        count = response.headers.get("X-Total-Count", "")
+                        if not count.isdecimal():
+                            raise SurveyExportError(f"{self._http.url} returned a file without its number of responses")
+                        self.expected = self.done + int(count)
+                    yield from self.read(pieces(response))
                 if self.expected is None or self.done >= self.expected:
                     return
                 # A proxy shortened the file, or responses have been deleted. The next request counts what is left.
-                failure = TransferError(f"the file has {self.done} of {self.expected} responses", status=200)
-            except TransferError as error:
-                if error.status is None:  # no response, after retries
-                    raise
-                failure = error
-            if self.done > before:
-                retries = Retries()
-            retries.wait(failure)
-
-    def _request(self) -> Iterator[bytes]:
-        with self._http.open(self._kind.path, dict(**self._parameters, after=self._after)) as response:
-            if "count" in self._parameters:
-                count = response.headers.get("X-Total-Count", "")
-                if not count.isdecimal():
-                    raise SurveyExportError(f"{self._http.url} returned a file without its number of responses")
-                self.expected = self.done + int(count)
-            yield from self.read(pieces(response))
+                raise TransferError(f"the file has {self.done} of {self.expected} responses", status=200)
+            except (ServiceError, TransferError) as error:
+                if self.done > before:
+                    retries = Retries()
+                retries.wait(error)
 
     def read(self, file: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the header, unless it has been there, and the blocks of a file that continues this one.
