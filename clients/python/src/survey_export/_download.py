@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -68,11 +69,9 @@ def _resume(http: Http, kind: Format, parameters: Mapping[str, Parameter], file:
     transfer = Transfer(http, kind, dict(**parameters, count=True))
     file.seek(0)
     end = 0
-    try:
+    with suppress(TransferError):  # of the record that was being written when the program was stopped
         for block in transfer.read(iter(lambda: file.read(65536), b"")):
             end += len(block)
-    except TransferError:
-        pass  # the record that was being written when the program was stopped
     file.truncate(end)
 
     for block in transfer.blocks():

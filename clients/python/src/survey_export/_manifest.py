@@ -29,14 +29,10 @@ class FileRecord:
         return cls(digest, status.st_size, _sha256(path), status.st_mtime_ns)
 
     def matches(self, path: Path) -> bool:
-        """Return whether the file has not been changed since."""
-        try:
-            status = path.stat()
-        except FileNotFoundError:
+        """Return whether the file is there and has not been changed since."""
+        if not path.exists() or path.stat().st_size != self.size:
             return False
-        if status.st_size != self.size:
-            return False
-        return status.st_mtime_ns == self.mtime_ns or _sha256(path) == self.sha256
+        return path.stat().st_mtime_ns == self.mtime_ns or _sha256(path) == self.sha256
 
 
 @dataclass
