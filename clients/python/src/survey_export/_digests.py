@@ -16,53 +16,40 @@ _FORM_COLUMNS = ["surveyid", "shortcode", "survey_name", "version", "survey_crea
 _SURVEYID = RESPONSE_COLUMNS.index("surveyid")
 
 
-class _Sum:
-    """A sum of hashes, which does not depend on their order."""
+def read_forms(path: Path) -> tuple[str, dict[bytes | None, bytes | None]]:
+    """Return the digest of the form data in a file, and its shortcodes by surveyid."""
+    with path.open("rb") as file:
+        versions = [*_records(path, file, _FORM_COLUMNS)]
+    return _digest(versions), {version[0]: version[1] for version in versions}
 
-    def __init__(self) -> None:
-        self._first = self._last = 0
 
-    def add(self, values: Iterable[bytes | None]) -> None:
-        text = b"".join([b"~" if value is None else b"%d:%b" % (len(value), value) for value in values])
-        md5 = hashlib.md5(text, usedforsecurity=False).digest()
-        self._first += int.from_bytes(md5[:8], "big")
-        self._last += int.from_bytes(md5[8:], "big")
+def digest_of(path: Path, shortcodes: Mapping[bytes | None, bytes | None]) -> str:
+    """Return the digest of the responses in a gzipped file.
 
-    def __str__(self) -> str:
-        return f"{self._first % 2**64:016x}{self._last % 2**64:016x}"
+    With a response whose form version is not in the form data, it is none that the service returns: every form
+    version has a shortcode.
+    """
+    with cast(IO[bytes], gzip.open(path)) as file:
+        responses = _records(path, file, RESPONSE_COLUMNS)
+        return _digest(
+            [*response[:_SURVEYID], shortcodes.get(response[_SURVEYID]), *response[_SURVEYID:-3], *response[-2:]]
+            for response in responses  # without `ad_id`
+        )
 
 
 def _records(path: Path, file: IO[bytes], columns: list[str]) -> Iterator[list[bytes | None]]:
-    header: bytes | None = None
-    for block in blocks(iter(lambda: file.read(65536), b""), CSV):
-        for record in csv_records(block):
-            if header is None:
-                header = record
-                if header != ",".join(columns).encode() + b"\n":
-                    raise SurveyExportError(f"{path.name} has other columns than this version of survey-export knows")
-            else:
-                yield [value(cell) for cell in cells(record)]
+    records = csv_records(blocks(iter(lambda: file.read(65536), b""), CSV))
+    if next(records, b"") != ",".join(columns).encode() + b"\n":
+        raise SurveyExportError(f"{path.name} has other columns than this version of survey-export knows")
+    for record in records:
+        yield [value(cell) for cell in cells(record)]
 
 
-def read_forms(path: Path) -> tuple[str, dict[bytes | None, bytes | None]]:
-    """Return the digest of the form data in a file, and its shortcodes by surveyid."""
-    total = _Sum()
-    shortcodes = {}
-    with path.open("rb") as file:
-        for version in _records(path, file, _FORM_COLUMNS):
-            total.add(version)
-            shortcodes[version[0]] = version[1]
-    return str(total), shortcodes
-
-
-def digest_of(path: Path, shortcodes: Mapping[bytes | None, bytes | None]) -> str | None:
-    """Return the digest of the responses in a gzipped file, or None if one has an unknown form version."""
-    total = _Sum()
-    with cast(IO[bytes], gzip.open(path)) as file:
-        for response in _records(path, file, RESPONSE_COLUMNS):
-            if response[_SURVEYID] not in shortcodes:
-                return None
-            *head, _ad_id, pageid, translated = response
-            head.insert(_SURVEYID, shortcodes[response[_SURVEYID]])
-            total.add([*head, pageid, translated])
-    return str(total)
+def _digest(records: Iterable[list[bytes | None]]) -> str:
+    first = last = 0
+    for values in records:
+        text = b"".join([b"~" if value is None else b"%d:%b" % (len(value), value) for value in values])
+        md5 = hashlib.md5(text, usedforsecurity=False).digest()
+        first += int.from_bytes(md5[:8], "big")
+        last += int.from_bytes(md5[8:], "big")
+    return f"{first % 2**64:016x}{last % 2**64:016x}"

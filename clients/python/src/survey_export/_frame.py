@@ -48,22 +48,17 @@ def table(survey: Survey, parameters: Mapping[str, Parameter]) -> pandas.DataFra
         with path.open("rb") as file:
             for block in blocks(iter(lambda: file.read(1 << 16), b""), CSV):
                 values = cells(block)
-                columns = columns or [[] for _ in cells(next(csv_records(block)))]
+                columns = columns or [[] for _ in cells(next(csv_records([block])))]
                 if len(shared) > MOST_SHARED_TEXTS:
                     shared.clear()
                 for cell in set(values) - shared.keys():
-                    shared[cell] = text_of(cell)
+                    content = value(cell)
+                    shared[cell] = None if content is None else content.decode()
                 for position, column in enumerate(columns):
                     column.extend(map(shared.__getitem__, values[position :: len(columns)]))
     names = [column.pop(0) for column in columns]
     texts = {position: pandas.array(column, dtype="string") for position, column in enumerate(columns)}
     return pandas.DataFrame(texts).set_axis(names, axis="columns")  # several columns can have the same name
-
-
-def text_of(cell: bytes) -> str | None:
-    """Return the text of a cell of CSV, or None for a null."""
-    content = value(cell)
-    return None if content is None else content.decode()
 
 
 def require(module: str, extra: str) -> Any:

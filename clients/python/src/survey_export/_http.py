@@ -59,13 +59,13 @@ class Http:
     def open(
         self, path: str, parameters: Mapping[str, Parameter], headers: Mapping[str, str] | None = None
     ) -> Generator[httpx.Response]:
-        """Yield the response, whose body has not been read. Its status is 2xx or 304. Nothing is tried again."""
+        """Yield the response, whose body has not been read. Its status is 2xx. Nothing is tried again."""
         url = f"{self.url}/api/v1{path}?{urlencode(query(parameters), quote_via=quote)}"
         response: httpx.Response | None = None
         try:
             with self._client.stream("GET", url, headers=headers) as response:
                 is_web_page = response.headers.get("Content-Type", "").startswith("text/html")
-                if (not response.is_success or is_web_page) and response.status_code != httpx.codes.NOT_MODIFIED:
+                if not response.is_success or is_web_page:
                     raise _service_error(response)
                 yield response
         except httpx.InvalidURL as error:

@@ -6,15 +6,12 @@ import itertools
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
-
 from ._digests import VERSION, digest_of, read_forms
-from ._errors import MirrorChangingError, MirrorError, NoResponsesError, SurveyExportError
+from ._errors import MirrorChangingError, MirrorError, NoResponsesError, ServiceError, SurveyExportError
 from ._files import open_gzip, put
 from ._http import Http, parsed, query
 from ._lock import open_locked
@@ -27,7 +24,7 @@ ROUNDS = 5
 FILTERS = ("since", "until", "question_ref", "shortcode", "userid")
 
 _LENGTHS = {"day": len("2026-03-01"), "hour": len("2026-03-01T05"), "month": len("2026-03")}
-_INTERVAL_FILE = re.compile(r"\d{4,}-\d\d(-\d\d(T\d\d)?)?\.csv\.gz")
+_INTERVAL_FILE = re.compile(r"\d{4}-\d\d(-\d\d(T\d\d)?)?\.csv\.gz")
 _START = re.compile(r"\d{4}-\d\d-\d\dT\d\d:00:00\.000Z", re.ASCII)
 _CELL = rb'(?:(?:[^",\n]*|"[^"]*(?:""[^"]*)*"),)'
 _TIMESTAMP = re.compile(_CELL + b"{%d}([^,]*)" % RESPONSE_COLUMNS.index("timestamp"))
@@ -74,9 +71,9 @@ class _Run:
         self._manifest.load(self._path_of_manifest)
 
     def run(self) -> Changes:
-        etag = self._manifest.etag if self._check_files() else None
+        self._check_files()
         try:
-            return self._rounds(etag)
+            return self._rounds()
         except NoResponsesError:
             self._check_account()
             names = self._http.json("/surveys", {}, lambda body: [version["survey_name"] for version in body])
@@ -87,17 +84,21 @@ class _Run:
         finally:
             shutil.rmtree(self._new, ignore_errors=True)
 
-    def _rounds(self, etag: str | None) -> Changes:
-        digests = self._request_digests(etag)
-        if digests is None:
-            return Changes((), (), ())
+    def _rounds(self) -> Changes:
+        etag = self._manifest.etag
+        try:
+            digests = self._request_digests({"If-None-Match": etag} if etag else {})
+        except ServiceError as error:
+            if error.status == 304 and etag:
+                return Changes((), (), ())
+            raise
         self._check_account()
         for _ in range(ROUNDS):
             is_verified = self._round(digests)
             if is_verified:
-                self._update_codebook()
-            before, digests = digests, self._request_digests(None)
-            assert digests is not None  # nothing but If-None-Match gets 304
+                codebook = self._fetch("/responses/questions", _CODEBOOK, self._parameters(format="csv"))
+                self._install({_CODEBOOK: FileRecord.of(codebook, None)}, [])
+            before, digests = digests, self._request_digests({})
             if is_verified and digests == before:
                 completed = {digests.starts[name]: digest for name, digest in digests.files.items()}
                 return self._complete(completed, digests.etag)
@@ -105,21 +106,21 @@ class _Run:
             f"{self._folder} is not up to date: the survey changed in each of {ROUNDS} rounds; what is verified stays"
         )
 
-    def _check_files(self) -> bool:
-        """Forget the files that were changed. Return whether the folder is exactly what the manifest describes."""
-        files = self._manifest.files
-        changed = [name for name, record in files.items() if not record.matches(self._folder / name)]
-        for name in changed:
-            del files[name]
-        for path in self._folder.glob("responses/*.csv.gz"):
-            if not _INTERVAL_FILE.fullmatch(path.name):
-                raise MirrorError(f"{path} is not part of the mirror, but looks like it: remove it")
-        unknown = set(self._interval_files()) - files.keys()
-        return not changed and not unknown
+    def _check_files(self) -> None:
+        """Forget files that were changed, and the ETag unless the folder is exactly what the manifest describes."""
+        files = self._manifest.files if self._manifest.version == VERSION else {}
+        unchanged = {name: record for name, record in files.items() if record.matches(self._folder / name)}
+        if self._manifest.files.keys() | self._interval_files() != unchanged.keys():
+            self._manifest.etag = None
+        self._manifest.files = unchanged
+        self._manifest.version = VERSION
 
     def _interval_files(self) -> list[str]:
-        paths = (self._folder / "responses").glob("*.csv.gz")
-        return [f"responses/{path.name}" for path in paths if _INTERVAL_FILE.fullmatch(path.name)]
+        paths = [*(self._folder / "responses").glob("*.csv.gz")]
+        for path in paths:
+            if not _INTERVAL_FILE.fullmatch(path.name):
+                raise MirrorError(f"{path} is not part of the mirror, but looks like it: remove it")
+        return [f"responses/{path.name}" for path in paths]
 
     def _name_of(self, timestamp: str) -> str:
         return f"responses/{timestamp[: self._length]}.csv.gz"
@@ -127,17 +128,13 @@ class _Run:
     def _parameters(self, **more: Parameter) -> dict[str, Parameter]:
         return {"survey": self._manifest.survey, **self._filters, **more}
 
-    def _request_digests(self, etag: str | None) -> _Digests | None:
-        """Return the digests, or None if they are those that had the ETag."""
-        headers = {"If-None-Match": etag} if etag else None
-        parameters = self._parameters(interval=self._manifest.interval)
-
-        def digests(response: httpx.Response) -> _Digests | None:
-            if response.status_code == httpx.codes.NOT_MODIFIED and etag:
-                return None
-            return parsed(response, lambda body: self._digests(body, response.headers.get("ETag")))
-
-        return self._http.use("/responses/digests", parameters, digests, headers)
+    def _request_digests(self, headers: Mapping[str, str]) -> _Digests:
+        return self._http.use(
+            "/responses/digests",
+            self._parameters(interval=self._manifest.interval),
+            lambda response: parsed(response, lambda body: self._digests(body, response.headers.get("ETag"))),
+            headers,
+        )
 
     def _digests(self, body: dict[str, Any], etag: str | None) -> _Digests:
         if body["version"] != VERSION:
@@ -160,13 +157,10 @@ class _Run:
         """Download, verify and install what differs. Return whether every digest is now that of a file."""
         shutil.rmtree(self._new, ignore_errors=True)
         (self._new / "responses").mkdir(parents=True)
-        if self._manifest.version != VERSION:
-            self._manifest.files.clear()
-            self._manifest.version = VERSION
 
         form_data = self._folder / _FORM_DATA
         if self._digest_of(_FORM_DATA) != digests.forms:
-            form_data = self._fetch("/responses/form-data", _FORM_DATA, survey=self._manifest.survey)
+            form_data = self._fetch("/responses/form-data", _FORM_DATA, {"survey": self._manifest.survey})
         forms, shortcodes = read_forms(form_data)
         if forms != digests.forms:
             return False
@@ -174,6 +168,8 @@ class _Run:
 
         wanted = {name for name, digest in digests.files.items() if self._digest_of(name) != digest}
         gone = [name for name in self._interval_files() if name not in digests.files]
+        for name in (*wanted, *gone):  # with this form data, their digests may be others than the manifest's
+            self._manifest.files.pop(name, None)
         try:
             for bounds in self._bounds(digests, wanted):
                 for name in self._download(bounds, wanted):
@@ -182,12 +178,9 @@ class _Run:
                         verified[name] = FileRecord.of(self._new / name, digest)
                         self._replaced.add(digests.starts[name])
         finally:  # what is verified stays, however the round ends
-            for name in (*wanted, *gone):  # their digests may not be those that their files have with this form data
-                self._manifest.files.pop(name, None)
-            self._install(verified, [])
-        is_verified = wanted <= verified.keys()
-        if is_verified:  # otherwise, a response may have moved to an interval that has not been downloaded
-            self._install({}, gone)
+            is_verified = wanted <= verified.keys()
+            # A response of an interval that is gone may have moved to one that is not verified.
+            self._install(verified, gone if is_verified else [])
         return is_verified
 
     def _digest_of(self, name: str) -> str | None:
@@ -196,58 +189,38 @@ class _Run:
 
     def _bounds(self, digests: _Digests, wanted: set[str]) -> Iterator[dict[str, Parameter]]:
         """Yield `since` and `until` of a request for each group of wanted intervals without another between them."""
-        names = list(digests.files)
-        for is_wanted, group in itertools.groupby(range(len(names)), lambda position: names[position] in wanted):
-            if not is_wanted:
-                continue
-            first, *_, last = [*group] * 2
-            bounds: dict[str, Parameter] = {}
-            if first > 0 or "since" not in self._filters:
-                bounds["since"] = digests.starts[names[first]]
-            if last + 1 < len(names):
-                bounds["until"] = digests.starts[names[last + 1]]
-            yield bounds
+        starts: list[Parameter] = [*digests.starts.values(), self._filters.get("until")]
+        starts[0] = self._filters.get("since", starts[0])
+        intervals = zip(digests.files, starts, starts[1:], strict=False)
+        for is_wanted, group in itertools.groupby(intervals, lambda interval: interval[0] in wanted):
+            neighbours = [*group]
+            if is_wanted:
+                yield {"since": neighbours[0][1], "until": neighbours[-1][2]}
 
     def _download(self, bounds: Mapping[str, Parameter], wanted: set[str]) -> Iterator[str]:
         """Write one file for each wanted interval within the bounds, and yield its name when it is complete."""
         blocks = Transfer(self._http, CSV, self._parameters(**bounds)).blocks()
         header = next(blocks)
-        name = ""
-        with ExitStack() as open_file:
-            for block in blocks:
-                for other, records in itertools.groupby(csv_records(block), self._name_for):
-                    if other != name:
-                        open_file.close()
-                        if name in wanted:
-                            yield name
-                        name = other
-                        if (self._new / name).exists():
-                            raise SurveyExportError("the service returned responses that are not in the order of time")
-                        if name in wanted:
-                            file = open_file.enter_context(open_gzip(self._new / name))
-                            file.write(header)
-                    if name in wanted:  # a response in another interval is new: it is in the next digests
-                        file.write(b"".join(records))
-        if name in wanted:
-            yield name
+        for name, records in itertools.groupby(csv_records(blocks), self._name_for):
+            # A response in another interval is new: it is in the next digests. No file is written twice.
+            if name in wanted and not (self._new / name).exists():
+                with open_gzip(self._new / name) as file:
+                    file.write(header)
+                    file.writelines(records)
+                yield name
 
     def _name_for(self, record: bytes) -> str:
         timestamp = _TIMESTAMP.match(record)
         return self._name_of(timestamp[1].decode()) if timestamp else ""
 
-    def _fetch(self, path: str, name: str, **parameters: Parameter) -> Path:
+    def _fetch(self, path: str, name: str, parameters: Mapping[str, Parameter]) -> Path:
         target = self._new / name
         with target.open("wb") as file:
             fetch(self._http, path, parameters, file, is_csv=True)
         return target
 
-    def _update_codebook(self) -> None:
-        path = self._fetch("/responses/questions", _CODEBOOK, **self._parameters(format="csv"))
-        self._install({_CODEBOOK: FileRecord.of(path, None)}, [])
-
     def _install(self, files: Mapping[str, FileRecord], gone: Iterable[str]) -> None:
         """Move verified files into the folder, and delete others, so that no manifest ever describes another file."""
-        gone = [*gone]
         if not files and not gone:
             return
         self._manifest.etag = None

@@ -95,14 +95,9 @@ def blocks(pieces: Iterable[bytes], kind: Format) -> Iterator[bytes]:
         raise TransferError("the file ends within a record", status=200)
 
 
-def last_record(block: bytes, kind: Format) -> bytes:
-    """Return a block's last record."""
-    return block[kind.end(block, len(block) - 1) :]
-
-
-def csv_records(block: bytes) -> Iterator[bytes]:
-    """Yield the records of a block of CSV."""
-    return (match.group() for match in _RECORD.finditer(block))
+def csv_records(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the records of blocks of CSV."""
+    return (match.group() for block in blocks for match in _RECORD.finditer(block))
 
 
 def cells(record: bytes) -> list[bytes]:

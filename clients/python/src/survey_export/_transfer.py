@@ -10,7 +10,7 @@ import httpx
 from ._errors import ServiceError, SurveyExportError, TransferError
 from ._http import Http, Retries, pieces
 from ._models import Parameter
-from ._records import CSV, Format, blocks, csv_records, last_record
+from ._records import CSV, Format, blocks, csv_records
 
 
 class Transfer:
@@ -67,14 +67,14 @@ class Transfer:
         for block in blocks(file, self._kind):
             if header_comes:
                 header_comes = False
-                header = next(csv_records(block))
+                header = next(csv_records([block]))
                 self._kind.cursor(header)  # raises an error unless it has the cells of a response
                 if not self._has_header:
                     self._has_header = True
                     yield header
                 block = block[len(header) :]
             if block:
-                self._after = self._kind.cursor(last_record(block, self._kind))
+                self._after = self._kind.cursor(block[self._kind.end(block, len(block) - 1) :])  # of the last record
                 self.done += self._kind.count(block)
                 yield block
         if header_comes:
