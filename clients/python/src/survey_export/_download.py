@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import IO
 
 from ._errors import SurveyExportError, TransferError
-from ._files import open_gzip, put
+from ._files import open_gzip, open_locked, put
 from ._http import Http, query
-from ._lock import open_locked
 from ._models import Parameter
 from ._records import CSV, NDJSON, Format
 from ._transfer import Transfer, fetch

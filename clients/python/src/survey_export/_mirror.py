@@ -12,9 +12,8 @@ from typing import Any
 
 from ._digests import VERSION, digest_of, read_forms
 from ._errors import MirrorChangingError, MirrorError, NoResponsesError, ServiceError, SurveyExportError
-from ._files import open_gzip, put
+from ._files import open_gzip, open_locked, put
 from ._http import Http, parsed, query
-from ._lock import open_locked
 from ._manifest import FileRecord, Manifest
 from ._models import Changes, Parameter
 from ._records import CSV, RESPONSE_COLUMNS, csv_records
@@ -241,12 +240,9 @@ class _Run:
         self._manifest.completed = digests
         self._manifest.etag = etag
         self._manifest.save(self._path_of_manifest)
+        differing = self._replaced | {start for start in digests if digests[start] != before.get(start)}
         return Changes(
             added=tuple(start for start in digests if start not in before),
-            changed=tuple(
-                start
-                for start in digests
-                if start in before and (digests[start] != before[start] or start in self._replaced)
-            ),
+            changed=tuple(start for start in digests if start in before and start in differing),
             removed=tuple(start for start in before if start not in digests),
         )
