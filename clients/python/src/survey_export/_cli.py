@@ -9,12 +9,14 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from ._client import Client
 from ._errors import SurveyExportError
 from ._models import Parameter
-from ._survey import Survey
+
+_Output: TypeAlias = tuple[Any, list[str]]
+"""What a command prints with `--json`, and the lines that it prints without."""
 
 _FILTERS = {
     "since": "responses at this time or later, such as 2026-03-01",
@@ -43,18 +45,17 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         with Client(options.url) as client:
-            options.run(client, options)
+            value, lines = options.run(client, options)
+        for line in [json.dumps(value, ensure_ascii=False)] if options.json else lines:
+            print(line)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return _failed("interrupted; the next run continues")
     except SurveyExportError as error:
-        request = f" (request {error.request_id})" if error.request_id else ""
-        return _failed(f"{error}{request}")
-    except OSError as error:
+        return _failed(f"{error} (request {error.request_id})" if error.request_id else str(error))
+    except (OSError, ValueError) as error:
         # If stdout is full, what it still holds would fail again when Python exits, with status 120.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _failed(str(error))
-    except ValueError as error:
         return _failed(str(error))
     return 0
 
@@ -76,17 +77,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="surveys | download | mirror | codebook")
 
-    def add(name: str, run: Callable[..., None], about: str, *names: str, **parameters: str) -> Any:
+    def add(name: str, run: Callable[..., _Output], about: str, *names: str, **parameters: str) -> Any:
         command = commands.add_parser(name, help=about, description=about)
         for argument in names:
             command.add_argument(argument)
         for parameter, meaning in parameters.items():
-            command.add_argument(
-                f"--{parameter.replace('_', '-')}",
-                action="append",
-                help=meaning,
-                dest=f"parameter_{parameter}",
-            )
+            command.add_argument(f"--{parameter.replace('_', '-')}", action="append", help=meaning)
         command.add_argument("--json", action="store_true", help="print JSON")
         command.set_defaults(run=run)
         return command
@@ -100,47 +96,28 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _parameters(options: argparse.Namespace) -> dict[str, Parameter]:
-    prefix = "parameter_"
-    given = vars(options).items()
-    return {name.removeprefix(prefix): texts for name, texts in given if name.startswith(prefix) and texts}
+    given = vars(options)
+    return {name: given[name] for name in (*_FILTERS, *_FORMATS) if given.get(name)}
 
 
-def _surveys(client: Client, options: argparse.Namespace) -> None:
+def _surveys(client: Client, _: argparse.Namespace) -> _Output:
     surveys = client.surveys()
-    if options.json:
-        _print_json([asdict(survey) for survey in surveys])
-    else:
-        for survey in surveys:
-            print(survey.name, *(form.shortcode for form in survey.forms), sep="\t")
+    lines = ["\t".join([survey.name, *(form.shortcode for form in survey.forms)]) for survey in surveys]
+    return [asdict(survey) for survey in surveys], lines
 
 
-def _survey(client: Client, options: argparse.Namespace) -> Survey:
-    return client.survey(options.survey)
+def _download(client: Client, options: argparse.Namespace) -> _Output:
+    client.survey(options.survey).download(options.file, progress=None, **_parameters(options))
+    return {"file": options.file, "bytes": Path(options.file).stat().st_size}, []
 
 
-def _download(client: Client, options: argparse.Namespace) -> None:
-    _survey(client, options).download(options.file, progress=None, **_parameters(options))
-    if options.json:
-        _print_json({"file": options.file, "bytes": Path(options.file).stat().st_size})
+def _mirror(client: Client, options: argparse.Namespace) -> _Output:
+    changes = client.survey(options.survey).mirror(options.folder, options.interval, **_parameters(options))
+    counts = [f"{len(starts)} {kind}" for kind, starts in asdict(changes).items()]
+    return asdict(changes), [f"{options.folder}: {', '.join(counts)}"]
 
 
-def _mirror(client: Client, options: argparse.Namespace) -> None:
-    changes = _survey(client, options).mirror(options.folder, options.interval, **_parameters(options))
-    if options.json:
-        _print_json(asdict(changes))
-    else:
-        counts = [f"{len(starts)} {kind}" for kind, starts in asdict(changes).items()]
-        print(f"{options.folder}: {', '.join(counts)}")
-
-
-def _codebook(client: Client, options: argparse.Namespace) -> None:
-    questions = _survey(client, options).codebook(**_parameters(options))
-    if options.json:
-        _print_json([asdict(question) for question in questions])
-    else:
-        for question in questions:
-            print(question.column, question.responses, " ".join(question.question_text.split()), sep="\t")
-
-
-def _print_json(value: Any) -> None:
-    print(json.dumps(value, ensure_ascii=False))
+def _codebook(client: Client, options: argparse.Namespace) -> _Output:
+    questions = client.survey(options.survey).codebook(**_parameters(options))
+    lines = [f"{entry.column}\t{entry.responses}\t{' '.join(entry.question_text.split())}" for entry in questions]
+    return [asdict(question) for question in questions], lines
