@@ -16,7 +16,7 @@ import pytest
 from answers import Answer, Create
 from service import DEMO_SURVEY, KEY, Fault, Proxy
 from survey_export import Client, Survey, SurveyExportError
-from survey_export._labels import Variable, check_texts
+from survey_export._labels import check_texts
 from survey_export._programs import SPSS, STATA, Program, bytes_of, cut_label, unique_names
 
 YES_NO = "Do you?\n- A. Yes\n- B. No"
@@ -159,7 +159,7 @@ def test_names_are_allowed_and_unique(program: Program) -> None:
             assert name[0].isalpha()
             assert program.size(name) <= program.name_limit
             assert not name.endswith(".")
-            assert program.name(name) == name
+            assert program.name_of(name) == name
 
 
 def test_names_that_need_no_change_keep_it() -> None:
@@ -225,7 +225,7 @@ def test_a_nul_character_names_its_column_and_row(program: Program) -> None:
     answers = pandas.Series(["a", pandas.NA, "b\0c"], dtype="string")
     userids = pandas.Series(["1", "2", "007"], dtype="string")
     with pytest.raises(SurveyExportError, match=r"cannot store form\.q in row 3, userid 007: it has a NUL character"):
-        check_texts(Variable("form.q", "form_q", "", {}, answers), userids, program)
+        check_texts("form.q", answers, userids, program)
 
 
 def test_nobody(client: Client, path: Path) -> None:

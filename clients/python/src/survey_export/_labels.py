@@ -17,15 +17,14 @@ from ._programs import SPSS, STATA, Program, bytes_of, cut_label, unique_names
 if TYPE_CHECKING:
     import pandas
 
-    from ._models import Choice, Parameter, Question
+    from ._models import Parameter, Question
     from ._survey import Survey
 
 
-@dataclass
+@dataclass(frozen=True)
 class Variable:
     """A column of the table."""
 
-    column: str
     name: str
     label: str
     choices: dict[str, str]
@@ -41,13 +40,10 @@ def save_stata(survey: Survey, path: Path, parameters: Mapping[str, Parameter]) 
         columns, value_labels, long_texts = {}, {}, []
         for variable in variables:
             # A Stata text has no value labels.
-            numbers = {
-                letter: number
-                for number, capital in enumerate(variable.choices, start=1)
-                for letter in (capital, capital.lower())
-            }
-            if numbers and all(answer in numbers for answer in variable.answers.dropna()):
-                columns[variable.name] = variable.answers.map(numbers, na_action="ignore").astype("Int8")
+            numbers = {letter: number for number, letter in enumerate(variable.choices, start=1)}
+            letters = variable.answers.str.upper()
+            if numbers and letters.dropna().isin([*numbers]).all():
+                columns[variable.name] = letters.map(numbers, na_action="ignore").astype("Int8")
                 value_labels[variable.name] = {numbers[letter]: label for letter, label in variable.choices.items()}
             else:
                 columns[variable.name] = variable.answers.fillna("").astype(object)
@@ -73,8 +69,7 @@ def save_spss(survey: Survey, path: Path, parameters: Mapping[str, Parameter]) -
         value_labels = {}
         for variable in variables:
             used = set(variable.answers)
-            labels = variable.choices.items()
-            small = {letter.lower(): label for letter, label in labels if letter.lower() in used}
+            small = {letter.lower(): label for letter, label in variable.choices.items() if letter.lower() in used}
             value_labels[variable.name] = {**variable.choices, **small}
         pyreadstat.write_sav(
             pandas.DataFrame({variable.name: variable.answers for variable in variables}),
@@ -101,38 +96,30 @@ def replacing(path: Path) -> Iterator[Path]:
 
 def load(survey: Survey, program: Program, parameters: Mapping[str, Parameter]) -> list[Variable]:
     """Download the table and the codebook, and make them fit the program."""
-    answers, labels, questions = load_consistently(survey, parameters)
-    names = unique_names(list(answers.columns), program)
-    first_question = len(answers.columns) - len(questions)
+    wide, labels, questions = load_consistently(survey, parameters)
+    columns = list(wide.columns)
     variables = []
-    for position, (column, name) in enumerate(zip(answers.columns, names, strict=True)):
-        of_column = questions[position - first_question] if position >= first_question else []
-        texts = dict.fromkeys(question.question_text for question in of_column)
+    for position, (column, name) in enumerate(zip(columns, unique_names(columns, program), strict=True)):
+        answers = wide.iloc[:, position]
+        check_texts(column, answers, wide.iloc[:, 0], program)
+        texts = dict.fromkeys(question.question_text for question in questions[position])
         label = " / ".join(texts) if texts else column if name != column else ""
-        choices = choices_of(of_column, answers.iloc[:, position], labels.iloc[:, position])
-        if choices is None:
+        listed = next((question.choices for question in questions[position] if question.choices), ())
+        choices = {choice.value: choice.label for choice in listed}
+        pairs = set(zip(answers.dropna(), labels.iloc[:, position].dropna(), strict=True))
+        if any(choices.get(answer.upper(), label) != label for answer, label in pairs):
             choices = {}
             warnings.warn(f"{column} has no value labels: a letter stands for different choices.", stacklevel=4)
-        variables.append(
-            Variable(
-                column,
-                name,
-                cut_label(label, program.label_limit, program.size),
-                {
-                    letter: cut_label(choice, program.value_labels_limit(len(choices)), bytes_of)
-                    for letter, choice in choices.items()
-                },
-                answers.iloc[:, position],
-            )
-        )
-        check_texts(variables[-1], answers.iloc[:, 0], program)
+        limit = program.value_labels_limit(max(1, len(choices)))
+        choices = {letter: cut_label(choice, limit, bytes_of) for letter, choice in choices.items()}
+        variables.append(Variable(name, cut_label(label, program.label_limit, program.size), choices, answers))
     return variables
 
 
 def load_consistently(
     survey: Survey, parameters: Mapping[str, Parameter]
 ) -> tuple[pandas.DataFrame, pandas.DataFrame, list[list[Question]]]:
-    """Download the table, the same with labels in place of letters, and the questions of its last columns.
+    """Download the table, the same with labels in place of letters, and the questions of each column.
 
     The versions of a form can list different choices, and the codebook has those of one version. The service
     finds an answer's label in the answer's own question text, so the second table shows whether the
@@ -145,51 +132,35 @@ def load_consistently(
             # Without those that arrive from now on. Times have at most six digits after the second.
             newest = max(question.last.removesuffix("Z") for question in codebook)
             selection["until"] = f"{newest.ljust(len('2026-03-01T00:03:43.770047'), '0')}1Z"
-        questions = [[question] for question in codebook]
-        if parameters.get("columns") == "question":
-            by_column: dict[str, list[Question]] = {}
-            for question in codebook:
-                by_column.setdefault(question.column, []).append(question)
-            questions = list(by_column.values())
+        by_column: dict[object, list[Question]] = {}
+        for number, question in enumerate(codebook):
+            column = question.column if parameters.get("columns") == "question" else number
+            by_column.setdefault(column, []).append(question)
 
         answers = table(survey, selection)
         has_choices = any(question.choices for question in codebook)
         labels = table(survey, {**selection, "value": "label"}) if has_choices else answers
-        columns = [of_column[0].column for of_column in questions]
+        columns = [of_column[0].column for of_column in by_column.values()]
+        first_question = len(answers.columns) - len(columns)
+        is_letter = answers.apply(lambda column: column.str.fullmatch("[A-Za-z]").fillna(False))
         if (
-            list(answers.columns[len(answers.columns) - len(columns) :]) == columns
+            list(answers.columns[first_question:]) == columns
             and answers.columns.equals(labels.columns)
-            and answers.where(are_letters(answers), labels).equals(answers)
+            and answers.where(is_letter, labels).equals(answers)
             and answers.isna().equals(labels.isna())
         ):
-            return answers, labels, questions
+            return answers, labels, [*[[]] * first_question, *by_column.values()]
     raise SurveyExportError("The survey's responses were edited during the download, five times: try again later.")
 
 
-def are_letters(answers: pandas.DataFrame) -> pandas.DataFrame:
-    """Return which cells of a table can have a label in place of a letter."""
-    return answers.apply(lambda column: column.str.fullmatch("[A-Za-z]").fillna(False))
-
-
-def choices_of(
-    questions: list[Question], answers: pandas.Series[Any], labels: pandas.Series[Any]
-) -> dict[str, str] | None:
-    """Return the labels of a column's letters, or None if a letter has several."""
-    listed: tuple[Choice, ...] = next((question.choices for question in questions if question.choices), ())
-    choices = {choice.value: choice.label for choice in listed}
-    pairs = set(zip(answers.dropna(), labels.dropna(), strict=True))
-    is_right = all(label == choices[answer.upper()] for answer, label in pairs if answer.upper() in choices)
-    return choices if is_right else None
-
-
-def check_texts(variable: Variable, userids: pandas.Series[Any], program: Program) -> None:
+def check_texts(column: str, answers: pandas.Series[Any], userids: pandas.Series[Any], program: Program) -> None:
     """Raise an error if a text cannot be stored unchanged."""
-    for row, text in enumerate(variable.answers.fillna("")):
+    for row, text in enumerate(answers.fillna("")):
         # A character has at most four bytes.
         too_long = len(text) > program.text_limit // 4 and bytes_of(text) > program.text_limit
         if too_long or "\0" in text:
             problem = f"{bytes_of(text):,} bytes, more than {program.text_limit:,}" if too_long else "a NUL character"
             raise SurveyExportError(
-                f"{program.program} cannot store {variable.column} in row {row + 1}, userid {userids[row]}: "
+                f"{program.program} cannot store {column} in row {row + 1}, userid {userids[row]}: "
                 f"it has {problem}. Filters such as question_ref can leave the question out."
             )

@@ -18,34 +18,16 @@ STATA_RESERVED = re.compile(
 SPSS_RESERVED = re.compile("ALL|AND|BY|EQ|GE|GT|LE|LT|NE|NOT|OR|TO|WITH", re.IGNORECASE)
 
 
-def stata_name(column: str) -> str:
-    """Replace what a Stata name cannot have: it consists of letters, digits and underscores.
-
-    Letters and digits are those of Unicode (`help varname`). Stata allows an underscore at the start, but
-    reserves all such names for itself ([U] 11.3), so names begin with a letter.
-    """
-
-    def is_allowed(character: str) -> bool:
-        # pandas does not accept letters from U+0080 to U+00BF, such as "ª".
-        is_word = character.isalpha() or character.isdecimal()
-        return character == "_" or (is_word and not "\x80" <= character <= "\xbf")
-
-    name = "".join(character if is_allowed(character) else "_" for character in column)
-    return name if name[:1].isalpha() and not STATA_RESERVED.fullmatch(name) else f"v{name}"
+def is_in_stata_name(character: str) -> bool:
+    """Return whether it is a letter or digit of Unicode (`help varname`) that pandas accepts, or an underscore."""
+    # pandas does not accept letters from U+0080 to U+00BF, such as "ª".
+    is_word = character.isalpha() or character.isdecimal()
+    return character == "_" or (is_word and not "\x80" <= character <= "\xbf")
 
 
-def spss_name(column: str) -> str:
-    """Replace what an SPSS name cannot have: it consists of letters, digits, and `._$#@`.
-
-    It begins with a letter, since `@`, `#` and `$` at the start have meanings of their own, and does not end
-    with a period ("Variable Names" in the Command Syntax Reference).
-    """
-
-    def is_allowed(character: str) -> bool:
-        return character in "._$#@" or unicodedata.category(character)[0] in "LMN"
-
-    name = "".join(character if is_allowed(character) else "_" for character in column).rstrip(".")
-    return name if name[:1].isalpha() and not SPSS_RESERVED.fullmatch(name) else f"v{name}"
+def is_in_spss_name(character: str) -> bool:
+    """Return whether it is a letter, a digit, or one of `._$#@`."""
+    return character in "._$#@" or unicodedata.category(character)[0] in "LMN"
 
 
 def without_case(name: str) -> str:
@@ -62,8 +44,9 @@ class Program:
     """What the files of a program can hold."""
 
     program: str
-    name: Callable[[str], str]
-    """The name without what the program does not allow, but not cut."""
+    is_in_name: Callable[[str], bool]
+    """Whether a name can have a character."""
+    reserved: re.Pattern[str]
     same_name: Callable[[str], str]
     """Equal for names that the program takes for the same."""
     size: Callable[[str], int]
@@ -75,21 +58,32 @@ class Program:
     text_limit: int
     """The bytes of a text."""
 
+    def name_of(self, column: str) -> str:
+        """Return the column's name without what the program does not allow, but not cut.
+
+        A name begins with a letter, since both programs give other characters at the start a meaning of their own
+        (Stata: [U] 11.3), and does not end with a period.
+        """
+        name = "".join(character if self.is_in_name(character) else "_" for character in column).rstrip(".")
+        return name if name[:1].isalpha() and not self.reserved.fullmatch(name) else f"v{name}"
+
 
 # https://www.stata.com/manuals/rlimits.pdf: 32 characters in a name, 80 in a variable label, 32,000 bytes in
 # a value label (in pandas, in all labels of a variable together, with a byte after each), and 2,000,000,000
 # bytes in a strL. Names that differ by case are different.
-STATA = Program("Stata", stata_name, str, len, 32, 80, lambda labels: 32_000 // labels - 1, 2_000_000_000)
+STATA = Program(
+    "Stata", is_in_stata_name, STATA_RESERVED, str, len, 32, 80, lambda labels: 32_000 // labels - 1, 2_000_000_000
+)
 
 # SPSS's Command Syntax Reference: 64 bytes in a name ("Variable Names"), 255 in a variable label (256 in
 # newer versions, "VARIABLE LABELS"), 120 in a value label ("VALUE LABELS"), and 32,767 in a text ("String
 # Variable Formats"). Names that differ by case are the same.
-SPSS = Program("SPSS", spss_name, without_case, bytes_of, 64, 255, lambda labels: 120, 32_767)
+SPSS = Program("SPSS", is_in_spss_name, SPSS_RESERVED, without_case, bytes_of, 64, 255, lambda labels: 120, 32_767)
 
 
 def unique_names(columns: list[str], program: Program) -> list[str]:
     """Return a name that the program allows for each column. Equal names get a number."""
-    names = [program.name(column) for column in columns]
+    names = [program.name_of(column) for column in columns]
     taken: set[str] = set()
     numbers: dict[str, int] = {}
     # Columns whose names can stay as they are come first, so that no other column takes their names.
