@@ -30,7 +30,6 @@ class Client:
     """
 
     def __init__(self, url: str, key: str | None = None) -> None:
-        """Remember where the service is. See the class."""
         key = os.environ.get("SURVEY_EXPORT_KEY", "") if key is None else key
         if not key.strip():
             raise ValueError("pass the key, or set the environment variable SURVEY_EXPORT_KEY")
@@ -86,15 +85,12 @@ class Client:
         self._http.close()
 
     def __enter__(self) -> Client:
-        """Return the client itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the connections."""
         self.close()
 
     def __repr__(self) -> str:
-        """Return the URL, without the key."""
         return f"Client({self.url!r})"
 
 

@@ -29,16 +29,19 @@ class Survey:
     and those of the endpoint. Times are texts, dates (midnight UTC) or datetimes with a time zone; lists repeat a
     parameter; an unknown parameter is an error (400), and a datetime without a time zone, or more than 64 KiB of
     parameters, a ValueError.
+
+    Raises:
+        NoResponsesError: there is no such survey, or it has no responses yet.
+        ServiceError: the service responded with another error.
+        TransferError: the service cannot be reached, or transfers break without a new response.
     """
 
     def __init__(self, client: Client, http: Http, name: str) -> None:
-        """Use `Client.survey` instead."""
         self.client = client
         self.name = name
         self._http = http
 
     def __repr__(self) -> str:
-        """Return the URL and the name, without the key."""
         return f"{self.client!r}.survey({self.name!r})"
 
     def rows(self, *, after: str | None = None, **filters: Parameter) -> Iterator[dict[str, Any]]:
@@ -52,10 +55,7 @@ class Survey:
             after: the `token` of a response, to begin with the one that follows it.
             **filters: the responses to select.
 
-        Raises:
-            NoResponsesError: there is no such survey, or it has no responses yet.
-            ServiceError: the service responded with another error.
-            TransferError: the service cannot be reached, or transfers break without a new response.
+        Raises: see `Survey`.
 
         Cost: one request for any number of responses. Memory does not grow with them.
 
@@ -72,10 +72,7 @@ class Survey:
         Args:
             **parameters: filters, and `columns` as for a wide file.
 
-        Raises:
-            NoResponsesError: there is no such survey, or it has no responses yet.
-            ServiceError: the service responded with another error.
-            TransferError: the service cannot be reached, or the transfer broke.
+        Raises: see `Survey`.
 
         Cost: one request, for which the service reads all responses of the selection.
 
@@ -90,10 +87,7 @@ class Survey:
         Args:
             **parameters: filters, `timezone` (such as "Africa/Nairobi"), `repeats` and `require_metadata`.
 
-        Raises:
-            NoResponsesError: there is no such survey, or it has no responses yet.
-            ServiceError: the service responded with another error.
-            TransferError: the service cannot be reached, or the transfer broke.
+        Raises: see `Survey`.
 
         Cost: one request, for which the service reads all responses of the selection.
 
@@ -106,21 +100,18 @@ class Survey:
     def download(self, path: str | os.PathLike[str], *, progress: bool | None = None, **parameters: Parameter) -> None:
         """Download the responses into a file, which gets its name only when it is complete.
 
-        The file's name selects the format: `.csv`, `.ndjson`, each also with `.gz`, or `.xlsx`. Until it is
-        complete, a file ending in `.part` is beside it. If the connection breaks, or the program is stopped and
-        run again, the download resumes after the last complete record of that file; a wide file and a workbook
-        start again. When it ends, the number of responses is compared with the service's count.
+        The file's name selects the format: `.csv`, `.ndjson`, each also with `.gz`, or `.xlsx`. If the connection
+        breaks, or the program is stopped and run again, the download resumes after the last complete record of the
+        `.part` file beside it; a wide file and a workbook start again. When it ends, the number of responses is
+        compared with the service's count.
 
         Args:
             path: the file, which is replaced if it exists.
             progress: whether to show progress on stderr; by default if that is a terminal.
             **parameters: filters, and those of the format, such as `layout`, `value`, `metadata` and `safe`.
 
-        Raises:
+        Raises: see `Survey`, and
             ValueError: the file's name has another ending.
-            NoResponsesError: there is no such survey, or it has no responses yet.
-            ServiceError: the service responded with another error.
-            TransferError: the service cannot be reached, or transfers break without a new response.
             SurveyExportError: another process is downloading this file.
             OSError: the file cannot be written. What has been downloaded stays for the next run.
 
@@ -136,10 +127,7 @@ class Survey:
         download(self._http, account, Path(path), dict(**parameters, survey=self.name), progress=progress)
 
     def mirror(
-        self,
-        folder: str | os.PathLike[str],
-        interval: Literal["day", "hour", "month"] = "day",
-        **filters: Parameter,
+        self, folder: str | os.PathLike[str], interval: Literal["day", "hour", "month"] = "day", **filters: Parameter
     ) -> Changes:
         """Make a folder an exact copy of the survey, late, edited and deleted responses included.
 
@@ -156,13 +144,11 @@ class Survey:
         Returns:
             The intervals that changed since the last run that was completed.
 
-        Raises:
+        Raises: see `Survey`, and
             MirrorError: the folder is the mirror of something else, has a file that the mirror cannot contain,
                 or is used by another process.
             MirrorChangingError: the survey changed in each of five rounds. What is verified stays; run it again.
             NoResponsesError: there is no such survey. Nothing is deleted. (A survey without responses is no error.)
-            ServiceError: the service responded with another error.
-            TransferError: the service cannot be reached, or transfers break without a new response.
             OSError: a file cannot be written.
 
         Cost: one request if nothing changed, for which the service reads all responses of the selection (about 8
@@ -185,11 +171,8 @@ class Survey:
         Args:
             **parameters: filters, and those of a CSV file, such as `layout`, `value` and `metadata`.
 
-        Raises:
+        Raises: see `Survey`, and
             SurveyExportError: pandas is not installed: `pip install "survey-export[pandas]"`.
-            NoResponsesError: there is no such survey, or it has no responses yet.
-            ServiceError: the service responded with another error.
-            TransferError: the service cannot be reached, or the transfer broke.
 
         Cost: `download` to a temporary file, and a request for the codebook. All responses are in memory.
 
@@ -211,13 +194,10 @@ class Survey:
             path: the `.dta` file, which is replaced once the new one is complete.
             **parameters: filters, and those of the wide layout.
 
-        Raises:
+        Raises: see `Survey`, and
             SurveyExportError: pandas or pyreadstat is not installed (`pip install "survey-export[stats]"`); there is
                 no such folder; a text cannot be stored, and the message names its column and row; or responses
                 were edited during each of five downloads.
-            NoResponsesError: there is no such survey, or it has no responses yet.
-            ServiceError: the service responded with another error.
-            TransferError: the service cannot be reached, or the transfer broke.
 
         Cost: the codebook, and the wide file; that twice if a question has choices, since the versions of a form
         can list different ones. All responses are in memory.
@@ -232,22 +212,11 @@ class Survey:
 
         All columns are text, in which a missing answer and an empty one are the same, and spaces at the end are
         lost. Letters that a question's text lists have value labels. Names and labels are as in `save_stata`, within
-        the limits of SPSS.
+        the limits of SPSS, and so are the parameters, errors and cost.
 
         Args:
             path: the `.sav` file, which is replaced once the new one is complete.
             **parameters: filters, and those of the wide layout.
-
-        Raises:
-            SurveyExportError: pandas or pyreadstat is not installed (`pip install "survey-export[stats]"`); there is
-                no such folder; a text cannot be stored, and the message names its column and row; or responses
-                were edited during each of five downloads.
-            NoResponsesError: there is no such survey, or it has no responses yet.
-            ServiceError: the service responded with another error.
-            TransferError: the service cannot be reached, or the transfer broke.
-
-        Cost: the codebook, and the wide file; that twice if a question has choices, since the versions of a form
-        can list different ones. All responses are in memory.
 
         Example:
             >>> survey.save_spss("responses.sav", shortcode="food")
