@@ -22,6 +22,10 @@ class Client:
     Raises:
         ValueError: the URL or the key cannot be one.
 
+    Every method that sends a request raises:
+        ServiceError: the service responded with an error. `status` is 401 if the key is refused.
+        TransferError: the service cannot be reached.
+
     Cost: nothing; the first method that needs the service connects to it.
 
     Example:
@@ -43,9 +47,7 @@ class Client:
     def account(self) -> Account:
         """Return whose key this is, and when it expires.
 
-        Raises:
-            ServiceError: `status` is 401 if the key is refused.
-            TransferError: the service cannot be reached.
+        Raises: ServiceError, TransferError; see `Client`.
 
         Cost: one small request.
 
@@ -58,9 +60,7 @@ class Client:
     def surveys(self) -> list[SurveyInfo]:
         """Return the account's surveys with their forms and versions, ordered by name.
 
-        Raises:
-            ServiceError: `status` is 401 if the key is refused.
-            TransferError: the service cannot be reached.
+        Raises: ServiceError, TransferError; see `Client`.
 
         Cost: one small request.
 

@@ -151,9 +151,7 @@ def pieces(response: httpx.Response) -> Iterator[bytes]:
 def parsed(response: httpx.Response, read: Callable[[Any], Result]) -> Result:
     """Return what `read` makes of a response's JSON.
 
-    Raises:
-        TransferError: it is no JSON, or not all of it.
-        ServiceError: it is not what `read` expects.
+    Raises TransferError if it is no JSON, or not all of it, and ServiceError if it is not what `read` expects.
     """
     try:
         body = loads(b"".join(pieces(response)))

@@ -58,11 +58,7 @@ class Manifest:
     completed: dict[str, str] = field(default_factory=dict)
 
     def load(self, path: Path) -> None:
-        """Take over what a run has written, which must be a mirror of the same.
-
-        Raises:
-            MirrorError: it is a mirror of something else, or no manifest.
-        """
+        """Take over what a run has written. Raises MirrorError unless it is a mirror of the same."""
         try:
             stored = json.loads(path.read_bytes())
             if stored.pop("manifest") != _FORMAT:

@@ -79,11 +79,7 @@ NDJSON = Format(
 
 
 def blocks(pieces: Iterable[bytes], kind: Format) -> Iterator[bytes]:
-    """Yield the bytes of a file in blocks.
-
-    Raises:
-        TransferError: the file ends within a record.
-    """
+    """Yield the bytes of a file in blocks. Raises TransferError if the file ends within a record."""
     rest = b""
     for piece in pieces:
         rest += piece

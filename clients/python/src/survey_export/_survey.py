@@ -30,7 +30,7 @@ class Survey:
     parameter; an unknown parameter is an error (400), and a datetime without a time zone, or more than 64 KiB of
     parameters, a ValueError.
 
-    Raises:
+    Every method that sends a request raises:
         NoResponsesError: there is no such survey, or it has no responses yet.
         ServiceError: the service responded with another error.
         TransferError: the service cannot be reached, or transfers break without a new response.
@@ -48,14 +48,14 @@ class Survey:
         """Yield the responses in the order of their timestamps, as dicts, while they are downloaded.
 
         Every value is a text or None, except `metadata`, which is a dict or None. Its numbers are ints and floats
-        (17 digits), and an integer of more than 4,300 digits is a Decimal. If the connection breaks, the download
+        (17 digits), and an integer of more than 4,300 digits is a Decimal. After a broken connection, the download
         resumes after the last response, so each one comes once.
 
         Args:
             after: the `token` of a response, to begin with the one that follows it.
             **filters: the responses to select.
 
-        Raises: see `Survey`.
+        Raises: NoResponsesError, ServiceError, TransferError; see `Survey`.
 
         Cost: one request for any number of responses. Memory does not grow with them.
 
@@ -72,7 +72,7 @@ class Survey:
         Args:
             **parameters: filters, and `columns` as for a wide file.
 
-        Raises: see `Survey`.
+        Raises: NoResponsesError, ServiceError, TransferError; see `Survey`.
 
         Cost: one request, for which the service reads all responses of the selection.
 
@@ -87,7 +87,7 @@ class Survey:
         Args:
             **parameters: filters, `timezone` (such as "Africa/Nairobi"), `repeats` and `require_metadata`.
 
-        Raises: see `Survey`.
+        Raises: NoResponsesError, ServiceError, TransferError; see `Survey`.
 
         Cost: one request, for which the service reads all responses of the selection.
 
@@ -110,7 +110,7 @@ class Survey:
             progress: whether to show progress on stderr; by default if that is a terminal.
             **parameters: filters, and those of the format, such as `layout`, `value`, `metadata` and `safe`.
 
-        Raises: see `Survey`, and
+        Raises, besides what `Survey` lists:
             ValueError: the file's name has another ending.
             SurveyExportError: another process is downloading this file.
             OSError: the file cannot be written. What has been downloaded stays for the next run.
@@ -144,7 +144,7 @@ class Survey:
         Returns:
             The intervals that changed since the last run that was completed.
 
-        Raises: see `Survey`, and
+        Raises, besides what `Survey` lists:
             MirrorError: the folder is the mirror of something else, has a file that the mirror cannot contain,
                 or is used by another process.
             MirrorChangingError: the survey changed in each of five rounds. What is verified stays; run it again.
@@ -171,7 +171,7 @@ class Survey:
         Args:
             **parameters: filters, and those of a CSV file, such as `layout`, `value` and `metadata`.
 
-        Raises: see `Survey`, and
+        Raises, besides what `Survey` lists:
             SurveyExportError: pandas is not installed: `pip install "survey-export[pandas]"`.
 
         Cost: `download` to a temporary file, and a request for the codebook. All responses are in memory.
@@ -194,7 +194,7 @@ class Survey:
             path: the `.dta` file, which is replaced once the new one is complete.
             **parameters: filters, and those of the wide layout.
 
-        Raises: see `Survey`, and
+        Raises, besides what `Survey` lists:
             SurveyExportError: pandas or pyreadstat is not installed (`pip install "survey-export[stats]"`); there is
                 no such folder; a text cannot be stored, and the message names its column and row; or responses
                 were edited during each of five downloads.

@@ -33,9 +33,7 @@ class Transfer:
     def blocks(self) -> Iterator[bytes]:
         """Yield the file's bytes: the header alone, if the format has one, then blocks of records.
 
-        Raises:
-            ServiceError: the service responded with an error.
-            TransferError: the service cannot be reached, or transfers break without a new record.
+        Raises TransferError if transfers break without a new record.
         """
         retries = Retries()
         while True:
@@ -60,8 +58,7 @@ class Transfer:
     def read(self, file: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the header, unless it has been there, and the blocks of a file that continues this one.
 
-        Raises:
-            TransferError: the file is empty, ends within a record, or is something else.
+        Raises TransferError if the file is empty, ends within a record, or is something else.
         """
         header_comes = self._kind.has_header and self._after is None
         for block in blocks(file, self._kind):
@@ -82,12 +79,7 @@ class Transfer:
 
 
 def fetch(http: Http, path: str, parameters: Mapping[str, Parameter], file: IO[bytes], *, is_csv: bool) -> None:
-    """Write a file that cannot be resumed, starting again when the transfer breaks.
-
-    Raises:
-        ServiceError: the service responded with an error.
-        TransferError: the service cannot be reached, or every transfer broke.
-    """
+    """Write a file that cannot be resumed, starting again when the transfer breaks."""
 
     def write(response: httpx.Response) -> None:
         file.seek(0)
