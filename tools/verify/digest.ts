@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
+import { JSON_COLUMNS } from '../../src/db/responses.ts';
 
-/** The hash of a record's fields: docs/sync.md. */
-export function hashOf(cells: readonly (string | null)[]): Buffer {
-  const text = cells.map((cell) => (cell === null ? '~' : `${Buffer.byteLength(cell)}:${cell}`)).join('');
-  return createHash('md5').update(text).digest();
-}
+/** The fields of a response, in the order of JSON. */
+export const FIELDS = (JSON_COLUMNS as readonly string[]).toSpliced(2, 0, 'shortcode');
 
-/** The sums of both halves of the hashes of records. */
+/** The digest of records, from the fields of each: docs/sync.md. */
 export class Digest {
   records = 0;
   readonly #sums: [bigint, bigint] = [0n, 0n];
 
-  add(hash: Buffer): void {
+  add(fields: readonly (string | null)[]): void {
+    const text = fields.map((field) => (field === null ? '~' : `${Buffer.byteLength(field)}:${field}`)).join('');
+    const hash = createHash('md5').update(text).digest();
     this.records++;
     this.#sums[0] += hash.readBigUInt64BE(0);
     this.#sums[1] += hash.readBigUInt64BE(8);

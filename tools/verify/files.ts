@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import readExcelFile from 'read-excel-file/node';
 import { cellsOf, recordsOf } from '../../site/shared/csv.ts';
+import { CSV_COLUMNS } from '../../src/db/responses.ts';
+import { CURSOR_COLUMNS, cursorOf, encodeCursor } from '../../src/responses/cursor.ts';
 import { reasonOf } from '../command.ts';
-import { Digest, hashOf } from './digest.ts';
+import { Digest, FIELDS } from './digest.ts';
 import { Mismatch, NotTested, expectEqual, expectThat } from './expect.ts';
-import { CSV_COLUMNS, FIELDS, rowOf, textOf, tokenOf } from './responses.ts';
 import { API, type Subject } from './subject.ts';
 
 /*
@@ -61,16 +62,13 @@ export async function checkCsv(subject: Subject): Promise<string> {
 export async function readCsv(subject: Subject) {
   const half = Math.floor(subject.known('survey').total / 2);
   const forms = await readFormData(subject);
-  const response = await subject.responses('csv');
-  const file = createHash('sha256');
-  const texts = createHash('sha256');
-  const rest = createHash('sha256');
+  const [file, rest, texts] = [createHash('sha256'), createHash('sha256'), createHash('sha256')];
   const days = new Map<string, Digest>();
-  let after: string | undefined;
+  let middle: ReturnType<typeof cursorOf>;
   let workbookEnd = subject.until;
   let rows = -1; // the first record has the columns
   let bytes = 0;
-  for await (const record of recordsIn(response)) {
+  for await (const record of recordsIn(await subject.responses('csv'))) {
     file.update(record);
     bytes += record.length;
     rows++;
@@ -79,18 +77,19 @@ export async function readCsv(subject: Subject) {
       expectEqual('the columns of the CSV file', cells, CSV_COLUMNS);
       continue;
     }
-    const row = rowOf(cells);
-    const { timestamp = null, surveyid = null, metadata } = row;
-    if (rows > half) rest.update(record);
-    if (rows === half) after = tokenOf(row);
-    if (rows === MAX_WORKBOOK_ROWS + 1) workbookEnd = timestamp ?? '';
+    const row = Object.fromEntries(CSV_COLUMNS.map((name, i) => [name, cells[i] ?? null]));
+    const { timestamp, surveyid = null, metadata } = row;
     const shortcode = forms.shortcodes.get(surveyid);
     expectThat(shortcode !== undefined, `record ${rows} of the CSV file is of the unknown form version ${surveyid}`);
-    texts.update(textOf({ ...row, shortcode, metadata: JSON.parse(metadata ?? 'null') as unknown }));
+    row['shortcode'] = shortcode;
+    if (rows > half) rest.update(record);
+    if (rows === half) middle = cursorOf(CURSOR_COLUMNS.map((name) => row[name] ?? null));
+    if (rows === MAX_WORKBOOK_ROWS + 1) workbookEnd = timestamp ?? '';
+    texts.update(textOf({ ...row, metadata: JSON.parse(metadata ?? 'null') as unknown }));
     const day = `${timestamp?.slice(0, 'YYYY-MM-DD'.length)}T00:00:00.000Z`;
     const digest = days.get(day) ?? new Digest();
     days.set(day, digest);
-    digest.add(hashOf(FIELDS.map((name) => (name === 'shortcode' ? shortcode : (row[name] ?? null)))));
+    digest.add(FIELDS.map((name) => row[name] ?? null));
   }
   const digests = [...days].map(([start, digest]) => ({ start, responses: digest.records, digest: String(digest) }));
   return {
@@ -100,7 +99,7 @@ export async function readCsv(subject: Subject) {
     /** Of all fields that NDJSON has too. */
     texts: texts.digest('hex'),
     /** The cursor of a record in the middle, and the SHA-256 of what follows it. */
-    rest: { after, sha256: rest.digest('hex') },
+    rest: { after: middle && encodeCursor(middle), sha256: rest.digest('hex') },
     /** The responses before that time are as many as a workbook is tested with. */
     workbookEnd,
     /** What `/digests` has to return. */
@@ -108,18 +107,21 @@ export async function readCsv(subject: Subject) {
   };
 }
 
+/** A response as text, from its fields. `metadata` is an object or null, as in JSON. */
+const textOf = (response: Readonly<Record<string, unknown>>) =>
+  JSON.stringify(FIELDS.map((name) => response[name] ?? null));
+
 /** The shortcode of each form version by its id, and the digest of the file. */
 async function readFormData(subject: Subject) {
-  const response = await subject.responses('form-data');
   const digest = new Digest();
   const shortcodes = new Map<string | null, string | null>();
-  const records = recordsIn(response);
+  const records = recordsIn(await subject.responses('form-data'));
   await records.next(); // the columns
   for await (const record of records) {
     const cells = cellsOf(record.toString());
     const [id = null, shortcode = null] = cells;
     shortcodes.set(id, shortcode);
-    digest.add(hashOf(cells));
+    digest.add(cells);
   }
   return { shortcodes, digest: String(digest) };
 }
