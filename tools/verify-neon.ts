@@ -48,7 +48,7 @@ Example:
         progress.clear();
         process.stdout.write(`${line}\n`);
       },
-      begin: (name) => progress.update(() => `… ${name}`),
+      progress: (text) => progress.update(() => `… ${text}`),
       signal: interruption.signal,
     });
     process.stdout.write(`${summaryOf(results)}.\n`);

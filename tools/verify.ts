@@ -1,4 +1,5 @@
 // npm run verify: tests a deployed service through its public interface.
+import { once } from 'node:events';
 import { commandLine, runCommand, UserError } from './command.ts';
 import { openForCommand } from './database.ts';
 import { Progress } from './progress.ts';
@@ -39,44 +40,32 @@ Examples:
   SURVEY_KEY=sres_… DATABASE_URL=postgresql://… npm run verify -- --url https://export.example.org --revocation`,
   )
   .action(async (options: Options) => {
-    const { url, key = process.env['SURVEY_KEY'] || undefined, survey: surveyName, revocation = false } = options;
-    const origin = originOf(url);
+    const { url = '', key = process.env['SURVEY_KEY'] || undefined, survey: surveyName, revocation = false } = options;
+    const { protocol = '', origin = '' } = URL.parse(url) ?? {};
+    if (!/^https?:$/.test(protocol))
+      throw new UserError('--url: expected the address of the service, such as https://export.example.org');
     if (revocation && key === undefined) throw new UserError('--revocation: needs SURVEY_KEY in the environment');
     await using database = revocation ? await openForCommand() : undefined;
     await using issuedKeys = database && new IssuedKeys(database.url);
-    const interrupted = new Promise<never>((_, reject) => {
-      const interrupt = () => reject(new UserError('interrupted'));
-      // Once: a second Ctrl-C ends the process at once.
-      process.once('SIGINT', interrupt);
-      process.once('SIGTERM', interrupt);
+    // Once: a second Ctrl-C ends the process at once.
+    const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(() => {
+      throw new UserError('interrupted');
     });
-    using progress = new Progress(process.stderr);
-    const write = (line: string) => {
-      progress.clear();
-      process.stdout.write(`${line}\n`);
+    using line = new Progress(process.stderr);
+    const progress = (text: string) => line.update(() => `… ${text}`);
+    const log = (text: string) => {
+      line.clear();
+      process.stdout.write(`${text}\n`);
     };
     if (key !== undefined && /^http:\/\/(?!localhost|127\.|\[::1\])/.test(origin))
       process.stderr.write('Your key is sent without encryption: use https:// for anything but a test.\n');
-    write(`Testing ${origin} ${key === undefined ? 'without a key: what needs one is not tested' : 'with a key'}`);
-    const running = verify(origin, {
-      key,
-      otherKey: process.env['SURVEY_KEY_2'] || undefined,
-      surveyName,
-      issuedKeys,
-      log: write,
-      progress: (text) => progress.update(() => `… ${text}`),
-    });
+    log(`Testing ${origin} ${key === undefined ? 'without a key: what needs one is not tested' : 'with a key'}`);
+    const otherKey = process.env['SURVEY_KEY_2'] || undefined;
+    const running = verify(origin, { key, otherKey, surveyName, issuedKeys, log, progress });
     const results = await Promise.race([running, interrupted]);
-    write(`${summaryOf(results)}.`);
+    log(`${summaryOf(results)}.`);
     if (results.some(({ outcome }) => outcome === 'FAILS')) process.exitCode = 1;
   });
-
-/** The origin of a service's address. @throws UserError if it is not an http or https URL */
-function originOf(url = ''): string {
-  const address = URL.parse(url);
-  if (address && /^https?:$/.test(address.protocol)) return address.origin;
-  throw new UserError('--url: expected the address of the service, such as https://export.example.org');
-}
 
 await runCommand(async () => {
   await program.parseAsync();

@@ -1,7 +1,6 @@
 import { neonConfig } from '@neondatabase/serverless';
 import { UserError } from '../command.ts';
 import { isNeonHost } from '../neon-host.ts';
-import { Mismatch } from '../verify/expect.ts';
 
 /** Parts of a connection string that differ from the owner's. */
 export interface Identity {
@@ -90,14 +89,14 @@ export class SqlEndpoint {
     }
   }
 
-  /** The rows of a statement. @throws Mismatch unless the status is 200 */
+  /** The rows of a statement. @throws Error unless the status is 200 */
   async rowsOf(
     query: string,
     params: readonly (string | null)[] = [],
     headers?: Headers,
   ): Promise<(string | null)[][]> {
     const { status, text } = await this.post({ query, params }, headers);
-    if (status !== 200) throw new Mismatch(`${query.slice(0, 80)}: status ${status}, ${text.slice(0, 300)}`);
+    if (status !== 200) throw new Error(`${query.slice(0, 80)}: status ${status}, ${text.slice(0, 300)}`);
     return (JSON.parse(text) as { rows: (string | null)[][] }).rows;
   }
 }

@@ -10,29 +10,24 @@ import { createSchema, newSandbox, removalOf, removeSandbox } from './sandbox.ts
 import { SESSION_CHECKS } from './sessions.ts';
 import { WORKER_CHECKS, type WorkerTarget } from './worker-checks.ts';
 
-export interface VerifyNeonOptions {
+export interface VerifyNeonOptions extends RunOptions {
   /** URL of the endpoint; by default the one that the driver derives from the database's host. */
   readonly endpoint?: string | undefined;
   /** The only password that the endpoint accepts, whatever the role. */
   readonly rolePassword?: string | undefined;
-  /** Writes a line of the report. */
-  readonly log?: (line: string) => void;
-  /** Called with the name of each check when it begins. */
-  readonly begin?: (name: string) => void;
-  /** Cancels what is running. The schema and the role are removed all the same. */
-  readonly signal?: AbortSignal;
 }
 
 /**
- * Tests a SQL-over-HTTP endpoint and its database, in a schema and with a role that are removed afterwards.
+ * Tests a SQL-over-HTTP endpoint and its database, in a schema and with a role that are removed afterwards, also when it is cancelled.
  *
  * @param databaseUrl `postgres://` URL of a user who can create schemas and roles
  * @throws UserError if the database or the endpoint cannot be reached
  */
 export async function verifyNeon(
   databaseUrl: string,
-  { endpoint: url, rolePassword, log = () => {}, begin = () => {}, signal }: VerifyNeonOptions = {},
+  { endpoint: url, rolePassword, ...options }: VerifyNeonOptions = {},
 ): Promise<Result[]> {
+  const { log = () => {}, signal } = options;
   const began = performance.now();
   await using database = await openDatabase({ DATABASE_URL: databaseUrl }, signal);
   const pooled = new URL(database.url);
@@ -50,7 +45,7 @@ export async function verifyNeon(
     try {
       await createSchema(owner, sandbox);
       const target = { owner, endpoint, sandbox, hasOwnPassword: rolePassword === undefined };
-      return await check(target, { log, begin, signal });
+      return await check(target, options);
     } finally {
       await removeSandbox(owner, sandbox);
       log(`Removed the schema and the role ${sandbox.name}.`);

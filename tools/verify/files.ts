@@ -5,12 +5,10 @@ import { CSV_COLUMNS } from '../../src/db/responses.ts';
 import { CURSOR_COLUMNS, cursorOf, encodeCursor } from '../../src/responses/cursor.ts';
 import { reasonOf } from '../command.ts';
 import { Digest, FIELDS } from './digest.ts';
-import { Mismatch, NotTested, expectEqual, expectThat } from './expect.ts';
+import { NotTested, expectEqual, expectThat } from './expect.ts';
 import { API, type Subject } from './subject.ts';
 
-/*
- * What a deployment can break in the files of a survey.
- */
+/* What a deployment can break in the files of a survey. */
 
 /** The most surveys that are counted to choose one. */
 const MAX_COUNTED = 20;
@@ -22,16 +20,14 @@ const MIN_COMPRESSED_BYTES = 1024;
 const MAX_WORKBOOK_ROWS = 5_000;
 
 export async function chooseSurvey(subject: Subject): Promise<string> {
-  subject.known('email');
   const { surveyName } = subject.options;
-  const forms = (await (await subject.send('/surveys')).json()) as { survey_name: string }[];
-  const names = [...new Set(forms.map((form) => form.survey_name))];
+  const names = [...(await subject.surveys()).keys()];
   const isKnown = surveyName === undefined || names.includes(surveyName);
   const list = names.map((name) => JSON.stringify(name)).join(', ');
   expectThat(isKnown, `--survey: the account has no survey ${JSON.stringify(surveyName)}, only ${list}`);
   const counted = [];
   for (const name of surveyName === undefined ? names.slice(0, MAX_COUNTED) : [surveyName])
-    counted.push({ name, total: await count(subject, { survey: name, until: subject.until }) });
+    counted.push({ name, total: await count(subject, name, subject.until) });
   const usable = counted.filter(({ total }) => total > 0).toSorted((a, b) => a.total - b.total);
   const chosen = usable.findLast(({ total }) => total <= MAX_CHOSEN) ?? usable[0];
   if (!chosen) throw new NotTested(`no survey of the account has responses before ${subject.until}`);
@@ -40,13 +36,11 @@ export async function chooseSurvey(subject: Subject): Promise<string> {
   return `reading the ${chosen.total} responses of ${JSON.stringify(chosen.name)}`;
 }
 
-/** The number of responses, from a request with HEAD. */
-async function count(subject: Subject, query: { survey: string; until: string }): Promise<number> {
-  const request = { method: 'HEAD', query: { ...query, count: 'true' } };
-  const { status, headers } = await subject.request(`${API}/responses/csv`, request);
-  if (headers.get('X-Error-Code') === 'no_responses') return 0;
-  expectEqual('the status of HEAD', status, 200);
-  const total = headers.get('X-Total-Count') ?? 'missing';
+/** The number of a survey's responses before a time, from a request with HEAD. */
+async function count(subject: Subject, survey: string, until: string): Promise<number> {
+  const request = { method: 'HEAD', query: { survey, until, count: 'true' }, expected: ['200', '500 no_responses'] };
+  const { ok, headers } = await subject.request(`${API}/responses/csv`, request);
+  const total = ok ? (headers.get('X-Total-Count') ?? 'missing') : '0';
   expectThat(/^\d+$/.test(total), `X-Total-Count is ${JSON.stringify(total)}`);
   return Number(total);
 }
@@ -60,8 +54,10 @@ export async function checkCsv(subject: Subject): Promise<string> {
 
 /** Reads the whole survey as CSV. */
 export async function readCsv(subject: Subject) {
-  const half = Math.floor(subject.known('survey').total / 2);
-  const forms = await readFormData(subject);
+  const { name: survey, total } = subject.known('survey');
+  const half = Math.floor(total / 2);
+  const forms = (await subject.surveys()).get(survey) ?? [];
+  const shortcodes = new Map<string | null, string>(forms.map(({ id, shortcode }) => [id, shortcode]));
   const [file, rest, texts] = [createHash('sha256'), createHash('sha256'), createHash('sha256')];
   const days = new Map<string, Digest>();
   let middle: ReturnType<typeof cursorOf>;
@@ -79,7 +75,7 @@ export async function readCsv(subject: Subject) {
     }
     const row = Object.fromEntries(CSV_COLUMNS.map((name, i) => [name, cells[i] ?? null]));
     const { timestamp, surveyid = null, metadata } = row;
-    const shortcode = forms.shortcodes.get(surveyid);
+    const shortcode = shortcodes.get(surveyid);
     expectThat(shortcode !== undefined, `record ${rows} of the CSV file is of the unknown form version ${surveyid}`);
     row['shortcode'] = shortcode;
     if (rows > half) rest.update(record);
@@ -91,7 +87,6 @@ export async function readCsv(subject: Subject) {
     days.set(day, digest);
     digest.add(FIELDS.map((name) => row[name] ?? null));
   }
-  const digests = [...days].map(([start, digest]) => ({ start, responses: digest.records, digest: String(digest) }));
   return {
     rows,
     bytes,
@@ -103,7 +98,7 @@ export async function readCsv(subject: Subject) {
     /** The responses before that time are as many as a workbook is tested with. */
     workbookEnd,
     /** What `/digests` has to return. */
-    digests: { version: 1, interval: 'day', forms: forms.digest, digests },
+    digests: [...days].map(([start, digest]) => ({ start, responses: digest.records, digest: String(digest) })),
   };
 }
 
@@ -111,22 +106,7 @@ export async function readCsv(subject: Subject) {
 const textOf = (response: Readonly<Record<string, unknown>>) =>
   JSON.stringify(FIELDS.map((name) => response[name] ?? null));
 
-/** The shortcode of each form version by its id, and the digest of the file. */
-async function readFormData(subject: Subject) {
-  const digest = new Digest();
-  const shortcodes = new Map<string | null, string | null>();
-  const records = recordsIn(await subject.responses('form-data'));
-  await records.next(); // the columns
-  for await (const record of records) {
-    const cells = cellsOf(record.toString());
-    const [id = null, shortcode = null] = cells;
-    shortcodes.set(id, shortcode);
-    digest.add(cells);
-  }
-  return { shortcodes, digest: String(digest) };
-}
-
-/** @throws Mismatch unless a number of responses is the survey's count */
+/** @throws Error unless a number of responses is the survey's count */
 function expectTotal(subject: Subject, what: string, rows: number): void {
   const { total } = subject.known('survey');
   expectThat(rows === total, `${what}: ${rows} responses, but ${total} were counted`);
@@ -134,10 +114,9 @@ function expectTotal(subject: Subject, what: string, rows: number): void {
 
 export async function checkNdjson(subject: Subject): Promise<void> {
   const { texts: expected } = subject.known('csv');
-  const response = await subject.responses('ndjson');
   const texts = createHash('sha256');
   let rows = 0;
-  for await (const line of recordsIn(response, false)) {
+  for await (const line of recordsIn(await subject.responses('ndjson'), false)) {
     texts.update(textOf(JSON.parse(line.toString()) as Record<string, unknown>));
     rows++;
   }
@@ -151,10 +130,9 @@ export async function checkGzip(subject: Subject, exports: number): Promise<stri
   const started = performance.now();
   const read = async () => {
     const response = await subject.responses('csv', {}, 'gzip');
-    const encoding = response.headers.get('Content-Encoding') ?? 'missing';
-    const isZipped = encoding === 'gzip' || bytes < MIN_COMPRESSED_BYTES;
-    expectThat(isZipped, `Content-Encoding is ${JSON.stringify(encoding)}, not gzip`);
-    expectThat((await sha256Of(response)) === sha256, 'the bytes with gzip are not those without');
+    const encoding = response.headers.get('Content-Encoding');
+    if (bytes >= MIN_COMPRESSED_BYTES) expectEqual('Content-Encoding', encoding, 'gzip');
+    await expectHash(response, sha256, 'the bytes with gzip are not those without');
   };
   await Promise.all(Array.from({ length: exports }, read));
   const rowsPerSecond = (1000 * exports * subject.known('survey').total) / (performance.now() - started);
@@ -164,16 +142,16 @@ export async function checkGzip(subject: Subject, exports: number): Promise<stri
 export async function checkResuming(subject: Subject): Promise<void> {
   const { after, sha256 } = subject.known('csv').rest;
   if (after === undefined) throw new NotTested('the survey has a single response');
-  const isRest = (await sha256Of(await subject.responses('csv', { after }))) === sha256;
-  expectThat(isRest, 'the records are not those that follow in the whole file');
+  const response = await subject.responses('csv', { after });
+  await expectHash(response, sha256, 'the records are not those that follow in the whole file');
 }
 
 export async function checkWorkbook(subject: Subject): Promise<string> {
   const { workbookEnd: until } = subject.known('csv');
-  const total = await count(subject, { survey: subject.known('survey').name, until });
+  const total = await count(subject, subject.known('survey').name, until);
   const file = await (await subject.responses('xlsx', { until })).arrayBuffer();
   const [sheet] = await readExcelFile(Buffer.from(file)).catch((error: unknown) => {
-    throw new Mismatch(`not a complete workbook: ${reasonOf(error)}`);
+    throw new Error(`not a complete workbook: ${reasonOf(error)}`);
   });
   expectEqual('the columns of the workbook', sheet?.data[0], CSV_COLUMNS);
   expectEqual('the rows of the workbook', sheet?.data.length, 1 + total);
@@ -185,18 +163,22 @@ export async function checkCounts(subject: Subject): Promise<string> {
   const { responses } = (await (await subject.responses('summary')).json()) as { responses: number };
   expectTotal(subject, 'the summary', responses);
   const { questions } = (await (await subject.responses('questions')).json()) as { questions: { responses: number }[] };
-  let answers = 0;
-  for (const question of questions) answers += question.responses;
+  const answers = questions.reduce((sum, question) => sum + question.responses, 0);
   expectTotal(subject, 'the codebook', answers);
   return `${questions.length} questions`;
 }
 
 export async function checkDigests(subject: Subject): Promise<string> {
-  const { digests: expected } = subject.known('csv');
+  const { digests } = subject.known('csv');
+  const forms = new Digest();
+  const records = recordsIn(await subject.responses('form-data'));
+  await records.next(); // the columns
+  for await (const record of records) forms.add(cellsOf(record.toString()));
+  const expected = { version: 1, interval: 'day', forms: String(forms), digests };
   const found = (await (await subject.responses('digests', { interval: 'day' })).json()) as typeof expected;
-  for (const [i, day] of expected.digests.entries()) expectEqual(`digest of ${day.start}`, found.digests[i], day);
+  for (const [i, day] of digests.entries()) expectEqual(`digest of ${day.start}`, found.digests[i], day);
   expectEqual('the digests', found, expected);
-  return `${expected.digests.length} days`;
+  return `${digests.length} days`;
 }
 
 /** Reads the records of a CSV file without keeping it in memory, each with its LF; with `hasQuotes` false, those of an NDJSON file. */
@@ -205,8 +187,8 @@ async function* recordsIn({ body }: Response, hasQuotes = true): AsyncGenerator<
     for await (const records of recordsOf(body, hasQuotes)) for (const record of records) yield Buffer.from(record);
 }
 
-async function sha256Of({ body }: Response): Promise<string> {
+async function expectHash({ body }: Response, sha256: string, message: string): Promise<void> {
   const hash = createHash('sha256');
   for await (const chunk of body ?? []) hash.update(chunk);
-  return hash.digest('hex');
+  expectThat(hash.digest('hex') === sha256, message);
 }

@@ -14,12 +14,10 @@ export class IssuedKeys extends AsyncDisposableStack {
   /** @param expiresInMs so that the key ends even if this process is killed */
   async issue(email: string, expiresInMs: number): Promise<IssuedKey> {
     // First: it throws if the test has ended, and a key that is being issued when it ends is revoked as well.
-    this.defer(() =>
-      issuing.then(
-        (issued) => this.revoke(issued),
-        () => {},
-      ),
-    );
+    this.defer(async () => {
+      const issued = await issuing.catch(() => undefined);
+      if (issued) await this.revoke(issued);
+    });
     const issuing = issueKey(this.#databaseUrl, { email, name: 'npm run verify', expiresInMs });
     return issuing;
   }

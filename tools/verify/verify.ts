@@ -2,12 +2,9 @@ import * as access from './access.ts';
 import * as endedKeys from './ended-keys.ts';
 import * as files from './files.ts';
 import { type Check, type Result, runChecks } from './run-checks.ts';
-import { Subject, type SubjectOptions } from './subject.ts';
+import { Subject, type VerifyOptions } from './subject.ts';
 
-/**
- * What a deployment can break. The rest of docs/api.md is left to the tests of the service. To add a check, add a row: a statement,
- * and a function that throws a Mismatch if it does not hold, or NotTested if it cannot be tested.
- */
+/** What a deployment can break. The rest of docs/api.md is left to the tests of the service. */
 export const CHECKS: readonly Check<Subject>[] = [
   { name: 'the service reaches its database', run: access.checkHealth },
   { name: 'without a valid key, the status is 401', run: access.checkRefusals },
@@ -29,18 +26,7 @@ export const CHECKS: readonly Check<Subject>[] = [
   { name: 'a revoked key is refused within 5 minutes', run: endedKeys.checkRevocation },
 ];
 
-export interface VerifyOptions extends Partial<SubjectOptions> {
-  /** Writes a line of the report. */
-  readonly log?: (line: string) => void;
-}
-
-/**
- * Tests a running service.
- *
- * @param origin without a trailing slash
- * @returns the result of each check
- */
+/** Tests a running service. @returns the result of each check */
 export function verify(origin: string, options: VerifyOptions = {}): Promise<Result[]> {
-  const { log = () => {}, progress = () => {} } = options;
-  return runChecks(CHECKS, new Subject(origin, { ...options, progress }), { log, begin: progress });
+  return runChecks(CHECKS, new Subject(origin, options), options);
 }
