@@ -7,13 +7,6 @@ import { IssuedKeys } from './verify/issued-keys.ts';
 import { summaryOf } from './verify/run-checks.ts';
 import { verify } from './verify/verify.ts';
 
-interface Options {
-  readonly url?: string;
-  readonly key?: string;
-  readonly survey?: string;
-  readonly revocation?: boolean;
-}
-
 const program = commandLine('npm run verify --')
   .description('Tests what a deployment can break in a running service. It only reads, unless --revocation is given.')
   .option('--url <url>', 'address of the service, such as https://export.example.org')
@@ -39,7 +32,7 @@ Examples:
   SURVEY_KEY=sres_… npm run verify -- --url https://export.example.org --survey "Pilot study"
   SURVEY_KEY=sres_… DATABASE_URL=postgresql://… npm run verify -- --url https://export.example.org --revocation`,
   )
-  .action(async (options: Options) => {
+  .action(async (options: { url?: string; key?: string; survey?: string; revocation?: boolean }) => {
     const { url = '', key = process.env['SURVEY_KEY'] || undefined, survey: surveyName, revocation = false } = options;
     const { protocol = '', origin = '' } = URL.parse(url) ?? {};
     if (!/^https?:$/.test(protocol))

@@ -4,8 +4,6 @@ import { NotTested, expectEqual, expectThat } from './expect.ts';
 import { ms } from './run-checks.ts';
 import { API, type RequestOptions, type Subject } from './subject.ts';
 
-/* What a deployment can break without reading a file: access and placement. */
-
 /** A suspended database wakes up in seconds. */
 const WAKE_UP_ATTEMPTS = 4;
 const WAKE_UP_PAUSE_MS = 3_000;

@@ -8,8 +8,6 @@ import { Digest, FIELDS } from './digest.ts';
 import { NotTested, expectEqual, expectThat } from './expect.ts';
 import { API, type Subject } from './subject.ts';
 
-/* What a deployment can break in the files of a survey. */
-
 /** The most surveys that are counted to choose one. */
 const MAX_COUNTED = 20;
 /** The most responses of a survey that is chosen: all of them are read several times. */
@@ -22,9 +20,9 @@ const MAX_WORKBOOK_ROWS = 5_000;
 export async function chooseSurvey(subject: Subject): Promise<string> {
   const { surveyName } = subject.options;
   const names = [...(await subject.surveys()).keys()];
-  const isKnown = surveyName === undefined || names.includes(surveyName);
   const list = names.map((name) => JSON.stringify(name)).join(', ');
-  expectThat(isKnown, `--survey: the account has no survey ${JSON.stringify(surveyName)}, only ${list}`);
+  if (surveyName !== undefined && !names.includes(surveyName))
+    throw new Error(`--survey: the account has no survey ${JSON.stringify(surveyName)}, only ${list}`);
   const counted = [];
   for (const name of surveyName === undefined ? names.slice(0, MAX_COUNTED) : [surveyName])
     counted.push({ name, total: await count(subject, name, subject.until) });
@@ -67,9 +65,8 @@ export async function readCsv(subject: Subject) {
   for await (const record of recordsIn(await subject.responses('csv'))) {
     file.update(record);
     bytes += record.length;
-    rows++;
     const cells = cellsOf(record.toString());
-    if (rows === 0) {
+    if (++rows === 0) {
       expectEqual('the columns of the CSV file', cells, CSV_COLUMNS);
       continue;
     }

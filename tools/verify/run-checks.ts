@@ -8,10 +8,7 @@ export interface Check<T> {
   readonly name: string;
   /** Whether nothing depends on it: if it does not hold, that is a difference, not a failure. */
   readonly isDetail?: boolean;
-  /**
-   * @returns what to print beside it
-   * @throws NotTested if it cannot be checked here, and any other error if the statement does not hold
-   */
+  /** @returns what to print beside it. @throws NotTested if it cannot be checked; any other error if it does not hold */
   readonly run: (target: T) => Promise<string | void>;
 }
 

@@ -65,12 +65,7 @@ export class Subject {
     return new URL(`${path}?${String(new URLSearchParams(query))}`, this.#origin);
   }
 
-  /**
-   * Sends a request.
-   *
-   * @throws Error if the response is not expected, or not the service's
-   * @throws NotTested if the service has too much to do
-   */
+  /** @throws Error if the response is not the expected one. @throws NotTested if the service has too much to do */
   async request(path: string, options: RequestOptions = {}): Promise<Response> {
     const { method = 'GET', query = {}, encoding = 'identity', expected = ['200'] } = options;
     const { key = this.known('account').key } = options;
