@@ -187,7 +187,9 @@ describe('an export', () => {
     expect([found.result.complete, lines.length, lines.at(-2)?.includes(end.timestamp)]).toEqual([true, 603, true]);
     expect(found.queries.length).toBeLessThan(60);
     const boundaries = found.queries.filter(({ query: sql }) => sql.includes('row_number()'));
-    expect(Math.max(...boundaries.map(({ params }) => Number(params[0])))).toBe(320_000);
+    const largest = Math.max(...boundaries.map(({ params }) => Number(params[0])));
+    expect(largest).toBeGreaterThan(100_000);
+    expect(largest).toBeLessThanOrEqual(320_000);
   });
 
   test('of the wide layout has the responses since a time, from all windows', async () => {
