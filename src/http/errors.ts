@@ -80,11 +80,11 @@ export const tooManyExports = (most: number) =>
     },
   );
 
-export const tooManyScans = (most: number) =>
+export const tooManyScans = () =>
   new ApiError(
     429,
     'rate_limited',
-    `This account already has ${most} requests running that scan a whole selection, such as counts. Try again when one of them has ended.`,
+    'This account already has as many requests running as it can that scan a whole selection, such as counts. Try again when one of them has ended.',
     { 'Retry-After': RATE_LIMIT_PERIOD },
   );
 

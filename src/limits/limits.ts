@@ -28,16 +28,11 @@ const COMMON_BYTES = 6 * MIB;
 /** The most memory that a request can ever have, in bytes. */
 export const MAX_BYTES = PLACES * PLACE_BYTES + COMMON_BYTES;
 export const memory = new Shares({ place: PLACE_BYTES, common: COMMON_BYTES, lendsPlaces: true, waiting: WAITING });
-const scans = new Shares({ place: 1, common: 2, most: () => 2, waiting: WAITING });
-/** Requests of an account to the database at a time, alone and while other accounts request pages of JSON: its scans, and one more. */
-const MOST_QUERIES = { alone: 5, besideJsonPages: 3 };
-/** Requests to the database. Those beyond the limit take turns: what waits is limited by its memory. */
-const queries = new Shares({
-  place: 1,
-  common: 4,
-  most: (account) => (isBesideJsonPages(account) ? MOST_QUERIES.besideJsonPages : MOST_QUERIES.alone),
-  waiting: Infinity,
-});
+/** What an account can have at most, alone and while another account requests pages of JSON. */
+const most = (alone: number, beside: number) => (account: string) => (isBesideJsonPages(account) ? beside : alone);
+const scans = new Shares({ place: 1, common: 2, most: most(2, 1), waiting: WAITING });
+/** Requests to the database, those of scans included. The others take turns: what waits is limited by its memory. */
+const queries = new Shares({ place: 1, common: 4, most: most(5, 2), waiting: Infinity });
 
 /** What a request takes besides its results and its body. Measured with 3,000 that wait. */
 const REQUEST_BYTES = 96 * KIB;
@@ -183,7 +178,7 @@ export async function runScan<T>(
   tooLarge?: () => ApiError,
 ): Promise<T> {
   if (!(await lease.acquire(scans, 1, SCAN_WAIT_MS, signal)))
-    throw scans.holdsPlace(lease.account) ? tooManyScans(scans.heldBy(lease.account)) : overloaded();
+    throw scans.holdsPlace(lease.account) ? tooManyScans() : overloaded();
   try {
     return await scan();
   } catch (error) {

@@ -74,7 +74,7 @@ export const errorResponses = (): Record<string, ResponseObject> => {
     ]),
     TooManyRequests: response(
       'Too many requests for this account, or too many without a valid key from this IP address; or too many exports or counts of this account at a time.',
-      { account: tooManyRequests(), address: tooManyFailures(), exports: tooManyExports(4), counts: tooManyScans(2) },
+      { account: tooManyRequests(), address: tooManyFailures(), exports: tooManyExports(4), counts: tooManyScans() },
       ['Retry-After'],
     ),
     TooManyHealthChecks: response('Too many requests from this IP address.', { address: tooManyHealthChecks() }, [

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { type ExportLease, leaseExport } from '../../src/limits/exports.ts';
 import { noteJsonPage } from '../../src/limits/json-pages.ts';
-import { type Hold, type RequestLease, leaseRequest } from '../../src/limits/limits.ts';
+import { type Hold, type RequestLease, leaseRequest, runScan } from '../../src/limits/limits.ts';
 
 const { signal } = new AbortController();
 const MIB = 1024 * 1024;
@@ -77,9 +77,9 @@ test('a page leaves a file what its format takes at least', async () => {
   await expect(wide.useForFormat(MIB / 4)).resolves.toBeUndefined();
 });
 
-test('an account has five requests to the database at a time, and three while another requests pages of JSON', async () => {
+test('an account has five requests to the database at a time, two of them scans, and two and one while another requests pages of JSON', async () => {
   const lease = await request('a');
-  const mostAtOnce = async () => {
+  const mostAtOnce = async (count: number, run: (query: () => Promise<void>) => Promise<void>) => {
     let running = 0;
     let most = 0;
     const query = async () => {
@@ -87,10 +87,12 @@ test('an account has five requests to the database at a time, and three while an
       await setImmediate();
       running--;
     };
-    await Promise.all(Array.from({ length: 6 }, () => lease.query(signal, query)));
+    await Promise.all(Array.from({ length: count }, () => run(query)));
     return most;
   };
-  expect(await mostAtOnce()).toBe(5);
+  const queries = (query: () => Promise<void>) => lease.query(signal, query);
+  const scans = (query: () => Promise<void>) => runScan(lease, signal, query);
+  expect([await mostAtOnce(6, queries), await mostAtOnce(5, scans)]).toEqual([5, 2]);
   noteJsonPage('b');
-  expect(await mostAtOnce()).toBe(3);
+  expect([await mostAtOnce(6, queries), await mostAtOnce(5, scans)]).toEqual([2, 1]);
 });
