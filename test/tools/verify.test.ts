@@ -168,8 +168,10 @@ test('a database that wakes up is waited for, and named', async () => {
   let isAwake = false;
   proxy.inject({
     onResponse(exchange) {
-      if (exchange.method === 'GET' && !isAwake) exchange.status = 503;
-      isAwake ||= exchange.method === 'GET';
+      if (exchange.method !== 'GET' || isAwake) return;
+      isAwake = true;
+      exchange.status = 503;
+      exchange.headers['x-error-code'] = 'database_unavailable';
     },
   });
   const [health] = await verify(proxy.origin);

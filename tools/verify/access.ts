@@ -18,7 +18,8 @@ const FAR_MS = 50;
 
 export async function checkHealth(subject: Subject): Promise<string> {
   const started = performance.now();
-  const isAwake = async () => (await receive(subject, '/healthz', { key: null, expected: ['200', '503'] })).ok;
+  const isAwake = async () =>
+    (await receive(subject, '/healthz', { key: null, expected: ['200', '503 database_unavailable'] })).ok;
   for (let i = 1; i < WAKE_UP_ATTEMPTS && !(await isAwake()); i++) await sleep(WAKE_UP_PAUSE_MS);
   const first = performance.now() - started;
   const { waited: next, text } = await receive(subject, '/healthz', { key: null });
