@@ -1,20 +1,15 @@
 from __future__ import annotations
 
-import gzip
-import hashlib
-import itertools
 import json
 import os
 import random
-import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mirrors import CODEBOOK, CSV, DIGESTS, assert_exact, assert_responses_exact, assert_unchanged, files_of, joined
 from service import DEMO_SURVEY, EMPTY_SURVEY, KEY, OTHER_KEY, URL, Fault, Proxy, Study, get
 from survey_export import (
     Client,
@@ -23,55 +18,7 @@ from survey_export import (
     NoResponsesError,
     ServiceError,
     Survey,
-    TransferError,
 )
-from survey_export._digests import digest_of, read_forms
-
-DIGESTS, CSV, CODEBOOK = "/responses/digests", "/responses/csv", "/responses/questions"
-
-
-def files_of(folder: Path) -> dict[str, str]:
-    """Return the contents' hashes of all files, and their times, of what a run that changes nothing must keep."""
-    return {
-        str(path.relative_to(folder)): f"{hashlib.sha256(path.read_bytes()).hexdigest()} {path.stat().st_mtime_ns}"
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
-
-
-def joined(folder: Path) -> bytes:
-    header, records = b"", b""
-    for path in sorted((folder / "responses").iterdir()):
-        first, _, rest = gzip.decompress(path.read_bytes()).partition(b"\n")
-        header = first + b"\n"
-        records += rest
-    return header + records
-
-
-def assert_responses_exact(folder: Path, study: Study, **filters: str) -> None:
-    export = study.export(**filters)
-    assert joined(folder) == (export if export.count(b"\n") > 1 else b"")
-    assert (folder / "form-data.csv").read_bytes() == study.export("/responses/form-data")
-
-
-def assert_exact(folder: Path, study: Study, **filters: str) -> None:
-    assert_responses_exact(folder, study, **filters)
-    assert (folder / "codebook.csv").read_bytes() == study.export(CODEBOOK, format="csv", **filters)
-    assert sorted(path.name for path in folder.iterdir()) == [
-        *(".lock", "codebook.csv", "form-data.csv", "manifest.json"),
-        *(["responses"] if (folder / "responses").exists() else []),
-    ]
-
-
-def assert_unchanged(survey: Survey, proxy: Proxy, folder: Path) -> None:
-    """A survey that has not changed costs one request."""
-    proxy.fault = lambda path: None
-    proxy.requests.clear()
-    before = files_of(folder)
-    changes = survey.mirror(folder)
-    assert proxy.paths() == [DIGESTS]
-    assert (changes.added, changes.changed, changes.removed) == ((), (), ())
-    assert files_of(folder) == before
 
 
 def test_random_rounds(
@@ -305,27 +252,6 @@ def test_refused_key(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path,
     assert files_of(tmp_path) == before
 
 
-@pytest.mark.parametrize("fault", [Fault(status=401), Fault(cut=0)], ids=["refused", "broken"])
-def test_failed_download_deletes_nothing(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, fault: Fault
-) -> None:
-    """The only response of a day moves to another day, which cannot be downloaded."""
-    move = "update responses set timestamp = %s where surveyid = any(%s) and timestamp::date = %s"
-    study.sql("delete from responses where surveyid = any(%s) and timestamp::date = '2026-03-09' and ctid <> "
-              "(select max(ctid) from responses where surveyid = any(%s) and timestamp::date = '2026-03-09')",
-              study.forms, study.forms)  # fmt: skip
-    survey.mirror(tmp_path)
-    before = files_of(tmp_path)
-    study.sql(move, "2026-03-05T00:00:00.5Z", study.forms, "2026-03-09")
-    proxy.fault = lambda path: fault if CSV in path else None
-    with pytest.raises((ServiceError, TransferError)):
-        survey.mirror(tmp_path)
-    assert files_of(tmp_path) == before
-    proxy.fault = lambda path: None
-    assert survey.mirror(tmp_path).removed == ("2026-03-09T00:00:00.000Z",)
-    assert_exact(tmp_path, study)
-
-
 def test_other_mirrors_are_refused(study: Study, survey: Survey, tmp_path: Path) -> None:
     survey.mirror(tmp_path)
     before = files_of(tmp_path)
@@ -413,44 +339,6 @@ def test_damaged_manifest(study: Study, survey: Survey, tmp_path: Path, manifest
     assert_exact(tmp_path, study)
 
 
-def test_connections_that_are_cut(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random, rounds: int
-) -> None:
-    """All that is cut is requested again."""
-    for _ in range(rounds):
-        proxy.fault = lambda path: Fault(cut=randomness.randrange(6000)) if randomness.random() < 0.15 else None
-        survey.mirror(tmp_path)
-        assert_exact(tmp_path, study)
-        study.change(randomness)
-
-
-@pytest.mark.parametrize("status", [429, 503])
-def test_service_that_is_busy(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random, status: int
-) -> None:
-    """Every other request has to be repeated. A service that stays busy ends the run, which loses nothing."""
-    busy = Fault(status=status, headers={"Retry-After": "1"})
-
-    def every_other() -> Callable[[str], Fault | None]:
-        turns = itertools.cycle([busy, None])
-        return lambda path: next(turns)
-
-    proxy.fault = every_other()
-    survey.mirror(tmp_path)
-    assert_exact(tmp_path, study)
-    before = files_of(tmp_path)
-    study.add(randomness, ["2026-03-05", "2026-04-01"], 10)
-    for path in (DIGESTS, "/key", CSV):
-        proxy.fault = lambda request, path=path: busy if path in request else None  # type: ignore[misc]
-        with pytest.raises(ServiceError) as failed:
-            survey.mirror(tmp_path)
-        assert failed.value.status == status
-        assert files_of(tmp_path) == before
-    proxy.fault = every_other()
-    survey.mirror(tmp_path)
-    assert_exact(tmp_path, study)
-
-
 def test_response_in_an_interval_that_the_digests_did_not_list(
     study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random
 ) -> None:
@@ -468,170 +356,6 @@ def test_response_in_an_interval_that_the_digests_did_not_list(
         "2026-03-01",
         "2026-03-07",
     ]
-
-
-def test_network_that_stays_cut(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
-    proxy.fault = lambda path: Fault(cut=0 if "after=" in path else 1500) if CSV in path else None
-    with pytest.raises(TransferError):
-        survey.mirror(tmp_path)
-    done = len([*(tmp_path / "responses").iterdir()])
-    assert 0 < done < 14  # what was verified stays
-    proxy.fault = lambda path: None
-    proxy.requests.clear()
-    survey.mirror(tmp_path)
-    assert_exact(tmp_path, study)
-    assert "since=2026-03-01" not in next(request for request in proxy.requests if CSV in request)
-
-
-def test_shortened_files_are_not_taken(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
-    half: Callable[[bytes], bytes] = lambda body: body[: body.rfind(b"\n", 0, len(body) // 2) + 1]  # noqa: E731
-    proxy.faults(Fault(shorten=half), Fault(shorten=half, gzip=True), path=CSV)
-    survey.mirror(tmp_path)
-    assert_exact(tmp_path, study)
-
-
-@pytest.mark.parametrize("path", ["/responses/form-data", CSV, CODEBOOK])
-@pytest.mark.parametrize("shorten", [lambda body: b"", lambda body: body[:-9]], ids=["empty", "cut"])
-def test_damaged_body_is_requested_again(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, path: str, shorten: Callable[[bytes], bytes]
-) -> None:
-    proxy.faults(Fault(shorten=shorten), path=path)
-    survey.mirror(tmp_path)
-    assert_exact(tmp_path, study)
-
-
-KILLED = """
-import os, signal, sys
-from survey_export import Client
-left = int(sys.argv[4])
-def count(event, details):
-    global left
-    if event in sys.argv[5:] and sys.argv[3] in str(details):
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-survey = Client(sys.argv[1]).survey(sys.argv[2])
-sys.addaudithook(count)
-survey.mirror(sys.argv[3])
-"""
-REPLACING = ["os.rename", "os.remove"]
-ANY = ["open", "os.mkdir", "os.rmdir", *REPLACING]
-
-
-def test_failed_download_after_a_form_was_renamed(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
-    """With the new form data, no earlier digest is that of a file, also of a day that is gone."""
-    survey.mirror(tmp_path)
-    study.sql("delete from responses where surveyid = any(%s) and timestamp::date = '2026-03-09'", study.forms)
-    study.sql("update surveys set shortcode = 'renamed' where id = any(%s)", study.forms)
-    proxy.fault = lambda path: Fault(status=401) if CSV in path else None
-    with pytest.raises(ServiceError):
-        survey.mirror(tmp_path)
-    assert_true(tmp_path)
-    proxy.fault = lambda path: None
-    survey.mirror(tmp_path)
-    assert_exact(tmp_path, study)
-
-
-def test_killed_at_any_operation_on_a_file(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random, rounds: int
-) -> None:
-    kept = tmp_path / "kept"
-    before: dict[str, str] = {}
-    for number in range(rounds):
-        is_first = number % 4 == 1
-        folder = tmp_path / str(number) if is_first else kept
-        for _ in range(8):
-            study.change(randomness)
-        last, events = randomness.choice([(100, ANY), (15, REPLACING)])
-        point = str(randomness.randrange(1, last))
-        killed = subprocess.run(
-            [sys.executable, "-c", KILLED, proxy.url, study.name, str(folder), point, *events],
-            env={**os.environ, "SURVEY_EXPORT_KEY": KEY},
-            capture_output=True,
-            text=True,
-        )
-        assert killed.returncode in (0, -signal.SIGKILL), killed.stderr
-        assert_true(folder)
-        after = study.digests()
-        was_complete = completed(folder) == after
-        changes = survey.mirror(folder)
-        assert_exact(folder, study)
-        assert_unchanged(survey, proxy, folder)
-        if is_first:
-            continue
-        if not was_complete:  # no run has reported these changes, so this one reports all
-            assert {start for start in after if before.get(start, after[start]) != after[start]} <= {*changes.changed}
-            assert {*changes.added} == after.keys() - before.keys()
-            assert {*changes.removed} == before.keys() - after.keys()
-        before = after
-
-
-def assert_true(folder: Path) -> None:
-    """Every file in `responses/` is complete, and the manifest describes no other file than there is."""
-    manifest = folder / "manifest.json"
-    stored = json.loads(manifest.read_bytes()) if manifest.exists() else {"files": {}, "etag": None}
-    files = stored["files"]
-    for path in (folder / "responses").glob("*.csv.gz"):
-        contents = gzip.decompress(path.read_bytes())
-        assert contents.startswith(b"parent_surveyid,")
-        assert contents.endswith(b"\n")
-    if "form-data.csv" in files:
-        forms, shortcodes = read_forms(folder / "form-data.csv")
-        assert forms == files["form-data.csv"]["digest"]
-    for name, record in files.items():
-        path = folder / name
-        assert hashlib.sha256(path.read_bytes()).hexdigest() == record["sha256"]
-        if name.startswith("responses/") and "form-data.csv" in files:
-            assert digest_of(path, shortcodes) == record["digest"]
-    if stored["etag"]:
-        responses = {name: record["digest"] for name, record in files.items() if name.startswith("responses/")}
-        assert sorted(responses.values()) == sorted(stored["completed"].values())
-        assert {"form-data.csv", "codebook.csv"} <= files.keys()
-
-
-def completed(folder: Path) -> dict[str, str]:
-    """Return the digests of the last run that was completed, also if it was killed before it could return."""
-    manifest = folder / "manifest.json"
-    stored: dict[str, str] = json.loads(manifest.read_bytes())["completed"] if manifest.exists() else {}
-    return stored
-
-
-def test_killed_while_downloading(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
-    survey.mirror(tmp_path)
-    before = files_of(tmp_path)
-    study.sql("update responses set response = 'x' where surveyid = any(%s)", study.forms)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "survey_export", "--url", proxy.url, "mirror", study.name, str(tmp_path)],
-        env={**os.environ, "SURVEY_EXPORT_KEY": KEY},
-    )
-    proxy.faults(Fault(cut=3000, then=process.kill), path=CSV)
-    assert process.wait() == -signal.SIGKILL
-    after = files_of(tmp_path)
-    assert {name: after.get(name) for name in before} == before
-    survey.mirror(tmp_path)
-    assert_exact(tmp_path, study)
-
-
-def test_full_disk(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random) -> None:
-    survey.mirror(tmp_path)
-    before = files_of(tmp_path)
-    study.add(randomness, ["2026-03-05"], 200)
-    program = (
-        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)); "
-        "from survey_export._cli import main; sys.exit(main())"
-    )
-    failed = subprocess.run(
-        [sys.executable, "-B", "-c", program, "--url", proxy.url, "mirror", study.name, str(tmp_path)],
-        env={**os.environ, "SURVEY_EXPORT_KEY": KEY},
-        capture_output=True,
-        text=True,
-    )
-    assert failed.returncode == 1
-    assert failed.stderr.count("\n") == 1
-    assert "File too large" in failed.stderr
-    assert files_of(tmp_path) == before
-    survey.mirror(tmp_path)
-    assert_exact(tmp_path, study)
 
 
 @pytest.mark.parametrize("start", ["../2026-03-01", "2026-03-01", "2026-03-01T00:00:00.000Z/../x", "", 7])

@@ -1,0 +1,58 @@
+"""What must hold of a mirror's folder."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from pathlib import Path
+
+from service import Proxy, Study
+from survey_export import (
+    Survey,
+)
+
+DIGESTS, CSV, CODEBOOK = "/responses/digests", "/responses/csv", "/responses/questions"
+
+
+def files_of(folder: Path) -> dict[str, str]:
+    """Return the contents' hashes of all files, and their times, of what a run that changes nothing must keep."""
+    return {
+        str(path.relative_to(folder)): f"{hashlib.sha256(path.read_bytes()).hexdigest()} {path.stat().st_mtime_ns}"
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def joined(folder: Path) -> bytes:
+    header, records = b"", b""
+    for path in sorted((folder / "responses").iterdir()):
+        first, _, rest = gzip.decompress(path.read_bytes()).partition(b"\n")
+        header = first + b"\n"
+        records += rest
+    return header + records
+
+
+def assert_responses_exact(folder: Path, study: Study, **filters: str) -> None:
+    export = study.export(**filters)
+    assert joined(folder) == (export if export.count(b"\n") > 1 else b"")
+    assert (folder / "form-data.csv").read_bytes() == study.export("/responses/form-data")
+
+
+def assert_exact(folder: Path, study: Study, **filters: str) -> None:
+    assert_responses_exact(folder, study, **filters)
+    assert (folder / "codebook.csv").read_bytes() == study.export(CODEBOOK, format="csv", **filters)
+    assert sorted(path.name for path in folder.iterdir()) == [
+        *(".lock", "codebook.csv", "form-data.csv", "manifest.json"),
+        *(["responses"] if (folder / "responses").exists() else []),
+    ]
+
+
+def assert_unchanged(survey: Survey, proxy: Proxy, folder: Path) -> None:
+    """A survey that has not changed costs one request."""
+    proxy.fault = lambda path: None
+    proxy.requests.clear()
+    before = files_of(folder)
+    changes = survey.mirror(folder)
+    assert proxy.paths() == [DIGESTS]
+    assert (changes.added, changes.changed, changes.removed) == ((), (), ())
+    assert files_of(folder) == before
