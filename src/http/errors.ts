@@ -84,7 +84,7 @@ export const tooManyScans = () =>
   new ApiError(
     429,
     'rate_limited',
-    'This account already has as many requests running as it can that scan a whole selection, such as counts. Try again when one of them has ended.',
+    'This account already has as many scans of a whole selection running, such as counts, as it can have at a time. Try again when one of them has ended.',
     { 'Retry-After': RATE_LIMIT_PERIOD },
   );
 
