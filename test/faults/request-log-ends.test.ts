@@ -172,10 +172,12 @@ describe('an export that fails', () => {
       return response;
     });
     expect(result.status).toBe(503);
-    const { requests } = service.proxy; // of the form versions and of the first page
-    expect(line).toMatchObject({ status: 503, sqlRequests: requests, retries: requests - 2, rows: 0, end: 'complete' });
+    const { sqlRequests } = line; // for the form versions and for the first page
+    expect(line).toMatchObject({ status: 503, retries: sqlRequests - 2, rows: 0, end: 'complete' });
     expect(line.bytes).toBe(result.bytes.length);
-    expect(requests).toBeGreaterThan(2);
+    expect(service.proxy.requests).toBeGreaterThan(2);
+    // When one of the two gives up, the last request for the other is aborted, perhaps before it has arrived.
+    expect([0, 1]).toContain(sqlRequests - service.proxy.requests);
     const details = eventsIn(service.stack.worker, 'request failed').filter(
       ({ requestId }) => requestId === line.requestId,
     );
@@ -193,7 +195,8 @@ describe('an export that fails', () => {
       500,
       errorBody(`Something went wrong on our side. Please tell us this request id: ${line.requestId}`),
     ]);
-    expect(line).toMatchObject({ status: 500, sqlRequests: service.proxy.requests, retries: 0, end: 'complete' });
+    expect(line).toMatchObject({ status: 500, retries: 0, end: 'complete' });
+    expect([0, 1]).toContain(line.sqlRequests - service.proxy.requests); // likewise
     const details = eventsIn(service.stack.worker, 'request failed').filter(
       ({ requestId }) => requestId === line.requestId,
     );
