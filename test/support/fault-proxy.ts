@@ -67,7 +67,7 @@ export interface FaultProxy {
    * are counted separately. Dispose of it to end the trial.
    */
   watch(trial: string, fault?: Fault): { readonly requests: number } & Disposable;
-  /** Requests since {@link inject} was last called. */
+  /** Requests that have arrived since {@link inject} was last called. */
   readonly requests: number;
   /** Requests whose client disconnected before the response was complete. */
   readonly abandoned: number;
@@ -82,7 +82,8 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
 
   const server = createServer((request, response) => void handle(request, response));
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await buffer(request);
+    const body = await buffer(request).catch(() => undefined);
+    if (!body) return; // the client disconnected before all of it had arrived
     const { promise: closed, resolve } = Promise.withResolvers<void>();
     response.on('close', () => {
       if (!response.writableFinished) abandoned++;
