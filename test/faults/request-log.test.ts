@@ -5,7 +5,7 @@ import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { parseCsv } from '../support/csv.ts';
 import { type TestSurvey, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
-import { lineOf, linesIn } from '../support/request-log.ts';
+import { lineOf, linesIn, untilLogged } from '../support/request-log.ts';
 import { endRetries, withFaultyService } from './service.ts';
 
 const service = withFaultyService({ limits: { FAILURE_LIMIT: 8 } });
@@ -173,9 +173,9 @@ test('logs each of many concurrent requests without a valid key, as 401 or 429',
   expect(none.line).toMatchObject({ status: 401, route: '/api/v1/surveys', accountId: null, keyCache: null });
   const unknown = await logged('/api/v1/surveys', { key: generateApiKey() });
   expect(unknown.line).toMatchObject({ status: 401, accountId: null, keyId: null, keyCache: 'miss', sqlRequests: 1 });
-  const before = linesIn(worker).length;
+  const before = await untilLogged(worker);
   const responses = await Promise.all(Array.from({ length: 20 }, () => fetchApi('/surveys')));
-  await expect.poll(() => linesIn(worker).length).toBe(before + 20);
+  expect(await untilLogged(worker)).toBe(before + 20);
   const byId = new Map(linesIn(worker).map((line) => [line.requestId, line.status]));
   for (const { status, headers } of responses) expect(byId.get(headers.get('X-Request-Id') ?? '')).toBe(status);
   expect(responses.map(({ status }) => status)).toContain(429);
@@ -227,7 +227,7 @@ test.each(FAULTS)(
     const { worker } = service.stack;
     const unknown = generateApiKey();
     await fetchService('/api/v1/nowhere', { key: account.key, headers }); // caches the key
-    const before = linesIn(worker).length;
+    const before = await untilLogged(worker);
     service.proxy.inject(fault);
     const authorised = PATHS.flatMap((path) => {
       const address = `${path.replace(/\?.*/, '')}${query({ survey: SURVEY, userid: USER, layout: path.split('layout=')[1] })}`;
@@ -245,7 +245,7 @@ test.each(FAULTS)(
     await endRetries();
     const responses = await sent;
     expect(new Set(responses.map(({ status }) => status)).size).toBeGreaterThan(4);
-    await expect.poll(() => linesIn(worker).length).toBe(before + responses.length);
+    expect(await untilLogged(worker)).toBe(before + responses.length);
 
     const log = worker.log();
     const secrets = [account.key, await hashApiKey(account.key), unknown, await hashApiKey(unknown), account.email];

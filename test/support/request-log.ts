@@ -34,28 +34,26 @@ export function eventsIn(worker: RunningWorker, event: string): Record<string, u
 export const linesIn = (worker: RunningWorker) => eventsIn(worker, 'request') as unknown as RequestLine[];
 
 /**
- * Runs `work`, which sends one request, and returns the log line of that request. Waits until no more lines arrive.
+ * Runs `work`, which sends one request, and returns the log line of that request.
  *
+ * @param worker runs test/support/worker-under-faults.ts
  * @throws if there is no line, or more than one
  */
 export async function lineOf<T>(
   worker: RunningWorker,
   work: () => Promise<T>,
 ): Promise<{ line: RequestLine; result: T }> {
-  const before = await countWhenQuiet(worker); // the line of an earlier request may still arrive
+  const before = await untilLogged(worker);
   const result = await work();
-  await expect.poll(() => linesIn(worker).length).toBeGreaterThan(before);
-  await countWhenQuiet(worker);
+  await untilLogged(worker);
   const lines = linesIn(worker).slice(before);
   expect(lines).toHaveLength(1);
   return { line: lines[0] as RequestLine, result };
 }
 
-async function countWhenQuiet(worker: RunningWorker): Promise<number> {
-  for (let last = linesIn(worker).length; ;) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    const { length } = linesIn(worker);
-    if (length === last) return length;
-    last = length;
-  }
+/** Waits until each request that the Worker has received is logged. @returns their number */
+export async function untilLogged(worker: RunningWorker): Promise<number> {
+  const received = Number(await (await fetch(worker.url, { headers: { 'Test-Received': 'true' } })).text());
+  await expect.poll(() => linesIn(worker).length).toBe(received);
+  return received;
 }

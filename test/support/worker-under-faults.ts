@@ -4,11 +4,13 @@
 // - `Test-Retry-Seconds: <n>` replaces EXPORT_RETRY_SECONDS;
 // - `Test-Clock-Ahead: <milliseconds>` sets the clock ahead of the real time, `Test-Clock: <milliseconds since 1970>` to a time,
 //   for this request and all others, those that are running included; the clock keeps running;
-// - `Test-Clock-Forward: <milliseconds>` only moves the clock: the request does not reach the service.
+// - `Test-Clock-Forward: <milliseconds>` only moves the clock, and `Test-Received: true` only returns how many requests have reached
+//   the service: such a request does not reach it.
 import type { Env } from '../../src/env.ts';
 import worker from '../../src/worker.ts';
 
 let ahead = 0;
+let received = 0;
 const now = Date.now.bind(Date);
 Date.now = () => now() + ahead;
 
@@ -54,6 +56,8 @@ export default {
       ahead += Number(forward);
       return new Response();
     }
+    if (headers.has('Test-Received')) return new Response(String(received));
+    received++;
     const time = headers.get('Test-Clock');
     ahead = time === null ? Number(headers.get('Test-Clock-Ahead') ?? ahead) : Number(time) - now();
     return worker.fetch(
