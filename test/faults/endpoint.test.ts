@@ -49,7 +49,7 @@ test.each<[what: string, status: number, code: string, reply: (exchange: Exchang
   });
   const response = await fetchSummary();
   expect([response.status, response.headers.get('X-Error-Code')]).toEqual([status, code]);
-  expect(service.proxy.abandoned).toBe(1);
+  await expect.poll(() => service.proxy.abandoned).toBe(1);
 });
 
 test('a limit counts the bytes of a result, not those of its compressed form', async () => {

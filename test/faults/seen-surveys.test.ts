@@ -38,6 +38,16 @@ const formsOf = ({ account, name }: TestSurvey) =>
 const readPage = ({ account, name }: TestSurvey, pageSize = 25) =>
   fetchApi(`/responses${query({ survey: name, pageSize })}`, { key: account.key });
 
+/** Sets a fault. The form versions are found after the page that is read meanwhile has arrived: else it may be aborted before. */
+function injectAfterPage(fault: (exchange: Exchange) => Promise<void>): void {
+  const { promise: pageArrived, resolve } = Promise.withResolvers<void>();
+  service.proxy.inject(async (exchange) => {
+    if (readsPage(exchange)) resolve();
+    if (findsForms(exchange)) await pageArrived;
+    await fault(exchange);
+  });
+}
+
 test.each(['/responses', '/responses/csv', '/responses/ndjson', '/responses/xlsx'])(
   '%s of a survey that was read before reads it while its form versions are being found',
   async (path) => {
@@ -59,7 +69,7 @@ test.each(['/responses', '/responses/csv', '/responses/ndjson', '/responses/xlsx
 test('nothing is sent before the form versions have been found', async () => {
   const survey = await createSeenSurvey();
   let pages = 0;
-  service.proxy.inject((exchange) => {
+  injectAfterPage(async (exchange) => {
     if (readsPage(exchange)) pages++;
     else exchange.reply(400, '{"message":"no","code":"42P01"}');
   });
@@ -103,13 +113,10 @@ const changes: [string, (survey: TestSurvey) => Promise<unknown>][] = [
 
 describeMoment('between two requests', async (survey, change) => change(survey));
 describeMoment('while its form versions are being found', async (survey, change) => {
-  const { promise: pageArrived, resolve } = Promise.withResolvers<void>();
   let isChanged = false;
-  service.proxy.inject(async (exchange) => {
-    if (readsPage(exchange)) resolve();
+  injectAfterPage(async (exchange) => {
     if (isChanged || !findsForms(exchange)) return;
     isChanged = true;
-    await pageArrived;
     await change(survey);
   });
 });
@@ -157,10 +164,10 @@ test('a page of form versions that have changed is cancelled', async () => {
   await createSurvey(survey.account, survey.name);
   let pages = 0;
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  service.proxy.inject((exchange) => {
-    if (!readsPage(exchange)) return undefined;
-    if (pages++ > 0) return released;
-    return exchange.hang();
+  injectAfterPage(async (exchange) => {
+    if (!readsPage(exchange)) return;
+    if (pages++ > 0) await released;
+    else exchange.hang();
   });
   const reading = readPage(survey);
   await expect.poll(() => service.proxy.abandoned).toBe(1);
@@ -173,7 +180,7 @@ test('a page of form versions that have changed does not fail the request', asyn
   const survey = await createSeenSurvey();
   await createSurvey(survey.account, survey.name);
   let pages = 0;
-  service.proxy.inject((exchange) => {
+  injectAfterPage(async (exchange) => {
     if (readsPage(exchange) && pages++ === 0) exchange.reply(400, '{"message":"no"}');
   });
   expect((await readPage(survey)).status).toBe(200);
