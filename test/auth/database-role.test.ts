@@ -15,7 +15,7 @@ let owner: Client;
 let worker: Client;
 
 beforeAll(async () => {
-  database = await startDatabase();
+  database = await startDatabase({ ownServer: true }); // the password of a role is the server's
   const url = new URL(database.url);
   owner = new Client(database.url);
   await owner.connect();
