@@ -26,9 +26,7 @@ let files: string[];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'test-schema-'));
-  // Autovacuum would use transaction ids.
-  const start = () => startPostgres({ settings: { autovacuum: 'off' } });
-  [fresh, postgres] = await Promise.all([start(), start()]);
+  [fresh, postgres] = await Promise.all([startPostgres(), startPostgres()]);
   await migrate(await postgres.createDatabase());
   const { forms, responses } = await writeFiles(folder);
   files = ['--email', EMAIL, '--forms', forms, '--responses', responses];
@@ -54,9 +52,6 @@ const READERS: [string, string, string[]][] = [
 ];
 const argsOf = (tool: string, args: string[]) => (tool === 'import.ts' ? [...files, ...args] : args);
 
-/** Each transaction that writes takes an id, even if it is rolled back. */
-const nextTransaction = (url: string) => query(url, 'select pg_snapshot_xmax(pg_current_snapshot())::text as id');
-
 /** What a rolled-back transaction leaves as it was. */
 const schemaOf = async (url: string) => ({
   tables: await query(url, `select relname from pg_class where relnamespace = 'public'::regnamespace order by 1`),
@@ -78,24 +73,22 @@ describe.each([
   let url: string;
   beforeAll(async () => {
     url = await create();
+    // A command that wrote something, even if it rolled that back, would fail with another error.
+    await query(url, `alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`);
   });
 
   test.each([...READERS, ['db:worker-url', 'worker-url.ts', []] as (typeof READERS)[0]])(
     'npm run %s writes nothing and names db:migrate',
     async (_name, tool, args) => {
-      const before = await nextTransaction(url);
       const { status, stdout, stderr } = await run(tool, argsOf(tool, args), { DATABASE_URL: url });
       expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
       expect(stderr).toMatch(reason);
       expect(stderr).toMatch(/: run "npm run db:migrate" first\.\n$/);
-      expect(await nextTransaction(url)).toEqual(before);
     },
   );
 
   test('deploy --check writes nothing and names db:migrate', async () => {
-    const before = await nextTransaction(url);
     expect((await databaseProblems(url)).join()).toContain('run "npm run db:migrate"');
-    expect(await nextTransaction(url)).toEqual(before);
   });
 
   test('npm run keys -- issue and db:import migrate it if they store something', async () => {
