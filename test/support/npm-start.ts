@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { runFolder } from './once-per-run.ts';
 import { startTool } from './run-tool.ts';
 
@@ -36,10 +38,22 @@ export async function startService(
 /** The demo key in what `npm start` prints. */
 export const keyIn = (printed: string) => /^Key {3}(\S+)$/m.exec(printed)?.[1];
 
+/**
+ * A port that nothing listens on, and that this test run gets once. It is not one of those that systems assign by themselves, from
+ * 32,768 on, which another process could get before the caller uses it.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address ? address.port : 0;
+  for (;;) {
+    const port = 20_000 + Math.floor(12_000 * Math.random());
+    const server = createServer();
+    try {
+      await mkdir(join(await runFolder(), `port ${port}`));
+      await once(server.listen(port, '127.0.0.1'), 'listening');
+      return port;
+    } catch (error) {
+      if (!['EEXIST', 'EADDRINUSE'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    } finally {
+      server.close();
+    }
+  }
 }
