@@ -26,6 +26,7 @@ export async function openPage(path: string, display: Display = {}): Promise<Ope
   const { width = 1280, origin = serviceOrigin(), script = '', ...options } = display;
   const browser = await (connected ??= chromium.connect(inject('chromium')));
   const context = await browser.newContext({ ...options, viewport: { width, height: 800 } });
+  context.setDefaultTimeout(100_000); // only a little less than that of a test
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', (message) => problems.push(`console: ${message.text()}`));

@@ -31,7 +31,7 @@ export async function sendRaw(service: URL, request: RawRequest, key: string): P
   const socket = connect(Number(service.port), service.hostname, () => socket.write(bytes));
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
-  socket.setTimeout(10_000, () => socket.destroy(new Error('no response within 10 seconds')));
+  socket.setTimeout(60_000, () => socket.destroy(new Error('no response within a minute')));
   // If workerd refuses a request, it may leave bytes unread, which resets the connection after the response.
   await once(socket, 'close').catch((error: unknown) => {
     if (chunks.length === 0) throw error;

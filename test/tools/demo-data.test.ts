@@ -18,7 +18,7 @@ describe('demo data', () => {
   beforeAll(async () => {
     running = await startDatabase();
     loaded = await loadDemoData(running.url);
-  }, 60_000);
+  });
   afterAll(() => running?.stop());
 
   async function one(sql: string, params: unknown[] = []): Promise<Record<string, unknown> | undefined> {

@@ -49,5 +49,6 @@ test('npm start is refused while npm run dev holds the data', async () => {
 
 test('npm run dev stops with everything it has started', async () => {
   expect((await service.stop('SIGTERM')).status).toBe(0);
-  expect(commandLines().filter((line) => line.includes(dataDir) || line.includes(`:${port}`))).toEqual([]);
+  const processes = () => commandLines().filter((line) => line.includes(dataDir) || line.includes(`:${port}`));
+  await expect.poll(processes).toEqual([]);
 });

@@ -193,12 +193,9 @@ describe('the embedded database', () => {
     await client.connect();
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
     const pid = rows[0]?.pid ?? 0;
-    process.kill(pid, 'SIGSTOP'); // a fast shutdown waits for it, an immediate one for five seconds
-    const killing = setTimeout(() => process.kill(pid, 'SIGKILL'), 20_000);
-    const started = Date.now();
+    process.kill(pid, 'SIGSTOP'); // a fast shutdown waits for it for ever, an immediate one for five seconds
     await database[Symbol.asyncDispose]();
-    clearTimeout(killing);
-    expect(Date.now() - started).toBeLessThan(15_000);
+    expect(isRunning()).toBe(false);
   });
 
   test('reports to npm start that its server has ended unexpectedly', async () => {

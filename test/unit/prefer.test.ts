@@ -34,8 +34,6 @@ test.each([
 
 test('long headers take no longer than their length', () => {
   for (const part of ['"', '\\"', 'a', ' ', ';', 'a;', '","', '"\\']) {
-    const started = performance.now();
-    expect(prefersStrictHandling(`${part.repeat(200_000)}"`)).toBe(false);
-    expect(performance.now() - started).toBeLessThan(2000); // quadratic time is minutes
+    expect(prefersStrictHandling(`${part.repeat(200_000)}"`)).toBe(false); // in quadratic time, the test runs out of its own
   }
 });

@@ -14,7 +14,7 @@ export async function checkIdle({ tally }: Context): Promise<void> {
        where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle' and backend_type = 'client backend'`,
     );
     if (running === 0) return tally.pass('no query runs when all readers have left');
-    if (tries === 20) return tally.fail(`${running} queries are still running 5 s after the last reader`);
+    if (tries === 80) return tally.fail(`${running} queries are still running 20 s after the last reader`);
     await sleep(250);
   }
 }
