@@ -15,6 +15,7 @@ import {
   tooManyHealthChecks,
   tooManyRequests,
   tooManyScans,
+  tooMuchMemory,
   unknownParameters,
 } from '../http/errors.ts';
 import { type HeaderName, withHeaders } from './headers.ts';
@@ -74,7 +75,13 @@ export const errorResponses = (): Record<string, ResponseObject> => {
     ]),
     TooManyRequests: response(
       'Too many requests for this account, or too many without a valid key from this IP address; or too many exports or counts of this account at a time.',
-      { account: tooManyRequests(), address: tooManyFailures(), exports: tooManyExports(4), counts: tooManyScans() },
+      {
+        account: tooManyRequests(),
+        address: tooManyFailures(),
+        exports: tooManyExports(4),
+        counts: tooManyScans(),
+        memory: tooMuchMemory(),
+      },
       ['Retry-After'],
     ),
     TooManyHealthChecks: response('Too many requests from this IP address.', { address: tooManyHealthChecks() }, [

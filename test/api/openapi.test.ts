@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Page, fetchApi, fetchService, query } from '../support/api.ts';
+import * as catalogue from '../../src/http/errors.ts';
 import type { DescribedParameter, DescribedResponse, Description, Operation } from '../support/api-description.ts';
 import { resolve } from '../support/api-description.ts';
 import { addResponses, createAccount, createSurvey } from '../support/data.ts';
@@ -116,6 +117,18 @@ describe('its examples', () => {
         expect({ header, faults: faults(schema, example) }).toEqual({ header, faults: [] });
       }
     }
+  });
+
+  test('of errors include each that asks a client to wait', () => {
+    const shown = JSON.stringify(Object.values(description.components.responses));
+    const without = Object.entries(catalogue).filter(
+      ([name, make]) => /^[a-z]/.test(name) && typeof make === 'function' && make.length === 0,
+    );
+    const waiting = without
+      .map(([, make]) => (make as () => catalogue.ApiError)())
+      .filter(({ headers }) => headers['Retry-After']);
+    expect(waiting.length).toBeGreaterThan(4);
+    for (const { message } of waiting) expect(shown).toContain(JSON.stringify({ error: { message } }));
   });
 
   test('of CSV files have the columns of the files', async () => {
