@@ -1,8 +1,11 @@
+import { Hono, type MiddlewareHandler } from 'hono';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { generateApiKey } from '../../src/auth/api-key.ts';
 import { KeyCache, type KeyRequest } from '../../src/auth/key-cache.ts';
 import type { KeyNamespace } from '../../src/auth/key-entry.ts';
 import type { Database } from '../../src/db/client.ts';
 import type { Row } from '../../src/db/sql.ts';
+import { RequestStats } from '../../src/http/request-stats.ts';
 
 // Tests of what cannot be provoked in workerd and its KV: copies at other locations, lost requests, a certain order of events.
 
@@ -27,10 +30,67 @@ function requestWith(rows: () => Promise<Row[]>, kv: Partial<KeyNamespace> = {},
   return request;
 }
 
-test('a location keeps its copy of a KV entry for 30 seconds', async () => {
-  const get = vi.fn<KeyNamespace['get']>(async () => null);
-  await new KeyCache().find('hash', requestWith(found, { get }));
-  expect(get).toHaveBeenCalledWith('hash', { type: 'json', cacheTtl: 30 });
+const ENTRY = { v: 2, keyId: 'key id', accountId: 'account id', email: 'a@example.org', expires: null };
+
+test('a location that has a copy of a KV entry notices within 30 seconds that the entry was deleted', async () => {
+  let copied: number | undefined;
+  /** Reads an entry that has been deleted elsewhere: https://developers.cloudflare.com/kv/api/read-key-value-pairs/#cachettl-parameter */
+  const get: KeyNamespace['get'] = async (_, { cacheTtl }) => {
+    copied ??= Date.now();
+    return Date.now() - copied < 1000 * cacheTtl ? { ...ENTRY, checked: copied } : null;
+  };
+  const find = () => new KeyCache().find('hash', requestWith(notFound, { get }));
+  expect(await find()).toBeDefined();
+  vi.setSystemTime(Date.now() + 30_000);
+  expect(await find()).toBeUndefined();
+});
+
+test('an isolate remembers its last 5,000 results while KV fails', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  const cache = new KeyCache();
+  const rows = vi.fn<() => Promise<Row[]>>(found);
+  const get = () => Promise.reject(new Error('KV is having a bad day'));
+  const find = (i: number) => cache.find(`hash ${i}`, requestWith(rows, { get }));
+  for (let i = 0; i <= 5000; i++) await find(i);
+  expect(rows).toHaveBeenCalledTimes(5001);
+  for (const i of [5000, 1]) await find(i);
+  expect(rows).toHaveBeenCalledTimes(5001);
+  await find(0);
+  expect(rows).toHaveBeenCalledTimes(5002);
+});
+
+/** The part of src/auth/middleware.ts used here, imported without its types, which need those of the Workers runtime. */
+interface Middleware {
+  readonly authenticate: () => MiddlewareHandler<{
+    Variables: { checkKey: () => Promise<void> } & Record<string, unknown>;
+  }>;
+}
+
+test('a transfer checks its key in KV 900 times, and then in the database', async () => {
+  const { authenticate } = await vi.importActual<Middleware>('../../src/auth/middleware.ts');
+  const get = vi.fn<KeyNamespace['get']>(async () => ({ ...ENTRY, checked: Date.now() }));
+  const rows = vi.fn<() => Promise<Row[]>>(found);
+  const { db, kv } = requestWith(rows, { get });
+  const limiter = { limit: async () => ({ success: true }) };
+  const app = new Hono<{ Variables: { checkKey: () => Promise<void> } & Record<string, unknown> }>()
+    .use(async (c, next) => {
+      for (const [name, value] of Object.entries({ db, stats: new RequestStats(), requestId: 'r' })) c.set(name, value);
+      await next();
+    })
+    .use(authenticate())
+    .get('/', async (c) => {
+      for (let i = 0; i < 900; i++) await c.var.checkKey();
+      expect([get.mock.calls.length, rows.mock.calls.length]).toEqual([1 + 900, 0]); // the request itself was checked, too
+      await c.var.checkKey();
+      rows.mockImplementation(notFound);
+      await expect(c.var.checkKey()).rejects.toThrow('the key was revoked or has expired');
+      expect([get.mock.calls.length, rows.mock.calls.length]).toEqual([1 + 900, 2]);
+      return c.text('checked');
+    });
+  const headers = { Authorization: `Bearer ${generateApiKey()}` };
+  const env = { API_KEYS: kv, ACCOUNT_LIMIT: limiter, FAILURE_LIMIT: limiter };
+  const context = { waitUntil() {}, passThroughOnException() {}, props: {} };
+  expect(await (await app.request('/', { headers }, env, context)).text()).toBe('checked');
 });
 
 test('a lookup whose request has ended fails for waiting requests after 20 seconds, and the next request starts a new one', async () => {
@@ -126,8 +186,7 @@ test('a request shares a result that KV receives while the request reads KV', as
 describe('a KV write', () => {
   test('does not happen if KV fails to tell whether an entry still exists', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {});
-    const entry = { v: 2, keyId: 'key id', accountId: 'account id', email: 'a@example.org', expires: null };
-    const get = vi.fn<KeyNamespace['get']>(async () => ({ ...entry, checked: Date.now() - 6 * 60_000 }));
+    const get = vi.fn<KeyNamespace['get']>(async () => ({ ...ENTRY, checked: Date.now() - 6 * 60_000 }));
     const put = vi.fn<KeyNamespace['put']>(async () => {});
     const rows = async () => {
       get.mockRejectedValue(new Error('KV is having a bad day'));
