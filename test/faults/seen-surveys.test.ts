@@ -187,6 +187,30 @@ test('a page of form versions that have changed does not fail the request', asyn
   expect(service.proxy.requests).toBe(3);
 });
 
+test('an isolate forgets the surveys that it read first if those that it has read take too much memory', async () => {
+  const createLarge = async () => {
+    const survey = await createSurvey(await createAccount());
+    await sql(`update surveys set shortcode = repeat('x', 600000) where id = $1`, [survey.forms[0]?.id]);
+    await addResponses(survey, [{}]);
+    expect((await readPage(survey)).status).toBe(200);
+    return survey;
+  };
+  const first = await createSeenSurvey();
+  await createSurvey(first.account, first.name); // a page of the form versions that it had would be read in vain
+  const others: TestSurvey[] = [];
+  for (let i = 0; i < 4; i++) others.push(await createLarge()); // of 2 MiB in all
+  const requestsFor = async (survey: TestSurvey) => {
+    service.proxy.inject();
+    expect((await readPage(survey)).status).toBe(200);
+    return service.proxy.requests;
+  };
+  expect(await requestsFor(first)).toBe(2);
+
+  const last = others.at(-1) as TestSurvey;
+  injectAfterPage(async () => {});
+  expect((await readPage(last)).status).toBe(200); // its form versions wait until its page arrives
+});
+
 test('two accounts’ surveys of the same name are read at once in turn', async () => {
   const surveys = [await createSeenSurvey('the same name'), await createSeenSurvey('the same name')];
   for (const survey of surveys) {
