@@ -65,7 +65,6 @@ test.each<[string, number, (i: number) => Row]>([
   const before = memory();
   add(builder, rows, rowAt);
   const held = memory() - before;
-  expect(held).toBeGreaterThan(4_000_000);
   expect(builder.size / held).toBeGreaterThan(0.75);
   expect(builder.size / held).toBeLessThan(1.33);
   for (const chunk of builder.end()) if (chunk.length === 0) throw new Error('an empty chunk');
