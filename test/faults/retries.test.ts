@@ -5,7 +5,7 @@ import { type TestSurvey, copyResponses, withClient } from '../support/data.ts';
 import { wideCsv } from '../support/wide.ts';
 import { beginExport, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
-import { FEW_RETRIES, createPagedSurvey, endRetries, firstAttempts, withFaultyService } from './service.ts';
+import { FEW_RETRIES, createPagedSurvey, firstAttempts, withFaultyService, withoutRetries } from './service.ts';
 
 /** With what the database's endpoint refuses every connection. */
 let refusal: Failure | undefined;
@@ -261,10 +261,8 @@ describe('a permanent failure', () => {
 
   test.each(permanentFaults.slice(0, 2))('gets 503 before the first byte: %s', async (_, fault) => {
     service.proxy.inject(fault);
-    const responses = Promise.all(paths.map(expect503));
-    await expect.poll(() => service.proxy.requests).toBeGreaterThan(paths.length);
-    await endRetries();
-    await responses;
+    await withoutRetries(Promise.all(paths.map(expect503)));
+    expect(service.proxy.requests).toBeGreaterThan(paths.length);
   });
 
   // As Neon's proxy words it, with status 400 and without a code: src/db/errors.ts.

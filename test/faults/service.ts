@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { type Exchange, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { origin } from '../support/api.ts';
@@ -51,6 +52,13 @@ export const RETRIES_MS = 25_000;
 /** Moves the Worker's clock by {@link RETRIES_MS}. */
 export async function endRetries(): Promise<void> {
   await fetch(origin(), { headers: { 'Test-Clock-Forward': String(RETRIES_MS) } });
+}
+
+/** Waits for responses, and ends the retries of their requests every second: requests of an account take turns, so some begin late. */
+export async function withoutRetries<T>(responses: Promise<T>): Promise<T> {
+  const pending = {};
+  while ((await Promise.race([responses, sleep(1000, pending)])) === pending) await endRetries();
+  return responses;
 }
 
 /** Recognises the first attempt at each query. A retry has the same parameters, and SQL with another name for its result. */
