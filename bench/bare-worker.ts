@@ -8,8 +8,8 @@ import { csvHeader } from '../src/encode/csv-cell.ts';
 import type { Env } from '../src/env.ts';
 import { csvPages } from '../src/formats/page-format.ts';
 import { streamChunks } from '../src/http/stream.ts';
-import { leaseExport } from '../src/limits/exports.ts';
-import { leaseRequest } from '../src/limits/limits.ts';
+import { RequestLease } from '../src/limits/limits.ts';
+import { ExportLease } from '../src/read/export-lease.ts';
 import { pageReader } from '../src/read/page-reader.ts';
 import { readAhead } from '../src/read/read-ahead.ts';
 
@@ -19,18 +19,17 @@ export default {
     const { pathname, searchParams } = new URL(request.url);
     const requestAbort = new AbortController();
     const signal = AbortSignal.any([request.signal, requestAbort.signal]);
-    const lease = await leaseRequest('bench', signal);
-    const stats = new QueryStats();
-    const db = connect(env, stats, lease);
+    const lease = await RequestLease.begin('bench', signal);
+    const db = connect(env, new QueryStats(), () => lease);
     const formVersions = await findSurvey(
       db,
       pathname.slice(BASE_PATH.length + 1),
       searchParams.get('survey') ?? '',
       request.signal,
     );
-    const exportLease = await leaseExport(lease, signal);
+    const exportLease = await ExportLease.begin(lease, signal);
     const reader = pageReader(db, { formVersions }, csvPages({ columns: CSV_COLUMNS }), signal, (query) => query());
-    const pages = readAhead(reader, exportLease, await reader.page({ limit: 500 }), stats);
+    const pages = readAhead(reader, exportLease, await reader.page({ limit: 500 }));
     async function* body() {
       yield csvHeader(CSV_COLUMNS);
       for await (const page of pages) {

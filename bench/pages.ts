@@ -46,7 +46,7 @@ export async function pageMs(
 async function timePage(client: pg.Client, survey: BenchSurvey, range: Range): Promise<number> {
   const query = pageQuery(selectionOf(survey), range, CSV_COLUMNS);
   const { rows } = await client.query<{ 'QUERY PLAN': { 'Planning Time': number; 'Execution Time': number }[] }>(
-    `explain (analyze, timing off, format json) ${new Proof(query, false).sql}`,
+    `explain (analyze, timing off, format json) ${new Proof(query).sql}`,
     [...query.params],
   );
   const plan = rows[0]?.['QUERY PLAN'][0];

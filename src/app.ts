@@ -4,7 +4,8 @@ import { methodNotAllowed } from 'hono/method-not-allowed';
 import { getPathNoStrict } from 'hono/utils/url';
 import { authenticate } from './auth/middleware.ts';
 import { connect } from './db/client.ts';
-import { leaseRequest } from './limits/limits.ts';
+import type { Lease } from './limits/lease.ts';
+import { RequestLease } from './limits/limits.ts';
 import { compress } from './http/compression.ts';
 import type { AppEnv } from './http/context.ts';
 import type { Endpoint } from './http/endpoint.ts';
@@ -77,18 +78,21 @@ export function createApp(): Hono<AppEnv> {
     }),
   );
   app.use(async function openDatabase(c, next) {
-    c.set('db', connect(c.env, c.var.stats.queries));
+    c.set(
+      'db',
+      connect(c.env, c.var.stats.queries, () => c.var.lease as Lease | undefined),
+    );
     await next();
   });
   app.use(`${BASE_PATH}/*`, compress());
   app.use(`${BASE_PATH}/*`, authenticate());
   app.use(`${BASE_PATH}/*`, async function leaseMemory(c, next) {
     const { account, signal, stats } = c.var;
-    const lease = await leaseRequest(account.id, signal);
+    const lease = await RequestLease.begin(account.id, signal);
     c.set('lease', lease);
-    c.set('db', connect(c.env, stats.queries, lease));
     await next();
-    lease.endAfter(stats.transfer);
+    if (stats.transfer) void stats.transfer.then(() => lease.end());
+    else lease.end();
   });
   app.use(
     methodNotAllowed({

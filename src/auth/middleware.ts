@@ -1,6 +1,5 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { type StoredApiKey, findApiKey } from '../db/accounts.ts';
-import type { Database } from '../db/client.ts';
 import { DatabaseError } from '../db/errors.ts';
 import type { AppEnv } from '../http/context.ts';
 import { RevokedKeyError, invalidToken, tooManyFailures, tooManyRequests } from '../http/errors.ts';
@@ -32,11 +31,10 @@ const NOT_COUNTED: Pick<KeyRequest, 'stats' | 'countFailure'> = {
 export function authenticate(): MiddlewareHandler<AppEnv> {
   const cache = new KeyCache();
   return async function authenticateByApiKey(c, next) {
-    const { db } = c.var; // later, `db` waits for other requests of the account
     await c.var.stats.timeAuth(() => authenticateRequest(c, cache));
     let checks = 0;
     c.set('checkKey', async () => {
-      const find = checks++ < MAX_KV_CHECKS ? () => findKey(c, db, cache, NOT_COUNTED) : () => findKeyInDatabase(c, db);
+      const find = checks++ < MAX_KV_CHECKS ? () => findKey(c, cache, NOT_COUNTED) : () => findKeyInDatabase(c);
       if (!(await isStillValid(find))) throw new RevokedKeyError('the key was revoked or has expired');
     });
     await next();
@@ -49,7 +47,7 @@ async function authenticateRequest(c: Context<AppEnv>, cache: KeyCache): Promise
   let counted: Promise<void> | undefined;
   const countFailure = () => (counted ??= enforceLimit(c.env.FAILURE_LIMIT, address, requestId, tooManyFailures));
 
-  const key = await findKey(c, c.var.db, cache, { stats, countFailure });
+  const key = await findKey(c, cache, { stats, countFailure });
   if (!key) {
     await countFailure();
     throw invalidToken();
@@ -71,18 +69,16 @@ async function isStillValid(find: () => Promise<StoredApiKey | undefined>): Prom
 
 async function findKey(
   c: Context<AppEnv>,
-  db: Database,
   cache: KeyCache,
   { stats, countFailure }: Pick<KeyRequest, 'stats' | 'countFailure'>,
 ): Promise<StoredApiKey | undefined> {
   const token = tokenOf(c);
   if (!token || !isWellFormedApiKey(token)) return undefined;
-  const { requestId } = c.var;
+  const { db, requestId } = c.var;
   const defer = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
   return cache.find(await hashApiKey(token), { kv: c.env.API_KEYS, db, requestId, stats, defer, countFailure });
 }
 
-const findKeyInDatabase = async (c: Context<AppEnv>, db: Database) =>
-  findApiKey(db, await hashApiKey(tokenOf(c) ?? ''));
+const findKeyInDatabase = async (c: Context<AppEnv>) => findApiKey(c.var.db, await hashApiKey(tokenOf(c) ?? ''));
 
 const tokenOf = (c: Context<AppEnv>) => BEARER.exec(c.req.header('Authorization') ?? '')?.[1];

@@ -1,8 +1,9 @@
 import { neon, neonConfig } from '@neondatabase/serverless';
 import { free } from '../encode/bytes.ts';
-import type { EncodeRows, EncodedPage } from '../encode/rows.ts';
-import { ApiError } from '../http/errors.ts';
-import { type Hold, MAX_BYTES, type RequestLease } from '../limits/limits.ts';
+import type { EncodeRows } from '../encode/rows.ts';
+import type { Lease, Reservation } from '../limits/lease.ts';
+import { MAX_BYTES, bulkQueries, memory, quickQueries } from '../limits/limits.ts';
+import type { Quota } from '../limits/quota.ts';
 import { type FetchOptions, fetchResult } from './fetch-result.ts';
 import { DatabaseError } from './errors.ts';
 import { Proof, type ProvenPage } from './proof.ts';
@@ -33,11 +34,9 @@ export interface RowsOptions extends QueryOptions {
 
 export interface PageReadOptions extends QueryOptions {
   /** What the page's memory is counted in: a new one unless given. */
-  readonly hold?: Hold | undefined;
-  /** Whether the caller can read fewer rows. A page for which there is no memory at the moment then fails as `too-large`. */
+  readonly reservation?: Reservation | undefined;
+  /** Whether the caller can read fewer rows. A page for which there is no memory at the moment then fails with a LimitError at once. */
   readonly canBeSmaller?: boolean;
-  /** Where the page is expected to end. If it does, its rows need not be counted. */
-  readonly expectedEnd?: Pick<EncodedPage, 'rowCount' | 'lastKey'> | undefined;
 }
 
 /** A page, and its memory. */
@@ -51,23 +50,29 @@ export interface HeldPage extends ProvenPage {
 /** The memory of rows that were parsed, per byte of the result. Measured: 5 with short texts, and the text itself while it is parsed. */
 const PARSED_BYTES = 8;
 
+/** Where queries take their turns among those of their account. Scans have waited before; the others belong to no account yet. */
+const TURNS: Record<RetryPolicy, Quota | undefined> = {
+  request: quickQueries,
+  export: bulkQueries,
+  scan: undefined,
+  key: undefined,
+  probe: undefined,
+};
+
 /**
  * The database over HTTP. Every query is a separate request, and is retried after a transient failure.
  *
- * What `rows`, `row` and `page` return belongs to the query, and is complete: see {@link Proof}.
+ * What `rows`, `row` and `page` return belongs to the query, and is complete: see {@link Proof}. All methods throw a DatabaseError, a
+ * LimitError if the account's turn does not come or there is no memory for the result in time, or the signal's reason.
  */
 export interface Database {
-  /** Reads the rows of a query. @throws DatabaseError, or the signal's reason */
+  /** Reads the rows of a query. */
   rows(query: Query, options: RowsOptions): Promise<Row[]>;
-  /** Reads the row of a query that always returns one. @throws DatabaseError, or the signal's reason */
+  /** Reads the row of a query that always returns one. */
   row(query: Query, options: QueryOptions): Promise<Row>;
-  /**
-   * Reads the rows of a query and encodes them.
-   *
-   * @throws DatabaseError, or the signal's reason
-   */
+  /** Reads the rows of a query and encodes them. */
   page(query: Query, options: PageReadOptions, encode: EncodeRows): Promise<HeldPage>;
-  /** Executes a statement that may be executed twice. Its result is not read. @throws DatabaseError, or the signal's reason */
+  /** Executes a statement that may be executed twice. Its result is not read. */
   execute(statement: Query, options: QueryOptions): Promise<void>;
 }
 
@@ -79,9 +84,13 @@ neonConfig.fetchFunction = fetchResult;
 /**
  * Does not connect: the first query shows whether DATABASE_URL is usable.
  *
- * @param lease counts what results take, and gives queries their turn; small results that no account waits for need none
+ * @param leaseOf the lease of the request, as soon as its account is known
  */
-export function connect(env: DatabaseEnv, stats = new QueryStats(), lease?: RequestLease): Database {
+export function connect(
+  env: DatabaseEnv,
+  stats = new QueryStats(),
+  leaseOf: () => Lease | undefined = () => undefined,
+): Database {
   if (env.SQL_ENDPOINT) neonConfig.fetchEndpoint = env.SQL_ENDPOINT;
   const driver = () => neon(checkedUrl(env.DATABASE_URL), { disableWarningInBrowsers: true });
 
@@ -90,96 +99,62 @@ export function connect(env: DatabaseEnv, stats = new QueryStats(), lease?: Requ
     sql: string,
     { params }: Query,
     { signal, maxBytes }: QueryOptions,
-    { raw = false, reserve = async () => {} }: Partial<Pick<FetchOptions, 'raw' | 'reserve'>> = {},
+    { raw = false, reserve = () => {} }: Partial<Pick<FetchOptions, 'raw' | 'reserve'>> = {},
   ): Promise<unknown> => {
     const fetchOptions: FetchOptions = { signal, maxBytes, raw, stats, reserve };
-    const request = () =>
-      driver().query(sql, [...params], { arrayMode: true, fullResults: true, types: asText, fetchOptions });
-    return lease ? lease.query(signal, request) : request();
+    return driver().query(sql, [...params], { arrayMode: true, fullResults: true, types: asText, fetchOptions });
   };
 
-  function retried<T>(options: QueryOptions, attempt: (options: QueryOptions) => Promise<T>): Promise<T> {
+  /** The authentication of a request does not wait for other requests of its account. */
+  const leaseFor = ({ retry }: QueryOptions) => (retry === 'key' ? undefined : leaseOf());
+
+  /** Makes attempts, each in its turn. */
+  function retried<T>(options: QueryOptions, attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { retry = 'request', signal } = options;
-    const work = async () => {
-      const limits = retryLimits(env)[retry];
-      return withRetry(
-        limits,
-        signal,
-        (attemptSignal) => attempt({ ...options, signal: attemptSignal }),
-        () => stats.retries++,
-      );
-    };
+    const acquireTurn = async () => TURNS[retry] && leaseFor(options)?.acquire(TURNS[retry], 1, signal);
+    const work = async () => withRetry(retryLimits(env)[retry], signal, acquireTurn, attempt, () => stats.retries++);
     // Authentication is timed as a whole, including its queries.
     return retry === 'key' ? work() : stats.time(work);
   }
 
-  const rows: Database['rows'] = (query, { keep = false, ...options }) =>
-    retried(options, async (attempt) => {
-      const proof = new Proof(query, true);
-      const hold = lease?.hold();
-      const reserve = async (bytes: number) => {
-        // Without a limit, the largest result has a survey's form versions. This would be some 30,000: it is probably another query's.
-        if (attempt.maxBytes === undefined && PARSED_BYTES * bytes > MAX_BYTES)
-          throw new DatabaseError('transient', `a result of ${bytes} bytes for few rows`);
-        await waitFor(hold, PARSED_BYTES * bytes, attempt);
+  /** Makes attempts at a query. If there is no memory for its result, waits for it without a turn, and sends the query again. */
+  async function retriedWithMemory<T>(
+    options: PageReadOptions,
+    reservation: Reservation | undefined,
+    attempt: (signal: AbortSignal, reserve: FetchOptions['reserve']) => Promise<T>,
+  ): Promise<T> {
+    for (;;) {
+      let needed = 0;
+      const reserve = (bytes: number) => {
+        needed = bytes;
+        if (reservation?.resize(Math.max(bytes, reservation.amount)) === false)
+          throw new DatabaseError('no-memory', `no memory for ${bytes} bytes at the moment`);
       };
-      let isKept = false;
       try {
-        const read = proof.rowsOf(await send(proof.sql, query, attempt, { reserve }));
-        isKept = keep;
-        return read;
-      } finally {
-        if (!isKept) hold?.release();
+        return await retried(options, (signal) => attempt(signal, reserve));
+      } catch (error) {
+        reservation?.release();
+        if (!(error instanceof DatabaseError) || error.kind !== 'no-memory') throw error;
+        await acquireMemory(reservation, needed, options);
       }
-    });
-
-  /** Waits for memory; during a transfer as long as for the database. @throws DatabaseError `no-memory`, or the signal's reason */
-  async function waitFor(hold: Hold | undefined, bytes: number, { retry, signal }: QueryOptions): Promise<void> {
-    if (hold && bytes > MAX_BYTES) throw noMemory(bytes);
-    try {
-      await hold?.wait(bytes, signal, retry === 'export' ? retryLimits(env).export.totalMs : undefined);
-    } catch (error) {
-      throw error instanceof ApiError ? new DatabaseError('no-memory', error.message, error) : error;
     }
   }
 
-  /** Reads a page once. */
-  async function pageOnce(
-    proof: Proof,
-    query: Query,
-    { hold = lease?.hold(), canBeSmaller = false, ...options }: PageReadOptions,
-    encode: EncodeRows,
-  ): Promise<HeldPage> {
-    const reserve = async (bytes: number) => {
-      if (!hold || hold.set(Math.max(bytes, hold.bytes))) return;
-      if (canBeSmaller) throw noMemory(bytes);
-      await waitFor(hold, bytes, options);
-    };
-    try {
-      const result = await send(proof.sql, query, options, { raw: true, reserve });
-      const { body } = result as { body: Uint8Array<ArrayBuffer> };
-      const page = proof.pageOf(body, encode);
-      const { data, cells } = page;
-      if (data.buffer !== body.buffer) free(body);
-      const bytes = data.buffer.byteLength + cells.buffer.byteLength;
-      const release = () => {
-        free(data);
-        free(cells);
-        hold?.release();
+  const rows: Database['rows'] = async (query, { keep = false, ...options }) => {
+    const reservation = leaseFor(options)?.reserve(memory);
+    const read = await retriedWithMemory(options, reservation, async (signal, reserve) => {
+      const proof = new Proof(query);
+      const reserveParsed = (bytes: number) => {
+        // Without a limit, the largest result has a survey's form versions. This would be some 30,000: it is probably another query's.
+        if (options.maxBytes === undefined && PARSED_BYTES * bytes > MAX_BYTES)
+          throw new DatabaseError('transient', `a result of ${bytes} bytes for few rows`);
+        reserve(PARSED_BYTES * bytes);
       };
-      if (hold && !hold.set(bytes)) {
-        if (canBeSmaller) {
-          release();
-          throw noMemory(bytes);
-        }
-        hold.setAnyway(bytes);
-      }
-      return { ...page, bytes, release };
-    } catch (error) {
-      hold?.release();
-      throw error;
-    }
-  }
+      return proof.rowsOf(await send(proof.sql, query, { ...options, signal }, { reserve: reserveParsed }));
+    });
+    if (!keep) reservation?.release();
+    return read;
+  };
 
   return {
     rows,
@@ -190,24 +165,52 @@ export function connect(env: DatabaseEnv, stats = new QueryStats(), lease?: Requ
       return row;
     },
 
-    async page(query, { expectedEnd, ...options }, encode) {
-      const read = (isCounted: boolean) =>
-        retried(options, (attempt) => pageOnce(new Proof(query, isCounted), query, { ...options, ...attempt }, encode));
-      if (!expectedEnd) return read(true);
-      const page = await read(false);
-      const { rowCount, lastKey } = expectedEnd;
-      if (page.rowCount === rowCount && page.lastKey.every((value, i) => value === lastKey[i])) return page;
-      page.release(); // rows are missing, or were stored or deleted since
-      return read(true);
+    async page(query, options, encode) {
+      const { reservation = leaseFor(options)?.reserve(memory) } = options;
+      const page = await retriedWithMemory(options, reservation, async (signal, reserve) => {
+        const proof = new Proof(query);
+        const result = await send(proof.sql, query, { ...options, signal }, { raw: true, reserve });
+        const { body } = result as { body: Uint8Array<ArrayBuffer> };
+        const encoded = proof.pageOf(body, encode);
+        if (encoded.data.buffer !== body.buffer) free(body);
+        return encoded;
+      });
+      const { data, cells } = page;
+      const bytes = data.buffer.byteLength + cells.buffer.byteLength;
+      const freeBuffers = () => {
+        free(data);
+        free(cells);
+      };
+      const release = () => {
+        freeBuffers();
+        reservation?.release();
+      };
+      try {
+        await acquireMemory(reservation, bytes, options); // more than was read, if the encoder needs another buffer
+      } catch (error) {
+        release();
+        throw error;
+      }
+      if (reservation) reservation.free = freeBuffers;
+      return { ...page, bytes, release };
     },
 
     execute: (statement, options) =>
-      retried(options, async (attempt) => void (await send(statement.text, statement, attempt))),
+      retried(options, async (signal) => void (await send(statement.text, statement, { ...options, signal }))),
   };
 }
 
-const noMemory = (bytes: number) =>
-  new DatabaseError('too-large', `a response that takes ${bytes} bytes, for which there is no memory`);
+/** Counts memory, after a wait if there is none, unless fewer rows can be read. @throws DatabaseError `too-large`, LimitError */
+async function acquireMemory(
+  reservation: Reservation | undefined,
+  bytes: number,
+  { signal, canBeSmaller = false }: PageReadOptions,
+): Promise<void> {
+  if (!reservation || reservation.resize(bytes)) return;
+  if (canBeSmaller || bytes > MAX_BYTES)
+    throw new DatabaseError('too-large', `a result that takes ${bytes} bytes, for which there is no memory`);
+  await reservation.acquire(bytes, signal);
+}
 
 /** Checks the URL, because the driver's error for an invalid one quotes it, password included. */
 function checkedUrl(url: string | undefined): string {

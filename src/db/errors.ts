@@ -3,7 +3,7 @@ import { NeonDbError } from '@neondatabase/serverless';
 /**
  * The kinds of failed queries:
  * - `too-large`: the result exceeds a limit; request fewer rows;
- * - `no-memory`: other requests hold the memory for the result; `cause` is the ApiError that says whose;
+ * - `no-memory`: likewise at the moment; does not leave db/client.ts;
  * - `transient`: worth a retry;
  * - `unavailable`: the database cannot serve now, and a retry would not help;
  * - `not-configured`: DATABASE_URL is missing or invalid;
@@ -11,7 +11,7 @@ import { NeonDbError } from '@neondatabase/serverless';
  */
 export type FailureKind = 'too-large' | 'no-memory' | 'transient' | 'unavailable' | 'not-configured' | 'defect';
 
-/** The only error that leaves `db/`, except aborts. Its message is for the log: it may quote the database. */
+/** The only error that leaves `db/`, except aborts and those of limits. Its message is for the log: it may quote the database. */
 export class DatabaseError extends Error {
   override name = 'DatabaseError';
   readonly kind: FailureKind;

@@ -19,8 +19,8 @@ export interface FetchOptions {
   maxBytes: number | undefined;
   raw: boolean;
   stats: QueryStats;
-  /** Called with the size of the result, in bytes, before they are read, or with what is to be read next if it is not known. */
-  reserve: (bytes: number) => Promise<void>;
+  /** Counts the bytes of the result, before they are read; if their number is not known, those read so far and next. Throws to refuse them. */
+  reserve: (bytes: number) => void;
 }
 
 /**
@@ -30,10 +30,8 @@ export interface FetchOptions {
 export async function fetchResult(url: string, options: RequestInit & FetchOptions): Promise<unknown> {
   const { maxBytes = MAX_BYTES, raw, stats, reserve, ...init } = options;
   stats.requests++;
-  const started = performance.now();
   // A redirect would send the password to another address. The endpoint has no reason for one.
   const response = await fetch(url, { ...init, redirect: 'manual' });
-  stats.delayMs = Math.min(stats.delayMs, performance.now() - started);
   const { ok, status } = response;
   if (!ok) {
     const error = await readError(response);
@@ -77,7 +75,7 @@ async function readBytes(
   const length = Number(declared);
   try {
     if (length > maxBytes) throw tooLarge(maxBytes);
-    await reserve(length);
+    reserve(length);
   } catch (error) {
     await body.cancel();
     throw error;
@@ -107,7 +105,7 @@ async function readStart(
   for await (const chunk of body ?? []) {
     const room = maxBytes - output.length;
     const part = chunk.subarray(0, room);
-    await reserve?.(output.capacityFor(part.length));
+    reserve?.(output.capacityFor(part.length));
     output.reserve(part.length);
     output.write(part);
     if (chunk.length > room) return { bytes: output.written, isWhole: false }; // leaving the loop cancels the body

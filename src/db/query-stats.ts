@@ -4,8 +4,6 @@ export class QueryStats {
   requests = 0;
   /** Requests among them that repeat a failed one. */
   retries = 0;
-  /** The shortest time from a request to its response's headers: about what a query takes that reads nothing. */
-  delayMs = Infinity;
 
   #elapsed: number | undefined;
   #running = 0;

@@ -31,6 +31,11 @@ const SCAN_ATTEMPT_MS = 60_000;
 const KEY_MS = 8_000;
 const EXPORT_SECONDS = '60';
 
+/** The right to make one attempt. */
+interface Turn {
+  readonly release: () => void;
+}
+
 const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 2_000;
 
@@ -54,29 +59,39 @@ export function retryLimits(env: RetryEnv): Record<RetryPolicy, RetryLimits> {
  * next delay would exceed the limit.
  * https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
  *
+ * @param acquireTurn waits until an attempt may start. This wait counts towards no limit here.
  * @param read takes a signal that is aborted when `signal` is, or when the attempt has taken too long
  * @param onRetry is called before each further attempt
  * @throws DatabaseError of the last attempt; `transient` means that the limit is used up
+ * @throws an error of `acquireTurn`
  * @throws the signal's reason when `signal` is aborted
  */
 export async function withRetry<T>(
-  limits: RetryLimits,
+  { totalMs, attemptMs }: RetryLimits,
   signal: AbortSignal,
+  acquireTurn: () => Promise<Turn | undefined>,
   read: (signal: AbortSignal) => Promise<T>,
   onRetry: () => void = () => {},
 ): Promise<T> {
-  const deadline = Date.now() + limits.totalMs;
+  let remainingMs = totalMs;
   for (let ceiling = FIRST_DELAY_MS; ; ceiling = Math.min(2 * ceiling, MAX_DELAY_MS)) {
     signal.throwIfAborted();
+    const turn = await acquireTurn();
+    const started = performance.now();
     try {
-      return await attempt(limits.attemptMs, signal, read);
+      return await attempt(attemptMs, signal, read);
     } catch (error) {
       signal.throwIfAborted();
       const failure = failureOf(error);
-      if (failure.kind !== 'transient' || Date.now() + ceiling > deadline) throw failure;
-      await delay(ceiling / 2 + (Math.random() * ceiling) / 2, signal);
-      onRetry();
+      remainingMs -= performance.now() - started;
+      if (failure.kind !== 'transient' || ceiling > remainingMs) throw failure;
+    } finally {
+      turn?.release();
     }
+    const delayMs = ceiling / 2 + (Math.random() * ceiling) / 2;
+    await delay(delayMs, signal);
+    remainingMs -= delayMs;
+    onRetry();
   }
 }
 

@@ -88,26 +88,37 @@ export async function findSurvey(
   return (rows as [string, string][]).map(([id, shortcode]) => ({ id, shortcode }));
 }
 
-/** The form versions, as JSON, of the surveys that this isolate has read, by account and name; the latest last. */
-const remembered = new Map<string, string>();
-/** The characters of all of them and their names, at most: 2 to 4 MiB. */
-const MAX_REMEMBERED = 2 * 1024 * 1024;
-let rememberedLength = 0;
+/** The form versions of the surveys that this isolate has read, by account and name; the latest last. Requests share them. */
+const remembered = new Map<string, readonly FormVersion[]>();
+const MAX_REMEMBERED_BYTES = 4 * 1024 * 1024;
+/** What a form version takes besides its shortcode: two strings and an object. */
+const FORM_VERSION_BYTES = 160;
+let rememberedBytes = 0;
 
-function remember(key: string, json: string | undefined): void {
-  const remove = (one: string) => {
-    rememberedLength -= one.length + (remembered.get(one) as string).length;
-    remembered.delete(one);
-  };
-  if (remembered.has(key)) remove(key);
-  if (json === undefined) return;
-  remembered.set(key, json);
-  rememberedLength += key.length + json.length;
+function remember(key: string, formVersions: readonly FormVersion[]): void {
+  forget(key);
+  if (formVersions.length === 0) return;
+  remembered.set(key, formVersions);
+  rememberedBytes += bytesOf(formVersions) + key.length;
   for (const oldest of remembered.keys()) {
-    if (rememberedLength <= MAX_REMEMBERED) return;
-    remove(oldest);
+    if (rememberedBytes <= MAX_REMEMBERED_BYTES) return;
+    forget(oldest);
   }
 }
+
+function forget(key: string): void {
+  const formVersions = remembered.get(key);
+  if (!formVersions) return;
+  remembered.delete(key);
+  rememberedBytes -= bytesOf(formVersions) + key.length;
+}
+
+const bytesOf = (formVersions: readonly FormVersion[]) =>
+  formVersions.reduce((sum, { shortcode }) => sum + FORM_VERSION_BYTES + shortcode.length, 0);
+
+const areEqual = (some: readonly FormVersion[], others: readonly FormVersion[]) =>
+  some.length === others.length &&
+  some.every(({ id, shortcode }, i) => id === others[i]?.id && shortcode === others[i]?.shortcode);
 
 /**
  * Finds a survey and reads from it, at the same time if this isolate has read the survey before: `read` then starts with the
@@ -115,31 +126,30 @@ function remember(key: string, json: string | undefined): void {
  * `read` is called again.
  *
  * @param read gets the form versions, none if there is no such survey, and the signal for its queries
- * @throws DatabaseError, the signal's reason, or an error of `read`
+ * @throws DatabaseError, LimitError, the signal's reason, or an error of `read`
  */
 export async function withSurvey<T>(
   db: Database,
   accountId: string,
   surveyName: string,
   signal: AbortSignal,
-  read: (formVersions: FormVersion[], signal: AbortSignal) => Promise<T>,
+  read: (formVersions: readonly FormVersion[], signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const key = `${accountId} ${surveyName}`;
   const earlier = remembered.get(key);
   const discarding = new AbortController();
-  const early =
-    earlier === undefined
-      ? undefined
-      : read(JSON.parse(earlier) as FormVersion[], AbortSignal.any([signal, discarding.signal]));
-  if (early) void suppressUnhandledRejection(early); // reported below, if at all
-  const finding = findSurvey(db, accountId, surveyName, signal);
-  finding.catch((error: unknown) => discarding.abort(error));
-  const formVersions = await finding;
-  const json = JSON.stringify(formVersions);
-  remember(key, formVersions.length > 0 ? json : undefined);
-  if (early && json === earlier) return early;
-  discarding.abort();
-  return read(formVersions, signal);
+  const early = earlier && suppressUnhandledRejection(read(earlier, AbortSignal.any([signal, discarding.signal])));
+  try {
+    const found = await findSurvey(db, accountId, surveyName, signal);
+    const isUnchanged = early && areEqual(earlier, found);
+    remember(key, isUnchanged ? earlier : found);
+    if (isUnchanged) return await early;
+    discarding.abort();
+    return await read(found, signal);
+  } catch (error) {
+    discarding.abort(error);
+    throw error;
+  }
 }
 
 /** Whether an account's survey has responses, to any form version. */

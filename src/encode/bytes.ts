@@ -90,5 +90,5 @@ export function concat(...parts: readonly (string | Uint8Array)[]): Uint8Array<A
  * transferring a buffer and dropping the result frees it at once.
  */
 export function free({ buffer }: { readonly buffer: ArrayBuffer }): void {
-  buffer.transfer(0);
+  if (!buffer.detached) buffer.transfer(0);
 }

@@ -1,7 +1,8 @@
 import type { Context } from 'hono';
 import { DatabaseError } from '../db/errors.ts';
 import type { AppEnv } from './context.ts';
-import { ApiError, databaseNotConfigured, databaseUnavailable, internalError } from './errors.ts';
+import { LimitError } from '../limits/quota.ts';
+import { ApiError, databaseNotConfigured, databaseUnavailable, internalError, limitReached } from './errors.ts';
 import { detailsOf, logFailure } from './log.ts';
 import { sendBody } from './send.ts';
 
@@ -23,7 +24,7 @@ export async function errorResponse(error: Error, c: Context<AppEnv>): Promise<R
 
 function toApiError(error: Error): ApiError | undefined {
   if (error instanceof ApiError) return error;
-  if (error instanceof DatabaseError && error.kind === 'no-memory') return error.cause as ApiError;
+  if (error instanceof LimitError) return limitReached(error);
   if (error instanceof DatabaseError && error.kind === 'not-configured') return databaseNotConfigured(error);
   if (error instanceof DatabaseError && error.kind !== 'defect') return databaseUnavailable(error);
   return undefined;

@@ -1,3 +1,5 @@
+import type { LimitError } from '../limits/quota.ts';
+
 /** The values of the header `X-Error-Code`. */
 export const ERROR_CODES = [
   'invalid_token',
@@ -42,59 +44,39 @@ export class ApiError extends Error {
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /** Seconds. A suspended Neon compute wakes up in less. */
-const RETRY_AFTER_SECONDS = '5';
+const retryAfterDatabase = { 'Retry-After': '5' };
+/** Seconds: the period of both rate limits in wrangler.toml. */
+const retryAfterPeriod = { 'Retry-After': '10' };
 
 /** The key is missing, malformed, unknown, revoked or expired. The response does not reveal which. */
 export const invalidToken = () =>
   new ApiError(401, 'invalid_token', 'Invalid Token.', { 'WWW-Authenticate': 'Bearer' });
 
-/** Seconds: the period of both rate limits in wrangler.toml. */
-const RATE_LIMIT_PERIOD = '10';
+const rateLimited = (message: string) => new ApiError(429, 'rate_limited', message, retryAfterPeriod);
 
 export const tooManyFailures = () =>
-  new ApiError(
-    429,
-    'rate_limited',
+  rateLimited(
     'Too many requests from your network have an invalid or not recently used key. ' +
       'Check the key and try again in a few seconds.',
-    { 'Retry-After': RATE_LIMIT_PERIOD },
   );
 
 export const tooManyHealthChecks = () =>
-  new ApiError(429, 'rate_limited', 'Too many requests from your network. Try again in a few seconds.', {
-    'Retry-After': RATE_LIMIT_PERIOD,
-  });
+  rateLimited('Too many requests from your network. Try again in a few seconds.');
 
-export const tooManyRequests = () =>
-  new ApiError(429, 'rate_limited', 'Too many requests for this account. Try again in a few seconds.', {
-    'Retry-After': RATE_LIMIT_PERIOD,
-  });
+export const tooManyRequests = () => rateLimited('Too many requests for this account. Try again in a few seconds.');
 
-export const tooManyExports = (most: number) =>
-  new ApiError(
-    429,
-    'rate_limited',
-    `This account already has ${most} exports running. Try again when one of them has ended.`,
-    {
-      'Retry-After': RATE_LIMIT_PERIOD,
-    },
-  );
-
-export const tooManyScans = () =>
-  new ApiError(
-    429,
-    'rate_limited',
-    'This account already has as many scans of a whole selection running, such as counts, as it can have at a time. Try again when one of them has ended.',
-    { 'Retry-After': RATE_LIMIT_PERIOD },
-  );
-
-export const tooMuchMemory = () =>
-  new ApiError(
-    429,
-    'rate_limited',
-    'Other requests of this account hold the memory that this one needs. Try again when one of them has ended.',
-    { 'Retry-After': RATE_LIMIT_PERIOD },
-  );
+/** What a request waited for in vain. */
+export function limitReached({ resource, held, isByAccount }: Omit<LimitError, keyof Error>): ApiError {
+  if (!isByAccount) return overloaded();
+  const reasons: Record<LimitError['resource'], string> = {
+    exports: `This account already has ${held} exports running.`,
+    scans:
+      'This account already has as many scans of a whole selection running, such as counts, as it can have at a time.',
+    memory: 'Other requests of this account hold the memory that this one needs.',
+    queries: 'Other requests of this account have been using the database, as many as can at a time, for too long.',
+  };
+  return rateLimited(`${reasons[resource]} Try again when one of them has ended.`);
+}
 
 export const missingSurvey = () => new ApiError(400, 'missing_survey', 'No user, no responses!');
 
@@ -179,7 +161,7 @@ export const databaseUnavailable = (cause: unknown) =>
     503,
     'database_unavailable',
     'The database cannot be reached at the moment. Please try again shortly.',
-    { 'Retry-After': RETRY_AFTER_SECONDS },
+    retryAfterDatabase,
     cause,
   );
 
@@ -189,15 +171,18 @@ export const databaseNotConfigured = (cause: unknown) =>
     503,
     'database_unavailable',
     'This service has no database: its operator has to configure one.',
-    { 'Retry-After': RETRY_AFTER_SECONDS },
+    retryAfterDatabase,
     cause,
   );
 
 /** The memory of this isolate is taken. */
 export const overloaded = () =>
-  new ApiError(503, 'overloaded', 'The service is busy with other requests at the moment. Please try again shortly.', {
-    'Retry-After': RETRY_AFTER_SECONDS,
-  });
+  new ApiError(
+    503,
+    'overloaded',
+    'The service is busy with other requests at the moment. Please try again shortly.',
+    retryAfterDatabase,
+  );
 
 /** A defect. @param message without details, which go to the log only */
 export const internalError = (message: string) => new ApiError(500, 'internal_error', message);

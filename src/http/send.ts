@@ -5,7 +5,7 @@ import { hexOf, sha256Hex } from '../encode/sha256.ts';
 import type { HeldPage } from '../db/client.ts';
 import type { EncodedRows } from '../encode/rows.ts';
 import type { AppEnv } from './context.ts';
-import { type RequestLease, STREAM_BYTES } from '../limits/limits.ts';
+import { type RequestLease, STREAM_BYTES, memory } from '../limits/limits.ts';
 import { httpVersionNotSupported } from './errors.ts';
 import { ifNoneMatchNames } from './etag.ts';
 import { detailsOf, logFailure, reasonOf } from './log.ts';
@@ -62,7 +62,7 @@ const toBytes = (text: string | Uint8Array) => (typeof text === 'string' ? utf8.
 /**
  * Sends a complete body, with its length.
  *
- * @throws ApiError 429 or 503 if there is no memory to send a large body
+ * @throws LimitError if there is no memory to send a large body
  */
 export async function sendBody(
   c: Context<AppEnv>,
@@ -76,8 +76,9 @@ export async function sendBody(
   const allHeaders = { ...headers, 'Content-Length': String(length) };
   const isHead = c.req.method === 'HEAD';
   if (lease && length > MAX_UNNOTICED_BYTES && !isHead) {
-    if (typeof body === 'string') lease.hold().setAnyway(length);
-    await lease.stream.wait(STREAM_BYTES, c.var.signal);
+    const { signal } = c.var;
+    if (typeof body === 'string') await lease.acquire(memory, length, signal);
+    await lease.stream.acquire(STREAM_BYTES, signal);
     return stream(c, sentParts(parts, release), allHeaders, { status, length });
   }
   c.var.stats.bytes = length;
@@ -137,7 +138,7 @@ export async function sendStream(
   const { cf } = c.req.raw as Request<unknown, IncomingRequestCfProperties>;
   if (cf?.httpProtocol === 'HTTP/1.0') throw httpVersionNotSupported();
   if (c.req.method === 'HEAD') return c.body(null, 200, headers);
-  await c.var.lease.stream.wait(STREAM_BYTES, c.var.signal);
+  await c.var.lease.stream.acquire(STREAM_BYTES, c.var.signal);
   return stream(c, chunks, headers);
 }
 
@@ -175,16 +176,16 @@ export const totalCount = (total: number | undefined): Headers =>
 /** Reads a body that fits in memory. A chunk may reuse the memory of the previous one. */
 export async function readBody(c: Context<AppEnv>, chunks: AsyncIterable<Uint8Array>): Promise<Body> {
   const { lease, signal } = c.var;
-  const hold = lease.hold();
+  const reservation = lease.reserve(memory);
   const output = new Output();
   for await (const chunk of chunks) {
-    await hold.wait(output.capacityFor(chunk.length), signal);
+    await reservation.acquire(output.capacityFor(chunk.length), signal);
     output.reserve(chunk.length);
     output.write(chunk);
   }
   const release = () => {
     free(output.bytes);
-    hold.release();
+    reservation.release();
   };
   return { parts: [output.written], release };
 }

@@ -1,8 +1,8 @@
-import type { Shares } from './shares.ts';
+import type { Quota } from './quota.ts';
 
 /** A lease ends that its request has not renewed for so long, in milliseconds: the runtime can end a request without a word. */
 const EXPIRES_MS = 60_000;
-const RENEWS_MS = 20_000;
+const RENEWS_MS = 5_000;
 
 /** The leases of all requests. */
 const leases = new Set<Lease>();
@@ -10,58 +10,61 @@ const leases = new Set<Lease>();
 /** What a request of an account holds of an isolate's resources. */
 export class Lease {
   readonly account: string;
-  /** Whether the response has begun. It then waits however many others do, since to refuse it would abort the transfer. */
+  /** Whether the response has begun. */
   hasBegun = false;
-  readonly #held = new Map<Shares, number>();
+  /** What its reservations hold of each quota together, and what is counted at least. */
+  readonly #held = new Map<Quota, { readonly amount: number; readonly kept: number }>();
+  readonly #reservations = new Set<Reservation>();
+  #renewed = 0;
   /** A request's timers end with it. */
-  readonly #timer = setInterval(() => (this.#renewed = performance.now()), RENEWS_MS);
-  #renewed = performance.now();
+  readonly #timer = setInterval(() => this.#renew(), RENEWS_MS);
 
   constructor(account: string) {
     this.account = account;
     leases.add(this);
+    this.#renew();
   }
 
-  heldOf(shares: Shares): number {
-    return this.#held.get(shares) ?? 0;
+  /** Part of a quota: nothing yet. */
+  reserve(quota: Quota): Reservation {
+    return new Reservation(quota, this);
   }
 
-  /** Takes a share. @returns false if there is none at the moment */
-  take(shares: Shares, amount: number): boolean {
-    if (shares.roomFor(this.account) < amount) endExpired();
-    if (shares.roomFor(this.account) < amount) return false;
-    this.count(shares, amount);
+  /** Takes part of a quota: see {@link Reservation.acquire}. */
+  async acquire(quota: Quota, amount: number, signal: AbortSignal): Promise<Reservation> {
+    const reservation = this.reserve(quota);
+    await reservation.acquire(amount, signal);
+    return reservation;
+  }
+
+  /** Takes part of a quota likewise, for all its reservations together, and keeps it until the request ends. */
+  async keep(quota: Quota, amount: number, signal: AbortSignal): Promise<void> {
+    const missing = await this.acquire(quota, Math.max(0, amount - this.#heldOf(quota).amount), signal);
+    this.#held.set(quota, { ...this.#heldOf(quota), kept: amount });
+    missing.release();
+  }
+
+  /** Counts what a reservation takes or, if negative, releases. @returns false if there is no room; nothing has changed then */
+  count(reservation: Reservation, change: number): boolean {
+    if (this.hasEnded) return true;
+    const { quota } = reservation;
+    const { amount, kept } = this.#heldOf(quota);
+    if (!quota.take(this.account, Math.max(amount + change, kept) - Math.max(amount, kept))) return false;
+    this.#held.set(quota, { amount: amount + change, kept });
+    if (reservation.amount + change > 0) this.#reservations.add(reservation);
+    else this.#reservations.delete(reservation);
     return true;
   }
 
-  /** Takes a share, if necessary after a wait: see {@link Shares.wait}. */
-  async acquire(shares: Shares, amount: number, ms: number | undefined, signal: AbortSignal): Promise<boolean> {
-    return this.take(shares, amount) || shares.wait(this, amount, ms, signal);
-  }
-
-  /** Counts what the request holds, whether there is room or not. */
-  count(shares: Shares, amount: number): void {
-    if (this.hasEnded || amount === 0) return;
-    this.#held.set(shares, this.heldOf(shares) + amount);
-    shares.count(this.account, amount);
-  }
-
-  /** Returns a share. */
-  release(shares: Shares, amount: number): void {
-    this.count(shares, -amount);
-  }
-
-  /** Returns everything. */
+  /** Releases everything, and frees its memory, unless a streamed body might still read from it. */
   end(): void {
     if (!leases.delete(this)) return;
     clearInterval(this.#timer);
-    for (const [shares, amount] of this.#held) if (amount > 0) shares.count(this.account, -amount);
-  }
-
-  /** Ends with a transfer, or at once if the body is not streamed. */
-  endAfter(transfer: Promise<unknown> | undefined): void {
-    if (transfer) void transfer.then(() => this.end());
-    else this.end();
+    if (!this.hasBegun) for (const { free } of this.#reservations) free?.();
+    for (const [quota, { amount, kept }] of this.#held) {
+      quota.take(this.account, -Math.max(amount, kept));
+      quota.serve();
+    }
   }
 
   /** Whether the request has ended, and can neither hold nor wait for anything. */
@@ -69,13 +72,59 @@ export class Lease {
     return !leases.has(this);
   }
 
-  get #isExpired(): boolean {
-    return performance.now() - this.#renewed > EXPIRES_MS;
+  #heldOf(quota: Quota) {
+    return this.#held.get(quota) ?? { amount: 0, kept: 0 };
   }
 
-  static endExpired(): void {
-    for (const lease of leases) if (lease.#isExpired) lease.end();
+  /** Also ends the leases that have expired, so that no other request waits for what they hold. */
+  #renew(): void {
+    this.#renewed = performance.now();
+    for (const lease of leases) if (this.#renewed - lease.#renewed > EXPIRES_MS) lease.end();
   }
 }
 
-const endExpired = () => Lease.endExpired();
+/** Part of a quota that a request holds, until it releases it or ends. */
+export class Reservation {
+  readonly quota: Quota;
+  /** Frees the memory that is counted. */
+  free: (() => void) | undefined;
+  readonly #lease: Lease;
+  #amount = 0;
+
+  constructor(quota: Quota, lease: Lease) {
+    this.quota = quota;
+    this.#lease = lease;
+  }
+
+  get amount(): number {
+    return this.#amount;
+  }
+
+  /**
+   * Sets what is held, after a wait if there is no room for it.
+   *
+   * @throws LimitError if there is none in time, or if too many requests of the account wait already
+   * @throws the signal's reason
+   */
+  async acquire(amount: number, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const before = this.#amount;
+    if (!this.resize(amount)) await this.quota.wait(this.#lease, () => this.resize(amount), signal);
+    if (signal.aborted) this.resize(before); // since there was room
+    signal.throwIfAborted();
+  }
+
+  /** Sets what is held. @returns false if there is no room for it; nothing has changed then */
+  resize(amount: number): boolean {
+    const change = amount - this.#amount;
+    if (!this.#lease.count(this, change)) return false;
+    this.#amount = amount;
+    if (change < 0) this.quota.serve();
+    return true;
+  }
+
+  release(): void {
+    this.free = undefined;
+    this.resize(0);
+  }
+}

@@ -4,18 +4,16 @@ import {
   badParameter,
   databaseUnavailable,
   httpVersionNotSupported,
+  limitReached,
   invalidToken,
   methodNotAllowed,
   missingSurvey,
   noResponses,
   notFound,
   overloaded,
-  tooManyExports,
   tooManyFailures,
   tooManyHealthChecks,
   tooManyRequests,
-  tooManyScans,
-  tooMuchMemory,
   unknownParameters,
 } from '../http/errors.ts';
 import { type HeaderName, withHeaders } from './headers.ts';
@@ -74,13 +72,14 @@ export const errorResponses = (): Record<string, ResponseObject> => {
       'Allow',
     ]),
     TooManyRequests: response(
-      'Too many requests for this account, or too many without a valid key from this IP address; or too many exports or counts of this account at a time.',
+      'Too many requests for this account, or too many without a valid key from this IP address; or too many exports, scans, database requests or bytes of this account at a time.',
       {
         account: tooManyRequests(),
         address: tooManyFailures(),
-        exports: tooManyExports(4),
-        counts: tooManyScans(),
-        memory: tooMuchMemory(),
+        exports: reached('exports'),
+        scans: reached('scans'),
+        memory: reached('memory'),
+        queries: reached('queries'),
       },
       ['Retry-After'],
     ),
@@ -105,6 +104,9 @@ export const errorResponses = (): Record<string, ResponseObject> => {
     ),
   };
 };
+
+const reached = (resource: Parameters<typeof limitReached>[0]['resource']) =>
+  limitReached({ resource, held: 4, isByAccount: true });
 
 /** @param examples errors by a short name */
 function response(

@@ -5,8 +5,8 @@ import { boundedPageQuery, findBoundaries, pageQuery } from '../db/responses.ts'
 import type { RetryPolicy } from '../db/retry.ts';
 import type { Queries } from '../formats/file-format.ts';
 import type { PageFormat } from '../formats/page-format.ts';
-import type { Hold } from '../limits/limits.ts';
-import { type Cursor, cursorOf, keyOf } from '../responses/cursor.ts';
+import type { Reservation } from '../limits/lease.ts';
+import { type Cursor, cursorOf } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
 import { readFitting } from './read-fitting.ts';
 
@@ -26,10 +26,10 @@ export interface PageReader {
   /**
    * Reads the first rows of a range: as many of `range.limit` as fit one response of the database, and the memory.
    *
-   * @param hold what the page's memory is counted in
+   * @param reservation what the page's memory is counted in
    * @throws DatabaseError; `too-large` if a single row does not fit
    */
-  readonly page: (range: Range, hold?: Hold) => Promise<Page>;
+  readonly page: (range: Range, reservation?: Reservation) => Promise<Page>;
   /**
    * Finds the position of every `pageRows`th response among the first `range.limit` of a range, those included that only
    * {@link isWalk} filters discard.
@@ -56,15 +56,10 @@ export function pageReader(
   const isWalk = walked !== undefined;
   let retry: RetryPolicy = 'request';
 
-  async function read(range: Range, hold: Hold | undefined): Promise<Page> {
-    const page = await readRows(range, hold);
-    return { ...page, requestedRows: range.limit, last: cursorOf(page.lastKey) };
-  }
-
-  async function readRows(range: Range, hold: Hold | undefined): Promise<HeldPage> {
-    const { limit, rows, keys, upTo } = range;
+  async function readRows(range: Range, reservation: Reservation | undefined): Promise<HeldPage> {
+    const { limit, keys } = range;
     const maxBytes = limit === 1 ? maxRowBytes : maxPageBytes;
-    const options = { signal, retry, maxBytes, hold, canBeSmaller: limit > 1 };
+    const options = { signal, retry, maxBytes, reservation, canBeSmaller: limit > 1 };
     const query = pageQuery(selection, range, columns, format);
     const bounded = keys === undefined ? boundedPageQuery(selection, range, columns, format) : undefined;
     if (bounded) {
@@ -73,15 +68,15 @@ export function pageReader(
       page.release();
       return scan(() => db.page(query, { ...options, retry: 'scan' }, encode));
     }
-    const expectedEnd = rows !== undefined && upTo ? { rowCount: rows, lastKey: keyOf(upTo) } : undefined;
-    return db.page(query, { ...options, expectedEnd }, encode);
+    return db.page(query, options, encode);
   }
 
   return {
-    async page(range, hold) {
-      const page = await readFitting(range.limit, (limit) =>
-        read(limit === range.limit ? range : { ...range, limit, rows: undefined }, hold),
-      );
+    async page(range, reservation) {
+      const page = await readFitting(range.limit, async (limit) => {
+        const read = await readRows({ ...range, limit }, reservation);
+        return { ...read, requestedRows: limit, last: cursorOf(read.lastKey) };
+      });
       // Before the first full page, the client waits for a status. Afterwards, a failure would abort the transfer.
       if (!isShort(page)) retry = 'export';
       return page;

@@ -1,14 +1,13 @@
-import type { QueryStats } from '../db/query-stats.ts';
 import { type Cursor, isSamePosition } from '../responses/cursor.ts';
 import type { Range } from '../responses/selection.ts';
 import { suppressUnhandledRejection } from '../unhandled-rejection.ts';
-import { EXPORT_PAGE_BYTES, type ExportLease } from '../limits/exports.ts';
-import type { Hold } from '../limits/limits.ts';
+import type { Reservation } from '../limits/lease.ts';
+import { type ExportLease, PAGE_BYTES } from './export-lease.ts';
 import { type Page, type PageReader, isShort } from './page-reader.ts';
 
 const MAX_PAGE_ROWS = 20_000;
-/** Besides the page that is being sent. An account has five requests to the database at a time. */
-const MAX_PAGES_AHEAD = 5;
+/** Besides the page that is being sent: as many as an account can read at a time. */
+const PAGES_AHEAD = 2;
 /** A page that takes longer to send goes to a slow client, for which no pages are read ahead; milliseconds. */
 const SLOW_MS = 1_000;
 /** Page boundaries found in one query. */
@@ -23,7 +22,7 @@ const WINDOWS = 4;
 /**
  * Reads the pages of an export in order, ahead of the consumer. After the first page it finds the boundaries of the next ones, and
  * reads the pages between them in parallel: an export waits for one round trip to the database, not for one per page. Concurrent
- * exports read fewer pages ahead (see exports.ts).
+ * exports read fewer pages ahead (see export-lease.ts).
  *
  * Memory that a page ahead takes is soon free again: either the page is sent, or, if its consumer is slow, it is released, and read
  * again when it is needed.
@@ -35,13 +34,11 @@ const WINDOWS = 4;
  * the usual size, estimated from earlier windows. So no query walks further than its window, however few of the responses match.
  *
  * @param first the first page, already read; it is yielded first
- * @param stats those of the reader's queries
  */
 export async function* readAhead(
   reader: PageReader,
   lease: ExportLease,
   first: Page,
-  stats: Pick<QueryStats, 'delayMs'>,
 ): AsyncGenerator<Page, void, void> {
   const { last } = first;
   yield first;
@@ -49,36 +46,27 @@ export async function* readAhead(
 
   let pageRows = rowsPerPage(first, lease.pageBytes);
   let windowKeys = pageRows; // as if all matched
-  let shortestMs = Infinity;
-  let pagesAhead = 2;
   const ranges = planRanges(reader, last, () => ({ pageRows, windowKeys }));
   /** The ranges of pages that were released unsent. */
   const released: Promise<Range | undefined>[] = [];
 
-  const read = async (range: Range, hold: Hold) => {
-    const started = performance.now();
-    const page = await reader.page(range, hold);
-    shortestMs = Math.min(shortestMs, performance.now() - started);
-    pagesAhead = pagesToReadAhead(shortestMs, stats.delayMs);
-    return { range, hold, page };
-  };
-  const readNext = async (hold: Hold) => {
+  const readNext = async (reservation: Reservation) => {
     const range = await (released.shift() ?? ranges.next().then(({ value }) => value));
-    if (range) return lease.read(() => read(range, hold));
-    lease.releasePage(hold);
+    if (range) return { range, page: await reader.page(range, reservation) };
+    lease.releasePage(reservation);
     return undefined;
   };
-  const ahead: { hold: Hold; reading: ReturnType<typeof readNext> }[] = [];
+  const ahead: { reservation: Reservation; reading: ReturnType<typeof readNext> }[] = [];
   const fill = (pages: number) => {
     while (ahead.length < pages) {
-      const hold = lease.acquirePage();
-      if (!hold) return;
-      ahead.push({ hold, reading: suppressUnhandledRejection(readNext(hold)) });
+      const reservation = lease.acquirePage();
+      if (!reservation) return;
+      ahead.push({ reservation, reading: suppressUnhandledRejection(readNext(reservation)) });
     }
   };
   const releaseAhead = () => {
-    for (const { hold, reading } of ahead.splice(0)) {
-      lease.releasePage(hold);
+    for (const { reservation, reading } of ahead.splice(0)) {
+      lease.releasePage(reservation);
       const range = reading.then((next) => {
         next?.page.release();
         return next?.range;
@@ -89,13 +77,14 @@ export async function* readAhead(
 
   let isSlow = false;
   for (;;) {
-    fill(isSlow ? 1 : pagesAhead);
-    const next = await ahead.shift()?.reading;
+    fill(isSlow ? 1 : PAGES_AHEAD);
+    const { reservation, reading } = ahead.shift() as (typeof ahead)[number]; // a page can always be acquired
+    const next = await reading;
     if (!next) return;
-    if (!isSlow) fill(pagesAhead);
+    if (!isSlow) fill(PAGES_AHEAD);
     let { page } = next;
     let bytes = 0;
-    for (let rest: Range | undefined = next.range; ; page = await reader.page(rest, next.hold)) {
+    for (let rest: Range | undefined = next.range; ; page = await reader.page(rest, reservation)) {
       if (page.rowCount > 0) pageRows = rowsPerPage(page, lease.pageBytes);
       bytes += page.bytes;
       const started = performance.now();
@@ -110,18 +99,8 @@ export async function* readAhead(
       if (!rest) break;
     }
     if (next.range.keys !== undefined) windowKeys = perPage(next.range.keys, bytes, lease.pageBytes, MAX_WINDOW);
-    lease.releasePage(next.hold); // it has been sent
+    lease.releasePage(reservation); // it has been sent
   }
-}
-
-/**
- * Two pages, and half as many again as could be read while a query reaches the database and its result returns, since times vary.
- *
- * @param pageMs the shortest time that reading a page has taken
- * @param delayMs what a query takes that reads nothing
- */
-function pagesToReadAhead(pageMs: number, delayMs: number): number {
-  return Math.min(MAX_PAGES_AHEAD, 2 + Math.round((1.5 * delayMs) / Math.max(1, pageMs - delayMs)));
 }
 
 /** What a page leaves of its range; undefined if nothing. */
@@ -147,7 +126,7 @@ async function* planRanges(
       boundaries: suppressUnhandledRejection(reader.boundaries({ after, limit: rows * count }, rows)),
     };
   };
-  const rangeOf = (rows: number) => (isWalk ? { limit: sizes().pageRows, keys: rows } : { limit: rows, rows });
+  const rangeOf = (rows: number) => (isWalk ? { limit: sizes().pageRows, keys: rows } : { limit: rows });
   let after = start;
   let next = findBoundaries(after);
   for (;;) {
@@ -166,7 +145,7 @@ async function* planRanges(
 }
 
 /** The number of rows, as large as those of a page, that make a page of the usual size. */
-function rowsPerPage({ bytes, rowCount }: Page, pageBytes = EXPORT_PAGE_BYTES): number {
+function rowsPerPage({ bytes, rowCount }: Page, pageBytes = PAGE_BYTES): number {
   return perPage(rowCount, bytes, pageBytes, MAX_PAGE_ROWS);
 }
 

@@ -6,10 +6,10 @@ import type { FileFormat, Queries } from '../formats/file-format.ts';
 import { attachment } from '../http/attachment.ts';
 import type { AppEnv } from '../http/context.ts';
 import { readBody, sendBody, sendStream, totalCount } from '../http/send.ts';
-import { leaseExport } from '../limits/exports.ts';
-import { runScan } from '../limits/limits.ts';
+import { ExportLease } from './export-lease.ts';
 import { isShort, pageReader } from './page-reader.ts';
 import { readAhead } from './read-ahead.ts';
+import { runScan } from './run-scan.ts';
 import { type ResponsesQuery, requireResponses, selectFrom } from './select-responses.ts';
 import { sentPages } from './sent-pages.ts';
 
@@ -20,7 +20,8 @@ const FIRST_PAGE_ROWS = 500;
  * Sends the responses that a query selects as a file. The first page decides the status. If no other follows, the file is sent as
  * a whole, with its length; otherwise it is streamed.
  *
- * @throws ApiError 429 or 503 if too many exports are running; 400 for a selection that does not fit the format
+ * @throws LimitError if too many exports are running
+ * @throws ApiError 400 for a selection that does not fit the format
  */
 export async function sendFile<Q extends ResponsesQuery>(
   c: Context<AppEnv>,
@@ -29,7 +30,7 @@ export async function sendFile<Q extends ResponsesQuery>(
 ): Promise<Response> {
   const { account, db, lease, signal } = c.var;
   const headers = attachment('responses', fileFormat.type);
-  const exportLease = await leaseExport(lease, signal, fileFormat.memoryBytes);
+  const exportLease = await ExportLease.begin(lease, signal, fileFormat.memoryBytes);
   const begun = await withSurvey(db, account.id, query.survey, signal, async (formVersions, reading) => {
     const scan: Queries['scan'] = (...work) => runScan(lease, reading, ...work);
     const selection = selectFrom(c, query, formVersions);
@@ -46,8 +47,8 @@ export async function sendFile<Q extends ResponsesQuery>(
   });
   const { file, reader, first, total } = begun;
   if (first.rowCount === 0) await requireResponses(c, query.survey);
-  const pages = sentPages(readAhead(reader, exportLease, first, c.var.stats.queries), c.var);
-  const chunks = file.write(pages, (bytes) => exportLease.useForFormat(bytes), first);
+  const pages = sentPages(readAhead(reader, exportLease, first), c.var);
+  const chunks = file.write(pages, (bytes) => exportLease.resizeFormat(bytes), first);
   const allHeaders = { ...headers, ...totalCount(total) };
   return isShort(first) ? sendBody(c, await readBody(c, chunks), allHeaders) : sendStream(c, chunks, allHeaders);
 }

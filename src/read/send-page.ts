@@ -10,10 +10,9 @@ import { linkToNext } from '../http/link.ts';
 import { jsonBodyOf, jsonChunksOf, sendBody, sendStream, sendTagged, totalCount } from '../http/send.ts';
 import { type Cursor, isSamePosition } from '../responses/cursor.ts';
 import type { Range } from '../responses/selection.ts';
-import { noteJsonPage } from '../limits/json-pages.ts';
-import { runScan } from '../limits/limits.ts';
 import { type Page, type PageReader, isShort, pageReader } from './page-reader.ts';
 import { rangeAfter } from './read-ahead.ts';
+import { runScan } from './run-scan.ts';
 import { type ResponsesQuery, requireResponses, selectFrom } from './select-responses.ts';
 import { sentPages } from './sent-pages.ts';
 
@@ -32,13 +31,12 @@ interface PageQuery extends ResponsesQuery {
  * Sends the first `pageSize` of the responses that a query selects, as JSON. If one response of the database holds them, the body
  * is sent as a whole, with its length and entity tag; otherwise it is streamed.
  *
- * @throws ApiError 503 if too many pages are being sent; 429 if it takes a scan and too many are running
+ * @throws LimitError if there is no memory for it, or it takes a scan and too many are running
  */
 export async function sendPage(c: Context<AppEnv>, query: PageQuery): Promise<Response> {
   const { account, db, lease, signal, stats } = c.var;
   const { after, pageSize, survey } = query;
   const order = { ...BY_TIME, direction: query.order };
-  noteJsonPage(account.id);
   const begun = await withSurvey(db, account.id, survey, signal, async (formVersions, reading) => {
     const selection = selectFrom(c, query, formVersions);
     const format = jsonPages(selection.formVersions, { before: ',', maxPageBytes: MAX_PAGE_BYTES, order });

@@ -36,7 +36,7 @@ export function cursorOf(values: readonly (string | null)[]): Required<Cursor> |
 }
 
 /** A cursor's values, in {@link CURSOR_COLUMNS}. */
-export const keyOf = ({ timestamp, userid, questionRef, surveyid }: Required<Cursor>) => [
+const keyOf = ({ timestamp, userid, questionRef, surveyid }: Required<Cursor>) => [
   timestamp,
   userid,
   questionRef,

@@ -35,8 +35,6 @@ export interface Range {
   readonly after?: Cursor | undefined;
   readonly upTo?: Required<Cursor> | undefined;
   readonly limit: number;
-  /** How many responses the range had when `upTo` was found. */
-  readonly rows?: number | undefined;
   /** How many it had without the filters that no index holds. */
   readonly keys?: number | undefined;
 }

@@ -7,7 +7,7 @@ import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { reference } from '../openapi/reference.ts';
 import { notModifiedResponse, surveyResponses } from '../openapi/responses.ts';
-import { runScan } from '../limits/limits.ts';
+import { runScan } from '../read/run-scan.ts';
 import { requireResponses } from '../read/select-responses.ts';
 
 const tooLarge = () => tooManyRows('intervals', 'since and until, or use a longer interval');

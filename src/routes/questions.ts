@@ -11,7 +11,7 @@ import { examples } from '../openapi/examples.ts';
 import { headers, withHeaders } from '../openapi/headers.ts';
 import { reference } from '../openapi/reference.ts';
 import { surveyResponses } from '../openapi/responses.ts';
-import { runScan } from '../limits/limits.ts';
+import { runScan } from '../read/run-scan.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 
 const SHAPE = { columns: CODEBOOK_COLUMNS.length, keyColumns: [] };

@@ -7,7 +7,7 @@ import { examples } from '../openapi/examples.ts';
 import { withHeaders } from '../openapi/headers.ts';
 import { reference } from '../openapi/reference.ts';
 import { surveyResponses } from '../openapi/responses.ts';
-import { runScan } from '../limits/limits.ts';
+import { runScan } from '../read/run-scan.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 
 /** Of the database's result, which is held in memory: some 25,000 days. */

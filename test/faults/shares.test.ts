@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, get } from 'node:http';
@@ -24,8 +23,6 @@ const service = withFaultyService();
 const ROWS = 2000;
 /** Index entries that a query which matches nothing has to walk. */
 const MANY_ROWS = 80_000;
-/** For this long after another account's page of JSON, an account has fewer scans: see src/limits/json-pages.ts. */
-const PAGES_ARE_RECENT_MS = 1_100;
 const ACCOUNTS = 11;
 const KEYS = 5;
 
@@ -197,7 +194,6 @@ test('ten accounts have an export each that no other can take, and four at most'
 });
 
 test('ten accounts have a scan each that no other can take, and two at most', async () => {
-  await sleep(PAGES_ARE_RECENT_MS);
   const { headers, held, release } = hold(isCount);
   const own = times(4, (i) => count(withKey(i), headers));
   await expect.poll(held).toBe(2);
@@ -212,7 +208,6 @@ test.each<[what: string, running: number, applies: (exchange: Exchange) => boole
   ['counts', 2, isCount, count],
   ['digests', 2, isDigests, digests],
 ])('of many %s of an account, %i run and four wait; the others get 429 at once', async (_, running, applies, send) => {
-  await sleep(PAGES_ARE_RECENT_MS);
   const { headers, held, release } = hold(applies);
   const first = times(running, (i) => send(withKey(i), headers));
   await expect.poll(held).toBeGreaterThanOrEqual(running);
@@ -233,7 +228,6 @@ test.each<[what: string, running: number, applies: (exchange: Exchange) => boole
 
 test('a page whose filter matches nothing is a scan, and one that matches at once is not', async () => {
   const surveys = await createKeys(MANY_ROWS);
-  await sleep(PAGES_ARE_RECENT_MS);
   const { headers, held, release } = hold(isCount);
   const scans = surveys.slice(0, 2).map((survey) => count(survey, headers));
   await expect.poll(held).toBe(2);

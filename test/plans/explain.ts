@@ -26,9 +26,9 @@ export async function useWorkerSettings(client: Client): Promise<void> {
 }
 
 /** Runs a query as the service sends it and returns all nodes of its plan, the root first. */
-export async function explain(client: Client, query: Query, isCounted = true): Promise<Plan[]> {
+export async function explain(client: Client, query: Query): Promise<Plan[]> {
   const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-    `explain (analyze, buffers, timing off, format json) ${new Proof(query, isCounted).sql}`,
+    `explain (analyze, buffers, timing off, format json) ${new Proof(query).sql}`,
     [...query.params],
   );
   const all = (plan: Plan): Plan[] => [plan].concat((plan.Plans ?? []).flatMap(all));

@@ -67,7 +67,7 @@ const MANY_USERS = ['u1', 'u4', ...Array.from({ length: 299 }, (_, i) => `nobody
 
 /** Sends a query as the service does. */
 async function send(query: Query) {
-  const proof = new Proof(query, true);
+  const proof = new Proof(query);
   const types = { getTypeParser: () => (value: string) => value };
   const result = await client.query({ text: proof.sql, values: [...query.params], rowMode: 'array', types });
   return { proof, result };

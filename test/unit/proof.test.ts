@@ -16,13 +16,11 @@ interface Result {
 /** A proof and the result that Postgres would have for it. Without rows, the left join returns a row of nulls. */
 function proven(
   rows: Cells[],
-  isCounted = true,
   { query = QUERY, suffix = '' }: { query?: Query; suffix?: string } = {},
 ): { proof: Proof; result: Result } {
-  const proof = new Proof(query, isCounted);
+  const proof = new Proof(query);
   const name = / result \((\w+)\)/.exec(proof.sql)?.[1] ?? '';
   const fields = [{ name }, { name: 'b' }];
-  if (!isCounted && !query.walk) return { proof, result: { fields, rows, rowCount: rows.length } };
   const joined = rows.length > 0 ? rows : [[null, null]];
   const counted = joined.map((row) => row.concat(`${name} ${joined.length} 3${suffix}`));
   return { proof, result: { fields: [...fields, { name: 'concat_ws' }], rows: counted, rowCount: counted.length } };
@@ -72,13 +70,12 @@ describe('a query that may stop early', () => {
     ['ended, without rows', [], '', { isCut: false, rowCount: 0 }],
     ['ended, with rows', ROWS, '', { isCut: false, rowCount: 2 }],
   ] as const)('%s', (_, rows, suffix, expected) => {
-    expect(pageOf(proven([...rows], true, { query, suffix }))).toMatchObject(expected);
-    expect(pageOf(proven([...rows], false, { query, suffix }))).toMatchObject(expected); // it is always counted
+    expect(pageOf(proven([...rows], { query, suffix }))).toMatchObject(expected);
   });
 
   test('is rejected if it has stopped with rows, or cannot stop', () => {
-    const withRows = proven(ROWS, true, { query, suffix: ' cut' });
-    const other = proven([], true, { suffix: ' cut' });
+    const withRows = proven(ROWS, { query, suffix: ' cut' });
+    const other = proven([], { suffix: ' cut' });
     for (const { proof, result } of [withRows, other]) {
       expect(() => proof.pageOf(bytesOf(JSON.stringify(result)), encode)).toThrow('rows of another result');
       expect(() => proof.rowsOf(result)).toThrow('rows of another result');
@@ -86,13 +83,13 @@ describe('a query that may stop early', () => {
   });
 
   test('that has stopped has no rows to return', () => {
-    const { proof, result } = proven([], true, { query, suffix: ' cut' });
+    const { proof, result } = proven([], { query, suffix: ' cut' });
     expect(() => proof.rowsOf(result)).toThrow('rows of another result');
   });
 });
 
 test('each attempt has another name', () => {
-  expect(new Proof(QUERY, true).sql).not.toBe(new Proof(QUERY, true).sql);
+  expect(new Proof(QUERY).sql).not.toBe(new Proof(QUERY).sql);
 });
 
 describe('a result is rejected as a transient failure if it has', () => {
@@ -150,15 +147,6 @@ describe('a result is rejected as a transient failure if it has', () => {
     const rows = result.rows.with(0, proven(ROWS).result.rows[0] as Cells);
     expect(() => proof.rowsOf({ ...result, rows })).toThrow(expect.objectContaining({ kind: 'transient' }));
   });
-
-  test.each(changes.filter(([name]) => /fields|no rowCount|rowCount of all/.test(name)))(
-    '%s, even if its rows are not counted',
-    (_, change) => {
-      const { proof, result } = proven(ROWS, false);
-      expect(csvOf(proof, JSON.stringify(result))).toBe(CSV);
-      expect(() => csvOf(proof, JSON.stringify(change(result)))).toThrow(REJECTED);
-    },
-  );
 });
 
 describe('the body of a page', () => {

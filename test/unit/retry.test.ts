@@ -13,22 +13,30 @@ const endless: Read = (signal) =>
     signal.addEventListener('abort', () => reject(new Error('aborted')));
   });
 
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
 });
 
-/** Runs a read to its end. @returns `left`: timers and listeners on the signal, which may live as long as the isolate */
-async function run(read: Read, client = new AbortController(), limits = LIMITS) {
+/** Runs a read to its end. @returns `left`: turns, timers, and listeners on the signal, which may live as long as the isolate */
+async function run(read: Read, client = new AbortController(), { limits = LIMITS, turnMs = 0 } = {}) {
   const start = Date.now();
-  const reading = withRetry(limits, client.signal, read).then(
+  let turns = 0;
+  const acquireTurn = async () => {
+    await sleep(turnMs);
+    turns++;
+    return { release: () => turns-- };
+  };
+  const reading = withRetry(limits, client.signal, acquireTurn, read).then(
     (value) => ({ value }),
     (error: Error) => ({ error }),
   );
   await vi.runAllTimersAsync();
   const outcome = await reading;
-  const left = vi.getTimerCount() + getEventListeners(client.signal, 'abort').length;
+  const left = vi.getTimerCount() + getEventListeners(client.signal, 'abort').length + turns;
   return { ...outcome, left, ms: Date.now() - start };
 }
 
@@ -48,6 +56,13 @@ test.each([
     expect(times.slice(1).map((time, i) => time - (times[i] ?? 0))).toEqual(delays);
   },
 );
+
+test('no wait for a turn counts as time of an attempt', async () => {
+  let attempts = 0;
+  const read: Read = async (signal) => (++attempts < 3 ? transient(signal) : 'read');
+  const outcome = await run(read, undefined, { turnMs: 10 * LIMITS.totalMs });
+  expect(outcome).toMatchObject({ value: 'read', left: 0 });
+});
 
 test('fails if every attempt takes too long', async () => {
   const outcome = await run(endless);
@@ -69,6 +84,9 @@ test.each<RetryPolicy>(['request', 'scan', 'export', 'key'])(
   async (policy) => {
     let attempts = 0;
     const lostOnce: Read = (signal) => (attempts++ === 0 ? endless(signal) : Promise.resolve('result'));
-    expect(await run(lostOnce, undefined, retryLimits({})[policy])).toMatchObject({ value: 'result', left: 0 });
+    expect(await run(lostOnce, undefined, { limits: retryLimits({})[policy] })).toMatchObject({
+      value: 'result',
+      left: 0,
+    });
   },
 );
