@@ -15,7 +15,7 @@ import {
 import { beginExport, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { eventsIn } from '../support/request-log.ts';
-import { withFaultyService } from './service.ts';
+import { firstAttempts, withFaultyService } from './service.ts';
 
 const service = withFaultyService();
 
@@ -224,6 +224,42 @@ test.each<[what: string, running: number, applies: (exchange: Exchange) => boole
   }
   await Promise.all(further);
   expect(statuses.slice(56)).toEqual([200, 200, 200, 200]);
+});
+
+test('the scans of an account take no turns from its pages, lists and files, whoever else requests pages', async () => {
+  const { headers, held, release } = hold(isCount);
+  const scans = times(2, (i) => count(withKey(i), headers));
+  await expect.poll(held).toBe(2);
+  expect((await page({ pageSize: 1 })(other)).status).toBe(200);
+  expect((await page({ pageSize: 500 })(withKey(2))).status).toBe(200);
+  expect((await fetchApi('/surveys', withKey(3).account)).status).toBe(200);
+  const { response } = await exported(withKey(4));
+  expect((await readExport(response)).complete).toBe(true);
+  release();
+  for (const { status } of await Promise.all(scans)) expect(status).toBe(200);
+});
+
+test('a page that waits for the turn of its query is read when one comes, although queries before it fail', async () => {
+  const isFirst = firstAttempts();
+  const { headers, held } = hold((exchange) => exchange.query.includes('question_text') && isFirst(exchange));
+  const surveys = await createKeys(1); // its five queries are held, until they are repeated
+  const slow = surveys.map((survey, i) => page({ pageSize: i + 1 })(survey, headers));
+  await expect.poll(held).toBe(KEYS);
+  const next = await page({ pageSize: 1 })(surveys[0] as TestSurvey);
+  expect(next.status).toBe(200);
+  for (const { status } of await Promise.all(slow)) expect(status).toBe(200);
+});
+
+test('requests whose clients have left hold nothing', async () => {
+  const { name, account } = greedy[0] as TestSurvey;
+  const left = times(100, async (i) => {
+    const signal = AbortSignal.timeout(i);
+    const headers = { Authorization: `Bearer ${account.key}` };
+    await fetch(`${origin()}/api/v1/responses/csv${query({ survey: name })}`, { headers, signal }).catch(() => {});
+  });
+  await Promise.all(left);
+  const begun = await Promise.all(times(4, (i) => exported(withKey(i))));
+  expect(begun.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
 });
 
 test('a page whose filter matches nothing is a scan, and one that matches at once is not', async () => {
