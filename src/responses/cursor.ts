@@ -1,6 +1,3 @@
-import { concat } from '../encode/bytes.ts';
-import { TokenValue } from '../encode/json-values.ts';
-import { ObjectEncoder } from '../encode/json.ts';
 import { isDay } from './timestamp.ts';
 
 /**
@@ -21,10 +18,11 @@ export const CURSOR_COLUMNS = ['timestamp', 'userid', 'question_ref', 'surveyid'
 
 /**
  * The first element of a token. A token is opaque, URL-safe text: base64url without padding (RFC 4648 section 5) of the JSON
- * array `[1,timestamp,userid,question_ref,surveyid]`. `TokenValue` writes it.
+ * array `[1,timestamp,userid,question_ref,surveyid]`.
  */
 export const TOKEN_VERSION = 1;
 
+const TOKEN = /^[\w+/ -]+={0,2}$/;
 const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)[ T]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?(?:Z|\+00(?::00)?)$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -35,37 +33,20 @@ export function cursorOf(values: readonly (string | null)[]): Required<Cursor> |
   return { timestamp, userid, questionRef, surveyid };
 }
 
+const MEMBERS = ['timestamp', 'userid', 'questionRef', 'surveyid'] as const;
+
 /** A cursor's values, in {@link CURSOR_COLUMNS}. */
-const keyOf = ({ timestamp, userid, questionRef, surveyid }: Required<Cursor>) => [
-  timestamp,
-  userid,
-  questionRef,
-  surveyid,
-];
+const keyOf = (cursor: Required<Cursor>) => MEMBERS.map((name) => cursor[name]);
 
 export function isSamePosition(one: Cursor | undefined, other: Cursor | undefined): boolean {
-  if (!one || !other) return false;
-  const { timestamp, userid, questionRef, surveyid } = other;
-  return (
-    one.timestamp === timestamp && one.userid === userid && one.questionRef === questionRef && one.surveyid === surveyid
-  );
+  return one !== undefined && other !== undefined && MEMBERS.every((name) => one[name] === other[name]);
 }
 
-/** Encodes a cursor's values, in {@link CURSOR_COLUMNS}, as an object with its token. */
-const { encode } = new ObjectEncoder({
-  columns: CURSOR_COLUMNS.length,
-  keyColumns: [],
-  members: [
-    ...CURSOR_COLUMNS.map((name) => [name, 'string'] as const),
-    ['token', new TokenValue(TOKEN_VERSION, [...CURSOR_COLUMNS.keys()])],
-  ],
-});
-
-/** Writes a token in the current format. */
+/** Writes a token in the current format. In pages of responses, `TokenValue` writes the same. */
 export function encodeCursor(cursor: Required<Cursor>): string {
-  const rows = concat(JSON.stringify([keyOf(cursor)]), '}'); // a response ends with a brace, which the encoder expects
-  const object = new TextDecoder().decode(encode(rows, 0, false).data);
-  return (JSON.parse(object) as { token: string }).token;
+  const bytes = new TextEncoder().encode(JSON.stringify([TOKEN_VERSION, ...keyOf(cursor)]));
+  const base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+  return base64.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
 /**
@@ -75,31 +56,26 @@ export function encodeCursor(cursor: Required<Cursor>): string {
  * @returns undefined if the token has neither format
  */
 export function decodeCursor(token: string): Cursor | undefined {
-  const text = fromBase64(token);
-  if (text === undefined) return undefined;
-  return text.startsWith('[') ? decodeVersioned(text) : decodeOlder(text);
-}
-
-function decodeVersioned(text: string): Cursor | undefined {
-  const parts = parseJson(text);
-  if (!Array.isArray(parts) || parts.length !== 5 || parts[0] !== TOKEN_VERSION) return undefined;
-  const [, timestamp, userid, questionRef, surveyid] = parts as unknown[];
-  if (typeof timestamp !== 'string' || typeof userid !== 'string') return undefined;
-  if (typeof questionRef !== 'string' || typeof surveyid !== 'string') return undefined;
-  if (!isTimestamp(timestamp) || !isStorable(userid) || !isStorable(questionRef) || !UUID.test(surveyid))
-    return undefined;
-  return { timestamp: inUtc(timestamp), userid, questionRef, surveyid };
-}
-
-function decodeOlder(text: string): Cursor | undefined {
-  const first = text.indexOf(',');
-  const second = text.indexOf(',', first + 1);
-  if (first < 0 || second < 0) return undefined;
-  const timestamp = text.slice(0, first);
-  const userid = text.slice(first + 1, second);
-  const questionRef = text.slice(second + 1);
+  const [timestamp, userid, questionRef, ...rest] = valuesIn(token);
+  if (timestamp === undefined || userid === undefined || questionRef === undefined) return undefined;
   if (!isTimestamp(timestamp) || !isStorable(userid) || !isStorable(questionRef)) return undefined;
-  return { timestamp: inUtc(timestamp), userid, questionRef };
+  if (!rest.every((surveyid) => UUID.test(surveyid))) return undefined;
+  const [surveyid] = rest;
+  return { timestamp: inUtc(timestamp), userid, questionRef, ...(surveyid !== undefined && { surveyid }) };
+}
+
+/** @returns the three values of an older token, or the four of a current one; none if it is neither */
+function valuesIn(token: string): readonly string[] {
+  try {
+    if (!TOKEN.test(token)) return [];
+    const text = fromBase64(token);
+    if (!text.startsWith('[')) return /^([^,]*),([^,]*),(.*)$/s.exec(text)?.slice(1) ?? [];
+    const [version, ...values] = JSON.parse(text) as unknown[];
+    const isCurrent = version === TOKEN_VERSION && values.length === CURSOR_COLUMNS.length;
+    return isCurrent && values.every((value) => typeof value === 'string') ? values : [];
+  } catch {
+    return []; // it is not base64, UTF-8 or JSON
+  }
 }
 
 /** Writes the offset as `Z`, which timestamp.ts can parse. */
@@ -116,25 +92,12 @@ export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function fromBase64(token: string): string | undefined {
+/** @throws DOMException or TypeError unless it is base64 of UTF-8 */
+function fromBase64(token: string): string {
   const standard = token
-    .replaceAll(' ', '+')
-    .replaceAll('-', '+')
+    .replaceAll(/[ -]/g, '+')
     .replaceAll('_', '/')
     .replace(/={1,2}$/, '');
-  if (standard === '' || /[^A-Za-z0-9+/]/.test(standard)) return undefined;
-  try {
-    const bytes = Uint8Array.from(atob(standard), (char) => char.charCodeAt(0));
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
+  const bytes = Uint8Array.from(atob(standard), (char) => char.charCodeAt(0));
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
 }

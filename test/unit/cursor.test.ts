@@ -1,22 +1,45 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeCursor } from '../../src/responses/cursor.ts';
-import { encodeCursor } from '../support/cursor.ts';
+import { TokenValue } from '../../src/encode/json-values.ts';
+import { ObjectEncoder } from '../../src/encode/json.ts';
+import { TOKEN_VERSION, decodeCursor, encodeCursor, keyOf } from '../../src/responses/cursor.ts';
 import { pgText } from '../support/arbitraries.ts';
+import { encodeJson, rowsJson } from '../support/rows-json.ts';
 
 const older = (text: string) => Buffer.from(text).toString('base64');
 const SURVEYID = '02c3dcc1-295a-5c79-8cfe-a43b6783a65d';
 
+const { encode: encodeTokens } = new ObjectEncoder({
+  columns: 4,
+  keyColumns: [],
+  members: [
+    ...['timestamp', 'userid', 'question_ref', 'surveyid'].map((name) => [name, 'string'] as const),
+    ['token', new TokenValue(TOKEN_VERSION, [0, 1, 2, 3])],
+  ],
+});
+
 describe('a token', () => {
-  test('is URL-safe and decodes to its cursor', () => {
+  test('is URL-safe, decodes to its cursor, and is the same in a URL as in a page', () => {
     fc.assert(
       fc.property(pgText, pgText, fc.uuid(), (userid, questionRef, surveyid) => {
         const cursor = { timestamp: '2026-03-01T00:03:43.770047Z', userid, questionRef, surveyid };
         const token = encodeCursor(cursor);
         expect(token).toMatch(/^[\w-]+$/);
         expect(decodeCursor(token)).toEqual(cursor);
+        const { data } = encodeJson(encodeTokens, rowsJson([keyOf(cursor)]));
+        expect(JSON.parse(new TextDecoder().decode(data))).toMatchObject({ token });
       }),
     );
+  });
+
+  test('can be of any length', () => {
+    const cursor = {
+      timestamp: '2026-03-01T00:03:43.770047Z',
+      userid: 'é'.repeat(2e5),
+      questionRef: '',
+      surveyid: SURVEYID,
+    };
+    expect(decodeCursor(encodeCursor(cursor))).toEqual(cursor);
   });
 
   test.each([
@@ -103,6 +126,8 @@ test.each([
   ['an empty text', ''],
   ['plain text', 'not a token'],
   ['other characters', 'a.b.c'],
+  ['a line feed', `${older('2026-09-30 00:00:00+00,a,b')}\n`],
+  ['too much padding', 'abc==='],
   ['an impossible length', 'abcde'],
   ['bytes that are not UTF-8', Buffer.from('2026-09-30 00:00:00+00,\xff,b', 'latin1').toString('base64')],
   ['JSON that is not a cursor', Buffer.from('[1,').toString('base64')],
