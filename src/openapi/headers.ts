@@ -1,7 +1,6 @@
 import type { HeaderObject, HeadersObject } from 'openapi3-ts/oas31';
 import { EXPOSED_HEADERS } from '../http/exposed-headers.ts';
 import { ERROR_CODES } from '../http/errors.ts';
-import { reference } from './reference.ts';
 
 /** The headers of responses, by name. Those with `required` are always present in the responses that list them. */
 export const headers = {
@@ -127,6 +126,11 @@ const EVERYWHERE = [
   'X-Ignored-Parameters',
   'Preference-Applied',
 ] as const;
+
+/** A reference to a component of the document. */
+export const reference = (kind: 'headers' | 'responses' | 'schemas', name: string) => ({
+  $ref: `#/components/${kind}/${name}`,
+});
 
 /** References to the headers of every response, and to others. */
 export const withHeaders = (...names: HeaderName[]): HeadersObject =>

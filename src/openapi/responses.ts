@@ -1,4 +1,4 @@
-import type { ResponseObject } from 'openapi3-ts/oas31';
+import type { ContentObject, ResponseObject, SchemaObject } from 'openapi3-ts/oas31';
 import {
   type ApiError,
   badParameter,
@@ -16,8 +16,28 @@ import {
   tooManyRequests,
   unknownParameters,
 } from '../http/errors.ts';
-import { type HeaderName, withHeaders } from './headers.ts';
-import { reference } from './reference.ts';
+import { type HeaderName, reference, withHeaders } from './headers.ts';
+
+/** A response, with the headers of every response and these. */
+export const response = (description: string, content: ContentObject, ...names: HeaderName[]): ResponseObject => ({
+  description,
+  headers: withHeaders(...names),
+  content,
+});
+
+/** A body of JSON. @param schema one of the document's, by name, or another */
+export const jsonContent = (schema: string | SchemaObject, example: unknown): ContentObject => ({
+  'application/json': { schema: typeof schema === 'string' ? reference('schemas', schema) : schema, example },
+});
+
+/** A body of another type. */
+export const fileContent = (type: string, example: unknown, schema: SchemaObject = {}): ContentObject => ({
+  [type]: { schema: { type: 'string', ...schema }, example },
+});
+
+/** The response of a file. */
+export const fileResponse = (content: ContentObject, ...names: HeaderName[]): ResponseObject =>
+  response('The file.', content, 'Content-Disposition', ...names);
 
 /** Errors of every endpoint. */
 export const openResponses = {
@@ -46,15 +66,16 @@ export const streamedResponses = { 505: reference('responses', 'HttpVersionNotSu
 
 /** All responses other than 200, by the names used above. */
 export const errorResponses = (): Record<string, ResponseObject> => {
-  const defect =
-    'Something went wrong on our side. Please tell us this request id: 6a0f8c1e-53c9-4ae3-9a4b-0f9c8a2f0f57';
-  const none = noResponses('Health & Habits 2026 – Saúde', 'you@example.org').message;
+  const none = noResponses('Health & Habits 2026 – Saúde', 'you@example.org');
+  const defect = {
+    message: 'Something went wrong on our side. Please tell us this request id: 6a0f8c1e-53c9-4ae3-9a4b-0f9c8a2f0f57',
+  };
   return {
     NotModified: {
       description: 'The content has not changed since the response whose `ETag` is in `If-None-Match`.',
       headers: withHeaders('ETag'),
     },
-    BadParameter: response(
+    BadParameter: error(
       'A parameter is missing, invalid, or given twice; or unknown, with `Prefer: handling=strict`.',
       {
         missing: missingSurvey(),
@@ -62,16 +83,14 @@ export const errorResponses = (): Record<string, ResponseObject> => {
         unknown: unknownParameters('pagesize'),
       },
     ),
-    InvalidToken: response(
+    InvalidToken: error(
       'The key is missing, malformed, unknown, revoked or expired. It is checked before anything else.',
       { invalid: invalidToken() },
-      ['WWW-Authenticate'],
+      'WWW-Authenticate',
     ),
-    NotFound: response('Unknown path.', { nothing: notFound() }),
-    MethodNotAllowed: response('A method other than GET or HEAD.', { method: methodNotAllowed(['GET', 'HEAD']) }, [
-      'Allow',
-    ]),
-    TooManyRequests: response(
+    NotFound: error('Unknown path.', { nothing: notFound() }),
+    MethodNotAllowed: error('A method other than GET or HEAD.', { method: methodNotAllowed(['GET', 'HEAD']) }, 'Allow'),
+    TooManyRequests: error(
       'Too many requests for this account, or too many without a valid key from this IP address; or too many exports, scans, database requests or bytes of this account at a time.',
       {
         account: tooManyRequests(),
@@ -81,24 +100,24 @@ export const errorResponses = (): Record<string, ResponseObject> => {
         memory: reached('memory'),
         queries: reached('queries'),
       },
-      ['Retry-After'],
-    ),
-    TooManyHealthChecks: response('Too many requests from this IP address.', { address: tooManyHealthChecks() }, [
       'Retry-After',
-    ]),
-    Defect: response('An internal error. The message contains the request id to report.', {
-      defect: { message: defect },
-    }),
-    NoResponses: response(
-      'The account has no such survey, or the survey has no responses yet. For an internal error, the message contains the request id to report.',
-      { none: { message: none }, defect: { message: defect } },
     ),
-    DatabaseUnavailable: response(
+    TooManyHealthChecks: error(
+      'Too many requests from this IP address.',
+      { address: tooManyHealthChecks() },
+      'Retry-After',
+    ),
+    Defect: error('An internal error. The message contains the request id to report.', { defect }),
+    NoResponses: error(
+      'The account has no such survey, or the survey has no responses yet. For an internal error, the message contains the request id to report.',
+      { none, defect },
+    ),
+    DatabaseUnavailable: error(
       'The database cannot be reached at the moment, or the service has too many exports running.',
       { unavailable: databaseUnavailable(undefined), overloaded: overloaded() },
-      ['Retry-After'],
+      'Retry-After',
     ),
-    HttpVersionNotSupported: response(
+    HttpVersionNotSupported: error(
       'The body would be streamed over HTTP/1.0, which cannot signal that a transfer was aborted.',
       { version: httpVersionNotSupported() },
     ),
@@ -109,15 +128,12 @@ const reached = (resource: Parameters<typeof limitReached>[0]['resource']) =>
   limitReached({ resource, held: 4, isByAccount: true });
 
 /** @param examples errors by a short name */
-function response(
+function error(
   description: string,
   examples: Record<string, Pick<ApiError, 'message'>>,
-  headers: readonly HeaderName[] = [],
+  ...headers: HeaderName[]
 ): ResponseObject {
   const values = Object.entries(examples).map(([name, { message }]) => [name, { value: { error: { message } } }]);
-  return {
-    description,
-    headers: withHeaders('X-Error-Code', ...headers),
-    content: { 'application/json': { schema: reference('schemas', 'Error'), examples: Object.fromEntries(values) } },
-  };
+  const content = { schema: reference('schemas', 'Error'), examples: Object.fromEntries(values) };
+  return response(description, { 'application/json': content }, 'X-Error-Code', ...headers);
 }

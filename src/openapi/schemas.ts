@@ -1,15 +1,30 @@
-import type { SchemaObject } from 'openapi3-ts/oas31';
+import type { ReferenceObject, SchemaObject } from 'openapi3-ts/oas31';
 import { CODEBOOK_COLUMNS } from '../db/codebook.ts';
 import { JSON_COLUMNS } from '../db/responses.ts';
 import type { Digests } from '../db/digests.ts';
 import type { Summary } from '../db/summary.ts';
 import { SURVEY_COLUMNS } from '../db/surveys.ts';
+import { reference } from './headers.ts';
 
 /*
  * The schemas of response bodies, as JSON Schema.
  */
 
 type Fields<Name extends string> = Record<Name, SchemaObject>;
+
+/** An object with all of these members. */
+export const object = (properties: Fields<string>, description?: string): SchemaObject => ({
+  type: 'object',
+  ...(description !== undefined && { description }),
+  required: Object.keys(properties),
+  properties,
+});
+
+export const arrayOf = (items: SchemaObject | ReferenceObject, description?: string): SchemaObject => ({
+  type: 'array',
+  ...(description !== undefined && { description }),
+  items,
+});
 
 const TIMESTAMP = {
   type: 'string',
@@ -81,14 +96,10 @@ const questionFields: Fields<(typeof CODEBOOK_COLUMNS)[number]> = {
   choices: {
     type: ['array', 'null'],
     description: 'The lettered choices that `question_text` lists, in order; null if it lists none.',
-    items: {
-      type: 'object',
-      required: ['value', 'label'],
-      properties: {
-        value: { type: 'string', pattern: '^[A-Z]$', description: 'The letter.' },
-        label: { type: 'string', minLength: 1, description: 'The text of the choice.' },
-      },
-    },
+    items: object({
+      value: { type: 'string', pattern: '^[A-Z]$', description: 'The letter.' },
+      label: { type: 'string', minLength: 1, description: 'The text of the choice.' },
+    }),
   },
 };
 
@@ -103,11 +114,7 @@ const summaryFields: Fields<keyof Summary> = {
   participants: questionFields.participants,
   first: { ...TIMESTAMP, type: ['string', 'null'], description: 'Time of the first response; null if there is none.' },
   last: { ...TIMESTAMP, type: ['string', 'null'], description: 'Time of the latest response; null if there is none.' },
-  days: {
-    type: 'array',
-    description: 'Days with responses, ascending.',
-    items: { type: 'object', required: Object.keys(dayFields), properties: dayFields },
-  },
+  days: arrayOf(object(dayFields), 'Days with responses, ascending.'),
   left_out: {
     ...COUNT,
     description:
@@ -127,77 +134,28 @@ const digestsFields: Fields<keyof Digests> = {
   version: { type: 'integer', const: 1, description: 'The version of the computation.' },
   interval: { type: 'string', enum: ['day', 'hour', 'month'], description: 'What each digest covers, in UTC.' },
   forms: { ...DIGEST, description: 'The digest of all records of `/responses/form-data`, whatever the filters.' },
-  digests: {
-    type: 'array',
-    description: 'Intervals with responses, ascending.',
-    items: { type: 'object', required: Object.keys(intervalFields), properties: intervalFields },
-  },
+  digests: arrayOf(object(intervalFields), 'Intervals with responses, ascending.'),
 };
 
 export const schemas = {
-  Survey: {
-    type: 'object',
-    description: 'A form version of a survey. The fields are in this order.',
-    required: Object.keys(surveyFields),
-    properties: surveyFields,
-  },
-  Response: {
-    type: 'object',
-    description: 'A participant’s answer to a question. The fields are in this order.',
-    required: Object.keys(responseFields),
-    properties: responseFields,
-  },
-  Page: {
-    type: 'object',
-    required: ['responses'],
-    properties: { responses: { type: 'array', items: { $ref: '#/components/schemas/Response' } } },
-  },
-  Question: {
-    type: 'object',
-    description: 'A question of a form, in all its versions. The fields are in this order.',
-    required: Object.keys(questionFields),
-    properties: questionFields,
-  },
-  Codebook: {
-    type: 'object',
-    required: ['questions'],
-    properties: { questions: { type: 'array', items: { $ref: '#/components/schemas/Question' } } },
-  },
-  Summary: {
-    type: 'object',
-    description: 'The fields are in this order.',
-    required: Object.keys(summaryFields),
-    properties: summaryFields,
-  },
-  Digests: {
-    type: 'object',
-    description: 'The fields are in this order.',
-    required: Object.keys(digestsFields),
-    properties: digestsFields,
-  },
-  Key: {
-    type: 'object',
-    required: ['email', 'expires'],
-    properties: {
-      email: { type: 'string', description: 'The account that the key belongs to.' },
-      expires: {
-        ...TIMESTAMP,
-        type: ['string', 'null'],
-        description: 'When the key expires, in UTC; null if it does not.',
-      },
+  Survey: object(surveyFields, 'A form version of a survey. The fields are in this order.'),
+  Response: object(responseFields, 'A participant’s answer to a question. The fields are in this order.'),
+  Page: object({ responses: arrayOf(reference('schemas', 'Response')) }),
+  Question: object(questionFields, 'A question of a form, in all its versions. The fields are in this order.'),
+  Codebook: object({ questions: arrayOf(reference('schemas', 'Question')) }),
+  Summary: object(summaryFields, 'The fields are in this order.'),
+  Digests: object(digestsFields, 'The fields are in this order.'),
+  Key: object({
+    email: { type: 'string', description: 'The account that the key belongs to.' },
+    expires: {
+      ...TIMESTAMP,
+      type: ['string', 'null'],
+      description: 'When the key expires, in UTC; null if it does not.',
     },
-  },
-  Error: {
-    type: 'object',
-    required: ['error'],
-    properties: {
-      error: {
-        type: 'object',
-        required: ['message'],
-        properties: {
-          message: { type: 'string', minLength: 1, description: 'Describes the error, for people to read.' },
-        },
-      },
-    },
-  },
+  }),
+  Error: object({
+    error: object({
+      message: { type: 'string', minLength: 1, description: 'Describes the error, for people to read.' },
+    }),
+  }),
 } satisfies Record<string, SchemaObject>;

@@ -4,9 +4,7 @@ import { noResponses, tooManyRows } from '../http/errors.ts';
 import { filters, interval, survey } from '../http/parameters.ts';
 import { sendTagged } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
-import { withHeaders } from '../openapi/headers.ts';
-import { reference } from '../openapi/reference.ts';
-import { notModifiedResponse, surveyResponses } from '../openapi/responses.ts';
+import { jsonContent, notModifiedResponse, response, surveyResponses } from '../openapi/responses.ts';
 import { runScan } from '../read/run-scan.ts';
 import { requireResponses } from '../read/select-responses.ts';
 
@@ -24,11 +22,7 @@ export const digests = endpoint({
   responses: {
     ...notModifiedResponse,
     ...surveyResponses,
-    200: {
-      description: 'The digests.',
-      headers: withHeaders('ETag'),
-      content: { 'application/json': { schema: reference('schemas', 'Digests'), example: examples.digests } },
-    },
+    200: response('The digests.', jsonContent('Digests', examples.digests), 'ETag'),
   },
 
   async handle(c, query) {

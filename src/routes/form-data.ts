@@ -10,8 +10,7 @@ import { noResponses } from '../http/errors.ts';
 import { survey } from '../http/parameters.ts';
 import { bodyOf, sendBody, sendStream } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
-import { withHeaders } from '../openapi/headers.ts';
-import { streamedResponses, surveyResponses } from '../openapi/responses.ts';
+import { fileContent, fileResponse, streamedResponses, surveyResponses } from '../openapi/responses.ts';
 
 const encode = csvEncoder({
   columns: FORM_DATA_COLUMNS.length,
@@ -29,11 +28,7 @@ export const formData = endpoint({
   responses: {
     ...surveyResponses,
     ...streamedResponses,
-    200: {
-      description: 'The file.',
-      headers: withHeaders('Content-Disposition'),
-      content: { 'text/csv': { schema: { type: 'string' }, example: examples.formData } },
-    },
+    200: fileResponse(fileContent('text/csv', examples.formData)),
   },
 
   async handle(c, query) {

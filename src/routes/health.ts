@@ -3,9 +3,9 @@ import { ping } from '../db/health.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { tooManyHealthChecks } from '../http/errors.ts';
 import { sendBody } from '../http/send.ts';
-import { withHeaders } from '../openapi/headers.ts';
-import { reference } from '../openapi/reference.ts';
-import { openResponses } from '../openapi/responses.ts';
+import { reference } from '../openapi/headers.ts';
+import { jsonContent, openResponses, response } from '../openapi/responses.ts';
+import { object } from '../openapi/schemas.ts';
 
 /** GET /healthz: 200 if the database responds, otherwise 503. For load balancers and start scripts; needs no key. */
 export const health = endpoint({
@@ -19,16 +19,10 @@ export const health = endpoint({
   responses: {
     ...openResponses,
     429: reference('responses', 'TooManyHealthChecks'),
-    200: {
-      description: 'The service reaches its database.',
-      headers: withHeaders(),
-      content: {
-        'application/json': {
-          schema: { type: 'object', required: ['status'], properties: { status: { type: 'string', const: 'ok' } } },
-          example: { status: 'ok' },
-        },
-      },
-    },
+    200: response(
+      'The service reaches its database.',
+      jsonContent(object({ status: { type: 'string', const: 'ok' } }), { status: 'ok' }),
+    ),
   },
 
   async handle(c) {

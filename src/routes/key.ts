@@ -1,8 +1,7 @@
 import { endpoint } from '../http/endpoint.ts';
 import { sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
-import { withHeaders } from '../openapi/headers.ts';
-import { reference } from '../openapi/reference.ts';
+import { jsonContent, response } from '../openapi/responses.ts';
 
 /** GET /key: whose key the request has, and when it expires. */
 export const key = endpoint({
@@ -13,11 +12,7 @@ export const key = endpoint({
   description: 'Returns the account that the key belongs to, and when the key expires.',
   query: {},
   responses: {
-    200: {
-      description: 'The key’s account.',
-      headers: withHeaders(),
-      content: { 'application/json': { schema: reference('schemas', 'Key'), example: examples.key } },
-    },
+    200: response('The key’s account.', jsonContent('Key', examples.key)),
   },
 
   async handle(c) {

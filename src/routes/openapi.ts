@@ -1,8 +1,13 @@
 import { sendBody } from '../http/send.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { describeEndpoints } from '../openapi/document.ts';
-import { withHeaders } from '../openapi/headers.ts';
-import { openResponses } from '../openapi/responses.ts';
+import { jsonContent, openResponses, response } from '../openapi/responses.ts';
+
+const EXAMPLE = {
+  openapi: '3.1.1',
+  info: { title: 'Survey Response Export Service', version: '1.0.0' },
+  paths: {},
+};
 
 /** GET /openapi.json: the description of all endpoints, generated on the first request. @param endpoints the others */
 export function openApi(endpoints: readonly Endpoint[]): Endpoint {
@@ -17,20 +22,10 @@ export function openApi(endpoints: readonly Endpoint[]): Endpoint {
     query: {},
     responses: {
       ...openResponses,
-      200: {
-        description: 'The description.',
-        headers: withHeaders(),
-        content: {
-          'application/json': {
-            schema: { type: 'object', required: ['openapi', 'info', 'paths'] },
-            example: {
-              openapi: '3.1.1',
-              info: { title: 'Survey Response Export Service', version: '1.0.0' },
-              paths: {},
-            },
-          },
-        },
-      },
+      200: response(
+        'The description.',
+        jsonContent({ type: 'object', required: ['openapi', 'info', 'paths'] }, EXAMPLE),
+      ),
     },
 
     async handle(c) {

@@ -9,8 +9,7 @@ import { columns, filters, format, survey } from '../http/parameters.ts';
 import { bodyOf, jsonBodyOf, sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { headers, withHeaders } from '../openapi/headers.ts';
-import { reference } from '../openapi/reference.ts';
-import { surveyResponses } from '../openapi/responses.ts';
+import { fileContent, jsonContent, response, surveyResponses } from '../openapi/responses.ts';
 import { runScan } from '../read/run-scan.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 
@@ -37,12 +36,11 @@ export const questions = endpoint({
   responses: {
     ...surveyResponses,
     200: {
-      description: 'The questions; a CSV file with `format=csv`.',
+      ...response('The questions; a CSV file with `format=csv`.', {
+        ...jsonContent('Codebook', examples.codebook),
+        ...fileContent('text/csv', examples.codebookCsv),
+      }),
       headers: { ...withHeaders(), 'Content-Disposition': { ...headers['Content-Disposition'], required: false } },
-      content: {
-        'application/json': { schema: reference('schemas', 'Codebook'), example: examples.codebook },
-        'text/csv': { schema: { type: 'string' }, example: examples.codebookCsv },
-      },
     },
   },
 

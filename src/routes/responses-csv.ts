@@ -15,8 +15,7 @@ import {
   wide,
 } from '../http/parameters.ts';
 import { examples } from '../openapi/examples.ts';
-import { withHeaders } from '../openapi/headers.ts';
-import { streamedResponses, surveyResponses } from '../openapi/responses.ts';
+import { fileContent, fileResponse, streamedResponses, surveyResponses } from '../openapi/responses.ts';
 import { sendFile } from '../read/send-file.ts';
 
 /** GET /responses/csv: a survey's responses, as one streamed CSV file. */
@@ -41,11 +40,7 @@ export const responsesCsv = endpoint({
   responses: {
     ...surveyResponses,
     ...streamedResponses,
-    200: {
-      description: 'The file.',
-      headers: withHeaders('Content-Disposition', 'X-Total-Count'),
-      content: { 'text/csv': { schema: { type: 'string' }, example: examples.csv } },
-    },
+    200: fileResponse(fileContent('text/csv', examples.csv), 'X-Total-Count'),
   },
 
   async handle(c, query) {

@@ -2,8 +2,7 @@ import { ndjson } from '../formats/ndjson.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { after, count, filters, refusedByFiles, survey } from '../http/parameters.ts';
 import { examples } from '../openapi/examples.ts';
-import { withHeaders } from '../openapi/headers.ts';
-import { streamedResponses, surveyResponses } from '../openapi/responses.ts';
+import { fileContent, fileResponse, streamedResponses, surveyResponses } from '../openapi/responses.ts';
 import { sendFile } from '../read/send-file.ts';
 
 /** GET /responses/ndjson: a survey's responses, as one streamed file with a JSON object on each line. */
@@ -19,11 +18,7 @@ export const responsesNdjson = endpoint({
   responses: {
     ...surveyResponses,
     ...streamedResponses,
-    200: {
-      description: 'The file.',
-      headers: withHeaders('Content-Disposition', 'X-Total-Count'),
-      content: { 'application/x-ndjson': { schema: { type: 'string' }, example: examples.ndjson } },
-    },
+    200: fileResponse(fileContent('application/x-ndjson', examples.ndjson), 'X-Total-Count'),
   },
 
   handle: (c, query) => sendFile(c, query, ndjson),

@@ -14,8 +14,7 @@ import {
   wide,
 } from '../http/parameters.ts';
 import { examples } from '../openapi/examples.ts';
-import { withHeaders } from '../openapi/headers.ts';
-import { streamedResponses, surveyResponses } from '../openapi/responses.ts';
+import { fileContent, fileResponse, streamedResponses, surveyResponses } from '../openapi/responses.ts';
 import { sendFile } from '../read/send-file.ts';
 
 /** GET /responses/xlsx: a survey's responses, as one streamed Excel workbook. */
@@ -31,11 +30,7 @@ export const responsesXlsx = endpoint({
   responses: {
     ...surveyResponses,
     ...streamedResponses,
-    200: {
-      description: 'The file.',
-      headers: withHeaders('Content-Disposition', 'X-Total-Count'),
-      content: { [XLSX.contentType]: { schema: { type: 'string', format: 'binary' }, example: examples.xlsx } },
-    },
+    200: fileResponse(fileContent(XLSX.contentType, examples.xlsx, { format: 'binary' }), 'X-Total-Count'),
   },
 
   async handle(c, query) {

@@ -1,9 +1,13 @@
 import { endpoint } from '../http/endpoint.ts';
 import { after, count, filters, order, pageSize, survey } from '../http/parameters.ts';
 import { examples } from '../openapi/examples.ts';
-import { withHeaders } from '../openapi/headers.ts';
-import { reference } from '../openapi/reference.ts';
-import { notModifiedResponse, streamedResponses, surveyResponses } from '../openapi/responses.ts';
+import {
+  jsonContent,
+  notModifiedResponse,
+  response,
+  streamedResponses,
+  surveyResponses,
+} from '../openapi/responses.ts';
 import { sendPage } from '../read/send-page.ts';
 
 /** GET /responses: a page of a survey's responses, as JSON. */
@@ -19,11 +23,13 @@ export const responses = endpoint({
     ...notModifiedResponse,
     ...surveyResponses,
     ...streamedResponses,
-    200: {
-      description: 'The page; empty after the last response.',
-      headers: withHeaders('ETag', 'Link', 'X-Total-Count'),
-      content: { 'application/json': { schema: reference('schemas', 'Page'), example: examples.page } },
-    },
+    200: response(
+      'The page; empty after the last response.',
+      jsonContent('Page', examples.page),
+      'ETag',
+      'Link',
+      'X-Total-Count',
+    ),
   },
 
   handle: sendPage,

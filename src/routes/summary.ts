@@ -4,9 +4,7 @@ import { badParameter, tooManyRows } from '../http/errors.ts';
 import { TIME_ZONE, filters, leftOut, survey, timezone } from '../http/parameters.ts';
 import { sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
-import { withHeaders } from '../openapi/headers.ts';
-import { reference } from '../openapi/reference.ts';
-import { surveyResponses } from '../openapi/responses.ts';
+import { jsonContent, response, surveyResponses } from '../openapi/responses.ts';
 import { runScan } from '../read/run-scan.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 
@@ -25,13 +23,7 @@ export const summary = endpoint({
   query: { ...survey, ...filters, ...timezone, ...leftOut },
   responses: {
     ...surveyResponses,
-    200: {
-      description: 'The numbers.',
-      headers: withHeaders(),
-      content: {
-        'application/json': { schema: reference('schemas', 'Summary'), example: examples.summary },
-      },
-    },
+    200: response('The numbers.', jsonContent('Summary', examples.summary)),
   },
 
   async handle(c, query) {

@@ -3,9 +3,9 @@ import { ObjectEncoder } from '../encode/json.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { jsonBodyOf, jsonChunksOf, sendStream, sendTagged } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
-import { withHeaders } from '../openapi/headers.ts';
-import { reference } from '../openapi/reference.ts';
-import { notModifiedResponse, streamedResponses } from '../openapi/responses.ts';
+import { reference } from '../openapi/headers.ts';
+import { jsonContent, notModifiedResponse, response, streamedResponses } from '../openapi/responses.ts';
+import { arrayOf } from '../openapi/schemas.ts';
 import { type List, readList } from '../read/read-list.ts';
 
 const JSON_COLUMNS: ReadonlySet<string> = new Set(['metadata', 'translation_conf', 'timeouts']);
@@ -27,16 +27,11 @@ export const surveys = endpoint({
   responses: {
     ...notModifiedResponse,
     ...streamedResponses,
-    200: {
-      description: 'The form versions; an empty list for an account without surveys.',
-      headers: withHeaders('ETag'),
-      content: {
-        'application/json': {
-          schema: { type: 'array', items: reference('schemas', 'Survey') },
-          example: examples.surveys,
-        },
-      },
-    },
+    200: response(
+      'The form versions; an empty list for an account without surveys.',
+      jsonContent(arrayOf(reference('schemas', 'Survey')), examples.surveys),
+      'ETag',
+    ),
   },
 
   async handle(c) {
