@@ -44,7 +44,8 @@ export function hashOf(bytes: Uint8Array, start: number, end: number): number {
   return hash;
 }
 
-function isAt(key: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
+/** Whether these bytes are a key. */
+export function isAt(key: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
   if (key.length !== end - start) return false;
   for (let i = 0; i < key.length; i++) if (key[i] !== bytes[start + i]) return false;
   return true;

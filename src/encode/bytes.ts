@@ -71,14 +71,32 @@ export class Output {
   }
 }
 
-const utf8 = new TextEncoder();
+/** Up to this many bytes are written after a {@link Constant}. */
+export const PADDING_BYTES = 7;
 
-/** Joins texts, as UTF-8, and bytes. */
-export function concat(...parts: readonly (string | Uint8Array)[]): Uint8Array<ArrayBuffer> {
-  const all = parts.map((part) => (typeof part === 'string' ? utf8.encode(part) : part));
-  const joined = new Uint8Array(all.reduce((sum, { length }) => sum + length, 0));
+/** A text that is written many times, eight bytes at a time. */
+export class Constant {
+  readonly length: number;
+  readonly #view: DataView;
+
+  constructor(text: string) {
+    this.#view = viewOf(new TextEncoder().encode(`${text}${'\0'.repeat(PADDING_BYTES)}`));
+    this.length = this.#view.byteLength - PADDING_BYTES;
+  }
+
+  /** The caller must have reserved `length + PADDING_BYTES` bytes. */
+  write(output: Output): void {
+    const { view } = output;
+    for (let read = 0, write = output.length; read < this.length; read += 8, write += 8)
+      view.setBigInt64(write, this.#view.getBigInt64(read));
+    output.length += this.length;
+  }
+}
+
+export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
-  for (const bytes of all) {
+  for (const bytes of parts) {
     joined.set(bytes, at);
     at += bytes.length;
   }

@@ -28,6 +28,9 @@ for (let value = 0; value < 16; value++) {
   HEX[digit.charCodeAt(0)] = HEX[digit.toUpperCase().charCodeAt(0)] = value;
 }
 
+/** Whether a byte is a hexadecimal digit, in either case. */
+export const isHexDigit = (byte: number): boolean => HEX[byte] !== NOT_HEX;
+
 function hexUnit(bytes: Uint8Array, at: number): number {
   let isHex = bytes[at + 1] === LOWER_U;
   let unit = 0;

@@ -1,5 +1,5 @@
-import { Output } from './bytes.ts';
-import { Constant, type MemberValue, PADDING_BYTES } from './json-values.ts';
+import { Constant, Output, PADDING_BYTES } from './bytes.ts';
+import type { MemberValue } from './json-values.ts';
 import { type EncodeRows, LastKey, type RowShape, malformed } from './rows.ts';
 import { RowCells } from './row-cells.ts';
 
@@ -55,12 +55,12 @@ export class ObjectEncoder {
     if (bytes[row.read] === CLOSE_BRACKET) {
       row.read++;
     } else {
-      output.reserve(Math.ceil(RESERVE * (this.#growth || 1) * row.rest));
+      output.reserve(Math.ceil(RESERVE * (this.#growth || 1) * row.remainingBytes));
       do {
         this.#writeObject(row, output, hasExtra);
         if (this.#growth === 0) {
           this.#growth = output.length / (row.read - start); // in the first row
-          output.reserve(Math.ceil(RESERVE * this.#growth * row.rest));
+          output.reserve(Math.ceil(RESERVE * this.#growth * row.remainingBytes));
         }
         if (!key.next(bytes, row.starts, row.ends)) throw malformed(row.read - 1);
         rowCount++;
@@ -76,7 +76,7 @@ export class ObjectEncoder {
   #writeObject(row: RowCells, output: Output, hasExtra: boolean): void {
     // Cells do not become longer, except where this room is reserved again.
     const room = this.#frameLength;
-    output.reserve(room + row.rest);
+    output.reserve(room + row.remainingBytes);
     row.begin();
     for (const { name, value } of this.#members) {
       name.write(output);

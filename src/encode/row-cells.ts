@@ -34,8 +34,8 @@ export class RowCells {
     this.ends = new Int32Array(columns);
   }
 
-  /** The length of the rest of the page, in bytes. */
-  get rest(): number {
+  /** The length of what has not been read. */
+  get remainingBytes(): number {
     return this.bytes.length - this.read;
   }
 

@@ -1,4 +1,5 @@
-import { Output, viewOf } from '../../encode/bytes.ts';
+import { Constant, Output, viewOf } from '../../encode/bytes.ts';
+import { isHexDigit } from '../../encode/json-escapes.ts';
 import type { RecordWriter } from '../../encode/records.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
 import { QUOTE, textLength } from './text-length.ts';
@@ -26,47 +27,32 @@ export class SheetLimitError extends Error {
   override name = 'SheetLimitError';
 }
 
-const utf8 = new TextEncoder();
-
-/** Bytes to write four at a time: see {@link Output.writeFours}. */
-interface Markup {
-  readonly view: DataView;
-  start: number;
-  readonly end: number;
-}
-
-/** @param text ASCII */
-const markup = (text: string): Markup => ({ view: viewOf(utf8.encode(`${text}\0\0\0`)), start: 0, end: text.length });
-
-const ROW = markup('<row r="');
-const ROW_CELLS = markup('">');
-const ROW_END = markup('</row>');
-const CELL = markup('<c r="');
-const POSITION_END = markup('"');
+const ROW = new Constant('<row r="');
+const ROW_CELLS = new Constant('">');
+const ROW_END = new Constant('</row>');
+const CELL = new Constant('<c r="');
+const POSITION_END = new Constant('"');
 /** In bold: the second cell format in workbook.ts. Other cells have the first. */
-const NAME_POSITION_END = markup('" s="1"');
+const NAME_POSITION_END = new Constant('" s="1"');
 
 /** How a cell holds its text. */
 interface CellKind {
-  readonly open: Markup;
+  readonly open: Constant;
   /** For a text that could be trimmed. */
-  readonly openSpaced: Markup;
-  readonly close: Markup;
+  readonly openSpaced: Constant;
+  readonly close: Constant;
 }
 
 const TEXT: CellKind = {
-  open: markup(' t="str"><v>'),
-  openSpaced: markup(' t="str"><v xml:space="preserve">'),
-  close: markup('</v></c>'),
+  open: new Constant(' t="str"><v>'),
+  openSpaced: new Constant(' t="str"><v xml:space="preserve">'),
+  close: new Constant('</v></c>'),
 };
 const INLINE: CellKind = {
-  open: markup(' t="inlineStr"><is><t>'),
-  openSpaced: markup(' t="inlineStr"><is><t xml:space="preserve">'),
-  close: markup('</t></is></c>'),
+  open: new Constant(' t="inlineStr"><is><t>'),
+  openSpaced: new Constant(' t="inlineStr"><is><t xml:space="preserve">'),
+  close: new Constant('</t></is></c>'),
 };
-
-const ESCAPE = markup('_x');
-const HEX = utf8.encode('0123456789ABCDEF');
 
 /** Bytes of a cell besides its text, and those that begin or end its row, at most. */
 const MAX_MARKUP = 120;
@@ -89,23 +75,26 @@ const EF = 0xef;
 const SPECIAL = new Uint8Array(256).fill(1, 0, 0x20);
 SPECIAL[0x09] = SPECIAL[0x0a] = 0;
 SPECIAL[QUOTE] = SPECIAL[UNDERSCORE] = SPECIAL[EF] = 1;
-/** By character. A carriage return would otherwise be read as a line feed (XML 1.0 section 2.11). */
-const ENTITIES: (Markup | undefined)[] = [];
+/** The entities of characters. XML parsers read a bare carriage return as a line feed (XML 1.0 section 2.11). */
+const ENTITIES: (Constant | undefined)[] = [];
 for (const [char, entity] of [
   ['&', '&amp;'],
   ['<', '&lt;'],
   ['>', '&gt;'],
   ['\r', '&#13;'],
 ] as const) {
-  ENTITIES[char.charCodeAt(0)] = markup(entity);
+  ENTITIES[char.charCodeAt(0)] = new Constant(entity);
   SPECIAL[char.charCodeAt(0)] = 1;
 }
+
+const escapeOf = (char: number) => new Constant(`_x${char.toString(16).toUpperCase().padStart(4, '0')}_`);
+/** Those of control characters and the underscore, by character. */
+const ESCAPES = Array.from({ length: UNDERSCORE + 1 }, (_, char) => escapeOf(char));
 
 /** Writes records as the rows of a worksheet, the first one in bold. */
 export class SheetWriter implements RecordWriter {
   readonly #output = new Output();
-  /** The number of the row, from 1. */
-  readonly #row: Markup = { view: viewOf(Uint8Array.of(0, 0, 0, 0, 0, 0, ZERO + 1, 0, 0, 0)), start: 6, end: 7 };
+  readonly #row = new RowNumber();
   /** The number of records before the current one, and of its cells so far. */
   #records = 0;
   #cells = 0;
@@ -129,10 +118,10 @@ export class SheetWriter implements RecordWriter {
     const output = this.#output;
     output.reserve(MAX_MARKUP + MAX_EXPANSION * (to - from));
     if (!this.#hasBegun) this.#begin();
-    write(output, CELL);
+    CELL.write(output);
     writeColumn(output, column);
-    write(output, this.#row);
-    write(output, this.#records > 0 ? POSITION_END : NAME_POSITION_END);
+    this.#row.write(output);
+    (this.#records > 0 ? POSITION_END : NAME_POSITION_END).write(output);
     const { length } = output;
     if (writeText(output, bytes, from, to, TEXT)) return;
     output.length = length;
@@ -148,16 +137,16 @@ export class SheetWriter implements RecordWriter {
     if (++this.#records > MAX_ROWS) throw new SheetLimitError(`more than ${MAX_ROWS} records`);
     this.#output.reserve(MAX_MARKUP);
     if (!this.#hasBegun) this.#begin();
-    write(this.#output, ROW_END);
-    increase(this.#row);
+    ROW_END.write(this.#output);
+    this.#row.increase();
     this.#cells = 0;
     this.#hasBegun = false;
   }
 
   #begin(): void {
-    write(this.#output, ROW);
-    write(this.#output, this.#row);
-    write(this.#output, ROW_CELLS);
+    ROW.write(this.#output);
+    this.#row.write(this.#output);
+    ROW_CELLS.write(this.#output);
     this.#hasBegun = true;
   }
 
@@ -170,16 +159,22 @@ export class SheetWriter implements RecordWriter {
   }
 }
 
-/** Adds one to the number of a row, in decimal digits: every cell repeats it. */
-function increase(number: Markup): void {
-  let at = number.end - 1;
-  for (; number.view.getUint8(at) === NINE; at--) number.view.setUint8(at, ZERO);
-  number.view.setUint8(at, (number.view.getUint8(at) || ZERO) + 1);
-  number.start = Math.min(number.start, at);
-}
+/** The number of a row, from 1, in decimal digits, which every cell repeats. */
+class RowNumber {
+  readonly #view = viewOf(Uint8Array.of(0, 0, 0, 0, 0, 0, ZERO + 1, 0, 0, 0));
+  readonly #end = 7;
+  #start = 6;
 
-function write(output: Output, { view, start, end }: Markup): void {
-  output.writeFours(view, start, end);
+  increase(): void {
+    let at = this.#end - 1;
+    for (; this.#view.getUint8(at) === NINE; at--) this.#view.setUint8(at, ZERO);
+    this.#view.setUint8(at, (this.#view.getUint8(at) || ZERO) + 1);
+    this.#start = Math.min(this.#start, at);
+  }
+
+  write(output: Output): void {
+    output.writeFours(this.#view, this.#start, this.#end);
+  }
 }
 
 /** Writes a column's letters: A to Z, AA to ZZ, AAA and further. @param column counted from 0 */
@@ -197,25 +192,25 @@ function mayBeTrimmed(bytes: Uint8Array, start: number, end: number): boolean {
 
 /** Writes the text of a CSV cell, whose quotes are doubled. @returns false if it has to be an inline string */
 function writeText(output: Output, bytes: Uint8Array, start: number, end: number, kind: CellKind): boolean {
-  write(output, mayBeTrimmed(bytes, start, end) ? kind.openSpaced : kind.open);
+  (mayBeTrimmed(bytes, start, end) ? kind.openSpaced : kind.open).write(output);
   for (let at = copyPlain(output, bytes, start, end); at < end; at = copyPlain(output, bytes, at, end)) {
     const byte = bytes[at++] as number;
     const entity = ENTITIES[byte];
     if (entity) {
       if (kind === TEXT && byte === AMPERSAND) return false;
-      write(output, entity);
+      entity.write(output);
     } else if (!isEscaped(bytes, at - 1, end)) {
       output.writeByte(byte);
     } else if (kind === TEXT) {
       return false;
     } else if (byte === EF) {
-      writeEscape(output, 0xff00 + 0x40 + (bytes[at + 1] as number));
+      escapeOf(0xff40 + (bytes[at + 1] as number)).write(output);
       at += 2;
     } else {
-      writeEscape(output, byte);
+      ESCAPES[byte]?.write(output);
     }
   }
-  write(output, kind.close);
+  kind.close.write(output);
   return true;
 }
 
@@ -254,15 +249,4 @@ function isEscaped(bytes: Uint8Array, at: number, end: number): boolean {
   const next = bytes[at + 6] as number;
   if (next === UNDERSCORE) return true;
   return SPECIAL[next] !== 0 && next !== QUOTE && !ENTITIES[next] && isEscaped(bytes, at + 6, end);
-}
-
-function isHexDigit(byte: number): boolean {
-  const letter = byte & 0xdf; // upper case
-  return (byte >= 0x30 && byte <= 0x39) || (letter >= 0x41 && letter <= 0x46);
-}
-
-function writeEscape(output: Output, char: number): void {
-  write(output, ESCAPE);
-  for (let shift = 12; shift >= 0; shift -= 4) output.writeByte(HEX[(char >> shift) & 15] as number);
-  output.writeByte(UNDERSCORE);
 }
