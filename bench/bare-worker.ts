@@ -4,7 +4,7 @@ import { connect } from '../src/db/client.ts';
 import { QueryStats } from '../src/db/query-stats.ts';
 import { CSV_COLUMNS } from '../src/db/responses.ts';
 import { findSurvey } from '../src/db/surveys.ts';
-import { csvHeader } from '../src/encode/csv-cell.ts';
+import { csvHeader } from '../src/encode/records.ts';
 import type { Env } from '../src/env.ts';
 import { csvPages } from '../src/formats/page-format.ts';
 import { streamChunks } from '../src/http/stream.ts';

@@ -1,7 +1,7 @@
 import { base64UrlLength, writeBase64Url } from './base64url.ts';
 import { isAt } from './byte-map.ts';
 import { Constant, Output, PADDING_BYTES } from './bytes.ts';
-import { withoutLineSeparators } from './line-separators.ts';
+import { withoutLineSeparators } from './json-escapes.ts';
 import { malformed } from './rows.ts';
 import type { RowCells } from './row-cells.ts';
 

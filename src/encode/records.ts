@@ -1,5 +1,4 @@
 import { Output } from './bytes.ts';
-import { csvCell } from './csv-cell.ts';
 import type { EncodedRows } from './rows.ts';
 
 const COMMA = 0x2c;
@@ -49,6 +48,17 @@ export class CsvRecords implements RecordWriter {
     return this.#output.take();
   }
 }
+
+/** The byte order mark, by which Excel recognises UTF-8. */
+export const BOM = utf8.encode('\uFEFF');
+
+/** A text as a CSV cell, in the dialect of csv.ts: quoted only if it contains a comma, a quote, CR or LF, or is empty. */
+export function csvCell(text: string): string {
+  return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** The header record of a CSV file. */
+export const csvHeader = (names: readonly string[]) => utf8.encode(`${names.map(csvCell).join(',')}\n`);
 
 /** A text as a page of one cell. */
 export function cellOf(text: string): EncodedRows {

@@ -1,6 +1,5 @@
 import { type Output, viewOf } from './bytes.ts';
-import { ESCAPES, codePointAt, writeUtf8 } from './json-escapes.ts';
-import { isLineSeparator, lineSeparatorAt, separatorEscape } from './line-separators.ts';
+import { ESCAPES, codePointAt, isLineSeparator, lineSeparatorAt, separatorEscape, writeUtf8 } from './json-escapes.ts';
 import { malformed } from './rows.ts';
 
 const QUOTE = 0x22;

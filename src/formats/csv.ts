@@ -1,5 +1,5 @@
 import { CSV_COLUMNS, metadataValue } from '../db/responses.ts';
-import { csvCell, csvHeader } from '../encode/csv-cell.ts';
+import { BOM, csvHeader } from '../encode/records.ts';
 import { CSV } from '../http/attachment.ts';
 import type { Cursor } from '../responses/cursor.ts';
 import type { FileFormat } from './file-format.ts';
@@ -21,8 +21,10 @@ export const csv: FileFormat<CsvQuery> = {
       format: csvPages({ columns: [...CSV_COLUMNS, ...metadata.map(metadataValue)], safe }),
       async *write(pages) {
         // A client that resumes a download already has the header.
-        if (!query.after)
-          yield csvHeader([...CSV_COLUMNS, ...metadata.map((key) => csvCell(`metadata.${key}`))], query);
+        if (!query.after) {
+          if (query.bom) yield BOM;
+          yield csvHeader([...CSV_COLUMNS, ...metadata.map((key) => `metadata.${key}`)]);
+        }
         for await (const { data } of pages) yield data;
       },
     };

@@ -1,5 +1,4 @@
-import { BOM } from '../encode/csv-cell.ts';
-import { CsvRecords } from '../encode/records.ts';
+import { BOM, CsvRecords } from '../encode/records.ts';
 import { CSV } from '../http/attachment.ts';
 import type { FileFormat } from './file-format.ts';
 import { PARTICIPANT_BYTES, type WideOptions, wideTable } from './wide/table.ts';

@@ -1,5 +1,5 @@
 import { FORM_DATA_COLUMNS, FORM_DATA_KEY, formDataQuery } from '../db/surveys.ts';
-import { csvHeader } from '../encode/csv-cell.ts';
+import { csvHeader } from '../encode/records.ts';
 import { csvEncoder } from '../encode/csv.ts';
 import type { EncodedRows } from '../encode/rows.ts';
 import { type List, readList } from '../read/read-list.ts';

@@ -1,5 +1,5 @@
 import { CODEBOOK_COLUMNS, readCodebook } from '../db/codebook.ts';
-import { csvHeader } from '../encode/csv-cell.ts';
+import { csvHeader } from '../encode/records.ts';
 import { csvEncoder } from '../encode/csv.ts';
 import { ObjectEncoder } from '../encode/json.ts';
 import { CSV, attachment } from '../http/attachment.ts';

@@ -11,11 +11,11 @@ type Row = (string | null)[];
 
 /** Keys that differ only at their start. */
 const NAMES = new Map([
-  ['a1-id', 'first'],
-  ['b2-id', 'with "quotes"'],
-  ['Aa-id', ''],
-  ['BB-id', 'like Aa'],
-  ['c3-id', 'line\u0085separators\u2028\u2029'],
+  ['a1-key', 'first'],
+  ['b2-key', 'with "quotes"'],
+  ['Aa-key', ''],
+  ['BB-key', 'like Aa'],
+  ['c3-key', 'line\u0085separators\u2028\u2029'],
 ]);
 /** Members from these columns: any text, JSON, a key of `NAMES`, and the four values of a token. */
 const MEMBERS: ObjectLayout['members'] = [
@@ -88,7 +88,7 @@ describe('an object', () => {
   });
 
   test('stays on one line, however its JSON was formatted', () => {
-    const rowOf = (text: string): Row => ['', text, 'a1-id', '', '', '', ''];
+    const rowOf = (text: string): Row => ['', text, 'a1-key', '', '', '', ''];
     const formatted = '{\r\n\t"a": [1,\n 2],\n"b": "\\n"\n}';
     for (const body of [rowsJson([rowOf(formatted)]), escapedRowsJson([rowOf(formatted)])]) {
       const { data: object } = encodeJson(withoutNames.encode, body);
@@ -107,8 +107,8 @@ describe('an object', () => {
   test('has no character that a line splitter takes for the end of a line, in any member, and is otherwise unchanged', () => {
     const hard = '\u0085\u2028\u2029 \u0084\u0086\u2027\u202a\u2068¡\u00c2â "\u2028"';
     const some: Row[] = [
-      [hard, JSON.stringify({ [hard]: hard }), 'c3-id', hard, hard, hard, hard],
-      ['plain', '{}', 'c3-id', '', '', '', ''],
+      [hard, JSON.stringify({ [hard]: hard }), 'c3-key', hard, hard, hard, hard],
+      ['plain', '{}', 'c3-key', '', '', '', ''],
     ];
     for (const [encoder, body] of [
       [lines, rowsJson(some)],
@@ -129,10 +129,10 @@ describe('an object', () => {
   test('can have any size', () => {
     const long = `é"\n${'x'.repeat(1000)}`.repeat(1000);
     const some: Row[] = [
-      ['a', null, 'a1-id', '', '', '', ''],
-      [long, JSON.stringify(long), 'b2-id', long, long, long, long],
+      ['a', null, 'a1-key', '', '', '', ''],
+      [long, JSON.stringify(long), 'b2-key', long, long, long, long],
     ];
-    const small: Row[] = Array.from({ length: 1000 }, (_, i) => [null, null, 'a1-id', String(i % 2), '', '', '']);
+    const small: Row[] = Array.from({ length: 1000 }, (_, i) => [null, null, 'a1-key', String(i % 2), '', '', '']);
     for (const page of [some, small, [...small, ...some, ...small]]) {
       expect(linesOf(rowsJson(page)) === page.map((one) => `${naiveObject(one)}\n`).join('')).toBe(true);
     }
@@ -153,7 +153,7 @@ describe('a page', () => {
     );
   });
 
-  const row7 = (text: string | null) => [text, null, 'a1-id', '', '🎉', 'é"\n\u0001', 'y'];
+  const row7 = (text: string | null) => [text, null, 'a1-key', '', '🎉', 'é"\n\u0001', 'y'];
 
   test('is rejected if truncated, at any byte', () => {
     for (const last of ['', 'a', 'ab', 'abc']) {
@@ -183,9 +183,9 @@ describe('a page', () => {
     ['too many columns', rowsJson([[...row7('a'), 'z']])],
     ['rows of different lengths', rowsJson([row7('a'), row7('a').slice(1)])],
     ['a number for a cell', rowsJson([row7('a')]).replace('"a"', '1')],
-    ['a key that the table does not have', rowsJson([row7('a')]).replace('"a1-id"', '"a2-id"')],
-    ['a longer key than those of the table', rowsJson([row7('a')]).replace('"a1-id"', '"a1-idx"')],
-    ['a null for a key', rowsJson([row7('a')]).replace('"a1-id"', 'null')],
+    ['a key that the table does not have', rowsJson([row7('a')]).replace('"a1-key"', '"a2-key"')],
+    ['a longer key than those of the table', rowsJson([row7('a')]).replace('"a1-key"', '"a1-keyx"')],
+    ['a null for a key', rowsJson([row7('a')]).replace('"a1-key"', 'null')],
     ['a misspelt null for a cell', rowsJson([row7(null)]).replace('null', 'nuli')],
     ['rows as objects', '[{"a":"b"}]}'],
     ['a raw control character', rowsJson([row7('a')]).replace('"a"', '"\n"')],

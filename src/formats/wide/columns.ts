@@ -1,6 +1,6 @@
 import type { Question } from '../../db/questions.ts';
 import { ByteMap } from '../../encode/byte-map.ts';
-import { csvCell } from '../../encode/csv-cell.ts';
+import { csvCell } from '../../encode/records.ts';
 import type { FormVersion } from '../../responses/selection.ts';
 
 /** The columns of a record before those of its metadata keys and questions. */
