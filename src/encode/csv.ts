@@ -27,7 +27,7 @@ const SPECIAL = new Uint8Array(256).fill(1, 0, 0x20);
 SPECIAL[QUOTE] = SPECIAL[BACKSLASH] = SPECIAL[COMMA] = 1;
 
 /** What to encode as CSV. */
-export interface CsvShape extends RowShape {
+interface CsvShape extends RowShape {
   /** Whether to return the positions of the cells. */
   readonly cells?: boolean | undefined;
 }
@@ -39,63 +39,57 @@ export interface CsvShape extends RowShape {
  * contains a comma, a quote, CR or LF, or is the empty string; a null is an empty cell.
  * https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-FILE-FORMATS
  */
-export const csvEncoder =
-  (shape: CsvShape): EncodeRows =>
-  (...rows) =>
-    encodeRows(shape, ...rows);
+export function csvEncoder({ columns, keyColumns, cells: withCells = false }: CsvShape): EncodeRows {
+  return (bytes, start, hasExtra) => {
+    if (bytes[start] !== OPEN_BRACKET) throw malformed(start);
+    const offset = start + 1;
+    let found = new Int32Array(0);
+    const cellStarts = new Int32Array(MAX_COLUMNS + 1);
+    const cellEnds = cellStarts.subarray(1); // with the comma or LF
+    const key = new LastKey(keyColumns);
+    const position = { read: start + 1, write: start + 1 };
+    let rowCount = 0;
 
-function encodeRows(
-  { columns, keyColumns, cells: withCells = false }: CsvShape,
-  ...[bytes, start, hasExtra]: Parameters<EncodeRows>
-): ReturnType<EncodeRows> {
-  const offset = start + 1;
-  let found = new Int32Array(0);
-  const cellStarts = new Int32Array(MAX_COLUMNS + 1);
-  const cellEnds = cellStarts.subarray(1); // with the comma or LF
-  const key = new LastKey(keyColumns);
-  const position = { read: start + 1, write: start + 1 };
-  let rowCount = 0;
-
-  if (bytes[start] !== OPEN_BRACKET) throw malformed(start);
-  if (bytes[start + 1] === CLOSE_BRACKET) {
-    return { data: bytes.subarray(0, 0), cells: found, rowCount, lastKey: [], end: start + 2, extra: undefined };
-  }
-
-  // With a sentinel, the search for the end of a string need not compare with the length. In a truncated response the search
-  // ends here, and what follows is malformed.
-  const lastByte = bytes[bytes.length - 1] as number;
-  bytes[bytes.length - 1] = QUOTE;
-  const rowCells = columns + Number(hasExtra);
-  let extraEnd = 0;
-  for (let next = COMMA; next === COMMA; next = bytes[position.read++] as number) {
-    if (encodeRow(bytes, position, cellStarts) !== rowCells) throw malformed(position.read - 1);
-    if (hasExtra) {
-      // The record ends before the extra cell, whose text stays in the buffer until the next record.
-      extraEnd = position.write - 1;
-      position.write = cellStarts[columns] as number;
-      bytes[position.write - 1] = LF;
+    if (bytes[start + 1] === CLOSE_BRACKET) {
+      return { data: bytes.subarray(0, 0), cells: found, rowCount, lastKey: [], end: start + 2, extra: undefined };
     }
-    cellStarts[columns] = position.write;
-    if (!key.next(bytes, cellStarts, cellEnds)) throw malformed(position.read - 1);
-    if (withCells) {
-      const at = rowCount * columns;
-      if (at + columns >= found.length) found = new Int32Array(found.buffer.transfer(8 * (at + columns + 1)));
-      for (let i = 0; i < columns; i++) found[at + i] = (cellStarts[i] as number) - offset;
-    }
-    rowCount++;
-  }
-  bytes[bytes.length - 1] = lastByte;
 
-  const { read, write } = position;
-  if (bytes[read - 1] !== CLOSE_BRACKET) throw malformed(read - 1);
-  const extra = hasExtra ? readCell(bytes, write, extraEnd) : undefined;
-  const lastKey = keyColumns.map((column) =>
-    readCell(bytes, cellStarts[column] as number, (cellEnds[column] as number) - 1),
-  );
-  const data = bytes.subarray(offset, write);
-  if (withCells) found[rowCount * columns] = data.length;
-  const cells = found.subarray(0, withCells ? rowCount * columns + 1 : 0);
-  return { data, cells, rowCount, lastKey, end: read, extra };
+    // With a sentinel, the search for the end of a string need not compare with the length. In a truncated response the search
+    // ends here, and what follows is malformed.
+    const lastByte = bytes[bytes.length - 1] as number;
+    bytes[bytes.length - 1] = QUOTE;
+    const rowCells = columns + Number(hasExtra);
+    let extraEnd = 0;
+    for (let next = COMMA; next === COMMA; next = bytes[position.read++] as number) {
+      if (encodeRow(bytes, position, cellStarts) !== rowCells) throw malformed(position.read - 1);
+      if (hasExtra) {
+        // The record ends before the extra cell, whose text stays in the buffer until the next record.
+        extraEnd = position.write - 1;
+        position.write = cellStarts[columns] as number;
+        bytes[position.write - 1] = LF;
+      }
+      cellStarts[columns] = position.write;
+      if (!key.next(bytes, cellStarts, cellEnds)) throw malformed(position.read - 1);
+      if (withCells) {
+        const at = rowCount * columns;
+        if (at + columns >= found.length) found = new Int32Array(found.buffer.transfer(8 * (at + columns + 1)));
+        for (let i = 0; i < columns; i++) found[at + i] = (cellStarts[i] as number) - offset;
+      }
+      rowCount++;
+    }
+    bytes[bytes.length - 1] = lastByte;
+
+    const { read, write } = position;
+    if (bytes[read - 1] !== CLOSE_BRACKET) throw malformed(read - 1);
+    const extra = hasExtra ? readCell(bytes, write, extraEnd) : undefined;
+    const lastKey = keyColumns.map((column) =>
+      readCell(bytes, cellStarts[column] as number, (cellEnds[column] as number) - 1),
+    );
+    const data = bytes.subarray(offset, write);
+    if (withCells) found[rowCount * columns] = data.length;
+    const cells = found.subarray(0, withCells ? rowCount * columns + 1 : 0);
+    return { data, cells, rowCount, lastKey, end: read, extra };
+  };
 }
 
 /**

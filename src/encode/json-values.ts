@@ -16,7 +16,7 @@ const CLOSE_BRACKET = 0x5d;
 export type MemberValue = 'string' | 'json' | MadeValue;
 
 /** Makes a value from a row's cells. */
-export interface MadeValue {
+interface MadeValue {
   /** @param room to reserve besides that of the value and of the rest of the page */
   write(row: RowCells, output: Output, room: number): void;
 }
