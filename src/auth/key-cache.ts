@@ -21,6 +21,9 @@ interface Lookup {
   readonly began: number;
 }
 
+/** What a request has found of a key: a valid result; no KV entry; or `unclear`, an entry that is not valid or a failure of KV. */
+type Found = 'valid' | 'nothing' | 'unclear';
+
 /** What a lookup needs from the request. */
 export interface KeyRequest {
   readonly kv: KeyNamespace;
@@ -64,25 +67,25 @@ export class KeyCache {
    * @throws ApiError 429 if the key is not cached and its address has reached its limit
    */
   async find(hash: string, request: KeyRequest): Promise<StoredApiKey | undefined> {
-    const known = this.#checks.get(hash);
-    if (known && !known.key && isWithin(UNKNOWN_MS, known.checked)) return undefined;
+    const before = this.#checks.get(hash);
+    if (before && !before.key && isWithin(UNKNOWN_MS, before.checked)) return undefined;
     const running = this.#running(hash);
 
     const value = await readEntry(hash, request);
     const cached = this.#newest(hash, value);
     const isFresh = cached !== undefined && isWithin(FRESH_MS, cached.checked);
     request.stats.keyCache = cached ? (isFresh ? 'hit' : 'stale') : 'miss';
-    const lookUp = () => this.#lookUp(hash, request, { isKnown: cached !== undefined, hasEntry: value !== null });
+    const lookUp = () => this.#lookUp(hash, request, cached ? 'valid' : value === null ? 'nothing' : 'unclear');
     if (isFresh) {
       const isDue = usePeriodOf(cached.checked) < usePeriodOf(Date.now()); // a lookup also notes the use
-      if (isDue && !this.#running(hash)) lookUp().catch((error: unknown) => logLookupFailure(error, request));
+      if (isDue && !this.#running(hash)) lookUp().catch((error: unknown) => log('key lookup failed', error, request));
       return cached.key;
     }
 
     const last = this.#checks.get(hash);
-    const isNew = last !== undefined && last !== known; // looked up while this request read KV
-    const { key } = isNew ? last : await waitFor(running ?? this.#running(hash) ?? lookUp());
-    return isValid(key) ? key : undefined;
+    const hasArrived = last !== undefined && last !== before; // while this request read KV
+    const check = hasArrived ? last : await waitFor(running ?? this.#running(hash) ?? lookUp());
+    return isValid(check) ? check.key : undefined;
   }
 
   /**
@@ -98,8 +101,7 @@ export class KeyCache {
     const last = this.#checks.get(hash);
     if (last && !last.key) return undefined;
     const check = entry && !(last && last.checked >= entry.checked) ? entry : last;
-    if (!check || !isValid(check.key) || !isWithin(ENTRY_SECONDS * SECOND, check.checked)) return undefined;
-    return { key: check.key, checked: check.checked };
+    return check && isValid(check) && isWithin(ENTRY_SECONDS * SECOND, check.checked) ? check : undefined;
   }
 
   #running(hash: string): Promise<Check> | undefined {
@@ -108,26 +110,31 @@ export class KeyCache {
     return lookup && Math.abs(Date.now() - lookup.began) < LOOKUP_TIMEOUT_MS ? lookup.check : undefined;
   }
 
-  /**
-   * Queries the database for a key, for this request and all that wait for the same key. Remembers the result, and writes a
-   * valid key to KV. If KV had an entry, it must still have one: otherwise the key may have been revoked meanwhile.
-   */
-  #lookUp(hash: string, request: KeyRequest, { isKnown, hasEntry }: { isKnown: boolean; hasEntry: boolean }) {
-    const check = query(hash, request, isKnown);
-    const lookup = { check, began: Date.now() };
+  /** Queries the database for a key, for this request and all that wait for the same key. */
+  #lookUp(hash: string, request: KeyRequest, found: Found): Promise<Check> {
+    const lookup = { check: query(hash, request, found), began: Date.now() };
     this.#lookups.set(hash, lookup);
-    const isLatest = () => this.#lookups.get(hash) === lookup;
-    const end = () => isLatest() && this.#lookups.delete(hash);
+    request.defer(this.#store(hash, lookup, request, found)); // others may wait when this request's client has left
+    return lookup.check;
+  }
 
-    const store = async ({ key, checked }: Check) => {
-      if (!isLatest()) return; // it took so long that another lookup began
+  /**
+   * Remembers the result of a lookup, and writes a valid key to KV. If KV had an entry, it must still have one: otherwise the key may
+   * have been revoked meanwhile.
+   */
+  async #store(hash: string, lookup: Lookup, request: KeyRequest, found: Found): Promise<void> {
+    try {
+      const { key, checked } = await lookup.check;
+      if (this.#lookups.get(hash) !== lookup) return; // it took so long that another lookup began
       this.#remember(hash, { key, checked });
-      if (hasEntry) end(); // requests that find the entry deleted must not use this result
-      if (key && (!hasEntry || (await readEntry(hash, request)))) await writeEntry(hash, key, checked, request);
-    };
-    const ignore = () => {}; // all that wait for the lookup receive its error
-    request.defer(check.then(store).catch(ignore).finally(end)); // others may wait when this request's client has left
-    return check;
+      if (found !== 'nothing') this.#lookups.delete(hash); // requests that find the entry deleted must not use this result
+      if (key && (found === 'nothing' || (await readEntry(hash, request))))
+        await writeEntry(hash, key, checked, request);
+    } catch {
+      // All that wait for the lookup receive its error.
+    } finally {
+      if (this.#lookups.get(hash) === lookup) this.#lookups.delete(hash);
+    }
   }
 
   #remember(hash: string, check: Check): void {
@@ -138,8 +145,8 @@ export class KeyCache {
   }
 }
 
-async function query(hash: string, request: KeyRequest, isKnown: boolean): Promise<Check> {
-  if (!isKnown) await request.countFailure();
+async function query(hash: string, request: KeyRequest, found: Found): Promise<Check> {
+  if (found !== 'valid') await request.countFailure();
   const checked = Date.now();
   const key = await findApiKey(request.db, hash);
   if (key) request.defer(noteUse(key, checked, request));
@@ -152,25 +159,23 @@ function waitFor(check: Promise<Check>): Promise<Check> {
   return withTimeout(check, LOOKUP_TIMEOUT_MS, () => new DatabaseError('transient', message));
 }
 
-function logLookupFailure(error: unknown, { requestId }: KeyRequest): void {
-  logFailure('key lookup failed', { requestId, error: String(error) });
-}
-
-async function noteUse({ keyId, lastUsed }: FoundApiKey, at: number, { db, requestId }: KeyRequest): Promise<void> {
+async function noteUse({ keyId, lastUsed }: FoundApiKey, at: number, request: KeyRequest): Promise<void> {
   const period = usePeriodOf(at);
   if (lastUsed !== null && lastUsed >= period) return;
-  try {
-    await noteApiKeyUse(db, keyId, at, period);
-  } catch (error) {
-    logFailure('key use not noted', { requestId, error: String(error) });
-  }
+  await noteApiKeyUse(request.db, keyId, at, period).catch((error: unknown) =>
+    log('key use not noted', error, request),
+  );
+}
+
+function log(event: string, error: unknown, { requestId }: KeyRequest): void {
+  logFailure(event, { requestId, error: String(error) });
 }
 
 /** The start of the period that a time is in. */
 const usePeriodOf = (time: number) => time - (time % USE_PERIOD_MS);
 
-const isValid = (key: StoredApiKey | undefined): key is StoredApiKey =>
-  key !== undefined && (key.expires === null || key.expires > Date.now());
+const isValid = (check: Check): check is ValidCheck =>
+  check.key !== undefined && (check.key.expires === null || check.key.expires > Date.now());
 
 /** Whether a time is in the last `ms` milliseconds. One in the future is not: it was taken before the clock was set back. */
 const isWithin = (ms: number, time: number) => time <= Date.now() && time > Date.now() - ms;
