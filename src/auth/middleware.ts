@@ -15,11 +15,11 @@ const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
  * https://developers.cloudflare.com/kv/platform/limits/
  */
 const MAX_KV_CHECKS = 900;
+/** Finds the account of a request's key. */
+type FindKey = (counted: Pick<KeyRequest, 'stats' | 'countFailure'>) => Promise<StoredApiKey | undefined>;
+
 /** A check during a transfer counts as no other request. */
-const NOT_COUNTED: Pick<KeyRequest, 'stats' | 'countFailure'> = {
-  stats: { keyCache: null },
-  countFailure: async () => {},
-};
+const NOT_COUNTED: Parameters<FindKey>[0] = { stats: { keyCache: null }, countFailure: async () => {} };
 
 /**
  * Requires a key that was issued, is not revoked and has not expired, and sets `account` to the account it belongs to.
@@ -31,23 +31,29 @@ const NOT_COUNTED: Pick<KeyRequest, 'stats' | 'countFailure'> = {
 export function authenticate(): MiddlewareHandler<AppEnv> {
   const cache = new KeyCache();
   return async function authenticateByApiKey(c, next) {
-    await c.var.stats.timeAuth(() => authenticateRequest(c, cache));
+    const { db, requestId, stats } = c.var;
+    const [, token = ''] = BEARER.exec(c.req.header('Authorization') ?? '') ?? [];
+    const hash = isWellFormedApiKey(token) ? await hashApiKey(token) : undefined;
+    const defer = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
+    const findKey: FindKey = async (counted) =>
+      hash === undefined ? undefined : cache.find(hash, { kv: c.env.API_KEYS, db, requestId, defer, ...counted });
+    await stats.timeAuth(() => authenticateRequest(c, findKey));
     let checks = 0;
     c.set('checkKey', async () => {
-      const find = checks++ < MAX_KV_CHECKS ? () => findKey(c, cache, NOT_COUNTED) : () => findKeyInDatabase(c);
+      const find = () => (checks++ < MAX_KV_CHECKS ? findKey(NOT_COUNTED) : findApiKey(db, hash ?? ''));
       if (!(await isStillValid(find))) throw new RevokedKeyError('the key was revoked or has expired');
     });
     await next();
   };
 }
 
-async function authenticateRequest(c: Context<AppEnv>, cache: KeyCache): Promise<void> {
+async function authenticateRequest(c: Context<AppEnv>, findKey: FindKey): Promise<void> {
   const { requestId, stats } = c.var;
   const address = addressOf(c.req.raw.headers);
   let counted: Promise<void> | undefined;
   const countFailure = () => (counted ??= enforceLimit(c.env.FAILURE_LIMIT, address, requestId, tooManyFailures));
 
-  const key = await findKey(c, cache, { stats, countFailure });
+  const key = await findKey({ stats, countFailure });
   if (!key) {
     await countFailure();
     throw invalidToken();
@@ -66,19 +72,3 @@ async function isStillValid(find: () => Promise<StoredApiKey | undefined>): Prom
     throw error;
   }
 }
-
-async function findKey(
-  c: Context<AppEnv>,
-  cache: KeyCache,
-  { stats, countFailure }: Pick<KeyRequest, 'stats' | 'countFailure'>,
-): Promise<StoredApiKey | undefined> {
-  const token = tokenOf(c);
-  if (!token || !isWellFormedApiKey(token)) return undefined;
-  const { db, requestId } = c.var;
-  const defer = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
-  return cache.find(await hashApiKey(token), { kv: c.env.API_KEYS, db, requestId, stats, defer, countFailure });
-}
-
-const findKeyInDatabase = async (c: Context<AppEnv>) => findApiKey(c.var.db, await hashApiKey(tokenOf(c) ?? ''));
-
-const tokenOf = (c: Context<AppEnv>) => BEARER.exec(c.req.header('Authorization') ?? '')?.[1];
