@@ -2,7 +2,7 @@ import { CSV_COLUMNS, metadataValue } from '../db/responses.ts';
 import { BOM, csvHeader } from '../encode/records.ts';
 import { CSV } from '../http/attachment.ts';
 import type { Cursor } from '../responses/cursor.ts';
-import type { FileFormat } from './file-format.ts';
+import type { ExportFormat } from './file-format.ts';
 import { csvPages } from './page-format.ts';
 
 interface CsvQuery {
@@ -13,7 +13,7 @@ interface CsvQuery {
 }
 
 /** A CSV file with a record for each response. */
-export const csv: FileFormat<CsvQuery> = {
+export const csv: ExportFormat<CsvQuery> = {
   type: CSV,
   prepare: (_, query) => {
     const { metadata = [], safe } = query;

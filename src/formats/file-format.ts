@@ -7,7 +7,7 @@ import type { Selection } from '../responses/selection.ts';
 import type { PageFormat } from './page-format.ts';
 
 /** A format in which responses are exported as one file. To add one, write a file in this folder, and a route that sends it. */
-export interface FileFormat<Query> {
+export interface ExportFormat<Query> {
   readonly type: FileType;
   /** The memory that every file takes besides its pages, in bytes. */
   readonly memoryBytes?: number;
@@ -18,7 +18,7 @@ export interface FileFormat<Query> {
    * @param query the request's parameters
    * @throws ApiError 400 for a selection that does not fit the format; 429
    */
-  readonly prepare: (selection: Selection, query: Query, queries: Queries) => ResponsesFile | Promise<ResponsesFile>;
+  readonly prepare: (selection: Selection, query: Query, queries: Queries) => ExportFile | Promise<ExportFile>;
 }
 
 /** How a format queries the database, besides the pages of responses. */
@@ -35,7 +35,7 @@ export interface Queries {
 }
 
 /** A file of a selection's responses. */
-export interface ResponsesFile {
+export interface ExportFile {
   /** How its pages are read. */
   readonly format: PageFormat;
   /** The number of responses, if it is known. */
@@ -62,16 +62,15 @@ export type ReserveMemory = (bytes: number) => Promise<void>;
 export type Pages = AsyncIterable<EncodedRows> | Iterable<EncodedRows>;
 
 /** Writes the header and the records of a table, made from pages of rows. */
-export type WriteRecords = (writer: RecordWriter, pages: Pages) => AsyncGenerator<Uint8Array, void, void>;
+export type WriteRecords = (
+  writer: RecordWriter,
+  pages: Pages,
+  reserveMemory: ReserveMemory,
+) => AsyncGenerator<Uint8Array, void, void>;
 
 /** A table of responses: a file, except for how its cells are written. */
-export interface Table extends Omit<ResponsesFile, 'write' | 'total'> {
+export interface Table extends Omit<ExportFile, 'write' | 'total'> {
   /** The names of its columns. */
   readonly names: readonly string[];
-  /** Writes the header and the records. */
-  readonly records: (
-    writer: RecordWriter,
-    pages: Pages,
-    reserveMemory: ReserveMemory,
-  ) => AsyncGenerator<Uint8Array, void, void>;
+  readonly records: WriteRecords;
 }

@@ -1,8 +1,8 @@
-import type { FileFormat } from './file-format.ts';
+import type { ExportFormat } from './file-format.ts';
 import { jsonPages } from './page-format.ts';
 
 /** A file with a JSON object on each line: https://github.com/ndjson/ndjson-spec */
-export const ndjson: FileFormat<unknown> = {
+export const ndjson: ExportFormat<unknown> = {
   type: { extension: 'ndjson', contentType: 'application/x-ndjson; charset=utf-8' },
   prepare: ({ formVersions }) => ({
     format: jsonPages(formVersions, { after: '\n' }),

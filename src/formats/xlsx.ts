@@ -1,5 +1,5 @@
 import { XLSX } from '../http/attachment.ts';
-import type { FileFormat, Table } from './file-format.ts';
+import type { ExportFormat, Table } from './file-format.ts';
 import { codebookSheet } from './xlsx/codebook.ts';
 import { longTable } from './xlsx/long-table.ts';
 import { PARTICIPANT_BYTES, type WideOptions, wideTable } from './wide/table.ts';
@@ -15,7 +15,7 @@ interface XlsxQuery extends WideOptions {
 }
 
 /** An Excel workbook with the table of a CSV file, long or wide, and perhaps the codebook. */
-export const xlsx: FileFormat<XlsxQuery> = {
+export const xlsx: ExportFormat<XlsxQuery> = {
   type: XLSX,
   memoryBytes: WORKBOOK_BYTES + PARTICIPANT_BYTES,
   async prepare(selection, query, queries) {
@@ -30,8 +30,7 @@ export const xlsx: FileFormat<XlsxQuery> = {
       total,
       write(pages, reserveMemory, first) {
         const reserve = (bytes: number) => reserveMemory(bytes + WORKBOOK_BYTES);
-        const rows = sheetOf((writer, some) => records(writer, some, reserve), pages, first);
-        return workbook([{ name: 'responses', data: rows }, ...codebook]);
+        return workbook([{ name: 'responses', data: sheetOf(records, pages, first, reserve) }, ...codebook]);
       },
     };
   },

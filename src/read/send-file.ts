@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { DatabaseError } from '../db/errors.ts';
 import { countResponses } from '../db/responses.ts';
 import { withSurvey } from '../db/surveys.ts';
-import type { FileFormat, Queries } from '../formats/file-format.ts';
+import type { ExportFormat, Queries } from '../formats/file-format.ts';
 import { attachment } from '../http/attachment.ts';
 import type { AppEnv } from '../http/context.ts';
 import { readBody, sendBody, sendStream, totalCount } from '../http/send.ts';
@@ -26,7 +26,7 @@ const FIRST_PAGE_ROWS = 500;
 export async function sendFile<Q extends ResponsesQuery>(
   c: Context<AppEnv>,
   query: Q,
-  fileFormat: FileFormat<Q>,
+  fileFormat: ExportFormat<Q>,
 ): Promise<Response> {
   const { account, db, lease, signal } = c.var;
   const headers = attachment('responses', fileFormat.type);

@@ -2,7 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CsvRecords } from '../../src/encode/records.ts';
 import { questionColumns } from '../../src/formats/wide/columns.ts';
-import { MAX_PARTICIPANT_SIZE, ParticipantTooLargeError, type Repeats } from '../../src/formats/wide/participant.ts';
+import {
+  MAX_PARTICIPANT_SIZE,
+  ParticipantTooLargeError,
+  type KeptAttempts,
+} from '../../src/formats/wide/participant.ts';
 import { rowColumns } from '../../src/formats/wide/rows.ts';
 import { WideTableBuilder } from '../../src/formats/wide/table-builder.ts';
 import { pgText } from '../support/arbitraries.ts';
@@ -25,10 +29,11 @@ const QUESTIONS = [
 const COLUMNS = questionColumns(QUESTIONS, FORM_VERSIONS);
 const ROW_COLUMNS = rowColumns({ require_metadata: ['key'] });
 
-const builderFor = (repeats: Repeats = 'last') => new WideTableBuilder(COLUMNS, ROW_COLUMNS, repeats, new CsvRecords());
+const builderFor = (repeats: KeptAttempts = 'last') =>
+  new WideTableBuilder(COLUMNS, ROW_COLUMNS, repeats, new CsvRecords());
 
 /** @param cuts offsets at which the rows are split into pages */
-function tableOf(rows: readonly Row[], cuts: readonly number[] = [], repeats?: Repeats): string {
+function tableOf(rows: readonly Row[], cuts: readonly number[] = [], repeats?: KeptAttempts): string {
   const at = [0, ...cuts.map((cut) => cut % (rows.length + 1)).toSorted((a, b) => a - b), rows.length];
   const some = builderFor(repeats);
   const file: Buffer[] = [];
@@ -75,7 +80,7 @@ const row = (values: {
 };
 
 test('records do not depend on where pages end', () => {
-  const repeats = fc.constantFrom<Repeats>('last', 'first', 'drop');
+  const repeats = fc.constantFrom<KeptAttempts>('last', 'first', 'drop');
   fc.assert(
     fc.property(participants, fc.array(fc.nat(), { maxLength: 20 }), repeats, (rows, cuts, which) => {
       expect(tableOf(rows, cuts, which)).toBe(tableOf(rows, [], which));

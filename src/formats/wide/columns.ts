@@ -15,11 +15,8 @@ export const FIXED_COLUMNS = [
   'metadata',
 ] as const;
 
-/** A form of a survey, in all its versions. */
-export interface Form {
-  /** The index of the column of a question, by `question_ref` as a CSV cell. */
-  readonly questions: ByteMap<number>;
-}
+/** A form of a survey, in all its versions: the index of each question's column, by `question_ref` as a CSV cell. */
+export type Form = ByteMap<number>;
 
 /** The question columns of a wide file. */
 export interface QuestionColumns {
@@ -27,10 +24,6 @@ export interface QuestionColumns {
   /** The forms by the `surveyid` of their versions. */
   readonly forms: ByteMap<Form>;
 }
-
-/** The name of a question's column. */
-const columnName = ({ shortcode, questionRef }: Question, by: 'form_question' | 'question' = 'form_question') =>
-  by === 'question' ? questionRef : `${shortcode}.${questionRef}`;
 
 /**
  * Makes a column for each question of a form, named by both, so that its name does not depend on the rest of the survey; or one
@@ -43,16 +36,13 @@ export function questionColumns(
   formVersions: readonly FormVersion[],
   by?: 'form_question' | 'question',
 ): QuestionColumns {
+  const isByQuestion = by === 'question';
+  const nameOf = ({ shortcode, questionRef }: Question) => (isByQuestion ? questionRef : `${shortcode}.${questionRef}`);
   // Two questions of different forms can have the same name, but only by `question_ref` do they share a column.
-  const keyOf = (question: Question) =>
-    by === 'question' ? question.questionRef : JSON.stringify([question.shortcode, question.questionRef]);
-  const indexes = new Map<string, number>();
-  for (const question of questions) {
-    const key = keyOf(question);
-    if (!indexes.has(key)) indexes.set(key, indexes.size);
-  }
-  const names: string[] = [];
-  for (const question of questions) names[indexes.get(keyOf(question)) as number] = columnName(question, by);
+  const keyOf = ({ shortcode, questionRef }: Question) =>
+    isByQuestion ? questionRef : JSON.stringify([shortcode, questionRef]);
+  const names = new Map(questions.map((question) => [keyOf(question), nameOf(question)]));
+  const indexes = new Map(Array.from(names.keys(), (key, index) => [key, index]));
 
   const byShortcode = Map.groupBy(questions, ({ shortcode }) => shortcode);
   const forms = new Map<string, Form>();
@@ -60,7 +50,10 @@ export function questionColumns(
     const cells = byShortcode
       .get(shortcode)
       ?.map((question): [string, number] => [csvCell(question.questionRef), indexes.get(keyOf(question)) as number]);
-    forms.set(shortcode, { questions: new ByteMap(cells ?? []) });
+    forms.set(shortcode, new ByteMap(cells ?? []));
   }
-  return { names, forms: new ByteMap(formVersions.map(({ id, shortcode }) => [id, forms.get(shortcode) as Form])) };
+  return {
+    names: [...names.values()],
+    forms: new ByteMap(formVersions.map(({ id, shortcode }) => [id, forms.get(shortcode) as Form])),
+  };
 }

@@ -16,8 +16,8 @@ import {
   sizeOf,
 } from './rows.ts';
 
-/** Which responses of a participant who took a form several times count. */
-export type Repeats = 'last' | 'first' | 'drop';
+/** Which of a participant's attempts at a form count: `drop` leaves out a participant with several. */
+export type KeptAttempts = 'last' | 'first' | 'drop';
 
 /** The limit for one participant, in bytes: the cells that are held, of this page and copied, and the objects that refer to them. */
 export const MAX_PARTICIPANT_SIZE = 16 * 1024 * 1024;
@@ -38,14 +38,14 @@ export class ParticipantTooLargeError extends Error {
 /** The position of a row or an answer: in the cells of the current page, or `~position` in the copied cells. */
 type CellRef = number;
 
-/** The flows in which a participant took a form. */
-interface Flows {
+/** A participant's attempts at a form: the `flowid`s of its responses. */
+interface Attempts {
   readonly form: Form;
   readonly first: number | string;
-  /** All of them, if there are several. */
+  /** All attempts, if there are several. */
   all: Set<number | string> | undefined;
-  /** Those of another form. */
-  readonly next: Flows | undefined;
+  /** The attempts at another form. */
+  readonly next: Attempts | undefined;
 }
 
 /** A record of a wide file: a participant's responses in one chain of forms. */
@@ -54,7 +54,7 @@ interface WideRecord {
   first: CellRef;
   /** The last row, up to its answer. */
   last: CellRef;
-  flows: Flows | undefined;
+  attempts: Attempts | undefined;
   /** The last answer to each question, by column. */
   readonly answers: Map<number, CellRef>;
   /** Another record whose key has the same hash. */
@@ -64,7 +64,7 @@ interface WideRecord {
 /** One participant's responses, as the records of a wide file. */
 export class Participant {
   readonly #columns: RowColumns;
-  readonly #repeats: Repeats;
+  readonly #kept: KeptAttempts;
   /** The first row, up to its key. */
   #first: CellRef;
   /** What is held of earlier pages. */
@@ -72,20 +72,20 @@ export class Participant {
   /** Records, ordered by their first responses, and by the hashes of their keys. */
   #records: WideRecord[] = [];
   readonly #byHash = new Map<number, WideRecord>();
-  /** With `drop`, the only flow of each form. */
+  /** With `drop`, the only attempt at each form. */
   readonly #flows = new Map<Form, number | string>();
   #isLeftOut = false;
   /** The sizes of the rows and answers of the records, copied or not, and of their objects. */
   #cellBytes = 0;
   #objectBytes = 0;
-  /** The record of the current row, and whether the current flow counts. */
+  /** The record of the current row, and whether the current attempt counts. */
   #record: WideRecord | undefined;
   #counts = true;
 
-  constructor(row: number, columns: RowColumns, repeats: Repeats) {
+  constructor(row: number, columns: RowColumns, kept: KeptAttempts) {
     this.#first = row;
     this.#columns = columns;
-    this.#repeats = repeats;
+    this.#kept = kept;
   }
 
   /** The memory that is held besides the page, in bytes. */
@@ -98,32 +98,32 @@ export class Participant {
     return this.#isSame(page, row, this.#first, KEY, PARENT);
   }
 
-  /** Begins a record, a form version or a flow. @param row its first row */
+  /** Begins a record, a form version or an attempt. @param row its first row */
   enter(page: EncodedRows, row: number, form: Form): void {
     if (this.#isLeftOut) return;
     const flow = flowOf(page, row);
     const record = this.#recordOf(page, row);
-    let { flows } = record;
-    while (flows && flows.form !== form) flows = flows.next;
-    if (!flows) {
-      flows = { form, first: flow, all: undefined, next: record.flows };
-      record.flows = flows;
+    let { attempts } = record;
+    while (attempts && attempts.form !== form) attempts = attempts.next;
+    if (!attempts) {
+      attempts = { form, first: flow, all: undefined, next: record.attempts };
+      record.attempts = attempts;
       this.#objectBytes += ENTRY_SIZE;
     }
-    if (flow !== flows.first) {
-      flows.all ??= new Set<number | string>().add(flows.first);
-      if (!flows.all.has(flow)) this.#objectBytes += ENTRY_SIZE;
-      flows.all.add(flow);
+    if (flow !== attempts.first) {
+      attempts.all ??= new Set<number | string>().add(attempts.first);
+      if (!attempts.all.has(flow)) this.#objectBytes += ENTRY_SIZE;
+      attempts.all.add(flow);
     }
     this.#record = record;
-    this.#counts = this.#repeats !== 'first' || flow === flows.first;
-    if (this.#repeats !== 'drop') return;
+    this.#counts = this.#kept !== 'first' || flow === attempts.first;
+    if (this.#kept !== 'drop') return;
     if (!this.#flows.has(form)) this.#flows.set(form, flow);
     else if (this.#flows.get(form) !== flow) this.#leaveOut();
   }
 
   /**
-   * Adds the next response in order, of the record and flow entered last; it replaces an earlier one to the same question.
+   * Adds the next response in order, of the record and attempt entered last; it replaces an earlier one to the same question.
    *
    * @throws ParticipantTooLargeError
    */
@@ -175,14 +175,14 @@ export class Participant {
    */
   *write(writer: RecordWriter, page: EncodedRows, questions: number): Generator<void, void, void> {
     const { answer } = this.#columns;
-    for (const { first, last, flows, answers } of this.#records) {
+    for (const { first, last, attempts, answers } of this.#records) {
       this.#write(writer, page, first, KEY, SURVEYID);
       this.#write(writer, page, last, FLOWID, FLOWID + 1);
       this.#write(writer, page, first, TIMESTAMP, TIMESTAMP + 1);
       this.#write(writer, page, last, TIMESTAMP, TIMESTAMP + 1);
-      let attempts = 1;
-      for (let of = flows; of; of = of.next) attempts = Math.max(attempts, of.all?.size ?? 1);
-      writer.cells(attempts === 1 ? ONCE : cellOf(String(attempts)), 0, 1);
+      let most = 1;
+      for (let of = attempts; of; of = of.next) most = Math.max(most, of.all?.size ?? 1);
+      writer.cells(most === 1 ? ONCE : cellOf(String(most)), 0, 1);
       this.#write(writer, page, last, METADATA, answer);
       const columns = [...answers.keys()];
       if (columns.length > 1) columns.sort((a, b) => a - b);
@@ -207,7 +207,7 @@ export class Participant {
     let record = next;
     while (record && !this.#isSame(page, row, record.first, PARENT, SURVEYID)) record = record.next;
     if (record) return record;
-    const added: WideRecord = { first: row, last: row, flows: undefined, answers: new Map(), next };
+    const added: WideRecord = { first: row, last: row, attempts: undefined, answers: new Map(), next };
     this.#byHash.set(hash, added);
     this.#records.push(added);
     this.#objectBytes += RECORD_SIZE;

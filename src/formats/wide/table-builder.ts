@@ -1,7 +1,7 @@
 import type { RecordWriter } from '../../encode/records.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
 import type { Form, QuestionColumns } from './columns.ts';
-import { Participant, type Repeats } from './participant.ts';
+import { Participant, type KeptAttempts } from './participant.ts';
 import { KEY, QUESTION_REF, type RowColumns, SURVEYID, haveSameCells } from './rows.ts';
 
 const NO_PAGE: EncodedRows = { data: new Uint8Array(0), cells: new Int32Array(0) };
@@ -13,7 +13,7 @@ const NO_PAGE: EncodedRows = { data: new Uint8Array(0), cells: new Int32Array(0)
 export class WideTableBuilder {
   readonly #questions: QuestionColumns;
   readonly #rowColumns: RowColumns;
-  readonly #repeats: Repeats;
+  readonly #kept: KeptAttempts;
   readonly #writer: RecordWriter;
   /** The participant whose responses are being read, and the one before, whose records have to be written. */
   #participant: Participant | undefined;
@@ -22,10 +22,10 @@ export class WideTableBuilder {
   #entered = -1;
   #form: Form | undefined;
 
-  constructor(questions: QuestionColumns, rowColumns: RowColumns, repeats: Repeats, writer: RecordWriter) {
+  constructor(questions: QuestionColumns, rowColumns: RowColumns, kept: KeptAttempts, writer: RecordWriter) {
     this.#questions = questions;
     this.#rowColumns = rowColumns;
-    this.#repeats = repeats;
+    this.#kept = kept;
     this.#writer = writer;
   }
 
@@ -65,7 +65,7 @@ export class WideTableBuilder {
       ? this.#form
       : this.#questions.forms.get(data, cells[row + SURVEYID] as number, (cells[row + SURVEYID + 1] as number) - 1);
     const question = row + QUESTION_REF;
-    const column = form?.questions.get(data, cells[question] as number, (cells[question + 1] as number) - 1);
+    const column = form?.get(data, cells[question] as number, (cells[question + 1] as number) - 1);
     if (!form || column === undefined) return;
     if (!isSame) {
       this.#enter(page, row, form);
@@ -78,7 +78,7 @@ export class WideTableBuilder {
   #enter(page: EncodedRows, row: number, form: Form): void {
     if (!this.#participant?.has(page, row)) {
       this.#finished = this.#participant;
-      this.#participant = new Participant(row, this.#rowColumns, this.#repeats);
+      this.#participant = new Participant(row, this.#rowColumns, this.#kept);
     }
     this.#participant.enter(page, row, form);
   }

@@ -6,7 +6,7 @@ import type { Selection } from '../../responses/selection.ts';
 import type { Queries, Table } from '../file-format.ts';
 import { csvPages } from '../page-format.ts';
 import { FIXED_COLUMNS, questionColumns } from './columns.ts';
-import type { Repeats } from './participant.ts';
+import type { KeptAttempts } from './participant.ts';
 import { type RowOptions, rowColumns } from './rows.ts';
 import { WideTableBuilder } from './table-builder.ts';
 
@@ -23,7 +23,7 @@ export const PARTICIPANT_BYTES = 192 * 1024;
 
 /** The parameters of a wide file. */
 export interface WideOptions extends RowOptions {
-  readonly repeats?: Repeats | undefined;
+  readonly repeats?: KeptAttempts | undefined;
   readonly columns?: 'form_question' | 'question' | undefined;
   readonly safe?: boolean | undefined;
 }

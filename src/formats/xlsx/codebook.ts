@@ -30,6 +30,6 @@ export async function codebookSheet(
 }
 
 async function* write(page: HeldPage): AsyncGenerator<Uint8Array, void, void> {
-  yield* sheetOf(recordsOfRows(CODEBOOK_COLUMNS), [page], page);
+  yield* sheetOf(recordsOfRows(CODEBOOK_COLUMNS), [page], page, async () => {});
   page.release();
 }

@@ -1,5 +1,5 @@
 import type { EncodedRows } from '../../encode/rows.ts';
-import type { Pages, WriteRecords } from '../file-format.ts';
+import type { Pages, ReserveMemory, WriteRecords } from '../file-format.ts';
 import { ColumnWidths } from './column-widths.ts';
 import { SheetWriter } from './sheet.ts';
 import { type ZipEntry, zip } from './zip.ts';
@@ -100,10 +100,11 @@ export async function* sheetOf(
   records: WriteRecords,
   pages: Pages,
   first: EncodedRows,
+  reserveMemory: ReserveMemory,
 ): AsyncGenerator<Uint8Array, void, void> {
   const columns = new ColumnWidths();
-  yield* records(columns, [first]); // nothing
+  yield* records(columns, [first], reserveMemory); // nothing
   yield xml(sheetStart(columns.widths));
-  yield* records(new SheetWriter(), pages);
+  yield* records(new SheetWriter(), pages, reserveMemory);
   yield SHEET_END;
 }
