@@ -45,9 +45,9 @@ const FRESH_MS = 5 * MINUTE;
 const UNKNOWN_MS = 1 * MINUTE;
 /** The last use is written once in each of these periods, which are aligned to the clock. */
 const USE_PERIOD_MS = 15 * MINUTE;
-/** More than a query with all its retries takes. After that, the runtime has ended the request that ran the lookup. */
+/** A query with all its retries takes less. After this long, the runtime has ended the request that ran the lookup. */
 const LOOKUP_TIMEOUT_MS = 20 * SECOND;
-/** Some 300 bytes each. */
+/** A result takes some 300 bytes. */
 const MAX_CHECKS = 5_000;
 
 /**

@@ -1,5 +1,5 @@
 const ALPHABET = new TextEncoder().encode('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');
-/** The two characters of each 12 bits. */
+/** The two characters that encode 12 bits, by these bits. */
 const PAIRS = Uint16Array.from(
   { length: 4096 },
   (_, bits) => ((ALPHABET[bits >> 6] as number) << 8) | (ALPHABET[bits & 0x3f] as number),

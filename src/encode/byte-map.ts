@@ -27,7 +27,7 @@ export class ByteMap<V> {
   }
 }
 
-/** A hash of the bytes between two positions, four at a time: twice as fast as one by one. */
+/** Hashes the bytes between two positions. It reads four at a time, which is twice as fast as one by one. */
 export function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let hash = end - start;
   let at = start;

@@ -17,7 +17,7 @@ const BACKSLASH = 0x5c;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const LOWER_N = 0x6e;
-/** Those of a file, 50 for keys of the metadata, and an extra one. */
+/** More than the columns of a file, those of 50 metadata keys, and an extra cell. */
 const MAX_COLUMNS = 80;
 /** From this many bytes, a native copy is faster than a loop, despite its call. Measured: flat from 16 to 96. */
 const LONG_RUN = 32;

@@ -22,7 +22,7 @@ export interface ObjectLayout extends RowShape, ObjectFrame {
 const COMMA = 0x2c;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
-/** Room for this many times the bytes that are expected. The buffer can grow further. */
+/** The buffer gets room for this many times the expected bytes. It can grow further. */
 const RESERVE = 1.02;
 
 /** Encodes rows as objects of a layout. */
@@ -30,9 +30,9 @@ export class ObjectEncoder {
   readonly #shape: RowShape;
   readonly #members: readonly { readonly name: Constant; readonly value: MemberValue }[];
   readonly #end: Constant;
-  /** The length of an object without its values, and what is written beyond its end. */
+  /** An object takes so many bytes besides its values, the padding after its end included. */
   readonly #frameLength: number;
-  /** Bytes of objects per byte of rows, in the last page; 0 before the first. */
+  /** How many bytes of objects the last page had per byte of its rows; 0 before the first page. */
   #growth = 0;
 
   constructor({ members, before = '', after = '', ...shape }: ObjectLayout) {
@@ -74,7 +74,7 @@ export class ObjectEncoder {
   };
 
   #writeObject(row: RowCells, output: Output, hasExtra: boolean): void {
-    // Cells do not become longer, except where this room is reserved again.
+    // A value takes no more bytes than its cell. What writes a longer one reserves this room again.
     const room = this.#frameLength;
     output.reserve(room + row.remainingBytes);
     row.begin();

@@ -15,7 +15,7 @@ const NULL = 0x6c6c756e;
 export class RowCells {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly view: DataView;
-  /** The position in the page. */
+  /** The position of the next byte. */
   read: number;
   /** The next cell's column. */
   column = 0;
@@ -61,7 +61,7 @@ export class RowCells {
    * @param isJson whether to write the JSON that a string contains: its text, unescaped. Line breaks become spaces, so that an
    *   object stays on one line: Postgres prints jsonb without line breaks, but a column of type json as it was written.
    * @param output has room for the rest of the page
-   * @param room to reserve again, with that for the rest of the page, after each line separator, whose escape is longer
+   * @param room the bytes to reserve again, besides those for the rest of the page, when an escape is longer than its line separator
    * @throws MalformedRowsError
    */
   writeNext(isJson: boolean, output: Output, room: number): void {

@@ -54,11 +54,11 @@ export class LastKey {
   }
 
   /**
-   * Moves on to the next row.
+   * Moves to the next row.
    *
    * @param starts the positions of its cells, by column
    * @param ends the positions after its cells, or after their separators
-   * @returns false if its key is the same: a row was replaced by a copy of its neighbour
+   * @returns false if its key is the same, because a row was replaced by a copy of its neighbour
    */
   next(bytes: Uint8Array, starts: Int32Array, ends: Int32Array): boolean {
     let isSame = this.#columns.length > 0;
@@ -67,7 +67,7 @@ export class LastKey {
       const end = ends[column] as number;
       const start = starts[column] as number;
       isSame &&= end - start === (this.#ends[i] as number) - (this.#starts[i] as number);
-      // From the end, where two times differ.
+      // The comparison starts at the end, where two times differ.
       const offset = (this.#ends[i] as number) - end;
       for (let at = end - 1; isSame && at >= start; at--) isSame = bytes[at] === bytes[at + offset];
       this.#starts[i] = start;

@@ -18,7 +18,7 @@ export interface PageFormat extends PageOptions {
   readonly maxRowBytes?: number | undefined;
 }
 
-/** Limits memory, because several pages of a file are held at a time. */
+/** Several pages of a file are held in memory at a time. */
 const MAX_FILE_PAGE_BYTES = 4 * 1024 * 1024;
 
 /** Responses as CSV records, with the positions of their cells if requested. */

@@ -36,7 +36,7 @@ export function cursorOf(values: readonly (string | null)[]): Required<Cursor> |
 const MEMBERS = ['timestamp', 'userid', 'questionRef', 'surveyid'] as const;
 
 /** A cursor's values, in {@link CURSOR_COLUMNS}. */
-const keyOf = (cursor: Required<Cursor>) => MEMBERS.map((name) => cursor[name]);
+export const keyOf = (cursor: Required<Cursor>) => MEMBERS.map((name) => cursor[name]);
 
 export function isSamePosition(one: Cursor | undefined, other: Cursor | undefined): boolean {
   return one !== undefined && other !== undefined && MEMBERS.every((name) => one[name] === other[name]);

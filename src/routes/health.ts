@@ -26,7 +26,7 @@ export const health = endpoint({
   },
 
   async handle(c) {
-    // A key of its own, so that health checks and failed authentications of one address are counted apart.
+    // The prefix counts the health checks of an address apart from its failed authentications.
     const key = `healthz ${addressOf(c.req.raw.headers)}`;
     await enforceLimit(c.env.FAILURE_LIMIT, key, c.var.requestId, tooManyHealthChecks);
     await ping(c.var.db, c.var.signal);

@@ -8,7 +8,7 @@ import { jsonContent, response, surveyResponses } from '../openapi/responses.ts'
 import { runScan } from '../read/run-scan.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 
-/** Of the database's result, which is held in memory: some 25,000 days. */
+/** The database's result, some 25,000 days, is held in memory. */
 const MAX_BYTES = 2 * 1024 * 1024;
 const tooLarge = () => tooManyRows('days', 'since and until');
 

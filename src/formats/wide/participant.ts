@@ -21,13 +21,13 @@ export type KeptAttempts = 'last' | 'first' | 'drop';
 
 /** The limit for one participant, in bytes: the cells that are held, of this page and copied, and the objects that refer to them. */
 export const MAX_PARTICIPANT_SIZE = 16 * 1024 * 1024;
-/** The sizes of objects in Node, in bytes: on average, since a map doubles. The Workers runtime has smaller pointers. */
+/** The average sizes of objects in Node, in bytes: a map that grows doubles its size. The Workers runtime has smaller pointers. */
 const RECORD_SIZE = 320;
 const ENTRY_SIZE = 50;
 /** The copies are compacted when they take this many times the size of those that are still needed. */
 const COMPACT_AT = 1.5;
 
-/** In bytes. Large enough that the overhead of a write is negligible, and small compared to a page. */
+/** The size of a chunk of the file, in bytes: the overhead of a write is negligible, and a page is much larger. */
 const CHUNK_BYTES = 128 * 1024;
 
 /** The responses of one participant do not fit in memory. */
@@ -50,9 +50,9 @@ interface Attempts {
 
 /** A record of a wide file: a participant's responses in one chain of forms. */
 interface WideRecord {
-  /** The first row, up to its metadata. */
+  /** The record's first row, whose cells up to the metadata are held. */
   first: CellRef;
-  /** The last row, up to its answer. */
+  /** The record's last row, whose cells up to the answer are held. */
   last: CellRef;
   attempts: Attempts | undefined;
   /** The last answer to each question, by column. */
@@ -65,17 +65,17 @@ interface WideRecord {
 export class Participant {
   readonly #columns: RowColumns;
   readonly #kept: KeptAttempts;
-  /** The first row, up to its key. */
+  /** The participant's first row, whose cells up to the record's key are held. */
   #first: CellRef;
-  /** What is held of earlier pages. */
+  /** Copies of the cells of earlier pages that are still needed. */
   #copies: CopiedCells | undefined;
-  /** Records, ordered by their first responses, and by the hashes of their keys. */
+  /** The records in the order of their first responses, and by the hashes of their keys. */
   #records: WideRecord[] = [];
   readonly #byHash = new Map<number, WideRecord>();
   /** With `drop`, the only attempt at each form. */
   readonly #flows = new Map<Form, number | string>();
   #isLeftOut = false;
-  /** The sizes of the rows and answers of the records, copied or not, and of their objects. */
+  /** The size of the cells that records refer to, whether they are copied or not, and that of the records' objects; in bytes. */
   #cellBytes = 0;
   #objectBytes = 0;
   /** The record of the current row, and whether the current attempt counts. */
@@ -147,7 +147,7 @@ export class Participant {
   /** Copies what is held of a page, so that its memory can be freed. */
   detach(page: EncodedRows): void {
     const old = this.#copies;
-    // What was replaced has left gaps.
+    // Copies of answers that were replaced have left gaps.
     const hasGaps = old !== undefined && old.size > COMPACT_AT * this.#cellBytes;
     const copies = old && !hasGaps ? old : new CopiedCells();
     const copy = (ref: CellRef, count: number): CellRef => {

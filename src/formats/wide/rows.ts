@@ -33,7 +33,7 @@ export interface RowColumns {
   readonly columns: readonly Column[];
   /** The index of the answer, which follows the metadata and the values of its keys. */
   readonly answer: number;
-  /** Whether a last cell tells if the metadata lack a required key. */
+  /** Whether the last cell is `t` if the metadata lack a required key. */
   readonly hasLacks: boolean;
 }
 
@@ -78,7 +78,7 @@ export function haveSameCells(
 
 const CELL_BYTES = Int32Array.BYTES_PER_ELEMENT;
 
-/** With more characters, an integer may not fit a number. */
+/** An integer of more characters may not be exact as a number. */
 const SAFE_DIGITS = 15;
 const ZERO = '0'.charCodeAt(0);
 

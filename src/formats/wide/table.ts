@@ -10,14 +10,14 @@ import type { KeptAttempts } from './participant.ts';
 import { type RowOptions, rowColumns } from './rows.ts';
 import { WideTableBuilder } from './table-builder.ts';
 
-/** Limits of memory, which holds the column names and the records of one participant. */
+/** Memory holds the names of all columns, and the records of one participant. */
 const MAX_QUESTIONS = 5000;
 const MAX_QUESTION_BYTES = 2 * 1024 * 1024;
 const MAX_ROW_BYTES = 16 * 1024 * 1024;
 
 /**
- * What pages leave for the answers of a participant, in bytes: some 1,500 short ones. Those who have more need what others do not
- * hold at the moment.
+ * The memory that every wide file has for the answers of a participant, in bytes: some 1,500 short answers. A participant with more
+ * needs memory that no other request holds at the moment.
  */
 export const PARTICIPANT_BYTES = 192 * 1024;
 

@@ -6,7 +6,7 @@ import type { Selection } from '../../responses/selection.ts';
 import type { Queries, Table } from '../file-format.ts';
 import { MAX_CELL_LENGTH, MAX_ROWS } from './sheet.ts';
 
-/** Besides the header. */
+/** The rows of a worksheet without its header. */
 const MAX_RECORDS = MAX_ROWS - 1;
 
 /**

@@ -5,7 +5,7 @@ import { cellLength } from './text-length.ts';
 /** In characters. */
 const MIN_WIDTH = 8;
 const MAX_WIDTH = 60;
-/** A cell's margins, which a column's width includes, take most of a character. */
+/** The width of a column includes the margins of its cells, which take most of a character. */
 const MARGINS = 1;
 
 const NOTHING = new Uint8Array(0);

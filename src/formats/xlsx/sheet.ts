@@ -54,9 +54,9 @@ const INLINE: CellKind = {
   close: new Constant('</t></is></c>'),
 };
 
-/** Bytes of a cell besides its text, and those that begin or end its row, at most. */
+/** A cell takes at most so many bytes besides its text, those included that begin or end its row. */
 const MAX_MARKUP = 120;
-/** Bytes written for one byte of text, at most: those of `_x0001_`. */
+/** A byte of text becomes at most so many: `_x0001_`. */
 const MAX_EXPANSION = 7;
 
 const SPACE = 0x20;
@@ -88,7 +88,7 @@ for (const [char, entity] of [
 }
 
 const escapeOf = (char: number) => new Constant(`_x${char.toString(16).toUpperCase().padStart(4, '0')}_`);
-/** Those of control characters and the underscore, by character. */
+/** The escapes of control characters and the underscore, by character. */
 const ESCAPES = Array.from({ length: UNDERSCORE + 1 }, (_, char) => escapeOf(char));
 
 /** Writes records as the rows of a worksheet, the first one in bold. */

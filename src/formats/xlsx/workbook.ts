@@ -82,7 +82,7 @@ export function workbook(sheets: readonly Sheet[]): AsyncGenerator<Uint8Array, v
   return zip([...parts, ...sheets.map(({ data }, i) => ({ name: `xl/${paths[i]}`, data }))]);
 }
 
-/** With the first row frozen. */
+/** The start of a worksheet, whose first row is frozen. */
 const sheetStart = (widths: readonly number[]) =>
   `<worksheet xmlns="${MAIN}"><sheetViews><sheetView workbookViewId="0">` +
   '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols>' +
