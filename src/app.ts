@@ -91,7 +91,8 @@ export function createApp(): Hono<AppEnv> {
     const lease = await RequestLease.begin(account.id, signal);
     c.set('lease', lease);
     await next();
-    if (stats.transfer) void stats.transfer.then(() => lease.end());
+    // After an aborted transfer, a write may still read from its memory.
+    if (stats.transfer) void stats.transfer.then(({ end }) => lease.end(end === 'complete'));
     else lease.end();
   });
   app.use(

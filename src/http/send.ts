@@ -2,7 +2,6 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { Output, concat, free } from '../encode/bytes.ts';
 import { hexOf, sha256Hex } from '../encode/sha256.ts';
-import type { HeldPage } from '../db/client.ts';
 import type { EncodedRows } from '../encode/rows.ts';
 import type { AppEnv } from './context.ts';
 import { type RequestLease, STREAM_BYTES, memory } from '../limits/limits.ts';
@@ -19,43 +18,36 @@ const utf8 = new TextEncoder();
 /** In bytes. The runtime does not report when it has sent a whole body. A larger one is streamed, so that its memory is counted until then. */
 const MAX_UNNOTICED_BYTES = 64 * 1024;
 
-/** A complete body. */
-export interface Body {
-  /** Its bytes, in order. A large body is not joined, which would take its memory twice. */
-  readonly parts: readonly Uint8Array[];
-  /** Frees its memory. */
-  readonly release?: () => void;
+/** A complete body, in order. Parts are not joined, which would take the memory of a large body twice. */
+type Body = string | readonly Uint8Array[];
+
+/** What stands around the rows of pages. With `comma`, every row follows one, the first of which is left out. */
+interface Frame {
+  readonly start: string | Uint8Array;
+  readonly end?: string;
+  readonly comma?: boolean;
 }
 
-/** The body that a page makes between a start and an end. */
-export function bodyOf({ data, release }: HeldPage, start: string | Uint8Array, end = ''): Body {
-  const parts = [toBytes(start), data, toBytes(end)];
-  if (data.length > MAX_UNNOTICED_BYTES) return { parts, release };
-  const joined = concat(...parts);
-  release();
-  return { parts: [joined] };
-}
-
-/** Likewise, of a page of objects that each follow a comma: the first comma is dropped. */
-export const jsonBodyOf = ({ data, ...page }: HeldPage, start: string, end: string): Body =>
-  bodyOf({ ...page, data: data.subarray(','.length) }, start, end);
+/** The body of one page. */
+export const bodyOf = ({ data }: EncodedRows, { start, end = '', comma }: Frame): Body => [
+  toBytes(start),
+  data.subarray(comma ? 1 : 0),
+  toBytes(end),
+];
 
 /** Likewise, of several pages. */
-export async function* jsonChunksOf(
+export async function* chunksOf(
   pages: AsyncIterable<EncodedRows>,
-  start: string,
-  end: string,
+  { start, end = '', comma }: Frame,
 ): AsyncGenerator<Uint8Array, void, void> {
-  yield utf8.encode(start);
-  let commas = 1;
+  yield toBytes(start);
+  let skipped = comma ? 1 : 0;
   for await (const { data } of pages) {
-    yield data.subarray(commas);
-    commas = 0;
+    yield data.subarray(skipped);
+    skipped = 0;
   }
-  yield utf8.encode(end);
+  yield toBytes(end);
 }
-
-const toBody = (body: string | Body): Body => (typeof body === 'string' ? { parts: [utf8.encode(body)] } : body);
 
 const toBytes = (text: string | Uint8Array) => (typeof text === 'string' ? utf8.encode(text) : text);
 
@@ -66,12 +58,12 @@ const toBytes = (text: string | Uint8Array) => (typeof text === 'string' ? utf8.
  */
 export async function sendBody(
   c: Context<AppEnv>,
-  body: string | Body,
+  body: Body,
   headers: Headers,
   status: ContentfulStatusCode = 200,
 ): Promise<Response> {
   const lease = c.var.lease as RequestLease | undefined; // undefined without a key: those bodies are small, or shared
-  const { parts, release } = toBody(body);
+  const parts = typeof body === 'string' ? [toBytes(body)] : body;
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   const allHeaders = { ...headers, 'Content-Length': String(length) };
   const isHead = c.req.method === 'HEAD';
@@ -79,26 +71,16 @@ export async function sendBody(
     const { signal } = c.var;
     if (typeof body === 'string') await lease.acquire(memory, length, signal);
     await lease.stream.acquire(STREAM_BYTES, signal);
-    return stream(c, sentParts(parts, release), allHeaders, { status, length });
+    return stream(c, parts, allHeaders, { status, length });
   }
   c.var.stats.bytes = length;
-  const bytes = isHead ? null : concat(...parts);
-  release?.();
-  return c.newResponse(bytes, status, allHeaders);
-}
-
-/** Frees a body when it has been sent. Not when the transfer is aborted: a write may still read from it. */
-function* sentParts(parts: Body['parts'], release: Body['release']): Generator<Uint8Array, void, void> {
-  yield* parts;
-  release?.();
+  return c.newResponse(isHead ? null : concat(...parts), status, allHeaders);
 }
 
 /** Sends a complete body of an account with its entity tag, or 304 without a body if the client already has it. */
-export async function sendTagged(c: Context<AppEnv>, body: string | Body, headers: Headers): Promise<Response> {
-  const { parts, release } = toBody(body);
-  const etag = await etagOf(c.var.account.id, parts);
+export async function sendTagged(c: Context<AppEnv>, body: Body, headers: Headers): Promise<Response> {
+  const etag = await etagOf(c.var.account.id, typeof body === 'string' ? [toBytes(body)] : body);
   if (!ifNoneMatchNames(c.req.header('If-None-Match'), etag)) return sendBody(c, body, { ...headers, ETag: etag });
-  release?.();
   return c.body(null, 304, { ETag: etag });
 }
 
@@ -109,25 +91,19 @@ export async function sendTagged(c: Context<AppEnv>, body: string | Body, header
  * @param parts of the body, in order
  */
 async function etagOf(accountId: string, parts: readonly Uint8Array[]): Promise<string> {
-  const digest = await sha256Hex(`${accountId} ${hexOf(await digestOf(parts))}`);
-  return `W/"${digest.slice(0, 32)}"`;
-}
-
-/** The SHA-256 of a body. A small one, whose parts are joined, is hashed in one call: a stream takes several. */
-async function digestOf(parts: Body['parts']): Promise<ArrayBuffer> {
-  const [only] = parts;
-  if (only && parts.length === 1) return crypto.subtle.digest('SHA-256', only);
   const sha256 = new crypto.DigestStream('SHA-256');
   const writer = sha256.getWriter();
   for (const part of parts) await writer.write(part);
   await writer.close();
-  return sha256.digest;
+  const digest = await sha256Hex(`${accountId} ${hexOf(await sha256.digest)}`);
+  return `W/"${digest.slice(0, 32)}"`;
 }
 
 /**
  * Streams a body: see {@link streamChunks}. An error that aborts the transfer is logged, since the client sees only the aborted
  * transfer. For HEAD, the body is not read.
  *
+ * @throws LimitError if there is no memory to stream it
  * @throws ApiError 505 over HTTP/1.0, which Cloudflare reports in `cf`
  */
 export async function sendStream(
@@ -183,9 +159,6 @@ export async function readBody(c: Context<AppEnv>, chunks: AsyncIterable<Uint8Ar
     output.reserve(chunk.length);
     output.write(chunk);
   }
-  const release = () => {
-    free(output.bytes);
-    reservation.release();
-  };
-  return { parts: [output.written], release };
+  reservation.free = () => free(output.bytes);
+  return [output.written];
 }

@@ -56,11 +56,11 @@ export class Lease {
     return true;
   }
 
-  /** Releases everything, and frees its memory, unless a streamed body might still read from it. */
-  end(): void {
+  /** Releases everything. @param canFree whether to free its memory too, which nothing must read from any more */
+  end(canFree = true): void {
     if (!leases.delete(this)) return;
     clearInterval(this.#timer);
-    if (!this.hasBegun) for (const { free } of this.#reservations) free?.();
+    if (canFree) for (const { free } of this.#reservations) free?.();
     for (const [quota, { amount, kept }] of this.#held) {
       quota.take(this.account, -Math.max(amount, kept));
       quota.serve();
@@ -79,7 +79,7 @@ export class Lease {
   /** Also ends the leases that have expired, so that no other request waits for what they hold. */
   #renew(): void {
     this.#renewed = performance.now();
-    for (const lease of leases) if (this.#renewed - lease.#renewed > EXPIRES_MS) lease.end();
+    for (const lease of leases) if (this.#renewed - lease.#renewed > EXPIRES_MS) lease.end(false);
   }
 }
 

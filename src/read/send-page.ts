@@ -7,7 +7,7 @@ import type { Queries } from '../formats/file-format.ts';
 import { jsonPages } from '../formats/page-format.ts';
 import type { AppEnv } from '../http/context.ts';
 import { linkToNext } from '../http/link.ts';
-import { jsonBodyOf, jsonChunksOf, sendBody, sendStream, sendTagged, totalCount } from '../http/send.ts';
+import { bodyOf, chunksOf, sendBody, sendStream, sendTagged, totalCount } from '../http/send.ts';
 import { type Cursor, isSamePosition } from '../responses/cursor.ts';
 import type { Range } from '../responses/selection.ts';
 import { type Page, type PageReader, isShort, pageReader } from './page-reader.ts';
@@ -19,8 +19,7 @@ import { sentPages } from './sent-pages.ts';
 /** A larger page is streamed, without an ETag. 10,000 responses of the usual size are smaller. */
 const MAX_PAGE_BYTES = 6 * 1024 * 1024;
 
-const START = '{"responses":[';
-const END = ']}';
+const FRAME = { start: '{"responses":[', end: ']}', comma: true };
 
 interface PageQuery extends ResponsesQuery {
   readonly pageSize: number;
@@ -54,15 +53,14 @@ export async function sendPage(c: Context<AppEnv>, query: PageQuery): Promise<Re
   const rest = pageSize - first.rowCount;
   if (rest === 0 || isShort(first)) {
     const link = rest === 0 && first.last ? linkToNext(c, first.last) : {};
-    const body = jsonBodyOf(first, START, END);
     stats.rows = first.rowCount;
     // With a total there is no entity tag, because the total can change while the page does not.
     const send = query.count ? sendBody : sendTagged;
-    return await send(c, body, { ...headers, ...link });
+    return send(c, bodyOf(first, FRAME), { ...headers, ...link });
   }
   const end = await reader.end({ after: first.last, limit: rest });
   const pages = sentPages(pagesUpTo(pageSize, end, reader, first), c.var);
-  return sendStream(c, jsonChunksOf(pages, START, END), { ...headers, ...(end && linkToNext(c, end)) });
+  return sendStream(c, chunksOf(pages, FRAME), { ...headers, ...(end && linkToNext(c, end)) });
 }
 
 /**

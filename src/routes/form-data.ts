@@ -1,14 +1,13 @@
 import { FORM_DATA_COLUMNS, FORM_DATA_KEY, formDataQuery } from '../db/surveys.ts';
 import { csvHeader } from '../encode/records.ts';
 import { csvEncoder } from '../encode/csv.ts';
-import type { EncodedRows } from '../encode/rows.ts';
 import { type List, readList } from '../read/read-list.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { noResponses } from '../http/errors.ts';
 import { survey } from '../http/parameters.ts';
-import { bodyOf, sendBody, sendStream } from '../http/send.ts';
+import { bodyOf, chunksOf, sendBody, sendStream } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { fileContent, fileResponse, streamedResponses, surveyResponses } from '../openapi/responses.ts';
 
@@ -39,14 +38,9 @@ export const formData = endpoint({
     const { first, isWhole, pages } = await readList({ query: rows, encode }, c.var);
     if (first.rowCount === 0) throw noResponses(query.survey, account.email); // deleted meanwhile
     const headers = attachment('form-data', CSV);
-    const header = csvHeader(FORM_DATA_COLUMNS);
-    if (!isWhole) return sendStream(c, chunksOf(pages, header), headers);
+    const frame = { start: csvHeader(FORM_DATA_COLUMNS) };
+    if (!isWhole) return sendStream(c, chunksOf(pages, frame), headers);
     stats.rows = first.rowCount;
-    return sendBody(c, bodyOf(first, header), headers);
+    return sendBody(c, bodyOf(first, frame), headers);
   },
 });
-
-async function* chunksOf(pages: AsyncIterable<EncodedRows>, header: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield header;
-  for await (const { data } of pages) yield data;
-}

@@ -6,7 +6,7 @@ import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { tooManyRows } from '../http/errors.ts';
 import { columns, filters, format, survey } from '../http/parameters.ts';
-import { bodyOf, jsonBodyOf, sendBody } from '../http/send.ts';
+import { bodyOf, sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { headers, withHeaders } from '../openapi/headers.ts';
 import { fileContent, jsonContent, response, surveyResponses } from '../openapi/responses.ts';
@@ -22,6 +22,7 @@ const json = new ObjectEncoder({
   members: CODEBOOK_COLUMNS.map((name) => [name, JSON_COLUMNS.has(name) ? 'json' : 'string']),
   before: ',',
 });
+const JSON_FRAME = { start: '{"questions":[', end: ']}', comma: true };
 const tooLarge = () => tooManyRows('questions', 'shortcode or question_ref');
 
 /** GET /responses/questions: the questions that have responses, as JSON or CSV. */
@@ -54,7 +55,7 @@ export const questions = endpoint({
     if (rowCount === 0) await requireResponses(c, query.survey);
     stats.rows = rowCount;
     return isCsv
-      ? sendBody(c, bodyOf(page, csvHeader(CODEBOOK_COLUMNS)), attachment('codebook', CSV))
-      : sendBody(c, jsonBodyOf(page, '{"questions":[', ']}'), { 'Content-Type': 'application/json' });
+      ? sendBody(c, bodyOf(page, { start: csvHeader(CODEBOOK_COLUMNS) }), attachment('codebook', CSV))
+      : sendBody(c, bodyOf(page, JSON_FRAME), { 'Content-Type': 'application/json' });
   },
 });

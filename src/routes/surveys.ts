@@ -1,7 +1,7 @@
 import { SURVEY_COLUMNS, SURVEY_KEY, surveysQuery } from '../db/surveys.ts';
 import { ObjectEncoder } from '../encode/json.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { jsonBodyOf, jsonChunksOf, sendStream, sendTagged } from '../http/send.ts';
+import { bodyOf, chunksOf, sendStream, sendTagged } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { reference } from '../openapi/headers.ts';
 import { jsonContent, notModifiedResponse, response, streamedResponses } from '../openapi/responses.ts';
@@ -15,6 +15,8 @@ const encoder = new ObjectEncoder({
   keyColumns: SURVEY_KEY.map((name) => SURVEY_COLUMNS.indexOf(name)),
   before: ',',
 });
+
+const FRAME = { start: '[', end: ']', comma: true };
 
 /** GET /surveys: every form version of the account, newest first. */
 export const surveys = endpoint({
@@ -39,8 +41,8 @@ export const surveys = endpoint({
     const query: List['query'] = (...range) => surveysQuery(account.id, ...range);
     const { first, isWhole, pages } = await readList({ query, encode: encoder.encode }, c.var);
     const headers = { 'Content-Type': 'application/json' };
-    if (!isWhole) return sendStream(c, jsonChunksOf(pages, '[', ']'), headers);
+    if (!isWhole) return sendStream(c, chunksOf(pages, FRAME), headers);
     stats.rows = first.rowCount;
-    return sendTagged(c, jsonBodyOf(first, '[', ']'), headers);
+    return sendTagged(c, bodyOf(first, FRAME), headers);
   },
 });
