@@ -68,7 +68,7 @@ export async function sendBody(
   const allHeaders = { ...headers, 'Content-Length': String(length) };
   const isHead = c.req.method === 'HEAD';
   if (lease && length > MAX_UNNOTICED_BYTES && !isHead) {
-    const { signal } = c.var;
+    const { signal } = c.req.raw; // after an error, that of the request's work is aborted
     if (typeof body === 'string') await lease.acquire(memory, length, signal);
     await lease.stream.acquire(STREAM_BYTES, signal);
     return stream(c, parts, allHeaders, { status, length });

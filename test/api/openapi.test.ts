@@ -124,10 +124,14 @@ describe('its examples', () => {
     const without = Object.entries(catalogue).filter(
       ([name, make]) => /^[a-z]/.test(name) && typeof make === 'function' && make.length === 0,
     );
+    const limits = (['exports', 'scans', 'memory', 'queries'] as const).map((resource) =>
+      catalogue.limitReached({ resource, held: 4, isByAccount: true }),
+    );
     const waiting = without
       .map(([, make]) => (make as () => catalogue.ApiError)())
-      .filter(({ headers }) => headers['Retry-After']);
-    expect(waiting.length).toBeGreaterThan(4);
+      .filter(({ headers }) => headers['Retry-After'])
+      .concat(limits);
+    expect(waiting.length).toBeGreaterThan(7);
     for (const { message } of waiting) expect(shown).toContain(JSON.stringify({ error: { message } }));
   });
 
