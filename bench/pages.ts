@@ -3,8 +3,7 @@ import type pg from 'pg';
 import type { Cursor } from '../src/responses/cursor.ts';
 import { CSV_COLUMNS, type Column, pageQuery } from '../src/db/responses.ts';
 import type { Range } from '../src/responses/selection.ts';
-import { Proof } from '../src/db/proof.ts';
-import { isoTimestamp } from '../src/db/sql.ts';
+import { isoTimestamp, render } from '../src/db/sql.ts';
 import type { BenchAccount, BenchSurvey } from './data.ts';
 import type { BenchService } from './service.ts';
 import { median } from './statistics.ts';
@@ -18,7 +17,7 @@ const selectionOf = (survey: BenchSurvey) => ({
 /** The key of the row that has `before` rows after it in the survey. */
 export async function keyFromEnd(client: pg.Client, survey: BenchSurvey, before: number): Promise<Required<Cursor>> {
   const { rows } = await client.query<Required<Cursor>>(
-    `select ${isoTimestamp('r.timestamp')} as timestamp, userid, question_ref as "questionRef", surveyid
+    `select ${render(isoTimestamp('r.timestamp')).text} as timestamp, userid, question_ref as "questionRef", surveyid
      from responses r where surveyid = any($1)
      order by r.timestamp desc, userid desc, question_ref desc, surveyid desc offset $2 limit 1`,
     [survey.forms, before],
@@ -44,10 +43,10 @@ export async function pageMs(
 
 /** Milliseconds to plan and execute a page query. */
 async function timePage(client: pg.Client, survey: BenchSurvey, range: Range): Promise<number> {
-  const query = pageQuery(selectionOf(survey), range, CSV_COLUMNS);
+  const { text, params } = render(pageQuery(selectionOf(survey), range, CSV_COLUMNS).text);
   const { rows } = await client.query<{ 'QUERY PLAN': { 'Planning Time': number; 'Execution Time': number }[] }>(
-    `explain (analyze, timing off, format json) ${new Proof(query).sql}`,
-    [...query.params],
+    `explain (analyze, timing off, format json) ${text}`,
+    params,
   );
   const plan = rows[0]?.['QUERY PLAN'][0];
   return (plan?.['Planning Time'] ?? NaN) + (plan?.['Execution Time'] ?? NaN);
@@ -60,9 +59,9 @@ export async function cannedPage(
   limit: number,
   columns: readonly Column[],
 ): Promise<Buffer> {
-  const { text, params } = pageQuery(selectionOf(survey), { limit }, columns);
+  const { text, params } = render(pageQuery(selectionOf(survey), { limit }, columns).text);
   const types = { getTypeParser: () => (value: string) => value };
-  const { rows, rowCount, fields } = await client.query({ text, values: [...params], rowMode: 'array', types });
+  const { rows, rowCount, fields } = await client.query({ text, values: params, rowMode: 'array', types });
   return Buffer.from(JSON.stringify({ fields, rows, command: 'SELECT', rowCount, rowAsArray: true }));
 }
 

@@ -4,7 +4,7 @@ import { stringify } from 'csv-stringify';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import QueryStream from 'pg-query-stream';
-import { isoTimestamp } from '../src/db/sql.ts';
+import { isoTimestamp, render } from '../src/db/sql.ts';
 import type { BenchSurvey } from './data.ts';
 
 /** The cost of an export, and its size. */
@@ -19,7 +19,7 @@ export interface Run {
 function exportQuery({ forms }: BenchSurvey): string {
   return `
     select parent_surveyid, parent_shortcode, surveyid, flowid, userid, question_ref, question_idx, question_text,
-      response, ${isoTimestamp('r.timestamp')} as timestamp, metadata, metadata->>'ad_id' as ad_id, pageid,
+      response, ${render(isoTimestamp('r.timestamp')).text} as timestamp, metadata, metadata->>'ad_id' as ad_id, pageid,
       translated_response
     from responses r where surveyid in (${forms.map((id) => `'${id}'`).join(', ')})
     order by r.timestamp, userid, question_ref, surveyid`;

@@ -1,4 +1,5 @@
 import type { Database, QueryOptions } from './client.ts';
+import { raw, sql } from './sql.ts';
 
 /** An issued API key and the account it belongs to. */
 export interface StoredApiKey {
@@ -18,7 +19,7 @@ export interface FoundApiKey extends StoredApiKey {
 /** Several requests may wait for the same query, so none of them may cancel it. */
 const SHARED: QueryOptions = { signal: new AbortController().signal, retry: 'key' };
 
-const milliseconds = (column: string) => `floor(extract(epoch from ${column}) * 1000)`;
+const milliseconds = (column: string) => sql`floor(extract(epoch from ${raw(column)}) * 1000)`;
 const numberOrNull = (text: string | null) => (text === null ? null : Number(text));
 
 /**
@@ -27,11 +28,11 @@ const numberOrNull = (text: string | null) => (text === null ? null : Number(tex
  * @throws DatabaseError
  */
 export async function findApiKey(db: Database, hash: string): Promise<FoundApiKey | undefined> {
-  const text = `
+  const text = sql`
     select k.id, u.id, u.email, ${milliseconds('k.expires')}, ${milliseconds('uses.last_used')}
     from api_keys k join users u on u.id = k.userid left join api_key_uses uses on uses.keyid = k.id
-    where k.hash = $1 and k.revoked is null and (k.expires is null or k.expires > now())`;
-  const [row] = await db.rows({ text, params: [hash] }, SHARED);
+    where k.hash = ${hash} and k.revoked is null and (k.expires is null or k.expires > now())`;
+  const [row] = await db.rows({ text }, SHARED);
   if (!row) return undefined;
   const [keyId, accountId, email, expires, lastUsed] = row as [string, string, string, string | null, string | null];
   return { keyId, accountId, email, expires: numberOrNull(expires), lastUsed: numberOrNull(lastUsed) };
@@ -43,9 +44,9 @@ export async function findApiKey(db: Database, hash: string): Promise<FoundApiKe
  * @throws DatabaseError
  */
 export async function noteApiKeyUse(db: Database, keyId: string, at: number, since: number): Promise<void> {
-  const text = `
-    insert into api_key_uses as uses (keyid, last_used) values ($1, $2)
-    on conflict (keyid) do update set last_used = excluded.last_used where uses.last_used < $3::timestamptz`;
-  const times = [at, since].map((ms) => new Date(ms).toISOString());
-  await db.execute({ text, params: [keyId, ...times] }, SHARED);
+  const time = (ms: number) => new Date(ms).toISOString();
+  const text = sql`
+    insert into api_key_uses as uses (keyid, last_used) values (${keyId}, ${time(at)})
+    on conflict (keyid) do update set last_used = excluded.last_used where uses.last_used < ${time(since)}::timestamptz`;
+  await db.execute({ text }, SHARED);
 }

@@ -2,18 +2,18 @@ import type { Range, Selection } from '../responses/selection.ts';
 import { parseInstant } from '../responses/timestamp.ts';
 import { filterConditions } from './conditions.ts';
 import { type Order, branchOrderSql, cursorSql, orderSql } from './order.ts';
-import type { AddParam, Param, Walk } from './sql.ts';
+import { type Sql, Value, type Walk, and, join, raw, sql } from './sql.ts';
 
 /** With more form versions, planning their branches takes longer than sorting their rows. */
 const MAX_MERGED = 50;
 /** With more branches, planning takes longer than walking the index past the other participants. */
 const MAX_BRANCHES = 200;
 
-/** The number of the parameter that limits {@link rangeRows} and {@link boundedRows}. */
-export const LIMIT_PARAM = 1;
-
 /** The columns of a position. An index holds them all. */
-export const KEY_COLUMNS = 'surveyid, timestamp, userid, question_ref';
+export const KEY_COLUMNS = raw('surveyid, timestamp, userid, question_ref');
+
+/** A range whose limit can stand in several places. */
+type LimitedRange = Omit<Range, 'limit'> & { readonly limit: Value };
 
 /** Whether a query has one branch for each participant, which an index holds apart from the others. */
 const isByParticipant = ({ formVersions, userids }: Selection) =>
@@ -46,30 +46,25 @@ export function splitFilters(
  * form version and participant, since an index holds each participant's responses together.
  *
  * @param columns the columns to read, the order's and `surveyid` among them
- * @param params receives the values; the first one has number {@link LIMIT_PARAM}
  */
-export function rangeRows(selection: Selection, range: Range, columns: string, order: Order, params: Param[]): string {
+export function rangeRows(selection: Selection, range: LimitedRange, columns: Sql, order: Order): Sql {
   const { formVersions, userids } = selection;
-  if (formVersions.length > MAX_MERGED) return sortedRows(selection, range, columns, order, params);
-  const add: AddParam = (value) => `$${params.push(value)}`;
-  const limit = add(range.limit);
-  if (formVersions.length === 0) return `select ${columns} from responses where false limit ${limit}`;
+  if (formVersions.length > MAX_MERGED) return sortedRows(selection, range, columns, order);
+  const { limit } = range;
+  if (formVersions.length === 0) return sql`select ${columns} from responses where false limit ${limit}`;
   const byParticipant = isByParticipant(selection);
-  const conditions = rangeConditions(
-    byParticipant ? { ...selection, userids: undefined } : selection,
-    range,
-    order,
-    add,
-  );
-  const participants = byParticipant ? userids?.map((userid) => ` and userid = ${add(userid)}`) : undefined;
-  const branches = formVersions
-    .map(({ id }) => [`surveyid = ${add(id)}`, ...conditions].join(' and '))
-    .flatMap((form) => participants?.map((participant) => form + participant) ?? [form])
-    .map(
-      (where) => `(select ${columns} from responses where ${where} order by ${branchOrderSql(order)} limit ${limit})`,
+  const conditions = rangeConditions(byParticipant ? { ...selection, userids: undefined } : selection, range, order);
+  const participants = byParticipant ? userids?.map((userid) => sql`userid = ${userid}`) : undefined;
+  const branches = formVersions.flatMap(({ id }) => {
+    const form = [sql`surveyid = ${id}`, ...conditions];
+    const wheres = participants?.map((participant) => form.concat(participant)) ?? [form];
+    return wheres.map(
+      (where) =>
+        sql`(select ${columns} from responses where ${and(where)} order by ${branchOrderSql(order)} limit ${limit})`,
     );
-  if (branches.length === 1) return branches[0] as string;
-  return `${branches.join('\nunion all\n')} order by ${orderSql(order)} limit ${limit}`;
+  });
+  if (branches.length === 1) return branches[0] as Sql;
+  return sql`${join(branches, '\nunion all\n')} order by ${orderSql(order)} limit ${limit}`;
 }
 
 /**
@@ -80,32 +75,32 @@ export function rangeRows(selection: Selection, range: Range, columns: string, o
  * form versions follow each other and if they alternate. These keys are read, `n log n` at most. The `n`th of them is the bound:
  * it is the `n`th row or one after it. Form versions of a rank beyond `n` have none of the rows.
  */
-function sortedRows(selection: Selection, range: Range, columns: string, order: Order, params: Param[]): string {
-  const add: AddParam = (value) => `$${params.push(value)}`;
-  const limit = `${add(range.limit)}::bigint`;
-  const forms = `unnest(${add(selection.formVersions.map(({ id }) => id))}::uuid[]) form (id)`;
-  const conditions = rangeConditions(selection, range, order, add);
-  const rows = (names: string, most: string, ...where: string[]) =>
-    `(select ${names} from responses where ${['surveyid = form.id', ...conditions, ...where].join(' and ')}
+function sortedRows(selection: Selection, range: LimitedRange, columns: Sql, order: Order): Sql {
+  const limit = sql`${range.limit}::bigint`;
+  const forms = sql`unnest(${selection.formVersions.map(({ id }) => id)}::uuid[]) form (id)`;
+  const conditions = rangeConditions(selection, range, order);
+  const rows = (names: Sql, most: Sql, ...where: Sql[]) =>
+    sql`(select ${names} from responses where ${and([sql`surveyid = form.id`, ...conditions, ...where])}
       order by ${branchOrderSql(order)} limit ${most})`;
-  const sorted = `order by ${orderSql(order)} limit ${limit}`;
-  if (range.upTo) return `select r.* from ${forms}, lateral ${rows(columns, limit)} r ${sorted}`;
+  const sorted = sql`order by ${orderSql(order)} limit ${limit}`;
+  if (range.upTo) return sql`select r.* from ${forms}, lateral ${rows(columns, limit)} r ${sorted}`;
 
-  const key = order.columns.join(', ');
-  const operator = order.direction === 'desc' ? '>=' : '<=';
-  return `
+  const key = raw(order.columns.join(', '));
+  const bound = raw(order.columns.map((name) => `bound.${name}`).join(', '));
+  const operator = raw(order.direction === 'desc' ? '>=' : '<=');
+  return sql`
     with form as materialized (
       select id, row_number() over (order by ${orderSql(order)}) as rank
-      from ${forms}, lateral ${rows(`${key}, surveyid`, '1')} r
+      from ${forms}, lateral ${rows(sql`${key}, surveyid`, sql`1`)} r
     ), bound as materialized (
-      select ${key} from form, lateral ${rows(key, `${limit} / rank + 4`)} r
+      select ${key} from form, lateral ${rows(key, sql`${limit} / rank + 4`)} r
       where rank <= ${limit}
       order by ${branchOrderSql(order)} offset ${limit} - 1 limit 1
     )
     select r.* from form left join bound on true, lateral (
-      ${rows(columns, limit, `(${key}) ${operator} (${order.columns.map((name) => `bound.${name}`).join(', ')})`)}
+      ${rows(columns, limit, sql`(${key}) ${operator} (${bound})`)}
       union all
-      ${rows(columns, limit, `bound.userid is null`)}
+      ${rows(columns, limit, sql`bound.userid is null`)}
     ) r
     where rank <= ${limit} ${sorted}`;
 }
@@ -129,41 +124,39 @@ function mostWalked(limit: number, { formVersions }: Selection): number {
  */
 export function boundedRows(
   selection: Selection,
-  range: Range,
+  range: LimitedRange,
   order: Order,
-  params: Param[],
-  walkLimit = mostWalked(range.limit, selection),
-): (Walk & { rows: string }) | undefined {
+  walkLimit = mostWalked(Number(range.limit.param), selection),
+): (Walk & { rows: Sql }) | undefined {
   const { inIndex, walked } = splitFilters(selection, order);
   if (!walked) return undefined;
-  const add: AddParam = (value) => `$${params.push(value)}`;
-  const limit = add(range.limit);
+  const { limit } = range;
   // One parameter for both, so that a lower limit than requested cannot end the walk without `isCut`.
-  const most = `$${params.length + 1}::bigint`;
-  const keys = rangeRows(inIndex, { ...range, limit: walkLimit }, KEY_COLUMNS, order, params);
+  const most = new Value(walkLimit);
+  const keys = rangeRows(inIndex, { ...range, limit: most }, KEY_COLUMNS, order);
   const { formVersions, userids } = inIndex;
-  const forms = `unnest(${add(formVersions.map(({ id }) => id))}::uuid[]) form (id)`;
-  const participants = userids ? `, unnest(${add(userids)}::text[]) participant (id)` : '';
+  const forms = sql`unnest(${formVersions.map(({ id }) => id)}::uuid[]) form (id)`;
+  const participants = userids ? sql`, unnest(${userids}::text[]) participant (id)` : sql``;
   const conditions = [
-    'surveyid = form.id',
-    ...(userids ? ['userid = participant.id'] : []),
-    ...rangeConditions({ ...inIndex, userids: undefined }, range, order, add),
+    sql`surveyid = form.id`,
+    ...(userids ? [sql`userid = participant.id`] : []),
+    ...rangeConditions({ ...inIndex, userids: undefined }, range, order),
   ];
   // In order, so that it is the same index.
-  const entries = `select from responses where ${conditions.join(' and ')} order by ${branchOrderSql(order)} limit ${most}`;
+  const entries = sql`select from responses where ${and(conditions)} order by ${branchOrderSql(order)} limit ${most}`;
   return {
-    ctes: `
+    ctes: sql`
       matching as materialized (
-        select * from (${keys}) key where ${filterConditions(walked, add).join(' and ')} limit ${limit}
+        select * from (${keys}) key where ${and(filterConditions(walked))} limit ${limit}
       ), walk as materialized (
-        select case when (select count(*) from matching) < ${limit} then ${most} = (
+        select case when (select count(*) from matching) < ${limit}::bigint then ${most}::bigint = (
           select count(*) from (
             select from ${forms}${participants}, lateral (${entries}) entry limit ${most}
           ) entry
         ) else false end as is_cut
       )`,
-    isCut: '(select is_cut from walk)',
-    rows: `
+    isCut: sql`(select is_cut from walk)`,
+    rows: sql`
       select r.* from matching, lateral (
         select * from responses
         where surveyid = matching.surveyid and timestamp = matching.timestamp and userid = matching.userid
@@ -174,13 +167,12 @@ export function boundedRows(
 }
 
 /** SQL that counts the responses of a selection, all, or those after a cursor in the given order. It reads only an index. */
-export function countSql(selection: Selection, after: Range['after'], order: Order, params: Param[]): string {
-  const add: AddParam = (value) => `$${params.push(value)}`;
-  const forms = add(selection.formVersions.map(({ id }) => id));
-  const conditions = rangeConditions(selection, { after }, order, add);
-  return `
+export function countSql(selection: Selection, after: Range['after'], order: Order): Sql {
+  const forms = selection.formVersions.map(({ id }) => id);
+  const conditions = rangeConditions(selection, { after }, order);
+  return sql`
     select coalesce(sum(count), 0) as count from unnest(${forms}::uuid[]) form (id), lateral (
-      select count(*) from responses where ${['surveyid = form.id', ...conditions].join(' and ')}
+      select count(*) from responses where ${and([sql`surveyid = form.id`, ...conditions])}
     ) k`;
 }
 
@@ -189,12 +181,7 @@ export function countSql(selection: Selection, after: Range['after'], order: Ord
  * time starts and ends at one position. The selection starts at `since` (descending: at `until`): of that time and `after`, only the
  * one that comes later in the order is a condition. `upTo`, the position of a selected response, implies the end of the selection.
  */
-function rangeConditions(
-  selection: Selection,
-  { after, upTo }: Omit<Range, 'limit'>,
-  order: Order,
-  add: AddParam,
-): string[] {
+function rangeConditions(selection: Selection, { after, upTo }: Omit<Range, 'limit'>, order: Order): Sql[] {
   const { since, until } = selection;
   const isDescending = order.direction === 'desc';
   const isByTime = order.columns[0] === 'timestamp';
@@ -207,8 +194,8 @@ function rangeConditions(
   const [impliesSince, impliesUntil] = isDescending ? [impliesEnd, impliesStart] : [impliesStart, impliesEnd];
   const needed = { ...selection, since: impliesSince ? undefined : since, until: impliesUntil ? undefined : until };
   return [
-    ...filterConditions(needed, add),
-    ...(after && !startIsLater ? [cursorSql(order, isDescending ? '<' : '>', after, add)] : []),
-    ...(upTo ? [cursorSql(order, isDescending ? '>=' : '<=', upTo, add)] : []),
+    ...filterConditions(needed),
+    ...(after && !startIsLater ? [cursorSql(order, isDescending ? '<' : '>', after)] : []),
+    ...(upTo ? [cursorSql(order, isDescending ? '>=' : '<=', upTo)] : []),
   ];
 }

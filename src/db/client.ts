@@ -9,7 +9,7 @@ import { DatabaseError } from './errors.ts';
 import { Proof, type ProvenPage } from './proof.ts';
 import { QueryStats } from './query-stats.ts';
 import { type RetryEnv, type RetryPolicy, retryLimits, withRetry } from './retry.ts';
-import type { Query, Row } from './sql.ts';
+import { type Param, type Query, type Row, render } from './sql.ts';
 
 /** The settings of the database. */
 export interface DatabaseEnv extends RetryEnv {
@@ -96,13 +96,13 @@ export function connect(
 
   /** Sends SQL once. */
   const send = (
-    sql: string,
-    { params }: Query,
+    text: string,
+    params: readonly Param[],
     { signal, maxBytes }: QueryOptions,
     { raw = false, reserve = () => {} }: Partial<Pick<FetchOptions, 'raw' | 'reserve'>> = {},
   ): Promise<unknown> => {
     const fetchOptions: FetchOptions = { signal, maxBytes, raw, stats, reserve };
-    return driver().query(sql, [...params], { arrayMode: true, fullResults: true, types: asText, fetchOptions });
+    return driver().query(text, [...params], { arrayMode: true, fullResults: true, types: asText, fetchOptions });
   };
 
   /** The authentication of a request does not wait for other requests of its account. */
@@ -150,7 +150,7 @@ export function connect(
           throw new DatabaseError('transient', `a result of ${bytes} bytes for few rows`);
         reserve(PARSED_BYTES * bytes);
       };
-      return proof.rowsOf(await send(proof.sql, query, { ...options, signal }, { reserve: reserveParsed }));
+      return proof.rowsOf(await send(proof.sql, proof.params, { ...options, signal }, { reserve: reserveParsed }));
     });
     if (!keep) reservation?.release();
     return read;
@@ -169,7 +169,7 @@ export function connect(
       const { reservation = leaseFor(options)?.reserve(memory) } = options;
       const page = await retriedWithMemory(options, reservation, async (signal, reserve) => {
         const proof = new Proof(query);
-        const result = await send(proof.sql, query, { ...options, signal }, { raw: true, reserve });
+        const result = await send(proof.sql, proof.params, { ...options, signal }, { raw: true, reserve });
         const { body } = result as { body: Uint8Array<ArrayBuffer> };
         const encoded = proof.pageOf(body, encode);
         if (encoded.data.buffer !== body.buffer) free(body);
@@ -196,7 +196,10 @@ export function connect(
     },
 
     execute: (statement, options) =>
-      retried(options, async (signal) => void (await send(statement.text, statement, { ...options, signal }))),
+      retried(options, async (signal) => {
+        const { text, params } = render(statement.text);
+        await send(text, params, { ...options, signal });
+      }),
   };
 }
 

@@ -3,8 +3,8 @@ import type { Selection } from '../responses/selection.ts';
 import type { Database, HeldPage } from './client.ts';
 import { choicesJson } from './choices.ts';
 import { filterConditions } from './conditions.ts';
-import { FORM_POSITIONS } from './questions.ts';
-import { type Param, type Query, isoTimestamp } from './sql.ts';
+import { formPositions } from './questions.ts';
+import { type Query, and, isoTimestamp, sql } from './sql.ts';
 
 /** Of the database's result, which is held in memory with what is made from it: some 8,000 questions of 300 characters. */
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -33,16 +33,15 @@ export const CODEBOOK_COLUMNS = [
  * @param columns how a wide file names its columns: by form and question, or by question
  */
 export function codebookQuery(selection: Selection, columns: 'form_question' | 'question' = 'form_question'): Query {
-  const { formVersions } = selection;
-  const params: Param[] = [formVersions.map(({ id }) => id), formVersions.map(({ shortcode }) => shortcode)];
-  const where = ['true', ...filterConditions(selection, (value) => `$${params.push(value)}`)];
-  const text = `
-    with form as materialized (${FORM_POSITIONS}
+  const where = [sql`true`, ...filterConditions(selection)];
+  const prefix = columns === 'question' ? sql`` : sql`shortcode || '.' || `;
+  const text = sql`
+    with form as materialized (${formPositions(selection)}
     ), answered as materialized (
       select position, question_ref, userid, min(question_idx) as idx, count(*) as responses,
         min(timestamp) as first, max(timestamp) as last
       from form join responses on surveyid = form.id
-      where ${where.join(' and ')}
+      where ${and(where)}
       group by position, question_ref, userid
     ), question as materialized (
       select position, question_ref, min(idx) as idx, sum(responses) as responses, count(*) as participants,
@@ -56,9 +55,9 @@ export function codebookQuery(selection: Selection, columns: 'form_question' | '
       group by question.position, question.question_ref, question.idx, question.responses, participants, question.first,
         question.last
     )
-    select ${columns === 'question' ? '' : `shortcode || '.' || `}question_ref, shortcode, question_ref, idx, question_text, responses, participants,
+    select ${prefix}question_ref, shortcode, question_ref, idx, question_text, responses, participants,
       ${isoTimestamp('first')}, ${isoTimestamp('last')},
-      ${choicesJson('question_text')}
+      ${choicesJson(sql`question_text`)}
     from described, lateral (
       select form.shortcode, question_text
       from form join responses r on surveyid = form.id
@@ -68,7 +67,7 @@ export function codebookQuery(selection: Selection, columns: 'form_question' | '
       limit 1
     ) response
     order by position, idx, question_ref collate "C"`;
-  return { text, params };
+  return { text };
 }
 
 /** Runs {@link codebookQuery}. @throws DatabaseError `too-large` */

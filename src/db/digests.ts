@@ -2,8 +2,8 @@ import { type Filters, select } from '../responses/selection.ts';
 import type { Database } from './client.ts';
 import { filterConditions } from './conditions.ts';
 import { DatabaseError } from './errors.ts';
-import { type AddParam, type Param, type Query, isoTimestamp } from './sql.ts';
-import { FORM_DATA_COLUMNS, FORM_DATA_SQL } from './surveys.ts';
+import { type Query, type Sql, and, isoTimestamp, join, raw, sql } from './sql.ts';
+import { FORM_DATA_COLUMNS, formDataSql } from './surveys.ts';
 
 /** The digests of a survey's responses and form data: what `/responses/digests` returns. */
 export interface Digests {
@@ -31,79 +31,81 @@ const MAX_BYTES = 2 * 1024 * 1024;
  * of a subquery twice.
  */
 export function digestsQuery(accountId: string, surveyName: string, filters: Filters, interval: Interval): Query {
-  const params: Param[] = [accountId, surveyName];
-  const add: AddParam = (value) => `$${params.push(value)}`;
   const { shortcode } = filters;
-  const where = filterConditions(select([], filters), add);
-  if (shortcode) where.push(`form.shortcode = any(${add(shortcode)})`);
-  const text = `
-    select forms.*, intervals, case when intervals <= ${MAX_INTERVALS} then lines end
+  const where = [
+    sql`true`,
+    ...filterConditions(select([], filters)),
+    ...(shortcode ? [sql`form.shortcode = any(${shortcode})`] : []),
+  ];
+  const most = sql`${MAX_INTERVALS}::int`;
+  const text = sql`
+    select forms.*, intervals, case when intervals <= ${most} then lines end
     from (
       select ${SUMS}
       from (
-        select ${hashOf(FORM_DATA_COLUMNS.map((name) => field(`${name}::text`)))} as hash
-        from (${FORM_DATA_SQL}) form (${FORM_DATA_COLUMNS.join(', ')})
+        select ${hashOf(FORM_DATA_COLUMNS.map((name) => field(raw(`${name}::text`))))} as hash
+        from (${formDataSql(accountId, surveyName)}) form (${raw(FORM_DATA_COLUMNS.join(', '))})
         offset 0
       ) record
     ) forms, (
       select count(*) as intervals,
-        string_agg(concat_ws(' ', ${isoTimestamp(`start at time zone 'UTC'`)}, records, first_halves, last_halves), E'\\n' order by start) as lines
+        string_agg(concat_ws(' ', ${isoTimestamp(`start at time zone 'UTC'`)}, records, first_halves, last_halves), E'\n' order by start) as lines
       from (
         select start, ${SUMS}
         from (
           select start, ${hashOf(RESPONSE_FIELDS)} as hash
           from (
-            select date_trunc('${interval}', timestamp at time zone 'UTC') as start, parent_surveyid::text as parent_surveyid,
+            select date_trunc('${raw(interval)}', timestamp at time zone 'UTC') as start, parent_surveyid::text as parent_surveyid,
               parent_shortcode, form.fields as form_fields, flowid::text as flowid, userid, question_ref,
               question_idx::text as question_idx, question_text, response, ${isoTimestamp('timestamp')} as time,
               metadata::text as metadata, pageid, translated_response
             from (
-              select id, shortcode, concat(${field('shortcode')}, ${field('id::text')}) as fields
+              select id, shortcode, concat(${field(sql`shortcode`)}, ${field(sql`id::text`)}) as fields
               from surveys
-              where userid = $1 and survey_name = $2
+              where userid = ${accountId} and survey_name = ${surveyName}
             ) form join responses on surveyid = form.id
-            where ${['true', ...where].join(' and ')}
+            where ${and(where)}
             offset 0
           ) response
           offset 0
         ) record
         group by start
         order by start
-        limit ${MAX_INTERVALS + 1}
+        limit ${most} + 1
       ) digest
     ) digests`;
-  return { text, params };
+  return { text };
 }
 
 /** SQL for a text that is not null, after its length in bytes: arguments of `concat`. */
-const field = (value: string) => `octet_length(${value}), ':', ${value}`;
+const field = (value: Sql) => sql`octet_length(${value}), ':', ${value}`;
 /** Likewise, with `~` for null. */
-const nullable = (value: string) => `coalesce(octet_length(${value}) || ':', '~'), ${value}`;
+const nullable = (value: Sql) => sql`coalesce(octet_length(${value}) || ':', '~'), ${value}`;
 
 /** Those of a response, in the order in which they are hashed. */
 const RESPONSE_FIELDS = [
-  nullable('parent_surveyid'),
-  field('parent_shortcode'),
-  'form_fields', // shortcode and surveyid, which all responses to a form version share
-  field('flowid'),
-  field('userid'),
-  field('question_ref'),
-  field('question_idx'),
-  field('question_text'),
-  field('response'),
-  field('time'),
-  nullable('metadata'),
-  nullable('pageid'),
-  nullable('translated_response'),
+  nullable(sql`parent_surveyid`),
+  field(sql`parent_shortcode`),
+  sql`form_fields`, // shortcode and surveyid, which all responses to a form version share
+  field(sql`flowid`),
+  field(sql`userid`),
+  field(sql`question_ref`),
+  field(sql`question_idx`),
+  field(sql`question_text`),
+  field(sql`response`),
+  field(sql`time`),
+  nullable(sql`metadata`),
+  nullable(sql`pageid`),
+  nullable(sql`translated_response`),
 ];
 
 /** SQL for the MD5 of a record, as bits: two casts of bits to numbers take less time than two of hexadecimal digits. */
-const hashOf = (fields: readonly string[]) => `('x' || md5(concat(${fields.join(', ')})))::bit(128)`;
+const hashOf = (fields: readonly Sql[]) => sql`('x' || md5(concat(${join(fields, ', ')})))::bit(128)`;
 
 /** The number of records, and the sums of the first and of the last 8 bytes of their hashes, as signed numbers. */
-const SUMS =
-  'count(*) as records, coalesce(sum(hash::bit(64)::bigint), 0) as first_halves, ' +
-  'coalesce(sum((hash << 64)::bit(64)::bigint), 0) as last_halves';
+const SUMS = sql`
+  count(*) as records, coalesce(sum(hash::bit(64)::bigint), 0) as first_halves,
+  coalesce(sum((hash << 64)::bit(64)::bigint), 0) as last_halves`;
 
 /**
  * Runs {@link digestsQuery}.

@@ -1,3 +1,5 @@
+import { type Sql, raw, sql } from './sql.ts';
+
 /** Characters that begin a formula, or that a program may turn into one: their full-width and small forms, and U+2212. */
 const FORMULA = String.raw`=+\-@|%−＝＋－＠｜％﹦﹢﹣﹫﹪`;
 
@@ -16,7 +18,9 @@ const INVISIBLE =
  * guard, because a text with a comma is quoted.
  * https://owasp.org/www-community/attacks/CSV_Injection
  */
-const CELL_STARTS = `^(?=[\\t\\r\\n]|[${INVISIBLE}]*[${FORMULA}])|(?<=[;\\t\\r\\n])(?=["${INVISIBLE}]*[${FORMULA}])`;
+const CELL_STARTS = raw(
+  `^(?=[\\t\\r\\n]|[${INVISIBLE}]*[${FORMULA}])|(?<=[;\\t\\r\\n])(?=["${INVISIBLE}]*[${FORMULA}])`,
+);
 
-/** SQL for a text with an apostrophe wherever a spreadsheet could run it as a formula. @param column never user input */
-export const withoutFormulas = (column: string) => `regexp_replace(${column}, '${CELL_STARTS}', '''', 'g')`;
+/** SQL for a text with an apostrophe wherever a spreadsheet could run it as a formula. */
+export const withoutFormulas = (text: Sql): Sql => sql`regexp_replace(${text}, '${CELL_STARTS}', '''', 'g')`;

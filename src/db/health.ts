@@ -1,10 +1,11 @@
 import type { Database } from './client.ts';
 import { DatabaseError, failureOf } from './errors.ts';
+import { sql } from './sql.ts';
 
 /** @throws DatabaseError `unavailable` if the database does not respond within a few seconds, or `not-configured` */
 export async function ping(db: Database, signal: AbortSignal): Promise<void> {
   try {
-    await db.rows({ text: 'select 1', params: [] }, { signal, retry: 'probe' });
+    await db.rows({ text: sql`select 1` }, { signal, retry: 'probe' });
   } catch (error) {
     const { kind, message } = failureOf(error);
     throw new DatabaseError(kind === 'not-configured' ? kind : 'unavailable', message, error);

@@ -1,7 +1,7 @@
 import type { Selection } from '../responses/selection.ts';
 import { filterConditions } from './conditions.ts';
 import { lacksMetadata } from './responses.ts';
-import type { AddParam } from './sql.ts';
+import { type Sql, and, join, sql } from './sql.ts';
 
 /** The parameters by which a wide file leaves out participants. */
 export interface LeftOutOptions {
@@ -10,7 +10,7 @@ export interface LeftOutOptions {
 }
 
 /** The condition that a response's participant is not in the common table expression of {@link leftOutCte}. */
-export const IS_KEPT = 'not exists (select from left_out where left_out.userid = responses.userid)';
+export const IS_KEPT = sql`not exists (select from left_out where left_out.userid = responses.userid)`;
 
 /**
  * The common table expression `left_out`: the participants of a selection whom a wide file leaves out. It scans the whole
@@ -19,18 +19,18 @@ export const IS_KEPT = 'not exists (select from left_out where left_out.userid =
 export function leftOutCte(
   selection: Selection,
   { repeats, require_metadata: required = [] }: LeftOutOptions,
-  add: AddParam,
-): string | undefined {
+): Sql | undefined {
   const { formVersions } = selection;
-  const reasons: string[] = [];
-  if (repeats === 'drop') reasons.push('min(first_flow) < max(last_flow)');
-  if (required.length > 0) reasons.push('bool_or(lacks)');
+  const reasons = [
+    ...(repeats === 'drop' ? [sql`min(first_flow) < max(last_flow)`] : []),
+    ...(required.length > 0 ? [sql`bool_or(lacks)`] : []),
+  ];
   if (reasons.length === 0) return undefined;
-  const ids = add(formVersions.map(({ id }) => id));
-  const shortcodes = add(formVersions.map(({ shortcode }) => shortcode));
-  const where = [`surveyid = any(${ids}::uuid[])`, ...filterConditions(selection, add)];
-  const lacks = required.length > 0 ? `bool_or(${lacksMetadata(required)(add, false)})` : 'false';
-  return `
+  const ids = sql`${formVersions.map(({ id }) => id)}::uuid[]`;
+  const shortcodes = formVersions.map(({ shortcode }) => shortcode);
+  const where = [sql`surveyid = any(${ids})`, ...filterConditions(selection)];
+  const lacks = required.length > 0 ? sql`bool_or(${lacksMetadata(required)(false)})` : sql`false`;
+  return sql`
     left_out as materialized (
       select distinct userid
       from (
@@ -38,11 +38,11 @@ export function leftOutCte(
         from (
           select surveyid, userid, min(flowid) as first_flow, max(flowid) as last_flow, ${lacks} as lacks
           from responses
-          where ${where.join(' and ')}
+          where ${and(where)}
           group by surveyid, userid
-        ) version join unnest(${ids}::uuid[], ${shortcodes}::text[]) form (id, shortcode) on form.id = surveyid
+        ) version join unnest(${ids}, ${shortcodes}::text[]) form (id, shortcode) on form.id = surveyid
         group by userid, form.shortcode
-        having ${reasons.join(' or ')}
+        having ${join(reasons, ' or ')}
       ) participant
     )`;
 }

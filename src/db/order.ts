@@ -1,5 +1,5 @@
 import type { Cursor } from '../responses/cursor.ts';
-import type { AddParam } from './sql.ts';
+import { type Sql, join, raw, sql } from './sql.ts';
 
 /**
  * An order for which an index holds the responses of each form version, so that they need no sort in either direction. Rows of two
@@ -20,31 +20,25 @@ export const BY_PARTICIPANT: Order = { columns: ['userid', 'timestamp', 'questio
  *
  * @param alias the alias of the rows, for queries with an output column `timestamp`, which would be sorted by otherwise
  */
-export const branchOrderSql = ({ columns, direction }: Order, alias?: string): string =>
-  columns.map((column) => `${alias && column === 'timestamp' ? `${alias}.` : ''}${column} ${direction}`).join(', ');
+export const branchOrderSql = ({ columns, direction }: Order, alias?: string): Sql =>
+  raw(
+    columns.map((column) => `${alias && column === 'timestamp' ? `${alias}.` : ''}${column} ${direction}`).join(', '),
+  );
 
 /** The list for ORDER BY across form versions. @param alias likewise */
-export const orderSql = (order: Order, alias?: string): string =>
-  `${branchOrderSql(order, alias)}, surveyid ${order.direction}`;
+export const orderSql = (order: Order, alias?: string): Sql =>
+  sql`${branchOrderSql(order, alias)}, surveyid ${raw(order.direction)}`;
 
 /** Compares a row's position with a cursor. Without `surveyid`, the rows that tie with the cursor are equal to it. */
-export function cursorSql(
-  { columns }: Order,
-  operator: '<' | '>' | '<=' | '>=',
-  cursor: Cursor,
-  add: AddParam,
-): string {
+export function cursorSql({ columns }: Order, operator: '<' | '>' | '<=' | '>=', cursor: Cursor): Sql {
   const { timestamp, userid, questionRef, surveyid } = cursor;
   const values = {
-    timestamp: () => `${add(timestamp)}::timestamptz`,
-    userid: () => add(userid),
-    question_ref: () => add(questionRef),
+    timestamp: sql`${timestamp}::timestamptz`,
+    userid: sql`${userid}`,
+    question_ref: sql`${questionRef}`,
   };
-  const names: string[] = [...columns];
-  const compared = columns.map((column) => values[column]());
-  if (surveyid !== undefined) {
-    names.push('surveyid');
-    compared.push(`${add(surveyid)}::uuid`);
-  }
-  return `(${names.join(', ')}) ${operator} (${compared.join(', ')})`;
+  const isTotal = surveyid !== undefined;
+  const names = raw([...columns, ...(isTotal ? ['surveyid'] : [])].join(', '));
+  const compared = [...columns.map((column) => values[column]), ...(isTotal ? [sql`${surveyid}::uuid`] : [])];
+  return sql`(${names}) ${raw(operator)} (${join(compared, ', ')})`;
 }

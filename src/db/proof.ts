@@ -1,6 +1,6 @@
 import type { EncodeRows, EncodedPage } from '../encode/rows.ts';
 import { DatabaseError } from './errors.ts';
-import type { Query, Row } from './sql.ts';
+import { type Param, type Query, type Row, raw, render, sql } from './sql.ts';
 
 const OPEN = new Set([0x7b, 0x5b]); // { [
 const CLOSE = new Set([0x7d, 0x5d]); // } ]
@@ -35,18 +35,23 @@ interface FullResult {
  */
 export class Proof {
   readonly sql: string;
+  readonly params: readonly Param[];
   readonly #name = `r${crypto.randomUUID().replaceAll('-', '')}`;
-  readonly #limit: unknown;
+  readonly #limit: Param;
   readonly #canBeCut: boolean;
 
-  constructor({ text, params, limit, walk }: Query) {
+  constructor({ text, limit, walk }: Query) {
     const name = this.#name;
-    this.#limit = limit === undefined ? '' : params[limit - 1];
+    this.#limit = limit?.param ?? '';
     this.#canBeCut = walk !== undefined;
-    const isCut = walk ? `, case when ${walk.isCut} then 'cut' end` : '';
-    const check = `concat_ws(' ', '${name}', count(*) over (), ${limit === undefined ? `''` : `$${limit}::bigint`}${isCut})`;
-    const ctes = walk ? `with ${walk.ctes}\n` : '';
-    this.sql = `${ctes}select result.*, ${check} from (select) one_row left join (\n${text}\n) result (${name}) on true`;
+    const isCut = walk ? sql`, case when ${walk.isCut} then 'cut' end` : sql``;
+    const check = sql`concat_ws(' ', '${raw(name)}', count(*) over (), ${limit ? sql`${limit}::bigint` : sql`''`}${isCut})`;
+    const ctes = walk ? sql`with ${walk.ctes} ` : sql``;
+    const statement = sql`${ctes}select result.*, ${check}
+      from (select) one_row left join (${text}) result (${raw(name)}) on true`;
+    const { text: rendered, params } = render(statement);
+    this.sql = rendered;
+    this.params = params;
   }
 
   /** @returns the rows of a result, without the check. @throws DatabaseError `transient` */

@@ -1,7 +1,7 @@
 import type { Selection } from '../responses/selection.ts';
 import type { Database } from './client.ts';
 import { filterConditions } from './conditions.ts';
-import type { Param, Query } from './sql.ts';
+import { type Query, type Sql, and, raw, sql } from './sql.ts';
 
 /** A question of a form, in all its versions. */
 export interface Question {
@@ -9,15 +9,12 @@ export interface Question {
   readonly questionRef: string;
 }
 
-/**
- * SQL for the form versions of a selection, given as the parameters `$1` (ids) and `$2` (shortcodes). The versions of a form
- * share a position, that of the first to be created.
- */
-export const FORM_POSITIONS = `
+/** SQL for the form versions of a selection. The versions of a form share a position, that of the first to be created. */
+export const formPositions = ({ formVersions }: Selection): Sql => sql`
       select id, shortcode, min(position) over (partition by shortcode) as position
       from (
         select id, version.shortcode, row_number() over (order by created, id) as position
-        from unnest($1::uuid[], $2::text[]) version (id, shortcode) left join surveys using (id)
+        from unnest(${formVersions.map(({ id }) => id)}::uuid[], ${formVersions.map(({ shortcode }) => shortcode)}::text[]) version (id, shortcode) left join surveys using (id)
       ) version`;
 
 /**
@@ -30,22 +27,21 @@ export const FORM_POSITIONS = `
  * @param limit the number of questions to return at most
  */
 export function questionsQuery(selection: Selection, limit: number): Query {
-  const { formVersions } = selection;
-  const params: Param[] = [formVersions.map(({ id }) => id), formVersions.map(({ shortcode }) => shortcode)];
-  const where = filterConditions(selection, (value) => `$${params.push(value)}`);
-  const text = `
+  const ids = selection.formVersions.map(({ id }) => id);
+  const where = [sql`surveyid = any(${ids}::uuid[])`, ...filterConditions(selection)];
+  const text = sql`
     select form.shortcode, question_ref
     from (
       select surveyid, question_ref, min(question_idx) as idx
       from responses
-      where ${['surveyid = any($1::uuid[])', ...where].join(' and ')}
+      where ${and(where)}
       group by surveyid, question_ref
-    ) question join (${FORM_POSITIONS}
+    ) question join (${formPositions(selection)}
     ) form on form.id = question.surveyid
     group by form.position, form.shortcode, question_ref
     order by form.position, min(idx), question_ref collate "C"
-    limit ${limit}`;
-  return { text, params };
+    limit ${raw(String(limit))}`;
+  return { text };
 }
 
 /** @throws DatabaseError `too-large` if the questions' names exceed `maxBytes` */

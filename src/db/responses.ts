@@ -1,12 +1,12 @@
 import { CURSOR_COLUMNS, type Cursor, cursorOf } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
 import { IS_LETTER, LETTER, labelsOf } from './choices.ts';
-import { KEY_COLUMNS, LIMIT_PARAM, boundedRows, countSql, rangeRows } from './branches.ts';
+import { KEY_COLUMNS, boundedRows, countSql, rangeRows } from './branches.ts';
 import type { Database } from './client.ts';
 import { withoutFormulas } from './formulas.ts';
 import { BY_TIME, type Order, orderSql } from './order.ts';
 import type { RetryPolicy } from './retry.ts';
-import { type AddParam, type Param, type Query, isoTimestamp } from './sql.ts';
+import { type Query, type Sql, Value, isoTimestamp, join, raw, sql } from './sql.ts';
 
 /** The columns of a CSV export, in the order that scripts depend on. */
 export const CSV_COLUMNS = [
@@ -31,45 +31,50 @@ export const JSON_COLUMNS = CSV_COLUMNS.filter((name) => name !== 'ad_id');
 
 /** A column of a page: one of the table, or SQL. */
 export type Column = (typeof CSV_COLUMNS)[number] | ComputedColumn;
-type ComputedColumn = (add: AddParam, safe: boolean) => string;
+type ComputedColumn = (safe: boolean) => Sql;
 
 /** The text of a key of the metadata; null if it is not there. A participant can choose it where it comes from a URL. */
 export const metadataValue =
   (key: string): ComputedColumn =>
-  (add, safe) => {
-    const value = `metadata->>${add(key)}::text`;
-    return safe ? withoutFormulas(`(${value})`) : value;
+  (safe) => {
+    const value = sql`(metadata->>${key}::text)`;
+    return safe ? withoutFormulas(value) : value;
   };
 
 /** `t` if the metadata lack one of these keys, otherwise `f`. */
 export const lacksMetadata =
   (keys: readonly string[]): ComputedColumn =>
-  (add) =>
-    keys.map((key) => `metadata->>${add(key)}::text is null`).join(' or ');
+  () =>
+    join(
+      keys.map((key) => sql`metadata->>${key}::text is null`),
+      ' or ',
+    );
 
 /** The translated answer, or the answer where there is none. */
-export const translatedAnswer: ComputedColumn = (_, safe) => {
-  const answer = 'coalesce(translated_response, response)';
+export const translatedAnswer: ComputedColumn = (safe) => {
+  const answer = sql`coalesce(translated_response, response)`;
   return safe ? withoutFormulas(answer) : answer;
 };
 
 /** The label of the choice that a response is, or the response where it is none. Needs the labels of {@link selectColumns}. */
-export const labelledAnswer: ComputedColumn = (_, safe) => {
-  const label = `(select by_text from labels)->question_text->>${LETTER}`;
-  const answer = `case when ${IS_LETTER} then coalesce(${label}, response) else response end`;
+export const labelledAnswer: ComputedColumn = (safe) => {
+  const label = sql`(select by_text from labels)->question_text->>${LETTER}`;
+  const answer = sql`case when ${IS_LETTER} then coalesce(${label}, response) else response end`;
   return safe ? withoutFormulas(answer) : answer;
 };
 
 /** SQL for columns of the rows `r`. If one needs labels, these are found once for each text of a question. */
-function selectColumns(columns: readonly Column[], rows: string, safe: boolean, params: Param[]): string {
-  const add: AddParam = (value) => `$${params.push(value)}`;
-  const list = columns.map((column) => columnSql(column, safe, add)).join(', ');
-  if (!columns.includes(labelledAnswer)) return `select ${list} from (${rows}) r`;
-  return `
+function selectColumns(columns: readonly Column[], rows: Sql, safe: boolean): Sql {
+  const list = join(
+    columns.map((column) => columnSql(column, safe)),
+    ', ',
+  );
+  if (!columns.includes(labelledAnswer)) return sql`select ${list} from (${rows}) r`;
+  return sql`
     with page as materialized (${rows}), labels as materialized (
       select jsonb_object_agg(asked, labels) as by_text
       from (select distinct question_text collate "C" as asked from page where ${IS_LETTER}) question,
-        lateral (${labelsOf('asked')}) found
+        lateral (${labelsOf(sql`asked`)}) found
     )
     select ${list} from page r`;
 }
@@ -111,10 +116,9 @@ export function pageQuery(
   columns: readonly Column[],
   { safe = false, order = BY_TIME }: PageOptions = {},
 ): Query {
-  const params: Param[] = [];
-  const rows = rangeRows(selection, range, '*', order, params);
-  const text = `${selectColumns(columns, rows, safe, params)} order by ${orderSql(order, 'r')}`;
-  return { text, params, limit: LIMIT_PARAM };
+  const limit = new Value(range.limit);
+  const rows = rangeRows(selection, { ...range, limit }, raw('*'), order);
+  return { text: sql`${selectColumns(columns, rows, safe)} order by ${orderSql(order, 'r')}`, limit };
 }
 
 /**
@@ -128,11 +132,11 @@ export function boundedPageQuery(
   { safe = false, order = BY_TIME }: PageOptions = {},
   walkLimit?: number,
 ): Query | undefined {
-  const params: Param[] = [];
-  const bounded = boundedRows(selection, range, order, params, walkLimit);
+  const limit = new Value(range.limit);
+  const bounded = boundedRows(selection, { ...range, limit }, order, walkLimit);
   if (!bounded) return undefined;
   const { rows, ...walk } = bounded;
-  return { text: selectColumns(columns, rows, safe, params), params, limit: LIMIT_PARAM, walk };
+  return { text: selectColumns(columns, rows, safe), limit, walk };
 }
 
 /**
@@ -140,14 +144,14 @@ export function boundedPageQuery(
  * query reads only the index, at a fraction of the cost of the rows.
  */
 export function boundaryQuery(selection: Selection, range: Range, pageRows: number, order: Order = BY_TIME): Query {
-  const params: Param[] = [];
-  const rows = rangeRows(selection, range, KEY_COLUMNS, order, params);
-  const text = `
+  const limit = new Value(range.limit);
+  const rows = rangeRows(selection, { ...range, limit }, KEY_COLUMNS, order);
+  const text = sql`
     select ${isoTimestamp('timestamp')}, userid, question_ref, surveyid
     from (select *, row_number() over (order by ${orderSql(order)}) as n from (${rows}) k) k
-    where n % $${params.length + 1} = 0
+    where n % ${pageRows} = 0
     order by ${orderSql(order, 'k')}`;
-  return { text, params: [...params, pageRows], limit: LIMIT_PARAM };
+  return { text, limit };
 }
 
 /** Runs {@link boundaryQuery}. */
@@ -166,8 +170,7 @@ export async function findBoundaries(
 
 /** Counts the responses of a selection, all, or those after a cursor in the given order. The query reads only the index. */
 export function countQuery(selection: Selection, after: Cursor | undefined, order: Order = BY_TIME): Query {
-  const params: Param[] = [];
-  return { text: countSql(selection, after, order, params), params };
+  return { text: countSql(selection, after, order) };
 }
 
 /** Runs {@link countQuery}. */
@@ -182,9 +185,9 @@ export async function countResponses(
   return Number(count);
 }
 
-function columnSql(column: Column, safe: boolean, add: AddParam): string {
-  if (typeof column === 'function') return column(add, safe);
+function columnSql(column: Column, safe: boolean): Sql {
+  if (typeof column === 'function') return column(safe);
   if (column === 'timestamp') return isoTimestamp('r.timestamp');
-  const value = column === 'ad_id' ? `(metadata->>'ad_id')` : column;
+  const value = column === 'ad_id' ? sql`(metadata->>'ad_id')` : raw(column);
   return safe && TYPED_COLUMNS.has(column) ? withoutFormulas(value) : value;
 }

@@ -3,11 +3,9 @@ export type Row = readonly (string | null)[];
 
 /** A query. A row that it returns must not consist of nulls alone. */
 export interface Query {
-  /** SQL with the parameters `$1`, `$2`, … */
-  readonly text: string;
-  readonly params: readonly Param[];
-  /** The number of the parameter, from 1, with a limit that must reach the database as it is. */
-  readonly limit?: number | undefined;
+  readonly text: Sql;
+  /** A limit that must reach the database as it is. */
+  readonly limit?: Value | undefined;
   /** For a query that stops after so many index entries. */
   readonly walk?: Walk | undefined;
 }
@@ -15,23 +13,69 @@ export interface Query {
 /** How a query finds out that it has stopped early. It returns no rows then. */
 export interface Walk {
   /** Common table expressions that `text` uses. */
-  readonly ctes: string;
+  readonly ctes: Sql;
   /** The condition, on these expressions, for having stopped. */
-  readonly isCut: string;
+  readonly isCut: Sql;
 }
 
 export type Param = string | number | readonly string[];
-/** Adds a parameter to a query, and returns its `$n`. */
-export type AddParam = (value: Param) => string;
+
+/** A value in SQL. In several places, the same object is one parameter. */
+export class Value {
+  readonly param: Param;
+
+  constructor(param: Param) {
+    this.param = param;
+  }
+}
+
+/** SQL with its values in place: they stand between the texts, as other SQL does. */
+export class Sql {
+  readonly texts: readonly string[];
+  readonly parts: readonly (Sql | Value)[];
+
+  constructor(texts: readonly string[], parts: readonly (Sql | Value)[]) {
+    this.texts = texts;
+    this.parts = parts;
+  }
+}
+
+/** SQL as it would be typed into psql, backslashes included. Its values become parameters. */
+export const sql = ({ raw: texts }: TemplateStringsArray, ...parts: readonly (Sql | Value | Param)[]): Sql =>
+  new Sql(
+    texts,
+    parts.map((part) => (part instanceof Sql || part instanceof Value ? part : new Value(part))),
+  );
+
+/** SQL from a text that is never user input. */
+export const raw = (text: string): Sql => new Sql([text], []);
+
+export const join = (list: readonly Sql[], separator: string): Sql =>
+  list.length === 0 ? raw('') : new Sql(['', ...list.slice(1).map(() => separator), ''], list);
+
+/** SQL for all of at least one condition. */
+export const and = (conditions: readonly Sql[]): Sql => join(conditions, ' and ');
+
+/** @returns the text with the parameters `$1`, `$2`, …, numbered in the order in which they first occur */
+export function render(statement: Sql): { text: string; params: Param[] } {
+  const numbers = new Map<Value, number>();
+  const textOf = (part: Sql | Value): string => {
+    if (part instanceof Sql)
+      return part.texts.reduce((text, next, i) => text + textOf(part.parts[i - 1] as Sql | Value) + next);
+    const number = numbers.get(part) ?? numbers.size + 1;
+    numbers.set(part, number);
+    return `$${number}`;
+  };
+  return { text: textOf(statement), params: [...numbers.keys()].map(({ param }) => param) };
+}
 
 /**
  * SQL for a timestamp as the API prints it: UTC, RFC 3339, with three fraction digits, or six if the microseconds are not zero.
  *
  * @param column an expression of type timestamptz; never user input
  */
-export function isoTimestamp(column: string): string {
-  return (
-    `to_char(${column} at time zone 'UTC', case when date_part('microseconds', ${column})::int % 1000 = 0 ` +
-    `then 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"' else 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"' end)`
-  );
-}
+export const isoTimestamp = (column: string): Sql => {
+  const value = raw(column);
+  return sql`to_char(${value} at time zone 'UTC', case when date_part('microseconds', ${value})::int % 1000 = 0
+    then 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"' else 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"' end)`;
+};

@@ -2,7 +2,7 @@ import type { Selection } from '../responses/selection.ts';
 import type { Database } from './client.ts';
 import { filterConditions } from './conditions.ts';
 import { IS_KEPT, type LeftOutOptions, leftOutCte } from './left-out.ts';
-import { type AddParam, type Param, type Query, isoTimestamp } from './sql.ts';
+import { type Query, and, isoTimestamp, sql } from './sql.ts';
 
 export interface Summary {
   readonly responses: number;
@@ -30,33 +30,31 @@ export interface Summary {
  * @param timeZone a name in `pg_timezone_names`
  */
 export function summaryQuery(selection: Selection, timeZone: string, options: LeftOutOptions = {}): Query {
-  const params: Param[] = [selection.formVersions.map(({ id }) => id), timeZone];
-  const add: AddParam = (value) => `$${params.push(value)}`;
-  const leftOut = leftOutCte(selection, options, add);
+  const leftOut = leftOutCte(selection, options);
   const where = [
-    `(select set_config('timezone', $2, true)) is not null`,
-    'surveyid = any($1::uuid[])',
-    ...filterConditions(selection, add),
+    sql`(select set_config('timezone', ${timeZone}, true)) is not null`,
+    sql`surveyid = any(${selection.formVersions.map(({ id }) => id)}::uuid[])`,
+    ...filterConditions(selection),
     ...(leftOut ? [IS_KEPT] : []),
   ];
-  const text = `
-    with ${leftOut ? `${leftOut}, ` : ''}answered as materialized (
+  const text = sql`
+    with ${leftOut ? sql`${leftOut}, ` : sql``}answered as materialized (
       select timestamp::date as day, userid, count(*) as responses, min(timestamp) as first, max(timestamp) as last
       from responses
-      where ${where.join(' and ')}
+      where ${and(where)}
       group by 1, 2
     )
     select case when day < '0001-01-01' then '0000-12-31' else to_char(day, 'YYYY-MM-DD') end, responses, participants, ${isoTimestamp('first')}, ${isoTimestamp('last')}, left_out
     from (
       select null::date as day, coalesce(sum(responses), 0) as responses,
         (select count(*) from (select from answered group by userid) participant) as participants,
-        min(first) as first, max(last) as last, ${leftOut ? '(select count(*) from left_out)' : '0'} as left_out
+        min(first) as first, max(last) as last, ${leftOut ? sql`(select count(*) from left_out)` : sql`0`} as left_out
       from answered
       union all
       select day, sum(responses), count(*), null, null, null from answered group by day
     ) counts
     order by day nulls first`;
-  return { text, params };
+  return { text };
 }
 
 /**
@@ -102,6 +100,6 @@ export async function summarize(
 
 /** Whether the database has a time zone of exactly this name. Reads all its zones, which takes some 10 ms. */
 export async function isTimeZone(db: Database, name: string, signal: AbortSignal): Promise<boolean> {
-  const text = 'select name from pg_timezone_names where name = $1';
-  return (await db.rows({ text, params: [name] }, { signal })).length > 0;
+  const text = sql`select name from pg_timezone_names where name = ${name}`;
+  return (await db.rows({ text }, { signal })).length > 0;
 }

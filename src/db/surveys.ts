@@ -1,7 +1,7 @@
 import type { FormVersion } from '../responses/selection.ts';
 import type { Database } from './client.ts';
 import { suppressUnhandledRejection } from '../unhandled-rejection.ts';
-import { type Query, isoTimestamp } from './sql.ts';
+import { type Query, Value, isoTimestamp, sql } from './sql.ts';
 
 /** The columns of {@link surveysQuery}, in order. */
 export const SURVEY_COLUMNS = [
@@ -21,16 +21,18 @@ export const SURVEY_COLUMNS = [
 export const SURVEY_KEY = ['created', 'id'] as const;
 
 /** The form versions of an account, newest first: the first ones after a key, or of all. */
-export function surveysQuery(accountId: string, limit: number, after: readonly string[] = []): Query {
-  const isAfter = 'and (s.created < $3 or s.created = $3 and s.id > $4)';
-  const text = `
+export function surveysQuery(accountId: string, rows: number, [created, id]: readonly string[] = []): Query {
+  const limit = new Value(rows);
+  const last = sql`${created ?? ''}::timestamptz`;
+  const isAfter = id === undefined ? sql`` : sql`and (s.created < ${last} or s.created = ${last} and s.id > ${id})`;
+  const text = sql`
     select s.id, s.survey_name, s.shortcode, s.title, s.formid, ${isoTimestamp('s.created')}, s.metadata,
       s.translation_conf, ${isoTimestamp('t.off_time')}, t.timeouts
     from surveys s left join survey_settings t on t.surveyid = s.id
-    where s.userid = $1 ${after.length > 0 ? isAfter : ''}
+    where s.userid = ${accountId} ${isAfter}
     order by s.created desc, s.id
-    limit $2`;
-  return { text, params: [accountId, limit, ...after], limit: 2 };
+    limit ${limit}`;
+  return { text, limit };
 }
 
 /** The columns of {@link formDataQuery}, in order. */
@@ -43,13 +45,13 @@ export const FORM_DATA_COLUMNS = [
   'metadata',
 ] as const;
 
-/** The form versions of the account $1's survey $2. Versions count from 1 within a shortcode. */
-export const FORM_DATA_SQL = `
+/** SQL for the form versions of an account's survey. Versions count from 1 within a shortcode. */
+export const formDataSql = (accountId: string, surveyName: string) => sql`
   select id, shortcode, survey_name,
     row_number() over (partition by shortcode order by created, id) as version,
     ${isoTimestamp('created')} as survey_created, metadata
   from surveys
-  where userid = $1 and survey_name = $2`;
+  where userid = ${accountId} and survey_name = ${surveyName}`;
 
 /** A row's key in {@link formDataQuery}. */
 export const FORM_DATA_KEY = ['shortcode', 'survey_created', 'surveyid'] as const;
@@ -58,17 +60,21 @@ export const FORM_DATA_KEY = ['shortcode', 'survey_created', 'surveyid'] as cons
 export function formDataQuery(
   accountId: string,
   surveyName: string,
-  limit: number,
-  after: readonly string[] = [],
+  rows: number,
+  [shortcode, created, id]: readonly string[] = [],
 ): Query {
-  const isAfter = '(shortcode, survey_created::timestamptz, id) > ($4, $5, $6)';
-  const text = `
+  const limit = new Value(rows);
+  const isAfter =
+    id === undefined
+      ? sql``
+      : sql`where (shortcode, survey_created::timestamptz, id) > (${shortcode ?? ''}, ${created ?? ''}, ${id})`;
+  const text = sql`
     select *
-    from (${FORM_DATA_SQL}) form
-    ${after.length > 0 ? `where ${isAfter}` : ''}
+    from (${formDataSql(accountId, surveyName)}) form
+    ${isAfter}
     order by shortcode, version
-    limit $3`;
-  return { text, params: [accountId, surveyName, limit, ...after], limit: 3 };
+    limit ${limit}`;
+  return { text, limit };
 }
 
 /** Finds an account's survey. @returns its form versions; empty if there is no such survey */
@@ -79,12 +85,12 @@ export async function findSurvey(
   signal: AbortSignal,
 ): Promise<FormVersion[]> {
   if (surveyName.includes('\0')) return []; // Postgres rejects text with NUL
-  const text = `
+  const text = sql`
     select id, shortcode
     from surveys
-    where userid = $1 and survey_name = $2
+    where userid = ${accountId} and survey_name = ${surveyName}
     order by id`;
-  const rows = await db.rows({ text, params: [accountId, surveyName] }, { signal, keep: true });
+  const rows = await db.rows({ text }, { signal, keep: true });
   return (rows as [string, string][]).map(([id, shortcode]) => ({ id, shortcode }));
 }
 
@@ -159,11 +165,11 @@ export async function hasResponses(
   surveyName: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const text = `
+  const text = sql`
     select s.id
     from surveys s cross join lateral (select from responses where surveyid = s.id limit 1) r
-    where s.userid = $1 and s.survey_name = $2
+    where s.userid = ${accountId} and s.survey_name = ${surveyName}
     limit 1`;
-  const rows = await db.rows({ text, params: [accountId, surveyName] }, { signal });
+  const rows = await db.rows({ text }, { signal });
   return rows.length > 0;
 }

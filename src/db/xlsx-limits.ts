@@ -4,7 +4,7 @@ import { filterConditions } from './conditions.ts';
 import { IS_KEPT, type LeftOutOptions, leftOutCte } from './left-out.ts';
 import { IS_LETTER, LETTER, labelsOf } from './choices.ts';
 import { type Column, labelledAnswer, translatedAnswer } from './responses.ts';
-import type { AddParam, Param, Query } from './sql.ts';
+import { type Query, type Sql, and, join, raw, sql } from './sql.ts';
 
 /** The columns whose text can have any length. Values of metadata keys are not checked: none is longer than `metadata`. */
 const TEXTS: ReadonlySet<Column> = new Set<Column>([
@@ -26,29 +26,30 @@ const TEXTS: ReadonlySet<Column> = new Set<Column>([
  * units, so those with two are counted only if the number of characters does not settle it.
  */
 export function longTextQuery(selection: Selection, columns: readonly Column[], most: number): Query {
-  const params: Param[] = [selection.formVersions.map(({ id }) => id)];
-  const add: AddParam = (value) => `$${params.push(value)}`;
-  const limit = `${add(most)}::int`;
-  const where = ['surveyid = any($1::uuid[])', ...filterConditions(selection, add)];
+  const limit = sql`${most}::int`;
   const isLong = columns
     .filter((column) => TEXTS.has(column))
     .map((column) => {
-      const text = `(${column === labelledAnswer ? longLabel(limit) : typeof column === 'function' ? column(add, false) : column})::text`;
-      const single = String.raw`length(regexp_replace(${text}, '[\U00010000-\U0010FFFF]+', '', 'g'))`;
-      return `
+      const value = typeof column === 'string' ? raw(column) : column(false);
+      const text = sql`(${column === labelledAnswer ? longLabel(limit) : value})::text`;
+      const single = sql`length(regexp_replace(${text}, '[\U00010000-\U0010FFFF]+', '', 'g'))`;
+      return sql`
         case when octet_length(${text}) <= ${limit} or 2 * length(${text}) <= ${limit} then false
           when length(${text}) > ${limit} then true
           else 2 * length(${text}) - ${single} > ${limit} end`;
     });
-  where.push(`(${isLong.join(' or ')})`);
-  const text = `select exists (select from responses where ${where.join(' and ')})`;
-  return { text, params };
+  const where = [
+    sql`surveyid = any(${selection.formVersions.map(({ id }) => id)}::uuid[])`,
+    ...filterConditions(selection),
+    sql`(${join(isLong, ' or ')})`,
+  ];
+  return { text: sql`select exists (select from responses where ${and(where)})` };
 }
 
 /** The label of a response if it can be long, otherwise the response: the question's text has the label, and is not longer. */
-const longLabel = (limit: string) => `
+const longLabel = (limit: Sql) => sql`
   case when octet_length(question_text) > ${limit} and ${IS_LETTER}
-    then coalesce((${labelsOf('question_text')})->>${LETTER}, response)
+    then coalesce((${labelsOf(sql`question_text`)})->>${LETTER}, response)
     else response end`;
 
 /** Runs {@link longTextQuery}. */
@@ -65,15 +66,17 @@ export async function hasLongText(
 
 /** Counts the records of a wide table. Scans the whole selection. */
 export function recordsQuery(selection: Selection, options: LeftOutOptions): Query {
-  const params: Param[] = [selection.formVersions.map(({ id }) => id)];
-  const add: AddParam = (value) => `$${params.push(value)}`;
-  const leftOut = leftOutCte(selection, options, add);
-  const where = ['surveyid = any($1::uuid[])', ...filterConditions(selection, add), ...(leftOut ? [IS_KEPT] : [])];
-  const text = `
-    ${leftOut ? `with ${leftOut}` : ''}
+  const leftOut = leftOutCte(selection, options);
+  const where = [
+    sql`surveyid = any(${selection.formVersions.map(({ id }) => id)}::uuid[])`,
+    ...filterConditions(selection),
+    ...(leftOut ? [IS_KEPT] : []),
+  ];
+  const text = sql`
+    ${leftOut ? sql`with ${leftOut}` : sql``}
     select count(*)
-    from (select distinct userid, parent_surveyid, parent_shortcode from responses where ${where.join(' and ')}) record`;
-  return { text, params };
+    from (select distinct userid, parent_surveyid, parent_shortcode from responses where ${and(where)}) record`;
+  return { text };
 }
 
 /** Runs {@link recordsQuery}. */

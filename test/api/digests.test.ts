@@ -5,6 +5,7 @@ import pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Digests, digestsQuery } from '../../src/db/digests.ts';
+import { render } from '../../src/db/sql.ts';
 import { withConnection } from '../../tools/connection.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { anyFilter, pgText } from '../support/arbitraries.ts';
@@ -198,7 +199,7 @@ test('digests are those of the files, with any filter', async () => {
 test('digests are the same in a database that was restored with another collation, time zone and date style', async () => {
   const survey = await createSpread();
   for (const edit of fc.sample(anyEdit, 100)) await change(survey, edit);
-  const { text, params } = digestsQuery(account.id, survey.name, {}, 'day');
+  const { text, params } = render(digestsQuery(account.id, survey.name, {}, 'day').text);
   const expected = await withClient(async (client) => (await client.query(text, [...params])).rows);
   const name = `restored_${randomUUID().replaceAll('-', '')}`;
   await sql(`create database ${name} template template0 locale_provider icu icu_locale 'tr' locale 'C'`);

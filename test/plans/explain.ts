@@ -27,9 +27,10 @@ export async function useWorkerSettings(client: Client): Promise<void> {
 
 /** Runs a query as the service sends it and returns all nodes of its plan, the root first. */
 export async function explain(client: Client, query: Query): Promise<Plan[]> {
+  const proof = new Proof(query);
   const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-    `explain (analyze, buffers, timing off, format json) ${new Proof(query).sql}`,
-    [...query.params],
+    `explain (analyze, buffers, timing off, format json) ${proof.sql}`,
+    [...proof.params],
   );
   const all = (plan: Plan): Plan[] => [plan].concat((plan.Plans ?? []).flatMap(all));
   const plan = rows[0]?.['QUERY PLAN'][0].Plan;

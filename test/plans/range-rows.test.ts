@@ -69,7 +69,7 @@ const MANY_USERS = ['u1', 'u4', ...Array.from({ length: 299 }, (_, i) => `nobody
 async function send(query: Query) {
   const proof = new Proof(query);
   const types = { getTypeParser: () => (value: string) => value };
-  const result = await client.query({ text: proof.sql, values: [...query.params], rowMode: 'array', types });
+  const result = await client.query({ text: proof.sql, values: [...proof.params], rowMode: 'array', types });
   return { proof, result };
 }
 

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { connect } from '../../src/db/client.ts';
+import { sql } from '../../src/db/sql.ts';
 
 /** Runs a query whose client has disconnected, so that nothing is sent. */
 function queryWith(seconds: string | undefined): Promise<unknown> {
   const given = seconds === undefined ? {} : { EXPORT_RETRY_SECONDS: seconds };
   const db = connect({ DATABASE_URL: 'postgresql://user:secret@host/database', ...given });
-  return db.rows({ text: 'select 1', params: [] }, { signal: AbortSignal.abort(new Error('left')) });
+  return db.rows({ text: sql`select 1` }, { signal: AbortSignal.abort(new Error('left')) });
 }
 
 test.each(['60s', '-1', '1e3', 'Infinity', ' 5'])('EXPORT_RETRY_SECONDS cannot be "%s"', async (seconds) => {

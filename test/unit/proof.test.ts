@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { Proof } from '../../src/db/proof.ts';
-import type { Query } from '../../src/db/sql.ts';
+import { type Query, Value, sql } from '../../src/db/sql.ts';
 import { csvEncoder } from '../../src/encode/csv.ts';
 
-const QUERY = { text: 'select a, b from t limit $1', params: [3], limit: 1 };
+const limit = new Value(3);
+const QUERY: Query = { text: sql`select a, b from t limit ${limit}`, limit };
 const encode = csvEncoder({ columns: 2, keyColumns: [0] });
 
 type Cells = (string | null)[];
@@ -61,7 +62,10 @@ test('the row of nulls of another result is rejected', () => {
 });
 
 describe('a query that may stop early', () => {
-  const query = { ...QUERY, walk: { ctes: 'walk as (select true as is_cut)', isCut: '(select is_cut from walk)' } };
+  const query = {
+    ...QUERY,
+    walk: { ctes: sql`walk as (select true as is_cut)`, isCut: sql`(select is_cut from walk)` },
+  };
   const pageOf = ({ proof, result }: ReturnType<typeof proven>) =>
     proof.pageOf(bytesOf(JSON.stringify(result)), encode);
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/db/client.ts';
+import { render } from '../../src/db/sql.ts';
 import type { Queries } from '../../src/formats/file-format.ts';
 import { longTable } from '../../src/formats/xlsx/long-table.ts';
 import { checkSheetLimits } from '../../src/formats/xlsx/check-limits.ts';
@@ -8,7 +9,7 @@ import { checkSheetLimits } from '../../src/formats/xlsx/check-limits.ts';
 async function errorFor(responses: number, records?: number): Promise<string | undefined> {
   const counts = [responses, records];
   const db: Pick<Database, 'row'> = {
-    row: ({ text }) => Promise.resolve([text.includes('select exists') ? 'f' : String(counts.shift())]),
+    row: ({ text }) => Promise.resolve([render(text).text.includes('select exists') ? 'f' : String(counts.shift())]),
   };
   const queries: Queries = {
     db: db as Database,

@@ -1,5 +1,6 @@
 import type { Client } from 'pg';
 import { withoutFormulas } from '../../src/db/formulas.ts';
+import { raw, render } from '../../src/db/sql.ts';
 import { BadLine, shown } from './bad-line.ts';
 
 /*
@@ -48,7 +49,7 @@ export const damagedForms = (text: string): string => `
       (trunc(n, least(15 - digits, 0))::text, reading),
       (round(n, least(15 - digits, 0))::text, reading),
       (case when digits > 11 then trim_scale(round(n / 10::numeric ^ (digits - 1), 5)) || 'E+' || digits - 1 end, 'rounded'),
-      (${withoutFormulas(text)}, 'escaped')
+      (${render(withoutFormulas(raw(text))).text}, 'escaped')
     ) as damaged (form, cause)`;
 
 /** SQL for the damaged cells of a row that is in a file and stored, as rows of `name`, `original`, `value` and `cause`. */

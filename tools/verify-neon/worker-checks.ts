@@ -2,6 +2,7 @@ import type { Client } from 'pg';
 import { connect } from '../../src/db/client.ts';
 import { CSV_COLUMNS, boundedPageQuery, countResponses, findBoundaries, pageQuery } from '../../src/db/responses.ts';
 import { DatabaseError } from '../../src/db/errors.ts';
+import { sql } from '../../src/db/sql.ts';
 import { findSurvey, formDataQuery, hasResponses, surveysQuery } from '../../src/db/surveys.ts';
 import { csvEncoder } from '../../src/encode/csv.ts';
 import { select } from '../../src/responses/selection.ts';
@@ -134,7 +135,7 @@ function refusedLogins(cases: readonly [string, (target: WorkerTarget) => Identi
       });
       const { signal } = new AbortController();
       const error: unknown = await db
-        .execute({ text: 'select 1', params: [] }, { signal, retry: 'probe' })
+        .execute({ text: sql`select 1` }, { signal, retry: 'probe' })
         .catch((one: unknown) => one);
       expectThat(error instanceof DatabaseError, 'it is accepted');
       expectThat(error.kind === 'unavailable', `it is "${error.kind}": ${error.message}`);
