@@ -2,7 +2,7 @@
 import { BASE_PATH } from '../src/app.ts';
 import { connect } from '../src/db/client.ts';
 import { QueryStats } from '../src/db/query-stats.ts';
-import { CSV_COLUMNS } from '../src/db/responses.ts';
+import { CSV_COLUMNS } from '../src/responses/columns.ts';
 import { findSurvey } from '../src/db/surveys.ts';
 import { csvHeader } from '../src/encode/records.ts';
 import type { Env } from '../src/env.ts';
@@ -21,14 +21,11 @@ export default {
     const signal = AbortSignal.any([request.signal, requestAbort.signal]);
     const lease = await RequestLease.begin('bench', signal);
     const db = connect(env, new QueryStats(), () => lease);
-    const formVersions = await findSurvey(
-      db,
-      pathname.slice(BASE_PATH.length + 1),
-      searchParams.get('survey') ?? '',
-      request.signal,
-    );
+    const survey = { accountId: pathname.slice(BASE_PATH.length + 1), name: searchParams.get('survey') ?? '' };
+    const formVersions = await findSurvey(db, survey.accountId, survey.name, request.signal);
     const exportLease = await ExportLease.begin(lease, signal);
-    const reader = pageReader(db, { formVersions }, csvPages({ columns: CSV_COLUMNS }), signal, (query) => query());
+    const selection = { survey, formVersions };
+    const reader = pageReader(db, selection, csvPages({ columns: CSV_COLUMNS }), signal, (query) => query());
     const pages = readAhead(reader, exportLease, await reader.page({ limit: 500 }));
     async function* body() {
       yield csvHeader(CSV_COLUMNS);

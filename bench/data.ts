@@ -4,6 +4,7 @@ import { apiKeyPrefix, generateApiKey, hashApiKey } from '../src/auth/api-key.ts
 /** A generated survey. */
 export interface BenchSurvey {
   readonly name: string;
+  readonly accountId: string;
   readonly rows: number;
   readonly forms: readonly string[];
 }
@@ -75,5 +76,5 @@ export async function createSurvey(
      from generate_series(0, $2::int - 1) n, lateral (select ($1::uuid[])[1 + ${form}] as form) f`,
     [ids, rows, choices],
   );
-  return { name, rows, forms: ids };
+  return { name, accountId: account.id, rows, forms: ids };
 }

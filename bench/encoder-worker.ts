@@ -1,7 +1,8 @@
 // The encoder alone, in workerd: it encodes one canned page of SQL over HTTP, the request's body, many times.
 import { neon, neonConfig } from '@neondatabase/serverless';
 import { free } from '../src/encode/bytes.ts';
-import { CSV_COLUMNS, JSON_COLUMNS, keyColumnsOf } from '../src/db/responses.ts';
+import { keyColumnsOf } from '../src/db/responses.ts';
+import { CSV_COLUMNS, JSON_COLUMNS } from '../src/responses/columns.ts';
 import { csvPages, jsonPages } from '../src/formats/page-format.ts';
 import { streamChunks } from '../src/http/stream.ts';
 

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Cursor } from '../src/responses/cursor.ts';
-import { CSV_COLUMNS, type Column, pageQuery } from '../src/db/responses.ts';
+import { type Column, pageQuery } from '../src/db/responses.ts';
+import { CSV_COLUMNS } from '../src/responses/columns.ts';
 import type { Range } from '../src/responses/selection.ts';
 import { isoTimestamp, render } from '../src/db/sql.ts';
 import type { BenchAccount, BenchSurvey } from './data.ts';
@@ -11,6 +12,7 @@ import { median } from './statistics.ts';
 const REPETITIONS = 25;
 
 const selectionOf = (survey: BenchSurvey) => ({
+  survey,
   formVersions: survey.forms.toSorted().map((id) => ({ id, shortcode: '' })),
 });
 

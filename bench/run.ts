@@ -3,7 +3,7 @@ import { appendFile, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { runCommand } from '../tools/command.ts';
-import { CSV_COLUMNS, JSON_COLUMNS } from '../src/db/responses.ts';
+import { CSV_COLUMNS, JSON_COLUMNS } from '../src/responses/columns.ts';
 import { encodeCursor } from '../test/support/cursor.ts';
 import { measureAggregates } from './aggregates.ts';
 import { measureFeatures } from './bare.ts';

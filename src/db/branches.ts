@@ -1,7 +1,9 @@
-import type { Range, Selection } from '../responses/selection.ts';
+import { FILTERS, FILTER_NAMES, type FilterName } from '../responses/filters.ts';
+import { type Range, type Selection, only } from '../responses/selection.ts';
 import { parseInstant } from '../responses/timestamp.ts';
 import { filterConditions } from './conditions.ts';
 import { type Order, branchOrderSql, cursorSql, orderSql } from './order.ts';
+import { relationOf } from './relation.ts';
 import { type Sql, Value, type Walk, and, join, raw, sql } from './sql.ts';
 
 /** With more form versions, planning their branches takes longer than sorting their rows. */
@@ -16,27 +18,28 @@ export const KEY_COLUMNS = raw('surveyid, timestamp, userid, question_ref');
 type LimitedRange = Omit<Range, 'limit'> & { readonly limit: Value };
 
 /** Whether a query has one branch for each participant, which an index holds apart from the others. */
-const isByParticipant = ({ formVersions, userids }: Selection) =>
-  formVersions.length <= MAX_MERGED && formVersions.length * (userids?.length ?? 1) <= MAX_BRANCHES;
+const isByParticipant = ({ formVersions, userid }: Selection) =>
+  formVersions.length <= MAX_MERGED && formVersions.length * (userid?.length ?? 1) <= MAX_BRANCHES;
 
 /**
  * Splits the filters of a selection. Of the responses `inIndex`, an index holds no others between two of them in this order. The
- * filters `walked` discard some of these responses, perhaps all: a query has to walk past them. Undefined if there are none.
+ * conditions `unindexed` discard some of these responses, perhaps all: a query has to walk past them.
  */
 export function splitFilters(
   selection: Selection,
   { columns: [first] }: Order,
-): { inIndex: Selection; walked: Omit<Selection, 'formVersions'> | undefined } {
-  const { formVersions, since, until, userids, questionRefs } = selection;
-  const participants = { userids };
-  const times = { since, until };
+): { inIndex: Selection; unindexed: readonly Sql[] } {
+  const { survey, formVersions, userid } = selection;
   const hasParticipants = isByParticipant(selection);
   // In the order of participants, times are in order only within a participant.
-  const hasTimes = first === 'timestamp' || (hasParticipants && userids !== undefined);
-  const inIndex = { formVersions, ...(hasParticipants && participants), ...(hasTimes && times) };
-  const walked = { ...(!hasParticipants && participants), ...(!hasTimes && times), questionRefs };
-  const isWalk = Object.values(walked).some((value) => value !== undefined);
-  return { inIndex, walked: isWalk ? walked : undefined };
+  const hasTimes = first === 'timestamp' || (hasParticipants && userid !== undefined);
+  const isInIndex = (name: FilterName) =>
+    (name === 'userid' && hasParticipants) || (FILTERS[name].takes === 'time' && hasTimes);
+  const { true: held = [], false: others = [] } = Object.groupBy(FILTER_NAMES, (name) => `${isInIndex(name)}`);
+  return {
+    inIndex: { survey, formVersions, ...only(selection, held) },
+    unindexed: filterConditions(only(selection, others)),
+  };
 }
 
 /**
@@ -48,23 +51,25 @@ export function splitFilters(
  * @param columns the columns to read, the order's and `surveyid` among them
  */
 export function rangeRows(selection: Selection, range: LimitedRange, columns: Sql, order: Order): Sql {
-  const { formVersions, userids } = selection;
-  if (formVersions.length > MAX_MERGED) return sortedRows(selection, range, columns, order);
+  const { formVersions, userid } = selection;
+  if (formVersions.length === 0 || formVersions.length > MAX_MERGED)
+    return sortedRows(selection, range, columns, order);
   const { limit } = range;
-  if (formVersions.length === 0) return sql`select ${columns} from responses where false limit ${limit}`;
-  const byParticipant = isByParticipant(selection);
-  const conditions = rangeConditions(byParticipant ? { ...selection, userids: undefined } : selection, range, order);
-  const participants = byParticipant ? userids?.map((userid) => sql`userid = ${userid}`) : undefined;
+  const responses = relationOf(selection);
+  const participants = isByParticipant(selection) ? userid?.map((one) => sql`userid = ${one}`) : undefined;
+  const conditions = rangeConditions(participants ? { ...selection, userid: undefined } : selection, range, order);
   const branches = formVersions.flatMap(({ id }) => {
-    const form = [sql`surveyid = ${id}`, ...conditions];
-    const wheres = participants?.map((participant) => form.concat(participant)) ?? [form];
+    // With an id, Postgres can estimate the number of its responses.
+    const form = sql`${id}`;
+    const where = [sql`exists (select from form where id = ${form})`, ...conditions];
+    const wheres = participants?.map((participant) => where.concat(participant)) ?? [where];
     return wheres.map(
-      (where) =>
-        sql`(select ${columns} from responses where ${and(where)} order by ${branchOrderSql(order)} limit ${limit})`,
+      (one) =>
+        sql`(select ${columns} from ${responses.to(form, one)} order by ${branchOrderSql(order)} limit ${limit})`,
     );
   });
-  if (branches.length === 1) return branches[0] as Sql;
-  return sql`${join(branches, '\nunion all\n')} order by ${orderSql(order)} limit ${limit}`;
+  const sorted = branches.length > 1 ? sql`order by ${orderSql(order)} limit ${limit}` : sql``;
+  return sql`with ${responses.forms} ${join(branches, ' union all ')} ${sorted}`;
 }
 
 /**
@@ -77,27 +82,27 @@ export function rangeRows(selection: Selection, range: LimitedRange, columns: Sq
  */
 function sortedRows(selection: Selection, range: LimitedRange, columns: Sql, order: Order): Sql {
   const limit = sql`${range.limit}::bigint`;
-  const forms = sql`unnest(${selection.formVersions.map(({ id }) => id)}::uuid[]) form (id)`;
+  const responses = relationOf(selection);
   const conditions = rangeConditions(selection, range, order);
   const rows = (names: Sql, most: Sql, ...where: Sql[]) =>
-    sql`(select ${names} from responses where ${and([sql`surveyid = form.id`, ...conditions, ...where])}
+    sql`(select ${names} from ${responses.to(sql`form.id`, [...conditions, ...where])}
       order by ${branchOrderSql(order)} limit ${most})`;
   const sorted = sql`order by ${orderSql(order)} limit ${limit}`;
-  if (range.upTo) return sql`select r.* from ${forms}, lateral ${rows(columns, limit)} r ${sorted}`;
+  if (range.upTo) return sql`with ${responses.forms} select r.* from form, lateral ${rows(columns, limit)} r ${sorted}`;
 
   const key = raw(order.columns.join(', '));
   const bound = raw(order.columns.map((name) => `bound.${name}`).join(', '));
   const operator = raw(order.direction === 'desc' ? '>=' : '<=');
   return sql`
-    with form as materialized (
+    with ${responses.forms}, ranked as materialized (
       select id, row_number() over (order by ${orderSql(order)}) as rank
-      from ${forms}, lateral ${rows(sql`${key}, surveyid`, sql`1`)} r
+      from form, lateral ${rows(sql`${key}, surveyid`, sql`1`)} r
     ), bound as materialized (
-      select ${key} from form, lateral ${rows(key, sql`${limit} / rank + 4`)} r
+      select ${key} from ranked form, lateral ${rows(key, sql`${limit} / rank + 4`)} r
       where rank <= ${limit}
       order by ${branchOrderSql(order)} offset ${limit} - 1 limit 1
     )
-    select r.* from form left join bound on true, lateral (
+    select r.* from ranked form left join bound on true, lateral (
       ${rows(columns, limit, sql`(${key}) ${operator} (${bound})`)}
       union all
       ${rows(columns, limit, sql`bound.userid is null`)}
@@ -128,51 +133,51 @@ export function boundedRows(
   order: Order,
   walkLimit = mostWalked(Number(range.limit.param), selection),
 ): (Walk & { rows: Sql }) | undefined {
-  const { inIndex, walked } = splitFilters(selection, order);
-  if (!walked) return undefined;
+  const { inIndex, unindexed } = splitFilters(selection, order);
+  if (unindexed.length === 0) return undefined;
   const { limit } = range;
   // One parameter for both, so that a lower limit than requested cannot end the walk without `isCut`.
   const most = new Value(walkLimit);
-  const keys = rangeRows(inIndex, { ...range, limit: most }, KEY_COLUMNS, order);
-  const { formVersions, userids } = inIndex;
-  const forms = sql`unnest(${formVersions.map(({ id }) => id)}::uuid[]) form (id)`;
-  const participants = userids ? sql`, unnest(${userids}::text[]) participant (id)` : sql``;
+  const { userid } = inIndex;
+  const responses = relationOf(inIndex);
+  const participants = userid ? sql`, unnest(${userid}::text[]) participant (id)` : sql``;
   const conditions = [
-    sql`surveyid = form.id`,
-    ...(userids ? [sql`userid = participant.id`] : []),
-    ...rangeConditions({ ...inIndex, userids: undefined }, range, order),
+    ...(userid ? [sql`userid = participant.id`] : []),
+    ...rangeConditions({ ...inIndex, userid: undefined }, range, order),
   ];
-  // In order, so that it is the same index.
-  const entries = sql`select from responses where ${and(conditions)} order by ${branchOrderSql(order)} limit ${most}`;
+  const isMatch = order.columns.map((name) => sql`${raw(name)} = matching.${raw(name)}`);
+  // The entries are counted in order, so that it is the same index.
   return {
     ctes: sql`
       matching as materialized (
-        select * from (${keys}) key where ${and(filterConditions(walked))} limit ${limit}
+        select * from (${rangeRows(inIndex, { ...range, limit: most }, KEY_COLUMNS, order)}) key
+        where ${and(unindexed)} limit ${limit}
       ), walk as materialized (
         select case when (select count(*) from matching) < ${limit}::bigint then ${most}::bigint = (
           select count(*) from (
-            select from ${forms}${participants}, lateral (${entries}) entry limit ${most}
+            with ${responses.forms}
+            select from form${participants}, lateral (
+              select from ${responses.to(sql`form.id`, conditions)} order by ${branchOrderSql(order)} limit ${most}
+            ) entry limit ${most}
           ) entry
         ) else false end as is_cut
       )`,
     isCut: sql`(select is_cut from walk)`,
     rows: sql`
       select r.* from matching, lateral (
-        select * from responses
-        where surveyid = matching.surveyid and timestamp = matching.timestamp and userid = matching.userid
-          and question_ref = matching.question_ref
-        limit 1
+        select * from ${responses.to(sql`matching.surveyid`, isMatch)} limit 1
       ) r where not (select is_cut from walk)`,
   };
 }
 
 /** SQL that counts the responses of a selection, all, or those after a cursor in the given order. It reads only an index. */
 export function countSql(selection: Selection, after: Range['after'], order: Order): Sql {
-  const forms = selection.formVersions.map(({ id }) => id);
-  const conditions = rangeConditions(selection, { after }, order);
+  const responses = relationOf(selection);
   return sql`
-    select coalesce(sum(count), 0) as count from unnest(${forms}::uuid[]) form (id), lateral (
-      select count(*) from responses where ${and([sql`surveyid = form.id`, ...conditions])}
+    with ${responses.forms}
+    select coalesce(sum(count), 0) as count
+    from form, lateral (
+      select count(*) from ${responses.to(sql`form.id`, rangeConditions(selection, { after }, order))}
     ) k`;
 }
 

@@ -3,8 +3,9 @@ import type { Selection } from '../responses/selection.ts';
 import type { Database, HeldPage } from './client.ts';
 import { choicesJson } from './choices.ts';
 import { filterConditions } from './conditions.ts';
-import { formPositions } from './questions.ts';
-import { type Query, and, isoTimestamp, sql } from './sql.ts';
+import { FORM_POSITIONS } from './questions.ts';
+import { relationOf } from './relation.ts';
+import { type Query, isoTimestamp, sql } from './sql.ts';
 
 /** Of the database's result, which is held in memory with what is made from it: some 8,000 questions of 300 characters. */
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -33,15 +34,20 @@ export const CODEBOOK_COLUMNS = [
  * @param columns how a wide file names its columns: by form and question, or by question
  */
 export function codebookQuery(selection: Selection, columns: 'form_question' | 'question' = 'form_question'): Query {
-  const where = [sql`true`, ...filterConditions(selection)];
+  const responses = relationOf(selection);
+  const filters = filterConditions(selection);
+  const isLatest = [
+    sql`timestamp = described.last`,
+    sql`userid = described.userid`,
+    sql`question_ref = described.question_ref`,
+  ];
   const prefix = columns === 'question' ? sql`` : sql`shortcode || '.' || `;
   const text = sql`
-    with form as materialized (${formPositions(selection)}
+    with ${responses.forms}, positioned as materialized (${FORM_POSITIONS}
     ), answered as materialized (
       select position, question_ref, userid, min(question_idx) as idx, count(*) as responses,
         min(timestamp) as first, max(timestamp) as last
-      from form join responses on surveyid = form.id
-      where ${and(where)}
+      from positioned form, lateral (select * from ${responses.to(sql`form.id`, filters)} offset 0) response
       group by position, question_ref, userid
     ), question as materialized (
       select position, question_ref, min(idx) as idx, sum(responses) as responses, count(*) as participants,
@@ -60,9 +66,10 @@ export function codebookQuery(selection: Selection, columns: 'form_question' | '
       ${choicesJson(sql`question_text`)}
     from described, lateral (
       select form.shortcode, question_text
-      from form join responses r on surveyid = form.id
-      where position = described.position and timestamp = described.last and r.userid = described.userid
-        and r.question_ref = described.question_ref
+      from positioned form, lateral (
+        select surveyid, question_text from ${responses.to(sql`form.id`, [...isLatest, ...filters])}
+      ) response
+      where position = described.position
       order by surveyid desc
       limit 1
     ) response

@@ -1,16 +1,14 @@
-import type { Selection } from '../responses/selection.ts';
+import { FILTERS, FILTER_NAMES, type Filters } from '../responses/filters.ts';
 import { formatInstant } from '../responses/timestamp.ts';
-import { type Sql, sql } from './sql.ts';
+import { type Sql, raw, sql } from './sql.ts';
 
-/**
- * SQL for the filters of a selection, other than by form version. Column names are not qualified: they must be unambiguous in every
- * query. The codebook relies on filters that depend on nothing but `timestamp`, `userid` and `question_ref`.
- */
-export function filterConditions({ since, until, userids, questionRefs }: Partial<Selection>): Sql[] {
-  return [
-    ...(since === undefined ? [] : [sql`timestamp >= ${formatInstant(since)}::timestamptz`]),
-    ...(until === undefined ? [] : [sql`timestamp < ${formatInstant(until)}::timestamptz`]),
-    ...(userids ? [sql`userid = any(${userids})`] : []),
-    ...(questionRefs ? [sql`question_ref = any(${questionRefs})`] : []),
-  ];
-}
+/** SQL for filters. Column names are not qualified: they must be unambiguous in every query. */
+export const filterConditions = (filters: Filters): Sql[] =>
+  FILTER_NAMES.flatMap((name) => {
+    const value = filters[name];
+    if (value === undefined) return [];
+    const condition = raw(FILTERS[name].condition);
+    return typeof value === 'bigint'
+      ? sql`${condition} ${formatInstant(value)}::timestamptz`
+      : sql`${condition} any(${value})`;
+  });

@@ -1,8 +1,11 @@
-import { type Filters, select } from '../responses/selection.ts';
+import { type Interval, INTERVALS } from '../responses/timestamp.ts';
+import { DIGEST_FIELDS } from '../responses/columns.ts';
+import type { Filters } from '../responses/filters.ts';
 import type { Database } from './client.ts';
 import { filterConditions } from './conditions.ts';
 import { DatabaseError } from './errors.ts';
-import { type Query, type Sql, and, isoTimestamp, join, raw, sql } from './sql.ts';
+import { relationOf } from './relation.ts';
+import { type Query, type Sql, isoTimestamp, join, raw, sql } from './sql.ts';
 import { FORM_DATA_COLUMNS, formDataSql } from './surveys.ts';
 
 /** The digests of a survey's responses and form data: what `/responses/digests` returns. */
@@ -15,8 +18,6 @@ export interface Digests {
   /** Ascending, without intervals that have no responses. */
   readonly digests: readonly { readonly start: string; readonly responses: number; readonly digest: string }[];
 }
-
-export type Interval = 'day' | 'hour' | 'month';
 
 const MAX_INTERVALS = 20_000;
 /** Of the database's result: some 90 bytes an interval. */
@@ -31,14 +32,10 @@ const MAX_BYTES = 2 * 1024 * 1024;
  * of a subquery twice.
  */
 export function digestsQuery(accountId: string, surveyName: string, filters: Filters, interval: Interval): Query {
-  const { shortcode } = filters;
-  const where = [
-    sql`true`,
-    ...filterConditions(select([], filters)),
-    ...(shortcode ? [sql`form.shortcode = any(${shortcode})`] : []),
-  ];
+  const responses = relationOf({ survey: { accountId, name: surveyName } });
   const most = sql`${MAX_INTERVALS}::int`;
   const text = sql`
+    with ${responses.forms}
     select forms.*, intervals, case when intervals <= ${most} then lines end
     from (
       select ${SUMS}
@@ -55,16 +52,8 @@ export function digestsQuery(accountId: string, surveyName: string, filters: Fil
         from (
           select start, ${hashOf(RESPONSE_FIELDS)} as hash
           from (
-            select date_trunc('${raw(interval)}', timestamp at time zone 'UTC') as start, parent_surveyid::text as parent_surveyid,
-              parent_shortcode, form.fields as form_fields, flowid::text as flowid, userid, question_ref,
-              question_idx::text as question_idx, question_text, response, ${isoTimestamp('timestamp')} as time,
-              metadata::text as metadata, pageid, translated_response
-            from (
-              select id, shortcode, concat(${field(sql`shortcode`)}, ${field(sql`id::text`)}) as fields
-              from surveys
-              where userid = ${accountId} and survey_name = ${surveyName}
-            ) form join responses on surveyid = form.id
-            where ${and(where)}
+            select date_trunc('${raw(interval)}', timestamp at time zone 'UTC') as start, ${join(FIELD_TEXTS, ', ')}
+            from form, lateral (select * from ${responses.to(sql`form.id`, filterConditions(filters))} offset 0) response
             offset 0
           ) response
           offset 0
@@ -82,22 +71,13 @@ const field = (value: Sql) => sql`octet_length(${value}), ':', ${value}`;
 /** Likewise, with `~` for null. */
 const nullable = (value: Sql) => sql`coalesce(octet_length(${value}) || ':', '~'), ${value}`;
 
-/** Those of a response, in the order in which they are hashed. */
-const RESPONSE_FIELDS = [
-  nullable(sql`parent_surveyid`),
-  field(sql`parent_shortcode`),
-  sql`form_fields`, // shortcode and surveyid, which all responses to a form version share
-  field(sql`flowid`),
-  field(sql`userid`),
-  field(sql`question_ref`),
-  field(sql`question_idx`),
-  field(sql`question_text`),
-  field(sql`response`),
-  field(sql`time`),
-  nullable(sql`metadata`),
-  nullable(sql`pageid`),
-  nullable(sql`translated_response`),
-];
+/** The fields of a response as texts, named like its columns. */
+const FIELD_TEXTS = DIGEST_FIELDS.map(({ name, type, from }) => {
+  const text = type === 'timestamptz' ? isoTimestamp(name) : raw(`${from === 'form' ? 'form.' : ''}${name}::text`);
+  return sql`${text} as ${raw(name)}`;
+});
+/** Those, in the order in which they are hashed. */
+const RESPONSE_FIELDS = DIGEST_FIELDS.map(({ name, isNullable }) => (isNullable ? nullable : field)(raw(name)));
 
 /** SQL for the MD5 of a record, as bits: two casts of bits to numbers take less time than two of hexadecimal digits. */
 const hashOf = (fields: readonly Sql[]) => sql`('x' || md5(concat(${join(fields, ', ')})))::bit(128)`;
@@ -118,7 +98,7 @@ export async function computeDigests(
   accountId: string,
   surveyName: string,
   filters: Filters,
-  interval: Interval | undefined = 'day',
+  interval: Interval | undefined = INTERVALS[0],
   signal: AbortSignal,
 ): Promise<Digests | undefined> {
   if (surveyName.includes('\0')) return undefined; // Postgres rejects text with NUL

@@ -1,7 +1,8 @@
 import type { Selection } from '../responses/selection.ts';
 import { filterConditions } from './conditions.ts';
+import { relationOf } from './relation.ts';
 import { lacksMetadata } from './responses.ts';
-import { type Sql, and, join, sql } from './sql.ts';
+import { type Sql, join, sql } from './sql.ts';
 
 /** The parameters by which a wide file leaves out participants. */
 export interface LeftOutOptions {
@@ -9,40 +10,44 @@ export interface LeftOutOptions {
   readonly require_metadata?: readonly string[] | undefined;
 }
 
-/** The condition that a response's participant is not in the common table expression of {@link leftOutCte}. */
-export const IS_KEPT = sql`not exists (select from left_out where left_out.userid = responses.userid)`;
+/** SQL for leaving out the participants of a selection whom a wide file leaves out. */
+export interface LeftOut {
+  /** Common table expressions, on `form` (see relation.ts): `left_out`, or none if these parameters leave nobody out. */
+  readonly ctes: readonly Sql[];
+  /** The conditions that a response's participant is kept. */
+  readonly isKept: readonly Sql[];
+  /** How many participants are left out. */
+  readonly count: Sql;
+}
 
 /**
- * The common table expression `left_out`: the participants of a selection whom a wide file leaves out. It scans the whole
- * selection, first by form version, in the order of an index: to sort the responses would write their metadata to disk. Undefined if these parameters leave nobody out.
+ * Finds those participants with a scan of the whole selection, first by form version, in the order of an index: to sort the
+ * responses would write their metadata to disk.
  */
-export function leftOutCte(
-  selection: Selection,
-  { repeats, require_metadata: required = [] }: LeftOutOptions,
-): Sql | undefined {
-  const { formVersions } = selection;
+export function leftOut(selection: Selection, { repeats, require_metadata: required = [] }: LeftOutOptions): LeftOut {
   const reasons = [
     ...(repeats === 'drop' ? [sql`min(first_flow) < max(last_flow)`] : []),
     ...(required.length > 0 ? [sql`bool_or(lacks)`] : []),
   ];
-  if (reasons.length === 0) return undefined;
-  const ids = sql`${formVersions.map(({ id }) => id)}::uuid[]`;
-  const shortcodes = formVersions.map(({ shortcode }) => shortcode);
-  const where = [sql`surveyid = any(${ids})`, ...filterConditions(selection)];
+  if (reasons.length === 0) return { ctes: [], isKept: [], count: sql`0` };
   const lacks = required.length > 0 ? sql`bool_or(${lacksMetadata(required)(false)})` : sql`false`;
-  return sql`
+  const cte = sql`
     left_out as materialized (
       select distinct userid
       from (
         select userid
         from (
           select surveyid, userid, min(flowid) as first_flow, max(flowid) as last_flow, ${lacks} as lacks
-          from responses
-          where ${and(where)}
+          from ${relationOf(selection).all(filterConditions(selection))}
           group by surveyid, userid
-        ) version join unnest(${ids}, ${shortcodes}::text[]) form (id, shortcode) on form.id = surveyid
+        ) version join form on form.id = surveyid
         group by userid, form.shortcode
         having ${join(reasons, ' or ')}
       ) participant
     )`;
+  return {
+    ctes: [cte],
+    isKept: [sql`not exists (select from left_out where left_out.userid = responses.userid)`],
+    count: sql`(select count(*) from left_out)`,
+  };
 }

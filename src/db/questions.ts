@@ -1,7 +1,8 @@
 import type { Selection } from '../responses/selection.ts';
 import type { Database } from './client.ts';
 import { filterConditions } from './conditions.ts';
-import { type Query, type Sql, and, raw, sql } from './sql.ts';
+import { relationOf } from './relation.ts';
+import { type Query, raw, sql } from './sql.ts';
 
 /** A question of a form, in all its versions. */
 export interface Question {
@@ -9,13 +10,10 @@ export interface Question {
   readonly questionRef: string;
 }
 
-/** SQL for the form versions of a selection. The versions of a form share a position, that of the first to be created. */
-export const formPositions = ({ formVersions }: Selection): Sql => sql`
+/** SQL for those of `form` (see relation.ts). The versions of a form share a position, that of the first to be created. */
+export const FORM_POSITIONS = sql`
       select id, shortcode, min(position) over (partition by shortcode) as position
-      from (
-        select id, version.shortcode, row_number() over (order by created, id) as position
-        from unnest(${formVersions.map(({ id }) => id)}::uuid[], ${formVersions.map(({ shortcode }) => shortcode)}::text[]) version (id, shortcode) left join surveys using (id)
-      ) version`;
+      from (select *, row_number() over (order by created, id) as position from form) version`;
 
 /**
  * The questions that have responses in a selection. Forms are ordered by the creation of their first version, a form's
@@ -27,16 +25,15 @@ export const formPositions = ({ formVersions }: Selection): Sql => sql`
  * @param limit the number of questions to return at most
  */
 export function questionsQuery(selection: Selection, limit: number): Query {
-  const ids = selection.formVersions.map(({ id }) => id);
-  const where = [sql`surveyid = any(${ids}::uuid[])`, ...filterConditions(selection)];
+  const responses = relationOf(selection);
   const text = sql`
+    with ${responses.forms}
     select form.shortcode, question_ref
     from (
       select surveyid, question_ref, min(question_idx) as idx
-      from responses
-      where ${and(where)}
+      from ${responses.all(filterConditions(selection))}
       group by surveyid, question_ref
-    ) question join (${formPositions(selection)}
+    ) question join (${FORM_POSITIONS}
     ) form on form.id = question.surveyid
     group by form.position, form.shortcode, question_ref
     order by form.position, min(idx), question_ref collate "C"

@@ -1,3 +1,4 @@
+import { type ColumnName, columnNamed } from '../responses/columns.ts';
 import { CURSOR_COLUMNS, type Cursor, cursorOf } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
 import { IS_LETTER, LETTER, labelsOf } from './choices.ts';
@@ -8,29 +9,8 @@ import { BY_TIME, type Order, orderSql } from './order.ts';
 import type { RetryPolicy } from './retry.ts';
 import { type Query, type Sql, Value, isoTimestamp, join, raw, sql } from './sql.ts';
 
-/** The columns of a CSV export, in the order that scripts depend on. */
-export const CSV_COLUMNS = [
-  'parent_surveyid',
-  'parent_shortcode',
-  'surveyid',
-  'flowid',
-  'userid',
-  'question_ref',
-  'question_idx',
-  'question_text',
-  'response',
-  'timestamp',
-  'metadata',
-  'ad_id',
-  'pageid',
-  'translated_response',
-] as const;
-
-/** The columns of an object of `/responses`, without `shortcode` and `token`, which the Worker adds. */
-export const JSON_COLUMNS = CSV_COLUMNS.filter((name) => name !== 'ad_id');
-
 /** A column of a page: one of the table, or SQL. */
-export type Column = (typeof CSV_COLUMNS)[number] | ComputedColumn;
+export type Column = ColumnName | ComputedColumn;
 type ComputedColumn = (safe: boolean) => Sql;
 
 /** The text of a key of the metadata; null if it is not there. A participant can choose it where it comes from a URL. */
@@ -81,18 +61,6 @@ function selectColumns(columns: readonly Column[], rows: Sql, safe: boolean): Sq
 
 /** The column indexes of a {@link Cursor}'s values. */
 export const keyColumnsOf = (columns: readonly Column[]) => CURSOR_COLUMNS.map((name) => columns.indexOf(name));
-
-/**
- * The columns with text that people typed, or that came with a link to the survey. The others are ids, times, numbers and JSON, which
- * scripts need unchanged.
- */
-const TYPED_COLUMNS: ReadonlySet<Column> = new Set([
-  'question_text',
-  'response',
-  'ad_id',
-  'pageid',
-  'translated_response',
-]);
 
 export interface PageOptions {
   /** Puts an apostrophe wherever a spreadsheet could run a text as a formula. */
@@ -187,7 +155,7 @@ export async function countResponses(
 
 function columnSql(column: Column, safe: boolean): Sql {
   if (typeof column === 'function') return column(safe);
-  if (column === 'timestamp') return isoTimestamp('r.timestamp');
-  const value = column === 'ad_id' ? sql`(metadata->>'ad_id')` : raw(column);
-  return safe && TYPED_COLUMNS.has(column) ? withoutFormulas(value) : value;
+  const { type, isTyped, sql: expression = column } = columnNamed(column);
+  if (type === 'timestamptz') return isoTimestamp(`r.${column}`);
+  return safe && isTyped ? withoutFormulas(raw(expression)) : raw(expression);
 }

@@ -1,8 +1,9 @@
 import type { Selection } from '../responses/selection.ts';
 import type { Database } from './client.ts';
 import { filterConditions } from './conditions.ts';
-import { IS_KEPT, type LeftOutOptions, leftOutCte } from './left-out.ts';
-import { type Query, and, isoTimestamp, sql } from './sql.ts';
+import { type LeftOutOptions, leftOut } from './left-out.ts';
+import { relationOf } from './relation.ts';
+import { type Query, isoTimestamp, join, sql } from './sql.ts';
 
 export interface Summary {
   readonly responses: number;
@@ -30,25 +31,24 @@ export interface Summary {
  * @param timeZone a name in `pg_timezone_names`
  */
 export function summaryQuery(selection: Selection, timeZone: string, options: LeftOutOptions = {}): Query {
-  const leftOut = leftOutCte(selection, options);
+  const responses = relationOf(selection);
+  const { ctes, isKept, count } = leftOut(selection, options);
   const where = [
     sql`(select set_config('timezone', ${timeZone}, true)) is not null`,
-    sql`surveyid = any(${selection.formVersions.map(({ id }) => id)}::uuid[])`,
     ...filterConditions(selection),
-    ...(leftOut ? [IS_KEPT] : []),
+    ...isKept,
   ];
   const text = sql`
-    with ${leftOut ? sql`${leftOut}, ` : sql``}answered as materialized (
+    with ${join([responses.forms, ...ctes], ', ')}, answered as materialized (
       select timestamp::date as day, userid, count(*) as responses, min(timestamp) as first, max(timestamp) as last
-      from responses
-      where ${and(where)}
+      from ${responses.all(where)}
       group by 1, 2
     )
     select case when day < '0001-01-01' then '0000-12-31' else to_char(day, 'YYYY-MM-DD') end, responses, participants, ${isoTimestamp('first')}, ${isoTimestamp('last')}, left_out
     from (
       select null::date as day, coalesce(sum(responses), 0) as responses,
         (select count(*) from (select from answered group by userid) participant) as participants,
-        min(first) as first, max(last) as last, ${leftOut ? sql`(select count(*) from left_out)` : sql`0`} as left_out
+        min(first) as first, max(last) as last, ${count} as left_out
       from answered
       union all
       select day, sum(responses), count(*), null, null, null from answered group by day
@@ -76,7 +76,7 @@ export async function summarize(
     retry: 'scan',
     keep: true,
   });
-  const [, responses, participants, first, last, leftOut] = total as unknown as [
+  const [, responses, participants, first, last, left] = total as unknown as [
     null,
     string,
     string,
@@ -94,7 +94,7 @@ export async function summarize(
       responses: Number(ofDay),
       participants: Number(participantsOfDay),
     })),
-    left_out: Number(leftOut),
+    left_out: Number(left),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { FormVersion } from '../responses/selection.ts';
 import type { Database } from './client.ts';
 import { suppressUnhandledRejection } from '../unhandled-rejection.ts';
+import { relationOf } from './relation.ts';
 import { type Query, Value, isoTimestamp, sql } from './sql.ts';
 
 /** The columns of {@link surveysQuery}, in order. */
@@ -165,10 +166,10 @@ export async function hasResponses(
   surveyName: string,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const responses = relationOf({ survey: { accountId, name: surveyName } });
   const text = sql`
-    select s.id
-    from surveys s cross join lateral (select from responses where surveyid = s.id limit 1) r
-    where s.userid = ${accountId} and s.survey_name = ${surveyName}
+    with ${responses.forms}
+    select id from form, lateral (select from ${responses.to(sql`form.id`, [])} limit 1) response
     limit 1`;
   const rows = await db.rows({ text }, { signal });
   return rows.length > 0;

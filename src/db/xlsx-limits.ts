@@ -1,24 +1,19 @@
+import { columnNamed } from '../responses/columns.ts';
 import type { Selection } from '../responses/selection.ts';
 import type { Database } from './client.ts';
 import { filterConditions } from './conditions.ts';
-import { IS_KEPT, type LeftOutOptions, leftOutCte } from './left-out.ts';
+import { type LeftOutOptions, leftOut } from './left-out.ts';
 import { IS_LETTER, LETTER, labelsOf } from './choices.ts';
+import { relationOf } from './relation.ts';
 import { type Column, labelledAnswer, translatedAnswer } from './responses.ts';
-import { type Query, type Sql, and, join, raw, sql } from './sql.ts';
+import { type Query, type Sql, join, raw, sql } from './sql.ts';
 
-/** The columns whose text can have any length. Values of metadata keys are not checked: none is longer than `metadata`. */
-const TEXTS: ReadonlySet<Column> = new Set<Column>([
-  'parent_shortcode',
-  'userid',
-  'question_ref',
-  'question_text',
-  'response',
-  'metadata',
-  'pageid',
-  'translated_response',
-  translatedAnswer,
-  labelledAnswer,
-]);
+/** Whether the text of a column can have any length. Values of metadata keys are not checked: none is longer than `metadata`. */
+function hasAnyLength(column: Column): boolean {
+  if (typeof column === 'function') return column === translatedAnswer || column === labelledAnswer;
+  const { type, sql: expression } = columnNamed(column);
+  return expression === undefined && (type === 'text' || type === 'jsonb');
+}
 
 /**
  * Whether a response of a selection has a text of more than `most` UTF-16 code units in one of these columns. A text has at
@@ -27,23 +22,18 @@ const TEXTS: ReadonlySet<Column> = new Set<Column>([
  */
 export function longTextQuery(selection: Selection, columns: readonly Column[], most: number): Query {
   const limit = sql`${most}::int`;
-  const isLong = columns
-    .filter((column) => TEXTS.has(column))
-    .map((column) => {
-      const value = typeof column === 'string' ? raw(column) : column(false);
-      const text = sql`(${column === labelledAnswer ? longLabel(limit) : value})::text`;
-      const single = sql`length(regexp_replace(${text}, '[\U00010000-\U0010FFFF]+', '', 'g'))`;
-      return sql`
+  const isLong = columns.filter(hasAnyLength).map((column) => {
+    const value = typeof column === 'string' ? raw(column) : column(false);
+    const text = sql`(${column === labelledAnswer ? longLabel(limit) : value})::text`;
+    const single = sql`length(regexp_replace(${text}, '[\U00010000-\U0010FFFF]+', '', 'g'))`;
+    return sql`
         case when octet_length(${text}) <= ${limit} or 2 * length(${text}) <= ${limit} then false
           when length(${text}) > ${limit} then true
           else 2 * length(${text}) - ${single} > ${limit} end`;
-    });
-  const where = [
-    sql`surveyid = any(${selection.formVersions.map(({ id }) => id)}::uuid[])`,
-    ...filterConditions(selection),
-    sql`(${join(isLong, ' or ')})`,
-  ];
-  return { text: sql`select exists (select from responses where ${and(where)})` };
+  });
+  const responses = relationOf(selection);
+  const where = [...filterConditions(selection), sql`(${join(isLong, ' or ')})`];
+  return { text: sql`with ${responses.forms} select exists (select from ${responses.all(where)})` };
 }
 
 /** The label of a response if it can be long, otherwise the response: the question's text has the label, and is not longer. */
@@ -66,16 +56,15 @@ export async function hasLongText(
 
 /** Counts the records of a wide table. Scans the whole selection. */
 export function recordsQuery(selection: Selection, options: LeftOutOptions): Query {
-  const leftOut = leftOutCte(selection, options);
-  const where = [
-    sql`surveyid = any(${selection.formVersions.map(({ id }) => id)}::uuid[])`,
-    ...filterConditions(selection),
-    ...(leftOut ? [IS_KEPT] : []),
-  ];
+  const responses = relationOf(selection);
+  const { ctes, isKept } = leftOut(selection, options);
   const text = sql`
-    ${leftOut ? sql`with ${leftOut}` : sql``}
+    with ${join([responses.forms, ...ctes], ', ')}
     select count(*)
-    from (select distinct userid, parent_surveyid, parent_shortcode from responses where ${and(where)}) record`;
+    from (
+      select distinct userid, parent_surveyid, parent_shortcode
+      from ${responses.all([...filterConditions(selection), ...isKept])}
+    ) record`;
   return { text };
 }
 

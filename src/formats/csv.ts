@@ -1,6 +1,7 @@
-import { CSV_COLUMNS, metadataValue } from '../db/responses.ts';
+import { metadataValue } from '../db/responses.ts';
 import { BOM, csvHeader } from '../encode/records.ts';
 import { CSV } from '../http/attachment.ts';
+import { CSV_COLUMNS } from '../responses/columns.ts';
 import type { Cursor } from '../responses/cursor.ts';
 import type { ExportFormat } from './file-format.ts';
 import { csvPages } from './page-format.ts';

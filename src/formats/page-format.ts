@@ -1,8 +1,9 @@
-import { type Column, JSON_COLUMNS, type PageOptions, keyColumnsOf } from '../db/responses.ts';
+import { type Column, type PageOptions, keyColumnsOf } from '../db/responses.ts';
 import { csvEncoder } from '../encode/csv.ts';
-import { LookupValue, TokenValue } from '../encode/json-values.ts';
+import { LookupValue, type MemberValue, TokenValue } from '../encode/json-values.ts';
 import { type ObjectFrame, type ObjectLayout, ObjectEncoder } from '../encode/json.ts';
 import type { EncodeRows } from '../encode/rows.ts';
+import { type ColumnName, JSON_COLUMNS, JSON_MEMBERS } from '../responses/columns.ts';
 import { TOKEN_VERSION } from '../responses/cursor.ts';
 import type { FormVersion } from '../responses/selection.ts';
 
@@ -53,21 +54,9 @@ const KEY_COLUMNS = keyColumnsOf(JSON_COLUMNS);
 
 function responseMembers(formVersions: readonly FormVersion[]): ObjectLayout['members'] {
   const shortcodes = new Map(formVersions.map(({ id, shortcode }) => [id, shortcode]));
-  return [
-    ['parent_surveyid', 'string'],
-    ['parent_shortcode', 'string'],
-    ['shortcode', new LookupValue(shortcodes)], // of the next column
-    ['surveyid', 'string'],
-    ['flowid', 'string'],
-    ['userid', 'string'],
-    ['question_ref', 'string'],
-    ['question_idx', 'string'],
-    ['question_text', 'string'],
-    ['response', 'string'],
-    ['timestamp', 'string'],
-    ['metadata', 'json'],
-    ['pageid', 'string'],
-    ['translated_response', 'string'],
-    ['token', new TokenValue(TOKEN_VERSION, KEY_COLUMNS)],
-  ];
+  const made: Partial<Record<ColumnName, MemberValue>> = {
+    shortcode: new LookupValue(shortcodes), // of the next column
+    token: new TokenValue(TOKEN_VERSION, KEY_COLUMNS),
+  };
+  return JSON_MEMBERS.map(({ name, type }) => [name, made[name] ?? (type === 'jsonb' ? 'json' : 'string')]);
 }

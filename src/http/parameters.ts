@@ -1,5 +1,7 @@
+import { EXAMPLE_TOKEN } from '../responses/columns.ts';
+import { FILTERS, FILTER_NAMES, type FilterName, type Filters } from '../responses/filters.ts';
 import { decodeCursor, isStorable } from '../responses/cursor.ts';
-import { parseInstant } from '../responses/timestamp.ts';
+import { INTERVALS, parseInstant } from '../responses/timestamp.ts';
 import { badParameter, missingSurvey } from './errors.ts';
 import { type Parameter, choice, flag, parameter, repeatable } from './parse-parameter.ts';
 
@@ -16,9 +18,6 @@ export const TIME_ZONE = 'the name of a time zone such as Africa/Nairobi, in its
 const MAX_VALUES = 500;
 const MAX_KEYS = 50;
 
-export const EXAMPLE_TOKEN =
-  'WzEsIjIwMjYtMDEtMDZUMDY6MDA6MDAuMDAwWiIsIjkyNzI5MDgzMjcxNjg2NjAiLCJjb25zZW50IiwiYWY1MDIxZmUtMjI3OS00NGZlLThmOWUtMzk4MGVkZmMwZmU3Il0';
-
 const instant = (name: string, meaning: string, example: string) =>
   parameter(
     name,
@@ -30,10 +29,6 @@ const instant = (name: string, meaning: string, example: string) =>
       example,
     },
   );
-
-/** A filter by exact values. */
-const exact = (name: string, description: string, example: string) =>
-  repeatable(name, MAX_VALUES, `${description} Exact match; repeatable.`, example);
 
 /** Keys of the metadata. */
 const keys = (name: string, description: string, example: string) =>
@@ -53,14 +48,20 @@ const surveyName: Parameter<string> = {
 
 export const survey = { survey: surveyName };
 
-/** The filters: parameters of every endpoint under `/responses` except form-data. `select` applies them. */
-export const filters = {
-  since: instant('since', 'Only responses at this time or later.', '2026-03-01T09:30:00+02:00'),
-  until: instant('until', 'Only responses before this time.', '2026-04-01'),
-  question_ref: exact('question_ref', 'Only answers to this question.', 'consent'),
-  shortcode: exact('shortcode', 'Only responses to the form with this shortcode, in all its versions.', 'healthstart'),
-  userid: exact('userid', 'Only responses of this participant.', '9272908327168660'),
-};
+type FilterParameters = { readonly [Name in FilterName]: Parameter<Filters[Name]> };
+
+/** The filters: parameters of every endpoint under `/responses` except form-data. */
+export const filters = Object.fromEntries(
+  FILTER_NAMES.map((name) => {
+    const { takes, description, example } = FILTERS[name];
+    return [
+      name,
+      takes === 'time'
+        ? instant(name, description, example)
+        : repeatable(name, MAX_VALUES, `${description} Exact match; repeatable.`, example),
+    ];
+  }),
+) as FilterParameters;
 
 export const after = {
   after: parameter('after', 'the token of a response', decodeCursor, {
@@ -183,11 +184,7 @@ export const columns = {
 export const format = { format: choice('format', ['json', 'csv'], 'The format of the body.') };
 
 export const interval = {
-  interval: choice(
-    'interval',
-    ['day', 'hour', 'month'],
-    'What each digest covers: a calendar day, hour or month in UTC.',
-  ),
+  interval: choice('interval', INTERVALS, 'What each digest covers: a calendar interval in UTC.'),
 };
 
 export const timezone = {

@@ -1,4 +1,5 @@
-import { EXAMPLE_TOKEN } from '../http/parameters.ts';
+import { csvCell } from '../encode/records.ts';
+import { CSV_COLUMNS, JSON_MEMBERS, columnNamed } from '../responses/columns.ts';
 
 /** Example bodies, taken from the demo data of `npm start`. */
 
@@ -15,27 +16,16 @@ const SURVEY = {
   timeouts: null,
 };
 
-const RESPONSE = {
-  parent_surveyid: 'af5021fe-2279-44fe-8f9e-3980edfc0fe7',
-  parent_shortcode: 'healthstart',
-  shortcode: 'healthstart',
-  surveyid: 'af5021fe-2279-44fe-8f9e-3980edfc0fe7',
-  flowid: '1600000000850',
-  userid: '9272908327168660',
-  question_ref: 'consent',
-  question_idx: '0',
-  question_text: 'Do you want to take part?',
-  response: 'Ndiyo',
-  timestamp: '2026-01-06T06:00:00.000Z',
-  metadata: { cluster: 'cluster 12', language: 'sw' },
-  pageid: '104882517369924467',
-  translated_response: 'Yes',
-  token: EXAMPLE_TOKEN,
-};
+const RESPONSE = Object.fromEntries(JSON_MEMBERS.map(({ name, example }) => [name, example]));
 
-const CSV = `parent_surveyid,parent_shortcode,surveyid,flowid,userid,question_ref,question_idx,question_text,response,timestamp,metadata,ad_id,pageid,translated_response
-af5021fe-2279-44fe-8f9e-3980edfc0fe7,healthstart,af5021fe-2279-44fe-8f9e-3980edfc0fe7,1600000000850,9272908327168660,consent,0,Do you want to take part?,Ndiyo,2026-01-06T06:00:00.000Z,"{""cluster"": ""cluster 12"", ""language"": ""sw""}",,104882517369924467,Yes
-`;
+const cellOf = (value: unknown) =>
+  value === null ? '' : csvCell(typeof value === 'string' ? value : jsonbText(value as object));
+/** Members as Postgres prints jsonb. */
+const jsonbText = (value: object) =>
+  `{${Object.entries(value)
+    .map((member) => member.map((one) => JSON.stringify(one)).join(': '))
+    .join(', ')}}`;
+const CSV = `${CSV_COLUMNS.join(',')}\n${CSV_COLUMNS.map((name) => cellOf(columnNamed(name).example)).join(',')}\n`;
 
 const FORM_DATA = `surveyid,shortcode,survey_name,version,survey_created,metadata
 7fd35bd3-9e08-42a9-8352-e5065edab537,healthfood,Health & Habits 2026 – Saúde,1,2026-01-05T09:00:00.123456Z,"{""wave"": 1}"

@@ -1,9 +1,10 @@
 import type { ReferenceObject, SchemaObject } from 'openapi3-ts/oas31';
 import { CODEBOOK_COLUMNS } from '../db/codebook.ts';
-import { JSON_COLUMNS } from '../db/responses.ts';
 import type { Digests } from '../db/digests.ts';
 import type { Summary } from '../db/summary.ts';
 import { SURVEY_COLUMNS } from '../db/surveys.ts';
+import { type ColumnName, JSON_MEMBERS } from '../responses/columns.ts';
+import { INTERVALS } from '../responses/timestamp.ts';
 import { reference } from './headers.ts';
 
 /*
@@ -51,37 +52,23 @@ const surveyFields: Fields<(typeof SURVEY_COLUMNS)[number]> = {
   timeouts: { description: 'Any JSON, or null.' },
 };
 
-const responseFields: Fields<(typeof JSON_COLUMNS)[number] | 'shortcode' | 'token'> = {
-  parent_surveyid: {
-    ...UUID,
-    type: ['string', 'null'],
-    description: 'The form version that the participant started with.',
-  },
-  parent_shortcode: { type: 'string', description: 'The shortcode of the form that the participant started with.' },
-  shortcode: { type: 'string', description: 'The shortcode of the form that was answered.' },
-  surveyid: { ...UUID, description: 'The form version that was answered.' },
-  flowid: { ...INTEGER, description: 'An integer, as a string.' },
-  userid: { type: 'string', description: 'Identifies the participant.' },
-  question_ref: { type: 'string', description: 'Identifies the question.' },
-  question_idx: { ...INTEGER, description: 'Index of the question in the form: an integer, as a string.' },
-  question_text: { type: 'string', description: 'Text of the question.' },
-  response: { type: 'string', description: 'The answer.' },
-  timestamp: {
-    ...TIMESTAMP,
-    description: 'When the answer was given, in UTC. Six fraction digits if the microseconds are not zero, else three.',
-  },
-  metadata: {
-    type: ['object', 'null'],
-    description: 'Numbers keep every stored digit. A parser that reads them as doubles can lose some.',
-  },
-  pageid: { type: ['string', 'null'] },
-  translated_response: { type: ['string', 'null'] },
-  token: {
-    type: 'string',
-    pattern: '^[A-Za-z0-9_-]+$',
-    description: 'The cursor of this response, for the parameter `after`. Opaque; stays valid across deployments.',
-  },
-};
+/** The schemas of JSON members, by the types of columns. */
+const TYPES = {
+  uuid: UUID,
+  bigint: INTEGER,
+  integer: INTEGER,
+  text: { type: 'string' },
+  timestamptz: TIMESTAMP,
+  jsonb: { type: 'object' },
+} as const;
+
+const responseFields = Object.fromEntries(
+  JSON_MEMBERS.map(({ name, type, isNullable, pattern, description }) => {
+    const schema = TYPES[type];
+    const types = isNullable ? { type: [schema.type, 'null' as const] } : {};
+    return [name, { ...schema, ...types, ...(pattern && { pattern }), ...(description && { description }) }];
+  }),
+) as Fields<ColumnName>;
 
 const questionFields: Fields<(typeof CODEBOOK_COLUMNS)[number]> = {
   column: { type: 'string', description: 'Name of the question’s column in a wide file.' },
@@ -132,7 +119,7 @@ const intervalFields: Fields<keyof Digests['digests'][number]> = {
 
 const digestsFields: Fields<keyof Digests> = {
   version: { type: 'integer', const: 1, description: 'The version of the computation.' },
-  interval: { type: 'string', enum: ['day', 'hour', 'month'], description: 'What each digest covers, in UTC.' },
+  interval: { type: 'string', enum: [...INTERVALS], description: 'What each digest covers, in UTC.' },
   forms: { ...DIGEST, description: 'The digest of all records of `/responses/form-data`, whatever the filters.' },
   digests: arrayOf(object(intervalFields), 'Intervals with responses, ascending.'),
 };

@@ -52,8 +52,8 @@ export function pageReader(
   scan: Queries['scan'],
 ): PageReader {
   const { columns, encode, maxPageBytes, maxRowBytes = Infinity, order = BY_TIME } = format;
-  const { inIndex, walked } = splitFilters(selection, order);
-  const isWalk = walked !== undefined;
+  const { inIndex, unindexed } = splitFilters(selection, order);
+  const isWalk = unindexed.length > 0;
   let retry: RetryPolicy = 'request';
 
   async function readRows(range: Range, reservation: Reservation | undefined): Promise<HeldPage> {

@@ -3,7 +3,8 @@ import { findSurvey, hasResponses } from '../db/surveys.ts';
 import type { AppEnv } from '../http/context.ts';
 import { noResponses } from '../http/errors.ts';
 import type { Cursor } from '../responses/cursor.ts';
-import { type Filters, type FormVersion, type Selection, select } from '../responses/selection.ts';
+import type { Filters } from '../responses/filters.ts';
+import { type FormVersion, type Selection, select } from '../responses/selection.ts';
 
 /** The parameters that all endpoints under `/responses` share. */
 export interface ResponsesQuery extends Filters {
@@ -20,8 +21,9 @@ export async function selectResponses(c: Context<AppEnv>, query: ResponsesQuery)
 
 /** @throws ApiError `no responses` unless there are form versions */
 export function selectFrom(c: Context<AppEnv>, query: ResponsesQuery, formVersions: readonly FormVersion[]): Selection {
-  if (formVersions.length === 0) throw noResponses(query.survey, c.var.account.email);
-  return select(formVersions, query);
+  const { id: accountId, email } = c.var.account;
+  if (formVersions.length === 0) throw noResponses(query.survey, email);
+  return select({ accountId, name: query.survey }, formVersions, query);
 }
 
 /** @throws ApiError `no responses` unless the caller's survey has a response, filtered out or not */

@@ -1,5 +1,11 @@
 import type { Cursor } from './cursor.ts';
-import type { Microseconds } from './timestamp.ts';
+import { FILTER_NAMES, type Filters } from './filters.ts';
+
+/** An account's survey: its form versions with this name. */
+export interface Survey {
+  readonly accountId: string;
+  readonly name: string;
+}
 
 /** One version of one form of a survey: a row of `surveys`. */
 export interface FormVersion {
@@ -8,26 +14,10 @@ export interface FormVersion {
   readonly shortcode: string;
 }
 
-/** The filters of a request, named like its parameters. */
-export interface Filters {
-  readonly since?: Microseconds | undefined;
-  readonly until?: Microseconds | undefined;
-  readonly shortcode?: readonly string[] | undefined;
-  readonly userid?: readonly string[] | undefined;
-  readonly question_ref?: readonly string[] | undefined;
-}
-
-/** The responses to these form versions that pass every filter. */
-export interface Selection {
+/** The responses to these form versions of a survey that pass every filter. */
+export interface Selection extends Omit<Filters, 'shortcode'> {
+  readonly survey: Survey;
   readonly formVersions: readonly FormVersion[];
-  /** At this time or later. */
-  readonly since?: Microseconds | undefined;
-  /** Before this time. */
-  readonly until?: Microseconds | undefined;
-  /** By one of these participants. */
-  readonly userids?: readonly string[] | undefined;
-  /** To one of these questions. */
-  readonly questionRefs?: readonly string[] | undefined;
 }
 
 /** Part of a selection: the first `limit` responses after `after`, up to and including `upTo`. */
@@ -39,9 +29,13 @@ export interface Range {
   readonly keys?: number | undefined;
 }
 
-/** Applies a request's filters to a survey. */
-export function select(survey: readonly FormVersion[], filters: Filters): Selection {
-  const { since, until, shortcode: shortcodes, userid: userids, question_ref: questionRefs } = filters;
-  const formVersions = shortcodes ? survey.filter(({ shortcode }) => shortcodes.includes(shortcode)) : survey;
-  return { formVersions, since, until, userids, questionRefs };
+/** Applies a request's filters to a survey. @param formVersions all of the survey */
+export function select(survey: Survey, formVersions: readonly FormVersion[], filters: Filters): Selection {
+  const { shortcode: shortcodes, ...others } = only(filters, FILTER_NAMES);
+  const selected = shortcodes ? formVersions.filter(({ shortcode }) => shortcodes.includes(shortcode)) : formVersions;
+  return { survey, formVersions: selected, ...others };
 }
+
+/** Some of the filters of a request or a selection. */
+export const only = (filters: Filters, names: readonly (keyof Filters)[]): Filters =>
+  Object.fromEntries(names.map((name) => [name, filters[name]]));

@@ -1,6 +1,10 @@
 /** Microseconds since 1970-01-01T00:00:00Z. A bigint, since the years 1 to 9999 do not fit the 53 bits of a double. */
 export type Microseconds = bigint;
 
+/** The calendar intervals that digests cover: units of Postgres's `date_trunc`. The first is the default. */
+export const INTERVALS = ['day', 'hour', 'month'] as const;
+export type Interval = (typeof INTERVALS)[number];
+
 const DAY = /^(\d{4})-(\d\d)-(\d\d)/;
 const TIME = /^[Tt ]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.(\d{1,30}))?/;
 const OFFSET = /^(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;

@@ -10,14 +10,14 @@ import { requireResponses } from '../read/select-responses.ts';
 
 const tooLarge = () => tooManyRows('intervals', 'since and until, or use a longer interval');
 
-/** GET /responses/digests: a digest of the responses of each day, hour or month, which changes when they do. */
+/** GET /responses/digests: a digest of the responses of each calendar interval, which changes when they do. */
 export const digests = endpoint({
   path: '/responses/digests',
   operationId: 'listDigests',
   tags: ['Responses'],
   summary: 'Digests of the responses',
   description:
-    'Returns a digest of the responses of each day, hour or month in UTC. It changes when a response of that interval is added, edited or deleted, so a client that has a copy knows what to download again. It can be computed from a CSV file and the form data: see docs/sync.md.',
+    'Returns a digest of the responses of each calendar interval in UTC. It changes when a response of that interval is added, edited or deleted, so a client that has a copy knows what to download again. It can be computed from a CSV file and the form data: see docs/sync.md.',
   query: { ...survey, ...filters, ...interval },
   responses: {
     ...notModifiedResponse,

@@ -413,7 +413,9 @@ test('the records of a wide table are counted as it has them', async () => {
       await addAll(survey, rows);
       const records = csvRecords((await get(survey, { layout: 'wide', ...options }, '/responses/csv')).bytes);
       const formVersions = survey.forms.filter(({ shortcode }) => (options.shortcode ?? shortcode) === shortcode);
-      const counting = render(recordsQuery({ formVersions }, options).text);
+      const counting = render(
+        recordsQuery({ survey: { accountId: account.id, name: survey.name }, formVersions }, options).text,
+      );
       const found = await withClient(async (client) =>
         client.query({ text: counting.text, values: counting.params, rowMode: 'array' }),
       );

@@ -8,6 +8,7 @@ export interface Plan {
   readonly 'Relation Name'?: string;
   readonly 'Index Name'?: string;
   readonly 'Index Cond'?: string;
+  readonly 'Function Name'?: string;
   readonly Filter?: string;
   readonly 'Rows Removed by Filter'?: number;
   readonly 'Shared Hit Blocks'?: number;

@@ -26,6 +26,7 @@ interface Row {
 
 let database: RunningDatabase;
 let client: Client;
+let accountId: string;
 const forms: readonly string[] = Array.from({ length: FORMS }, () => randomUUID()).toSorted();
 let rows: Row[];
 
@@ -35,11 +36,11 @@ beforeAll(async () => {
   client = new Client({ connectionString: database.url });
   await client.connect();
   await client.query(`set timezone to 'UTC'`);
-  const { id } = await createAccount(client);
+  ({ id: accountId } = await createAccount(client));
   await client.query(
     `insert into surveys (id, userid, survey_name, shortcode, title, formid)
      select id, $2, 's', 'f', 't', 'f' from unnest($1::uuid[]) form (id)`,
-    [forms, id],
+    [forms, accountId],
   );
   await client.query(
     `insert into responses (parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx,
@@ -105,11 +106,12 @@ test('a page, page boundaries and a count are those of its range, in every order
     const order: Order = pick(random, [BY_TIME, { ...BY_TIME, direction: 'desc' }, BY_PARTICIPANT]);
     const selected = forms.slice(0, pick(random, [0, 1, 3, 50, 51, FORMS]));
     const selection: Selection = {
+      survey: { accountId, name: 's' },
       formVersions: selected.map((id) => ({ id, shortcode: 'f' })),
       since: sometimes(parseInstant(pick(random, rows).timestamp)),
       until: sometimes(parseInstant(pick(random, rows).timestamp)),
-      userids: sometimes(pick(random, [['u1', 'u4'], MANY_USERS])),
-      questionRefs: sometimes(['q2', 'q3']),
+      userid: sometimes(pick(random, [['u1', 'u4'], MANY_USERS])),
+      question_ref: sometimes(['q2', 'q3']),
     };
     const limit = 1 + Math.floor(random() * pick(random, [3, 150, 2000]));
     const isOlder = random() < 0.3;
@@ -118,14 +120,14 @@ test('a page, page boundaries and a count are those of its range, in every order
     const isInTime = ({ timestamp }: Row) =>
       (selection.since === undefined || (parseInstant(timestamp) ?? 0n) >= selection.since) &&
       (selection.until === undefined || (parseInstant(timestamp) ?? 0n) < selection.until);
-    const isByUser = ({ userid }: Row) => selection.userids?.includes(userid) ?? true;
+    const isByUser = ({ userid }: Row) => selection.userid?.includes(userid) ?? true;
     // The filters that an index holds.
-    const hasUsers = selected.length === 0 || (selected.length <= 50 && selection.userids !== MANY_USERS);
-    const hasTimes = order.columns[0] === 'timestamp' || (hasUsers && selection.userids !== undefined);
+    const hasUsers = selected.length === 0 || (selected.length <= 50 && selection.userid !== MANY_USERS);
+    const hasTimes = order.columns[0] === 'timestamp' || (hasUsers && selection.userid !== undefined);
     const isInIndex = (row: Row) =>
       selected.includes(row.surveyid) && (!hasUsers || isByUser(row)) && (!hasTimes || isInTime(row));
     const isIn = (row: Row) =>
-      isInIndex(row) && isByUser(row) && isInTime(row) && (selection.questionRefs?.includes(row.question_ref) ?? true);
+      isInIndex(row) && isByUser(row) && isInTime(row) && (selection.question_ref?.includes(row.question_ref) ?? true);
     const isBackwards = order.direction === 'desc';
     const follows = (row: Row, other: Row) =>
       isBackwards ? keyOf(row, order) < keyOf(other, order) : keyOf(row, order) > keyOf(other, order);
@@ -153,8 +155,8 @@ test('a page, page boundaries and a count are those of its range, in every order
     const bounded = boundedPageQuery(selection, range, COLUMNS, { order }, walkLimit);
     const isFull = walk.slice(0, walkLimit).filter(isIn).length >= limit;
     const isCut = !isFull && walk.length >= walkLimit;
-    const { since, until, userids, questionRefs } = selection;
-    const walked = [questionRefs, ...(hasUsers ? [] : [userids]), ...(hasTimes ? [] : [since, until])];
+    const { since, until, userid, question_ref: questionRefs } = selection;
+    const walked = [questionRefs, ...(hasUsers ? [] : [userid]), ...(hasTimes ? [] : [since, until])];
     const isWalk = walked.some((filter) => filter !== undefined);
     if (bounded) outcomes.add(isCut ? 'cut' : isFull ? 'full' : 'short');
     expect({

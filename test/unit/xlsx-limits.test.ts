@@ -17,7 +17,12 @@ async function errorFor(responses: number, records?: number): Promise<string | u
     scan: (query) => query(),
   };
   try {
-    await checkSheetLimits({ formVersions: [] }, longTable(), records === undefined ? undefined : {}, queries);
+    await checkSheetLimits(
+      { survey: { accountId: '', name: '' }, formVersions: [] },
+      longTable(),
+      records === undefined ? undefined : {},
+      queries,
+    );
     return undefined;
   } catch (error) {
     return (error as { code: string }).code;

@@ -1,6 +1,7 @@
 import type { Client } from 'pg';
 import { connect } from '../../src/db/client.ts';
-import { CSV_COLUMNS, boundedPageQuery, countResponses, findBoundaries, pageQuery } from '../../src/db/responses.ts';
+import { boundedPageQuery, countResponses, findBoundaries, pageQuery } from '../../src/db/responses.ts';
+import { CSV_COLUMNS } from '../../src/responses/columns.ts';
 import { DatabaseError } from '../../src/db/errors.ts';
 import { sql } from '../../src/db/sql.ts';
 import { findSurvey, formDataQuery, hasResponses, surveysQuery } from '../../src/db/surveys.ts';
@@ -81,7 +82,8 @@ export const WORKER_CHECKS: readonly Check<WorkerTarget>[] = [
       expectEqual('/surveys', (await db.rows(surveysQuery(account, 10), { signal })).length, 2);
       expectEqual('form-data', (await db.rows(formDataQuery(account, 'survey', 10), { signal })).length, 2);
       expectEqual('whether there are responses', await hasResponses(db, account, 'survey', signal), true);
-      const selection = select(forms, {});
+      const survey = { accountId: account, name: 'survey' };
+      const selection = select(survey, forms, {});
       expectEqual('count', await countResponses(db, selection, undefined, signal), RESPONSES);
       const range = { after: undefined, limit: RESPONSES };
       const boundaries = await findBoundaries(db, selection, range, PAGE, undefined, signal);
@@ -96,7 +98,7 @@ export const WORKER_CHECKS: readonly Check<WorkerTarget>[] = [
       );
       const encode = csvEncoder({ columns: CSV_COLUMNS.length, keyColumns: [] });
       for (const [filters, rowCount] of [[{}, RESPONSES] as const, [{ question_ref: ['none'] }, 0] as const]) {
-        const filtered = select(forms, filters);
+        const filtered = select(survey, forms, filters);
         const query = boundedPageQuery(filtered, range, CSV_COLUMNS) ?? pageQuery(filtered, range, CSV_COLUMNS);
         expectEqual('an encoded page', (await db.page(query, { signal }, encode)).rowCount, rowCount);
       }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { JSON_COLUMNS } from '../../src/db/responses.ts';
+import { DIGEST_FIELDS } from '../../src/responses/columns.ts';
 
-/** The fields of a response, in the order of JSON. */
-export const FIELDS = (JSON_COLUMNS as readonly string[]).toSpliced(2, 0, 'shortcode');
+/** The names of a response's fields. */
+export const FIELDS: readonly string[] = DIGEST_FIELDS.map(({ name }) => name);
 
 /** The digest of records, from the fields of each: docs/sync.md. */
 export class Digest {

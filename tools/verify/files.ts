@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import readExcelFile from 'read-excel-file/node';
 import { cellsOf, recordsOf } from '../../site/shared/csv.ts';
-import { CSV_COLUMNS } from '../../src/db/responses.ts';
+import { CSV_COLUMNS } from '../../src/responses/columns.ts';
 import { CURSOR_COLUMNS, cursorOf, encodeCursor } from '../../src/responses/cursor.ts';
 import { reasonOf } from '../command.ts';
 import { Digest, FIELDS } from './digest.ts';

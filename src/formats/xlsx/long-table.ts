@@ -1,5 +1,6 @@
-import { CSV_COLUMNS, metadataValue } from '../../db/responses.ts';
+import { metadataValue } from '../../db/responses.ts';
 import { writeHeader } from '../../encode/records.ts';
+import { CSV_COLUMNS } from '../../responses/columns.ts';
 import type { Table, WriteRecords } from '../file-format.ts';
 import { csvPages } from '../page-format.ts';
 

@@ -1,0 +1,47 @@
+import type { FormVersion, Survey } from '../responses/selection.ts';
+import { type Sql, and, sql } from './sql.ts';
+
+/** The responses that a statement can read. */
+export interface Relation {
+  /**
+   * The common table expression `form`: `id`, `shortcode` and `created` of the form versions.
+   */
+  readonly forms: Sql;
+  /**
+   * What follows FROM to read the responses to a form version that meet some conditions.
+   *
+   * @param form SQL for its id, from `form`
+   */
+  readonly to: (form: Sql, conditions: readonly Sql[]) => Sql;
+  /** Likewise, for all form versions in one scan. */
+  readonly all: (conditions: readonly Sql[]) => Sql;
+}
+
+/**
+ * Makes SQL for the responses of a survey. Nothing else names their table.
+ *
+ * @param formVersions those to read, with the shortcodes that they had when they were found; all unless given
+ */
+export function relationOf({
+  survey: { accountId, name },
+  formVersions,
+}: {
+  readonly survey: Survey;
+  readonly formVersions?: readonly FormVersion[];
+}): Relation {
+  const isOwn = sql`userid = ${accountId} and survey_name = ${name}`;
+  const ids = formVersions?.map(({ id }) => id) ?? [];
+  const shortcodes = formVersions?.map(({ shortcode }) => shortcode) ?? [];
+  const forms = formVersions
+    ? sql`
+      select id, shortcode, created
+      from unnest(${ids}::uuid[], ${shortcodes}::text[]) version (id, shortcode), lateral (
+        select created from surveys where surveys.id = version.id offset 0
+      ) survey`
+    : sql`select id, shortcode, created from surveys where ${isOwn}`;
+  return {
+    forms: sql`form as materialized (${forms})`,
+    to: (form, conditions) => sql`responses where ${and([sql`surveyid = ${form}`, ...conditions])}`,
+    all: (conditions) => sql`responses where ${and([sql`surveyid = any(${ids}::uuid[])`, ...conditions])}`,
+  };
+}
