@@ -4,7 +4,8 @@ import { type Sql, and, sql } from './sql.ts';
 /** The responses that a statement can read. */
 export interface Relation {
   /**
-   * The common table expression `form`: `id`, `shortcode` and `created` of the form versions.
+   * The common table expression `form`: `id`, `shortcode` and `created` of the form versions. A form version that left the
+   * account or the survey after it was found is not among them: a statement reads it as if it had been deleted.
    */
   readonly forms: Sql;
   /**
@@ -18,7 +19,7 @@ export interface Relation {
 }
 
 /**
- * Makes SQL for the responses of a survey. Nothing else names their table.
+ * Makes SQL for the responses of a survey, whose account is checked in every statement. Nothing else names their table.
  *
  * @param formVersions those to read, with the shortcodes that they had when they were found; all unless given
  */
@@ -36,12 +37,14 @@ export function relationOf({
     ? sql`
       select id, shortcode, created
       from unnest(${ids}::uuid[], ${shortcodes}::text[]) version (id, shortcode), lateral (
-        select created from surveys where surveys.id = version.id offset 0
+        select created from surveys where surveys.id = version.id and (${isOwn}) is true offset 0
       ) survey`
     : sql`select id, shortcode, created from surveys where ${isOwn}`;
+  // As a filter (`is true`), since Postgres can estimate the number of rows from the ids, but not from the result of a query.
+  const isInForm = sql`(surveyid in (select id from form)) is true`;
   return {
     forms: sql`form as materialized (${forms})`,
     to: (form, conditions) => sql`responses where ${and([sql`surveyid = ${form}`, ...conditions])}`,
-    all: (conditions) => sql`responses where ${and([sql`surveyid = any(${ids}::uuid[])`, ...conditions])}`,
+    all: (conditions) => sql`responses where ${and([sql`surveyid = any(${ids}::uuid[])`, isInForm, ...conditions])}`,
   };
 }
