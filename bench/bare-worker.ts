@@ -19,7 +19,8 @@ export default {
     const { pathname, searchParams } = new URL(request.url);
     const requestAbort = new AbortController();
     const signal = AbortSignal.any([request.signal, requestAbort.signal]);
-    const lease = await RequestLease.begin('bench', signal);
+    const lease = new RequestLease('bench');
+    await lease.begin(signal);
     const db = connect(env, new QueryStats(), () => lease);
     const survey = { accountId: pathname.slice(BASE_PATH.length + 1), name: searchParams.get('survey') ?? '' };
     const formVersions = await findSurvey(db, survey.accountId, survey.name, request.signal);

@@ -88,12 +88,16 @@ export function createApp(): Hono<AppEnv> {
   app.use(`${BASE_PATH}/*`, authenticate());
   app.use(`${BASE_PATH}/*`, async function leaseMemory(c, next) {
     const { account, signal, stats } = c.var;
-    const lease = await RequestLease.begin(account.id, signal);
+    const lease = new RequestLease(account.id);
     c.set('lease', lease);
-    await next();
-    // After an aborted transfer, a write may still read from its memory.
-    if (stats.transfer) void stats.transfer.then(({ end }) => lease.end(end === 'complete'));
-    else lease.end();
+    try {
+      await lease.begin(signal);
+      await next();
+    } finally {
+      // After an aborted transfer, a write may still read from its memory.
+      if (stats.transfer) void stats.transfer.then(({ end }) => lease.end(end === 'complete'));
+      else lease.end();
+    }
   });
   app.use(
     methodNotAllowed({

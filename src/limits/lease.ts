@@ -7,11 +7,15 @@ const RENEWS_MS = 5_000;
 /** The leases of all requests. */
 const leases = new Set<Lease>();
 
+const NOTHING = { amount: 0, kept: 0 };
+
 /** What a request of an account holds of an isolate's resources. */
 export class Lease {
   readonly account: string;
   /** Whether the response has begun. */
   hasBegun = false;
+  /** Whether the request has ended, and can neither hold nor wait for anything. */
+  hasEnded = false;
   /** What its reservations hold of each quota together, and what is counted at least. */
   readonly #held = new Map<Quota, { readonly amount: number; readonly kept: number }>();
   readonly #reservations = new Set<Reservation>();
@@ -39,8 +43,8 @@ export class Lease {
 
   /** Takes part of a quota likewise, for all its reservations together, and keeps it until the request ends. */
   async keep(quota: Quota, amount: number, signal: AbortSignal): Promise<void> {
-    const missing = await this.acquire(quota, Math.max(0, amount - this.#heldOf(quota).amount), signal);
-    this.#held.set(quota, { ...this.#heldOf(quota), kept: amount });
+    const missing = await this.acquire(quota, Math.max(0, amount - (this.#held.get(quota) ?? NOTHING).amount), signal);
+    this.#held.set(quota, { ...(this.#held.get(quota) ?? NOTHING), kept: amount });
     missing.release();
   }
 
@@ -48,7 +52,7 @@ export class Lease {
   count(reservation: Reservation, change: number): boolean {
     if (this.hasEnded) return true;
     const { quota } = reservation;
-    const { amount, kept } = this.#heldOf(quota);
+    const { amount, kept } = this.#held.get(quota) ?? NOTHING;
     if (!quota.take(this.account, Math.max(amount + change, kept) - Math.max(amount, kept))) return false;
     this.#held.set(quota, { amount: amount + change, kept });
     if (reservation.amount + change > 0) this.#reservations.add(reservation);
@@ -58,22 +62,15 @@ export class Lease {
 
   /** Releases everything. @param canFree whether to free its memory too, which nothing must read from any more */
   end(canFree = true): void {
-    if (!leases.delete(this)) return;
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    leases.delete(this);
     clearInterval(this.#timer);
     if (canFree) for (const { free } of this.#reservations) free?.();
     for (const [quota, { amount, kept }] of this.#held) {
       quota.take(this.account, -Math.max(amount, kept));
-      quota.serve();
+      quota.serve(this);
     }
-  }
-
-  /** Whether the request has ended, and can neither hold nor wait for anything. */
-  get hasEnded(): boolean {
-    return !leases.has(this);
-  }
-
-  #heldOf(quota: Quota) {
-    return this.#held.get(quota) ?? { amount: 0, kept: 0 };
   }
 
   /** Also ends the leases that have expired, so that no other request waits for what they hold. */
@@ -119,7 +116,7 @@ export class Reservation {
     const change = amount - this.#amount;
     if (!this.#lease.count(this, change)) return false;
     this.#amount = amount;
-    if (change < 0) this.quota.serve();
+    if (change < 0) this.quota.serve(this.#lease);
     return true;
   }
 

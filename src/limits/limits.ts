@@ -45,15 +45,8 @@ export class RequestLease extends Lease {
   /** What its body takes while it is streamed, besides its bytes: {@link STREAM_BYTES}. */
   readonly stream = this.reserve(memory);
 
-  /** Begins a request. @throws LimitError if there is no memory for it within 5 s */
-  static async begin(account: string, signal: AbortSignal): Promise<RequestLease> {
-    const lease = new RequestLease(account);
-    try {
-      await lease.acquire(memory, REQUEST_BYTES, signal);
-    } catch (error) {
-      lease.end();
-      throw error;
-    }
-    return lease;
+  /** @throws LimitError if there is no memory for another request within 5 s */
+  async begin(signal: AbortSignal): Promise<void> {
+    await this.acquire(memory, REQUEST_BYTES, signal);
   }
 }

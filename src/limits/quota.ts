@@ -8,30 +8,30 @@ export interface Division {
   readonly most?: number;
   /** Whether what is reserved for accounts that hold nothing is shared until those accounts come. */
   readonly lends?: boolean;
-  /** How many requests of an account can wait, and how long, in milliseconds, if their response has not begun. */
+  /** How many requests of an account can wait whose response has not begun. */
   readonly waiting?: number;
+  /** How long they wait, in milliseconds. */
   readonly waitMs: number;
   /** How long those wait whose response has begun, which a refusal would abort: without a limit unless given. */
   readonly begunWaitMs?: number;
 }
 
+/** The longest time that a timer takes, in milliseconds. */
+const LONGEST_MS = 2 ** 31 - 1;
 /** How many accounts have a reserved part. What further accounts hold comes from the shared part. */
 export const ACCOUNTS = 10;
-
-/** What requests hold. */
-type Resource = 'memory' | 'exports' | 'scans' | 'queries';
 
 /** A request cannot have what it needs. */
 export class LimitError extends Error {
   override name = 'LimitError';
-  readonly resource: Resource;
+  readonly resource: 'memory' | 'exports' | 'scans' | 'queries';
   /** What the request's account holds already. */
   readonly held: number;
   /** Whether the account holds what is reserved for it, so that its own requests hold what is missing. */
   readonly isByAccount: boolean;
 
-  constructor(resource: Resource, held: number, isByAccount: boolean) {
-    super(`no room for more ${resource}`);
+  constructor(resource: LimitError['resource'], held: number, isByAccount: boolean) {
+    super(`no room for ${resource}`);
     this.resource = resource;
     this.held = held;
     this.isByAccount = isByAccount;
@@ -45,7 +45,6 @@ interface Holder {
   readonly hasEnded: boolean;
 }
 
-/** A request that waits. */
 interface Waiting {
   readonly holder: Holder;
   readonly take: () => boolean;
@@ -57,13 +56,13 @@ interface Waiting {
  * there is room for get what they wait for, the longest wait first.
  */
 export class Quota {
-  readonly #resource: Resource;
+  readonly #resource: LimitError['resource'];
   readonly #division: Division;
   /** What each account holds, in the order in which they came. */
   readonly #held = new Map<string, number>();
   readonly #waiting = new Set<Waiting>();
 
-  constructor(resource: Resource, division: Division) {
+  constructor(resource: LimitError['resource'], division: Division) {
     this.#resource = resource;
     this.#division = division;
   }
@@ -112,13 +111,18 @@ export class Quota {
     return true;
   }
 
-  /** Gives those that wait what there is room for. To be called after every release. */
-  serve(): void {
+  /** Gives those that wait what there is room for. To be called after every release. @param by the request that released something */
+  serve(by: Holder): void {
+    const full = new Set<string>();
     for (const waiting of this.#waiting) {
       const { holder, take, resolve } = waiting;
-      if (!holder.hasEnded && !take()) continue; // a part of a request can wait when another part has failed
+      if (full.has(holder.account) && holder !== by) continue; // thousands can wait
+      if (!holder.hasEnded && !take()) {
+        if (this.roomFor(holder.account) <= 0) full.add(holder.account);
+        continue;
+      }
       this.#waiting.delete(waiting);
-      if (!holder.hasEnded) resolve();
+      if (!holder.hasEnded) resolve(); // a part of a request can wait when another part has failed
     }
   }
 
@@ -131,21 +135,21 @@ export class Quota {
    */
   async wait(holder: Holder, take: () => boolean, signal: AbortSignal): Promise<void> {
     const { account, hasBegun } = holder;
-    const { waiting: most = Infinity, waitMs, begunWaitMs } = this.#division;
+    const { waiting: most = Infinity, waitMs, begunWaitMs = LONGEST_MS } = this.#division;
     const isCounted = ({ holder: one }: Waiting) => one.account === account && !one.hasBegun && !one.hasEnded;
-    if (!hasBegun && [...this.#waiting].filter(isCounted).length >= most) throw this.#refusal(account);
+    if (!hasBegun && this.#waiting.size >= most && [...this.#waiting].filter(isCounted).length >= most)
+      throw this.#refusal(account);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiting: Waiting = { holder, take, resolve };
     const stop = (reason: () => unknown) => this.#waiting.delete(waiting) && reject(reason());
     const leave = () => stop(() => signal.reason);
-    const ms = hasBegun ? begunWaitMs : waitMs;
-    const timer = ms === undefined ? undefined : setTimeout(stop, ms, () => this.#refusal(account));
+    const timer = setTimeout(stop, hasBegun ? begunWaitMs : waitMs, () => this.#refusal(account));
     signal.addEventListener('abort', leave);
     this.#waiting.add(waiting);
     try {
       await promise;
     } finally {
-      if (timer !== undefined) clearTimeout(timer);
+      clearTimeout(timer);
       signal.removeEventListener('abort', leave);
     }
   }
