@@ -20,7 +20,6 @@ export default {
     const requestAbort = new AbortController();
     const signal = AbortSignal.any([request.signal, requestAbort.signal]);
     const lease = new RequestLease('bench');
-    await lease.begin(signal);
     const db = connect(env, new QueryStats(), () => lease);
     const survey = { accountId: pathname.slice(BASE_PATH.length + 1), name: searchParams.get('survey') ?? '' };
     const formVersions = await findSurvey(db, survey.accountId, survey.name, request.signal);

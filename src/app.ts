@@ -5,7 +5,7 @@ import { getPathNoStrict } from 'hono/utils/url';
 import { authenticate } from './auth/middleware.ts';
 import { connect } from './db/client.ts';
 import type { Lease } from './limits/lease.ts';
-import { RequestLease } from './limits/limits.ts';
+import { REQUEST_BYTES, RequestLease, memory } from './limits/limits.ts';
 import { compress } from './http/compression.ts';
 import type { AppEnv } from './http/context.ts';
 import type { Endpoint } from './http/endpoint.ts';
@@ -91,7 +91,7 @@ export function createApp(): Hono<AppEnv> {
     const lease = new RequestLease(account.id);
     c.set('lease', lease);
     try {
-      await lease.begin(signal);
+      await lease.acquire(memory, REQUEST_BYTES, signal);
       await next();
     } finally {
       // After an aborted transfer, a write may still read from its memory.

@@ -3,22 +3,19 @@ import { ACCOUNTS, Quota } from './quota.ts';
 
 /*
  * What the requests of one isolate may hold at a time, shared by account: docs/export.md, "What runs at a time". An isolate has 128 MB
- * for all of them (https://developers.cloudflare.com/workers/platform/limits/#memory). As measured,
- * the process takes up to five times what is counted here: the runtime's own copies, garbage, and the encoding of one page.
+ * for all of them (https://developers.cloudflare.com/workers/platform/limits/#memory), up to five times what is counted here, as measured.
  */
 
-const KIB = 1024;
-const MIB = 1024 * KIB;
+const MIB = 1024 * 1024;
 
 /** What an account can always have, in bytes. */
 export const ACCOUNT_BYTES = 2.125 * MIB;
-const SHARED_BYTES = 6 * MIB;
-/** The most memory that a request can ever have, in bytes. */
-export const MAX_BYTES = ACCOUNTS * ACCOUNT_BYTES + SHARED_BYTES;
+/** What a request can ever have, in bytes. */
+export const MAX_BYTES = ACCOUNTS * ACCOUNT_BYTES + 6 * MIB;
 
 export const memory = new Quota('memory', {
   reserved: ACCOUNT_BYTES,
-  shared: SHARED_BYTES,
+  shared: MAX_BYTES - ACCOUNTS * ACCOUNT_BYTES,
   lends: true,
   waiting: 4,
   waitMs: 5_000,
@@ -33,20 +30,15 @@ export const quickQueries = new Quota('queries', { reserved: 1, shared: 4, waitM
 export const bulkQueries = new Quota('queries', { reserved: 1, shared: 1, waitMs: 20_000 });
 
 /** What a request takes besides its results and its body, in bytes. Measured with 3,000 that wait. */
-const REQUEST_BYTES = 96 * KIB;
+export const REQUEST_BYTES = 96 * 1024;
 /**
  * Counted for a body that is being streamed, besides its bytes. The runtime takes more, 0.8 to 1.4 MiB, as measured with 100 clients
  * that stop reading; so the process takes several times what is counted.
  */
-export const STREAM_BYTES = 640 * KIB;
+export const STREAM_BYTES = 640 * 1024;
 
 /** What a request of an account holds. */
 export class RequestLease extends Lease {
   /** What its body takes while it is streamed, besides its bytes: {@link STREAM_BYTES}. */
   readonly stream = this.reserve(memory);
-
-  /** @throws LimitError if there is no memory for another request within 5 s */
-  async begin(signal: AbortSignal): Promise<void> {
-    await this.acquire(memory, REQUEST_BYTES, signal);
-  }
 }

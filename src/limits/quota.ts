@@ -12,12 +12,10 @@ export interface Division {
   readonly waiting?: number;
   /** How long they wait, in milliseconds. */
   readonly waitMs: number;
-  /** How long those wait whose response has begun, which a refusal would abort: without a limit unless given. */
+  /** How long those wait whose response has begun, which a refusal would abort: as long as a timer can run unless given. */
   readonly begunWaitMs?: number;
 }
 
-/** The longest time that a timer takes, in milliseconds. */
-const LONGEST_MS = 2 ** 31 - 1;
 /** How many accounts have a reserved part. What further accounts hold comes from the shared part. */
 export const ACCOUNTS = 10;
 
@@ -58,8 +56,8 @@ interface Waiting {
 export class Quota {
   readonly #resource: LimitError['resource'];
   readonly #division: Division;
-  /** What each account holds, in the order in which they came. */
-  readonly #held = new Map<string, number>();
+  /** What each account holds, in the order in which they came. Only `take` changes it. */
+  readonly held = new Map<string, number>();
   readonly #waiting = new Set<Waiting>();
 
   constructor(resource: LimitError['resource'], division: Division) {
@@ -67,18 +65,8 @@ export class Quota {
     this.#division = division;
   }
 
-  /** The number of accounts that hold something. */
-  get accounts(): number {
-    return this.#held.size;
-  }
-
-  /** What all accounts hold. */
-  get total(): number {
-    return [...this.#held.values()].reduce((sum, held) => sum + held, 0);
-  }
-
   heldBy(account: string): number {
-    return this.#held.get(account) ?? 0;
+    return this.held.get(account) ?? 0;
   }
 
   /** Whether a request waits. */
@@ -89,12 +77,12 @@ export class Quota {
   /** What an account can take; negative if it holds more than it can have. */
   roomFor(account: string): number {
     const { reserved, shared, most = Infinity, lends = false } = this.#division;
-    const isNew = !this.#held.has(account);
-    const accounts = this.#held.size + Number(isNew);
+    const isNew = !this.held.has(account);
+    const accounts = this.held.size + Number(isNew);
     let free = shared + (lends ? reserved * Math.max(0, ACCOUNTS - accounts) : 0);
     let own = isNew && accounts <= ACCOUNTS ? reserved : 0;
     let position = 0;
-    for (const [other, held] of this.#held) {
+    for (const [other, held] of this.held) {
       const part = position++ < ACCOUNTS ? reserved : 0;
       if (other === account) own = part;
       else free -= Math.max(0, held - part);
@@ -106,8 +94,8 @@ export class Quota {
   take(account: string, amount: number): boolean {
     if (amount > 0 && this.roomFor(account) < amount) return false;
     const held = this.heldBy(account) + amount;
-    if (held > 0) this.#held.set(account, held);
-    else this.#held.delete(account);
+    if (held > 0) this.held.set(account, held);
+    else this.held.delete(account);
     return true;
   }
 
@@ -135,7 +123,7 @@ export class Quota {
    */
   async wait(holder: Holder, take: () => boolean, signal: AbortSignal): Promise<void> {
     const { account, hasBegun } = holder;
-    const { waiting: most = Infinity, waitMs, begunWaitMs = LONGEST_MS } = this.#division;
+    const { waiting: most = Infinity, waitMs, begunWaitMs = 2 ** 31 - 1 } = this.#division;
     const isCounted = ({ holder: one }: Waiting) => one.account === account && !one.hasBegun && !one.hasEnded;
     if (!hasBegun && this.#waiting.size >= most && [...this.#waiting].filter(isCounted).length >= most)
       throw this.#refusal(account);
