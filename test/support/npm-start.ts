@@ -11,7 +11,8 @@ export async function startService(
   args: readonly string[] = [],
 ) {
   // If it is killed, it leaves its temporary files.
-  const { child, outcome } = startTool('start.ts', args, { TMPDIR: await runFolder(), ...env });
+  const variables = { TMPDIR: await runFolder(), ...env };
+  const { child, outcome } = startTool('start.ts', args, variables, undefined, undefined, 0); // as long as the tests that use it
   let printed = '';
   await new Promise<void>((ready, reject) => {
     child.stdout?.on('data', (chunk: Buffer) => {
