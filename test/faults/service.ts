@@ -61,11 +61,14 @@ export async function withoutRetries<T>(responses: Promise<T>): Promise<T> {
   return responses;
 }
 
-/** Recognises the first attempt at each query. A retry has the same parameters, and SQL with another name for its result. */
+/** The SQL of a request, without the name of its result, which each attempt has of its own. */
+export const statementOf = ({ query }: Exchange): string => query.replaceAll(/\br[\da-f]{32}\b/g, '');
+
+/** Recognises the first attempt at each query. */
 export function firstAttempts(): (exchange: Exchange) => boolean {
   const seen = new Set<string>();
-  return ({ query, params }) => {
-    const attempt = JSON.stringify([query.replaceAll(/\br[\da-f]{32}\b/g, ''), params]);
+  return (exchange) => {
+    const attempt = JSON.stringify([statementOf(exchange), exchange.params]);
     return seen.size < seen.add(attempt).size;
   };
 }
