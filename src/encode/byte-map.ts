@@ -1,29 +1,24 @@
 interface Entry<V> {
   readonly key: Uint8Array;
   readonly value: V;
-  /** Another entry with the same hash. */
-  readonly next: Entry<V> | undefined;
 }
 
 /** A map from texts to values, looked up by a text's UTF-8 in place, without creating a string. */
 export class ByteMap<V> {
-  readonly #byHash = new Map<number, Entry<V>>();
+  readonly #byHash: ReadonlyMap<number, readonly Entry<V>[]>;
 
   constructor(entries: Iterable<readonly [string, V]>) {
     const utf8 = new TextEncoder();
-    for (const [text, value] of entries) {
-      const key = utf8.encode(text);
-      const hash = hashOf(key, 0, key.length);
-      this.#byHash.set(hash, { key, value, next: this.#byHash.get(hash) });
-    }
+    const encoded = Array.from(entries, ([text, value]) => ({ key: utf8.encode(text), value }));
+    this.#byHash = Map.groupBy(encoded, ({ key }) => hashOf(key, 0, key.length));
   }
 
   /** @returns the value for the text between two positions */
   get(bytes: Uint8Array, start: number, end: number): V | undefined {
-    let entry = this.#byHash.get(hashOf(bytes, start, end));
-    while (entry && !isAt(entry.key, bytes, start, end)) entry = entry.next;
-
-    return entry?.value;
+    for (const { key, value } of this.#byHash.get(hashOf(bytes, start, end)) ?? []) {
+      if (isAt(key, bytes, start, end)) return value;
+    }
+    return undefined;
   }
 }
 
@@ -44,8 +39,7 @@ export function hashOf(bytes: Uint8Array, start: number, end: number): number {
   return hash;
 }
 
-/** Whether these bytes are a key. */
-export function isAt(key: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
+function isAt(key: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
   if (key.length !== end - start) return false;
   for (let i = 0; i < key.length; i++) if (key[i] !== bytes[start + i]) return false;
   return true;

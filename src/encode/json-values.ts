@@ -1,6 +1,5 @@
 import { base64UrlLength, writeBase64Url } from './base64url.ts';
-import { isAt } from './byte-map.ts';
-import { Constant, Output, PADDING_BYTES } from './bytes.ts';
+import { Constant, Output, PADDING_BYTES, viewOf } from './bytes.ts';
 import { withoutLineSeparators } from './json-escapes.ts';
 import { malformed } from './rows.ts';
 import type { RowCells } from './row-cells.ts';
@@ -23,7 +22,7 @@ interface MadeValue {
 
 interface Entry {
   /** The text that is replaced, as JSON. */
-  readonly cell: Uint8Array;
+  readonly cell: DataView;
   readonly text: Constant;
 }
 
@@ -50,18 +49,30 @@ export class LookupValue implements MadeValue {
     if (this.#cellLength > remainingBytes) throw malformed(read);
     const hash = view.getInt32(end - '1234"'.length);
     let entry = this.#entries.get(hash);
-    if (!entry || !isAt(entry.cell, bytes, read, end)) {
-      const cell = bytes.slice(read, end);
-      const quoted = new TextDecoder().decode(cell);
-      const key = quoted.slice(1, -1);
-      const text = this.#table.get(key);
-      if (text === undefined || quoted !== `"${key}"`) throw malformed(read);
-      entry = { cell, text: new Constant(withoutLineSeparators(JSON.stringify(text))) };
+    if (!entry || bytes[end - 1] !== QUOTE || !startsAlike(entry.cell, view, read)) {
+      entry = this.#entryOf(bytes.slice(read, end));
+      if (!entry) throw malformed(read);
       this.#entries.set(hash, entry);
     }
     output.reserve(entry.text.length + room + remainingBytes);
     entry.text.write(output);
   }
+
+  /** @returns undefined if the table does not have the cell's text */
+  #entryOf(cell: Uint8Array): Entry | undefined {
+    const quoted = new TextDecoder().decode(cell);
+    const key = quoted.slice(1, -1);
+    const text = this.#table.get(key);
+    if (text === undefined || quoted !== `"${key}"`) return undefined;
+    return { cell: viewOf(cell), text: new Constant(withoutLineSeparators(JSON.stringify(text))) };
+  }
+}
+
+/** Whether the bytes at a position are those of a cell, except for its last three, which the hash and the quote determine. */
+function startsAlike(cell: DataView, view: DataView, at: number): boolean {
+  const length = cell.byteLength;
+  for (let i = 0; i + 4 <= length; i += 4) if (cell.getInt32(i) !== view.getInt32(at + i)) return false;
+  return true;
 }
 
 /**

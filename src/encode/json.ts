@@ -15,7 +15,7 @@ export interface ObjectFrame {
 }
 
 /** How rows become objects. */
-export interface ObjectLayout extends RowShape, ObjectFrame {
+export interface ObjectLayout extends Pick<RowShape, 'keyColumns'>, ObjectFrame {
   readonly members: readonly (readonly [name: string, value: MemberValue])[];
 }
 
@@ -27,7 +27,8 @@ const RESERVE = 1.02;
 
 /** Encodes rows as objects of a layout. */
 export class ObjectEncoder {
-  readonly #shape: RowShape;
+  readonly #columns: number;
+  readonly #keyColumns: readonly number[];
   readonly #members: readonly { readonly name: Constant; readonly value: MemberValue }[];
   readonly #end: Constant;
   /** An object takes so many bytes besides its values, the padding after its end included. */
@@ -35,8 +36,9 @@ export class ObjectEncoder {
   /** How many bytes of objects the last page had per byte of its rows; 0 before the first page. */
   #growth = 0;
 
-  constructor({ members, before = '', after = '', ...shape }: ObjectLayout) {
-    this.#shape = shape;
+  constructor({ members, keyColumns, before = '', after = '' }: ObjectLayout) {
+    this.#columns = members.filter(([, value]) => typeof value === 'string').length;
+    this.#keyColumns = keyColumns;
     this.#members = members.map(([name, value], i) => ({
       name: new Constant(`${i === 0 ? `${before}{` : ','}${JSON.stringify(name)}:`),
       value,
@@ -46,10 +48,9 @@ export class ObjectEncoder {
   }
 
   readonly encode: EncodeRows = (bytes, start, hasExtra) => {
-    const { columns, keyColumns } = this.#shape;
-    const row = new RowCells(bytes, start, columns + Number(hasExtra));
+    const row = new RowCells(bytes, start, this.#columns + Number(hasExtra));
     const output = new Output();
-    const key = new LastKey(keyColumns);
+    const key = new LastKey(this.#keyColumns);
     let rowCount = 0;
     row.expect(OPEN_BRACKET);
     if (bytes[row.read] === CLOSE_BRACKET) {
@@ -68,8 +69,8 @@ export class ObjectEncoder {
       if (bytes[row.read - 1] !== CLOSE_BRACKET) throw malformed(row.read - 1);
       this.#growth = output.length / (row.read - start);
     }
-    const lastKey = rowCount === 0 ? [] : keyColumns.map((column) => row.text(column));
-    const extra = hasExtra && rowCount > 0 ? row.text(columns) : undefined;
+    const lastKey = rowCount === 0 ? [] : this.#keyColumns.map((column) => row.text(column));
+    const extra = hasExtra && rowCount > 0 ? row.text(this.#columns) : undefined;
     return { data: output.written, cells: new Int32Array(0), rowCount, lastKey, end: row.read, extra };
   };
 

@@ -46,7 +46,7 @@ export function jsonPages(
   }: ObjectFrame & Pick<PageOptions, 'order'> & Partial<Pick<PageFormat, 'maxPageBytes'>>,
 ): PageFormat {
   const members = responseMembers(formVersions);
-  const { encode } = new ObjectEncoder({ columns: JSON_COLUMNS.length, keyColumns: KEY_COLUMNS, members, ...frame });
+  const { encode } = new ObjectEncoder({ members, keyColumns: KEY_COLUMNS, ...frame });
   return { columns: JSON_COLUMNS, maxPageBytes, order, encode };
 }
 

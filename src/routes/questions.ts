@@ -13,12 +13,11 @@ import { fileContent, jsonContent, response, surveyResponses } from '../openapi/
 import { runScan } from '../read/run-scan.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 
-const SHAPE = { columns: CODEBOOK_COLUMNS.length, keyColumns: [] };
 /** The members that are not strings. */
 const JSON_COLUMNS: ReadonlySet<string> = new Set(['responses', 'participants', 'choices']);
-const csv = csvEncoder(SHAPE);
+const csv = csvEncoder({ columns: CODEBOOK_COLUMNS.length, keyColumns: [] });
 const json = new ObjectEncoder({
-  ...SHAPE,
+  keyColumns: [],
   members: CODEBOOK_COLUMNS.map((name) => [name, JSON_COLUMNS.has(name) ? 'json' : 'string']),
   before: ',',
 });

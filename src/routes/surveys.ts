@@ -11,7 +11,6 @@ import { type List, readList } from '../read/read-list.ts';
 const JSON_COLUMNS: ReadonlySet<string> = new Set(['metadata', 'translation_conf', 'timeouts']);
 const encoder = new ObjectEncoder({
   members: SURVEY_COLUMNS.map((name) => [name, JSON_COLUMNS.has(name) ? 'json' : 'string']),
-  columns: SURVEY_COLUMNS.length,
   keyColumns: SURVEY_KEY.map((name) => SURVEY_COLUMNS.indexOf(name)),
   before: ',',
 });

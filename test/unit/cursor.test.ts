@@ -10,7 +10,6 @@ const older = (text: string) => Buffer.from(text).toString('base64');
 const SURVEYID = '02c3dcc1-295a-5c79-8cfe-a43b6783a65d';
 
 const { encode: encodeTokens } = new ObjectEncoder({
-  columns: 4,
   keyColumns: [],
   members: [
     ...['timestamp', 'userid', 'question_ref', 'surveyid'].map((name) => [name, 'string'] as const),

@@ -29,13 +29,12 @@ const MEMBERS: ObjectLayout['members'] = [
   ['surveyid', 'string'],
   ['token', new TokenValue(1, [3, 4, 5, 6])],
 ];
-const SHAPE = { columns: 7, keyColumns: [3, 0, 4] };
 
 const textOf = (bytes: Uint8Array) => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-const lines = new ObjectEncoder({ ...SHAPE, members: MEMBERS, after: '\n' });
+const lines = new ObjectEncoder({ keyColumns: [3, 0, 4], members: MEMBERS, after: '\n' });
 /** For escaped results, whose text cannot be a key of `NAMES`. */
 const membersWithoutName = MEMBERS.filter(([name]) => name !== 'name');
-const withoutNames = new ObjectEncoder({ ...SHAPE, members: membersWithoutName, after: '\n' });
+const withoutNames = new ObjectEncoder({ keyColumns: [3, 0, 4], members: membersWithoutName, after: '\n' });
 const encode = (json: string, hasExtra?: boolean) => encodeJson(lines.encode, json, hasExtra);
 const linesOf = (body: string) => textOf(encode(body).data);
 
@@ -121,7 +120,7 @@ describe('an object', () => {
   });
 
   test('is framed by the text before and after it', () => {
-    const layout = { columns: 1, keyColumns: [], members: [['a', 'string']] as const, before: ',', after: ';' };
+    const layout = { keyColumns: [], members: [['a', 'string']] as const, before: ',', after: ';' };
     const page = encodeJson(new ObjectEncoder(layout).encode, rowsJson([['1'], [null]]));
     expect(textOf(page.data)).toBe(',{"a":"1"};,{"a":null};');
   });
@@ -171,7 +170,7 @@ describe('a page', () => {
 
   test('takes little more memory than its objects, from the first page on', () => {
     const { data } = encodeJson(
-      new ObjectEncoder({ ...SHAPE, members: MEMBERS }).encode,
+      new ObjectEncoder({ keyColumns: [3, 0, 4], members: MEMBERS }).encode,
       rowsJson([row7('a'.repeat(1e6)), row7('b'.repeat(1e6))]),
     );
     expect(data.buffer.byteLength / data.length).toBeLessThan(1.05);
