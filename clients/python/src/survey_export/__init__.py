@@ -6,7 +6,7 @@ Example:
     >>> frame = client.survey("Health & Habits").frame(layout="wide", value="label")
 """
 
-from ._client import Client
+from ._client import Client, Survey
 from ._errors import (
     MirrorChangingError,
     MirrorError,
@@ -16,7 +16,6 @@ from ._errors import (
     TransferError,
 )
 from ._models import Account, Changes, Choice, Day, Form, FormVersion, Question, Summary, SurveyInfo
-from ._survey import Survey
 
 __all__ = [
     "Account",

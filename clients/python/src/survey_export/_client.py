@@ -1,13 +1,35 @@
-"""The service, with a key."""
+"""The service, with a key, and one survey: its responses, its codebook, and copies of it on disk."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
+from ._download import download
+from ._frame import frame
 from ._http import Http
-from ._models import Account, Form, FormVersion, SurveyInfo, from_json
-from ._survey import Survey
+from ._labels import save_spss, save_stata
+from ._mirror import mirror
+from ._models import (
+    Account,
+    Changes,
+    Parameter,
+    Question,
+    Summary,
+    SurveyInfo,
+    codebook,
+    from_json,
+    loads,
+    summary,
+    surveys,
+)
+from ._records import NDJSON
+from ._transfer import Transfer
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class Client:
@@ -68,7 +90,7 @@ class Client:
             >>> [survey.name for survey in client.surveys()]
             ['Health & Habits']
         """
-        return self._http.json("/surveys", {}, _surveys)
+        return self._http.json("/surveys", {}, surveys)
 
     def survey(self, name: str) -> Survey:
         """Return the survey of this name, exactly as `surveys` has it.
@@ -94,13 +116,202 @@ class Client:
         return f"Client({self.url!r})"
 
 
-def _surveys(entries: list[Any]) -> list[SurveyInfo]:
-    versions = [from_json(FormVersion, entry) for entry in entries]
-    versions.sort(key=lambda version: (version.created[:-1], version.id))
-    surveys: dict[str, dict[str, list[FormVersion]]] = {}
-    for version in versions:
-        surveys.setdefault(version.survey_name, {}).setdefault(version.shortcode, []).append(version)
-    return [
-        SurveyInfo(name, tuple(Form(shortcode, tuple(forms[shortcode])) for shortcode in sorted(forms)))
-        for name, forms in sorted(surveys.items())
-    ]
+class Survey:
+    """One survey of an account: `client.survey("Health & Habits")`.
+
+    Parameters are those of the HTTP API: the filters `since`, `until`, `question_ref`, `shortcode` and `userid`,
+    and those of the endpoint. Times are texts, dates (midnight UTC) or datetimes with a time zone; lists repeat a
+    parameter; an unknown parameter is an error (400), and a datetime without a time zone, or more than 64 KiB of
+    parameters, a ValueError.
+
+    Every method that sends a request raises:
+        NoResponsesError: there is no such survey, or it has no responses yet.
+        ServiceError: the service responded with another error.
+        TransferError: the service cannot be reached, or transfers break without a new response.
+    """
+
+    def __init__(self, client: Client, http: Http, name: str) -> None:
+        self.client = client
+        self.name = name
+        self._http = http
+
+    def __repr__(self) -> str:
+        return f"{self.client!r}.survey({self.name!r})"
+
+    def rows(self, *, after: str | None = None, **filters: Parameter) -> Iterator[dict[str, Any]]:
+        """Yield the responses in the order of their timestamps, as dicts, while they are downloaded.
+
+        Every value is a text or None, except `metadata`, which is a dict or None. Its numbers are ints and floats
+        (17 digits), and an integer of more than 4,300 digits is a Decimal. After a broken connection, the download
+        resumes after the last response, so each one comes once.
+
+        Args:
+            after: the `token` of a response, to begin with the one that follows it.
+            **filters: the responses to select.
+
+        Raises: NoResponsesError, ServiceError, TransferError; see `Survey`.
+
+        Cost: one request for any number of responses. Memory does not grow with them.
+
+        Example:
+            >>> for row in survey.rows(since="2026-03-01", shortcode="food"):
+            ...     print(row["userid"], row["question_ref"], row["response"])
+        """
+        for block in Transfer(self._http, NDJSON, dict(**filters, survey=self.name), after).blocks():
+            yield from map(loads, block.splitlines())
+
+    def codebook(self, **parameters: Parameter) -> list[Question]:
+        """Return the questions that have responses, in the order of the columns of a wide file.
+
+        Args:
+            **parameters: filters, and `columns` as for a wide file.
+
+        Raises: NoResponsesError, ServiceError, TransferError; see `Survey`.
+
+        Cost: one request, for which the service reads all responses of the selection.
+
+        Example:
+            >>> {question.column: question.question_text for question in survey.codebook()}
+        """
+        return self._http.json("/responses/questions", dict(**parameters, survey=self.name), codebook)
+
+    def summary(self, **parameters: Parameter) -> Summary:
+        """Return the number of responses and participants, in total and per day.
+
+        Args:
+            **parameters: filters, `timezone` (such as "Africa/Nairobi"), `repeats` and `require_metadata`.
+
+        Raises: NoResponsesError, ServiceError, TransferError; see `Survey`.
+
+        Cost: one request, for which the service reads all responses of the selection.
+
+        Example:
+            >>> survey.summary(timezone="Africa/Nairobi").participants
+            400
+        """
+        return self._http.json("/responses/summary", dict(**parameters, survey=self.name), summary)
+
+    def download(self, path: str | os.PathLike[str], *, progress: bool | None = None, **parameters: Parameter) -> None:
+        """Download the responses into a file, which gets its name only when it is complete.
+
+        The file's name selects the format: `.csv`, `.ndjson`, each also with `.gz`, or `.xlsx`. If the connection
+        breaks, or the program is stopped and run again, the download resumes after the last complete record of the
+        `.part` file beside it; a wide file and a workbook start again. When it ends, the number of responses is
+        compared with the service's count.
+
+        Args:
+            path: the file, which is replaced if it exists.
+            progress: whether to show progress on stderr; by default if that is a terminal.
+            **parameters: filters, and those of the format, such as `layout`, `value`, `metadata` and `safe`.
+
+        Raises, besides what `Survey` lists:
+            ValueError: the file's name has another ending.
+            SurveyExportError: another process is downloading this file.
+            OSError: the file cannot be written. What has been downloaded stays for the next run.
+
+        Cost: a request for the account and one for the file, and one for each time that it resumes. The service
+        counts the responses, then reads them. Memory does not grow with them. The disk holds the uncompressed
+        file until a `.gz` is complete.
+
+        Example:
+            >>> survey.download("responses.csv.gz")
+            >>> survey.download("food.xlsx", layout="wide", value="label", shortcode="food")
+        """
+        download(self._http, Path(path), dict(**parameters, survey=self.name), progress=progress)
+
+    def mirror(
+        self, folder: str | os.PathLike[str], interval: Literal["day", "hour", "month"] = "day", **filters: Parameter
+    ) -> Changes:
+        """Make a folder an exact copy of the survey, late, edited and deleted responses included.
+
+        The folder then has `responses/2026-03-01.csv.gz` for each day that has responses, `form-data.csv`,
+        `codebook.csv` and `manifest.json`. Only intervals that changed are downloaded, and each file is compared
+        with the service's digest before it replaces another. A run that is stopped at any point leaves a folder
+        that the next run completes, and every file in `responses/` is complete at any time.
+
+        Args:
+            folder: created if it is missing. One folder holds one survey with the same filters and interval.
+            interval: what a file covers: "day", "hour" or "month", in UTC.
+            **filters: the responses to copy.
+
+        Returns:
+            The intervals that changed since the last run that was completed.
+
+        Raises, besides what `Survey` lists:
+            MirrorError: the folder is the mirror of something else, has a file that the mirror cannot contain,
+                or is used by another process.
+            MirrorChangingError: the survey changed in each of five rounds. What is verified stays; run it again.
+            NoResponsesError: there is no such survey. Nothing is deleted. (A survey without responses is no error.)
+            OSError: a file cannot be written.
+
+        Cost: one request if nothing changed, for which the service reads all responses of the selection (about 8
+        CPU-seconds for a million). Otherwise also the account, the codebook, the digests again, and one request
+        for each group of neighbouring intervals that changed. Memory does not grow with the responses.
+
+        Example:
+            >>> changes = survey.mirror("data/")
+            >>> changes.added
+            ('2026-03-14T00:00:00.000Z',)
+        """
+        return mirror(self._http, self.name, Path(folder), interval, filters)
+
+    def frame(self, **parameters: Parameter) -> pandas.DataFrame:
+        """Return the responses as a pandas data frame in which every column is text.
+
+        Ids keep their leading zeros, the answer `NA` is a text, and an empty answer differs from a missing one,
+        which is `pandas.NA`. The codebook is in `.attrs["codebook"]`.
+
+        Args:
+            **parameters: filters, and those of a CSV file, such as `layout`, `value` and `metadata`.
+
+        Raises, besides what `Survey` lists:
+            SurveyExportError: pandas is not installed: `pip install "survey-export[pandas]"`.
+
+        Cost: `download` to a temporary file, and a request for the codebook. All responses are in memory.
+
+        Example:
+            >>> frame = survey.frame(layout="wide", value="label")
+            >>> frame["food.water"].value_counts()
+        """
+        return frame(self._http, dict(**parameters, survey=self.name))
+
+    def save_stata(self, path: str | os.PathLike[str], **parameters: Parameter) -> None:
+        """Save the wide layout as a file for Stata 14 or newer, with the questions' texts as variable labels.
+
+        A question whose answers are all letters that its text lists becomes 1, 2, 3 … with value labels. All
+        other columns are text, in which a missing answer and an empty one are the same. Names are changed to those that
+        Stata allows. Labels that are too long end with an ellipsis. If versions of a question list different
+        choices under the same letters, it has no value labels, and there is a warning.
+
+        Args:
+            path: the `.dta` file, which is replaced once the new one is complete.
+            **parameters: filters, and those of the wide layout.
+
+        Raises, besides what `Survey` lists:
+            SurveyExportError: pandas or pyreadstat is not installed (`pip install "survey-export[stats]"`); there is
+                no such folder; a text cannot be stored, and the message names its column and row; or responses
+                were edited during each of five downloads.
+
+        Cost: the codebook, and the wide file; that twice if a question has choices, since the versions of a form
+        can list different ones. All responses are in memory.
+
+        Example:
+            >>> survey.save_stata("responses.dta", repeats="first")
+        """
+        save_stata(self._http, Path(path), dict(**parameters, survey=self.name))
+
+    def save_spss(self, path: str | os.PathLike[str], **parameters: Parameter) -> None:
+        """Save the wide layout as an SPSS file, with the questions' texts as variable labels.
+
+        All columns are text, in which a missing answer and an empty one are the same, and spaces at the end are
+        lost. Letters that a question's text lists have value labels. Names and labels are as in `save_stata`, within
+        the limits of SPSS, and so are the parameters, errors and cost.
+
+        Args:
+            path: the `.sav` file, which is replaced once the new one is complete.
+            **parameters: filters, and those of the wide layout.
+
+        Example:
+            >>> survey.save_spss("responses.sav", shortcode="food")
+        """
+        save_spss(self._http, Path(path), dict(**parameters, survey=self.name))

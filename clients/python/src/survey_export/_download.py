@@ -22,9 +22,7 @@ from ._transfer import Transfer, fetch
 _FORMATS = {".csv": CSV, ".ndjson": NDJSON}
 
 
-def download(
-    http: Http, account: str, path: Path, parameters: Mapping[str, Parameter], *, progress: bool | None
-) -> None:
+def download(http: Http, path: Path, parameters: Mapping[str, Parameter], *, progress: bool | None) -> None:
     """Download a file that gets its name only when it is complete.
 
     Until then the file is beside it, uncompressed, named for the selection: a download with other parameters does
@@ -35,6 +33,7 @@ def download(
     if suffix not in (".csv", ".ndjson", ".xlsx") or (suffix == ".xlsx" and compressed):
         raise ValueError("the file's name must end in .csv, .ndjson, .csv.gz, .ndjson.gz or .xlsx")
 
+    account = http.json("/key", {}, lambda body: str(body["email"]))
     selection = json.dumps([http.url, account, suffix, sorted(query(parameters))])
     part = path.with_name(f"{path.name}.{hashlib.sha256(selection.encode()).hexdigest()[:8]}.part")
     with open_locked(part) as file:

@@ -9,33 +9,34 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from ._download import download
 from ._errors import SurveyExportError
-from ._models import Parameter
+from ._http import Http
+from ._models import Parameter, Question, codebook
 from ._records import CSV, blocks, cells, csv_records, value
 
 if TYPE_CHECKING:
     import pandas
 
-    from ._survey import Survey
-
-CODEBOOK_PARAMETERS = {"since", "until", "question_ref", "shortcode", "userid", "columns"}
+CODEBOOK_PARAMETERS = {"survey", "since", "until", "question_ref", "shortcode", "userid", "columns"}
 MOST_SHARED_TEXTS = 100_000
 
 
-def frame(survey: Survey, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
+def frame(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
     """Implement `Survey.frame`."""
-    responses = table(survey, parameters)
+    responses = table(http, parameters)
     # pandas copies and compares `attrs`, and writes them to Parquet as JSON, so they hold no objects of ours.
-    responses.attrs["codebook"] = [asdict(question) for question in survey.codebook(**for_codebook(parameters))]
+    responses.attrs["codebook"] = [asdict(question) for question in codebook_of(http, parameters)]
     return responses
 
 
-def for_codebook(parameters: Mapping[str, Parameter]) -> dict[str, Parameter]:
-    """Return the parameters that the codebook has in common with a file."""
-    return {name: parameter for name, parameter in parameters.items() if name in CODEBOOK_PARAMETERS}
+def codebook_of(http: Http, parameters: Mapping[str, Parameter]) -> list[Question]:
+    """Return the codebook for the parameters of a file."""
+    shared = {name: parameter for name, parameter in parameters.items() if name in CODEBOOK_PARAMETERS}
+    return http.json("/responses/questions", shared, codebook)
 
 
-def table(survey: Survey, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
+def table(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
     """Return the file of `/responses/csv` as a data frame of texts, in which a null is `pandas.NA`."""
     pandas = require("pandas", "pandas")
     for name in {"after", "bom"} & parameters.keys():
@@ -44,7 +45,7 @@ def table(survey: Survey, parameters: Mapping[str, Parameter]) -> pandas.DataFra
     shared: dict[bytes, str | None] = {}  # equal cells share one text, which saves most of the memory
     with TemporaryDirectory() as folder:
         path = Path(folder, "responses.csv")
-        survey.download(path, progress=None, **parameters)
+        download(http, path, parameters, progress=None)
         with path.open("rb") as file:
             for block in blocks(iter(lambda: file.read(1 << 16), b""), CSV):
                 values = cells(block)

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from ._errors import SurveyExportError
 from ._files import put
-from ._frame import for_codebook, require, table
+from ._frame import codebook_of, require, table
+from ._http import Http
+from ._models import Parameter, Question
 from ._programs import SPSS, STATA, Program, bytes_of, cut_label, unique_names
 
 if TYPE_CHECKING:
     import pandas
-
-    from ._models import Parameter, Question
-    from ._survey import Survey
 
 
 @dataclass(frozen=True)
@@ -32,11 +31,11 @@ class Variable:
     answers: pandas.Series[Any]
 
 
-def save_stata(survey: Survey, path: Path, parameters: Mapping[str, Parameter]) -> None:
+def save_stata(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> None:
     """Implement `Survey.save_stata`."""
     pandas = require("pandas", "stats")
     with replacing(path) as part:
-        variables = load(survey, STATA, parameters)
+        variables = load(http, STATA, parameters)
         columns, value_labels, long_texts = {}, {}, []
         for variable in variables:
             # A Stata text has no value labels.
@@ -60,12 +59,12 @@ def save_stata(survey: Survey, path: Path, parameters: Mapping[str, Parameter]) 
         )
 
 
-def save_spss(survey: Survey, path: Path, parameters: Mapping[str, Parameter]) -> None:
+def save_spss(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> None:
     """Implement `Survey.save_spss`."""
     pandas = require("pandas", "stats")
     pyreadstat = require("pyreadstat", "stats")
     with replacing(path) as part:
-        variables = load(survey, SPSS, parameters)
+        variables = load(http, SPSS, parameters)
         value_labels = {}
         for variable in variables:
             used = set(variable.answers)
@@ -94,9 +93,9 @@ def replacing(path: Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-def load(survey: Survey, program: Program, parameters: Mapping[str, Parameter]) -> list[Variable]:
+def load(http: Http, program: Program, parameters: Mapping[str, Parameter]) -> list[Variable]:
     """Download the table and the codebook, and make them fit the program."""
-    wide, labels, questions = load_consistently(survey, parameters)
+    wide, labels, questions = load_consistently(http, parameters)
     columns = list(wide.columns)
     variables = []
     for position, (column, name) in enumerate(zip(columns, unique_names(columns, program), strict=True)):
@@ -117,7 +116,7 @@ def load(survey: Survey, program: Program, parameters: Mapping[str, Parameter]) 
 
 
 def load_consistently(
-    survey: Survey, parameters: Mapping[str, Parameter]
+    http: Http, parameters: Mapping[str, Parameter]
 ) -> tuple[pandas.DataFrame, pandas.DataFrame, list[list[Question]]]:
     """Download the table, the same with labels in place of letters, and the questions of each column.
 
@@ -126,7 +125,7 @@ def load_consistently(
     codebook's choices are right for all answers.
     """
     for _ in range(5):
-        codebook = survey.codebook(**for_codebook(parameters))
+        codebook = codebook_of(http, parameters)
         selection = {**parameters, "layout": "wide"}
         if codebook:
             # Without those that arrive from now on. Times have at most six digits after the second.
@@ -137,9 +136,9 @@ def load_consistently(
             column = question.column if parameters.get("columns") == "question" else number
             by_column.setdefault(column, []).append(question)
 
-        answers = table(survey, selection)
+        answers = table(http, selection)
         has_choices = any(question.choices for question in codebook)
-        labels = table(survey, {**selection, "value": "label"}) if has_choices else answers
+        labels = table(http, {**selection, "value": "label"}) if has_choices else answers
         columns = [of_column[0].column for of_column in by_column.values()]
         first_question = len(answers.columns) - len(columns)
         is_letter = answers.apply(lambda column: column.str.fullmatch("[A-Za-z]").fillna(False))

@@ -129,3 +129,29 @@ T = TypeVar("T")
 def from_json(kind: type[T], entry: Mapping[str, Any]) -> T:
     """Return the dataclass that has an entry's fields. Fields that the service has added since are ignored."""
     return kind(**{field.name: entry[field.name] for field in fields(kind)})  # type: ignore[arg-type]
+
+
+def surveys(entries: list[Any]) -> list[SurveyInfo]:
+    """Return the surveys of the body of `/surveys`."""
+    versions = [from_json(FormVersion, entry) for entry in entries]
+    versions.sort(key=lambda version: (version.created[:-1], version.id))
+    forms_of: dict[str, dict[str, list[FormVersion]]] = {}
+    for version in versions:
+        forms_of.setdefault(version.survey_name, {}).setdefault(version.shortcode, []).append(version)
+    return [
+        SurveyInfo(name, tuple(Form(shortcode, tuple(forms[shortcode])) for shortcode in sorted(forms)))
+        for name, forms in sorted(forms_of.items())
+    ]
+
+
+def codebook(body: dict[str, Any]) -> list[Question]:
+    """Return the questions of the body of `/responses/questions`."""
+    for entry in body["questions"]:
+        if entry["choices"] is not None:
+            entry["choices"] = tuple(from_json(Choice, choice) for choice in entry["choices"])
+    return [from_json(Question, entry) for entry in body["questions"]]
+
+
+def summary(body: dict[str, Any]) -> Summary:
+    """Return the numbers of the body of `/responses/summary`."""
+    return from_json(Summary, {**body, "days": tuple(from_json(Day, day) for day in body["days"])})
