@@ -31,7 +31,7 @@ export function checkAbort(how: 'HTTP/1.1' | 'HTTP/2' | 'gzip'): (subject: Subje
   return async (subject) => (await (subject.transfers ??= startTransfers(subject)))[how];
 }
 
-export async function startTransfers(subject: Subject) {
+async function startTransfers(subject: Subject) {
   const { name: survey, total } = subject.known('largest');
   const response = await subject.request(`${API}/key`, { method: 'HEAD' });
   // How far the service's clock is ahead of this machine's, by which the key's expiry is computed.

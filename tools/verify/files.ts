@@ -44,14 +44,6 @@ async function count(subject: Subject, survey: string, until: string): Promise<n
 }
 
 export async function checkCsv(subject: Subject): Promise<string> {
-  const csv = await readCsv(subject);
-  expectTotal(subject, 'the CSV file', csv.rows);
-  subject.csv = csv;
-  return `${csv.rows} responses, ${(csv.bytes / 1e6).toFixed(1)} MB`;
-}
-
-/** Reads the whole survey as CSV. */
-export async function readCsv(subject: Subject) {
   const { name: survey, total } = subject.known('survey');
   const half = Math.floor(total / 2);
   const forms = (await subject.surveys()).get(survey) ?? [];
@@ -84,19 +76,16 @@ export async function readCsv(subject: Subject) {
     days.set(day, digest);
     digest.add(FIELDS.map((name) => row[name] ?? null));
   }
-  return {
-    rows,
+  expectTotal(subject, 'the CSV file', rows);
+  subject.csv = {
     bytes,
     sha256: file.digest('hex'),
-    /** Of all fields that NDJSON has too. */
     texts: texts.digest('hex'),
-    /** The cursor of a record in the middle, and the SHA-256 of what follows it. */
     rest: { after: middle && encodeCursor(middle), sha256: rest.digest('hex') },
-    /** The responses before that time are as many as a workbook is tested with. */
     workbookEnd,
-    /** What `/digests` has to return. */
     digests: [...days].map(([start, digest]) => ({ start, responses: digest.records, digest: String(digest) })),
   };
+  return `${rows} responses, ${(bytes / 1e6).toFixed(1)} MB`;
 }
 
 /** A response as text, from its fields. `metadata` is an object or null, as in JSON. */

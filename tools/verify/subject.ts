@@ -1,6 +1,4 @@
-import type { startTransfers } from './ended-keys.ts';
 import { NotTested, expectThat } from './expect.ts';
-import type { readCsv } from './files.ts';
 import type { IssuedKeys } from './issued-keys.ts';
 import type { RunOptions } from './run-checks.ts';
 
@@ -44,9 +42,21 @@ export class Subject {
   survey?: { readonly name: string; readonly total: number };
   /** Likewise, the one with the most responses. */
   largest?: this['survey'];
-  csv?: Awaited<ReturnType<typeof readCsv>>;
-  /** Those whose key expires, which run at the same time. */
-  transfers?: ReturnType<typeof startTransfers>;
+  /** The CSV file of the survey. */
+  csv?: {
+    readonly bytes: number;
+    readonly sha256: string;
+    /** The SHA-256 of all fields that NDJSON has too. */
+    readonly texts: string;
+    /** The cursor of a record in the middle, and the SHA-256 of what follows it. */
+    readonly rest: { readonly after: string | undefined; readonly sha256: string };
+    /** The responses before that time are as many as a workbook is tested with. */
+    readonly workbookEnd: string;
+    /** What `/digests` has to return. */
+    readonly digests: readonly { readonly start: string; readonly responses: number; readonly digest: string }[];
+  };
+  /** The transfers whose key expires, which run at the same time. Each returns how it broke off. */
+  transfers?: Promise<Readonly<Record<'HTTP/1.1' | 'HTTP/2' | 'gzip', Promise<string>>>>;
   readonly #origin: string;
 
   constructor(origin: string, options: VerifyOptions) {
