@@ -1,5 +1,4 @@
 import { send } from '../shared/request.ts';
-import { createSummaries } from './summaries.ts';
 import { errors } from './texts.ts';
 
 const BASE = '/api/v1';
@@ -9,28 +8,6 @@ const MOST_SECONDS = 10;
 
 /** The parameters of a query string. */
 export type Params = [name: string, value: string][];
-
-/** How many responses there are, and when they came. */
-export interface Summary {
-  readonly responses: number;
-  readonly participants: number;
-  /** The times of the first and the last response, ISO 8601; null if there is none. */
-  readonly first: string | null;
-  readonly last: string | null;
-  /** The days with responses, in order. */
-  readonly days: readonly Day[];
-  /** How many participants a wide file leaves out, whom the other numbers do not count. */
-  readonly left_out: number;
-  /** The time zone in which the days begin: the reader's or, if the service does not know it, UTC. */
-  readonly zone: string;
-}
-
-export interface Day {
-  /** YYYY-MM-DD. */
-  readonly day: string;
-  readonly responses: number;
-  readonly participants: number;
-}
 
 /** The API with a key. Its functions throw ApiError; TypeError if the service cannot be reached; the signal's reason. */
 export interface Api {
@@ -43,18 +20,6 @@ export interface Api {
   readonly open: (path: string, params: Params, signal: AbortSignal) => Promise<Response>;
   /** Reads JSON. Repeats requests that are refused with `Retry-After`. */
   readonly json: <T>(path: string, params: Params, signal: AbortSignal) => Promise<T>;
-  /**
-   * Counts responses. A survey without any has zero. The numbers can be a minute old.
-   *
-   * @param params with `survey`
-   */
-  readonly summary: (params: Params, signal: AbortSignal) => Promise<Summary>;
-  /** The last counts of a survey, of any age. */
-  readonly known: (survey: string) => Summary | undefined;
-  /** Lets a count of a survey that is running continue, for a view that will need it. */
-  readonly keepCounting: (survey: string, signal: AbortSignal) => void;
-  /** Has a survey counted again when its numbers are next needed. */
-  readonly forgetCounts: (survey: string) => void;
 }
 
 /** A response with an error status. */
@@ -114,7 +79,7 @@ export function createApi(key: string, onRefused: () => void): Api {
     }
   }
 
-  return { open, json, ...createSummaries(json) };
+  return { open, json };
 }
 
 /** Waits. @throws the signal's reason */

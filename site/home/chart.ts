@@ -1,5 +1,5 @@
 import { button, html } from '../shared/dom.ts';
-import type { Day } from './api.ts';
+import type { Day } from './summaries.ts';
 import { type Measure, scaleTo, ticksOf, toPeriods } from './periods.ts';
 import { chart as texts } from './texts.ts';
 

@@ -1,4 +1,4 @@
-import type { Api, Summary } from './api.ts';
+import type { Summaries, Summary } from './summaries.ts';
 
 /** How many surveys are counted at a time: the service runs two at a time for a key. */
 const AT_ONCE = 2;
@@ -14,7 +14,7 @@ type Show = (result: {
 export type CountRow = (row: HTMLElement, survey: string, show: Show) => void;
 
 /** Counts the responses of surveys whose rows are visible. */
-export function countVisible(api: Api, signal: AbortSignal): CountRow {
+export function countVisible(summaries: Summaries, signal: AbortSignal): CountRow {
   const tasks = new Map<Element, () => Promise<void>>();
   const waiting = new Set<Element>();
   let running = 0;
@@ -44,11 +44,11 @@ export function countVisible(api: Api, signal: AbortSignal): CountRow {
 
   return (row, survey, show) => {
     const retry = () => observer.observe(row);
-    const counts = api.known(survey);
+    const counts = summaries.known(survey);
     if (counts) show({ counts, retry });
     tasks.set(row, async () => {
       try {
-        show({ counts: await api.summary([['survey', survey]], signal), retry });
+        show({ counts: await summaries.get([['survey', survey]], signal), retry });
       } catch (error) {
         if (!signal.aborted) show({ error, retry });
       }

@@ -27,7 +27,7 @@ interface DownloadForm {
  * @param onChange called with the selection and its days, first with the initial ones
  */
 export function downloadForm(
-  { api, downloads }: Session,
+  { api, summaries, downloads }: Session,
   selection: URLSearchParams,
   signal: AbortSignal,
   onChange: (selection: URLSearchParams, days: Days) => void,
@@ -120,7 +120,7 @@ export function downloadForm(
     state.textContent = texts.counting;
     try {
       await pause(REST_MS, current);
-      const found = await api.summary(params, current);
+      const found = await summaries.get(params, current);
       state.textContent = texts.match(found);
       button.disabled = found.responses === 0;
     } catch (error) {

@@ -5,6 +5,7 @@ import icon from '../shared/icon.svg';
 import { keepKey, keptKey, otherTabs } from '../shared/kept-key.ts';
 import { keyView } from './key.ts';
 import type { Session } from './session.ts';
+import { createSummaries } from './summaries.ts';
 import { surveyView } from './survey.ts';
 import { surveysView } from './surveys.ts';
 import * as texts from './texts.ts';
@@ -77,7 +78,7 @@ async function enter(key: string, keep: boolean): Promise<void> {
   const api = createApi(key, () => session?.api === api && leave(texts.key.revoked));
   const { email, expires } = await api.json<Pick<Session, 'email' | 'expires'>>('/key', [], signal);
   signal.throwIfAborted();
-  session = { api, email, expires, downloads: createDownloads({ api, email }) };
+  session = { api, summaries: createSummaries(api), email, expires, downloads: createDownloads({ api, email }) };
   keepKey(keep ? key : undefined);
   show();
 }

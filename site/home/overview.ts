@@ -1,9 +1,9 @@
-import type { Day, Summary } from './api.ts';
 import { type Chart, type Days, daysChart } from './chart.ts';
 import { html, section, table } from '../shared/dom.ts';
 import { firstRows } from './lists.ts';
 import { loaded } from './loaded.ts';
 import type { Session } from './session.ts';
+import type { Day, Summary } from './summaries.ts';
 import { date, moment, number, overview as texts, survey as surveyTexts } from './texts.ts';
 
 interface Overview {
@@ -26,7 +26,7 @@ const FACTS: Readonly<Record<keyof typeof texts.facts, (summary: Summary) => str
  * @param select called with the days that are selected in the chart
  */
 export function overviewView(
-  { api }: Session,
+  { summaries }: Session,
   survey: string,
   signal: AbortSignal,
   select: (days: Days) => void,
@@ -39,10 +39,10 @@ export function overviewView(
   let selected: Days = ['', ''];
   let chart: Chart | undefined;
 
-  const known = api.known(survey);
+  const known = summaries.known(survey);
   if (known) showFacts(known);
   const { node } = loaded(
-    () => api.summary([['survey', survey]], signal),
+    () => summaries.get([['survey', survey]], signal),
     (counts) => {
       showFacts(counts);
       if (counts.responses === 0) return [html.p({}, surveyTexts.empty)]; // deleted since they were listed
@@ -51,7 +51,7 @@ export function overviewView(
       return [chart.element, daysTable(counts.days)];
     },
     signal,
-    { loading: () => texts.counting(api.known(survey)?.responses) },
+    { loading: () => texts.counting(summaries.known(survey)?.responses) },
   );
   node.className = 'days';
   const facts = html.dl(

@@ -23,12 +23,13 @@ export interface Question {
  *
  * @param survey its name
  */
-export function questionsView({ api, downloads }: Session, survey: string, signal: AbortSignal): HTMLElement {
+export function questionsView(session: Session, survey: string, signal: AbortSignal): HTMLElement {
+  const { api, summaries, downloads } = session;
   const params: Params = [['survey', survey]];
   const { node } = loaded(
     async () => {
       // First the numbers at the top of the page: two scans at a time would delay them.
-      const { participants } = await api.summary(params, signal);
+      const { participants } = await summaries.get(params, signal);
       return { participants, ...(await api.json<{ questions: Question[] }>('/responses/questions', params, signal)) };
     },
     ({ questions, participants }) => {

@@ -1,9 +1,11 @@
 import type { Api } from './api.ts';
 import type { Downloads } from './downloads.ts';
+import type { Summaries } from './summaries.ts';
 
 /** What every view works with. */
 export interface Session {
   readonly api: Api;
+  readonly summaries: Summaries;
   /** Of the key's account. */
   readonly email: string;
   /** When the key expires; null for never. */

@@ -1,8 +1,47 @@
-import { type Api, ApiError, type Params, type Summary } from './api.ts';
+import { type Api, ApiError, type Params } from './api.ts';
 import { TIME_ZONE } from './texts.ts';
 
 /** How long numbers are used again, in milliseconds. */
 export const FRESH = 60_000;
+
+/** How many responses there are, and when they came. */
+export interface Summary {
+  readonly responses: number;
+  readonly participants: number;
+  /** The times of the first and the last response, ISO 8601; null if there is none. */
+  readonly first: string | null;
+  readonly last: string | null;
+  /** The days with responses, in order. */
+  readonly days: readonly Day[];
+  /** How many participants a wide file leaves out, whom the other numbers do not count. */
+  readonly left_out: number;
+  /** The time zone in which the days begin: the reader's or, if the service does not know it, UTC. */
+  readonly zone: string;
+}
+
+export interface Day {
+  /** YYYY-MM-DD. */
+  readonly day: string;
+  readonly responses: number;
+  readonly participants: number;
+}
+
+/** The numbers of surveys. A count of millions takes seconds, so the same one is requested at most once a minute. */
+export interface Summaries {
+  /**
+   * Counts responses. A survey without any has zero. The numbers can be a minute old.
+   *
+   * @param params with `survey`
+   * @throws the errors of {@link Api}
+   */
+  readonly get: (params: Params, signal: AbortSignal) => Promise<Summary>;
+  /** The last counts of a survey, of any age. */
+  readonly known: (survey: string) => Summary | undefined;
+  /** Lets a count of a survey that is running continue, for a view that will need it. */
+  readonly keepCounting: (survey: string, signal: AbortSignal) => void;
+  /** Has a survey counted again when its numbers are next needed. */
+  readonly forget: (survey: string) => void;
+}
 
 /** A count, for all who need the same numbers. */
 interface Count {
@@ -16,8 +55,7 @@ interface Count {
 
 const queryOf = (params: Params) => String(new URLSearchParams(params));
 
-/** Counts answers. A count of millions takes seconds, so the same numbers are requested at most once a minute. */
-export function createSummaries(json: Api['json']): Pick<Api, 'summary' | 'known' | 'keepCounting' | 'forgetCounts'> {
+export function createSummaries({ json }: Api): Summaries {
   const counts = new Map<string, Count>();
   const known = new Map<string, Summary>();
   let zone = TIME_ZONE;
@@ -72,12 +110,12 @@ export function createSummaries(json: Api['json']): Pick<Api, 'summary' | 'known
       const count = counts.get(queryOf([['survey', survey]]));
       if (count) use(count, signal);
     },
-    forgetCounts(survey) {
+    forget(survey) {
       const query = queryOf([['survey', survey]]);
       counts.delete(query);
       known.delete(query);
     },
-    async summary(params, signal) {
+    async get(params, signal) {
       signal.throwIfAborted();
       const query = queryOf(params);
       const last = counts.get(query);

@@ -17,16 +17,16 @@ import { form as formTexts, survey as texts } from './texts.ts';
  * @param selection of the URL, with `survey`
  */
 export function surveyView(session: Session, selection: URLSearchParams, signal: AbortSignal): HTMLElement {
-  const { api } = session;
+  const { api, summaries } = session;
   const survey = selection.get('survey') ?? '';
   const toDownload = html.a({ href: '#download', className: 'button', hidden: true }, texts.toDownload);
-  api.keepCounting(survey, signal);
+  summaries.keepCounting(survey, signal);
 
   /** Whether the survey has answers, which takes no scan if it has, and its newest answers, if it takes them to find out. */
   async function look(): Promise<{ readonly isEmpty: boolean; readonly newest?: Answer[] }> {
-    const known = api.known(survey); // if it was empty, answers may have arrived
+    const known = summaries.known(survey); // if it was empty, answers may have arrived
     if (known)
-      return { isEmpty: (known.responses || (await api.summary([['survey', survey]], signal)).responses) === 0 };
+      return { isEmpty: (known.responses || (await summaries.get([['survey', survey]], signal)).responses) === 0 };
     const newest = await newestAnswers(api, survey, signal);
     return { isEmpty: newest.length === 0, newest };
   }
@@ -45,7 +45,7 @@ export function surveyView(session: Session, selection: URLSearchParams, signal:
       toDownload.hidden = sentence !== undefined;
       if (sentence === undefined) return surveyParts(session, selection, signal, newest);
       const check = () => {
-        api.forgetCounts(survey);
+        summaries.forget(survey);
         node.focus(); // the button may disappear
         void reload();
       };

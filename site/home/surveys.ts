@@ -61,7 +61,7 @@ const SORTS: Readonly<Record<Sort, (surveys: readonly Survey[]) => readonly Surv
 };
 
 /** The account's surveys. */
-export function surveysView({ api }: Session, selection: URLSearchParams, signal: AbortSignal): HTMLElement {
+export function surveysView({ api, summaries }: Session, selection: URLSearchParams, signal: AbortSignal): HTMLElement {
   const memory: Memory = remembered.get(api) ?? {
     place: { query: '', sort: 'newest', shown: 0, scroll: 0, opened: '', ...(history.state as Partial<Place> | null) },
     versions: [],
@@ -69,7 +69,7 @@ export function surveysView({ api }: Session, selection: URLSearchParams, signal
   };
   const { place } = memory;
   remembered.set(api, memory);
-  const count = countVisible(api, signal);
+  const count = countVisible(summaries, signal);
   const rows = new Map<Survey, HTMLElement>();
   const row = (survey: Survey) => {
     const found = rows.get(survey) ?? surveyRow(survey, count);
