@@ -31,7 +31,8 @@ const tidy = (take: (storage: Storage, manifest: Manifest) => boolean): Promise<
     for (const storage of storages) {
       const manifest = await storage.readManifest();
       const { isComplete = true, time = 0 } = manifest ?? {};
-      if (!manifest || time < Date.now() - (isComplete ? SAVING_MS : KEPT_MS)) await storage.remove().catch(() => {});
+      if (!manifest?.request || time < Date.now() - (isComplete ? SAVING_MS : KEPT_MS))
+        await storage.remove().catch(() => {});
       else if (isComplete || !take(storage, manifest)) storage.release();
     }
   }).catch(() => {}); // without its files, the page still works
@@ -75,7 +76,7 @@ export function createDownloads({ api, email }: { readonly api: Api; readonly em
   async function begin(request: DownloadRequest, old?: File): Promise<void> {
     const storage = await createStorage();
     if (isStopped) return storage.remove();
-    const manifest = { email, order: request, time: Date.now(), ...NOTHING, isComplete: false };
+    const manifest = { email, request, time: Date.now(), ...NOTHING, isComplete: false };
     const { element: card, run } = add(storage, manifest, old);
     const ended = run();
     card.scrollIntoView({ block: 'nearest' });

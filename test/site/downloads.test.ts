@@ -166,6 +166,19 @@ test.each(['csv', 'xlsx'])('a complete file that was never saved is deleted by t
   await expect.poll(() => keptNames(next)).toEqual([]);
 });
 
+test('a download that a version of the page with another manifest has left is deleted', async () => {
+  await using open = await openSurvey();
+  const { page } = open;
+  await page.evaluate(`(async () => {
+    const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle('left', { create: true });
+    const file = await (await folder.getFileHandle('manifest.json', { create: true })).createWritable();
+    await file.write(JSON.stringify({ email: '${survey.account.email}', time: Date.now(), isComplete: false }));
+    await file.close();
+  })()`);
+  await page.reload();
+  await expect.poll(() => keptNames(page)).toEqual([]);
+});
+
 test('complete downloads take a line each, and cover nothing', async () => {
   await using open = await openSurvey({ format: 'ndjson' });
   const { page } = open;

@@ -37,14 +37,14 @@ export interface Download {
 }
 
 export function createDownload({ api, storage, manifest, old, announce, onRemove }: DownloadOptions): Download {
-  const { survey } = manifest.order;
+  const { survey } = manifest.request;
   const controller = new AbortController();
   let updated: Updated | undefined;
   let running: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
   const card = createCard({
     survey,
-    about: manifest.order.about ?? '',
+    about: manifest.request.about ?? '',
     note: storage.isKept ? '' : texts.inMemory,
     act: () => void (manifest.isComplete ? handOver().catch(fail) : run()),
     remove: () => {
@@ -90,7 +90,7 @@ export function createDownload({ api, storage, manifest, old, announce, onRemove
   async function download(): Promise<void> {
     const { signal } = controller;
     const leaving = new AbortController();
-    if (!storage.isKept || !canContinue(manifest.order))
+    if (!storage.isKept || !canContinue(manifest.request))
       addEventListener('beforeunload', (event) => event.preventDefault(), { signal: leaving.signal });
     let progress: Progress = { ...manifest, state: 'running' };
     card.running(progress);
@@ -106,7 +106,7 @@ export function createDownload({ api, storage, manifest, old, announce, onRemove
       if (old) {
         updated = await updateFile(old, options);
         const { size: bytes, type } = updated.file;
-        Object.assign(manifest, { bytes, type, name: manifest.order.name });
+        Object.assign(manifest, { bytes, type, name: manifest.request.name });
       } else await transfer(options);
       await handOver();
       const text = updated?.text ?? completeText(manifest);

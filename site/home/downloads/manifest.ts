@@ -32,8 +32,7 @@ export const NOTHING = {
 export interface Manifest {
   /** Of the account. */
   readonly email: string;
-  /** What to download. */
-  readonly order: DownloadRequest;
+  readonly request: DownloadRequest;
   /** When it was last changed, or saving began, in milliseconds since 1970; 0 for a complete file that has never been saved. */
   time: number;
   /** How many there are. */
@@ -52,6 +51,5 @@ export interface Manifest {
   name: string;
   /** Of the file. */
   type: string;
-  /** Whether all of it has arrived. */
   isComplete: boolean;
 }

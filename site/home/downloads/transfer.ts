@@ -45,7 +45,7 @@ export class MissingRows extends Error {}
  *   if the parts cannot be stored, such as QuotaExceededError; the signal's reason
  */
 export async function transfer({ api, storage, manifest, signal, onProgress }: TransferOptions): Promise<void> {
-  const { order: request } = manifest;
+  const { request } = manifest;
   let failures = 0;
   let restarts = 0;
   let waited = 0;

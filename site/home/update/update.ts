@@ -42,7 +42,7 @@ export interface Updated {
 export async function updateFile(old: File, { api, storage, manifest, ...options }: TransferOptions): Promise<Updated> {
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
-  const { params } = manifest.order;
+  const { params } = manifest.request;
   const filters = params.filter(([name]) => name !== 'metadata');
   manifest.name = old.name; // until the new file is complete
   const keys = await keysOf(old).catch(unreadable);
@@ -64,12 +64,8 @@ export async function updateFile(old: File, { api, storage, manifest, ...options
   }
 
   async function formData(): Promise<[digest: string, shortcodes: Known['shortcodes']]> {
-    const request = {
-      ...manifest.order,
-      path: '/responses/form-data',
-      params: params.filter(([name]) => name === 'survey'),
-    };
-    const file = await fetch({ ...request, format: 'other' }, () => {});
+    const survey = params.filter(([name]) => name === 'survey');
+    const file = await fetch({ path: '/responses/form-data', params: survey, format: 'other' }, () => {});
     const digest = new Digest();
     const shortcodes = new Map<string | null, string | null>();
     const decoder = new TextDecoder();
@@ -85,9 +81,9 @@ export async function updateFile(old: File, { api, storage, manifest, ...options
 
   const digests = (more: Params = []) => api.json<Digests>('/responses/digests', [...filters, ...more], signal);
 
-  /** Downloads a part of the new file into the storage. */
-  async function fetch(order: DownloadRequest, onProgress: (now: Progress) => void): Promise<Blob> {
-    const piece: Manifest = { ...manifest, order, after: '' };
+  /** Downloads a part of the new file into the storage. @param change what differs from the request for the whole file */
+  async function fetch(change: Partial<DownloadRequest>, onProgress: (now: Progress) => void): Promise<Blob> {
+    const piece: Manifest = { ...manifest, request: { ...manifest.request, ...change }, after: '' };
     const first = parts;
     // The parts of all pieces are numbered together. Without a manifest, another page deletes them.
     const own: Storage = {
@@ -105,8 +101,7 @@ export async function updateFile(old: File, { api, storage, manifest, ...options
   /** Downloads successive days. */
   async function replace(run: Digests['digests'], { days, shortcodes }: Known, text: string): Promise<void> {
     const columns = keys.map((key): Params[number] => ['metadata', key]);
-    const request: DownloadRequest = { ...manifest.order, params: [...within(run, params), ...columns], format: 'csv' };
-    const file = await fetch(request, ({ bytes, state }) =>
+    const file = await fetch({ params: [...within(run, params), ...columns], format: 'csv' }, ({ bytes, state }) =>
       progress(`${text} · ${size(downloaded + bytes)}`, { state }),
     );
     downloaded += file.size;
