@@ -15,7 +15,7 @@ export interface Api {
    * Requests a path once.
    *
    * @param path below the base path
-   * @returns with status 200
+   * @returns a response with status 200
    */
   readonly open: (path: string, params: Params, signal: AbortSignal) => Promise<Response>;
   /** Reads JSON. Repeats requests that are refused with `Retry-After`. */

@@ -8,7 +8,7 @@ const SVG = 'http://www.w3.org/2000/svg';
 const LEAST_HEIGHT = 1.5;
 /** How far the pointer has to move for a drag, in CSS pixels. */
 const DRAG = 5;
-/** The part of the axis that the name of a month needs; on a phone, with its year. */
+/** The share of the axis that the name of a month takes, with its year, on a phone. */
 const MONTH = 0.08;
 const MONTH_ON_PHONE = 0.25;
 /** How many bars a key moves. */

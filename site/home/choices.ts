@@ -16,7 +16,7 @@ interface ChoiceListOptions {
   /** The text while nothing is chosen. */
   readonly none: string;
   readonly note?: string;
-  /** At the beginning. */
+  /** The values that are chosen at first. */
   readonly chosen: readonly string[];
   readonly load: () => Promise<Choice[]>;
   readonly signal: AbortSignal;
@@ -24,7 +24,7 @@ interface ChoiceListOptions {
 
 interface ChoiceList {
   readonly row: HTMLElement;
-  /** Those that are chosen. */
+  /** The values that are chosen. */
   readonly values: () => string[];
 }
 

@@ -7,7 +7,7 @@ import { code as texts } from './texts.ts';
 interface File {
   /** Without the query. */
   readonly url: string;
-  /** Of the query. */
+  /** The parameters of the query. */
   readonly pairs: Params;
   /** The name to save it under. */
   readonly file: string;

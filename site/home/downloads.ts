@@ -25,7 +25,7 @@ export interface Downloads {
   readonly forget: () => Promise<boolean>;
 }
 
-/** Deletes what is old of the downloads that closed tabs have left. Offers the others to `take`, which keeps those it returns true for. */
+/** Deletes old downloads that closed tabs have left, and offers the others to `take`, which returns whether it keeps one. */
 const tidy = (take: (storage: Storage, manifest: Manifest) => boolean): Promise<void> =>
   withLeftStorages(async (storages) => {
     for (const storage of storages) {
@@ -37,7 +37,7 @@ const tidy = (take: (storage: Storage, manifest: Manifest) => boolean): Promise<
     }
   }).catch(() => {}); // without its files, the page still works
 
-/** Deletes what is old of the downloads of all accounts. */
+/** Deletes the old downloads of all accounts. */
 export const sweep = (): Promise<void> => tidy(() => false);
 
 export function createDownloads({ api, email }: { readonly api: Api; readonly email: string }): Downloads {

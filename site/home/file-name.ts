@@ -1,4 +1,4 @@
-/** If each has 4 bytes, the whole name still has less than 255, which file systems take. */
+/** Even if each has 4 bytes, the name has fewer than the 255 bytes that file systems allow. */
 const MOST_CHARACTERS = 50;
 
 /**

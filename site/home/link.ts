@@ -13,7 +13,7 @@ export const DEFAULTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Names what a link asks for and the page does not do.
+ * Names the parts of a link that the page does not apply.
  *
  * @param used the selection that the page made of it
  * @returns undefined if the page uses all of it

@@ -11,7 +11,7 @@ export const SEARCHABLE = 10;
  *
  * @param row creates or finds an item's row
  * @param list gets the rows
- * @param memory how many are shown; at first, at least so many are
+ * @param memory keeps how many rows are shown; at least so many are shown at first
  * @returns the button, to place after the list
  */
 export function firstRows<T>(

@@ -3,7 +3,7 @@ import { lists as texts } from './texts.ts';
 
 const SHORT = 300;
 const SHORT_LINES = 6;
-/** The most characters shown. Chromium lays out any in 0.1 s; a megabyte in a script without a font took 6 minutes. */
+/** The most characters shown. Chromium lays them out in 0.1 s; a megabyte in a script without a font took 6 minutes. */
 const LONG = 10_000;
 
 /**

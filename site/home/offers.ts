@@ -4,9 +4,7 @@ import { cut } from './long-text.ts';
 import type { Question } from './questions.ts';
 import type { FormVersion } from './surveys.ts';
 
-/*
- * What the form offers as choices: the forms, questions and metadata keys of a survey.
- */
+/* What the form offers as choices: the forms, questions and metadata keys of a survey. */
 
 /** How many of the newest and of the oldest responses are searched for metadata keys. */
 const SAMPLE = '100';

@@ -28,7 +28,7 @@ export function questionsView(session: Session, survey: string, signal: AbortSig
   const params: Params = [['survey', survey]];
   const { node } = loaded(
     async () => {
-      // First the numbers at the top of the page: two scans at a time would delay them.
+      // The numbers at the top of the page come first: two scans at a time would delay them.
       const { participants } = await summaries.get(params, signal);
       return { participants, ...(await api.json<{ questions: Question[] }>('/responses/questions', params, signal)) };
     },

@@ -4,18 +4,16 @@ import type { RecordFormat } from './downloads/records.ts';
 import { fileName } from './file-name.ts';
 import { form, moment, options as lists, selection as texts } from './texts.ts';
 
-/*
- * What to download, as in the query string of the page's URL: the API's parameters and `format`, never the key.
- */
+/* What to download, as in the query string of the page's URL: the API's parameters and `format`, never the key. */
 
 export type FormatName = 'xlsx' | 'csv' | 'csv-excel' | 'ndjson' | 'codebook';
 
 interface Format {
-  /** Of the endpoint, below the base path. */
+  /** The endpoint's path, below the base path. */
   readonly path: string;
   /** Its name in the example programs. */
   readonly file: string;
-  /** Of its records in the long layout. */
+  /** The format of its records in the long layout. */
   readonly format: Exclude<RecordFormat, 'wide'>;
   /** Parameters besides the survey and the filters. */
   readonly accepts: readonly string[];

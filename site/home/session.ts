@@ -6,10 +6,10 @@ import type { Summaries } from './summaries.ts';
 export interface Session {
   readonly api: Api;
   readonly summaries: Summaries;
-  /** Of the key's account. */
+  /** The e-mail address of the key's account. */
   readonly email: string;
   /** When the key expires; null for never. */
   readonly expires: string | null;
-  /** Continue while the view changes. */
+  /** They continue when the view changes. */
   readonly downloads: Downloads;
 }

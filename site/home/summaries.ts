@@ -37,9 +37,9 @@ export interface Summaries {
   readonly get: (params: Params, signal: AbortSignal) => Promise<Summary>;
   /** The last counts of a survey, of any age. */
   readonly known: (survey: string) => Summary | undefined;
-  /** Lets a count of a survey that is running continue, for a view that will need it. */
+  /** Keeps a survey's count running, if one is, for a view that will need it. */
   readonly keepCounting: (survey: string, signal: AbortSignal) => void;
-  /** Has a survey counted again when its numbers are next needed. */
+  /** Forgets a survey's numbers: it is counted again when they are next needed. */
   readonly forget: (survey: string) => void;
 }
 
@@ -99,7 +99,7 @@ export function createSummaries({ json }: Api): Summaries {
     count.users++;
     signal.addEventListener('abort', () => {
       count.users--;
-      // Unless the view that replaces this one needs the same numbers.
+      // The view that replaces this one may need the same numbers.
       queueMicrotask(() => count.users === 0 && count.arrived === Infinity && count.stop());
     });
   }

@@ -12,7 +12,7 @@ import type { FormVersion } from './surveys.ts';
 import { form as formTexts, survey as texts } from './texts.ts';
 
 /**
- * One survey: what came in, the form to download it, and the newest answers. Of a survey without answers, one sentence.
+ * One survey: its numbers, the form to download it, and its newest answers; if it has no answers, one sentence.
  *
  * @param selection of the URL, with `survey`
  */
@@ -22,7 +22,7 @@ export function surveyView(session: Session, selection: URLSearchParams, signal:
   const toDownload = html.a({ href: '#download', className: 'button', hidden: true }, texts.toDownload);
   summaries.keepCounting(survey, signal);
 
-  /** Whether the survey has answers, which takes no scan if it has, and its newest answers, if it takes them to find out. */
+  /** Finds out whether the survey has answers: from its numbers if they are known, otherwise from its newest answers. */
   async function look(): Promise<{ readonly isEmpty: boolean; readonly newest?: Answer[] }> {
     const known = summaries.known(survey); // if it was empty, answers may have arrived
     if (known)

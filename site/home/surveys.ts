@@ -34,7 +34,7 @@ interface Place {
   sort: Sort;
   /** How many rows are shown. */
   shown: number;
-  /** In pixels. */
+  /** The scroll position in pixels. */
   scroll: number;
   /** The query string of the survey that was opened. */
   opened: string;
@@ -53,7 +53,7 @@ const remembered = new WeakMap<Api, Memory>();
 
 const collator = new Intl.Collator(LANGUAGE, { numeric: true });
 
-/** From the newest first. */
+/** They take surveys in order, the newest first. */
 const SORTS: Readonly<Record<Sort, (surveys: readonly Survey[]) => readonly Survey[]>> = {
   newest: (surveys) => surveys,
   oldest: (surveys) => surveys.toReversed(),

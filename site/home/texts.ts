@@ -109,7 +109,7 @@ export const survey = {
   toDownload: 'Download answers',
 };
 
-/** What a link asks for and the page does not do. */
+/** The parts of a link that the page does not apply. */
 export const link = {
   title: 'Part of this link was not understood and is not applied:',
   notDate: ' is not a date.',
@@ -169,7 +169,7 @@ export const questions = {
   note: 'The bars are shares of all participants. Questions that the form skipped for someone count as not answered.',
   columns: ['Question', 'Answered by'],
   codebook: 'Download codebook',
-  /** Neither 0% nor 100% unless it is. */
+  /** A share that is not rounded to 0% or 100%. */
   share: (share: number) => (share < 0.01 ? 'under 1%' : shares.format(share < 1 ? Math.min(0.99, share) : 1)),
 };
 
@@ -257,7 +257,7 @@ export const form = {
   download: 'Download',
 };
 
-/** What a download has been selected by. */
+/** The descriptions of what a download selects. */
 export const selection = {
   filters: {
     since: { label: 'From' },

@@ -7,7 +7,7 @@ type Control = TextControl | HTMLSelectElement;
 /** The form field of a parameter. */
 interface Field {
   readonly row: HTMLElement;
-  /** For the query string. */
+  /** The parameters of the query string. */
   readonly pairs: () => [name: string, value: string][];
 }
 

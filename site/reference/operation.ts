@@ -7,7 +7,7 @@ import { type Request, download, preview } from '../shared/request.ts';
 import { responsesView } from './responses.ts';
 import { resultView } from './result.ts';
 
-/** By media type. */
+/** Extensions of files, by media type. */
 const EXTENSIONS: Readonly<Record<string, string>> = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson' };
 
 /**

@@ -2,7 +2,7 @@
 interface Command {
   /** Without the query. */
   readonly url: string;
-  /** Of the query. */
+  /** The parameters of the query. */
   readonly pairs: readonly [name: string, value: string][];
   readonly needsKey: boolean;
   /** The name of the file to save the response to. */

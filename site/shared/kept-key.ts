@@ -1,6 +1,6 @@
 /*
- * The key that is kept in this tab, in sessionStorage. Tabs that open meanwhile ask for it on a BroadcastChannel: only pages of this
- * origin in this browser profile hear it, and they run no script but ours. A key that is not kept is not handed over.
+ * The key that is kept in this tab, in sessionStorage. Tabs that open meanwhile request it on a BroadcastChannel, which only pages of
+ * this origin in this browser profile receive, and these run no script but ours. A key that is not kept is not sent.
  */
 
 const NAME = 'key';
@@ -24,9 +24,10 @@ export function keptKey(): string | null {
 }
 
 /**
- * Hands this tab's kept key to tabs that ask for it and, if it keeps none, asks the others.
+ * Sends this tab's kept key to tabs that request it and, if it keeps none, requests one from the others.
  *
- * @param on key: another tab's kept key; forget: another tab has forgotten the key, and so must this one, which keeps one
+ * @param on.key called with another tab's kept key
+ * @param on.forget called if this tab keeps a key and another has forgotten its own: so must this one
  * @returns forget: makes every tab that keeps a key forget it
  */
 export function otherTabs(on: { readonly key: (key: string) => void; readonly forget: () => void }) {

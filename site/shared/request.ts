@@ -12,7 +12,7 @@ export interface Request {
 /** A response to display, with the beginning of its body, decoded. */
 export interface Preview {
   readonly response: Response;
-  /** Until the headers arrived. */
+  /** The time until the headers arrived. */
   readonly milliseconds: number;
   readonly text: string;
   readonly bytes: number;
@@ -66,7 +66,7 @@ export async function download(request: Request, progress: (bytes: number) => vo
       controller.enqueue(chunk);
     },
   });
-  // Through a Response, because the browser keeps its large bodies on disk.
+  // The browser keeps the large body of a Response on disk.
   const file = await new Response(response.body.pipeThrough(counter)).blob();
   const name = fileName(response);
   save(new Blob([file], { type: response.headers.get('Content-Type') ?? '' }), name);

@@ -12,13 +12,13 @@ interface CardOptions {
   readonly survey: string;
   /** The format, the layout and the filters. */
   readonly about: string;
-  /** About the download until it is complete, or empty. */
+  /** A warning that is shown until the download is complete; empty for none. */
   readonly note: string;
   /** Called by the first button, whose label `stopped` sets. */
   readonly act: () => void;
   /** Called by the second button. */
   readonly remove: () => void;
-  /** To screen readers. */
+  /** Has screen readers read a text. */
   readonly announce: (text: string) => void;
 }
 

@@ -17,7 +17,7 @@ export interface DownloadOptions {
   readonly manifest: Manifest;
   /** An older file to bring up to date. By default, all of it is downloaded. */
   readonly old: File | undefined;
-  /** To screen readers. */
+  /** Has screen readers read a text. */
   readonly announce: (text: string) => void;
   /** Called when the user removes it. */
   readonly onRemove: () => void;
@@ -30,9 +30,9 @@ export interface Download {
   readonly run: () => Promise<void>;
   /** Offers to continue it. */
   readonly offer: () => void;
-  /** Stops. It can be continued later, or in another tab. */
+  /** Stops it. It can be continued later, or in another tab. */
   readonly stop: () => Promise<void>;
-  /** Stops, and deletes what has arrived. */
+  /** Stops it, and deletes what has arrived. */
   readonly remove: () => Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export function createDownload({ api, storage, manifest, old, announce, onRemove
 
   const again = () => (manifest.after === '' ? texts.again : texts.continue);
 
-  /** Shows why it does not run, and what to do. */
+  /** Shows why the download does not run, and what to do. */
   function fail(error: unknown): void {
     let reason = explain(error);
     if (error instanceof MissingRows) reason = texts.missing(manifest.rows, manifest.total ?? 0);
@@ -83,7 +83,7 @@ export function createDownload({ api, storage, manifest, old, announce, onRemove
   }
 
   function run(): Promise<void> {
-    running = download().catch(() => {}); // it was stopped
+    running = download().catch(() => {}); // it throws only when it is stopped
     return running;
   }
 
@@ -121,7 +121,7 @@ export function createDownload({ api, storage, manifest, old, announce, onRemove
     }
   }
 
-  /** Stops, then releases or deletes the storage. Only the first call does. */
+  /** Stops the download, then releases or deletes its storage. Later calls do nothing. */
   function end(how: () => unknown): Promise<void> {
     controller.abort();
     return (stopped ??= (async () => {

@@ -1,6 +1,6 @@
 import { cellsOf, createRecordEnds } from '../../shared/csv.ts';
 
-/** The columns of the CSV file that make a cursor, in its order: docs/api.md, "Cursors". */
+/** The columns of the CSV file that make a cursor, in the cursor's order: docs/api.md, "Cursors". */
 const CURSOR_COLUMNS = ['timestamp', 'userid', 'question_ref', 'surveyid'];
 
 /** `csv`: the long layout; `wide`: CSV in the wide layout; `other`: a workbook, for instance. */

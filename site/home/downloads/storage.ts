@@ -24,7 +24,7 @@ export interface Storage {
   readonly parts: (count: number) => Promise<Blob[]>;
   /** The parts of a Blob as one file, where the browser saves that better. */
   readonly join: (parts: Blob) => Promise<Blob>;
-  /** Leaves it to other tabs. */
+  /** Releases the folder to other tabs. */
   readonly release: () => void;
   /** Deletes it. */
   readonly remove: () => Promise<void>;
@@ -56,7 +56,7 @@ export async function createStorage(): Promise<Storage> {
   return (await folder) ?? inMemory();
 }
 
-/** Calls `use` with the folders that closed tabs have left, locked for this tab. Tabs take turns: none hides a folder from another. */
+/** Calls `use` with the folders that closed tabs have left, locked for this tab; in one tab at a time, so that none hides a folder. */
 export async function withLeftStorages<T>(use: (folders: readonly Storage[]) => Promise<T>): Promise<T> {
   const root = await openRoot();
   if (!root) return use([]);

@@ -10,25 +10,25 @@ const PART_MS = 5000;
 /** The number of times a file that cannot be continued is restarted automatically. */
 const RESTARTS = 3;
 const MOST_SECONDS = 30;
-/** Seconds of waiting without progress after which it stops, and the user decides. */
+/** Seconds of waiting without progress after which the download stops, and the user decides. */
 const GIVE_UP_SECONDS = 600;
 /** When its database fails, the service retries for up to a minute and sends nothing meanwhile. */
 const SILENCE_MS = 120_000;
 
 /** The state of a download. */
 export interface Progress extends Readonly<Pick<Manifest, 'bytes' | 'rows' | 'total'>> {
-  /** Of the file; empty until it is known. */
+  /** The file's name; empty until it is known. */
   readonly name: string;
   /** The last three are reasons to wait before the next request. */
   readonly state: 'running' | 'lost' | 'restarting' | 'busy';
-  /** While it runs, in place of how much has arrived. */
+  /** Shown while it runs, in place of how much has arrived. */
   readonly text?: string;
 }
 
 export interface TransferOptions {
   readonly api: Api;
   readonly storage: Storage;
-  /** Changed in place, and stored with every part. */
+  /** It is changed in place, and stored with every part. */
   readonly manifest: Manifest;
   /** Stops the download; what has arrived is stored. */
   readonly signal: AbortSignal;
@@ -39,7 +39,7 @@ export interface TransferOptions {
 export class MissingRows extends Error {}
 
 /**
- * Downloads a file into its storage. Continues by itself after an interruption.
+ * Downloads a file into its storage, and continues after an interruption.
  *
  * @throws ApiError or TypeError if the service refuses, or cannot be reached for a long time; {@link MissingRows}; DOMException
  *   if the parts cannot be stored, such as QuotaExceededError; the signal's reason

@@ -4,16 +4,16 @@ import { type Digests, dayOf } from './digest.ts';
 import type { Contents } from './file.ts';
 import { Refused } from './refused.ts';
 
-/* Whether a file is of the selection. These functions throw Refused. */
+/* Checks whether a file is one of the selection. These functions throw Refused. */
 
-/** The columns of metadata, in any order. */
+/** Checks the columns of metadata, which may be in any order. */
 export function checkKeys(keys: readonly string[], params: Params): void {
   const chosen = params.filter(([name]) => name === 'metadata').map(([, value]) => value);
   const [own, wanted] = [keys, new Set(chosen)].map((names) => [...names].toSorted().join('\n'));
   if (own !== wanted) throw new Refused(texts.otherColumns(keys));
 }
 
-/** Whether all responses of the file are ones that the filters select. */
+/** Checks whether the filters select all responses of the file. */
 export function checkContents({ first, last, values, isForeign }: Contents, params: Params): void {
   if (isForeign) throw new Refused(texts.otherSurvey);
   for (const [name, found] of Object.entries(values)) {
@@ -24,7 +24,7 @@ export function checkContents({ first, last, values, isForeign }: Contents, para
   if (Date.parse(first) < Date.parse(since) || Date.parse(last) >= Date.parse(until)) throw new Refused(texts.wider);
 }
 
-/** Whether the file was made with `safe`, or with other filters: then digests differ that are equal with these. */
+/** Checks whether the file was made with `safe` or narrower filters, with which digests are equal that differ without. */
 export async function checkSelection(
   { days, values }: Contents,
   digests: Digests['digests'],

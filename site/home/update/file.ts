@@ -34,13 +34,13 @@ const OTHERS: readonly (readonly [beginning: string, keyof typeof texts.others])
 
 /** The responses of a day in a file. */
 export interface Day {
-  /** Its records. */
+  /** The records. */
   readonly file: Blob;
   readonly responses: number;
   readonly digest: string;
   /** What the digest would be if the apostrophes were those of `safe`. */
   readonly unescaped: string;
-  /** Whether the service writes these responses as the same bytes: their order and quotes, and columns that the digest leaves out. */
+  /** Whether the service writes these responses as the same bytes. Order, quotes and some columns are not part of the digest. */
   readonly isExact: boolean;
 }
 
@@ -101,7 +101,7 @@ export async function readDays(
   let first = '';
   let last: Cells = [];
   let day = startDay('', 0);
-  /** The days that are in one of the orders only. */
+  /** The days that are in only one of the two orders. */
   const sorted = new Map<string, Compare | undefined>();
   const endDay = () => {
     const { name, start, digest, unescaped, isExact, orders } = day;
@@ -148,7 +148,7 @@ export async function readDays(
   }
   endDay();
   if (!header) throw new Refused(texts.notOurs);
-  // A file has one order. If it has two, which one is wrong is not known.
+  // All days of a file are in the same order. If there are days in either, it is not known which are wrong.
   if (new Set(sorted.values()).size > 1)
     for (const [name, one] of days) days.set(name, { ...one, isExact: one.isExact && !sorted.has(name) });
   return {
@@ -178,7 +178,7 @@ const byLanguage: Compare = (a, b) => collator.compare(a, b) || byBytes(a, b);
 
 /** Whether the service sends a record before another one. */
 function isBefore(one: Cells, other: Cells, compare: Compare): boolean {
-  // Without the Z, because a time with microseconds follows the one without.
+  // Compared without the Z, because a time with microseconds follows the one without.
   const times = byBytes((one[TIMESTAMP] ?? '').slice(0, -1), (other[TIMESTAMP] ?? '').slice(0, -1));
   const columns = times === 0 ? [USERID, QUESTION_REF, SURVEYID] : [];
   return columns.reduce((sum, column) => sum || compare(one[column] ?? '', other[column] ?? ''), times) < 0;

@@ -10,7 +10,7 @@ import { Digest, type Digests, dayOf, hashOf } from './digest.ts';
 import { type Contents, type Day, keysOf, readDays } from './file.ts';
 import { Refused } from './refused.ts';
 
-/** Responses that keep changing while they are downloaded are downloaded again so many times. */
+/** How many times days are compared, and downloaded if they differ, while their responses keep changing. */
 const ROUNDS = 5;
 const DAY_MS = 86_400_000;
 
@@ -20,20 +20,20 @@ interface Known {
   readonly forms: string;
   readonly shortcodes: ReadonlyMap<string | null, string | null>;
   readonly contents: Contents;
-  /** By day: those of the file, then those that replace them. */
+  /** By day: the days of the file, or those that have replaced them. */
   readonly days: Map<string, Day>;
 }
 
 /** A file that is up to date. */
 export interface Updated {
   readonly file: Blob;
-  /** What has been done. */
+  /** A sentence about what has been done. */
   readonly text: string;
 }
 
 /**
- * Brings a CSV file in the long layout up to date: replaces the days whose digests differ, and removes those that have no responses
- * any more.
+ * Brings a CSV file in the long layout up to date: replaces the days whose digests differ, and removes those that no longer have
+ * responses.
  *
  * @param old refers to parts of it, so it must not change until the new one is saved
  * @param options.manifest its request is that of the whole file, in the long layout
