@@ -4,7 +4,7 @@ import { printable } from './keys/printable.ts';
 
 export interface Account {
   readonly id: string;
-  /** As stored; its upper and lower case may differ from the address that was given. */
+  /** The address as it is stored, which may differ in case from the one that was given. */
   readonly email: string;
 }
 

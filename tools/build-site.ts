@@ -38,7 +38,7 @@ const { outputFiles, metafile } = await build({
   write: false,
 }).catch(() => process.exit(1)); // esbuild has printed why
 
-/** By path in the output folder. */
+/** What the files contain, by path in the output folder. */
 const files = new Map<string, Uint8Array>(
   outputFiles.map(({ path, contents }) => [relative(join(root, OUT), path), contents]),
 );

@@ -60,7 +60,7 @@ export async function limitLockWaits<T>(url: string, client: Client, work: () =>
     [String(LOCK_TIMEOUT_MS)],
   );
   let blockers: Blocker[] = [];
-  // From another connection: Postgres knows them only while this one waits.
+  // Another connection looks them up, because Postgres knows them only while this one waits.
   const lookup = setInterval(() => {
     void findBlockers(url, rows[0]?.pid).then(
       (found) => found.length > 0 && (blockers = found),

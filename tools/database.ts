@@ -111,7 +111,7 @@ function explained(error: unknown): string {
   const reason = reasonOf(error);
   if (reason.includes('client password must be')) return 'the server requires a password, and the URL has none';
   if (reason === 'timeout expired')
-    return `no response within ${CONNECT_TIMEOUT_MS / 1000} s: check the host and the port, and what blocks the way there`;
+    return `no response within ${CONNECT_TIMEOUT_MS / 1000} s: check the host and the port, and firewalls on the way`;
   const advice = ADVICE[(error as { code?: string }).code ?? ''];
   return advice === undefined ? reason : `${reason}; ${advice}`;
 }
@@ -136,7 +136,7 @@ async function checkVersion(client: Client): Promise<void> {
 const ALIASES = new Set(['prefer', 'require', 'verify-ca']);
 
 /**
- * The URL to connect to for a DATABASE_URL: of a host with sessions, and in words that `pg` does not warn of.
+ * The URL to connect to for a DATABASE_URL, with a host that has sessions, and without modes that `pg` warns about.
  *
  * @throws UserError, without the password
  */
@@ -147,7 +147,7 @@ export function postgresUrl(text: string): URL {
     throw new UserError(
       'DATABASE_URL is not a Postgres URL: expected postgres://user:password@host/database, without quotes around it',
     );
-  // The password ends at its first / ? or #, so that the @ after it is in what follows the host.
+  // A / ? or # in the password ends the host, so that the @ is in a later part of the URL.
   if (`${withoutPort.pathname}${withoutPort.search}${withoutPort.hash}`.includes('@'))
     throw new UserError(
       'DATABASE_URL: special characters in the user name or password must be escaped: / as %2F, # as %23, ? as %3F, @ as %40, % as %25',

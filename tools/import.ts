@@ -54,12 +54,12 @@ async function importWithReports({ email, forms, responses, dryRun = false, asIs
   for (const [option, path] of Object.entries({ '--forms': forms, '--responses': responses }))
     if (path === '') throw new UserError(`${option}: is empty: expected the path of a file`);
   const input = { email, forms: fromCallersFolder(forms), responses: fromCallersFolder(responses) };
-  // Before a database is created for nothing.
+  // The files are opened before a database is created for nothing.
   await InputFile.open(input.forms);
   await InputFile.open(input.responses);
   const interruption = new AbortController();
   const interrupt = (): void => interruption.abort(new UserError('interrupted: nothing was loaded'));
-  // Once: a second Ctrl-C ends the process at once, and Postgres rolls back when it loses the connection.
+  // Only the first Ctrl-C: a second one ends the process at once, and Postgres rolls back when it loses the connection.
   process.once('SIGINT', interrupt);
   process.once('SIGTERM', interrupt);
   try {

@@ -103,7 +103,7 @@ Examples:
     checkCacheOptions(options);
     await using database = await openForCommand();
     const { rotated, oldHash } = await rotateKey(database.url, id, { graceMs, expiresInMs });
-    // Before anything else can fail: the key cannot be shown again.
+    // Printed before anything else can fail: the key cannot be shown again.
     print(options.json ? printableJson(rotated) : rotated.key);
     const { replaces, expires } = rotated;
     const oldEnd = graceMs === 0 ? 'no longer works' : `works until ${toTheMinute(replaces.expires)}`;

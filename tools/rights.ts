@@ -8,7 +8,7 @@ const READ_ONLY_SQL_TRANSACTION = '25006';
 
 const MESSAGE = /^permission denied (?:for|to create temporary tables in) (table|schema|database) "?(.+?)"?$/;
 
-/** By kind of object: the rights that commands use, and the words of a statement that needs them. Writing needs the first, too. */
+/** The rights that commands use, by kind of object, each with what a statement that needs it contains. All need the first. */
 const RIGHTS: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   table: { select: /./, insert: /\binsert\b/i, update: /\bupdate\b/i, delete: /\bdelete\b/i },
   schema: { usage: /./, create: /\bcreate\b/i },
@@ -18,8 +18,8 @@ const RIGHTS: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
 /**
  * Explains an error of Postgres for a right that its user lacks: names the right, the command that needs it, and what to do.
  *
- * @param client whose statement failed; no longer in a transaction
- * @param error that of Postgres, or one that it caused
+ * @param client the one whose statement failed, which is no longer in a transaction
+ * @param error the error of Postgres, or one that it caused
  * @param statement the one that failed, which the error does not contain
  * @returns the error for the user; any other error unchanged
  */

@@ -17,9 +17,9 @@ export interface SqlGatewayOptions {
   password: string;
   /** Concurrent connections to the database, 10 by default. Further requests wait. */
   maxConnections?: number;
-  /** In bytes, 64 MiB by default. A longer response fails with 507. */
+  /** The most bytes of a response, 64 MiB by default. A longer one fails with 507. */
   maxResponseBytes?: number;
-  /** In bytes, 64 MiB by default. Longer requests are refused. */
+  /** The most bytes of a request, 64 MiB by default. A longer one is refused. */
   maxRequestBytes?: number;
   /**
    * Whether a statement is cancelled when its client disconnects, true by default. Otherwise only its connection is closed. Neon's
@@ -62,10 +62,10 @@ const MIB = 1024 * 1024;
  * - The statement is cancelled when the client closes the connection. Each request starts with a clean session
  *   (conn_pool_lib.rs discards the session's state when a connection returns to the pool).
  *
- * Three differences. The password is the gateway's, not the role's: the user of the connection string is the role that statements run
- * as, with the settings that `ALTER ROLE … SET` gave it. There is no PgBouncer, which on Neon's pooled host does not reset a
- * session between the transactions of different clients. Neon's proxy does not read a request that is too large to its end, so a client
- * that is still sending it may see a closed connection instead of the 413.
+ * There are three differences. The password is the gateway's, not the role's: the user of the connection string is the role that
+ * statements run as, with the settings that `ALTER ROLE … SET` gave it. There is no PgBouncer, which on Neon's pooled host does not
+ * reset a session between the transactions of different clients. Neon's proxy does not read a request that is too large to its end, so
+ * a client that is still sending it may see a closed connection instead of the 413.
  */
 export async function startSqlGateway(options: SqlGatewayOptions): Promise<SqlGateway> {
   const { database, password, maxConnections = 10, sendsCancelRequests = true } = options;

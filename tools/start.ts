@@ -36,7 +36,7 @@ await runCommand(async () => {
   const stop = untilStopped();
   const port = portFrom(process.env['PORT']);
   const dataDir = process.env['DATA_DIR'] || '.data';
-  // First, since what holds the data may hold the port as well.
+  // Checked first, since a process that holds the data may hold the port as well.
   if (!process.env['DATABASE_URL']) await checkNotInUse(dataDir);
   await checkPortIsFree(port);
 
@@ -51,7 +51,7 @@ await runCommand(async () => {
   if (stop.requested) return;
 
   const login = await chooseLogin(database);
-  const password = randomBytes(24).toString('hex'); // of the gateway
+  const password = randomBytes(24).toString('hex'); // the gateway's
   const gateway = await startSqlGateway({ database: login.url, password });
   cleanUp.defer(() => gateway.close());
 

@@ -37,7 +37,7 @@ Example:
       throw new UserError('--endpoint: expected a URL such as https://api.eu-central-1.aws.neon.tech/sql');
     const interruption = new AbortController();
     const interrupt = () => interruption.abort(new UserError('interrupted'));
-    // Once: a second Ctrl-C ends the process at once.
+    // Only the first Ctrl-C: a second one ends the process at once.
     process.once('SIGINT', interrupt);
     process.once('SIGTERM', interrupt);
     using progress = new Progress(process.stderr);

@@ -40,7 +40,7 @@ Examples:
     if (revocation && key === undefined) throw new UserError('--revocation: needs SURVEY_KEY in the environment');
     await using database = revocation ? await openForCommand() : undefined;
     await using issuedKeys = database && new IssuedKeys(database.url);
-    // Once: a second Ctrl-C ends the process at once.
+    // Only the first Ctrl-C: a second one ends the process at once.
     const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(() => {
       throw new UserError('interrupted');
     });

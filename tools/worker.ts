@@ -31,8 +31,8 @@ type Binding =
 const MODULE = 'application/javascript+module';
 
 /**
- * Starts a Worker in workerd, on 127.0.0.1. Not with `wrangler dev`, which lets everyone on this machine read and write the KV and
- * debug the Worker, and whose proxies forward neither a client's disconnect nor a broken transfer.
+ * Starts a Worker in workerd, on 127.0.0.1. `wrangler dev` is not used, because it lets everyone on this machine read and write the KV and
+ * debug the Worker, and its proxies forward neither a client's disconnect nor a broken transfer.
  *
  * @param folder in which `bundleWorker` has written a bundle
  * @param options by default, miniflare chooses a port and keeps the KV in a temporary folder

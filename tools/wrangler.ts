@@ -68,6 +68,6 @@ export async function bundleWorker(entry: string, folder: string): Promise<void>
     process.stderr.write(output + errors);
     throw new UserError('the Worker cannot be bundled: see the messages above');
   }
-  // A copy, since the next build replaces the files.
+  // The files are copied, since the next build replaces them.
   await cp(join(root, (await readAssets()).directory), assets, { recursive: true });
 }

@@ -13,7 +13,7 @@ export const pgText = fc
   .array(fc.oneof(fc.constantFrom(...AWKWARD), fc.array(character, { maxLength: 8 }).map(joined)), { maxLength: 6 })
   .map(joined);
 
-/** Such text, or null. */
+/** Text that Postgres can store, or null. */
 export const pgCell = fc.option(pgText, { freq: 5 });
 
 /** A line of a question's text that lists a choice, or nearly does. */
@@ -38,7 +38,7 @@ const listedChoices = fc
   .tuple(fc.array(fc.constantFrom('yes', 'no', 'maybe', 'كلا', 'a "b"', 'x\u2028'), { maxLength: 4 }), fc.boolean())
   .map(([labels, isCrlf]) => labels.map((label, i) => `- ${'ABCD'[i]}. ${label}${isCrlf ? '\r' : ''}`).join('\n'));
 
-/** The text of a question, which often lists choices, or what looks like them. */
+/** The text of a question, which often lists choices, or lines that look like them. */
 export const questionText = fc
   .tuple(
     fc.constantFrom('Which?', 'A friend said:', '', 'A. one', 'Which?\n'),

@@ -18,7 +18,7 @@ const ARGS = [
 
 /** A headless Chromium, to which processes connect. */
 export interface RunningChromium extends AsyncDisposable {
-  /** For Playwright's `connect`. */
+  /** The endpoint for Playwright's `connect`. */
   readonly endpoint: string;
 }
 

@@ -74,7 +74,7 @@ export interface FaultProxy {
   close(): Promise<void>;
 }
 
-/** @param target URL of what the proxy is in front of */
+/** @param target URL of the server that the proxy is in front of */
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
   let all: Watch = { fault: undefined, requests: 0 };
   let abandoned = 0;

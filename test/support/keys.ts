@@ -15,7 +15,7 @@ export const UNKNOWN_ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 /** `npm run keys` on its own database, with the account you@example.org; nobody is logged in to Cloudflare. */
 export interface KeysCommand {
   readonly url: string;
-  /** The command's HOME and TMPDIR, itself temporary. DATA_DIR is `data` in it. */
+  /** A temporary folder, the command's HOME and TMPDIR. DATA_DIR is `data` in it. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
   /** The outcome without the line that names the database. */

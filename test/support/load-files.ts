@@ -11,7 +11,7 @@ export interface Files {
   forms?: Content;
   responses?: Content;
   email?: string;
-  /** End of both file names. */
+  /** The end of both file names. */
   suffix?: string;
 }
 

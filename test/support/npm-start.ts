@@ -23,11 +23,11 @@ export async function startService(
   });
   return {
     pid: child.pid as number,
-    /** What it printed until it was ready, and what it has printed since. */
+    /** What the service printed until it was ready; `output` returns all that it has printed. */
     printed,
     output: () => printed,
     key: keyIn(printed),
-    /** Sends a signal, to it or to another process, and waits until it has ended. */
+    /** Sends a signal to the service or to another process, and waits until the service has ended. */
     async stop(signal: NodeJS.Signals, pid = child.pid as number) {
       process.kill(pid, signal);
       const { status, stderr } = await outcome;

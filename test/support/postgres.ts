@@ -29,7 +29,7 @@ export interface TestPostgres {
  */
 const INITDB_ARGS = ['--locale=C', '--locale-provider=icu', '--icu-locale=und', '--no-sync'];
 
-/** Without durability, since no data outlives the run. */
+/** Nothing is durable, since no data outlives the run. */
 const SETTINGS = { max_connections: '50', fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
 /**

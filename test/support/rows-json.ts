@@ -6,7 +6,7 @@ type Rows = readonly (readonly (string | null)[])[];
 /** Rows as they are in a SQL-over-HTTP response that ends with them. */
 export const rowsJson = (rows: Rows): string => `${JSON.stringify(rows)}}`;
 
-/** The same, with every character of every cell escaped: as two characters where JSON allows it, otherwise as `\uXXXX`. */
+/** The same rows, with every character of every cell escaped: as two characters where JSON allows it, otherwise as `\uXXXX`. */
 export const escapedRowsJson = (rows: Rows): string => escapeAll(rowsJson(rows));
 
 /** Encodes the result of {@link rowsJson}. */

@@ -18,7 +18,7 @@ export interface Stack {
 export interface StackAddress {
   /** The Worker's origin, without a trailing slash. */
   readonly origin: string;
-  /** That of {@link RunningWorker.directUrl}. */
+  /** The origin of {@link RunningWorker.directUrl}. */
   readonly directOrigin: string;
   /** Superuser URL of the database. */
   readonly databaseUrl: string;
@@ -35,9 +35,9 @@ export interface StackOptions {
   readonly ownServer?: boolean;
   /** The SQL-over-HTTP endpoint's limit for a response. */
   readonly maxResponseBytes?: number;
-  /** That of the SQL-over-HTTP endpoint. */
+  /** As for the SQL-over-HTTP endpoint. */
   readonly sendsCancelRequests?: boolean;
-  /** That of the SQL-over-HTTP endpoint. */
+  /** As for the SQL-over-HTTP endpoint. */
   readonly beforeRequest?: () => Promise<unknown>;
   /** Starts a proxy between the Worker and the SQL-over-HTTP endpoint. @returns the proxy's URL */
   readonly startProxy?: (endpoint: string) => Promise<string>;

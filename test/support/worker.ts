@@ -6,9 +6,9 @@ import { oncePerRun } from './once-per-run.ts';
 /** A Worker in workerd, bundled as for a deployment. */
 export interface RunningWorker extends AsyncDisposable {
   readonly url: URL;
-  /** Bypasses miniflare's entry Worker, which responds to some requests itself. */
+  /** The URL that bypasses miniflare's entry Worker, which responds to some requests itself. */
   readonly directUrl: URL;
-  /** Chrome DevTools protocol, if `inspector` was set. */
+  /** The URL of the Chrome DevTools protocol, if `inspector` was set. */
   readonly inspectorUrl: URL | undefined;
   /** The KV namespace of keys. */
   readonly keys: Awaited<ReturnType<Miniflare['getKVNamespace']>>;

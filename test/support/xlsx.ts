@@ -77,7 +77,7 @@ const CELL =
 const NOT_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&#13;': '\r' };
 
-/** The rows of a worksheet's XML. Takes the markup that the service writes, and no other. */
+/** The rows of a worksheet's XML, in which it accepts only the markup that the service writes. */
 export function readRows(xml: string): (string | null)[][] {
   check(!NOT_XML.test(xml), 'a character that XML cannot hold');
   const rows = xml.replace(/^.*<sheetData>/s, '').replace(/<\/sheetData><\/worksheet>$/, '');

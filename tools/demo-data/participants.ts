@@ -23,7 +23,7 @@ export function makeResponses(random: Random, forms: FormVersion[], participants
 }
 
 function makeParticipant(random: Random, forms: FormVersion[], flowid: string): Response[] {
-  // On the quarter hour, so that several participants answer at the same moment.
+  // Participants start on the quarter hour, so that several answer at the same moment.
   const start = FIRST_START + random.integer(0, (LAST_START - FIRST_START) / (15 * MINUTE)) * 15 * MINUTE;
   const half = forms.length / 2;
   const isSecond = start >= SECOND_VERSION && random.chance(0.8);

@@ -8,7 +8,7 @@ export interface Question {
   ref: string;
   /** Its wording in the first and in the second version of the form. */
   texts: readonly [string, string];
-  /** Possible answers, or for a number the largest. */
+  /** The possible answers or, if the answer is a number, the largest. */
   answers: readonly [Answer, ...Answer[]] | number;
 }
 

@@ -24,7 +24,7 @@ interface Metafile {
 }
 
 /**
- * Bundles the Worker with a dry run of `wrangler deploy`. Needs no network.
+ * Bundles the Worker with a dry run of `wrangler deploy`, which needs no network.
  *
  * @throws UserError with wrangler's reason
  */

@@ -5,7 +5,7 @@ import { findMigrations } from '../migrations.ts';
 import { CREATE_ROLE, WORKER_ROLE as ROLE } from '../worker-role.ts';
 
 const TABLES = ['users', 'surveys', 'survey_settings', 'responses', 'api_keys', 'api_key_uses'];
-/** What the migrations set, if their user may: another user of the server may have created the role. */
+/** The settings that the migrations give the role. They cannot if another user of the server has created it. */
 const SETTINGS = {
   enable_bitmapscan: 'off',
   enable_seqscan: 'off',

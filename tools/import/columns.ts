@@ -41,7 +41,7 @@ const uuid: Kind = {
   expected: 'a UUID',
 };
 
-/** As the API or Postgres prints it, with an offset. The cast checks whether the day exists. */
+/** A time as the API or Postgres prints it, with an offset. The cast checks whether the day exists. */
 const TIMESTAMP = new RegExp(
   '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])[T ]([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d' +
     '(\\.\\d{1,6})?(Z|[+-](0\\d|1[0-5])(:?[0-5]\\d)?)$',
@@ -53,7 +53,7 @@ const timestamp: Kind = {
   expected: 'a timestamp such as 2026-03-01T00:03:43.770Z or 2026-03-01 00:03:43.770047+00 (spreadsheets change them)',
 };
 
-/** The cast checks the rest. */
+/** Only its beginning is checked here: the cast checks the rest. */
 const jsonObject: Kind = { type: 'jsonb', isValid: (value) => /^[ \t\n\r]*\{/.test(value), expected: 'a JSON object' };
 
 function integer(type: 'integer' | 'bigint', min: bigint, max: bigint, expected: string): Kind {

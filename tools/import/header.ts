@@ -6,7 +6,7 @@ const DELIMITERS = [',', ';', '\t'] as const;
 export type Delimiter = (typeof DELIMITERS)[number];
 
 export interface Header {
-  /** The file's columns, in its order. */
+  /** The columns, in the order of the file. */
   columns: string[];
   delimiter: Delimiter;
 }

@@ -21,7 +21,7 @@ export interface ImportInput {
 }
 
 export interface ImportOptions extends Partial<LoadOptions> {
-  /** Does everything, then rolls it back. */
+  /** Whether to roll everything back at the end. */
   dryRun?: boolean;
 }
 

@@ -7,7 +7,7 @@ import { HEAD_BYTES, whyNotCsv } from './not-csv.ts';
 
 /**
  * A file to read, plain or gzip. It is gzip if it starts with gzip's two magic bytes (RFC 1952, section 2.3.1); a file named
- * `.gz` must. The content is streamed, so it can have any size.
+ * `.gz` has to be gzip. The content is streamed, so it can have any size.
  */
 export class InputFile {
   readonly path: string;

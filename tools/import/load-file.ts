@@ -118,7 +118,7 @@ const ESCAPES: { readonly [character: string]: string } = { '\\': '\\\\', '\t': 
 /** Turns an error of COPY about a record's values into a BadLine. */
 function refusalByPostgres(error: DatabaseError, { columns, key }: FileFormat, lines: readonly number[]): Error {
   const { code = '', constraint, message, detail, where = '' } = error;
-  // In any language: COPY import_forms, line 7
+  // In the server's language: COPY import_forms, line 7
   const line = lines[Number(/^COPY \w+\D+(\d+)/m.exec(where)?.[1]) - 1];
   if (line === undefined) return error;
   const keyNames = key.join(', ');

@@ -17,7 +17,7 @@ export const EXPORT_AGAIN = 'export the file again, and import it without saving
 /** How to load it nevertheless. */
 export const AS_IS = '(--as-is imports it all the same)';
 
-/** What happened to a value, and what to do about it. Follows "so". */
+/** What happened to a value, and what to do about it. Follows "so" in messages. */
 export const CAUSES = {
   rounded: `a spreadsheet has probably rounded it: ${EXPORT_AGAIN} ${AS_IS}`,
   number: `a spreadsheet has probably read it as a number: ${EXPORT_AGAIN} ${AS_IS}`,
@@ -73,8 +73,8 @@ const FORMS = `
  * SQL for whether a response of the file is the stored one: it has the same id, or a damaged form of it in the same conversation
  * (`flowid`). All else in their keys is equal.
  *
- * The equal beginnings keep all pairs from being compared where many times are equal. They miss ids that were rounded up, but in a
- * file that was rounded, about half of the ids were rounded down.
+ * Only ids with equal beginnings are compared, since many times can be equal. This misses ids that were rounded up, but in a file that
+ * was rounded, about half of the ids were rounded down.
  */
 export const IS_SAME_PARTICIPANT = `
   left(ltrim(file.userid, '+0'), 15) = left(ltrim(stored.userid, '+0'), 15)
@@ -140,7 +140,7 @@ async function refuseFirst(client: Client, sql: string): Promise<void> {
   throw new BadLine(line, `${name}: ${shown(value)} is stored as ${shown(original)}, so ${CAUSES[cause]}`);
 }
 
-/** Values of the same kind that all look damaged. The patterns have one meaning in JavaScript and in Postgres. */
+/** Values of the same kind that all look damaged. The patterns mean the same in JavaScript and in Postgres. */
 interface Trace {
   readonly columns: readonly string[];
   readonly damaged: RegExp;
@@ -168,7 +168,7 @@ const TRACES: readonly Trace[] = [
   },
 ];
 
-/** So many different values are no chance: of honest ids of 16 digits, one in ten ends in a zero. */
+/** So many different values are no coincidence: one in ten undamaged ids of 16 digits ends in a zero. */
 const ENOUGH = 6;
 
 /** Looks for damage that shows only in a file as a whole. */

@@ -1,7 +1,7 @@
 /** Numbers of a file's rows. */
 export interface Counts {
   new: number;
-  /** Were stored with other values. */
+  /** Rows that were stored with other values. */
   changed: number;
   unchanged: number;
 }

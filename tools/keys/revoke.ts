@@ -28,7 +28,7 @@ export async function revokeKey(
   url: string,
   id: string,
 ): Promise<{ revoked: RevokedKey; wasRevoked: boolean; hash: string }> {
-  // Not FOR UPDATE, which would wait for a transaction that has added the first use of the key.
+  // FOR UPDATE would wait for a transaction that has added the first use of the key.
   const update = `
     update api_keys k set revoked = coalesce(old.revoked, now())
     from (select id, revoked from api_keys where id = $1 for no key update) old, users u

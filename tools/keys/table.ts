@@ -17,5 +17,5 @@ function cellsOf({ id, email, name, prefix, created, expires, lastUsed, state }:
   return [id, email, name, prefix, toTheMinute(created), time(expires, 'never'), time(lastUsed, '-'), state];
 }
 
-/** Counted in characters as users see them (grapheme clusters). */
+/** The number of characters as users see them (grapheme clusters). */
 const widthOf = (text: string) => Array.from(new Intl.Segmenter().segment(text)).length;

@@ -13,7 +13,7 @@ export interface DataFolder {
   readonly postgres: string;
   /** The data directory: an absolute path without symbolic links. */
   readonly data: string;
-  /** Of the superuser. */
+  /** The password of the superuser. */
   readonly password: string;
   readonly account: Account | undefined;
 }

@@ -43,7 +43,7 @@ const SHUTDOWN_MS = 2_000;
 /**
  * Opens the database in `<dataDir>/postgres`. Creates it if it is missing, and starts its server if none is running.
  *
- * @param options.signal cancels
+ * @param options.signal cancels opening it
  * @throws UserError
  */
 export async function openEmbedded(
@@ -61,7 +61,7 @@ export async function openEmbedded(
   }
 }
 
-/** Starts and creates nothing. @throws UserError if npm start cannot use `dataDir` because another process holds its data */
+/** @throws UserError if npm start could not use `dataDir` because another process holds its data. Nothing is started or created */
 export async function checkNotInUse(dataDir: string): Promise<void> {
   if (!(await hasDatabase(dataDir))) return;
   const folder = await openDataFolder(dataDir);

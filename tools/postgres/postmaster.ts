@@ -12,7 +12,8 @@ export interface Postmaster {
 }
 
 /**
- * Reads https://www.postgresql.org/docs/current/storage-file-layout.html, the lines as in src/include/utils/pidfile.h.
+ * Reads `postmaster.pid` (https://www.postgresql.org/docs/current/storage-file-layout.html), whose lines Postgres's source describes in
+ * src/include/utils/pidfile.h.
  *
  * After a crash, another program may have been given the process id. Postgres would then refuse to start, so the file is removed.
  *

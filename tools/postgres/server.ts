@@ -8,7 +8,7 @@ import type { Account } from './account.ts';
 export interface Server {
   /** Process id of the postmaster. */
   readonly pid: number;
-  /** On 127.0.0.1. */
+  /** The port on 127.0.0.1. */
   readonly port: number;
   /** Resolves when the server has ended, with the end of its log. */
   readonly ended: Promise<string>;
@@ -20,7 +20,7 @@ export interface Server {
 }
 
 export interface ServerOptions {
-  /** The program. */
+  /** The path of the program. */
   readonly postgres: string;
   /** The data directory, an absolute path. */
   readonly data: string;

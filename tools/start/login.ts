@@ -16,8 +16,8 @@ export interface Login {
 }
 
 /**
- * Chooses the login in which the Worker's statements run. To the embedded server it is the Worker's role itself, which gets a
- * new password. A database of your own keeps its password: there, it is the user of DATABASE_URL, who has to use SET ROLE.
+ * Chooses the login with which the Worker's statements run. On the embedded server it is the Worker's role, which gets a new
+ * password. On a database of your own the role keeps its password, and the login is the user of DATABASE_URL, who has to use SET ROLE.
  *
  * @throws UserError if there is no such role, or the user of DATABASE_URL may not act as it
  */

@@ -5,7 +5,7 @@ import { runCommand } from '../command.ts';
 import type { WorkerOptions } from '../worker.ts';
 import { CONFIG, WRANGLER_ENV } from '../wrangler.ts';
 
-delete process.env['DATABASE_URL']; // of the owner: wrangler would give it to the Worker
+delete process.env['DATABASE_URL']; // the owner's URL, which wrangler would give to the Worker
 Object.assign(process.env, WRANGLER_ENV, {
   WRANGLER_LOG_PATH: join(process.argv[2] ?? '', 'logs'),
   // Every user of this machine could read and write the KV, and read the traces.

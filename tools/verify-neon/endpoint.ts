@@ -15,7 +15,7 @@ export type Headers = Readonly<Record<string, string>>;
 /** A suspended database wakes up in seconds; a large result takes as long as it takes to arrive. */
 const TIMEOUT_MS = 180_000;
 
-/** The driver's, before the service's own code changes it. */
+/** The driver's own, before the service's code changes it. */
 const { fetchEndpoint } = neonConfig;
 
 /**
@@ -47,7 +47,7 @@ export class SqlEndpoint {
     this.#signal = signal;
   }
 
-  /** The owner's connection string, or another's. */
+  /** The connection string of an identity, by default the owner's. */
   connectionString({ user, password, database, host }: Identity = {}): string {
     const url = new URL(this.#databaseUrl);
     url.username = user ?? url.username;
@@ -57,7 +57,7 @@ export class SqlEndpoint {
     return url.href;
   }
 
-  /** The header that makes a request another's. */
+  /** The header that sends a request as another identity. */
   as(identity: Identity): Headers {
     return { 'Neon-Connection-String': this.connectionString(identity) };
   }

@@ -8,7 +8,7 @@ export interface Target {
   readonly endpoint: SqlEndpoint;
   /** The rows of a statement that the database runs for the same user without the endpoint. */
   readonly directly: (query: string, params?: unknown[]) => Promise<unknown[][]>;
-  /** Has the tables of `createTables`. Quoted where necessary. */
+  /** The name of a schema with the tables of `createTables`, quoted where necessary. */
   readonly schema: string;
   /** The user of the endpoint's connection string. */
   readonly owner: string;
@@ -29,8 +29,8 @@ const COPY_REFUSED = {
 const UNREADABLE = /^could not parse the HTTP request body: ./;
 
 /**
- * What Neon's SQL-over-HTTP proxy responds, as the Worker and its driver rely on it, and as tools/sql-gateway.ts does. Details are not
- * relied on.
+ * What the Worker and its driver expect of Neon's SQL-over-HTTP proxy, and tools/sql-gateway.ts does as well. They do not rely on
+ * details.
  */
 export const PROTOCOL_CHECKS: readonly Check<Target>[] = [
   {

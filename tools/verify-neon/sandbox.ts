@@ -5,14 +5,14 @@ import { inTransaction } from '../connection.ts';
 import { findMigrations } from '../migrations.ts';
 
 const MIGRATIONS = new URL('../../src/db/migrations/', import.meta.url);
-/** The names in the migrations. */
+/** The name of the role in the migrations. */
 const ROLE = 'survey_export_worker';
 const SCHEMA = 'schema public';
 
 /** A schema and a role of the same random name. */
 export interface Sandbox {
   readonly name: string;
-  /** Of the role. */
+  /** The password of the role. */
   readonly password: string;
 }
 

@@ -10,7 +10,7 @@ const AT_THE_SAME_TIME = 3;
 /** How long a statement takes to start, or to end after its client has disconnected; milliseconds. */
 const SETTLE_MS = 15_000;
 
-/** What the Worker relies on in the sessions that requests share, and in their end. Details are not relied on. */
+/** What the Worker expects of the sessions that requests share, and of their end. It does not rely on details. */
 export const SESSION_CHECKS: readonly Check<Target>[] = [
   {
     name: 'results that are requested at the same time are not mixed up',

@@ -64,7 +64,7 @@ async function check(target: WorkerTarget, options: RunOptions): Promise<Result[
   return [...results, ...(await runChecks([...PROTOCOL_CHECKS, ...SESSION_CHECKS], protocol, options))];
 }
 
-/** Whether the server has started since: Neon starts one to wake a suspended compute. */
+/** Whether the server started so recently. Neon starts one to wake a suspended compute. */
 async function hasStartedWithin(owner: Client, milliseconds: number): Promise<boolean> {
   const { rows } = await owner.query<{ recent: boolean }>(
     `select clock_timestamp() - pg_postmaster_start_time() < $1 * interval '1 ms' as recent`,

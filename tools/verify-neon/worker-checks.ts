@@ -16,7 +16,7 @@ import { type Sandbox, migrateSandbox, prepareRole } from './sandbox.ts';
 /** A database in which the sandbox's schema exists. */
 export interface WorkerTarget {
   readonly endpoint: SqlEndpoint;
-  /** Logged in to the database without the endpoint. */
+  /** A client of the database itself, without the endpoint. */
   readonly owner: Client;
   readonly sandbox: Sandbox;
   /** Whether the endpoint checks the role's own password. */

@@ -15,7 +15,7 @@ import { API, type Subject } from './subject.ts';
 
 /** How long a key works that expires during transfers. */
 const SHORT_LIFE_MS = 10_000;
-/** When its transfers have been aborted: they check it every 10 s (docs/export.md). */
+/** After this time its transfers have been aborted: they check the key every 10 s (docs/export.md). */
 const ABORTED_MS = SHORT_LIFE_MS + 13_000;
 /** Until then, a transfer is read slowly, with a pause after each chunk. It never stops: that could abort it too. */
 const PAUSE_MS = 500;
@@ -34,7 +34,7 @@ export function checkAbort(how: 'HTTP/1.1' | 'HTTP/2' | 'gzip'): (subject: Subje
 async function startTransfers(subject: Subject) {
   const { name: survey, total } = subject.known('largest');
   const response = await subject.request(`${API}/key`, { method: 'HEAD' });
-  // How far the service's clock is ahead of this machine's, by which the key's expiry is computed.
+  // How far the service's clock is ahead of this machine's, which sets the key's expiry.
   const skew = Date.parse(response.headers.get('Date') ?? '') - Date.now() || 0;
   const { key } = await issueKey(subject, SHORT_LIFE_MS + skew);
   const url = subject.url(`${API}/responses/csv`, { survey, until: subject.until });
@@ -48,7 +48,7 @@ async function startTransfers(subject: Subject) {
   return transfers;
 }
 
-/** @returns how a transfer whose key expires broke off. @throws Error if it ended like a complete one */
+/** Reads a transfer until its key has expired. @returns how it broke off. @throws Error if it ended like a complete one */
 async function readSlowly({ encoding, body }: Transfer, total: number): Promise<string> {
   const aborted = performance.now() + ABORTED_MS;
   // Only the transfer shows that it was aborted: many programs accept a gzip file that is cut, or what precedes an error in it.
@@ -70,14 +70,14 @@ async function readSlowly({ encoding, body }: Transfer, total: number): Promise<
   throw new NotTested(`needs a larger survey: all ${rows} responses were sent before the key expired`);
 }
 
-/** A response whose body is arriving, as it is sent. Reading it throws if the transfer breaks off. */
+/** A response whose body is arriving, not decompressed. Reading it throws if the transfer breaks off. */
 interface Transfer {
   readonly status: number | undefined;
   readonly encoding: string | undefined;
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** Not with fetch: over HTTP/2, it ends a transfer that is cancelled (RST_STREAM with CANCEL) like a complete one. */
+/** `fetch` is not used: over HTTP/2, it ends a transfer that is cancelled (RST_STREAM with CANCEL) like a complete one. */
 async function getWithHttp1(url: URL, headers: Record<string, string>): Promise<Transfer> {
   const get = url.protocol === 'https:' ? getHttps : getHttp;
   const [body] = (await once(get(url, { headers }), 'response')) as [IncomingMessage];

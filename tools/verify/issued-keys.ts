@@ -5,15 +5,15 @@ import { revokeKey } from '../keys/revoke.ts';
 export class IssuedKeys extends AsyncDisposableStack {
   readonly #databaseUrl: string;
 
-  /** @param databaseUrl `postgres://` URL of the service's database, of its owner */
+  /** @param databaseUrl `postgres://` URL of the owner of the service's database */
   constructor(databaseUrl: string) {
     super();
     this.#databaseUrl = databaseUrl;
   }
 
-  /** @param expiresInMs so that the key ends even if this process is killed */
+  /** @param expiresInMs when the key ends even if this process is killed */
   async issue(email: string, expiresInMs: number): Promise<IssuedKey> {
-    // First: it throws if the test has ended, and a key that is being issued when it ends is revoked as well.
+    // Deferred before the key is issued: this throws if the test has ended, and a key that is being issued then is revoked as well.
     this.defer(async () => {
       const issued = await issuing.catch(() => undefined);
       if (issued) await this.revoke(issued);
@@ -22,7 +22,7 @@ export class IssuedKeys extends AsyncDisposableStack {
     return issuing;
   }
 
-  /** Only in the database: how long the service's cache keeps the key is what is measured. */
+  /** Revokes a key in the database only, to measure how long the service's cache keeps it. */
   async revoke({ id }: IssuedKey): Promise<void> {
     await revokeKey(this.#databaseUrl, id);
   }

@@ -6,7 +6,7 @@ import { NotTested } from './expect.ts';
 export interface Check<T> {
   /** The statement, such as `the CSV file is complete`. */
   readonly name: string;
-  /** Whether nothing depends on it: if it does not hold, that is a difference, not a failure. */
+  /** Whether the service works without it: if the statement does not hold, it `differs` instead of failing. */
   readonly isDetail?: boolean;
   /** @returns what to print beside it. @throws NotTested if it cannot be checked; any other error if it does not hold */
   readonly run: (target: T) => Promise<string | void>;
@@ -20,7 +20,7 @@ export interface Result {
 }
 
 export interface RunOptions {
-  /** Writes a line that stays. */
+  /** Writes a line of the report. */
   readonly log?: (line: string) => void;
   /** Called with what is being done. */
   readonly progress?: (text: string) => void;

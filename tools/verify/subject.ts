@@ -34,7 +34,7 @@ export interface RequestOptions {
 /** The service that is tested, and what earlier checks found. */
 export class Subject {
   readonly options: VerifyOptions;
-  /** The end of all requests, so that all files have the same responses although new ones arrive. */
+  /** The filter `until` of all requests, so that all files have the same responses although new ones arrive. */
   readonly until = new Date(Date.now() - SETTLED_MS).toISOString();
   /** Set when the key has been accepted. */
   account?: { readonly key: string; readonly email: string };
@@ -102,7 +102,7 @@ export class Subject {
     return (await (await this.request(path, options)).json()) as T;
   }
 
-  /** Requests something of the survey's responses. */
+  /** Requests a path below `/responses` for the chosen survey. */
   async responses(path: string, query: Record<string, string> = {}, encoding?: string): Promise<Response> {
     const { name: survey } = this.known('survey');
     return this.request(`${API}/responses/${path}`, { query: { survey, until: this.until, ...query }, encoding });
