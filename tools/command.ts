@@ -15,7 +15,7 @@ export async function runCommand(main: () => Promise<void>): Promise<void> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exitCode = 1;
     // EPIPE: the reader has seen enough, as "head" has after some lines.
-    if (error.code !== 'EPIPE') process.stderr.write(`Cannot write to stdout: ${reasonOf(error)}\n`);
+    if (error.code !== 'EPIPE') process.stderr.write(`Cannot write to stdout: ${messageOf(error)}\n`);
   });
   try {
     // npm reads options that precede "--", and passes none of them on.
@@ -23,7 +23,7 @@ export async function runCommand(main: () => Promise<void>): Promise<void> {
       throw new UserError('npm took --dry-run for itself: put it after "--", as in "npm run db:import -- --dry-run"');
     await main();
   } catch (error) {
-    process.stderr.write(`${reasonOf(error)}\n`);
+    process.stderr.write(`${messageOf(error)}\n`);
     if (process.env['DEBUG'] && error instanceof Error) process.stderr.write(`${error.stack}\n`);
     process.exitCode = 1;
   }
@@ -46,9 +46,9 @@ export function commandName(): string {
  * The message of an error in one line. A connection that was refused at several addresses (localhost has two) throws an
  * AggregateError without a message: the result is then the first address's message.
  */
-export function reasonOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '' && error.errors.length > 0)
-    return reasonOf(error.errors[0]);
+    return messageOf(error.errors[0]);
   const text = error instanceof Error ? error.message || error.name : String(error);
   return text.replaceAll(/\s*\n\s*/g, ' ');
 }

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { Client } from 'pg';
-import { reasonOf, UserError } from './command.ts';
+import { messageOf, UserError } from './command.ts';
 import { withConnection } from './connection.ts';
 import { checkMigrated } from './migrations.ts';
 import { directHost } from './neon-host.ts';
@@ -9,7 +9,7 @@ import { openEmbedded, type Role } from './postgres/embedded.ts';
 import { WORKER_ROLE } from './worker-role.ts';
 
 /** The database that a command uses, as a user who may create tables. Disposing of it stops a server that it started. */
-export interface Database extends AsyncDisposable {
+export interface OpenDatabase extends AsyncDisposable {
   /** `postgres://` URL, with the password. */
   readonly url: string;
   readonly kind: 'postgres' | 'embedded';
@@ -33,7 +33,7 @@ export async function openDatabase(
   env: NodeJS.ProcessEnv = process.env,
   signal?: AbortSignal,
   role: Role = 'command',
-): Promise<Database> {
+): Promise<OpenDatabase> {
   const url = env['DATABASE_URL'];
   if (url) return openPostgres(url, signal);
   const dataDir = dataDirOf(env);
@@ -52,7 +52,7 @@ export async function openForCommand({
   env = process.env,
   creates = false,
   needsMigrations = true,
-}: { env?: NodeJS.ProcessEnv; creates?: boolean; needsMigrations?: boolean } = {}): Promise<Database> {
+}: { env?: NodeJS.ProcessEnv; creates?: boolean; needsMigrations?: boolean } = {}): Promise<OpenDatabase> {
   if (!env['DATABASE_URL'] && !creates) await checkHasDatabase(dataDirOf(env));
   await using cleanUp = new AsyncDisposableStack();
   const database = cleanUp.use(await openDatabase(env));
@@ -65,7 +65,7 @@ export async function openForCommand({
 
 const dataDirOf = (env: NodeJS.ProcessEnv): string => env['DATA_DIR'] || '.data';
 
-async function openPostgres(text: string, signal: AbortSignal | undefined): Promise<Database> {
+async function openPostgres(text: string, signal: AbortSignal | undefined): Promise<OpenDatabase> {
   const { href: url, host, pathname } = postgresUrl(text);
   const client = newClient(url, signal);
   const description = `Postgres ${host || client.host}${pathname.length > 1 ? pathname : `/${client.database ?? ''}`}`;
@@ -91,7 +91,7 @@ function newClient(url: string, signal: AbortSignal | undefined): Client {
       stream: () => new Socket({ signal }),
     });
   } catch (cause) {
-    throw new UserError(`DATABASE_URL: ${reasonOf(cause)}`, { cause });
+    throw new UserError(`DATABASE_URL: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -108,7 +108,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 
 function explained(error: unknown): string {
-  const reason = reasonOf(error);
+  const reason = messageOf(error);
   if (reason.includes('client password must be')) return 'the server requires a password, and the URL has none';
   if (reason === 'timeout expired')
     return `no response within ${CONNECT_TIMEOUT_MS / 1000} s: check the host and the port, and firewalls on the way`;

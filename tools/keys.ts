@@ -1,6 +1,6 @@
 // npm run keys: manages API keys, of the local service or of a deployed one.
 import { checkEmail } from './accounts.ts';
-import { commandLine, needs, reasonOf, runCommand, UserError } from './command.ts';
+import { commandLine, needs, messageOf, runCommand, UserError } from './command.ts';
 import { openForCommand } from './database.ts';
 import { type CacheOptions, checkCacheOptions, removeFromCache } from './keys/cache.ts';
 import { parseDuration, parseKeyId, parseKeyName } from './keys/arguments.ts';
@@ -162,7 +162,7 @@ async function clearCache(
   try {
     await removeFromCache(hash, options);
   } catch (error) {
-    throw new UserError(`${problem} (${reasonOf(error)}): ${consequence}.`);
+    throw new UserError(`${problem} (${messageOf(error)}): ${consequence}.`);
   }
   if (process.env['DATABASE_URL'] && !options.remote)
     note('A deployed service may take up to 5 minutes to notice: its cache was not touched. --remote clears it.');

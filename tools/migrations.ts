@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { type Client, DatabaseError } from 'pg';
-import { reasonOf, UserError } from './command.ts';
+import { messageOf, UserError } from './command.ts';
 import { inTransaction, withLockTimeout } from './connection.ts';
 
 const folder = new URL('../src/db/migrations/', import.meta.url);
@@ -78,6 +78,6 @@ async function apply(client: Client, name: string): Promise<void> {
       cause instanceof DatabaseError && cause.code === DUPLICATE_TABLE
         ? `. If the tables are the platform's, follow "The platform's own database" in docs/deploy.md`
         : '';
-    throw new Error(`migration ${name} failed: ${reasonOf(cause)}${advice}`, { cause });
+    throw new Error(`migration ${name} failed: ${messageOf(cause)}${advice}`, { cause });
   }
 }

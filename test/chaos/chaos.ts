@@ -1,4 +1,4 @@
-import { reasonOf } from '../../tools/command.ts';
+import { messageOf } from '../../tools/command.ts';
 import { pick, randomFrom } from '../support/random.ts';
 import { disconnect, disconnectDuringQuery } from './actions/disconnect.ts';
 import { sendHostile } from './actions/hostile.ts';
@@ -94,7 +94,7 @@ async function act(
 ): Promise<void> {
   for (let next = actions[first % actions.length]?.[2]; Date.now() < end; next = undefined) {
     const action = next ?? someAction(random, actions);
-    await action(context, random).catch((error: unknown) => context.tally.fail(reasonOf(error)));
+    await action(context, random).catch((error: unknown) => context.tally.fail(messageOf(error)));
   }
 }
 

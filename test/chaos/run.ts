@@ -1,7 +1,7 @@
 // npm run chaos: reads, writes and faults, all at once.
 import { Command, InvalidArgumentError } from 'commander';
 import { workerdStartedBy } from '../../bench/process-stats.ts';
-import { reasonOf, runCommand } from '../../tools/command.ts';
+import { messageOf, runCommand } from '../../tools/command.ts';
 import { addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { randomFrom } from '../support/random.ts';
@@ -52,7 +52,7 @@ await runCommand(async () => {
     await addResponses(await createSurvey(hostile, 'fuzzed', 2), [{}, { form: 1, response: '=1' }, { userid: 'a' }]);
     const context = { stack, workerd, proxy, world, hostile, tags: new Map(), served: new Map(), tally };
     const lines = await chaos(context, random, seconds).catch((error: unknown) => {
-      tally.fail(reasonOf(error)); // of the first requests, without faults
+      tally.fail(messageOf(error)); // of the first requests, without faults
       return [];
     });
     [...tally.lines(), ...lines].forEach(print);

@@ -1,6 +1,6 @@
 // npm run recipes: runs the programs in recipes/ against the service and checks their results.
 import { Command, InvalidArgumentError } from 'commander';
-import { UserError, reasonOf, runCommand } from '../../tools/command.ts';
+import { UserError, messageOf, runCommand } from '../../tools/command.ts';
 import { programChecks } from './checks.ts';
 import { NotRun } from './checks/expect.ts';
 import { type Interpreter, type Language, type Missing, findInterpreter, languageOf } from './interpreters.ts';
@@ -68,7 +68,7 @@ async function runRecipe(
     const details = await check(trials.of(path, interpreter));
     return report('ran', `${details} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
   } catch (error) {
-    return report(error instanceof NotRun ? 'not run' : 'FAILED', reasonOf(error));
+    return report(error instanceof NotRun ? 'not run' : 'FAILED', messageOf(error));
   }
 }
 

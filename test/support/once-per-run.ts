@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, realpath, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { canReach, serverAccount } from '../../tools/postgres/account.ts';
+import { canReach, serverUser } from '../../tools/postgres/os-user.ts';
 
 /** The environment variable that names the folder that the processes of a test run share. */
 const RUN_FOLDER = 'SURVEY_EXPORT_TEST_RUN';
@@ -63,9 +63,9 @@ export async function runFolder(): Promise<string> {
 }
 
 async function createRunFolder(): Promise<string> {
-  const account = await serverAccount();
+  const user = await serverUser();
   const parent = await realpath(tmpdir());
-  const folder = await mkdtemp(join((await canReach(parent, account)) ? parent : '/tmp', 'survey-export-run-'));
+  const folder = await mkdtemp(join((await canReach(parent, user)) ? parent : '/tmp', 'survey-export-run-'));
   await chmod(folder, 0o711); // a server in it may run as another user
   removeWhenOver(folder);
   return folder;

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { Client } from 'pg';
 import { withConnection } from '../../tools/connection.ts';
 import { spawnKilledWithParent } from '../../tools/kill-with-parent.ts';
-import { chownTree, serverAccount } from '../../tools/postgres/account.ts';
+import { chownTree, serverUser } from '../../tools/postgres/os-user.ts';
 import { setWorkerPassword, WORKER_ROLE } from '../../tools/worker-role.ts';
 import { freePort } from './npm-start.ts';
 import { runFolder } from './once-per-run.ts';
@@ -30,7 +30,7 @@ export async function startPgBouncer(databaseUrl: string): Promise<{ url: string
   const program = findPgBouncer();
   if (program === undefined) throw new Error('pgbouncer is not installed');
   const direct = await withConnection(databaseUrl, (client) => setWorkerPassword(client, databaseUrl));
-  const account = await serverAccount(); // like Postgres, it refuses to run as root
+  const user = await serverUser(); // like Postgres, it refuses to run as root
   const folder = await mkdtemp(join(await runFolder(), 'pgbouncer-'));
   const port = await freePort();
   await writeFile(join(folder, 'users'), `"${WORKER_ROLE}" "${direct.password}"\n`);
@@ -53,9 +53,9 @@ log_connections = 0
 log_disconnections = 0
 `,
   );
-  await chownTree(folder, account);
+  await chownTree(folder, user);
   const child = spawnKilledWithParent(program, ['--quiet', join(folder, 'pgbouncer.ini')], {
-    ...account,
+    ...user,
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit'],
     onParentExit: 'QUIT',

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { chownTree, serverAccount } from '../../tools/postgres/account.ts';
+import { chownTree, serverUser } from '../../tools/postgres/os-user.ts';
 import { createCluster, PASSWORD_FILE } from '../../tools/postgres/cluster.ts';
 import { findPrograms } from '../../tools/postgres/programs.ts';
 import { startServer } from '../../tools/postgres/server.ts';
@@ -38,12 +38,12 @@ const SETTINGS = { max_connections: '50', fsync: 'off', synchronous_commit: 'off
  * @param options.settings settings of postgresql.conf, which override those for tests
  */
 export async function startPostgres(options: { settings?: Record<string, string> } = {}): Promise<TestPostgres> {
-  const account = await serverAccount();
-  const { initdb, postgres } = await findPrograms(account);
+  const user = await serverUser();
+  const { initdb, postgres } = await findPrograms(user);
   // initdb takes longer than starting the server
   const template = await oncePerRun('postgres', async (draft) => {
-    await chownTree(draft, account);
-    await createCluster(join(draft, 'data'), { initdb, account, args: INITDB_ARGS });
+    await chownTree(draft, user);
+    await createCluster(join(draft, 'data'), { initdb, user, args: INITDB_ARGS });
   });
   const data = await mkdtemp(join(await runFolder(), 'postgres-'));
   execFileSync('cp', ['-a', `${template}/data/.`, data]); // fs.cp does not keep the owners
@@ -54,7 +54,7 @@ export async function startPostgres(options: { settings?: Record<string, string>
     startServer({
       postgres,
       data,
-      account,
+      user,
       settings: port === undefined ? settings : { ...settings, port: String(port) },
       onParentExit: 'QUIT',
     });

@@ -13,19 +13,19 @@ export interface Outcome {
 /** Removes the line with which a command names its database. */
 export const withoutDatabase = (stderr: string): string => stderr.replace(/^Database: .*\n/m, '');
 
-/** Starts `tools/<name>` as npm would, as another OS account if one is given. Kills it after `timeout` milliseconds, if that is not 0. */
+/** Starts `tools/<name>` as npm would, as another OS user if one is given. Kills it after `timeout` milliseconds, if that is not 0. */
 export function startTool(
   name: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   cwd?: string,
-  account?: { readonly uid: number; readonly gid: number },
+  user?: { readonly uid: number; readonly gid: number },
   timeout = 100_000,
 ): { readonly child: ChildProcess; readonly outcome: Promise<Outcome> } {
   const script = fileURLToPath(new URL(`../../tools/${name}`, import.meta.url));
   const child = spawn(process.execPath, [script, ...args], {
     cwd,
-    ...account,
+    ...user,
     env: { ...process.env, DATABASE_URL: '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout,

@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../tools/database.ts';
-import { canReach, serverAccount } from '../../tools/postgres/account.ts';
+import { canReach, serverUser } from '../../tools/postgres/os-user.ts';
 import type { Role } from '../../tools/postgres/embedded.ts';
 import { findPrograms, installed } from '../../tools/postgres/programs.ts';
 import { startServer } from '../../tools/postgres/server.ts';
@@ -26,7 +26,7 @@ import { query } from '../support/database.ts';
 import { startTool } from '../support/run-tool.ts';
 
 const isRoot = process.getuid?.() === 0;
-const isReachable = await canReach(dirname(fileURLToPath(import.meta.url)), await serverAccount());
+const isReachable = await canReach(dirname(fileURLToPath(import.meta.url)), await serverUser());
 
 let folder: string;
 let dataDir: string;
@@ -165,8 +165,8 @@ describe('the embedded database', () => {
   test('opens after a crash, even if another program now has the server’s process id', async () => {
     await createDatabase();
     const file = join(dataDir, 'postgres/postmaster.pid');
-    // Postgres itself ignores a process of another account.
-    const other = spawn('sleep', ['600'], { ...(await serverAccount()), stdio: 'ignore' });
+    // Postgres itself ignores a process of another user.
+    const other = spawn('sleep', ['600'], { ...(await serverUser()), stdio: 'ignore' });
     onTestFinished(() => void other.kill());
     writeFileSync(file, `${other.pid}\n${join(dataDir, 'postgres')}\n1\n1\n\n127.0.0.1\n\nready   \n`);
     await using database = await open();
@@ -175,9 +175,9 @@ describe('the embedded database', () => {
 
   test('is not opened while a server that something else has started holds it, which the error names', async () => {
     await createDatabase();
-    const account = await serverAccount(join(dataDir, 'postgres'));
-    const { postgres } = await findPrograms(account);
-    const server = await startServer({ postgres, data: join(dataDir, 'postgres'), account, onParentExit: 'QUIT' });
+    const user = await serverUser(join(dataDir, 'postgres'));
+    const { postgres } = await findPrograms(user);
+    const server = await startServer({ postgres, data: join(dataDir, 'postgres'), user, onParentExit: 'QUIT' });
     onTestFinished(() => server.stop('SIGQUIT'));
     for (const role of ['service', 'command'] as const)
       await expect(open(role)).rejects.toThrow(
@@ -245,37 +245,37 @@ describe('DATA_DIR', () => {
     expect(statSync(dataDir).mode & 0o777).toBe(0o755);
   });
 
-  test.runIf(isRoot)('that only root can enter gets a link to a folder of the server’s account', async () => {
+  test.runIf(isRoot)('that only root can enter gets a link to a folder of the server’s user', async () => {
     mkdirSync(dataDir, { mode: 0o700 });
     chmodSync(folder, 0o700);
     await using _ = await open();
     const target = await readlink(join(dataDir, 'postgres'));
     onTestFinished(() => rm(target, { recursive: true, force: true }));
     expect(statSync(dataDir)).toMatchObject({ uid: 0 });
-    expect(statSync(target)).toMatchObject(await accountAndMode(0o700));
+    expect(statSync(target)).toMatchObject(await userAndMode(0o700));
   });
 
-  async function accountAndMode(mode: number) {
-    const account = await serverAccount();
-    return { ...account, mode: expect.toSatisfy((all: number) => (all & 0o777) === mode) };
+  async function userAndMode(mode: number) {
+    const user = await serverUser();
+    return { ...user, mode: expect.toSatisfy((all: number) => (all & 0o777) === mode) };
   }
 
   test.runIf(!isRoot || isReachable)('works for an ordinary user, unless they may not write to it', async () => {
-    const account = await serverAccount(); // undefined for an ordinary user
+    const user = await serverUser(); // undefined for an ordinary user
     mkdirSync(dataDir);
-    if (account) chownSync(dataDir, account.uid, account.gid);
+    if (user) chownSync(dataDir, user.uid, user.gid);
     const env = { DATA_DIR: dataDir, HOME: folder };
-    const migrated = await startTool('migrate.ts', [], env, folder, account).outcome;
+    const migrated = await startTool('migrate.ts', [], env, folder, user).outcome;
     const { DATA_DIR } = env;
     expect(migrated).toMatchObject({
       status: 0,
       stderr: `Database: embedded Postgres in ${DATA_DIR}, because DATABASE_URL is not set\n`,
     });
-    expect(statSync(join(dataDir, 'postgres'))).toMatchObject({ uid: account?.uid ?? process.getuid?.() });
+    expect(statSync(join(dataDir, 'postgres'))).toMatchObject({ uid: user?.uid ?? process.getuid?.() });
 
     chmodSync(folder, 0o555);
     const other = { ...env, DATA_DIR: join(folder, 'other') };
-    const refused = await startTool('migrate.ts', [], other, folder, account).outcome;
+    const refused = await startTool('migrate.ts', [], other, folder, user).outcome;
     expect(refused).toEqual({
       status: 1,
       stdout: '',

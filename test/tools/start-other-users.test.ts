@@ -10,7 +10,7 @@ import { commandLines, listeningPorts, openFiles, processTree } from '../support
 
 const isLinux = process.platform === 'linux';
 const isRoot = process.getuid?.() === 0;
-/** Neither root nor the account that the database server runs as. */
+/** Neither root nor the user that the database server runs as. */
 const STRANGER = { uid: 54_321, gid: 54_321 };
 /** The id of the KV namespace in wrangler.toml. */
 const NAMESPACE = '0'.repeat(32);

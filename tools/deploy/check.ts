@@ -1,4 +1,4 @@
-import { reasonOf } from '../command.ts';
+import { messageOf } from '../command.ts';
 import { buildWorker, sizeProblems } from './build.ts';
 import { cloudflareProblems } from './cloudflare.ts';
 import { type Environment, type Target, configProblems, readEnvironment } from './config.ts';
@@ -24,7 +24,7 @@ export async function check({
   const results = await Promise.allSettled(checks);
   const problems = [
     ...configProblems(environment, databaseUrl),
-    ...results.flatMap((result) => (result.status === 'fulfilled' ? result.value : [reasonOf(result.reason)])),
+    ...results.flatMap((result) => (result.status === 'fulfilled' ? result.value : [messageOf(result.reason)])),
   ];
   return { problems, notes: notesOn(environment, databaseUrl) };
 }

@@ -1,4 +1,4 @@
-import { reasonOf } from '../command.ts';
+import { messageOf } from '../command.ts';
 import { runWrangler } from '../keys/wrangler.ts';
 import { type Target, configPath } from './config.ts';
 
@@ -13,7 +13,7 @@ export async function cloudflareProblems(target: Target, secrets: readonly strin
   try {
     found = namesIn(await runWrangler(args, { logLevel: 'log' }));
   } catch (error) {
-    const reason = reasonOf(error);
+    const reason = messageOf(error);
     if (reason.startsWith('wrangler is not logged in')) return [reason];
     const hasNoWorker = reason.includes('10007') || /Worker .* not found/i.test(reason); // 10007: before its first deployment
     if (!hasNoWorker)

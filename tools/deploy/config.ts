@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { experimental_readRawConfig as readRawConfig, unstable_readConfig as readConfig } from 'wrangler';
-import { reasonOf, UserError } from '../command.ts';
+import { messageOf, UserError } from '../command.ts';
 import { printable } from '../keys/printable.ts';
 import { regionOf } from '../neon-host.ts';
 
@@ -44,7 +44,7 @@ function readRaw(config: string): { env?: Readonly<Record<string, unknown>> } {
   try {
     return readRawConfig({ config }).rawConfig as { env?: Readonly<Record<string, unknown>> };
   } catch (cause) {
-    throw new UserError(`--config: ${reasonOf(cause)}`, { cause });
+    throw new UserError(`--config: ${messageOf(cause)}`, { cause });
   }
 }
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Account, chownTree } from './account.ts';
+import { type OsUser, chownTree } from './os-user.ts';
 
 /** In a data directory, the file with the password of its superuser `postgres`. */
 export const PASSWORD_FILE = 'superuser-password';
@@ -11,7 +11,7 @@ export const PASSWORD_FILE = 'superuser-password';
 /**
  * Creates a data directory for UTF-8 text, with a random password in {@link PASSWORD_FILE}.
  *
- * @param data an absolute path; the folder must be empty, or absent from a folder that `account` can write to
+ * @param data an absolute path; the folder must be empty, or absent from a folder that `user` can write to
  * @param options.args further arguments of `initdb`
  * @throws Error with the reason that initdb gives
  */
@@ -19,18 +19,18 @@ export async function createCluster(
   data: string,
   {
     initdb,
-    account,
+    user,
     args,
     signal,
-  }: { initdb: string; account: Account | undefined; args: readonly string[]; signal?: AbortSignal | undefined },
+  }: { initdb: string; user: OsUser | undefined; args: readonly string[]; signal?: AbortSignal | undefined },
 ): Promise<void> {
   const passwordFile = `${data}.password`;
   try {
     await writeFile(passwordFile, randomBytes(16).toString('hex'), { mode: 0o600 });
-    await chownTree(passwordFile, account);
+    await chownTree(passwordFile, user);
     const access = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
     const all = [`--pgdata=${data}`, '--encoding=UTF8', ...args, ...access, '--no-instructions'];
-    await promisify(execFile)(initdb, all, { ...account, cwd: dirname(data), ...(signal && { signal }) });
+    await promisify(execFile)(initdb, all, { ...user, cwd: dirname(data), ...(signal && { signal }) });
     await rename(passwordFile, join(data, PASSWORD_FILE));
   } catch (error) {
     if (signal?.aborted || !(error instanceof Error && 'stderr' in error)) throw error;

@@ -1,13 +1,13 @@
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, symlink } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { reasonOf, UserError } from '../command.ts';
-import { type Account, canReach, chownTree, serverAccount } from './account.ts';
+import { messageOf, UserError } from '../command.ts';
+import { type OsUser, canReach, chownTree, serverUser } from './os-user.ts';
 import { createCluster, PASSWORD_FILE } from './cluster.ts';
 import { isAlive } from './postmaster.ts';
 import { findPrograms, systemFolder } from './programs.ts';
 
-/** An embedded server's files and account. */
+/** An embedded server's files and user. */
 export interface DataFolder {
   /** The server's program. */
   readonly postgres: string;
@@ -15,7 +15,7 @@ export interface DataFolder {
   readonly data: string;
   /** The password of the superuser. */
   readonly password: string;
-  readonly account: Account | undefined;
+  readonly user: OsUser | undefined;
 }
 
 /** Text sorts by code point. */
@@ -24,7 +24,7 @@ const DRAFT = 'postgres.new-';
 const CHOOSE = 'set DATA_DIR to another folder';
 
 /**
- * Opens `<dataDir>/postgres`. Creates both folders, readable only by their owner, if they are missing. If the server's account
+ * Opens `<dataDir>/postgres`. Creates both folders, readable only by their owner, if they are missing. If the server's user
  * cannot reach `dataDir`, which happens only as root, `postgres` is a symbolic link to a folder that it can reach.
  *
  * @throws UserError if this service cannot use the folder or cannot create it
@@ -33,12 +33,12 @@ export async function openDataFolder(dataDir: string, signal?: AbortSignal): Pro
   const link = join(resolve(dataDir), 'postgres');
   try {
     await createFolder(dataDir);
-    const account = await serverAccount(existsSync(link) ? link : dataDir);
-    const { initdb, postgres, major } = await findPrograms(account);
-    if (!existsSync(link)) await createData(dataDir, { initdb, account, signal });
+    const user = await serverUser(existsSync(link) ? link : dataDir);
+    const { initdb, postgres, major } = await findPrograms(user);
+    if (!existsSync(link)) await createData(dataDir, { initdb, user, signal });
     await checkVersion(link, major);
     const data = await realpath(link);
-    return { postgres, data, password: await readFile(join(data, PASSWORD_FILE), 'utf8'), account };
+    return { postgres, data, password: await readFile(join(data, PASSWORD_FILE), 'utf8'), user };
   } catch (error) {
     throw inPlainWords(error, dataDir);
   }
@@ -73,27 +73,27 @@ async function createFolder(dataDir: string): Promise<void> {
   );
   if (!made && (await readdir(dataDir)).length > 0) return;
   await chmod(dataDir, 0o700);
-  const account = await serverAccount(dataDir);
-  if (account && (await canReach(join(await realpath(dataDir), '..'), account))) {
-    await chown(dataDir, account.uid, account.gid);
+  const user = await serverUser(dataDir);
+  if (user && (await canReach(join(await realpath(dataDir), '..'), user))) {
+    await chown(dataDir, user.uid, user.gid);
   }
 }
 
 /** Several processes may do this at once: the first to rename or link its draft wins. */
 async function createData(
   dataDir: string,
-  { initdb, account, signal }: { initdb: string; account: Account | undefined; signal: AbortSignal | undefined },
+  { initdb, user, signal }: { initdb: string; user: OsUser | undefined; signal: AbortSignal | undefined },
 ): Promise<void> {
   const folder = await realpath(dataDir);
   await removeOldDrafts(folder);
-  const isReachable = await canReach(folder, account);
+  const isReachable = await canReach(folder, user);
   const draft = isReachable
     ? join(folder, `${DRAFT}${process.pid}`)
     : await mkdtemp(join(await systemFolder(), 'data-'));
   try {
     if (isReachable) await mkdir(draft, { mode: 0o700 });
-    await chownTree(draft, account);
-    await createCluster(draft, { initdb, account, args: INITDB_ARGS, signal });
+    await chownTree(draft, user);
+    await createCluster(draft, { initdb, user, args: INITDB_ARGS, signal });
     await (isReachable ? rename(draft, join(folder, 'postgres')) : symlink(draft, join(folder, 'postgres')));
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
@@ -139,6 +139,6 @@ const PROBLEMS: readonly (readonly [RegExp, (path: string) => string])[] = [
 /** Explains an error of the file system, or one that Postgres reports. @returns other errors unchanged */
 export function inPlainWords(error: unknown, dataDir: string): unknown {
   if (error instanceof UserError) return error;
-  const explain = PROBLEMS.find(([pattern]) => pattern.test(reasonOf(error)))?.[1];
+  const explain = PROBLEMS.find(([pattern]) => pattern.test(messageOf(error)))?.[1];
   return explain ? new UserError(explain(resolve(dataDir)), { cause: error }) : error;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { commandName, reasonOf, UserError } from '../command.ts';
+import { commandName, messageOf, UserError } from '../command.ts';
 import { reasonIn } from './cluster.ts';
 import { type DataFolder, hasDatabase, inPlainWords, openDataFolder } from './data-folder.ts';
 import { findPostmaster, isAlive, type Postmaster } from './postmaster.ts';
@@ -118,7 +118,7 @@ async function use(postmaster: Postmaster, folder: DataFolder, role: Role): Prom
   const url = urlOf(folder, postmaster);
   const starter = await starterOf(url).catch(async (error: unknown) => {
     if (!(await isReady(postmaster, folder))) return undefined;
-    throw new UserError(`Postgres (process ${postmaster.pid}) refuses a connection: ${reasonOf(error)}`, {
+    throw new UserError(`Postgres (process ${postmaster.pid}) refuses a connection: ${messageOf(error)}`, {
       cause: error,
     });
   });

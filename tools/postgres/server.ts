@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { spawnKilledWithParent } from '../kill-with-parent.ts';
-import type { Account } from './account.ts';
+import type { OsUser } from './os-user.ts';
 
 /** A running Postgres server that this process has started. It does not outlive this process. */
 export interface Server {
@@ -24,7 +24,7 @@ export interface ServerOptions {
   readonly postgres: string;
   /** The data directory, an absolute path. */
   readonly data: string;
-  readonly account: Account | undefined;
+  readonly user: OsUser | undefined;
   /** Settings as in postgresql.conf. Without `port`, a free port is used. */
   readonly settings?: Readonly<Record<string, string>>;
   /** The signal sent to the server if this process is killed. */
@@ -65,12 +65,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-async function tryToStart({ postgres, data, account, settings, onParentExit }: ServerOptions): Promise<Server> {
+async function tryToStart({ postgres, data, user, settings, onParentExit }: ServerOptions): Promise<Server> {
   const all: Record<string, string> = { ...SETTINGS, ...settings };
   const args = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = spawnKilledWithParent(postgres, ['-D', data, ...args], {
-    ...account,
-    cwd: data, // the account may be unable to read the current directory
+    ...user,
+    cwd: data, // the user may be unable to read the current directory
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true, // Ctrl-C in the terminal is for this process, which then stops the server
     onParentExit,

@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import { reasonOf } from '../command.ts';
+import { messageOf } from '../command.ts';
 
 /** Fields of a Postgres error, by the names that both `pg` and Neon's proxy use. */
 type ErrorFields = Partial<DatabaseError>;
@@ -21,12 +21,12 @@ export class Failure extends Error {
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof DatabaseError) return new Failure(400, error.message, error);
-  return new Failure(500, reasonOf(error));
+  return new Failure(500, messageOf(error));
 }
 
 /** Converts an error of connecting to the database. */
 export function connectFailure(error: unknown): Failure {
-  if (!(error instanceof DatabaseError)) return new Failure(500, `error connecting to server: ${reasonOf(error)}`);
+  if (!(error instanceof DatabaseError)) return new Failure(500, `error connecting to server: ${messageOf(error)}`);
   return new Failure(error.code === '3D000' ? 400 : 500, error.message, error);
 }
 

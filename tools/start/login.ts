@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg';
 import { UserError } from '../command.ts';
 import { withConnection } from '../connection.ts';
-import type { Database } from '../database.ts';
+import type { OpenDatabase } from '../database.ts';
 import { noWorkerRole, setWorkerPassword, WORKER_ROLE } from '../worker-role.ts';
 
 /** SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
@@ -21,7 +21,7 @@ export interface Login {
  *
  * @throws UserError if there is no such role, or the user of DATABASE_URL may not act as it
  */
-export async function chooseLogin({ kind, url }: Database): Promise<Login> {
+export async function chooseLogin({ kind, url }: OpenDatabase): Promise<Login> {
   return withConnection(url, async (client) => {
     if (kind === 'embedded') return { url: (await setWorkerPassword(client, url)).href, user: WORKER_ROLE };
     const { rows } = await client.query<{ name: string }>('select quote_ident(current_user) as name');

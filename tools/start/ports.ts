@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { reasonOf, UserError } from '../command.ts';
+import { messageOf, UserError } from '../command.ts';
 import type { Stop } from './signals.ts';
 
 /** Checks the port before anything is started. @throws UserError if it is in use */
@@ -12,7 +12,7 @@ export async function checkPortIsFree(port: number): Promise<void> {
     await once(server, 'listening');
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const reason = code === 'EADDRINUSE' ? 'is in use' : `cannot be used (${reasonOf(cause)})`;
+    const reason = code === 'EADDRINUSE' ? 'is in use' : `cannot be used (${messageOf(cause)})`;
     throw new UserError(`port ${port} ${reason}: set PORT to another one`, { cause });
   }
   server.close();

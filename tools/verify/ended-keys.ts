@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { constants, createGunzip } from 'node:zlib';
 import { createRecordEnds } from '../../site/shared/csv.ts';
 import { suppressUnhandledRejection } from '../../src/unhandled-rejection.ts';
-import { reasonOf } from '../command.ts';
+import { messageOf } from '../command.ts';
 import type { IssuedKey } from '../keys/issue.ts';
 import { NotTested, expectEqual, expectThat } from './expect.ts';
 import { API, type Subject } from './subject.ts';
@@ -62,7 +62,7 @@ async function readSlowly({ encoding, body }: Transfer, total: number): Promise<
       if (performance.now() < aborted) await sleep(PAUSE_MS);
     }
   } catch (error) {
-    return `broken off after ${rows} of ${total} responses: ${reasonOf(error)}`;
+    return `broken off after ${rows} of ${total} responses: ${messageOf(error)}`;
   }
   file.end();
   await isRead;

@@ -3,7 +3,7 @@ import readExcelFile from 'read-excel-file/node';
 import { cellsOf, recordsOf } from '../../site/shared/csv.ts';
 import { CSV_COLUMNS } from '../../src/responses/columns.ts';
 import { CURSOR_COLUMNS, cursorOf, encodeCursor } from '../../src/responses/cursor.ts';
-import { reasonOf } from '../command.ts';
+import { messageOf } from '../command.ts';
 import { Digest, FIELDS } from './digest.ts';
 import { NotTested, expectEqual, expectThat } from './expect.ts';
 import { API, type Subject } from './subject.ts';
@@ -137,7 +137,7 @@ export async function checkWorkbook(subject: Subject): Promise<string> {
   const total = await count(subject, subject.known('survey').name, until);
   const file = await (await subject.responses('xlsx', { until })).arrayBuffer();
   const [sheet] = await readExcelFile(Buffer.from(file)).catch((error: unknown) => {
-    throw new Error(`not a complete workbook: ${reasonOf(error)}`);
+    throw new Error(`not a complete workbook: ${messageOf(error)}`);
   });
   expectEqual('the columns of the workbook', sheet?.data[0], CSV_COLUMNS);
   expectEqual('the rows of the workbook', sheet?.data.length, 1 + total);

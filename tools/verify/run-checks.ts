@@ -1,4 +1,4 @@
-import { reasonOf } from '../command.ts';
+import { messageOf } from '../command.ts';
 import { printable } from '../keys/printable.ts';
 import { NotTested } from './expect.ts';
 
@@ -58,8 +58,8 @@ async function runCheck<T>({ name, isDetail = false, run }: Check<T>, target: T)
   } catch (error) {
     if (error instanceof NotTested) return { name, outcome: 'not tested', details: error.message };
     // The reason of an error of fetch is its cause.
-    const cause = error instanceof TypeError && error.cause !== undefined ? `: ${reasonOf(error.cause)}` : '';
-    return { name, outcome: isDetail ? 'differs' : 'FAILS', details: reasonOf(error) + cause };
+    const cause = error instanceof TypeError && error.cause !== undefined ? `: ${messageOf(error.cause)}` : '';
+    return { name, outcome: isDetail ? 'differs' : 'FAILS', details: messageOf(error) + cause };
   }
 }
 
