@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 class Client:
     """A connection to the service, for one key.
 
-    Connection failures, 429 and 503 are tried again, after the seconds that the service's `Retry-After` names.
+    A request is tried again after a failed connection, 429 or 503, once the seconds of its `Retry-After` have passed.
 
     Args:
         url: where the service is, such as "https://export.example.org".
         key: your API key; by default the environment variable SURVEY_EXPORT_KEY.
 
     Raises:
-        ValueError: the URL or the key cannot be one.
+        ValueError: the URL or the key is not valid.
 
     Every method that sends a request raises:
         ServiceError: the service responded with an error. `status` is 401 if the key is refused.
@@ -292,8 +292,8 @@ class Survey:
                 no such folder; a text cannot be stored, and the message names its column and row; or responses
                 were edited during each of five downloads.
 
-        Cost: the codebook, and the wide file; that twice if a question has choices, since the versions of a form
-        can list different ones. All responses are in memory.
+        Cost: the codebook, and the wide file, which is downloaded twice if a question has choices, since the
+        versions of a form can list different ones. All responses are in memory.
 
         Example:
             >>> survey.save_stata("responses.dta", repeats="first")

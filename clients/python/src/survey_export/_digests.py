@@ -26,8 +26,8 @@ def read_forms(path: Path) -> tuple[str, dict[bytes | None, bytes | None]]:
 def digest_of(path: Path, shortcodes: Mapping[bytes | None, bytes | None]) -> str:
     """Return the digest of the responses in a gzipped file.
 
-    With a response whose form version is not in the form data, it is none that the service returns: every form
-    version has a shortcode.
+    If the form data lacks the form version of a response, the digest differs from the service's: every form version
+    has a shortcode.
     """
     with cast(IO[bytes], gzip.open(path)) as file:
         responses = _records(path, file, RESPONSE_COLUMNS)

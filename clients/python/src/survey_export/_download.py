@@ -25,8 +25,8 @@ _FORMATS = {".csv": CSV, ".ndjson": NDJSON}
 def download(http: Http, path: Path, parameters: Mapping[str, Parameter], *, progress: bool | None) -> None:
     """Download a file that gets its name only when it is complete.
 
-    Until then the file is beside it, uncompressed, named for the selection: a download with other parameters does
-    not continue it.
+    Until then its uncompressed bytes are in a file beside it, which is named for the selection: a download with
+    other parameters does not continue it.
     """
     compressed = path.suffix == ".gz"
     suffix = path.with_suffix("").suffix if compressed else path.suffix
@@ -67,7 +67,7 @@ def _resume(http: Http, kind: Format, parameters: Mapping[str, Parameter], file:
     transfer = Transfer(http, kind, dict(**parameters, count=True))
     file.seek(0)
     end = 0
-    with suppress(TransferError):  # of the record that was being written when the program was stopped
+    with suppress(TransferError):  # the last record is incomplete if the program was stopped
         for block in transfer.read(iter(lambda: file.read(65536), b"")):
             end += len(block)
     file.truncate(end)

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 from ._download import download
 from ._errors import SurveyExportError
 from ._http import Http
-from ._models import Parameter, Question, codebook
+from ._models import FILTERS, Parameter, Question, codebook
 from ._records import CSV, blocks, cells, csv_records, value
 
 if TYPE_CHECKING:
     import pandas
 
-CODEBOOK_PARAMETERS = {"survey", "since", "until", "question_ref", "shortcode", "userid", "columns"}
 MOST_SHARED_TEXTS = 100_000
 
 
@@ -32,7 +31,7 @@ def frame(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
 
 def codebook_of(http: Http, parameters: Mapping[str, Parameter]) -> list[Question]:
     """Return the codebook for the parameters of a file."""
-    shared = {name: parameter for name, parameter in parameters.items() if name in CODEBOOK_PARAMETERS}
+    shared = {name: parameters[name] for name in ("survey", "columns", *FILTERS) if name in parameters}
     return http.json("/responses/questions", shared, codebook)
 
 

@@ -98,7 +98,7 @@ class Http:
 
 
 class Retries:
-    """Waits before something is tried again: seven attempts, without a wait that the service requests 31 seconds."""
+    """Waits before a request is tried again: at most six times, 31 seconds unless the service requests other waits."""
 
     def __init__(self) -> None:
         self._failures = 0

@@ -128,7 +128,7 @@ def load_consistently(
         codebook = codebook_of(http, parameters)
         selection = {**parameters, "layout": "wide"}
         if codebook:
-            # Without those that arrive from now on. Times have at most six digits after the second.
+            # Responses that arrive from now on are left out. Times have at most six digits after the second.
             newest = max(question.last.removesuffix("Z") for question in codebook)
             selection["until"] = f"{newest.ljust(len('2026-03-01T00:03:43.770047'), '0')}1Z"
         by_column: dict[object, list[Question]] = {}

@@ -40,9 +40,9 @@ class Manifest:
     """What `manifest.json` has.
 
     Attributes:
-        url: the service's URL; with `account`, `survey`, `filters` and `interval`, what the mirror is of.
-        version: of the computation of digests.
-        etag: that of the last response to `/responses/digests`, if all its digests were verified.
+        url: the service's URL; with `account`, `survey`, `filters` and `interval`, what the mirror copies.
+        version: the version of the computation of digests.
+        etag: the ETag of the last response to `/responses/digests`, if all its digests were verified.
         files: the verified files, by their names in the folder.
         completed: the digests of the last run that was completed, by the start of their interval.
     """
@@ -58,7 +58,7 @@ class Manifest:
     completed: dict[str, str] = field(default_factory=dict)
 
     def load(self, path: Path) -> None:
-        """Take over what a run has written. Raises MirrorError unless it is a mirror of the same."""
+        """Load what a run has written. Raises MirrorError unless it is a mirror of the same."""
         try:
             stored = json.loads(path.read_bytes())
             if stored.pop("manifest") != _FORMAT:

@@ -15,12 +15,11 @@ from ._errors import MirrorChangingError, MirrorError, NoResponsesError, Service
 from ._files import open_gzip, open_locked, put
 from ._http import Http, parsed, query
 from ._manifest import FileRecord, Manifest
-from ._models import Changes, Parameter
+from ._models import FILTERS, Changes, Parameter
 from ._records import CSV, RESPONSE_COLUMNS, csv_records
 from ._transfer import Transfer, fetch
 
 ROUNDS = 5
-FILTERS = ("since", "until", "question_ref", "shortcode", "userid")
 
 _LENGTHS = {"day": len("2026-03-01"), "hour": len("2026-03-01T05"), "month": len("2026-03")}
 _INTERVAL_FILE = re.compile(r"\d{4}-\d\d(-\d\d(T\d\d)?)?\.csv\.gz")
@@ -167,7 +166,7 @@ class _Run:
 
         wanted = {name for name, digest in digests.files.items() if self._digest_of(name) != digest}
         gone = [name for name in self._interval_files() if name not in digests.files]
-        for name in (*wanted, *gone):  # with this form data, their digests may be others than the manifest's
+        for name in (*wanted, *gone):  # with this form data, their digests may differ from the manifest's
             self._manifest.files.pop(name, None)
         try:
             for bounds in self._bounds(digests, wanted):
@@ -235,7 +234,7 @@ class _Run:
         self._manifest.save(self._path_of_manifest)
 
     def _complete(self, digests: dict[str, str], etag: str | None) -> Changes:
-        """Record that every digest is that of a file, and return what changed since this was last so."""
+        """Record that every digest is that of a file, and return what changed since the last time."""
         before = self._manifest.completed
         self._manifest.completed = digests
         self._manifest.etag = etag

@@ -1,4 +1,4 @@
-"""What the service's JSON is returned as. Timestamps are texts, as the service writes them."""
+"""The service's parameters, and its JSON as dataclasses. Timestamps are texts, as the service writes them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from typing import Any, TypeAlias, TypeVar
 Value: TypeAlias = str | int | bool | date | datetime | None
 Parameter: TypeAlias = Value | Sequence[Value]
 """The value of a query parameter. A sequence repeats the parameter, and None leaves it out."""
+FILTERS = ("since", "until", "question_ref", "shortcode", "userid")
 
 
 @dataclass(frozen=True)
 class Account:
-    """Whose key it is. `expires` is None if the key does not expire."""
+    """The account of a key. `expires` is None if the key does not expire."""
 
     email: str
     expires: str | None

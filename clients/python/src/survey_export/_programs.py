@@ -31,7 +31,7 @@ def is_in_spss_name(character: str) -> bool:
 
 
 def without_case(name: str) -> str:
-    """Return what two names have in common that SPSS takes for the same, also if Unicode has two spellings."""
+    """Return a text that is equal for names that SPSS takes for the same, also if Unicode has two spellings."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 

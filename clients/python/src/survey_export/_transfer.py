@@ -56,7 +56,7 @@ class Transfer:
                 retries.wait(error)
 
     def read(self, file: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield the header, unless it has been there, and the blocks of a file that continues this one.
+        """Yield the header, unless it was yielded before, and the blocks of a file that continues this one.
 
         Raises TransferError if the file is empty, ends within a record, or is something else.
         """
