@@ -42,7 +42,6 @@ export class Subject {
   survey?: { readonly name: string; readonly total: number };
   /** Likewise, the one with the most responses. */
   largest?: this['survey'];
-  /** The CSV file of the survey. */
   csv?: {
     readonly bytes: number;
     readonly sha256: string;
