@@ -12,7 +12,8 @@ const MAX_MERGED = 50;
 const MAX_BRANCHES = 200;
 
 /** The columns of a position. An index holds them all. */
-export const KEY_COLUMNS = raw('surveyid, timestamp, userid, question_ref');
+const KEY = ['surveyid', 'timestamp', 'userid', 'question_ref'];
+export const KEY_COLUMNS = raw(KEY.join(', '));
 
 /** A range whose limit can stand in several places. */
 type LimitedRange = Omit<Range, 'limit'> & { readonly limit: Value };
@@ -23,22 +24,23 @@ const isByParticipant = ({ formVersions, userid }: Selection) =>
 
 /**
  * Splits the filters of a selection. Of the responses `inIndex`, an index holds no others between two of them in this order. The
- * conditions `unindexed` discard some of these responses, perhaps all: a query has to walk past them.
+ * filters `unindexed` discard some of these responses, perhaps all: a query has to walk past them.
  */
 export function splitFilters(
   selection: Selection,
   { columns: [first] }: Order,
-): { inIndex: Selection; unindexed: readonly Sql[] } {
+): { inIndex: Selection; unindexed: readonly FilterName[] } {
   const { survey, formVersions, userid } = selection;
+  const given = FILTER_NAMES.filter((name) => only(selection, [name])[name] !== undefined);
   const hasParticipants = isByParticipant(selection);
   // In the order of participants, times are in order only within a participant.
   const hasTimes = first === 'timestamp' || (hasParticipants && userid !== undefined);
-  const isInIndex = (name: FilterName) =>
-    (name === 'userid' && hasParticipants) || (FILTERS[name].takes === 'time' && hasTimes);
-  const { true: held = [], false: others = [] } = Object.groupBy(FILTER_NAMES, (name) => `${isInIndex(name)}`);
+  const held = given.filter((name) =>
+    FILTERS[name].column === 'timestamp' ? hasTimes : name === 'userid' && hasParticipants,
+  );
   return {
     inIndex: { survey, formVersions, ...only(selection, held) },
-    unindexed: filterConditions(only(selection, others)),
+    unindexed: given.filter((name) => !held.includes(name)),
   };
 }
 
@@ -145,13 +147,15 @@ export function boundedRows(
     ...(userid ? [sql`userid = participant.id`] : []),
     ...rangeConditions({ ...inIndex, userid: undefined }, range, order),
   ];
+  // A column that no index has is read from the row.
+  const columns = raw([...new Set([...KEY, ...unindexed.map((name) => FILTERS[name].column)])].join(', '));
   const isMatch = order.columns.map((name) => sql`${raw(name)} = matching.${raw(name)}`);
   // The entries are counted in order, so that it is the same index.
   return {
     ctes: sql`
       matching as materialized (
-        select * from (${rangeRows(inIndex, { ...range, limit: most }, KEY_COLUMNS, order)}) key
-        where ${and(unindexed)} limit ${limit}
+        select * from (${rangeRows(inIndex, { ...range, limit: most }, columns, order)}) key
+        where ${and(filterConditions(only(selection, unindexed)))} limit ${limit}
       ), walk as materialized (
         select case when (select count(*) from matching) < ${limit}::bigint then ${most}::bigint = (
           select count(*) from (

@@ -7,8 +7,9 @@ export const filterConditions = (filters: Filters): Sql[] =>
   FILTER_NAMES.flatMap((name) => {
     const value = filters[name];
     if (value === undefined) return [];
-    const condition = raw(FILTERS[name].condition);
+    const { column, operator } = FILTERS[name];
+    const compared = raw(`${column} ${operator}`);
     return typeof value === 'bigint'
-      ? sql`${condition} ${formatInstant(value)}::timestamptz`
-      : sql`${condition} any(${value})`;
+      ? sql`${compared} ${formatInstant(value)}::timestamptz`
+      : sql`${compared} any(${value})`;
   });

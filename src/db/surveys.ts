@@ -2,7 +2,7 @@ import type { FormVersion } from '../responses/selection.ts';
 import type { Database } from './client.ts';
 import { suppressUnhandledRejection } from '../unhandled-rejection.ts';
 import { relationOf } from './relation.ts';
-import { type Query, Value, isoTimestamp, sql } from './sql.ts';
+import { type Query, Value, isoTimestamp, join, sql } from './sql.ts';
 
 /** The columns of {@link surveysQuery}, in order. */
 export const SURVEY_COLUMNS = [
@@ -62,13 +62,14 @@ export function formDataQuery(
   accountId: string,
   surveyName: string,
   rows: number,
-  [shortcode, created, id]: readonly string[] = [],
+  after: readonly string[] = [],
 ): Query {
   const limit = new Value(rows);
-  const isAfter =
-    id === undefined
-      ? sql``
-      : sql`where (shortcode, survey_created::timestamptz, id) > (${shortcode ?? ''}, ${created ?? ''}, ${id})`;
+  const key = join(
+    after.map((value) => sql`${value}`),
+    ', ',
+  );
+  const isAfter = after.length > 0 ? sql`where (shortcode, survey_created::timestamptz, id) > (${key})` : sql``;
   const text = sql`
     select *
     from (${formDataSql(accountId, surveyName)}) form

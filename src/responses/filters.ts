@@ -4,8 +4,9 @@ import type { Microseconds } from './timestamp.ts';
 interface Filter {
   /** A time, or texts of which one has to match exactly. */
   readonly takes: 'time' | 'texts';
-  /** SQL for the condition, before the value. */
-  readonly condition: string;
+  /** SQL for what is compared with the value. */
+  readonly column: string;
+  readonly operator: '=' | '>=' | '<';
   readonly description: string;
   readonly example: string;
 }
@@ -14,32 +15,37 @@ interface Filter {
 export const FILTERS = {
   since: {
     takes: 'time',
-    condition: 'timestamp >=',
+    column: 'timestamp',
+    operator: '>=',
     description: 'Only responses at this time or later.',
     example: '2026-03-01T09:30:00+02:00',
   },
   until: {
     takes: 'time',
-    condition: 'timestamp <',
+    column: 'timestamp',
+    operator: '<',
     description: 'Only responses before this time.',
     example: '2026-04-01',
   },
   question_ref: {
     takes: 'texts',
-    condition: 'question_ref =',
+    column: 'question_ref',
+    operator: '=',
     description: 'Only answers to this question.',
     example: 'consent',
   },
   /** `select` applies it. */
   shortcode: {
     takes: 'texts',
-    condition: 'form.shortcode =',
+    column: 'form.shortcode',
+    operator: '=',
     description: 'Only responses to the form with this shortcode, in all its versions.',
     example: 'healthstart',
   },
   userid: {
     takes: 'texts',
-    condition: 'userid =',
+    column: 'userid',
+    operator: '=',
     description: 'Only responses of this participant.',
     example: '9272908327168660',
   },
