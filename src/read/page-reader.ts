@@ -42,7 +42,7 @@ export interface PageReader {
 }
 
 /**
- * @param scan runs a query that may read the whole selection: a page whose rows are far apart. A page of a range with `keys` is none.
+ * @param scan runs a query that may read the whole selection: a page whose rows are far apart. A page of a range with `windowSize` is none.
  */
 export function pageReader(
   db: Database,
@@ -57,11 +57,11 @@ export function pageReader(
   let retry: RetryPolicy = 'request';
 
   async function readRows(range: Range, reservation: Reservation | undefined): Promise<HeldPage> {
-    const { limit, keys } = range;
+    const { limit, windowSize } = range;
     const maxBytes = limit === 1 ? maxRowBytes : maxPageBytes;
     const options = { signal, retry, maxBytes, reservation, canBeSmaller: limit > 1 };
     const query = pageQuery(selection, range, columns, format);
-    const bounded = keys === undefined ? boundedPageQuery(selection, range, columns, format) : undefined;
+    const bounded = windowSize === undefined ? boundedPageQuery(selection, range, columns, format) : undefined;
     if (bounded) {
       const page = await db.page(bounded, options, encode);
       if (!page.isCut) return page;

@@ -98,16 +98,17 @@ export async function* readAhead(
       rest = rangeAfter(page, rest);
       if (!rest) break;
     }
-    if (next.range.keys !== undefined) windowKeys = perPage(next.range.keys, bytes, lease.pageBytes, MAX_WINDOW);
+    if (next.range.windowSize !== undefined)
+      windowKeys = perPage(next.range.windowSize, bytes, lease.pageBytes, MAX_WINDOW);
     lease.releasePage(reservation); // it has been sent
   }
 }
 
 /** What a page leaves of its range; undefined if nothing. */
-export function rangeAfter(page: Page, { upTo, keys }: Pick<Range, 'upTo' | 'keys'>): Range | undefined {
+export function rangeAfter(page: Page, { upTo, windowSize }: Pick<Range, 'upTo' | 'windowSize'>): Range | undefined {
   if (isShort(page) || isSamePosition(page.last, upTo)) return undefined;
   // At most twice as many rows as fit before: more were too large.
-  return { after: page.last, upTo, keys, limit: Math.min(rowsPerPage(page), 2 * page.requestedRows) };
+  return { after: page.last, upTo, windowSize, limit: Math.min(rowsPerPage(page), 2 * page.requestedRows) };
 }
 
 /** The ranges after the first page: those between page boundaries, or windows, then the rest. */
@@ -126,7 +127,7 @@ async function* planRanges(
       boundaries: suppressUnhandledRejection(reader.boundaries({ after, limit: rows * count }, rows)),
     };
   };
-  const rangeOf = (rows: number) => (isWalk ? { limit: sizes().pageRows, keys: rows } : { limit: rows });
+  const rangeOf = (rows: number) => (isWalk ? { limit: sizes().pageRows, windowSize: rows } : { limit: rows });
   let after = start;
   let next = findBoundaries(after);
   for (;;) {
@@ -139,7 +140,7 @@ async function* planRanges(
       after = upTo;
     }
     if (boundaries.length === count) continue;
-    yield { after, limit: sizes().pageRows, ...(isWalk ? { keys: rows } : {}) }; // fewer than `rows`, unless some were stored since
+    yield { after, limit: sizes().pageRows, ...(isWalk ? { windowSize: rows } : {}) }; // fewer than `rows`, unless some were stored since
     return undefined;
   }
 }

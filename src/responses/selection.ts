@@ -25,8 +25,8 @@ export interface Range {
   readonly after?: Cursor | undefined;
   readonly upTo?: Required<Cursor> | undefined;
   readonly limit: number;
-  /** How many it had without the filters that no index holds. */
-  readonly keys?: number | undefined;
+  /** How many responses it had without the filters that no index holds, for a range that is a window of those. */
+  readonly windowSize?: number | undefined;
 }
 
 /** Applies a request's filters to a survey. @param formVersions all of the survey */
