@@ -18,7 +18,7 @@ export const KEY_COLUMNS = raw(KEY.join(', '));
 /** A range whose limit can stand in several places. */
 type LimitedRange = Omit<Range, 'limit'> & { readonly limit: Value };
 
-/** Whether a query has one branch for each participant, which an index holds apart from the others. */
+/** Whether a query reads each participant in a branch of its own. An index holds the responses of each together. */
 const isByParticipant = ({ formVersions, userid }: Selection) =>
   formVersions.length <= MAX_MERGED && formVersions.length * (userid?.length ?? 1) <= MAX_BRANCHES;
 

@@ -7,7 +7,7 @@ import { FORM_POSITIONS } from './questions.ts';
 import { relationOf } from './relation.ts';
 import { type Query, isoTimestamp, sql } from './sql.ts';
 
-/** Of the database's result, which is held in memory with what is made from it: some 8,000 questions of 300 characters. */
+/** The largest result: some 8,000 questions of 300 characters. It is held in memory, together with what is made from it. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** The columns of {@link codebookQuery}, in order. */

@@ -20,7 +20,7 @@ export interface Digests {
 }
 
 const MAX_INTERVALS = 20_000;
-/** Of the database's result: some 90 bytes an interval. */
+/** The largest result of the database, which has some 90 bytes for each interval. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
 /**
