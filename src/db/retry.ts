@@ -73,24 +73,22 @@ export async function withRetry<T>(
   read: (signal: AbortSignal) => Promise<T>,
   onRetry: () => void = () => {},
 ): Promise<T> {
-  let remainingMs = totalMs;
+  let deadline = Date.now() + totalMs;
   for (let ceiling = FIRST_DELAY_MS; ; ceiling = Math.min(2 * ceiling, MAX_DELAY_MS)) {
     signal.throwIfAborted();
+    const asked = Date.now();
     const turn = await acquireTurn();
-    const started = performance.now();
+    deadline += Date.now() - asked;
     try {
       return await attempt(attemptMs, signal, read);
     } catch (error) {
       signal.throwIfAborted();
       const failure = failureOf(error);
-      remainingMs -= performance.now() - started;
-      if (failure.kind !== 'transient' || ceiling > remainingMs) throw failure;
+      if (failure.kind !== 'transient' || Date.now() + ceiling > deadline) throw failure;
     } finally {
       turn?.release();
     }
-    const delayMs = ceiling / 2 + (Math.random() * ceiling) / 2;
-    await delay(delayMs, signal);
-    remainingMs -= delayMs;
+    await delay(ceiling / 2 + (Math.random() * ceiling) / 2, signal);
     onRetry();
   }
 }

@@ -14,7 +14,7 @@ import {
 import { beginExport, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { eventsIn } from '../support/request-log.ts';
-import { withFaultyService } from './service.ts';
+import { limitOf, withFaultyService } from './service.ts';
 
 const service = withFaultyService();
 
@@ -65,7 +65,7 @@ function hold(applies: (exchange: Exchange) => boolean) {
 }
 
 const forward = (ms: number) => fetch(origin(), { headers: { 'Test-Clock-Forward': String(ms) } });
-const isLargePage = ({ query: sql, params }: Exchange) => sql.includes('question_text') && Number(params[0]) > 500;
+const isLargePage = (exchange: Exchange) => exchange.query.includes('question_text') && limitOf(exchange) > 500;
 const page = (of: TestSurvey, pageSize = 25, headers: Record<string, string> = {}) =>
   fetchApi(`/responses${query({ survey: of.name, pageSize })}`, { key: of.account.key, headers });
 describe('exports', () => {

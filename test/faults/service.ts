@@ -64,6 +64,14 @@ export async function withoutRetries<T>(responses: Promise<T>): Promise<T> {
 /** The SQL of a request, without the name of its result, which each attempt has of its own. */
 export const statementOf = ({ query }: Exchange): string => query.replaceAll(/\br[\da-f]{32}\b/g, '');
 
+/** The position of a query's limit in its parameters, where its check or a LIMIT names it; -1 if there is none. */
+export function limitIndex({ query }: Exchange): number {
+  const found = /count\(\*\) over \(\), \$(\d+)/.exec(query) ?? /\blimit \$(\d+)/.exec(query);
+  return Number(found?.[1] ?? 0) - 1;
+}
+
+export const limitOf = (exchange: Exchange): number => Number(exchange.params[limitIndex(exchange)]);
+
 /** Recognises the first attempt at each query. */
 export function firstAttempts(): (exchange: Exchange) => boolean {
   const seen = new Set<string>();

@@ -15,7 +15,7 @@ import {
 import { beginExport, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { eventsIn } from '../support/request-log.ts';
-import { firstAttempts, withFaultyService } from './service.ts';
+import { firstAttempts, limitOf, withFaultyService } from './service.ts';
 
 const service = withFaultyService();
 
@@ -73,7 +73,7 @@ function hold(applies: (exchange: Exchange) => boolean) {
 }
 
 /** Recognises an export's pages after the first, which has 500 rows and decides the status. */
-const isLaterPage = ({ query: sql, params }: Exchange) => sql.includes('question_text') && Number(params[0]) !== 500;
+const isLaterPage = (exchange: Exchange) => exchange.query.includes('question_text') && limitOf(exchange) !== 500;
 const isCount = ({ query: sql }: Exchange) => sql.includes('select count(*) from responses');
 const isDigests = ({ query: sql }: Exchange) => sql.includes('md5(');
 

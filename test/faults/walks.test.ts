@@ -5,7 +5,7 @@ import { type Page, fetchApi, origin, query } from '../support/api.ts';
 import { type TestSurvey, addResponses, copyResponses, createAccount, createBulkSurvey } from '../support/data.ts';
 import { beginExport, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
-import { createPagedSurvey, withFaultyService } from './service.ts';
+import { createPagedSurvey, limitOf, withFaultyService } from './service.ts';
 
 // Filters that no index holds: a query walks past the responses that do not match.
 
@@ -28,9 +28,6 @@ beforeAll(async () => {
 
 /** The lines of a CSV file whose cells have no line breaks. */
 const linesOf = (file: Buffer) => file.toString().split('\n');
-/** The limit of a query: its check names the parameter. */
-const limitOf = ({ query: sql, params }: Exchange) =>
-  Number(params[Number(/count\(\*\) over \(\), \$(\d+)/.exec(sql)?.[1]) - 1]);
 const isPage = ({ query: sql }: Exchange) => sql.includes('question_text');
 const isBounded = ({ query: sql }: Exchange) => sql.includes('matching as materialized');
 

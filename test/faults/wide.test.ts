@@ -4,7 +4,7 @@ import { type TestAccount, type TestSurvey, addResponses, createAccount, createS
 import { beginExport, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { wideCsv } from '../support/wide.ts';
-import { withFaultyService } from './service.ts';
+import { limitOf, withFaultyService } from './service.ts';
 
 const service = withFaultyService();
 
@@ -40,7 +40,7 @@ test.each([
   let pages = 0;
   service.proxy.inject((exchange) => {
     if (!isPage(exchange)) return;
-    if (Number(exchange.params[0]) > most) exchange.reply(507, 'response is too large');
+    if (limitOf(exchange) > most) exchange.reply(507, 'response is too large');
     else pages++;
   });
   const { complete, text } = await read(fitted);
