@@ -142,6 +142,23 @@ test('what a request keeps is for all that it holds together, and what one part 
   expect(all.heldBy('a')).toBe(0);
 });
 
+test('a request that ends frees the memory of what it still holds, unless something may read it', async () => {
+  const all = quota(10);
+  const frees = [true, false].map((canFree) => {
+    const lease = leaseOf('a');
+    const [sent, held] = [lease.reserve(all), lease.reserve(all)];
+    const free = vi.fn<() => void>();
+    for (const one of [sent, held]) {
+      one.resize(1);
+      one.free = free;
+    }
+    sent.release();
+    lease.end(canFree);
+    return free.mock.calls.length;
+  });
+  expect(frees).toEqual([1, 0]);
+});
+
 test('a request ends a minute after the runtime has killed it, and until then renews what it holds', async () => {
   const all = quota(0);
   take(all, 'alive', 2);
