@@ -198,7 +198,7 @@ test('an isolate forgets the surveys that it read first if those that it has rea
   const first = await createSeenSurvey();
   await createSurvey(first.account, first.name); // a page of the form versions that it had would be read in vain
   const others: TestSurvey[] = [];
-  for (let i = 0; i < 4; i++) others.push(await createLarge()); // of 2 MiB in all
+  for (let i = 0; i < 8; i++) others.push(await createLarge()); // of 4 MiB in all
   const requestsFor = async (survey: TestSurvey) => {
     service.proxy.inject();
     expect((await readPage(survey)).status).toBe(200);
