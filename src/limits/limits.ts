@@ -19,7 +19,7 @@ export const memory = new Quota('memory', {
   lends: true,
   waiting: 4,
   waitMs: 5_000,
-  begunWaitMs: 60_000, // two transfers can wait for each other
+  begunWaitMs: 20_000, // two transfers can wait for each other
 });
 export const exports = new Quota('exports', { reserved: 1, shared: 6, most: 4, waiting: 4, waitMs: 5_000 });
 /** Queries that read a whole selection. */

@@ -43,7 +43,7 @@ export class ExportLease {
     return new ExportLease(lease, signal, formatBytes);
   }
 
-  /** Sets how many bytes its format takes. @throws LimitError if there is no room for them within a minute */
+  /** Sets how many bytes its format takes. @throws LimitError if there is no room for them within 20 s */
   async resizeFormat(bytes: number): Promise<void> {
     await this.#format.acquire(Math.max(bytes, this.#formatBytes), this.#signal);
   }

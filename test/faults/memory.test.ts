@@ -118,7 +118,7 @@ test.each<[what: string, paths: readonly string[], users: number, isRead: boolea
     ACCOUNTS,
     false,
   ],
-])('%s take at most 128 MiB', async (_, paths, users, isRead) => {
+])('%s take at most 128 MiB', { timeout: 300_000 }, async (_, paths, users, isRead) => {
   await using service = await startService(database.url);
   // As in a service that is in use, the keys are cached, the code is compiled, and the local simulation of Cloudflare has left
   // garbage in the process, as it does for each request.
