@@ -259,12 +259,12 @@ test('requests whose clients have left hold nothing', async () => {
   });
   await Promise.all(left);
   // The runtime notices only after some time that they have left.
-  const begin = async () => {
+  const statuses = async () => {
     const begun = await Promise.all(times(4, (i) => exported(withKey(i))));
     for (const { response } of begun) response.destroy();
     return begun.map(({ status }) => status);
   };
-  await expect.poll(begin, { interval: 500 }).toEqual([200, 200, 200, 200]);
+  await expect.poll(statuses, { interval: 500 }).toEqual([200, 200, 200, 200]);
 });
 
 test('a page whose filter matches nothing is a scan, and one that matches at once is not', async () => {
