@@ -2,7 +2,7 @@ import { neon, neonConfig } from '@neondatabase/serverless';
 import { free } from '../encode/bytes.ts';
 import type { EncodeRows } from '../encode/rows.ts';
 import type { Lease, Reservation } from '../limits/lease.ts';
-import { MAX_BYTES, bulkQueries, memory, quickQueries } from '../limits/limits.ts';
+import { MAX_BYTES, bulkAmount, bulkQueries, memory, quickQueries } from '../limits/limits.ts';
 import type { Quota } from '../limits/quota.ts';
 import { type FetchOptions, fetchResult } from './fetch-result.ts';
 import { DatabaseError } from './errors.ts';
@@ -111,7 +111,10 @@ export function connect(
   /** Makes attempts, each in its turn. */
   function retried<T>(options: QueryOptions, attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { retry = 'request', signal } = options;
-    const acquireTurn = async () => TURNS[retry] && leaseFor(options)?.acquire(TURNS[retry], 1, signal);
+    const acquireTurn = async () => {
+      const turns = TURNS[retry];
+      return turns && leaseFor(options)?.acquire(turns, turns === bulkQueries ? bulkAmount() : 1, signal);
+    };
     const work = async () => withRetry(retryLimits(env)[retry], signal, acquireTurn, attempt, () => stats.retries++);
     // Authentication is timed as a whole, including its queries.
     return retry === 'key' ? work() : stats.time(work);

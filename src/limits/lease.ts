@@ -83,18 +83,15 @@ export class Lease {
 /** Part of a quota that a request holds, until it releases it or ends. */
 export class Reservation {
   readonly quota: Quota;
+  /** Only `resize` changes it. */
+  amount = 0;
   /** Frees the memory that is counted. */
   free: (() => void) | undefined;
   readonly #lease: Lease;
-  #amount = 0;
 
   constructor(quota: Quota, lease: Lease) {
     this.quota = quota;
     this.#lease = lease;
-  }
-
-  get amount(): number {
-    return this.#amount;
   }
 
   /**
@@ -105,7 +102,7 @@ export class Reservation {
    */
   async acquire(amount: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const before = this.#amount;
+    const before = this.amount;
     if (!this.resize(amount)) await this.quota.wait(this.#lease, () => this.resize(amount), signal);
     if (signal.aborted) this.resize(before); // since there was room
     signal.throwIfAborted();
@@ -113,9 +110,9 @@ export class Reservation {
 
   /** Sets what is held. @returns false if there is no room for it; nothing has changed then */
   resize(amount: number): boolean {
-    const change = amount - this.#amount;
+    const change = amount - this.amount;
     if (!this.#lease.count(this, change)) return false;
-    this.#amount = amount;
+    this.amount = amount;
     if (change < 0) this.quota.serve(this.#lease);
     return true;
   }

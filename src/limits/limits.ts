@@ -26,18 +26,16 @@ export const exports = new Quota('exports', { reserved: 1, shared: 6, most: 4, w
 export const scans = new Quota('scans', { reserved: 1, shared: 2, most: 2, waiting: 4, waitMs: 20_000 });
 /** Queries for JSON pages and lists, and for the first page of a file. */
 export const quickQueries = new Quota('queries', { reserved: 1, shared: 4, waitMs: 20_000 });
-/** Queries for the other pages of files and of large lists. They are few, so that they delay no quick queries. */
-export const bulkQueries = new Quota('queries', { reserved: 1, shared: 1, waitMs: 20_000 });
+/** Queries for the other pages of files and of large lists, which take two each, so that they delay no quick queries, or one: see `bulkAmount`. */
+export const bulkQueries = new Quota('queries', { reserved: 2, shared: 2, waitMs: 20_000 });
+/** A single export reads four pages at a time, since the database can be far away; several exports of an account read two. */
+export const bulkAmount = () => (exports.total > 1 ? 2 : 1);
 
 /** What a request takes besides its results and its body, in bytes. Measured with 3,000 that wait. */
 export const REQUEST_BYTES = 96 * 1024;
-/**
- * Counted for a body that is being streamed, besides its bytes. The runtime takes more, 0.8 to 1.4 MiB, as measured with 100 clients
- * that stop reading; so the process takes several times what is counted.
- */
+/** Counted for a body that is being streamed, besides its bytes. The runtime takes 0.8 to 1.4 MiB, as measured with 100 clients that stop reading. */
 export const STREAM_BYTES = 640 * 1024;
 
-/** What a request of an account holds. */
 export class RequestLease extends Lease {
   /** What its body takes while it is streamed, besides its bytes: {@link STREAM_BYTES}. */
   readonly stream = this.reserve(memory);

@@ -65,6 +65,11 @@ export class Quota {
     this.#division = division;
   }
 
+  /** What all accounts hold. */
+  get total(): number {
+    return [...this.held.values()].reduce((sum, held) => sum + held, 0);
+  }
+
   heldBy(account: string): number {
     return this.held.get(account) ?? 0;
   }

@@ -10,9 +10,6 @@ const SMALL_PAGE_BYTES = 1.125 * MIB;
 /** Pages of several exports together, those being sent included. A single export has as many as it reads, if there is memory. */
 const SHARED_PAGES = 4;
 
-/** The number of exports. */
-const running = () => [...exports.held.values()].reduce((sum, held) => sum + held, 0);
-
 /** A running export, and the memory of its pages. */
 export class ExportLease {
   readonly #lease: RequestLease;
@@ -50,7 +47,7 @@ export class ExportLease {
 
   /** The size that pages should have, in bytes. */
   get pageBytes(): number {
-    return Math.max(SMALL_PAGE_BYTES, PAGE_BYTES / running());
+    return Math.max(SMALL_PAGE_BYTES, PAGE_BYTES / exports.total);
   }
 
   /** Reserves the memory of a page. @returns undefined if there is none at the moment, and the export has other pages */
@@ -69,7 +66,7 @@ export class ExportLease {
   }
 
   #mostPages(): number {
-    if (running() === 1) return Infinity;
+    if (exports.total === 1) return Infinity;
     return Math.floor(SHARED_PAGES / exports.held.size / exports.heldBy(this.#lease.account));
   }
 }

@@ -6,8 +6,8 @@ import { type ExportLease, PAGE_BYTES } from './export-lease.ts';
 import { type Page, type PageReader, isShort } from './page-reader.ts';
 
 const MAX_PAGE_ROWS = 20_000;
-/** Besides the page that is being sent: as many as an account can read at a time. */
-const PAGES_AHEAD = 2;
+/** Besides the page that is being sent. A single export reads them at a time, and the boundaries of further ones. */
+const PAGES_AHEAD = 3;
 /** A page that takes longer to send goes to a slow client, for which no pages are read ahead; milliseconds. */
 const SLOW_MS = 1_000;
 /** Page boundaries found in one query. */
