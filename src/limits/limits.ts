@@ -3,7 +3,7 @@ import { ACCOUNTS, Quota } from './quota.ts';
 
 /*
  * What the requests of one isolate may hold at a time, shared by account: docs/export.md, "What runs at a time". An isolate has 128 MB
- * for all of them (https://developers.cloudflare.com/workers/platform/limits/#memory), up to five times what is counted here, as measured.
+ * for all of them (https://developers.cloudflare.com/workers/platform/limits/#memory). As measured, it takes up to five times what is counted.
  */
 
 const MIB = 1024 * 1024;
