@@ -25,7 +25,7 @@ export default {
     const formVersions = await findSurvey(db, survey.accountId, survey.name, request.signal);
     const exportLease = await ExportLease.begin(lease, signal);
     const selection = { survey, formVersions };
-    const reader = pageReader(db, selection, csvPages({ columns: CSV_COLUMNS }), signal, (query) => query());
+    const reader = pageReader(db, selection, csvPages({ columns: CSV_COLUMNS }), signal);
     const pages = readAhead(reader, exportLease, await reader.page({ limit: 500 }));
     async function* body() {
       yield csvHeader(CSV_COLUMNS);

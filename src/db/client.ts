@@ -2,7 +2,7 @@ import { neon, neonConfig } from '@neondatabase/serverless';
 import { free } from '../encode/bytes.ts';
 import type { EncodeRows } from '../encode/rows.ts';
 import type { Lease, Reservation } from '../limits/lease.ts';
-import { MAX_BYTES, bulkAmount, bulkQueries, memory, quickQueries } from '../limits/limits.ts';
+import { MAX_BYTES, bulkAmount, bulkQueries, memory, quickQueries, scans } from '../limits/limits.ts';
 import type { Quota } from '../limits/quota.ts';
 import { type FetchOptions, fetchResult } from './fetch-result.ts';
 import { DatabaseError } from './errors.ts';
@@ -50,14 +50,8 @@ export interface HeldPage extends ProvenPage {
 /** The memory of rows that were parsed, per byte of the result. Measured: 5 with short texts, and the text itself while it is parsed. */
 const PARSED_BYTES = 8;
 
-/** Where queries take their turns among those of their account. Scans have waited before; the others belong to no account yet. */
-const TURNS: Record<RetryPolicy, Quota | undefined> = {
-  request: quickQueries,
-  export: bulkQueries,
-  scan: undefined,
-  key: undefined,
-  probe: undefined,
-};
+/** Where queries take their turns among those of their account. The others belong to no account yet. */
+const TURNS: Partial<Record<RetryPolicy, Quota>> = { request: quickQueries, export: bulkQueries, scan: scans };
 
 /**
  * The database over HTTP. Every query is a separate request, and is retried after a transient failure.

@@ -16,22 +16,14 @@ export interface ExportFormat<Query> {
    * versions of a survey can have changed.
    *
    * @param query the request's parameters
-   * @throws ApiError 400 for a selection that does not fit the format; 429
+   * @throws ApiError 400 for a selection that does not fit the format
    */
-  readonly prepare: (selection: Selection, query: Query, queries: Queries) => ExportFile | Promise<ExportFile>;
-}
-
-/** How a format queries the database, besides the pages of responses. */
-export interface Queries {
-  readonly db: Database;
-  readonly signal: AbortSignal;
-  /**
-   * Runs a query that reads the whole selection.
-   *
-   * @param tooLarge the error for a result of more than the query's `maxBytes`
-   * @throws ApiError 429 if too many are running
-   */
-  readonly scan: <T>(query: () => Promise<T>, tooLarge?: () => ApiError) => Promise<T>;
+  readonly prepare: (
+    selection: Selection,
+    query: Query,
+    db: Database,
+    signal: AbortSignal,
+  ) => ExportFile | Promise<ExportFile>;
 }
 
 /** A file of a selection's responses. */

@@ -7,8 +7,8 @@ import { PARTICIPANT_BYTES, type WideOptions, wideTable } from './wide/table.ts'
 export const wideCsv: ExportFormat<WideOptions & { readonly bom?: boolean | undefined }> = {
   type: CSV,
   memoryBytes: PARTICIPANT_BYTES,
-  async prepare(selection, query, queries) {
-    const { records, ...table } = await wideTable(selection, query, queries);
+  async prepare(selection, query, ...database) {
+    const { records, ...table } = await wideTable(selection, query, ...database);
     return {
       ...table,
       async *write(pages, reserveMemory) {

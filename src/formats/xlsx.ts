@@ -18,13 +18,13 @@ interface XlsxQuery extends WideOptions {
 export const xlsx: ExportFormat<XlsxQuery> = {
   type: XLSX,
   memoryBytes: WORKBOOK_BYTES + PARTICIPANT_BYTES,
-  async prepare(selection, query, queries) {
+  async prepare(selection, query, ...database) {
     const isWide = query.layout === 'wide';
     const { records, ...table }: Table = isWide
-      ? await wideTable(selection, query, queries)
+      ? await wideTable(selection, query, ...database)
       : longTable(query.metadata);
-    const total = await checkSheetLimits(selection, table, isWide ? query : undefined, queries);
-    const codebook = query.codebook ? [await codebookSheet(selection, query.columns, queries)] : [];
+    const total = await checkSheetLimits(selection, table, isWide ? query : undefined, ...database);
+    const codebook = query.codebook ? [await codebookSheet(selection, query.columns, ...database)] : [];
     return {
       ...table,
       total,

@@ -1,3 +1,4 @@
+import { DatabaseError } from '../db/errors.ts';
 import type { LimitError } from '../limits/quota.ts';
 
 /** The values of the header `X-Error-Code`. */
@@ -112,6 +113,11 @@ export const tooManyRows = (what: string, filters: string) =>
     'export_too_large',
     `This selection has too many ${what} to return at once. Narrow it with ${filters}.`,
   );
+
+/** For `catch`: throws another error, if given, instead of the one for a result that exceeds its limit. */
+export const ifTooLarge = (instead?: () => ApiError) => (error: unknown) => {
+  throw instead && error instanceof DatabaseError && error.kind === 'too-large' ? instead() : error;
+};
 
 export const responseTooLarge = () =>
   new ApiError(

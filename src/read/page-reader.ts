@@ -3,7 +3,6 @@ import type { Database, HeldPage } from '../db/client.ts';
 import { BY_TIME } from '../db/order.ts';
 import { boundedPageQuery, findBoundaries, pageQuery } from '../db/responses.ts';
 import type { RetryPolicy } from '../db/retry.ts';
-import type { Queries } from '../formats/file-format.ts';
 import type { PageFormat } from '../formats/page-format.ts';
 import type { Reservation } from '../limits/lease.ts';
 import { type Cursor, cursorOf } from '../responses/cursor.ts';
@@ -41,16 +40,7 @@ export interface PageReader {
   readonly isWalk: boolean;
 }
 
-/**
- * @param scan runs a query that may read the whole selection: a page whose rows are far apart. A page of a range with `windowSize` is none.
- */
-export function pageReader(
-  db: Database,
-  selection: Selection,
-  format: PageFormat,
-  signal: AbortSignal,
-  scan: Queries['scan'],
-): PageReader {
+export function pageReader(db: Database, selection: Selection, format: PageFormat, signal: AbortSignal): PageReader {
   const { columns, encode, maxPageBytes, maxRowBytes = Infinity, order = BY_TIME } = format;
   const { inIndex, unindexed } = splitFilters(selection, order);
   const isWalk = unindexed.length > 0;
@@ -66,7 +56,7 @@ export function pageReader(
       const page = await db.page(bounded, options, encode);
       if (!page.isCut) return page;
       page.release();
-      return scan(() => db.page(query, { ...options, retry: 'scan' }, encode));
+      return db.page(query, { ...options, retry: 'scan' }, encode); // its rows are far apart
     }
     return db.page(query, options, encode);
   }
@@ -85,8 +75,8 @@ export function pageReader(
     boundaries: (range, pageRows) => findBoundaries(db, inIndex, range, pageRows, order, signal),
 
     async end(range) {
-      const find = (policy: RetryPolicy) => findBoundaries(db, selection, range, range.limit, order, signal, policy);
-      const [end] = isWalk ? await scan(() => find('scan')) : await find('export');
+      const policy = isWalk ? 'scan' : 'export';
+      const [end] = await findBoundaries(db, selection, range, range.limit, order, signal, policy);
       return end;
     },
 

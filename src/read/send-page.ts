@@ -1,19 +1,16 @@
 import type { Context } from 'hono';
 import { DatabaseError } from '../db/errors.ts';
 import { BY_TIME } from '../db/order.ts';
-import { countResponses } from '../db/responses.ts';
-import { withSurvey } from '../db/surveys.ts';
-import type { Queries } from '../formats/file-format.ts';
 import { jsonPages } from '../formats/page-format.ts';
 import type { AppEnv } from '../http/context.ts';
 import { linkToNext } from '../http/link.ts';
 import { bodyOf, chunksOf, sendBody, sendStream, sendTagged, totalCount } from '../http/send.ts';
 import { type Cursor, isSamePosition } from '../responses/cursor.ts';
-import type { Range } from '../responses/selection.ts';
-import { type Page, type PageReader, isShort, pageReader } from './page-reader.ts';
+import type { Range, Selection } from '../responses/selection.ts';
+import { type Page, type PageReader, isShort } from './page-reader.ts';
 import { rangeAfter } from './read-ahead.ts';
-import { runScan } from './run-scan.ts';
-import { type ResponsesQuery, requireResponses, selectFrom } from './select-responses.ts';
+import { readFirst } from './read-first.ts';
+import type { ResponsesQuery } from './select-responses.ts';
 import { sentPages } from './sent-pages.ts';
 
 /** A larger page is streamed, without an ETag. 10,000 responses of the usual size are smaller. */
@@ -33,27 +30,17 @@ interface PageQuery extends ResponsesQuery {
  * @throws LimitError if there is no memory for it, or it takes a scan and too many are running
  */
 export async function sendPage(c: Context<AppEnv>, query: PageQuery): Promise<Response> {
-  const { account, db, lease, signal, stats } = c.var;
-  const { after, pageSize, survey } = query;
+  const { pageSize } = query;
   const order = { ...BY_TIME, direction: query.order };
-  const begun = await withSurvey(db, account.id, survey, signal, async (formVersions, reading) => {
-    const selection = selectFrom(c, query, formVersions);
-    const format = jsonPages(selection.formVersions, { before: ',', maxPageBytes: MAX_PAGE_BYTES, order });
-    const scan: Queries['scan'] = (...work) => runScan(lease, reading, ...work);
-    const reader = pageReader(db, selection, format, reading, scan);
-    const count = () => countResponses(db, selection, after, reading, order);
-    const counting = query.count ? scan(count) : undefined;
-    const [first, total] = await Promise.all([reader.page({ after, limit: pageSize }), counting]);
-    return { reader, first, total };
+  const prepare = ({ formVersions }: Selection) => ({
+    format: jsonPages(formVersions, { before: ',', maxPageBytes: MAX_PAGE_BYTES, order }),
   });
-  const { reader, first, total } = begun;
-  if (first.rowCount === 0) await requireResponses(c, survey);
-
+  const { reader, first, total } = await readFirst(c, query, prepare, pageSize);
   const headers = { 'Content-Type': 'application/json', ...totalCount(total) };
   const rest = pageSize - first.rowCount;
   if (rest === 0 || isShort(first)) {
     const link = rest === 0 && first.last ? linkToNext(c, first.last) : {};
-    stats.rows = first.rowCount;
+    c.var.stats.rows = first.rowCount;
     // With a total there is no entity tag, because the total can change while the page does not.
     const send = query.count ? sendBody : sendTagged;
     return send(c, bodyOf(first, FRAME), { ...headers, ...link });

@@ -1,11 +1,10 @@
 import { computeDigests } from '../db/digests.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { noResponses, tooManyRows } from '../http/errors.ts';
+import { ifTooLarge, noResponses, tooManyRows } from '../http/errors.ts';
 import { filters, interval, survey } from '../http/parameters.ts';
 import { sendTagged } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { jsonContent, notModifiedResponse, response, surveyResponses } from '../openapi/responses.ts';
-import { runScan } from '../read/run-scan.ts';
 import { requireResponses } from '../read/select-responses.ts';
 
 const tooLarge = () => tooManyRows('intervals', 'since and until, or use a longer interval');
@@ -26,9 +25,9 @@ export const digests = endpoint({
   },
 
   async handle(c, query) {
-    const { account, db, lease, signal, stats } = c.var;
-    const scan = () => computeDigests(db, account.id, query.survey, query, query.interval, signal);
-    const computed = await runScan(lease, signal, scan, tooLarge);
+    const { account, db, signal, stats } = c.var;
+    const computing = computeDigests(db, account.id, query.survey, query, query.interval, signal);
+    const computed = await computing.catch(ifTooLarge(tooLarge));
     if (!computed) throw noResponses(query.survey, account.email);
     if (computed.digests.length === 0) await requireResponses(c, query.survey);
     stats.rows = computed.digests.length;

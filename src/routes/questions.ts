@@ -4,13 +4,12 @@ import { csvEncoder } from '../encode/csv.ts';
 import { ObjectEncoder } from '../encode/json.ts';
 import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { tooManyRows } from '../http/errors.ts';
+import { ifTooLarge, tooManyRows } from '../http/errors.ts';
 import { columns, filters, format, survey } from '../http/parameters.ts';
 import { bodyOf, sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { headers, withHeaders } from '../openapi/headers.ts';
 import { fileContent, jsonContent, response, surveyResponses } from '../openapi/responses.ts';
-import { runScan } from '../read/run-scan.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 
 /** The members that are not strings. */
@@ -45,11 +44,11 @@ export const questions = endpoint({
   },
 
   async handle(c, query) {
-    const { db, lease, signal, stats } = c.var;
+    const { db, signal, stats } = c.var;
     const isCsv = query.format === 'csv';
     const selection = await selectResponses(c, query);
-    const scan = () => readCodebook(db, selection, query.columns, isCsv ? csv : json.encode, signal);
-    const page = await runScan(lease, signal, scan, tooLarge);
+    const reading = readCodebook(db, selection, query.columns, isCsv ? csv : json.encode, signal);
+    const page = await reading.catch(ifTooLarge(tooLarge));
     const { rowCount } = page;
     if (rowCount === 0) await requireResponses(c, query.survey);
     stats.rows = rowCount;

@@ -1,11 +1,10 @@
 import { isTimeZone, summarize } from '../db/summary.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { badParameter, tooManyRows } from '../http/errors.ts';
+import { badParameter, ifTooLarge, tooManyRows } from '../http/errors.ts';
 import { TIME_ZONE, filters, leftOut, survey, timezone } from '../http/parameters.ts';
 import { sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { jsonContent, response, surveyResponses } from '../openapi/responses.ts';
-import { runScan } from '../read/run-scan.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 
 /** The database's result, some 25,000 days, is held in memory. */
@@ -27,13 +26,13 @@ export const summary = endpoint({
   },
 
   async handle(c, query) {
-    const { db, lease, signal, stats } = c.var;
+    const { db, signal, stats } = c.var;
     if (query.timezone !== 'UTC' && !(await isTimeZone(db, query.timezone, signal))) {
       throw badParameter('timezone', TIME_ZONE);
     }
     const selection = await selectResponses(c, query);
-    const scan = () => summarize(db, selection, query.timezone, query, MAX_BYTES, signal);
-    const counts = await runScan(lease, signal, scan, tooLarge);
+    const counting = summarize(db, selection, query.timezone, query, MAX_BYTES, signal);
+    const counts = await counting.catch(ifTooLarge(tooLarge));
     if (counts.responses === 0) await requireResponses(c, query.survey);
     stats.rows = counts.days.length;
     return sendBody(c, JSON.stringify(counts), { 'Content-Type': 'application/json' });

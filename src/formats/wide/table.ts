@@ -1,9 +1,10 @@
 import { BY_PARTICIPANT } from '../../db/order.ts';
+import type { Database } from '../../db/client.ts';
 import { findQuestions } from '../../db/questions.ts';
 import { writeHeader } from '../../encode/records.ts';
-import { responseTooLarge, tooManyQuestions } from '../../http/errors.ts';
+import { ifTooLarge, responseTooLarge, tooManyQuestions } from '../../http/errors.ts';
 import type { Selection } from '../../responses/selection.ts';
-import type { Queries, Table } from '../file-format.ts';
+import type { Table } from '../file-format.ts';
 import { csvPages } from '../page-format.ts';
 import { FIXED_COLUMNS, questionColumns } from './columns.ts';
 import type { KeptAttempts } from './participant.ts';
@@ -36,11 +37,12 @@ export interface WideOptions extends RowOptions {
 export async function wideTable(
   selection: Selection,
   options: WideOptions,
-  { db, signal, scan }: Queries,
+  db: Database,
+  signal: AbortSignal,
 ): Promise<Table> {
   const limits = { limit: MAX_QUESTIONS + 1, maxBytes: MAX_QUESTION_BYTES };
   const tooMany = () => tooManyQuestions(MAX_QUESTIONS);
-  const found = await scan(() => findQuestions(db, selection, limits, signal), tooMany);
+  const found = await findQuestions(db, selection, limits, signal).catch(ifTooLarge(tooMany));
   if (found.length > MAX_QUESTIONS) throw tooMany();
   const { metadata = [], repeats = 'last', safe } = options;
   const questions = questionColumns(found, selection.formVersions, options.columns);

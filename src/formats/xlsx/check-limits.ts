@@ -1,9 +1,10 @@
+import type { Database } from '../../db/client.ts';
 import { countResponses } from '../../db/responses.ts';
 import type { LeftOutOptions } from '../../db/left-out.ts';
 import { countRecords, hasLongText } from '../../db/xlsx-limits.ts';
 import { cellTooLong, tooManyRecords } from '../../http/errors.ts';
 import type { Selection } from '../../responses/selection.ts';
-import type { Queries, Table } from '../file-format.ts';
+import type { Table } from '../file-format.ts';
 import { MAX_CELL_LENGTH, MAX_ROWS } from './sheet.ts';
 
 /** The rows of a worksheet without its header. */
@@ -14,22 +15,23 @@ const MAX_RECORDS = MAX_ROWS - 1;
  *
  * @param leftOut the participants that a wide table leaves out; undefined for a long table
  * @returns the number of responses
- * @throws ApiError 400 if it does not; 429 if it cannot be checked because of other scans
+ * @throws ApiError 400 if it does not
  */
 export async function checkSheetLimits(
   selection: Selection,
   { names, format }: Pick<Table, 'names' | 'format'>,
   leftOut: LeftOutOptions | undefined,
-  { db, signal, scan }: Queries,
+  db: Database,
+  signal: AbortSignal,
 ): Promise<number> {
-  const responses = await scan(() => countResponses(db, selection, undefined, signal));
+  const responses = await countResponses(db, selection, undefined, signal);
   let records = responses;
   // A wide table has at most as many records as responses.
-  if (records > MAX_RECORDS && leftOut) records = await scan(() => countRecords(db, selection, leftOut, signal));
+  if (records > MAX_RECORDS && leftOut) records = await countRecords(db, selection, leftOut, signal);
   if (records > MAX_RECORDS) throw tooManyRecords(MAX_RECORDS);
   if (
     names.some((name) => name.length > MAX_CELL_LENGTH) ||
-    (await scan(() => hasLongText(db, selection, format.columns, MAX_CELL_LENGTH, signal)))
+    (await hasLongText(db, selection, format.columns, MAX_CELL_LENGTH, signal))
   ) {
     throw cellTooLong(MAX_CELL_LENGTH);
   }

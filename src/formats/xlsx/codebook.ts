@@ -1,9 +1,8 @@
-import type { HeldPage } from '../../db/client.ts';
+import type { Database, HeldPage } from '../../db/client.ts';
 import { CODEBOOK_COLUMNS, readCodebook } from '../../db/codebook.ts';
 import { csvEncoder } from '../../encode/csv.ts';
-import { codebookCellTooLong, tooManyRows } from '../../http/errors.ts';
+import { codebookCellTooLong, ifTooLarge, tooManyRows } from '../../http/errors.ts';
 import type { Selection } from '../../responses/selection.ts';
-import type { Queries } from '../file-format.ts';
 import { recordsOfRows } from './long-table.ts';
 import { MAX_CELL_LENGTH } from './sheet.ts';
 import { cellLength } from './text-length.ts';
@@ -15,14 +14,15 @@ const tooLarge = () => tooManyRows('questions', 'shortcode or question_ref, or l
 /**
  * Reads the codebook of a selection for a worksheet. It is held in memory until it has been written.
  *
- * @throws ApiError 400 if it does not fit in memory or in a worksheet; 429 if too many scans are running
+ * @throws ApiError 400 if it does not fit in memory or in a worksheet
  */
 export async function codebookSheet(
   selection: Selection,
   columns: 'form_question' | 'question' | undefined,
-  { db, signal, scan }: Queries,
+  db: Database,
+  signal: AbortSignal,
 ): Promise<Sheet> {
-  const page = await scan(() => readCodebook(db, selection, columns, encode, signal), tooLarge);
+  const page = await readCodebook(db, selection, columns, encode, signal).catch(ifTooLarge(tooLarge));
   for (let cell = 0; cell + 1 < page.cells.length; cell++) {
     if (cellLength(page, cell) > MAX_CELL_LENGTH) throw codebookCellTooLong(MAX_CELL_LENGTH);
   }
