@@ -21,20 +21,15 @@ async function* records(canned: Uint8Array, pages: number): AsyncGenerator<Uint8
   const page = new Uint8Array(canned.length);
   for (let i = 0; i < pages; i++) {
     page.set(canned);
-    yield encode(page, rows, false).data;
+    yield encode(page, rows, true).data;
   }
 }
 
 /** Sends pages of `JSON_COLUMNS` through the service's JSON encoder. */
 async function* objects(canned: Uint8Array<ArrayBuffer>, pages: number): AsyncGenerator<Uint8Array, void, void> {
-  const rows = await driverRows(canned);
-  const ids = new Set(rows.map((row) => row[JSON_COLUMNS.indexOf('surveyid')] as string));
-  const { encode } = jsonPages(
-    Array.from(ids, (id) => ({ id, shortcode: 'form' })),
-    { after: '\n' },
-  );
+  const { encode } = jsonPages({ after: '\n' });
   for (let i = 0; i < pages; i++) {
-    const { data } = encode(canned, rowsIn(canned), false);
+    const { data } = encode(canned, rowsIn(canned), true);
     yield data;
     free(data);
   }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Cursor } from '../src/responses/cursor.ts';
+import { Proof } from '../src/db/proof.ts';
 import { type Column, pageQuery } from '../src/db/responses.ts';
 import { CSV_COLUMNS } from '../src/responses/columns.ts';
 import type { Range } from '../src/responses/selection.ts';
@@ -45,10 +46,10 @@ export async function pageMs(
 
 /** Milliseconds to plan and execute a page query. */
 async function timePage(client: pg.Client, survey: BenchSurvey, range: Range): Promise<number> {
-  const { text, params } = render(pageQuery(selectionOf(survey), range, CSV_COLUMNS).text);
+  const { sql, params } = new Proof(pageQuery(selectionOf(survey), range, CSV_COLUMNS));
   const { rows } = await client.query<{ 'QUERY PLAN': { 'Planning Time': number; 'Execution Time': number }[] }>(
-    `explain (analyze, timing off, format json) ${text}`,
-    params,
+    `explain (analyze, timing off, format json) ${sql}`,
+    [...params],
   );
   const plan = rows[0]?.['QUERY PLAN'][0];
   return (plan?.['Planning Time'] ?? NaN) + (plan?.['Execution Time'] ?? NaN);
@@ -61,9 +62,9 @@ export async function cannedPage(
   limit: number,
   columns: readonly Column[],
 ): Promise<Buffer> {
-  const { text, params } = render(pageQuery(selectionOf(survey), { limit }, columns).text);
+  const { sql: text, params } = new Proof(pageQuery(selectionOf(survey), { limit }, columns));
   const types = { getTypeParser: () => (value: string) => value };
-  const { rows, rowCount, fields } = await client.query({ text, values: params, rowMode: 'array', types });
+  const { rows, rowCount, fields } = await client.query({ text, values: [...params], rowMode: 'array', types });
   return Buffer.from(JSON.stringify({ fields, rows, command: 'SELECT', rowCount, rowAsArray: true }));
 }
 

@@ -4,7 +4,7 @@ import { parseInstant } from '../responses/timestamp.ts';
 import { filterConditions } from './conditions.ts';
 import { type Order, branchOrderSql, cursorSql, orderSql } from './order.ts';
 import { relationOf } from './relation.ts';
-import { type Sql, Value, type Walk, and, join, raw, sql } from './sql.ts';
+import { type Query, type Sql, Value, and, join, raw, sql } from './sql.ts';
 
 /** With more form versions, planning their branches takes longer than sorting their rows. */
 const MAX_MERGED = 50;
@@ -51,6 +51,7 @@ export function splitFilters(
  * form version and participant, since an index holds each participant's responses together.
  *
  * @param columns the columns to read, the order's and `surveyid` among them
+ * @returns SQL on `form` (see relation.ts)
  */
 export function rangeRows(selection: Selection, range: LimitedRange, columns: Sql, order: Order): Sql {
   const { formVersions, userid } = selection;
@@ -71,7 +72,7 @@ export function rangeRows(selection: Selection, range: LimitedRange, columns: Sq
     );
   });
   const sorted = branches.length > 1 ? sql`order by ${orderSql(order)} limit ${limit}` : sql``;
-  return sql`with ${responses.forms} ${join(branches, ' union all ')} ${sorted}`;
+  return sql`${join(branches, ' union all ')} ${sorted}`;
 }
 
 /**
@@ -90,13 +91,13 @@ function sortedRows(selection: Selection, range: LimitedRange, columns: Sql, ord
     sql`(select ${names} from ${responses.to(sql`form.id`, [...conditions, ...where])}
       order by ${branchOrderSql(order)} limit ${most})`;
   const sorted = sql`order by ${orderSql(order)} limit ${limit}`;
-  if (range.upTo) return sql`with ${responses.forms} select r.* from form, lateral ${rows(columns, limit)} r ${sorted}`;
+  if (range.upTo) return sql`select r.* from form, lateral ${rows(columns, limit)} r ${sorted}`;
 
   const key = raw(order.columns.join(', '));
   const bound = raw(order.columns.map((name) => `bound.${name}`).join(', '));
   const operator = raw(order.direction === 'desc' ? '>=' : '<=');
   return sql`
-    with ${responses.forms}, ranked as materialized (
+    with ranked as materialized (
       select id, row_number() over (order by ${orderSql(order)}) as rank
       from form, lateral ${rows(sql`${key}, surveyid`, sql`1`)} r
     ), bound as materialized (
@@ -134,7 +135,7 @@ export function boundedRows(
   range: LimitedRange,
   order: Order,
   walkLimit = mostWalked(Number(range.limit.param), selection),
-): (Walk & { rows: Sql }) | undefined {
+): Query | undefined {
   const { inIndex, unindexed } = splitFilters(selection, order);
   if (unindexed.length === 0) return undefined;
   const { limit } = range;
@@ -152,22 +153,25 @@ export function boundedRows(
   const isMatch = order.columns.map((name) => sql`${raw(name)} = matching.${raw(name)}`);
   // The entries are counted in order, so that it is the same index.
   return {
-    ctes: sql`
+    ctes: [
+      responses.forms,
+      sql`
       matching as materialized (
         select * from (${rangeRows(inIndex, { ...range, limit: most }, columns, order)}) key
         where ${and(filterConditions(only(selection, unindexed)))} limit ${limit}
       ), walk as materialized (
         select case when (select count(*) from matching) < ${limit}::bigint then ${most}::bigint = (
           select count(*) from (
-            with ${responses.forms}
             select from form${participants}, lateral (
               select from ${responses.to(sql`form.id`, conditions)} order by ${branchOrderSql(order)} limit ${most}
             ) entry limit ${most}
           ) entry
         ) else false end as is_cut
       )`,
+    ],
+    limit,
     isCut: sql`(select is_cut from walk)`,
-    rows: sql`
+    text: sql`
       select r.* from matching, lateral (
         select * from ${responses.to(sql`matching.surveyid`, isMatch)} limit 1
       ) r where not (select is_cut from walk)`,

@@ -1,6 +1,6 @@
 import type { EncodeRows, EncodedPage } from '../encode/rows.ts';
 import { DatabaseError } from './errors.ts';
-import { type Param, type Query, type Row, raw, render, sql } from './sql.ts';
+import { type Param, type Query, type Row, join, raw, render, sql } from './sql.ts';
 
 const OPEN = new Set([0x7b, 0x5b]); // { [
 const CLOSE = new Set([0x7d, 0x5d]); // } ]
@@ -11,7 +11,7 @@ const COLON = 0x3a;
 
 /** A page whose rows are proven to be those of its query. */
 export interface ProvenPage extends EncodedPage {
-  /** Whether the query has stopped early, without rows: see {@link Query.walk}. */
+  /** Whether the query has stopped early, without rows: see {@link Query.isCut}. */
   readonly isCut: boolean;
 }
 
@@ -40,14 +40,14 @@ export class Proof {
   readonly #limit: Param;
   readonly #canBeCut: boolean;
 
-  constructor({ text, limit, walk }: Query) {
+  constructor({ text, ctes = [], limit, isCut }: Query) {
     const name = this.#name;
     this.#limit = limit?.param ?? '';
-    this.#canBeCut = walk !== undefined;
-    const isCut = walk ? sql`, case when ${walk.isCut} then 'cut' end` : sql``;
-    const check = sql`concat_ws(' ', '${raw(name)}', count(*) over (), ${limit ? sql`${limit}::bigint` : sql`''`}${isCut})`;
-    const ctes = walk ? sql`with ${walk.ctes} ` : sql``;
-    const statement = sql`${ctes}select result.*, ${check}
+    this.#canBeCut = isCut !== undefined;
+    const cut = isCut ? sql`, case when ${isCut} then 'cut' end` : sql``;
+    const check = sql`concat_ws(' ', '${raw(name)}', count(*) over (), ${limit ? sql`${limit}::bigint` : sql`''`}${cut})`;
+    const start = ctes.length > 0 ? sql`with ${join(ctes, ', ')}` : sql``;
+    const statement = sql`${start} select result.*, ${check}
       from (select) one_row left join (${text}) result (${raw(name)}) on true`;
     const { text: rendered, params } = render(statement);
     this.sql = rendered;

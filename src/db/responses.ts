@@ -6,6 +6,7 @@ import { KEY_COLUMNS, boundedRows, countSql, rangeRows } from './branches.ts';
 import type { Database } from './client.ts';
 import { withoutFormulas } from './formulas.ts';
 import { BY_TIME, type Order, orderSql } from './order.ts';
+import { relationOf } from './relation.ts';
 import type { RetryPolicy } from './retry.ts';
 import { type Query, type Sql, Value, isoTimestamp, join, raw, sql } from './sql.ts';
 
@@ -86,7 +87,8 @@ export function pageQuery(
 ): Query {
   const limit = new Value(range.limit);
   const rows = rangeRows(selection, { ...range, limit }, raw('*'), order);
-  return { text: sql`${selectColumns(columns, rows, safe)} order by ${orderSql(order, 'r')}`, limit };
+  const text = sql`${selectColumns(columns, rows, safe)} order by ${orderSql(order, 'r')}`;
+  return { ctes: [relationOf(selection).forms], text, limit };
 }
 
 /**
@@ -102,9 +104,7 @@ export function boundedPageQuery(
 ): Query | undefined {
   const limit = new Value(range.limit);
   const bounded = boundedRows(selection, { ...range, limit }, order, walkLimit);
-  if (!bounded) return undefined;
-  const { rows, ...walk } = bounded;
-  return { text: selectColumns(columns, rows, safe), limit, walk };
+  return bounded && { ...bounded, text: selectColumns(columns, bounded.text, safe) };
 }
 
 /**
@@ -119,7 +119,7 @@ export function boundaryQuery(selection: Selection, range: Range, pageRows: numb
     from (select *, row_number() over (order by ${orderSql(order)}) as n from (${rows}) k) k
     where n % ${pageRows} = 0
     order by ${orderSql(order, 'k')}`;
-  return { text, limit };
+  return { ctes: [relationOf(selection).forms], text, limit };
 }
 
 /** Runs {@link boundaryQuery}. */

@@ -4,18 +4,12 @@ export type Row = readonly (string | null)[];
 /** A query. A row that it returns must not consist of nulls alone. */
 export interface Query {
   readonly text: Sql;
+  /** Common table expressions that it uses. */
+  readonly ctes?: readonly Sql[];
   /** A limit that must reach the database as it is. */
   readonly limit?: Value | undefined;
-  /** For a query that stops after so many index entries. */
-  readonly walk?: Walk | undefined;
-}
-
-/** How a query finds out that it has stopped early. It returns no rows then. */
-export interface Walk {
-  /** Common table expressions that `text` uses. */
-  readonly ctes: Sql;
-  /** The condition, on these expressions, for having stopped. */
-  readonly isCut: Sql;
+  /** For a query that may stop early, without rows: the condition, on `ctes`, for having stopped. */
+  readonly isCut?: Sql;
 }
 
 export type Param = string | number | readonly string[];

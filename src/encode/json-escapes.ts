@@ -65,14 +65,8 @@ export function writeUtf8(bytes: Uint8Array, at: number, codePoint: number): num
 export const isLineSeparator = (codePoint: number): boolean =>
   codePoint === 0x85 || codePoint === 0x2028 || codePoint === 0x2029;
 
-/** JSON with the line separators escaped, all of which are in strings. */
-export const withoutLineSeparators = (json: string): string =>
-  json.replaceAll(/[\u0085\u2028\u2029]/g, (char) => escapeOf(char.charCodeAt(0)));
-
-const escapeOf = (char: number) => `\\u${char.toString(16).padStart(4, '0')}`;
-
 /** The escape of a line separator: six bytes. */
-export const separatorEscape = (char: number) => new TextEncoder().encode(escapeOf(char));
+export const separatorEscape = (char: number) => new TextEncoder().encode(`\\u${char.toString(16).padStart(4, '0')}`);
 
 /** @returns the code point of the line separator at `at`, in UTF-8; 0 if there is another character */
 export function lineSeparatorAt(bytes: Uint8Array, at: number): number {

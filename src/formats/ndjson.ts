@@ -4,8 +4,8 @@ import { jsonPages } from './page-format.ts';
 /** A file with a JSON object on each line: https://github.com/ndjson/ndjson-spec */
 export const ndjson: ExportFormat<unknown> = {
   type: { extension: 'ndjson', contentType: 'application/x-ndjson; charset=utf-8' },
-  prepare: ({ formVersions }) => ({
-    format: jsonPages(formVersions, { after: '\n' }),
+  prepare: () => ({
+    format: jsonPages({ after: '\n' }),
     async *write(pages) {
       for await (const { data } of pages) yield data;
     },

@@ -1,11 +1,10 @@
 import { type Column, type PageOptions, keyColumnsOf } from '../db/responses.ts';
 import { csvEncoder } from '../encode/csv.ts';
-import { LookupValue, type MemberValue, TokenValue } from '../encode/json-values.ts';
+import { TokenValue } from '../encode/json-values.ts';
 import { type ObjectFrame, type ObjectLayout, ObjectEncoder } from '../encode/json.ts';
 import type { EncodeRows } from '../encode/rows.ts';
-import { type ColumnName, JSON_COLUMNS, JSON_MEMBERS } from '../responses/columns.ts';
+import { JSON_COLUMNS, JSON_MEMBERS } from '../responses/columns.ts';
 import { TOKEN_VERSION } from '../responses/cursor.ts';
-import type { FormVersion } from '../responses/selection.ts';
 
 /** How pages of responses are read and encoded. */
 export interface PageFormat extends PageOptions {
@@ -32,31 +31,19 @@ export function csvPages({
   return { ...options, columns, encode, maxPageBytes: MAX_FILE_PAGE_BYTES };
 }
 
-/**
- * Responses as JSON objects, as the API describes them.
- *
- * @param formVersions those of the responses
- */
-export function jsonPages(
-  formVersions: readonly FormVersion[],
-  {
-    maxPageBytes = MAX_FILE_PAGE_BYTES,
-    order,
-    ...frame
-  }: ObjectFrame & Pick<PageOptions, 'order'> & Partial<Pick<PageFormat, 'maxPageBytes'>>,
-): PageFormat {
-  const members = responseMembers(formVersions);
+/** Responses as JSON objects, as the API describes them. */
+export function jsonPages({
+  maxPageBytes = MAX_FILE_PAGE_BYTES,
+  order,
+  ...frame
+}: ObjectFrame & Pick<PageOptions, 'order'> & Partial<Pick<PageFormat, 'maxPageBytes'>>): PageFormat {
+  const token = new TokenValue(TOKEN_VERSION, KEY_COLUMNS);
+  const members = JSON_MEMBERS.map(({ name, type }): ObjectLayout['members'][number] => [
+    name,
+    name === 'token' ? token : type === 'jsonb' ? 'json' : 'string',
+  ]);
   const { encode } = new ObjectEncoder({ members, keyColumns: KEY_COLUMNS, ...frame });
   return { columns: JSON_COLUMNS, maxPageBytes, order, encode };
 }
 
 const KEY_COLUMNS = keyColumnsOf(JSON_COLUMNS);
-
-function responseMembers(formVersions: readonly FormVersion[]): ObjectLayout['members'] {
-  const shortcodes = new Map(formVersions.map(({ id, shortcode }) => [id, shortcode]));
-  const made: Partial<Record<ColumnName, MemberValue>> = {
-    shortcode: new LookupValue(shortcodes), // of the next column
-    token: new TokenValue(TOKEN_VERSION, KEY_COLUMNS),
-  };
-  return JSON_MEMBERS.map(({ name, type }) => [name, made[name] ?? (type === 'jsonb' ? 'json' : 'string')]);
-}

@@ -6,7 +6,7 @@ import type { AppEnv } from '../http/context.ts';
 import { linkToNext } from '../http/link.ts';
 import { bodyOf, chunksOf, sendBody, sendStream, sendTagged, totalCount } from '../http/send.ts';
 import { type Cursor, isSamePosition } from '../responses/cursor.ts';
-import type { Range, Selection } from '../responses/selection.ts';
+import type { Range } from '../responses/selection.ts';
 import { type Page, type PageReader, isShort } from './page-reader.ts';
 import { rangeAfter } from './read-ahead.ts';
 import { readFirst } from './read-first.ts';
@@ -32,10 +32,8 @@ interface PageQuery extends ResponsesQuery {
 export async function sendPage(c: Context<AppEnv>, query: PageQuery): Promise<Response> {
   const { pageSize } = query;
   const order = { ...BY_TIME, direction: query.order };
-  const prepare = ({ formVersions }: Selection) => ({
-    format: jsonPages(formVersions, { before: ',', maxPageBytes: MAX_PAGE_BYTES, order }),
-  });
-  const { reader, first, total } = await readFirst(c, query, prepare, pageSize);
+  const format = jsonPages({ before: ',', maxPageBytes: MAX_PAGE_BYTES, order });
+  const { reader, first, total } = await readFirst(c, query, () => ({ format }), pageSize);
   const headers = { 'Content-Type': 'application/json', ...totalCount(total) };
   const rest = pageSize - first.rowCount;
   if (rest === 0 || isShort(first)) {

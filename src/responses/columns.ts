@@ -14,7 +14,7 @@ interface ColumnDescription {
    * JSON, which scripts need unchanged.
    */
   readonly isTyped?: true;
-  /** The expression to read, if it is not the column of that name. */
+  /** The expression to read, if it is not the column of that name: SQL on a response and `form` (see db/relation.ts). */
   readonly sql?: string;
   /** Where it comes from, if not from the response: the form version, or the Worker. */
   readonly from?: 'form' | 'worker';
@@ -49,6 +49,7 @@ const COLUMNS = [
     name: 'shortcode',
     type: 'text',
     from: 'form',
+    sql: `(select jsonb_object_agg(id, shortcode) from form)->>surveyid::text`,
     only: ['json', 'digest'],
     description: 'The shortcode of the form that was answered.',
     example: 'healthstart',
@@ -126,6 +127,6 @@ export const CSV_COLUMNS = namesOf(columnsOf('csv'));
 /** The members of a JSON object. */
 export const JSON_MEMBERS = columnsOf('json');
 /** The columns that are read for a JSON object. */
-export const JSON_COLUMNS = namesOf(JSON_MEMBERS.filter(({ from }) => !from));
+export const JSON_COLUMNS = namesOf(JSON_MEMBERS.filter(({ from }) => from !== 'worker'));
 /** The fields of a digest. */
 export const DIGEST_FIELDS = columnsOf('digest');

@@ -5,6 +5,7 @@ import type { Query } from '../../src/db/sql.ts';
 /** A node of a plan in EXPLAIN's JSON. */
 export interface Plan {
   readonly 'Node Type': string;
+  readonly 'Parent Relationship'?: string;
   readonly 'Relation Name'?: string;
   readonly 'Index Name'?: string;
   readonly 'Index Cond'?: string;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { LookupValue, TokenValue } from '../../src/encode/json-values.ts';
+import { TokenValue } from '../../src/encode/json-values.ts';
 import { ObjectEncoder, type ObjectLayout } from '../../src/encode/json.ts';
 import { MalformedRowsError } from '../../src/encode/rows.ts';
 import { pgCell, pgText } from '../support/arbitraries.ts';
@@ -9,19 +9,10 @@ import { encodeJson, escapedRowsJson, rowsJson } from '../support/rows-json.ts';
 
 type Row = (string | null)[];
 
-/** Keys that differ only at their start. */
-const NAMES = new Map([
-  ['a1-key', 'first'],
-  ['b2-key', 'with "quotes"'],
-  ['Aa-key', ''],
-  ['BB-key', 'like Aa'],
-  ['c3-key', 'line\u0085separators\u2028\u2029'],
-]);
-/** Members from these columns: any text, JSON, a key of `NAMES`, and the four values of a token. */
+/** Members from these columns: any text, JSON, an id, and the four values of a token. */
 const MEMBERS: ObjectLayout['members'] = [
   ['text', 'string'],
   ['json', 'json'],
-  ['name', new LookupValue(NAMES)],
   ['id', 'string'],
   ['timestamp', 'string'],
   ['userid', 'string'],
@@ -32,20 +23,15 @@ const MEMBERS: ObjectLayout['members'] = [
 
 const textOf = (bytes: Uint8Array) => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
 const lines = new ObjectEncoder({ keyColumns: [3, 0, 4], members: MEMBERS, after: '\n' });
-/** For escaped results, whose text cannot be a key of `NAMES`. */
-const membersWithoutName = MEMBERS.filter(([name]) => name !== 'name');
-const withoutNames = new ObjectEncoder({ keyColumns: [3, 0, 4], members: membersWithoutName, after: '\n' });
 const encode = (json: string, hasExtra?: boolean) => encodeJson(lines.encode, json, hasExtra);
 const linesOf = (body: string) => textOf(encode(body).data);
 
 /** An object, written naively. */
 function naiveObject([text, json, id, timestamp, userid, questionRef, surveyid]: Row): string {
   const token = encodeCursor({ timestamp, userid, questionRef, surveyid } as Parameters<typeof encodeCursor>[0]);
-  const name = NAMES.get(id ?? '');
   const [first, , ...rest] = Object.entries({
     text,
     json: 0,
-    name,
     id,
     timestamp,
     userid,
@@ -64,7 +50,7 @@ const jsonText = fc.option(
   fc.jsonValue({ stringUnit: 'binary' }).map((value) => JSON.stringify(value)),
   { freq: 5 },
 );
-const row = fc.tuple(pgCell, jsonText, fc.constantFrom(...NAMES.keys()), pgText, pgText, pgText, pgText);
+const row = fc.tuple(pgCell, jsonText, pgText, pgText, pgText, pgText, pgText);
 /** With keys of their own: a page has no row twice. */
 const rowsOf = (minLength: number) =>
   fc.uniqueArray(row, { minLength, selector: (cells) => JSON.stringify([cells[3], cells[0], cells[4]]) });
@@ -74,7 +60,7 @@ describe('an object', () => {
   test('does not depend on how the JSON was escaped', () => {
     fc.assert(
       fc.property(rowsOf(1), (some) => {
-        const { data: objects } = encodeJson(withoutNames.encode, escapedRowsJson(some));
+        const { data: objects } = encodeJson(lines.encode, escapedRowsJson(some));
         for (const [i, line] of textOf(objects).split('\n').slice(0, -1).entries()) {
           const [text, value = null, id, ...key] = some[i] as Row;
           const { token, ...members } = JSON.parse(line) as Record<string, unknown>;
@@ -87,10 +73,10 @@ describe('an object', () => {
   });
 
   test('stays on one line, however its JSON was formatted', () => {
-    const rowOf = (text: string): Row => ['', text, 'a1-key', '', '', '', ''];
+    const rowOf = (text: string): Row => ['', text, 'id', '', '', '', ''];
     const formatted = '{\r\n\t"a": [1,\n 2],\n"b": "\\n"\n}';
     for (const body of [rowsJson([rowOf(formatted)]), escapedRowsJson([rowOf(formatted)])]) {
-      const { data: object } = encodeJson(withoutNames.encode, body);
+      const { data: object } = encodeJson(lines.encode, body);
       expect(textOf(object)).toContain(`"json":${formatted.replace(/[\r\n\t]/g, ' ')},`);
     }
     const indented = fc.jsonValue({ stringUnit: 'binary' }).map((value) => JSON.stringify(value, null, '\t'));
@@ -106,14 +92,11 @@ describe('an object', () => {
   test('has no character that a line splitter takes for the end of a line, in any member, and is otherwise unchanged', () => {
     const hard = '\u0085\u2028\u2029 \u0084\u0086\u2027\u202a\u2068¡\u00c2â "\u2028"';
     const some: Row[] = [
-      [hard, JSON.stringify({ [hard]: hard }), 'c3-key', hard, hard, hard, hard],
-      ['plain', '{}', 'c3-key', '', '', '', ''],
+      [hard, JSON.stringify({ [hard]: hard }), 'id', hard, hard, hard, hard],
+      ['plain', '{}', 'id', '', '', '', ''],
     ];
-    for (const [encoder, body] of [
-      [lines, rowsJson(some)],
-      [withoutNames, escapedRowsJson(some)],
-    ] as const) {
-      const text = textOf(encodeJson(encoder.encode, body).data);
+    for (const body of [rowsJson(some), escapedRowsJson(some)]) {
+      const text = linesOf(body);
       expect(text).not.toMatch(/[\u0085\u2028\u2029]/);
       expect(JSON.parse(text.split('\n')[0] ?? '')).toMatchObject({ text: hard, json: { [hard]: hard } });
     }
@@ -128,10 +111,10 @@ describe('an object', () => {
   test('can have any size', () => {
     const long = `é"\n${'x'.repeat(1000)}`.repeat(1000);
     const some: Row[] = [
-      ['a', null, 'a1-key', '', '', '', ''],
-      [long, JSON.stringify(long), 'b2-key', long, long, long, long],
+      ['a', null, 'id', '', '', '', ''],
+      [long, JSON.stringify(long), 'id2', long, long, long, long],
     ];
-    const small: Row[] = Array.from({ length: 1000 }, (_, i) => [null, null, 'a1-key', String(i % 2), '', '', '']);
+    const small: Row[] = Array.from({ length: 1000 }, (_, i) => [null, null, 'id', String(i % 2), '', '', '']);
     for (const page of [some, small, [...small, ...some, ...small]]) {
       expect(linesOf(rowsJson(page)) === page.map((one) => `${naiveObject(one)}\n`).join('')).toBe(true);
     }
@@ -152,7 +135,7 @@ describe('a page', () => {
     );
   });
 
-  const row7 = (text: string | null) => [text, null, 'a1-key', '', '🎉', 'é"\n\u0001', 'y'];
+  const row7 = (text: string | null) => [text, null, 'id', '', '🎉', 'é"\n\u0001', 'y'];
 
   test('is rejected if truncated, at any byte', () => {
     for (const last of ['', 'a', 'ab', 'abc']) {
@@ -182,9 +165,6 @@ describe('a page', () => {
     ['too many columns', rowsJson([[...row7('a'), 'z']])],
     ['rows of different lengths', rowsJson([row7('a'), row7('a').slice(1)])],
     ['a number for a cell', rowsJson([row7('a')]).replace('"a"', '1')],
-    ['a key that the table does not have', rowsJson([row7('a')]).replace('"a1-key"', '"a2-key"')],
-    ['a longer key than those of the table', rowsJson([row7('a')]).replace('"a1-key"', '"a1-keyx"')],
-    ['a null for a key', rowsJson([row7('a')]).replace('"a1-key"', 'null')],
     ['a misspelt null for a cell', rowsJson([row7(null)]).replace('null', 'nuli')],
     ['rows as objects', '[{"a":"b"}]}'],
     ['a raw control character', rowsJson([row7('a')]).replace('"a"', '"\n"')],

@@ -64,7 +64,8 @@ test('the row of nulls of another result is rejected', () => {
 describe('a query that may stop early', () => {
   const query = {
     ...QUERY,
-    walk: { ctes: sql`walk as (select true as is_cut)`, isCut: sql`(select is_cut from walk)` },
+    ctes: [sql`walk as (select true as is_cut)`],
+    isCut: sql`(select is_cut from walk)`,
   };
   const pageOf = ({ proof, result }: ReturnType<typeof proven>) =>
     proof.pageOf(bytesOf(JSON.stringify(result)), encode);

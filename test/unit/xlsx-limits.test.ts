@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/db/client.ts';
 import { render } from '../../src/db/sql.ts';
-import type { Queries } from '../../src/formats/file-format.ts';
 import { longTable } from '../../src/formats/xlsx/long-table.ts';
 import { checkSheetLimits } from '../../src/formats/xlsx/check-limits.ts';
 
@@ -11,17 +10,13 @@ async function errorFor(responses: number, records?: number): Promise<string | u
   const db: Pick<Database, 'row'> = {
     row: ({ text }) => Promise.resolve([render(text).text.includes('select exists') ? 'f' : String(counts.shift())]),
   };
-  const queries: Queries = {
-    db: db as Database,
-    signal: new AbortController().signal,
-    scan: (query) => query(),
-  };
   try {
     await checkSheetLimits(
       { survey: { accountId: '', name: '' }, formVersions: [] },
       longTable(),
       records === undefined ? undefined : {},
-      queries,
+      db as Database,
+      new AbortController().signal,
     );
     return undefined;
   } catch (error) {
