@@ -121,12 +121,11 @@ function mostWalked(limit: number, { formVersions }: Selection): number {
 }
 
 /**
- * SQL for the rows of {@link rangeRows} that walks at most `walkLimit` index entries in order. If these do not have the rows of the
- * page, and there are as many, it returns no rows, and its condition `isCut` holds. Undefined if an index holds all filters.
+ * A query for the rows of {@link rangeRows} that walks at most `walkLimit` index entries in order. If these do not have the rows of the
+ * page, and there are as many, it returns no rows, and its `isCut` holds. Undefined if an index holds all filters.
  *
- * The filters are applied to the keys of a walk without them, which stops at the limit of the page or its own. Then the rows are
- * read one by one. Whether the walk has reached its limit is found by counting again, because numbering the keys would take as long
- * as reading them, and most pages are full.
+ * The filters are applied to the keys of a walk without them. Postgres reads from a common table expression only as far as another
+ * does: `matching` up to the limit of the page, and the count, if that was not reached, to the end. Then the rows are read one by one.
  *
  * SQL does not guarantee the order of the rows. Postgres keeps it: a lateral join is a nested loop. `test/plans` holds this plan.
  */
@@ -141,32 +140,17 @@ export function boundedRows(
   const { limit } = range;
   // One parameter for both, so that a lower limit than requested cannot end the walk without `isCut`.
   const most = new Value(walkLimit);
-  const { userid } = inIndex;
   const responses = relationOf(inIndex);
-  const participants = userid ? sql`, unnest(${userid}::text[]) participant (id)` : sql``;
-  const conditions = [
-    ...(userid ? [sql`userid = participant.id`] : []),
-    ...rangeConditions({ ...inIndex, userid: undefined }, range, order),
-  ];
-  // A column that no index has is read from the row.
-  const columns = raw([...new Set([...KEY, ...unindexed.map((name) => FILTERS[name].column)])].join(', '));
   const isMatch = order.columns.map((name) => sql`${raw(name)} = matching.${raw(name)}`);
-  // The entries are counted in order, so that it is the same index.
   return {
     ctes: [
       responses.forms,
-      sql`
-      matching as materialized (
-        select * from (${rangeRows(inIndex, { ...range, limit: most }, columns, order)}) key
-        where ${and(filterConditions(only(selection, unindexed)))} limit ${limit}
-      ), walk as materialized (
-        select case when (select count(*) from matching) < ${limit}::bigint then ${most}::bigint = (
-          select count(*) from (
-            select from form${participants}, lateral (
-              select from ${responses.to(sql`form.id`, conditions)} order by ${branchOrderSql(order)} limit ${most}
-            ) entry limit ${most}
-          ) entry
-        ) else false end as is_cut
+      sql`walked as materialized (${rangeRows(inIndex, { ...range, limit: most }, KEY_COLUMNS, order)})`,
+      sql`matching as materialized (
+        select * from walked where ${and(filterConditions(only(selection, unindexed)))} limit ${limit}
+      )`,
+      sql`walk as materialized (
+        select (select count(*) from matching) < ${limit}::bigint and (select count(*) from walked) = ${most}::bigint as is_cut
       )`,
     ],
     limit,
