@@ -37,11 +37,15 @@ export function authenticate(): MiddlewareHandler<AppEnv> {
     const defer = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
     const findKey: FindKey = async (counted) =>
       hash === undefined ? undefined : cache.find(hash, { kv: c.env.API_KEYS, db, requestId, defer, ...counted });
-    await stats.timeAuth(() => authenticateRequest(c, findKey));
+    await stats.auth.time(() => authenticateRequest(c, findKey));
     let checks = 0;
     c.set('checkKey', async () => {
-      const find = () => (checks++ < MAX_KV_CHECKS ? findKey(NOT_COUNTED) : findApiKey(db, hash ?? ''));
-      if (!(await isStillValid(find))) throw new RevokedKeyError('the key was revoked or has expired');
+      try {
+        const key = await (checks++ < MAX_KV_CHECKS ? findKey(NOT_COUNTED) : findApiKey(db, hash ?? ''));
+        if (!key) throw new RevokedKeyError('the key was revoked or has expired');
+      } catch (error) {
+        if (!(error instanceof DatabaseError)) throw error; // an outage of the database ends no transfer
+      }
     });
     await next();
   };
@@ -61,14 +65,4 @@ async function authenticateRequest(c: Context<AppEnv>, findKey: FindKey): Promis
   const { accountId, keyId, email, expires } = key;
   c.set('account', { id: accountId, email, expires, keyId });
   await enforceLimit(c.env.ACCOUNT_LIMIT, accountId, requestId, tooManyRequests);
-}
-
-/** An outage of the database ends no transfer. */
-async function isStillValid(find: () => Promise<StoredApiKey | undefined>): Promise<boolean> {
-  try {
-    return (await find()) !== undefined;
-  } catch (error) {
-    if (error instanceof DatabaseError) return true;
-    throw error;
-  }
 }

@@ -17,23 +17,19 @@ export function logRequests(): MiddlewareHandler<AppEnv> {
     c.set('signal', AbortSignal.any([c.req.raw.signal, requestAbort.signal]));
     c.set('stats', stats);
     // After the client disconnects, workerd runs only what was passed to `waitUntil`.
-    const logged = Promise.withResolvers<void>();
-    c.executionCtx.waitUntil(logged.promise);
-    const log = (status: number | null, end: TransferEnd) => {
-      logLine(c, status, end);
-      logged.resolve();
-    };
+    const end = Promise.withResolvers<TransferEnd>();
+    let status: number | null = 500;
+    c.executionCtx.waitUntil(end.promise.then((how) => logLine(c, status, how)));
 
     try {
       await next();
     } catch (error) {
-      log(500, { end: 'failed', reason: reasonOf(error) });
+      end.resolve({ end: 'failed', reason: reasonOf(error) });
       throw error;
     }
-    const { status } = c.res;
-    if (stats.transfer) void stats.transfer.then((end) => log(status, end));
-    else if (c.req.raw.signal.aborted) log(null, { end: 'client left' });
-    else log(status, { end: 'complete' });
+    const hasLeft = !stats.transfer && c.req.raw.signal.aborted;
+    status = hasLeft ? null : c.res.status;
+    end.resolve(stats.transfer ?? { end: hasLeft ? 'client left' : 'complete' });
   };
 }
 

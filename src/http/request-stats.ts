@@ -1,7 +1,4 @@
-import { QueryStats } from '../db/query-stats.ts';
-
-/** What KV had for the key: a fresh entry (hit), none (miss), or a stale one that had to be checked. */
-export type KeyCacheOutcome = 'hit' | 'miss' | 'stale';
+import { QueryStats, Stopwatch } from '../db/query-stats.ts';
 
 /** How the transfer of a body ended. */
 export type TransferEnd =
@@ -15,35 +12,25 @@ export class RequestStats {
   rows = 0;
   /** Bytes of the body, before compression, that were written to the client. */
   bytes = 0;
+  readonly auth = new Stopwatch();
   readonly queries = new QueryStats();
-  keyCache: KeyCacheOutcome | null = null;
+  /** What KV had for the key: a fresh entry (hit), none (miss), or a stale one that had to be checked. */
+  keyCache: 'hit' | 'miss' | 'stale' | null = null;
   /** Set if the body is streamed. Resolves at the end of the transfer; never rejects. */
   transfer: Promise<TransferEnd> | undefined;
 
   readonly #started = performance.now();
-  #authMs: number | undefined;
 
   /** Whole milliseconds since the request arrived. */
   get elapsedMs(): number {
     return Math.round(performance.now() - this.#started);
   }
 
-  /** Runs authentication and measures how long it takes. */
-  async timeAuth<T>(work: () => Promise<T>): Promise<T> {
-    const started = performance.now();
-    try {
-      return await work();
-    } finally {
-      this.#authMs = performance.now() - started;
-    }
-  }
-
   /** The current value of the header `Server-Timing`: https://www.w3.org/TR/server-timing/ */
   get serverTiming(): string {
-    const total = this.elapsedMs; // rounded like its parts, so that none exceeds it
-    const parts = Object.entries({ auth: this.#authMs, db: this.queries.elapsedMs })
-      .filter((part): part is [string, number] => part[1] !== undefined)
-      .map(([name, ms]) => `${name};dur=${Math.round(ms)}`);
-    return [...parts, `total;dur=${total}`].join(', ');
+    const times = { auth: this.auth.elapsedMs, db: this.queries.elapsedMs, total: this.elapsedMs };
+    return Object.entries(times)
+      .flatMap(([name, ms]) => (ms === undefined ? [] : [`${name};dur=${Math.round(ms)}`]))
+      .join(', ');
   }
 }
