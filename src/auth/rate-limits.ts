@@ -1,3 +1,4 @@
+import { expandIPv6 } from 'hono/utils/ipaddr';
 import type { ApiError } from '../http/errors.ts';
 import { logFailure } from '../http/log.ts';
 
@@ -36,11 +37,5 @@ export function addressOf(headers: Headers): string {
   const address = headers.get('CF-Connecting-IP') ?? 'unknown';
   const ipv4 = /^(?:::ffff:)?(\d[\d.]+)$/i.exec(address)?.[1];
   if (ipv4 || !address.includes(':')) return ipv4 ?? address;
-  const [head = '', tail] = address.toLowerCase().split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const last = tail ? tail.split(':') : [];
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups.length - last.length);
-  const all = [...groups, ...Array.from({ length: zeros }, () => '0'), ...last];
-  const network = all.slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ''));
-  return `${network.join(':')}::/64`;
+  return `${expandIPv6(address.toLowerCase()).slice(0, 19)}::/64`;
 }
