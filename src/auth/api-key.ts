@@ -21,23 +21,21 @@ export function generateApiKey(): string {
   const secret = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
   const number = secret.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
   const body = PREFIX + base62(number, SECRET_LENGTH);
-  return body + base62(BigInt(crc32(body)), CHECKSUM_LENGTH);
+  return body + checksumOf(body);
 }
 
 /** Whether a text has the shape of a key and the right checksum, whether or not such a key was issued. */
 export function isWellFormedApiKey(text: string): boolean {
-  if (!SHAPE.test(text)) return false;
-  const body = text.slice(0, -CHECKSUM_LENGTH);
-  return text.slice(-CHECKSUM_LENGTH) === base62(BigInt(crc32(body)), CHECKSUM_LENGTH);
+  return SHAPE.test(text) && text.endsWith(checksumOf(text.slice(0, -CHECKSUM_LENGTH)));
 }
 
 /** The part of a key that lists show, to recognise it by: the fixed prefix and four more characters. */
-export function apiKeyPrefix(key: string): string {
-  return key.slice(0, PREFIX.length + 4);
-}
+export const apiKeyPrefix = (key: string): string => key.slice(0, PREFIX.length + 4);
 
 /** The stored form of a key, in `api_keys.hash` and as KV key: the SHA-256 of the whole key, lowercase hexadecimal. */
 export const hashApiKey = (key: string): Promise<string> => sha256Hex(key);
+
+const checksumOf = (body: string) => base62(BigInt(crc32(body)), CHECKSUM_LENGTH);
 
 function base62(number: bigint, length: number): string {
   let text = '';

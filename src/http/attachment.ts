@@ -14,20 +14,13 @@ export const XLSX: FileType = {
 };
 
 /**
- * The headers of a file to save as `<name>_<time>.<extension>`. The time is in UTC, without colons, which Windows forbids. The
+ * The headers of a file to save as `<name>_<time>Z.<extension>`. The time is in UTC, without colons, which Windows forbids. The
  * file name comes last, because at least one client reads it from `filename="` to the end of the header.
  */
-export function attachment(
-  name: string,
-  { extension, contentType }: FileType,
-  now = new Date(),
-): Record<string, string> {
-  const time = now
-    .toISOString()
-    .replaceAll(':', '-')
-    .replace(/\.\d+Z$/, 'Z');
+export function attachment(name: string, { extension, contentType }: FileType): Record<string, string> {
+  const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
   return {
     'Content-Type': contentType,
-    'Content-Disposition': `attachment; filename="${name}_${time}.${extension}"`,
+    'Content-Disposition': `attachment; filename="${name}_${time}Z.${extension}"`,
   };
 }

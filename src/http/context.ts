@@ -1,17 +1,13 @@
+import type { StoredApiKey } from '../db/accounts.ts';
 import type { Database } from '../db/client.ts';
-import type { RequestLease } from '../limits/limits.ts';
 import type { Env } from '../env.ts';
+import type { RequestLease } from '../limits/limits.ts';
 import type { RequestStats } from './request-stats.ts';
 
-/** The account whose data a request may read. */
-export interface Account {
+/** The account whose data a request may read, and the request's key. */
+export interface Account extends Omit<StoredApiKey, 'accountId'> {
   /** `users.id` */
   readonly id: string;
-  readonly email: string;
-  /** The key of the request: `api_keys.id` */
-  readonly keyId: string;
-  /** When the request's key expires: milliseconds since 1970; null for a key that does not expire. */
-  readonly expires: number | null;
 }
 
 /** The types of Hono's context. */
