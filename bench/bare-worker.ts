@@ -1,12 +1,12 @@
 // The export engine alone, without keys, parameters, compression or any other feature around it.
 import { BASE_PATH } from '../src/app.ts';
 import { connect } from '../src/db/client.ts';
-import { QueryStats } from '../src/db/query-stats.ts';
 import { CSV_COLUMNS } from '../src/responses/columns.ts';
 import { findSurvey } from '../src/db/surveys.ts';
 import { csvHeader } from '../src/encode/records.ts';
 import type { Env } from '../src/env.ts';
 import { csvPages } from '../src/formats/page-format.ts';
+import { RequestStats } from '../src/http/request-stats.ts';
 import { streamChunks } from '../src/http/stream.ts';
 import { RequestLease } from '../src/limits/limits.ts';
 import { ExportLease } from '../src/read/export-lease.ts';
@@ -20,7 +20,8 @@ export default {
     const requestAbort = new AbortController();
     const signal = AbortSignal.any([request.signal, requestAbort.signal]);
     const lease = new RequestLease('bench');
-    const db = connect(env, new QueryStats(), () => lease);
+    const stats = new RequestStats();
+    const db = connect(env, stats.queries, () => lease);
     const survey = { accountId: pathname.slice(BASE_PATH.length + 1), name: searchParams.get('survey') ?? '' };
     const formVersions = await findSurvey(db, survey.accountId, survey.name, request.signal);
     const exportLease = await ExportLease.begin(lease, signal);
@@ -35,6 +36,7 @@ export default {
       }
       lease.end();
     }
-    return new Response(streamChunks(body(), requestAbort));
+    const client = { requestAbort, signal, requestId: '', stats, checkKey: async () => {} };
+    return new Response(streamChunks(body(), client, { isFile: true }));
   },
 } satisfies ExportedHandler<Env>;

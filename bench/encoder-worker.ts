@@ -4,6 +4,7 @@ import { free } from '../src/encode/bytes.ts';
 import { keyColumnsOf } from '../src/db/responses.ts';
 import { CSV_COLUMNS, JSON_COLUMNS } from '../src/responses/columns.ts';
 import { csvPages, jsonPages } from '../src/formats/page-format.ts';
+import { RequestStats } from '../src/http/request-stats.ts';
 import { streamChunks } from '../src/http/stream.ts';
 
 type Row = (string | null)[];
@@ -99,6 +100,9 @@ export default {
       return new Response(String(bytes));
     }
     const encode = pathname === '/objects' ? objects : records;
-    return new Response(streamChunks(encode(new Uint8Array(canned), pages), new AbortController()));
+    const requestAbort = new AbortController();
+    const { signal } = requestAbort;
+    const client = { requestAbort, signal, requestId: '', stats: new RequestStats(), checkKey: async () => {} };
+    return new Response(streamChunks(encode(new Uint8Array(canned), pages), client, { isFile: true }));
   },
 };

@@ -7,9 +7,7 @@ import type { AppEnv } from './context.ts';
 import { type RequestLease, STREAM_BYTES, memory } from '../limits/limits.ts';
 import { httpVersionNotSupported } from './errors.ts';
 import { ifNoneMatchNames } from './etag.ts';
-import { detailsOf, logFailure, reasonOf } from './log.ts';
-import type { TransferEnd } from './request-stats.ts';
-import { PAGE_PACE, streamChunks } from './stream.ts';
+import { streamChunks } from './stream.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -68,9 +66,7 @@ export async function sendBody(
   const allHeaders = { ...headers, 'Content-Length': String(length) };
   const isHead = c.req.method === 'HEAD';
   if (lease && length > MAX_UNNOTICED_BYTES && !isHead) {
-    const { signal } = c.req.raw; // after an error, that of the request's work is aborted
-    if (typeof body === 'string') await lease.acquire(memory, length, signal);
-    await lease.stream.acquire(STREAM_BYTES, signal);
+    if (typeof body === 'string') await lease.acquire(memory, length, c.req.raw.signal);
     return stream(c, parts, allHeaders, { status, length });
   }
   c.var.stats.bytes = length;
@@ -100,8 +96,7 @@ async function etagOf(accountId: string, parts: readonly Uint8Array[]): Promise<
 }
 
 /**
- * Streams a body: see {@link streamChunks}. An error that aborts the transfer is logged, since the client sees only the aborted
- * transfer. For HEAD, the body is not read.
+ * Streams a body: see {@link streamChunks}. For HEAD, the body is not read.
  *
  * @throws LimitError if there is no memory to stream it
  * @throws ApiError 505 over HTTP/1.0, which Cloudflare reports in `cf`
@@ -114,35 +109,20 @@ export async function sendStream(
   const { cf } = c.req.raw as Request<unknown, IncomingRequestCfProperties>;
   if (cf?.httpProtocol === 'HTTP/1.0') throw httpVersionNotSupported();
   if (c.req.method === 'HEAD') return c.body(null, 200, headers);
-  await c.var.lease.stream.acquire(STREAM_BYTES, c.var.signal);
   return stream(c, chunks, headers);
 }
 
-function stream(
+async function stream(
   c: Context<AppEnv>,
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   headers: Headers,
   { status = 200, length }: { status?: ContentfulStatusCode; length?: number } = {},
-): Response {
-  const { checkKey, lease, requestAbort, requestId, signal, stats } = c.var;
+): Promise<Response> {
+  const { lease } = c.var;
+  await lease.stream.acquire(STREAM_BYTES, c.req.raw.signal); // after an error, that of the request's work is aborted
   lease.hasBegun = true;
-  const end = Promise.withResolvers<TransferEnd>();
-  stats.transfer = end.promise;
-  const body = streamChunks(chunks, requestAbort, {
-    length,
-    pace: 'Content-Disposition' in headers ? undefined : PAGE_PACE, // files have a name
-    sent: (bytes) => (stats.bytes += bytes),
-    checkKey,
-    ended: (how, error) => {
-      if (how === 'complete') end.resolve({ end: how });
-      else if (how === 'left' || (how === 'failed' && signal.aborted)) end.resolve({ end: 'client left' });
-      else {
-        end.resolve({ end: 'failed', reason: reasonOf(error) });
-        logFailure('export failed', { requestId, ...detailsOf(error) });
-      }
-    },
-  });
-  return c.body(body, status, headers);
+  const isFile = 'Content-Disposition' in headers;
+  return c.body(streamChunks(chunks, c.var, { isFile, length }), status, headers);
 }
 
 /** The header `X-Total-Count`, if the number of responses is known. */
