@@ -1,11 +1,11 @@
 // The export engine alone, without keys, parameters, compression or any other feature around it.
-import { BASE_PATH } from '../src/app.ts';
 import { connect } from '../src/db/client.ts';
 import { CSV_COLUMNS } from '../src/responses/columns.ts';
 import { findSurvey } from '../src/db/surveys.ts';
 import { csvHeader } from '../src/encode/records.ts';
 import type { Env } from '../src/env.ts';
 import { csvPages } from '../src/formats/page-format.ts';
+import { BASE_PATH } from '../src/http/endpoint.ts';
 import { RequestStats } from '../src/http/request-stats.ts';
 import { streamChunks } from '../src/http/stream.ts';
 import { RequestLease } from '../src/limits/limits.ts';

@@ -8,12 +8,11 @@ import type { Lease } from './limits/lease.ts';
 import { REQUEST_BYTES, RequestLease, memory } from './limits/limits.ts';
 import { compress } from './http/compression.ts';
 import type { AppEnv } from './http/context.ts';
-import type { Endpoint } from './http/endpoint.ts';
+import { BASE_PATH } from './http/endpoint.ts';
 import { errorResponse } from './http/error-response.ts';
 import { methodNotAllowed as methodNotAllowedError, notFound } from './http/errors.ts';
-import { EXPOSED_HEADERS } from './http/exposed-headers.ts';
 import { logRequests } from './http/request-log.ts';
-import { keyResponses } from './openapi/responses.ts';
+import { EXPOSED_HEADERS } from './openapi/headers.ts';
 import { digests } from './routes/digests.ts';
 import { formData } from './routes/form-data.ts';
 import { health } from './routes/health.ts';
@@ -27,10 +26,7 @@ import { responses } from './routes/responses.ts';
 import { summary } from './routes/summary.ts';
 import { surveys } from './routes/surveys.ts';
 
-export const BASE_PATH = '/api/v1';
-
-/** The endpoints that need a key. */
-const keyed = [
+const described = [
   surveys,
   responses,
   responsesCsv,
@@ -41,13 +37,8 @@ const keyed = [
   summary,
   digests,
   key,
+  health,
 ];
-const withKey = (endpoint: Endpoint): Endpoint => ({
-  ...endpoint,
-  path: BASE_PATH + endpoint.path,
-  responses: { ...keyResponses, ...endpoint.responses },
-});
-const described = [...keyed.map(withKey), health];
 const ENDPOINTS = [...described, openApi(described)];
 
 /** The HTTP API that docs/api.md describes. */

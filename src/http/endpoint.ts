@@ -2,14 +2,17 @@ import type { Context } from 'hono';
 import type { ResponsesObject } from 'openapi3-ts/oas31';
 import type { AppEnv } from './context.ts';
 import { invalidParameter, unknownParameters } from './errors.ts';
-import type { Parameters, Values } from './parse-parameter.ts';
+import { type ParameterName, type Values, parameters } from './parameters.ts';
 import { prefersStrictHandling } from './prefer.ts';
 
+/** Where the endpoints are that need a key. */
+export const BASE_PATH = '/api/v1';
 /** The longest value of `X-Ignored-Parameters`, in bytes. */
 const MAX_IGNORED_LENGTH = 2048;
 
 /** An endpoint's part of the OpenAPI document. */
-interface Description {
+interface Description<Name extends ParameterName> {
+  /** Under {@link BASE_PATH}, if it needs a key. */
   readonly path: string;
   /** Its name in generated clients. */
   readonly operationId: string;
@@ -17,7 +20,7 @@ interface Description {
   readonly summary: string;
   readonly description: string;
   /** Its query parameters. */
-  readonly query: Parameters;
+  readonly query: readonly Name[];
   /** Empty if it needs no key. */
   readonly security?: [];
   /** Its responses, without those that it shares with other endpoints. */
@@ -25,27 +28,29 @@ interface Description {
 }
 
 /** A GET endpoint, which serves HEAD as well. */
-export interface Endpoint extends Description {
+export interface Endpoint extends Description<ParameterName> {
   /** @throws ApiError 400 for the first invalid parameter */
   readonly respond: (c: Context<AppEnv>) => Promise<Response>;
 }
 
 /** Defines an endpoint. `handle` gets the parsed query parameters. */
-export function endpoint<Q extends Parameters>({
+export function endpoint<Name extends ParameterName>({
   handle,
   refused = {},
   ...description
-}: Description & {
-  readonly query: Q;
+}: Description<Name> & {
   /** The messages of errors for parameters of other endpoints, by `<name>=<value>`, or by name. */
   readonly refused?: Readonly<Record<string, string>>;
-  readonly handle: (c: Context<AppEnv>, query: Values<Q>) => Promise<Response>;
+  readonly handle: (c: Context<AppEnv>, query: Values<Name>) => Promise<Response>;
 }): Endpoint {
+  const { path, query, security } = description;
   return {
     ...description,
+    path: security ? path : BASE_PATH + path,
     async respond(c) {
-      if (!description.security) checkNames(c, description.query, refused);
-      return handle(c, parseQuery(description.query, c));
+      if (!security) checkNames(c, query, refused);
+      const values = query.map((name) => [name, parameters[name].parse(c.req.queries(name) ?? [], name)]);
+      return handle(c, Object.fromEntries(values) as Values<Name>);
     },
   };
 }
@@ -55,7 +60,7 @@ export function endpoint<Q extends Parameters>({
  *
  * @throws ApiError 400 for a refused parameter; with `Prefer: handling=strict`, for those that the endpoint does not know
  */
-function checkNames(c: Context<AppEnv>, query: Parameters, refused: Readonly<Record<string, string>>): void {
+function checkNames(c: Context<AppEnv>, known: readonly string[], refused: Readonly<Record<string, string>>): void {
   const isStrict = prefersStrictHandling(c.req.header('Prefer') ?? '');
   if (isStrict) c.header('Preference-Applied', 'handling=strict');
   const given = c.req.queries();
@@ -63,7 +68,7 @@ function checkNames(c: Context<AppEnv>, query: Parameters, refused: Readonly<Rec
     const key = [name, ...values.map((value) => `${name}=${value}`)].find((one) => Object.hasOwn(refused, one));
     if (key !== undefined) throw invalidParameter(refused[key] as string);
   }
-  const ignored = Object.keys(given).filter((name) => name !== '' && !Object.hasOwn(query, name));
+  const ignored = Object.keys(given).filter((name) => name !== '' && !known.includes(name));
   c.set('ignored', ignored);
   if (ignored.length === 0) return;
   const names = encodedList(ignored);
@@ -79,9 +84,4 @@ function encodedList(names: readonly string[]): string {
     if (longer.length <= MAX_IGNORED_LENGTH) list = longer;
   }
   return list;
-}
-
-function parseQuery<Q extends Parameters>(query: Q, c: Context<AppEnv>): Values<Q> {
-  const values = Object.entries(query).map(([name, { parse }]) => [name, parse(c.req.queries(name) ?? [])]);
-  return Object.fromEntries(values) as Values<Q>;
 }

@@ -1,36 +1,28 @@
 import type { Context } from 'hono';
 import { DatabaseError } from '../db/errors.ts';
-import type { AppEnv } from './context.ts';
 import { LimitError } from '../limits/quota.ts';
-import { ApiError, databaseNotConfigured, databaseUnavailable, internalError, limitReached } from './errors.ts';
+import type { AppEnv } from './context.ts';
+import { ApiError, STATUS_BY_CODE, databaseUnavailable, internalError, limitReached } from './errors.ts';
 import { detailsOf, logFailure } from './log.ts';
 import { sendBody } from './send.ts';
 
 /** Turns any error into a response: `{"error":{"message":"…"}}`, with nothing else at the top level. */
-export async function errorResponse(error: Error, c: Context<AppEnv>): Promise<Response> {
-  c.var.requestAbort.abort(); // cancels everything else that the request has started
-  const known = toApiError(error);
-  if (known && known.code !== 'database_unavailable') return respond(c, known);
-
-  const { requestId } = c.var;
+export function errorResponse(error: Error, c: Context<AppEnv>): Promise<Response> {
+  const { requestAbort, requestId } = c.var;
+  requestAbort.abort(); // cancels everything else that the request has started
+  const { code, message, headers } = toApiError(error) ?? internalError(requestId);
   const { signal } = c.req.raw;
-  if (signal.aborted && error === signal.reason) return respond(c, internalError('The client disconnected.')); // nobody reads it
-  logFailure('request failed', { requestId, ...detailsOf(error) });
-  return respond(
-    c,
-    known ?? internalError(`Something went wrong on our side. Please tell us this request id: ${requestId}`),
-  );
+  const isExpected = code !== 'database_unavailable' && code !== 'internal_error';
+  const hasLeft = signal.aborted && error === signal.reason;
+  if (!isExpected && !hasLeft) logFailure('request failed', { requestId, ...detailsOf(error) });
+  const body = JSON.stringify({ error: { message } });
+  const allHeaders = { ...headers, 'Content-Type': 'application/json', 'X-Error-Code': code };
+  return sendBody(c, body, allHeaders, STATUS_BY_CODE[code]);
 }
 
 function toApiError(error: Error): ApiError | undefined {
   if (error instanceof ApiError) return error;
   if (error instanceof LimitError) return limitReached(error);
-  if (error instanceof DatabaseError && error.kind === 'not-configured') return databaseNotConfigured(error);
-  if (error instanceof DatabaseError && error.kind !== 'defect') return databaseUnavailable(error);
+  if (error instanceof DatabaseError && error.kind !== 'defect') return databaseUnavailable(error.kind);
   return undefined;
-}
-
-function respond(c: Context<AppEnv>, { status, code, message, headers }: ApiError): Promise<Response> {
-  const body = JSON.stringify({ error: { message } });
-  return sendBody(c, body, { ...headers, 'Content-Type': 'application/json', 'X-Error-Code': code }, status);
 }

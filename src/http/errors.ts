@@ -1,21 +1,23 @@
-import { DatabaseError } from '../db/errors.ts';
+import { DatabaseError, type FailureKind } from '../db/errors.ts';
 import type { LimitError } from '../limits/quota.ts';
 
-/** The values of the header `X-Error-Code`. */
-export const ERROR_CODES = [
-  'invalid_token',
-  'missing_survey',
-  'invalid_parameter',
-  'export_too_large',
-  'no_responses',
-  'not_found',
-  'method_not_allowed',
-  'rate_limited',
-  'database_unavailable',
-  'overloaded',
-  'http_version_not_supported',
-  'internal_error',
-] as const;
+/** The values of the header `X-Error-Code`, which never change, and the status of each. */
+export const STATUS_BY_CODE = {
+  invalid_token: 401,
+  missing_survey: 400,
+  invalid_parameter: 400,
+  export_too_large: 400,
+  no_responses: 500,
+  not_found: 404,
+  method_not_allowed: 405,
+  rate_limited: 429,
+  database_unavailable: 503,
+  overloaded: 503,
+  http_version_not_supported: 505,
+  internal_error: 500,
+} as const;
+
+type ErrorCode = keyof typeof STATUS_BY_CODE;
 
 /**
  * The errors that clients can receive (docs/api.md, "Errors"). Any other error is a defect: the client gets a fixed message with
@@ -23,37 +25,25 @@ export const ERROR_CODES = [
  */
 export class ApiError extends Error {
   override name = 'ApiError';
-  readonly status: 400 | 401 | 404 | 405 | 429 | 500 | 503 | 505;
-  /** The header `X-Error-Code`: tells errors of one status apart, and never changes. */
   readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(
-    status: ApiError['status'],
-    code: ErrorCode,
-    message: string,
-    headers: Record<string, string> = {},
-    cause?: unknown,
-  ) {
-    super(message, { cause });
-    this.status = status;
+  constructor(code: ErrorCode, message: string, headers: Record<string, string> = {}) {
+    super(message);
     this.code = code;
     this.headers = headers;
   }
 }
 
-export type ErrorCode = (typeof ERROR_CODES)[number];
-
 /** Seconds. A suspended Neon compute wakes up in less. */
-const retryAfterDatabase = { 'Retry-After': '5' };
+const retrySoon = { 'Retry-After': '5' };
 /** Seconds: the period of both rate limits in wrangler.toml. */
-const retryAfterPeriod = { 'Retry-After': '10' };
+const RATE_LIMIT_PERIOD = '10';
 
 /** The key is missing, malformed, unknown, revoked or expired. The response does not reveal which. */
-export const invalidToken = () =>
-  new ApiError(401, 'invalid_token', 'Invalid Token.', { 'WWW-Authenticate': 'Bearer' });
+export const invalidToken = () => new ApiError('invalid_token', 'Invalid Token.', { 'WWW-Authenticate': 'Bearer' });
 
-const rateLimited = (message: string) => new ApiError(429, 'rate_limited', message, retryAfterPeriod);
+const rateLimited = (message: string) => new ApiError('rate_limited', message, { 'Retry-After': RATE_LIMIT_PERIOD });
 
 export const tooManyFailures = () =>
   rateLimited(
@@ -79,40 +69,30 @@ export function limitReached({ resource, held, isByAccount }: Omit<LimitError, k
   return rateLimited(`${reasons[resource]} Try again when one of them has ended.`);
 }
 
-export const missingSurvey = () => new ApiError(400, 'missing_survey', 'No user, no responses!');
+export const missingSurvey = () => new ApiError('missing_survey', 'No user, no responses!');
+
+/** @param message names the parameter */
+export const invalidParameter = (message: string) => new ApiError('invalid_parameter', message);
 
 /** @param expected the accepted values, which complete the sentence "<name> must be …" */
 export const badParameter = (name: string, expected: string) => invalidParameter(`${name} must be ${expected}.`);
 
-/** @param message names the parameter */
-export const invalidParameter = (message: string) => new ApiError(400, 'invalid_parameter', message);
-
-/** For a parameter that only a wide file has. */
-export const onlyInWide = (name: string) => invalidParameter(`${name} can only be used with layout=wide.`);
-
 /** @param names percent-encoded and joined by commas */
 export const unknownParameters = (names: string) => invalidParameter(`Unknown parameters: ${names}.`);
 
-/** @param why the reason, as the end of a sentence */
-export const notInWide = (name: string, why: string) =>
-  invalidParameter(`${name} cannot be used with layout=wide: ${why}.`);
+/** @param what completes the sentence "This selection has …" */
+const tooLarge = (what: string) => new ApiError('export_too_large', `This selection has ${what}`);
 
 /** @param most the largest number of questions in a wide file */
 export const tooManyQuestions = (most: number) =>
-  new ApiError(
-    400,
-    'export_too_large',
-    `This selection has more than ${most} questions, or their names are too long for a wide file. ` +
+  tooLarge(
+    `more than ${most} questions, or their names are too long for a wide file. ` +
       'Narrow it with shortcode or question_ref, or leave out layout=wide.',
   );
 
 /** @param what the rows of a response that is not streamed. @param filters the parameters that make them fewer */
 export const tooManyRows = (what: string, filters: string) =>
-  new ApiError(
-    400,
-    'export_too_large',
-    `This selection has too many ${what} to return at once. Narrow it with ${filters}.`,
-  );
+  tooLarge(`too many ${what} to return at once. Narrow it with ${filters}.`);
 
 /** For `catch`: throws another error, if given, instead of the one for a result that exceeds its limit. */
 export const ifTooLarge = (instead?: () => ApiError) => (error: unknown) => {
@@ -120,19 +100,15 @@ export const ifTooLarge = (instead?: () => ApiError) => (error: unknown) => {
 };
 
 export const responseTooLarge = () =>
-  new ApiError(
-    400,
-    'export_too_large',
-    'This selection has an answer that is too large for a wide file. ' +
+  tooLarge(
+    'an answer that is too large for a wide file. ' +
       'Narrow it with shortcode, question_ref or userid, or leave out layout=wide.',
   );
 
 /** @param what what an Excel worksheet cannot hold */
 const notInWorksheet = (what: string, instead = 'download it as CSV') =>
-  new ApiError(
-    400,
-    'export_too_large',
-    `This selection has ${what}, which an Excel worksheet cannot hold. ` +
+  tooLarge(
+    `${what}, which an Excel worksheet cannot hold. ` +
       `Narrow it with since, until, shortcode, question_ref or userid, or ${instead}.`,
   );
 
@@ -148,50 +124,48 @@ export const codebookCellTooLong = (most: number) =>
 
 /** The survey does not exist, belongs to another account, or has no responses yet. */
 export const noResponses = (surveyName: string, email: string) =>
-  new ApiError(500, 'no_responses', `No responses were found for survey: ${surveyName} for user: ${email}`);
+  new ApiError('no_responses', `No responses were found for survey: ${surveyName} for user: ${email}`);
 
 export const notFound = () =>
   new ApiError(
-    404,
     'not_found',
     'Not found: there is no such path. Those of the API begin with /api/v1, and /openapi.json lists them.',
   );
 
 export const methodNotAllowed = (allowed: readonly string[]) =>
-  new ApiError(405, 'method_not_allowed', `Method not allowed: use ${allowed.join(' or ')}.`, {
+  new ApiError('method_not_allowed', `Method not allowed: use ${allowed.join(' or ')}.`, {
     Allow: allowed.join(', '),
   });
 
-export const databaseUnavailable = (cause: unknown) =>
+/** @param kind `not-configured`: the operator has to set DATABASE_URL */
+export const databaseUnavailable = (kind: FailureKind) =>
   new ApiError(
-    503,
     'database_unavailable',
-    'The database cannot be reached at the moment. Please try again shortly.',
-    retryAfterDatabase,
-    cause,
-  );
-
-/** The operator has to set DATABASE_URL. */
-export const databaseNotConfigured = (cause: unknown) =>
-  new ApiError(
-    503,
-    'database_unavailable',
-    'This service has no database: its operator has to configure one.',
-    retryAfterDatabase,
-    cause,
+    kind === 'not-configured'
+      ? 'This service has no database: its operator has to configure one.'
+      : 'The database cannot be reached at the moment. Please try again shortly.',
+    retrySoon,
   );
 
 /** The memory of this isolate is taken. */
 export const overloaded = () =>
   new ApiError(
-    503,
     'overloaded',
     'The service is busy with other requests at the moment. Please try again shortly.',
-    retryAfterDatabase,
+    retrySoon,
   );
 
-/** A defect. @param message without details, which go to the log only */
-export const internalError = (message: string) => new ApiError(500, 'internal_error', message);
+/** A defect, whose details go to the log only. */
+export const internalError = (requestId: string) =>
+  new ApiError('internal_error', `Something went wrong on our side. Please tell us this request id: ${requestId}`);
+
+/** An aborted transfer over HTTP/1.0 looks complete, because the end of the connection is the end of the body. */
+export const httpVersionNotSupported = () =>
+  new ApiError(
+    'http_version_not_supported',
+    'This response would be streamed, and HTTP/1.0 cannot signal that a transfer was aborted. Use HTTP/1.1 or newer; ' +
+      'if there is an nginx proxy in between, configure it with "proxy_http_version 1.1".',
+  );
 
 /** Aborts a running transfer whose key is no longer valid. */
 export class RevokedKeyError extends Error {
@@ -202,12 +176,3 @@ export class RevokedKeyError extends Error {
 export class StalledClientError extends Error {
   override name = 'StalledClientError';
 }
-
-/** An aborted transfer over HTTP/1.0 looks complete, because the end of the connection is the end of the body. */
-export const httpVersionNotSupported = () =>
-  new ApiError(
-    505,
-    'http_version_not_supported',
-    'This response would be streamed, and HTTP/1.0 cannot signal that a transfer was aborted. Use HTTP/1.1 or newer; ' +
-      'if there is an nginx proxy in between, configure it with "proxy_http_version 1.1".',
-  );

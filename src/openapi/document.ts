@@ -1,14 +1,10 @@
-import type {
-  OpenAPIObject,
-  OperationObject,
-  ParameterObject,
-  ResponseObject,
-  PathItemObject,
-} from 'openapi3-ts/oas31';
+import type { OpenAPIObject, OperationObject, ResponseObject, PathItemObject } from 'openapi3-ts/oas31';
 import { license, version } from '../../package.json';
 import type { Endpoint } from '../http/endpoint.ts';
-import { headers } from './headers.ts';
-import { errorResponses } from './responses.ts';
+import { parameters } from '../http/parameters.ts';
+import type { Parameter } from '../http/parse-parameter.ts';
+import { headers, reference } from './headers.ts';
+import { errorResponses, responsesOf } from './responses.ts';
 import { schemas } from './schemas.ts';
 
 const DESCRIPTION = `Lists a research account’s surveys and exports their responses, as pages of JSON or as one streamed file of any size.
@@ -23,15 +19,17 @@ A file is complete when its transfer is complete. A failure after the first byte
  * Describes endpoints in OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1), with the definitions that check their parameters.
  */
 export function describeEndpoints(endpoints: readonly Endpoint[]): OpenAPIObject {
-  const parameters: Record<string, ParameterObject> = {};
-  const pathItem = ({ path, query, ...operation }: Endpoint): [string, PathItemObject] => {
-    const described = Object.entries(query).map(([name, { required, description = '', schema, example }]) =>
-      shared({ name, in: 'query', required, description, schema, example }, parameters),
-    );
-    const get = { ...operation, parameters: described }; // JSON has no functions, so `respond` is left out
+  const pathItem = (endpoint: Endpoint): [string, PathItemObject] => {
+    const { path, query, ...operation } = endpoint;
+    const names = query.map((name) => reference('parameters', name));
+    // JSON has no functions, so `respond` is left out.
+    const get = { ...operation, responses: responsesOf(endpoint), parameters: names };
     return [path, { get, head: headOf(get) }];
   };
-  const paths = Object.fromEntries(endpoints.map(pathItem));
+  const parameter = ([name, { required = false, description = '', schema, example }]: [string, Parameter<unknown>]) => [
+    name,
+    { name, in: 'query', required, description, schema, example },
+  ];
   const key = {
     type: 'http',
     scheme: 'bearer',
@@ -54,18 +52,15 @@ export function describeEndpoints(endpoints: readonly Endpoint[]): OpenAPIObject
       { name: 'Service', description: 'The service itself. No key needed.' },
     ],
     security: [{ key: [] }],
-    paths,
-    components: { securitySchemes: { key }, parameters, headers, schemas, responses: errorResponses() },
+    paths: Object.fromEntries(endpoints.map(pathItem)),
+    components: {
+      securitySchemes: { key },
+      parameters: Object.fromEntries(Object.entries(parameters).map(parameter)),
+      headers,
+      schemas,
+      responses: errorResponses(),
+    },
   };
-}
-
-/** Adds the parameter to the shared ones and returns a reference, or the parameter itself if a different one has its name. */
-function shared(parameter: ParameterObject, all: Record<string, ParameterObject>): ParameterObject | { $ref: string } {
-  const { name } = parameter;
-  all[name] ??= parameter;
-  return JSON.stringify(all[name]) === JSON.stringify(parameter)
-    ? { $ref: `#/components/parameters/${name}` }
-    : parameter;
 }
 
 /** HEAD returns the same as GET, without the body. */

@@ -1,6 +1,5 @@
 import type { HeaderObject, HeadersObject } from 'openapi3-ts/oas31';
-import { EXPOSED_HEADERS } from '../http/exposed-headers.ts';
-import { ERROR_CODES } from '../http/errors.ts';
+import { STATUS_BY_CODE } from '../http/errors.ts';
 
 /** The headers of responses, by name. Those with `required` are always present in the responses that list them. */
 export const headers = {
@@ -47,7 +46,9 @@ export const headers = {
     description: 'The headers that such pages can read.',
     required: true,
     schema: { type: 'string' },
-    example: EXPOSED_HEADERS.join(','),
+    get example(): string {
+      return EXPOSED_HEADERS.join(',');
+    },
   },
   'Content-Disposition': {
     description: 'The file name, which contains the time of the request.',
@@ -96,7 +97,7 @@ export const headers = {
   'X-Error-Code': {
     description: 'Tells errors apart, also those of one status. The values never change.',
     required: true,
-    schema: { type: 'string', enum: [...ERROR_CODES] },
+    schema: { type: 'string', enum: Object.keys(STATUS_BY_CODE) },
     example: 'invalid_parameter',
   },
   'WWW-Authenticate': {
@@ -113,6 +114,13 @@ export const headers = {
 
 export type HeaderName = keyof typeof headers;
 
+/** Those that pages of other origins always can read, or need not. */
+const NOT_EXPOSED = /^(?:Access-Control-.*|Cache-Control|Content-Security-Policy|Timing-Allow-Origin|Vary)$/;
+/** The others: https://fetch.spec.whatwg.org/#http-access-control-expose-headers */
+export const EXPOSED_HEADERS: string[] = Object.keys(headers)
+  .filter((name) => !NOT_EXPOSED.test(name))
+  .toSorted();
+
 const EVERYWHERE = [
   'X-Request-Id',
   'Server-Timing',
@@ -128,7 +136,7 @@ const EVERYWHERE = [
 ] as const;
 
 /** A reference to a component of the document. */
-export const reference = (kind: 'headers' | 'responses' | 'schemas', name: string) => ({
+export const reference = (kind: 'headers' | 'parameters' | 'responses' | 'schemas', name: string) => ({
   $ref: `#/components/${kind}/${name}`,
 });
 

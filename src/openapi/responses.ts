@@ -1,9 +1,11 @@
-import type { ContentObject, ResponseObject, SchemaObject } from 'openapi3-ts/oas31';
+import type { ContentObject, ResponseObject, ResponsesObject, SchemaObject } from 'openapi3-ts/oas31';
+import type { Endpoint } from '../http/endpoint.ts';
 import {
   type ApiError,
   badParameter,
   databaseUnavailable,
   httpVersionNotSupported,
+  internalError,
   limitReached,
   invalidToken,
   methodNotAllowed,
@@ -35,41 +37,35 @@ export const fileContent = (type: string, example: unknown, schema: SchemaObject
   [type]: { schema: { type: 'string', ...schema }, example },
 });
 
-/** The response of a file. */
-export const fileResponse = (content: ContentObject, ...names: HeaderName[]): ResponseObject =>
-  response('The file.', content, 'Content-Disposition', ...names);
-
-/** Errors of every endpoint. */
-export const openResponses = {
-  500: reference('responses', 'Defect'),
-  503: reference('responses', 'DatabaseUnavailable'),
-};
-
-/** Errors of endpoints that need a key. */
-export const keyResponses = {
-  ...openResponses,
-  400: reference('responses', 'BadParameter'),
-  401: reference('responses', 'InvalidToken'),
-  429: reference('responses', 'TooManyRequests'),
-};
-
-/** Further errors of endpoints with the parameter `survey`. */
-export const surveyResponses = {
-  500: reference('responses', 'NoResponses'),
-};
-
-/** For endpoints with `If-None-Match`. */
-export const notModifiedResponse = { 304: reference('responses', 'NotModified') };
-
 /** For endpoints that stream a body that is too large for one page of the database. */
 export const streamedResponses = { 505: reference('responses', 'HttpVersionNotSupported') };
+
+/** The responses of a file. */
+export const fileResponses = (content: ContentObject, ...names: HeaderName[]): ResponsesObject => ({
+  ...streamedResponses,
+  200: response('The file.', content, 'Content-Disposition', ...names),
+});
+
+/** All responses of an endpoint: its own, and those that it shares with others. */
+export function responsesOf({ query, responses, security }: Endpoint): ResponsesObject {
+  const { headers = {} } = responses['200'] as ResponseObject;
+  return {
+    ...('ETag' in headers && { 304: reference('responses', 'NotModified') }),
+    ...(!security && {
+      400: reference('responses', 'BadParameter'),
+      401: reference('responses', 'InvalidToken'),
+      429: reference('responses', 'TooManyRequests'),
+    }),
+    500: reference('responses', query.includes('survey') ? 'NoResponses' : 'Defect'),
+    503: reference('responses', 'DatabaseUnavailable'),
+    ...responses,
+  };
+}
 
 /** All responses other than 200, by the names used above. */
 export const errorResponses = (): Record<string, ResponseObject> => {
   const none = noResponses('Health & Habits 2026 – Saúde', 'you@example.org');
-  const defect = {
-    message: 'Something went wrong on our side. Please tell us this request id: 6a0f8c1e-53c9-4ae3-9a4b-0f9c8a2f0f57',
-  };
+  const defect = internalError('6a0f8c1e-53c9-4ae3-9a4b-0f9c8a2f0f57');
   return {
     NotModified: {
       description: 'The content has not changed since the response whose `ETag` is in `If-None-Match`.',
@@ -114,7 +110,7 @@ export const errorResponses = (): Record<string, ResponseObject> => {
     ),
     DatabaseUnavailable: error(
       'The database cannot be reached at the moment, or the service has too many exports running.',
-      { unavailable: databaseUnavailable(undefined), overloaded: overloaded() },
+      { unavailable: databaseUnavailable('unavailable'), overloaded: overloaded() },
       'Retry-After',
     ),
     HttpVersionNotSupported: error(

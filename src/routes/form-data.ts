@@ -6,10 +6,9 @@ import { requireResponses, selectResponses } from '../read/select-responses.ts';
 import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { noResponses } from '../http/errors.ts';
-import { survey } from '../http/parameters.ts';
 import { bodyOf, chunksOf, sendBody, sendStream } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
-import { fileContent, fileResponse, streamedResponses, surveyResponses } from '../openapi/responses.ts';
+import { fileContent, fileResponses } from '../openapi/responses.ts';
 
 const encode = csvEncoder({
   columns: FORM_DATA_COLUMNS.length,
@@ -23,12 +22,8 @@ export const formData = endpoint({
   tags: ['Surveys'],
   summary: 'A survey’s form versions as a CSV file',
   description: 'Returns one row per form version. Join it with the responses on `surveyid`.',
-  query: survey,
-  responses: {
-    ...surveyResponses,
-    ...streamedResponses,
-    200: fileResponse(fileContent('text/csv', examples.formData)),
-  },
+  query: ['survey'],
+  responses: fileResponses(fileContent('text/csv', examples.formData)),
 
   async handle(c, query) {
     const { account, stats } = c.var;

@@ -4,7 +4,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { tooManyHealthChecks } from '../http/errors.ts';
 import { sendBody } from '../http/send.ts';
 import { reference } from '../openapi/headers.ts';
-import { jsonContent, openResponses, response } from '../openapi/responses.ts';
+import { jsonContent, response } from '../openapi/responses.ts';
 import { object } from '../openapi/schemas.ts';
 
 /** GET /healthz: 200 if the database responds, otherwise 503. For load balancers and start scripts; needs no key. */
@@ -15,9 +15,8 @@ export const health = endpoint({
   security: [],
   summary: 'Health check',
   description: 'Returns 200 if the service reaches its database, otherwise 503.',
-  query: {},
+  query: [],
   responses: {
-    ...openResponses,
     429: reference('responses', 'TooManyHealthChecks'),
     200: response(
       'The service reaches its database.',

@@ -10,10 +10,8 @@ export const key = endpoint({
   tags: ['Key'],
   summary: 'Whose key this is',
   description: 'Returns the account that the key belongs to, and when the key expires.',
-  query: {},
-  responses: {
-    200: response('The key’s account.', jsonContent('Key', examples.key)),
-  },
+  query: [],
+  responses: { 200: response('The key’s account.', jsonContent('Key', examples.key)) },
 
   async handle(c) {
     const { email, expires } = c.var.account;

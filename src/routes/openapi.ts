@@ -1,7 +1,7 @@
 import { sendBody } from '../http/send.ts';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { describeEndpoints } from '../openapi/document.ts';
-import { jsonContent, openResponses, response } from '../openapi/responses.ts';
+import { jsonContent, response } from '../openapi/responses.ts';
 
 const EXAMPLE = {
   openapi: '3.1.1',
@@ -19,9 +19,8 @@ export function openApi(endpoints: readonly Endpoint[]): Endpoint {
     security: [],
     summary: 'The OpenAPI description',
     description: 'Returns this API in OpenAPI 3.1, generated from the definitions that validate its parameters.',
-    query: {},
+    query: [],
     responses: {
-      ...openResponses,
       200: response(
         'The description.',
         jsonContent({ type: 'object', required: ['openapi', 'info', 'paths'] }, EXAMPLE),

@@ -5,12 +5,12 @@ import { ObjectEncoder } from '../encode/json.ts';
 import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ifTooLarge, tooManyRows } from '../http/errors.ts';
-import { columns, filters, format, survey } from '../http/parameters.ts';
 import { bodyOf, sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { headers, withHeaders } from '../openapi/headers.ts';
-import { fileContent, jsonContent, response, surveyResponses } from '../openapi/responses.ts';
+import { fileContent, jsonContent, response } from '../openapi/responses.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
+import { FILTER_NAMES } from '../responses/filters.ts';
 
 /** The members that are not strings. */
 const JSON_COLUMNS: ReadonlySet<string> = new Set(['responses', 'participants', 'choices']);
@@ -31,9 +31,8 @@ export const questions = endpoint({
   summary: 'The codebook',
   description:
     'Returns the questions that have responses, with their texts and numbers of responses, in the order of the columns of a wide file.',
-  query: { ...survey, ...filters, ...columns, ...format },
+  query: ['survey', ...FILTER_NAMES, 'columns', 'format'],
   responses: {
-    ...surveyResponses,
     200: {
       ...response('The questions; a CSV file with `format=csv`.', {
         ...jsonContent('Codebook', examples.codebook),

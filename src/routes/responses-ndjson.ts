@@ -1,9 +1,10 @@
 import { ndjson } from '../formats/ndjson.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { after, count, filters, refusedByFiles, survey } from '../http/parameters.ts';
+import { refusedByFiles } from '../http/parameters.ts';
 import { examples } from '../openapi/examples.ts';
-import { fileContent, fileResponse, streamedResponses, surveyResponses } from '../openapi/responses.ts';
+import { fileContent, fileResponses } from '../openapi/responses.ts';
 import { sendFile } from '../read/send-file.ts';
+import { FILTER_NAMES } from '../responses/filters.ts';
 
 /** GET /responses/ndjson: a survey's responses, as one streamed file with a JSON object on each line. */
 export const responsesNdjson = endpoint({
@@ -13,13 +14,9 @@ export const responsesNdjson = endpoint({
   summary: 'All responses as newline-delimited JSON',
   description:
     'Streams all of a survey’s responses, or those that pass the filters: the objects of `/responses`, one per line.',
-  query: { ...survey, ...filters, ...after, ...count },
+  query: ['survey', ...FILTER_NAMES, 'after', 'count'],
   refused: refusedByFiles,
-  responses: {
-    ...surveyResponses,
-    ...streamedResponses,
-    200: fileResponse(fileContent('application/x-ndjson', examples.ndjson), 'X-Total-Count'),
-  },
+  responses: fileResponses(fileContent('application/x-ndjson', examples.ndjson), 'X-Total-Count'),
 
   handle: (c, query) => sendFile(c, query, ndjson),
 });

@@ -1,21 +1,11 @@
 import { xlsx } from '../formats/xlsx.ts';
 import { XLSX } from '../http/attachment.ts';
-import { checkLayout } from '../http/check-layout.ts';
 import { endpoint } from '../http/endpoint.ts';
-import {
-  codebook,
-  columns,
-  count,
-  filters,
-  layout,
-  metadata,
-  refusedByXlsx,
-  survey,
-  wide,
-} from '../http/parameters.ts';
+import { WIDE, checkLayout, refusedByFiles } from '../http/parameters.ts';
 import { examples } from '../openapi/examples.ts';
-import { fileContent, fileResponse, streamedResponses, surveyResponses } from '../openapi/responses.ts';
+import { fileContent, fileResponses } from '../openapi/responses.ts';
 import { sendFile } from '../read/send-file.ts';
+import { FILTER_NAMES } from '../responses/filters.ts';
 
 /** GET /responses/xlsx: a survey's responses, as one streamed Excel workbook. */
 export const responsesXlsx = endpoint({
@@ -25,16 +15,17 @@ export const responsesXlsx = endpoint({
   summary: 'All responses as an Excel workbook',
   description:
     'Streams the table of `/responses/csv` as an Excel workbook with the sheet `responses`, and with `codebook=true` a second sheet, `codebook`. Every cell is text, so numbers keep their digits and nothing runs as a formula.',
-  query: { ...survey, ...filters, ...count, ...metadata, ...codebook, ...layout, ...wide, ...columns },
-  refused: refusedByXlsx,
-  responses: {
-    ...surveyResponses,
-    ...streamedResponses,
-    200: fileResponse(fileContent(XLSX.contentType, examples.xlsx, { format: 'binary' }), 'X-Total-Count'),
+  query: ['survey', ...FILTER_NAMES, 'count', 'metadata', 'codebook', 'layout', ...WIDE],
+  refused: {
+    ...refusedByFiles,
+    bom: 'bom cannot be used with a workbook: leave it out.',
+    safe: 'safe cannot be used with a workbook, in which nothing runs as a formula: leave it out.',
+    after: 'after cannot be used with a workbook, which cannot be resumed: use since, or /responses/csv.',
   },
+  responses: fileResponses(fileContent(XLSX.contentType, examples.xlsx, { format: 'binary' }), 'X-Total-Count'),
 
   async handle(c, query) {
-    checkLayout(query);
+    checkLayout(query, c.req.queries());
     return sendFile(c, query, xlsx);
   },
 });

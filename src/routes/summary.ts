@@ -1,11 +1,12 @@
 import { isTimeZone, summarize } from '../db/summary.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { badParameter, ifTooLarge, tooManyRows } from '../http/errors.ts';
-import { TIME_ZONE, filters, leftOut, survey, timezone } from '../http/parameters.ts';
+import { TIME_ZONE } from '../http/parameters.ts';
 import { sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
-import { jsonContent, response, surveyResponses } from '../openapi/responses.ts';
+import { jsonContent, response } from '../openapi/responses.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
+import { FILTER_NAMES } from '../responses/filters.ts';
 
 /** The database's result, some 25,000 days, is held in memory. */
 const MAX_BYTES = 2 * 1024 * 1024;
@@ -19,11 +20,8 @@ export const summary = endpoint({
   summary: 'The number of responses and participants',
   description:
     'Counts a survey’s responses and participants, or those that pass the filters, in total and per day. With `repeats` and `require_metadata`, counts those that a wide file with the same parameters has.',
-  query: { ...survey, ...filters, ...timezone, ...leftOut },
-  responses: {
-    ...surveyResponses,
-    200: response('The numbers.', jsonContent('Summary', examples.summary)),
-  },
+  query: ['survey', ...FILTER_NAMES, 'timezone', 'repeats', 'require_metadata'],
+  responses: { 200: response('The numbers.', jsonContent('Summary', examples.summary)) },
 
   async handle(c, query) {
     const { db, signal, stats } = c.var;

@@ -4,7 +4,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { bodyOf, chunksOf, sendStream, sendTagged } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { reference } from '../openapi/headers.ts';
-import { jsonContent, notModifiedResponse, response, streamedResponses } from '../openapi/responses.ts';
+import { jsonContent, response, streamedResponses } from '../openapi/responses.ts';
 import { arrayOf } from '../openapi/schemas.ts';
 import { type List, readList } from '../read/read-list.ts';
 
@@ -24,9 +24,8 @@ export const surveys = endpoint({
   tags: ['Surveys'],
   summary: 'The account’s surveys',
   description: 'Lists all form versions of all surveys, newest first.',
-  query: {},
+  query: [],
   responses: {
-    ...notModifiedResponse,
     ...streamedResponses,
     200: response(
       'The form versions; an empty list for an account without surveys.',
