@@ -36,6 +36,6 @@ export async function enforceLimit(
 export function addressOf(headers: Headers): string {
   const address = headers.get('CF-Connecting-IP') ?? 'unknown';
   const ipv4 = /^(?:::ffff:)?(\d[\d.]+)$/i.exec(address)?.[1];
-  if (ipv4 || !address.includes(':')) return ipv4 ?? address;
+  if (ipv4 || !URL.canParse(`http://[${address}]`)) return ipv4 ?? address;
   return `${expandIPv6(address.toLowerCase()).slice(0, 19)}::/64`;
 }

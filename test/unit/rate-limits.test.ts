@@ -11,6 +11,7 @@ test.each([
   ['::1', '0000:0000:0000:0000::/64'],
   ['2001:db8:1:2::', '2001:0db8:0001:0002::/64'],
   ['1::2:3:4:5:6:7', '0001:0000:0002:0003::/64'],
+  ['1:2:3:4:5:6:7:8:9:10::', '1:2:3:4:5:6:7:8:9:10::'], // not an address
 ])('counts %s as %s', (address, expected) => {
   expect(addressOf(new Headers({ 'CF-Connecting-IP': address }))).toBe(expected);
 });
