@@ -141,11 +141,13 @@ export function boundedRows(
   // One parameter for both, so that a lower limit than requested cannot end the walk without `isCut`.
   const most = new Value(walkLimit);
   const responses = relationOf(inIndex);
+  // A column that no index has is read from the row.
+  const columns = raw([...new Set([...KEY, ...unindexed.map((name) => FILTERS[name].column)])].join(', '));
   const isMatch = order.columns.map((name) => sql`${raw(name)} = matching.${raw(name)}`);
   return {
     ctes: [
       responses.forms,
-      sql`walked as materialized (${rangeRows(inIndex, { ...range, limit: most }, KEY_COLUMNS, order)})`,
+      sql`walked as materialized (${rangeRows(inIndex, { ...range, limit: most }, columns, order)})`,
       sql`matching as materialized (
         select * from walked where ${and(filterConditions(only(selection, unindexed)))} limit ${limit}
       )`,
