@@ -35,7 +35,7 @@ export interface RowsOptions extends QueryOptions {
 export interface PageReadOptions extends QueryOptions {
   /** What the page's memory is counted in: a new one unless given. */
   readonly reservation?: Reservation | undefined;
-  /** Whether the caller can read fewer rows. A page for which there is no memory at the moment then fails with a LimitError at once. */
+  /** Whether the caller can read fewer rows. A large page for which there is no memory at the moment then fails as `too-large`. */
   readonly canBeSmaller?: boolean;
 }
 
@@ -49,6 +49,9 @@ export interface HeldPage extends ProvenPage {
 
 /** The memory of rows that were parsed, per byte of the result. Measured: 5 with short texts, and the text itself while it is parsed. */
 const PARSED_BYTES = 8;
+
+/** A result of at most so many bytes waits for memory, since fewer of its rows would have to wait too. */
+const SMALL_RESULT_BYTES = 64 * 1024;
 
 /** Where queries take their turns among those of their account. The others belong to no account yet. */
 const TURNS: Partial<Record<RetryPolicy, Quota>> = { request: quickQueries, export: bulkQueries, scan: scans };
@@ -207,7 +210,7 @@ async function acquireMemory(
   { signal, canBeSmaller = false }: PageReadOptions,
 ): Promise<void> {
   if (!reservation || reservation.resize(bytes)) return;
-  if (canBeSmaller || bytes > MAX_BYTES)
+  if ((canBeSmaller && bytes > SMALL_RESULT_BYTES) || bytes > MAX_BYTES)
     throw new DatabaseError('too-large', `a result that takes ${bytes} bytes, for which there is no memory`);
   await reservation.acquire(bytes, signal);
 }
