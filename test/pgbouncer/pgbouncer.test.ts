@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../tools/migrations.ts';
 import { WORKER_ROLE } from '../../tools/worker-role.ts';
 import { query } from '../support/database.ts';
-import { type GatewayUnderTest, startGateway } from '../support/gateway.ts';
+import { type GatewayUnderTest, startGateway } from '../support/sql-endpoint.ts';
 import { startPgBouncer } from '../support/pgbouncer.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 

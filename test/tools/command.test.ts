@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { startDatabase } from '../support/database.ts';
 import { startTool } from '../support/run-tool.ts';
 
-const COMMANDS = ['migrate.ts', 'import.ts', 'remove.ts', 'worker-url.ts', 'deploy.ts', 'verify.ts', 'verify-neon.ts'];
+const COMMANDS = ['migrate.ts', 'import.ts', 'remove.ts', 'worker-url.ts', 'deploy.ts', 'verify.ts'];
 
 describe('every command', () => {
   test.each([...COMMANDS.map((tool) => [tool, []] as const), ['keys.ts', ['issue']] as const])(

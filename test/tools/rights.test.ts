@@ -249,7 +249,6 @@ describe('a server older than Postgres 15 is refused by', () => {
     ['npm run db:remove', 'remove.ts', ['--email', EMAIL, '--survey', 'x']],
     ['npm run db:worker-url', 'worker-url.ts', []],
     ['npm run keys -- list', 'keys.ts', ['list']],
-    ['npm run verify:neon', 'verify-neon.ts', []],
   ])('%s', async (_, tool, args) => {
     expect(await run(old, tool, ...args)).toEqual({
       status: 1,

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
 import { startSqlGateway } from '../../tools/sql-gateway.ts';
-import { type GatewayUnderTest, PASSWORD, startGateway } from '../support/gateway.ts';
+import { type GatewayUnderTest, PASSWORD, startGateway } from '../support/sql-endpoint.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 
 const MAX_CONNECTIONS = 3;

@@ -29,8 +29,6 @@ export interface Fault {
   readonly onRequest?: (request: { url: URL; headers: IncomingHttpHeaders; method: string }) => void;
   /** Called before a response is passed back. Without it, responses are passed on as they arrive. */
   readonly onResponse?: (exchange: Exchange) => void;
-  /** Whether the target does not notice that a client disconnects. */
-  readonly hidesDisconnects?: boolean;
   /** A transfer that breaks off ends like a complete one, with these bytes. Only without `onResponse`. */
   readonly endOfBroken?: Uint8Array;
 }
@@ -43,7 +41,7 @@ export async function startProxy(target: string) {
   let fault: Fault = {};
 
   async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { onRequest, onResponse, hidesDisconnects = false, endOfBroken } = fault;
+    const { onRequest, onResponse, endOfBroken } = fault;
     const requestBody = await buffer(request);
     const method = request.method ?? '';
     const url = new URL(request.url ?? '', target);
@@ -53,7 +51,7 @@ export async function startProxy(target: string) {
     const sent = { url, method, headers: { ...requestHeaders, host: url.host } };
     onRequest?.(sent);
     const onward = forward(url, { method, headers: sent.headers });
-    if (!hidesDisconnects) response.on('close', () => onward.destroy());
+    response.on('close', () => onward.destroy());
     onward.end(requestBody);
     const [upstream] = (await once(onward, 'response')) as [IncomingMessage];
     const { headers } = upstream;

@@ -6,15 +6,13 @@ import { NotTested } from './expect.ts';
 export interface Check<T> {
   /** The statement, such as `the CSV file is complete`. */
   readonly name: string;
-  /** Whether the service works without it: if the statement does not hold, it `differs` instead of failing. */
-  readonly isDetail?: boolean;
   /** @returns what to print beside it. @throws NotTested if it cannot be checked; any other error if it does not hold */
   readonly run: (target: T) => Promise<string | void>;
 }
 
 export interface Result {
   readonly name: string;
-  readonly outcome: 'holds' | 'differs' | 'FAILS' | 'not tested';
+  readonly outcome: 'holds' | 'FAILS' | 'not tested';
   /** One or more lines; empty if there is nothing to add. */
   readonly details: string;
 }
@@ -44,22 +42,21 @@ export async function runChecks<T>(
     results.push(result);
     const { name, outcome, details } = result;
     const time = outcome === 'not tested' ? '' : ms(performance.now() - started);
-    const isFailure = outcome === 'FAILS' || outcome === 'differs';
-    const [beside, ...below] = (isFailure ? `\n${details}` : details).split('\n').map(printable);
+    const [beside, ...below] = (outcome === 'FAILS' ? `\n${details}` : details).split('\n').map(printable);
     log([outcome.padEnd(10), name.padEnd(width), time.padStart(9), beside].join('  ').trimEnd());
     for (const line of below) log(' '.repeat(14) + line);
   }
   return results;
 }
 
-async function runCheck<T>({ name, isDetail = false, run }: Check<T>, target: T): Promise<Result> {
+async function runCheck<T>({ name, run }: Check<T>, target: T): Promise<Result> {
   try {
     return { name, outcome: 'holds', details: (await run(target)) ?? '' };
   } catch (error) {
     if (error instanceof NotTested) return { name, outcome: 'not tested', details: error.message };
     // The reason of an error of fetch is its cause.
     const cause = error instanceof TypeError && error.cause !== undefined ? `: ${messageOf(error.cause)}` : '';
-    return { name, outcome: isDetail ? 'differs' : 'FAILS', details: messageOf(error) + cause };
+    return { name, outcome: 'FAILS', details: messageOf(error) + cause };
   }
 }
 

@@ -1,0 +1,109 @@
+import { Client } from 'pg';
+import { startSqlGateway } from '../../tools/sql-gateway.ts';
+
+export const PASSWORD = 'the gateway’s';
+
+/** Limit of {@link startGateway} for requests and for responses, in bytes. */
+export const LIMIT = 64 * 1024;
+
+/** Parts of a connection string that differ from the owner's. */
+export interface Identity {
+  readonly user?: string;
+  readonly password?: string;
+  readonly database?: string;
+}
+
+export type Headers = Readonly<Record<string, string>>;
+
+/** A suspended database wakes up in seconds; a large result takes as long as it takes to arrive. */
+const TIMEOUT_MS = 60_000;
+
+/** A SQL-over-HTTP endpoint, queried with the headers of Neon's driver, and its database. */
+export class SqlEndpoint {
+  readonly url: string;
+  readonly #connection: string;
+  readonly #database: string;
+
+  /**
+   * @param connection `postgres://` URL of the database's owner, for the header `Neon-Connection-String`
+   * @param database URL of the same database and user, for connections without the endpoint
+   */
+  constructor(url: string, connection: string, database: string) {
+    this.url = url;
+    this.#connection = connection;
+    this.#database = database;
+  }
+
+  /** The connection string of an identity, by default the owner's. */
+  connectionString({ user, password, database }: Identity = {}): string {
+    const url = new URL(this.#connection);
+    url.username = user ?? url.username;
+    url.password = password ?? url.password;
+    url.pathname = database ?? url.pathname;
+    return url.href;
+  }
+
+  /** The header that sends a request as another identity. */
+  as(identity: Identity): Headers {
+    return { 'Neon-Connection-String': this.connectionString(identity) };
+  }
+
+  /** @param body a text is sent as it is, anything else as JSON */
+  async post(body: unknown, headers: Headers = {}, signal?: AbortSignal) {
+    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    const response = await fetch(this.url, {
+      method: 'POST',
+      headers: { ...this.as({}), 'Neon-Raw-Text-Output': 'true', 'Neon-Array-Mode': 'true', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+    });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  }
+
+  /** The status and the fields of an error. */
+  async failure(body: unknown, headers?: Headers): Promise<Record<string, unknown>> {
+    const { status, text } = await this.post(body, headers);
+    return { status, ...(JSON.parse(text) as object) };
+  }
+
+  /** The rows of a statement. @throws Error unless the status is 200 */
+  async rowsOf(
+    query: string,
+    params: readonly (string | null)[] = [],
+    headers?: Headers,
+  ): Promise<(string | null)[][]> {
+    const { status, text } = await this.post({ query, params }, headers);
+    if (status !== 200) throw new Error(`${query.slice(0, 80)}: status ${status}, ${text.slice(0, 300)}`);
+    return (JSON.parse(text) as { rows: (string | null)[][] }).rows;
+  }
+
+  /** The rows of a statement that the database runs without the endpoint. */
+  async directly(query: string, params: unknown[] = []): Promise<unknown[][]> {
+    const client = new Client({ connectionString: this.#database });
+    await client.connect();
+    try {
+      const { rows } = await client.query<unknown[]>({ text: query, values: params, rowMode: 'array' });
+      return rows;
+    } finally {
+      await client.end();
+    }
+  }
+}
+
+/** A gateway, queried as an endpoint. */
+export type GatewayUnderTest = Awaited<ReturnType<typeof startGateway>>;
+
+/** Starts a gateway for the database at `databaseUrl`. */
+export async function startGateway(databaseUrl: string, maxConnections: number, sendsCancelRequests = true) {
+  const gateway = await startSqlGateway({
+    database: databaseUrl,
+    password: PASSWORD,
+    maxConnections,
+    sendsCancelRequests,
+    maxResponseBytes: LIMIT,
+    maxRequestBytes: LIMIT,
+  });
+  // The database as a client names it. Neon's driver expects a host with a dot.
+  const named = Object.assign(new URL(databaseUrl), { host: 'db.example.com', password: PASSWORD });
+  return Object.assign(new SqlEndpoint(gateway.url, named.href, databaseUrl), { close: () => gateway.close() });
+}

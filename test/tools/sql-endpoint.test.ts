@@ -1,0 +1,266 @@
+/**
+ * What the Worker and Neon's driver expect of a SQL-over-HTTP endpoint, with the details of Neon's proxy that the gateway imitates.
+ * The endpoint is the gateway, unless TEST_SQL_ENDPOINT has the URL of another one, such as Neon's, and TEST_SQL_DATABASE the
+ * `postgres://` URL of its database's owner. The tests work in a schema and with a role of a random name, which they remove.
+ */
+import { neon, neonConfig } from '@neondatabase/serverless';
+import { randomBytes, randomInt } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pooledHost } from '../../tools/neon-host.ts';
+import { type RunningDatabase, startDatabase } from '../support/database.ts';
+import { type GatewayUnderTest, type Identity, SqlEndpoint, startGateway } from '../support/sql-endpoint.ts';
+
+const { TEST_SQL_ENDPOINT: otherEndpoint, TEST_SQL_DATABASE: otherDatabase } = process.env;
+
+const CONNECTIONS = 3;
+const MIB = 1024 * 1024;
+/** The schema and the role. */
+const name = `test_${randomBytes(4).toString('hex')}`;
+
+let database: RunningDatabase | undefined;
+let gateway: GatewayUnderTest | undefined;
+let endpoint: SqlEndpoint;
+/** The user of the endpoint's connection string, and a role that may only read the table `notes`. */
+let owner: Identity;
+let role: Identity;
+
+beforeAll(async () => {
+  endpoint = await connectTo(otherEndpoint, otherDatabase);
+  const { username, password } = new URL(endpoint.connectionString());
+  owner = { user: username };
+  role = { user: name };
+  const statements = [
+    `create schema ${name}`,
+    `create table ${name}.notes (id integer primary key, body text)`,
+    `insert into ${name}.notes values (1, 'one'), (2, null)`,
+    `create table ${name}.log (line text)`,
+    `create role ${name} login password '${decodeURIComponent(password)}'`, // the one password that the gateway accepts
+    `alter role ${name} set enable_bitmapscan = off`,
+    `alter role ${name} set client_connection_check_interval = '1s'`,
+    `grant usage on schema ${name} to ${name}`,
+    `grant select on ${name}.notes to ${name}`,
+  ];
+  for (const statement of statements) await endpoint.directly(statement);
+});
+
+afterAll(async () => {
+  await gateway?.close();
+  await endpoint?.directly(`drop schema if exists ${name} cascade`);
+  await endpoint?.directly(`drop role if exists ${name}`);
+  await database?.stop();
+});
+
+async function connectTo(url?: string, owned?: string): Promise<SqlEndpoint> {
+  if (url && owned) {
+    const connection = new URL(owned);
+    connection.hostname = pooledHost(connection.hostname); // as the Worker's
+    return new SqlEndpoint(url, connection.href, owned);
+  }
+  database = await startDatabase();
+  gateway = await startGateway(database.url, CONNECTIONS);
+  return gateway;
+}
+
+describe('a result', () => {
+  test('is JSON without spaces, with its length and an id', async () => {
+    const query = `select id, body from ${name}.notes order by id`;
+    const { text, headers } = await endpoint.post({ query, params: [] });
+    const table = await endpoint.rowsOf(`select '${name}.notes'::regclass::oid::text`);
+    const tableID = Number(table[0]?.[0]);
+    const format = { dataTypeModifier: -1, format: 'text' };
+    const expected = {
+      fields: [
+        { name: 'id', dataTypeID: 23, tableID, columnID: 1, dataTypeSize: 4, ...format },
+        { name: 'body', dataTypeID: 25, tableID, columnID: 2, dataTypeSize: -1, ...format },
+      ],
+      rows: [
+        ['1', 'one'],
+        ['2', null],
+      ],
+      command: 'SELECT',
+      rowCount: 2,
+      rowAsArray: true,
+    };
+    expect(text).toBe(JSON.stringify(expected));
+    expect(headers.get('content-type')).toMatch(/^application\/json\b/);
+    expect(headers.get('content-length')).toBe(String(Buffer.byteLength(text)));
+    expect(headers.get('neon-request-id')).toMatch(/^[\da-f-]{36}$/);
+  });
+
+  test.each([
+    ['no rows', 'select 1 where false', { rows: [], command: 'SELECT', rowCount: 0 }],
+    ['rows without columns', 'select from SCHEMA.notes', { fields: [], rows: [[], []], rowCount: 2 }],
+    ['UPDATE', 'update SCHEMA.notes set body = body', { rows: [], command: 'UPDATE', rowCount: 2 }],
+    ['INSERT', `insert into SCHEMA.log values ('a'), ('b')`, { command: 'INSERT', rowCount: 2 }],
+    ['SET', 'set test.setting = 1', { command: 'SET', rowCount: null }],
+    ['an empty text', '', { fields: [], rows: [], command: '', rowCount: null }],
+  ])('of %s has its command and count', async (_, query, expected) => {
+    const { text } = await endpoint.post({ query: query.replace('SCHEMA', name) });
+    expect(JSON.parse(text)).toMatchObject(expected);
+  });
+
+  test('has values as Postgres prints them', async () => {
+    const query = `select true, 1.50, '{"a":1}'::jsonb, '2026-03-01 00:03:43.770047Z'::timestamptz`;
+    expect(await endpoint.rowsOf(query)).toEqual([['t', '1.50', '{"a": 1}', '2026-03-01 00:03:43.770047+00']]);
+  });
+
+  test('has every character unchanged', async () => {
+    const all = Array.from({ length: 0x250 }, (_, i) => String.fromCodePoint(i + 1)).join('');
+    const text = `${all} 🐘 \u2028 "\\" ${'"\n'.repeat(9000)}`;
+    expect(await endpoint.rowsOf('select $1::text, $2::text, $3::text', [text, '', null])).toEqual([[text, '', null]]);
+  });
+
+  test('can consist of long values that must all be escaped', async () => {
+    const [row = []] = await endpoint.rowsOf(`select ${Array(12).fill(`repeat(E'\\x01', 200000)`).join()}`);
+    expect(row.map((value) => value === '\u0001'.repeat(200_000))).toEqual(Array(12).fill(true));
+  });
+
+  test('above the limit is 507, unless it is a single row', async () => {
+    const { status, message } = await endpoint.failure({
+      query: `select repeat('x', ${MIB}) from generate_series(1, 100)`,
+    });
+    expect({ status, message }).toEqual({
+      status: 507,
+      message: expect.stringMatching(/^response is too large \(max is \d+ bytes\)$/),
+    });
+    const length = Math.ceil(1.1 * Number(/\d+/.exec(String(message))?.[0]));
+    const [row] = await endpoint.rowsOf(`select repeat('x', ${length})`);
+    expect(row?.[0]).toHaveLength(length);
+  });
+});
+
+describe('Neon’s driver', () => {
+  const connect = () => {
+    neonConfig.fetchEndpoint = () => endpoint.url;
+    return neon(endpoint.connectionString());
+  };
+
+  test('gets results, and sends parameters of every type', async () => {
+    const sql = connect();
+    const rows = await sql.query(`select id, body from ${name}.notes where id = $1`, [1]);
+    expect(rows).toEqual([{ id: 1, body: 'one' }]);
+    const values = await sql`select ${['a"', null]}::text[] as a, ${true}::bool as b, ${{ c: 1 }}::jsonb as c`;
+    expect(values).toEqual([{ a: ['a"', null], b: true, c: { c: 1 } }]);
+  });
+
+  test('gets errors with their fields', async () => {
+    const error = { name: 'NeonDbError', code: '42703', severity: 'ERROR', position: '8' };
+    await expect(connect().query(`select nope from ${name}.notes`)).rejects.toMatchObject(error);
+  });
+});
+
+describe('status 400, after which the next request is served, is the response to', () => {
+  const copy = {
+    code: '',
+    message: 'error parsing response from server: invalid message length: expected buffer to be empty',
+  };
+
+  test.each([
+    ['a syntax error', 'selec 1', { code: '42601', severity: 'ERROR', position: '1' }],
+    ['several statements in one', 'select 1; select 2', { code: '42601' }],
+    ['a division by zero', 'select 1/0', { code: '22012' }],
+    ['a cancelled statement', 'select pg_cancel_backend(pg_backend_pid()), pg_sleep(5)', { code: '57014' }],
+    ['an ended connection', 'select pg_terminate_backend(pg_backend_pid())', { code: '57P01', severity: 'FATAL' }],
+    ['COPY to the client', 'copy SCHEMA.notes to stdout', copy],
+    ['COPY of nothing', 'copy (select where false) to stdout', copy],
+    ['COPY from the client', 'copy SCHEMA.notes from stdin', copy],
+  ])('%s', async (_, query, expected) => {
+    expect(await endpoint.failure({ query: query.replace('SCHEMA', name) })).toMatchObject({
+      status: 400,
+      ...expected,
+    });
+    expect(await endpoint.rowsOf(`select count(*) from ${name}.notes`)).toEqual([['2']]);
+  });
+
+  test.each([
+    ['an empty connection string', '', 'invalid connection string: relative URL without a base'],
+    ['a connection string of another scheme', 'mysql://a:b@c.d/e', 'incorrect scheme'],
+    ['a connection string without a user', 'postgres://c.d/e', 'missing username'],
+    [
+      'a connection string without a password',
+      'postgres://a@c.d/e',
+      'missing authentication credentials: required password',
+    ],
+    ['a connection string without a database', 'postgres://a:b@c.d', 'missing database name'],
+  ])('%s', async (_, connection, message) => {
+    const response = await endpoint.failure({ query: 'select 1' }, { 'Neon-Connection-String': connection });
+    expect(response).toMatchObject({ status: 400, message, code: '', severity: '' });
+  });
+
+  test('a wrong password', async () => {
+    const message = expect.stringMatching(/password authentication failed/);
+    const headers = endpoint.as({ ...role, password: 'wrong' });
+    expect(await endpoint.failure({ query: 'select 1' }, headers)).toMatchObject({ status: 400, message });
+  });
+
+  test.each(['{"query":', '[]', 'null', '{"query":1}', '{"query":"select $1","params":["\\ud800"]}'])(
+    'the body %s',
+    async (body) => {
+      const message = expect.stringMatching(/^could not parse the HTTP request body: ./);
+      expect(await endpoint.failure(body)).toMatchObject({ status: 400, message, code: '', severity: '' });
+    },
+  );
+
+  test('another path or method', async () => {
+    const { status, headers } = await fetch(new URL('/other', endpoint.url), { method: 'POST' });
+    expect([status, headers.has('neon-request-id')]).toEqual([400, true]);
+    expect((await fetch(endpoint.url)).status).toBe(400);
+  });
+
+  test('an error, whose fields are all of Neon’s', async () => {
+    const { status: _, ...fields } = await endpoint.failure({ query: 'select 1/0' });
+    expect(Object.keys(fields).join()).toBe(
+      'message,code,detail,hint,position,internalPosition,internalQuery,severity,where,table,column,schema,dataType,constraint,file,line,routine',
+    );
+  });
+});
+
+describe('a request', () => {
+  test('gets its own result, however many there are', async () => {
+    const numbers = Array.from({ length: 40 }, (_, i) => String(i));
+    const results = await Promise.all(numbers.map((i) => endpoint.rowsOf('select $1, pg_sleep(0.001)::text', [i])));
+    expect(results).toEqual(numbers.map((i) => [[i, '']]));
+  });
+
+  test('has the privileges of its role', async () => {
+    const headers = endpoint.as(role);
+    const rows = await endpoint.rowsOf(`select current_user, id from ${name}.notes where id = 1`, [], headers);
+    expect(rows).toEqual([[name, '1']]);
+    const refused = await endpoint.failure({ query: `delete from ${name}.notes` }, headers);
+    expect(refused).toMatchObject({ status: 400, code: '42501' });
+  });
+
+  test('has the settings of its role, and not those of the request before it', async () => {
+    const query = `select current_user, current_setting('enable_bitmapscan'), pg_sleep(0.01)::text`;
+    for (const [identity, setting] of [[role, 'off'] as const, [owner, 'on'] as const, [role, 'off'] as const]) {
+      const requests = Array.from({ length: CONNECTIONS }, () => endpoint.rowsOf(query, [], endpoint.as(identity)));
+      expect(await Promise.all(requests)).toEqual(requests.map(() => [[identity.user, setting, '']]));
+    }
+  });
+
+  // A pooler in transaction mode shares sessions and what is left in them: https://neon.com/docs/connect/connection-pooling
+  test('leaves no setting, temporary table or transaction behind', async () => {
+    for (const query of ['set test.setting = 1', 'create temporary table test_left ()', 'begin'])
+      expect(await endpoint.post({ query })).toMatchObject({ status: 200 });
+    await endpoint.rowsOf(`insert into ${name}.log values ('kept')`);
+    expect(await endpoint.directly(`delete from ${name}.log where line = 'kept' returning line`)).toEqual([['kept']]);
+    const query = `select nullif(current_setting('test.setting', true), ''), to_regclass('test_left')::text`;
+    for (let i = 0; i <= CONNECTIONS; i++) expect(await endpoint.rowsOf(query)).toEqual([[null, null]]);
+  });
+
+  test.each([
+    ['the role', () => role],
+    ['the owner', () => owner], // without client_connection_check_interval, only a cancel request ends it
+  ])('of %s ends when its client disconnects', async (_, identityOf) => {
+    const key = String(randomInt(2 ** 31)); // every user sees who has a lock
+    const locks = () =>
+      endpoint.directly(`select from pg_locks where locktype = 'advisory' and objid::text = $1`, [key]);
+    const leaving = new AbortController();
+    const query = `select pg_advisory_xact_lock(${key})::text, pg_sleep(60)::text`;
+    const request = endpoint.post({ query }, endpoint.as(identityOf()), leaving.signal);
+    await expect.poll(locks).toHaveLength(1);
+    leaving.abort();
+    await expect(request).rejects.toThrow('aborted');
+    await expect.poll(locks, { timeout: 15_000 }).toHaveLength(0);
+  });
+});
