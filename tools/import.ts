@@ -11,7 +11,6 @@ import { Progress } from './progress.ts';
 
 interface Options extends ImportInput {
   dryRun?: boolean;
-  asIs?: boolean;
 }
 
 const program = commandLine('npm run db:import --')
@@ -22,15 +21,14 @@ const program = commandLine('npm run db:import --')
   .option('--email <address>', 'account to load the responses for; created if it does not exist')
   .option('--forms <file>', 'form versions, as exported by /responses/form-data')
   .option('--responses <file>', 'responses, as exported by /responses/csv')
-  .option('--as-is', 'load values that look damaged by a spreadsheet, instead of refusing them')
   .option('--dry-run', 'check the files and report what would change, but store nothing')
   .addHelpText(
     'after',
     `
 Files: CSV in UTF-8, plain or gzip, with the export's columns in any order, separated by commas, semicolons or tabs.
 Timestamps look like 2026-03-01T00:03:43.770Z or 2026-03-01 00:03:43.770047+00. An empty field is null; an empty text is
-written "". Do not save the files in a spreadsheet, which rounds long ids and drops zeros before numbers, and leave out
-safe=true, which adds apostrophes. Values that nothing else explains are refused, unless --as-is is given.
+written "". Import the files as they were exported, without safe=true, which adds apostrophes: spreadsheets round long ids
+and drop zeros before numbers.
 
 You can load the same files again. Rows that are already stored take the file's values if these differ. Nothing is
 deleted; "npm run db:remove" does that.
@@ -49,7 +47,7 @@ await runCommand(async () => {
   await program.parseAsync();
 });
 
-async function importWithReports({ email, forms, responses, dryRun = false, asIs = false }: Options): Promise<void> {
+async function importWithReports({ email, forms, responses, dryRun = false }: Options): Promise<void> {
   checkEmail(email);
   for (const [option, path] of Object.entries({ '--forms': forms, '--responses': responses }))
     if (path === '') throw new UserError(`${option}: is empty: expected the path of a file`);
@@ -64,7 +62,7 @@ async function importWithReports({ email, forms, responses, dryRun = false, asIs
   process.once('SIGTERM', interrupt);
   try {
     await using database = await openForCommand({ creates: !dryRun, needsMigrations: dryRun });
-    const summary = await importWithProgress(database.url, input, { dryRun, asIs, signal: interruption.signal });
+    const summary = await importWithProgress(database.url, input, { dryRun, signal: interruption.signal });
     process.stdout.write(formatSummary(summary, dryRun));
   } finally {
     process.off('SIGINT', interrupt);

@@ -116,18 +116,6 @@ describe('npm run db:import', () => {
     const env = { DATABASE_URL: running.url, npm_lifecycle_event: 'db:import', INIT_CWD: folder };
     expect(await start(options(names), env).outcome).toMatchObject({ status: 0 });
   });
-
-  test('refuses what a spreadsheet has damaged, and loads it with --as-is', async () => {
-    const files = await writeFiles(folder, { responses: csvOf([responseRow({ userid: '2.00092E+15' })]) });
-    expect(await run(options(files))).toMatchObject({
-      status: 1,
-      stderr: expect.stringMatching(/ line 2: userid: .* \(--as-is imports it all the same\)\n$/),
-    });
-    expect(await run([...options(files), '--as-is', '--dry-run'])).toMatchObject({
-      status: 0,
-      stdout: expect.stringContaining('1 response: 1 new'),
-    });
-  });
 });
 
 describe('npm run db:import refuses', () => {
@@ -135,7 +123,6 @@ describe('npm run db:import refuses', () => {
 
   test.each([
     ['no files', ['--email', 'a@example.org'], "error: required option '--forms <file>' not specified"],
-    ['a misspelt option', ['--emial', 'a@b'], "error: unknown option '--emial'\n(Did you mean --email?)"],
     [
       'what is not an e-mail address',
       ['--email', 'ann', '--forms', 'f', '--responses', 'r'],
@@ -146,7 +133,6 @@ describe('npm run db:import refuses', () => {
       ['--email', 'a@b', '--forms', 'f', '--responses', ''],
       '--responses: is empty: expected the path of a file',
     ],
-    ['an extra argument', ['--email', 'a@b', '--forms', 'f', '--responses', 'r', 'x'], 'error: too many arguments'],
   ])('%s', async (_, args, message) => {
     const { status, stdout, stderr } = await start(args, env).outcome;
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
@@ -156,7 +142,6 @@ describe('npm run db:import refuses', () => {
   test('nothing with --help', async () => {
     const { status, stdout, stderr } = await start(['--help'], env).outcome;
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    for (const word of ['--email', '--forms', '--responses', '--as-is', 'DATABASE_URL', 'Example'])
-      expect(stdout).toContain(word);
+    for (const word of ['--email', '--forms', '--responses', 'DATABASE_URL', 'Example']) expect(stdout).toContain(word);
   });
 });

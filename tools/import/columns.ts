@@ -1,16 +1,11 @@
 import { shown } from './bad-line.ts';
-import { AS_IS, EXPORT_AGAIN, ROUNDED_NUMBER } from './spreadsheet.ts';
 
 /** The kind of values in a column. */
 interface Kind {
   /** The Postgres type that it is converted to. */
   readonly type: string;
-  /**
-   * Whether the text in the file is valid: Postgres' own casts accept more, such as `yesterday`, `0x1F` or `1_000`.
-   *
-   * @param asIs whether a text is valid that a spreadsheet has damaged
-   */
-  readonly isValid: (text: string, asIs: boolean) => boolean;
+  /** Whether the text in the file is valid: Postgres' own casts accept more, such as `yesterday`, `0x1F` or `1_000`. */
+  readonly isValid: (text: string) => boolean;
   /** Follows "is not" in messages. */
   readonly expected: string;
   readonly isNullable?: boolean;
@@ -29,11 +24,10 @@ export interface FileFormat {
 
 const text: Kind = { type: 'text', isValid: () => true, expected: 'text' };
 
-const id: Kind = {
-  type: 'text',
-  isValid: (value, asIs) => asIs || !ROUNDED_NUMBER.test(value),
-  expected: 'an id',
-};
+/** How spreadsheets write numbers of more than 11 digits, such as `2.00092E+15`. */
+const ROUNDED_NUMBER = /^-?\d([.,]\d+)?e[+]\d{2,}$/i;
+
+const id: Kind = { type: 'text', isValid: (value) => !ROUNDED_NUMBER.test(value), expected: 'an id' };
 
 const uuid: Kind = {
   type: 'uuid',
@@ -50,7 +44,7 @@ const TIMESTAMP = new RegExp(
 const timestamp: Kind = {
   type: 'timestamptz',
   isValid: (value) => TIMESTAMP.test(value),
-  expected: 'a timestamp such as 2026-03-01T00:03:43.770Z or 2026-03-01 00:03:43.770047+00 (spreadsheets change them)',
+  expected: 'a timestamp such as 2026-03-01T00:03:43.770Z or 2026-03-01 00:03:43.770047+00',
 };
 
 /** Only its beginning is checked here: the cast checks the rest. */
@@ -92,13 +86,13 @@ export const responsesFile: FileFormat = {
     surveyid: uuid,
     flowid: integer('bigint', -(2n ** 63n), 2n ** 63n - 1n, 'a 64-bit integer'),
     userid: id,
-    question_ref: id,
+    question_ref: text,
     question_idx: integer('integer', -(2n ** 31n), 2n ** 31n - 1n, 'a 32-bit integer'),
     question_text: text,
     response: text,
     timestamp,
     metadata: nullable(jsonObject),
-    ad_id: nullable(id),
+    ad_id: nullable(text),
     pageid: nullable(id),
     translated_response: nullable(text),
   },
@@ -106,26 +100,15 @@ export const responsesFile: FileFormat = {
   endpoint: '/responses/csv',
 };
 
-/**
- * Why `value` is not valid in a column; undefined if it is.
- *
- * @param asIs whether a text is valid that a spreadsheet has damaged
- */
-export function reasonForRefusal(
-  { columns }: FileFormat,
-  name: string,
-  value: string | null,
-  asIs = false,
-): string | undefined {
+/** Why `value` is not valid in a column; undefined if it is. */
+export function reasonForRefusal({ columns }: FileFormat, name: string, value: string | null): string | undefined {
   const kind = columns[name];
   if (value === null) {
     if (kind?.isNullable) return undefined;
-    return `${name}: is empty${kind?.type === 'text' ? ' (write an empty text as "", which spreadsheets drop)' : ''}`;
+    return `${name}: is empty${kind?.type === 'text' ? ' (write an empty text as "")' : ''}`;
   }
-  if (kind?.isValid(value, asIs)) return undefined;
-  if (ROUNDED_NUMBER.test(value)) {
-    const asIsHint = kind?.type === 'text' ? ` ${AS_IS}` : '';
-    return `${name}: ${shown(value)} is a long number that a spreadsheet has rounded: ${EXPORT_AGAIN}${asIsHint}`;
-  }
+  if (kind?.isValid(value)) return undefined;
+  if (ROUNDED_NUMBER.test(value))
+    return `${name}: ${shown(value)} is a rounded number: the file was saved in a spreadsheet. Import it as it was exported`;
   return `${name}: ${shown(value)} is not ${kind?.expected}${kind?.isNullable ? ' (leave a null empty)' : ''}`;
 }

@@ -9,7 +9,6 @@ import { storeForms } from './forms.ts';
 import { InputFile } from './input-file.ts';
 import { type LoadOptions, loadFile } from './load-file.ts';
 import { checkResponses, compareWithStored, storeResponses } from './responses.ts';
-import { refuseDamagedForms, refuseDamagedResponses, Traces } from './spreadsheet.ts';
 import type { Counts, ImportSummary } from './summary.ts';
 
 export interface ImportInput {
@@ -38,7 +37,7 @@ export async function importFiles(
   input: ImportInput,
   options: ImportOptions = {},
 ): Promise<ImportSummary> {
-  const { onProgress = () => {}, onNotice = () => {}, asIs = false, dryRun } = options;
+  const { onProgress = () => {}, onNotice = () => {}, dryRun } = options;
   const { signal = new AbortController().signal } = options;
   const forms = await InputFile.open(input.forms);
   const responses = await InputFile.open(input.responses);
@@ -49,7 +48,7 @@ export async function importFiles(
       applied = await limitLockWaits(url, client, () => applyMigrations(client));
       await client.query('reset lock_timeout'); // an import waits for another one until that has ended
       const { account, isNew: isNewAccount } = await findOrCreateAccount(client, input.email);
-      const loadOptions = { signal, onProgress, onNotice, asIs };
+      const loadOptions = { signal, onProgress, onNotice };
       const formCounts = await namingFile(forms, () => importForms(client, account, forms, loadOptions));
       const responseCounts = await namingFile(responses, () =>
         importResponses(client, account, responses, loadOptions),
@@ -82,7 +81,6 @@ async function cancelWhenAborted(url: string, client: Client, signal: AbortSigna
 
 async function importForms(client: Client, account: Account, file: InputFile, options: LoadOptions): Promise<Counts> {
   const rows = await loadFile(client, file, formsFile, options);
-  if (!options.asIs) await refuseDamagedForms(client);
   return await storeForms(client, account.id, rows);
 }
 
@@ -92,18 +90,16 @@ async function importResponses(
   file: InputFile,
   options: LoadOptions,
 ): Promise<Counts> {
-  const { signal, onProgress, asIs } = options;
-  const traces = new Traces();
-  const rows = await loadFile(client, file, responsesFile, options, traces.note.bind(traces));
+  const { signal, onProgress } = options;
+  const rows = await loadFile(client, file, responsesFile, options);
   const enter = (phase: string): void => {
     signal.throwIfAborted();
     onProgress({ phase: `${phase} responses`, rows, bytesRead: file.bytesRead, size: file.size });
   };
   enter('checking');
-  await checkResponses(client, account.id, asIs);
+  await checkResponses(client, account.id);
   enter('comparing');
   const { changed, unchanged } = await compareWithStored(client);
-  if (!asIs) await refuseDamagedResponses(client, traces);
   enter('writing');
   await storeResponses(client);
   signal.throwIfAborted();

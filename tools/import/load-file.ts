@@ -24,8 +24,6 @@ export interface LoadOptions {
   onProgress: (progress: ImportProgress) => void;
   /** Called with remarks about a file that do not prevent loading it. */
   onNotice: (notice: string) => void;
-  /** Loads values that look damaged by a spreadsheet, instead of refusing them. */
-  asIs: boolean;
 }
 
 /**
@@ -33,7 +31,6 @@ export interface LoadOptions {
  * with their types. The table is dropped at the end of the transaction.
  *
  * @param client in a transaction
- * @param onValue called with each value and the line of its record
  * @returns the number of records
  * @throws BadLine for a record that is malformed, has an invalid value, or has the key of an earlier record
  * @throws the signal's reason once it is aborted
@@ -42,8 +39,7 @@ export async function loadFile(
   client: Client,
   file: InputFile,
   format: FileFormat,
-  { signal, onProgress, onNotice, asIs }: LoadOptions,
-  onValue: (line: number, column: string, value: string) => void = () => {},
+  { signal, onProgress, onNotice }: LoadOptions,
 ): Promise<number> {
   const typed = Object.entries(format.columns).map(([column, { type }]) => `"${column}" ${type}`);
   await client.query(
@@ -63,12 +59,7 @@ export async function loadFile(
     const copied = (records: readonly CsvRecord[]): Buffer => {
       for (const { line } of records) lines.push(line);
       onProgress({ phase: `reading ${format.name}`, rows: lines.length, bytesRead: file.bytesRead, size: file.size });
-      return Buffer.from(records.map((record) => copyLine(record, header, check)).join(''));
-    };
-    const check = (line: number, column: string, value: string | null): void => {
-      const reason = reasonForRefusal(format, column, value, asIs);
-      if (reason !== undefined) throw new BadLine(line, reason);
-      if (value !== null) onValue(line, column, value);
+      return Buffer.from(records.map((record) => copyLine(record, header, format)).join(''));
     };
     const copy = async function* (): AsyncGenerator<Buffer, void> {
       yield copied(rest);
@@ -94,11 +85,7 @@ export async function loadFile(
  *
  * @throws BadLine
  */
-function copyLine(
-  record: CsvRecord,
-  { columns, delimiter }: Header,
-  check: (line: number, column: string, value: string | null) => void,
-): string {
+function copyLine(record: CsvRecord, { columns, delimiter }: Header, format: FileFormat): string {
   const { line } = record;
   const fields = fieldsOf(record, delimiter);
   if (fields.every((value) => value === null)) throw new BadLine(line, 'is empty: remove it');
@@ -107,7 +94,8 @@ function copyLine(
   if (fields.length !== columns.length)
     throw new BadLine(line, `must have ${columns.length} fields, like the header, but has ${fields.length}`);
   const values = fields.map((value, index) => {
-    check(line, columns[index] ?? '', value);
+    const reason = reasonForRefusal(format, columns[index] ?? '', value);
+    if (reason !== undefined) throw new BadLine(line, reason);
     return value === null ? '\\N' : value.replaceAll(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? '');
   });
   return `${line}\t${values.join('\t')}\n`;

@@ -1,5 +1,4 @@
 import { shown } from './bad-line.ts';
-import { EXPORT_AGAIN } from './spreadsheet.ts';
 
 /** Enough to recognise all kinds, and to show the message of an error. */
 export const HEAD_BYTES = 512;
@@ -18,7 +17,10 @@ const KINDS: readonly [RegExp, string][] = [
   [zipOf(/.*/), 'is a ZIP archive, not CSV: unpack it, and import the file in it'],
   [/^(BZh|\u00FD7zXZ|7z\u00BC\u00AF|\(\u00B5\/\u00FD)/, 'is compressed, but not with gzip: decompress it first'],
   [/^[^\t\n\r -\u00FF]\u008B/, 'is compressed twice with gzip: decompress it once'],
-  [/^(\u00FF\u00FE|\u00FE\u00FF|[^]?\0)/, `is UTF-16, not UTF-8: ${EXPORT_AGAIN} (">" of PowerShell writes UTF-16)`],
+  [
+    /^(\u00FF\u00FE|\u00FE\u00FF|[^]?\0)/,
+    `is UTF-16, not UTF-8: export the file again (">" of PowerShell writes UTF-16)`,
+  ],
   [
     /^\s*</,
     'is HTML or XML, not CSV, perhaps the error page of a server: open it in an editor, and export the file again',
