@@ -1,77 +1,255 @@
-// npm run recipes: runs the programs in recipes/ against the service and checks their results.
-import { Command, InvalidArgumentError } from 'commander';
+// npm run recipes: runs the programs in recipes/ against the service, and checks what they save, also after faults.
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Command } from 'commander';
 import { UserError, messageOf, runCommand } from '../../tools/command.ts';
-import { programChecks } from './checks.ts';
-import { NotRun } from './checks/expect.ts';
-import { type Interpreter, type Language, type Missing, findInterpreter, languageOf } from './interpreters.ts';
-import { type Trials, prepareTrials } from './trial.ts';
+import { withConnection } from '../../tools/connection.ts';
+import { issueKey } from '../../tools/keys/issue.ts';
+import { parseCsv } from '../support/csv.ts';
+import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { LAYOUTS, SURVEY, type Sheets, decoded, expectSheets, surveyFiles } from '../support/hard-workbook.ts';
+import { loadFiles } from '../support/load-files.ts';
+import { type Finished, type Interpreter, findInterpreter } from '../support/programs.ts';
+import { startStack } from '../support/stack.ts';
 
+type Language = keyof typeof findInterpreter;
 const LANGUAGES = Object.keys(findInterpreter) as Language[];
-type Outcome = 'ran' | 'not run' | 'FAILED';
+const RECIPES = fileURLToPath(new URL('../../recipes/', import.meta.url));
+const READ_WORKBOOKS = fileURLToPath(new URL('read_workbooks.py', import.meta.url));
+const EMAIL = 'recipes@example.org';
 
-const program = new Command('npm run recipes --')
-  .description(
-    'Starts the service with demo data, runs every recipe whose language is installed, and checks its result. ' +
-      'Python is the program in PYTHON, or the first python3 with requests, pandas and survey-export; DuckDB can be one of its modules. ' +
-      '"workbooks" reads Excel files with openpyxl, pandas, python-calamine and xlsx2csv.',
-  )
-  .option('--require <languages>', `fail if one of these is not installed: ${LANGUAGES.join(',')}`, parseLanguages, [])
-  .allowExcessArguments(false);
-
-function parseLanguages(text: string): Language[] {
-  const names = text.split(',').map((name) => name.trim());
-  const unknown = names.find((name) => !LANGUAGES.includes(name as Language));
-  if (unknown !== undefined)
-    throw new InvalidArgumentError(`unknown language "${unknown}"; use ${LANGUAGES.join(', ')}.`);
-  return names as Language[];
+/** The service with a survey that is hard to read, behind a proxy that injects faults. */
+interface Service {
+  readonly origin: string;
+  readonly key: string;
+  readonly proxy: FaultProxy;
+  /** Creates an empty folder. */
+  folder(): Promise<string>;
+  /** The body of a response about the survey, requested without the proxy. */
+  get(path: string, params?: Readonly<Record<string, string>>): Promise<Buffer>;
 }
+
+/** Runs a recipe, or another program of its language. */
+type Run = (folder: string, options?: RunOptions) => Promise<Finished>;
+
+interface RunOptions {
+  /** Of the recipe's requests, in order; further ones pass. */
+  readonly faults?: readonly Fault[];
+  readonly env?: NodeJS.ProcessEnv;
+  readonly file?: string;
+}
+
+const noFault: Fault = () => {};
+const cutAfter =
+  (bytes: number): Fault =>
+  (exchange) =>
+    exchange.cutAfter(bytes);
+/** The body ends after a line, as if it were complete. */
+const shorten: Fault = (exchange) => exchange.change((body) => body.subarray(0, body.indexOf('\n', 100_000) + 1));
+const busy: Fault = (exchange) => exchange.reply(503, '{"error":{"message":"busy"}}', { 'Retry-After': '1' });
+
+/** What is wrong, the recipe's faults or settings, and what it prints. */
+type Mistake = [faults: readonly Fault[], env: NodeJS.ProcessEnv, message: RegExp];
+const CUT: Mistake = [Array<Fault>(20).fill(cutAfter(50_000)), {}, /./];
+const SHORTENED: Mistake = [[shorten], {}, /responses/];
+const SETTINGS: Mistake[] = [
+  [[], { SURVEY_KEY: 'sres_wrong' }, /401|Invalid Token/],
+  [[], { SURVEY: 'no such survey' }, /No responses were found|no_responses/],
+  [[(exchange) => exchange.reply(502, '<h1>Bad gateway</h1>')], {}, /502/],
+];
+
+/** Each recipe's language, and what it has to save. */
+const checks: Readonly<Record<string, [Language, (service: Service, run: Run) => Promise<void>]>> = {
+  'curl/download.sh': ['curl', checkDownload],
+
+  'curl/resume.sh': [
+    'curl',
+    async (service, run) => {
+      const body = await service.get('ndjson');
+      const expectComplete = async (folder: string, faults: readonly Fault[] = []) => {
+        await expectSuccess(run(folder, { faults }));
+        assert.ok(body.equals(await readFile(join(folder, 'responses.ndjson'))), 'other bytes');
+      };
+      await expectComplete(await service.folder(), [300_000, 0, 1].map(cutAfter));
+      await expectComplete(await service.folder(), [busy, cutAfter(1000), busy]);
+      const lastLine = body.lastIndexOf('\n', body.length - 2) + 1;
+      for (const length of [10, 700_001, lastLine - 1, lastLine, body.length - 1, body.length]) {
+        const folder = await service.folder();
+        await writeFile(join(folder, 'responses.ndjson.part'), body.subarray(0, length));
+        await expectComplete(folder);
+      }
+      await expectNothingComplete(service, run, [SHORTENED, ...SETTINGS]);
+    },
+  ],
+
+  'python/page_through.py': [
+    'python',
+    async (service, run) => {
+      const folder = await service.folder();
+      await expectSuccess(run(folder, { faults: [busy, noFault, busy] }));
+      const found = await readFile(join(folder, 'responses.ndjson'), 'utf8');
+      const expected = (await service.get('ndjson')).toString().replaceAll('"ratio": 0.10', '"ratio": "0.10"');
+      const numbers = /123456789012345678/g;
+      assert.deepEqual(rowsOf(found), rowsOf(expected));
+      assert.equal(found.match(numbers)?.length, expected.match(numbers)?.length);
+      await expectNothingComplete(service, run, [[[noFault, cutAfter(10_000)], {}, /./], ...SETTINGS]);
+    },
+  ],
+
+  'r/download.R': ['r', checkDownload],
+
+  'duckdb/query.sql': [
+    'duckdb',
+    async (service, run) => {
+      const folder = await service.folder();
+      const csv = await service.get('csv');
+      await writeFile(join(folder, 'responses.csv'), csv);
+      await expectSuccess(run(folder));
+      await writeFile(join(folder, 'to-csv.sql'), `copy (from 'responses.parquet') to 'parquet.csv' (header)`);
+      await expectSuccess(run(folder, { file: join(folder, 'to-csv.sql') }));
+      assert.deepEqual(parseCsv(await readFile(join(folder, 'parquet.csv'))), parseCsv(csv));
+    },
+  ],
+};
+
+const rowsOf = (ndjson: string): unknown[] =>
+  ndjson
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
+
+async function checkDownload(service: Service, run: Run): Promise<void> {
+  const folder = await service.folder();
+  await expectSuccess(run(folder));
+  assert.ok((await service.get('csv')).equals(await readFile(join(folder, 'responses.csv'))), 'other bytes');
+  await expectNothingComplete(service, run, [CUT, SHORTENED, ...SETTINGS]);
+}
+
+/** Checks Python's libraries that read workbooks. Those of npm are in test/api/workbook-readers.test.ts. */
+async function checkWorkbooks(service: Service, run: Run): Promise<void> {
+  const folder = await service.folder();
+  for (const [name, { table }] of Object.entries(LAYOUTS))
+    await writeFile(join(folder, `${name}.xlsx`), await service.get('xlsx', { ...table, codebook: 'true' }));
+  const { stdout } = await expectSuccess(run(folder));
+  const found = JSON.parse(stdout) as Record<string, Record<string, Sheets>>;
+  for (const [name, { table, codebook }] of Object.entries(LAYOUTS)) {
+    const responses = await service.get('csv', table);
+    const expected = { responses, codebook: await service.get('questions', { ...codebook, format: 'csv' }) };
+    for (const library of ['openpyxl', 'calamine', 'xlsx2csv', 'pandas']) {
+      const undecoded = library === 'calamine' ? /FFF[EF]/ : /[\da-f]{4}/i; // the escapes that it does not decode
+      const sheets = Object.entries(found[library]?.[`${name}.xlsx`] ?? {}).map(([sheet, rows]) => [
+        sheet,
+        rows.map((row) => row.map((text) => text && decoded(text, undecoded))),
+      ]);
+      expectSheets(Object.fromEntries(sheets) as Sheets, expected);
+    }
+  }
+}
+
+async function expectSuccess(running: Promise<Finished>): Promise<Finished> {
+  const finished = await running;
+  assert.equal(finished.status, 0, `it exited with status ${finished.status}: ${finished.stderr}`);
+  return finished;
+}
+
+/** Checks that the recipe fails, and leaves no file that looks complete. */
+async function expectNothingComplete(service: Service, run: Run, mistakes: readonly Mistake[]): Promise<void> {
+  for (const [faults, env, message] of mistakes) {
+    const folder = await service.folder();
+    const { status, stderr } = await run(folder, { faults, env });
+    assert.notEqual(status, 0, 'it succeeded, but should have failed');
+    assert.match(stderr, message);
+    const complete = (await readdir(folder)).filter((name) => !name.endsWith('.part'));
+    assert.deepEqual(complete, [], 'files that look complete');
+  }
+}
+
+async function startService(cleanUp: AsyncDisposableStack): Promise<Service> {
+  const stack = await startStack();
+  cleanUp.defer(() => stack.stop());
+  const { origin, databaseUrl } = stack.address;
+  const proxy = await startFaultProxy(origin);
+  cleanUp.defer(() => proxy.close());
+  const folder = async () => {
+    const path = await mkdtemp(join(tmpdir(), 'recipe-'));
+    cleanUp.defer(() => rm(path, { recursive: true, force: true }));
+    return path;
+  };
+  await loadFiles(databaseUrl, await folder(), { email: EMAIL, ...surveyFiles() });
+  await withConnection(databaseUrl, (client) =>
+    client.query(`update responses set metadata = metadata || '{"page": 123456789012345678, "ratio": 0.10}'`),
+  );
+  const { key } = await issueKey(databaseUrl, { email: EMAIL, name: 'recipes' });
+  async function get(path: string, params: Readonly<Record<string, string>> = {}): Promise<Buffer> {
+    const url = `${origin}/api/v1/responses/${path}?${new URLSearchParams({ survey: SURVEY, ...params }).toString()}`;
+    const response = await fetch(url, { headers: { Authorization: `Bearer ${key}` } });
+    if (!response.ok) throw new Error(`${url}: ${await response.text()}`);
+    return Buffer.from(await response.arrayBuffer());
+  }
+  return { origin, key, proxy, folder, get };
+}
+
+function runOf({ key, proxy }: Service, { run }: Interpreter, recipe: string): Run {
+  return async (cwd, { faults = [], env = {}, file = recipe } = {}) => {
+    proxy.inject((exchange) => faults[exchange.index]?.(exchange));
+    const settings = {
+      SURVEY_API: new URL('/api/v1', proxy.url).href,
+      SURVEY_KEY: key,
+      SURVEY,
+      NO_PROXY: '127.0.0.1',
+      no_proxy: '127.0.0.1',
+    };
+    return await run(file, { cwd, env: { ...settings, ...env } });
+  };
+}
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 await runCommand(async () => {
-  const { require: required } = program.parse().opts<{ require: Language[] }>();
-  const found = new Map<Language, Interpreter | Missing>();
-  for (const language of LANGUAGES) found.set(language, await findInterpreter[language]());
-  for (const [language, one] of found) print(`${language.padEnd(9)}  ${'missing' in one ? one.missing : one.version}`);
-
-  const missing = required.filter((language) => 'missing' in (found.get(language) ?? { missing: '' }));
+  const { require: required } = new Command('npm run recipes --')
+    .description('Runs every recipe whose language is installed. PYTHON names a Python that has the libraries.')
+    .option('--require <languages>', `fail if one of these is not installed: ${LANGUAGES.join(',')}`, '')
+    .allowExcessArguments(false)
+    .parse()
+    .opts<{ require: string }>();
+  const found = new Map<string, Interpreter>();
+  for (const language of LANGUAGES) {
+    const one = await findInterpreter[language]();
+    print(`${language.padEnd(9)}  ${'missing' in one ? one.missing : one.version}`);
+    if (!('missing' in one)) found.set(language, one);
+  }
+  const missing = required.split(',').filter((language) => language !== '' && !found.has(language));
   if (missing.length > 0) throw new UserError(`not installed: ${missing.join(', ')}`);
-  if (![...found.values()].some((one) => 'run' in one)) throw new UserError('no language is installed');
 
-  const trials = await prepareTrials();
+  const names = (await readdir(RECIPES, { recursive: true })).filter((name) => /\.(sh|py|R|sql)$/.test(name));
+  const unchecked = names.filter((name) => !Object.hasOwn(checks, name.replaceAll('\\', '/')));
+  if (unchecked.length > 0) throw new UserError(`${unchecked.join(', ')}: has no check`);
+
+  await using cleanUp = new AsyncDisposableStack();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.once(signal, () => void trials.stop().finally(() => process.exit(1)));
-  const outcomes: Outcome[] = [];
-  try {
-    for (const path of Object.keys(programChecks)) outcomes.push(await runRecipe(path, found, trials));
-  } finally {
-    await trials.stop();
+    process.once(signal, () => void cleanUp.disposeAsync().finally(() => process.exit(1)));
+  const service = await startService(cleanUp);
+  const files = Object.entries(checks).map(([path, [language, check]]) => ({
+    file: join(RECIPES, path),
+    language,
+    check,
+  }));
+  for (const { file, language, check } of [
+    ...files,
+    { file: READ_WORKBOOKS, language: 'workbooks', check: checkWorkbooks },
+  ]) {
+    const interpreter = found.get(language);
+    const start = performance.now();
+    const outcome = interpreter
+      ? await check(service, runOf(service, interpreter, file)).then(
+          () => `ran      ${((performance.now() - start) / 1000).toFixed(1)} s`,
+          (error: unknown) => `FAILED   ${messageOf(error).slice(0, 500)}`,
+        )
+      : 'not run';
+    if (outcome.startsWith('FAILED')) process.exitCode = 1;
+    print(`${file.split('/').slice(-2).join('/').padEnd(26)}  ${outcome}`);
   }
-  const counted = (outcome: Outcome) => outcomes.filter((one) => one === outcome).length;
-  print(`${counted('ran')} ran, ${counted('not run')} not run, ${counted('FAILED')} failed`);
-  process.exit(counted('FAILED') > 0 ? 1 : 0);
 });
-
-async function runRecipe(
-  path: string,
-  found: ReadonlyMap<Language, Interpreter | Missing>,
-  trials: Trials,
-): Promise<Outcome> {
-  const report = (outcome: Outcome, details: string): Outcome => {
-    print(`${outcome.padEnd(7)}  ${path.padEnd(35)}  ${details}`);
-    return outcome;
-  };
-  const interpreter = found.get(languageOf(path)) ?? { missing: 'it has no language' };
-  if ('missing' in interpreter) return report('not run', interpreter.missing);
-  try {
-    const check = programChecks[path];
-    if (!check) throw new Error('it has no check in test/recipes/checks');
-    const start = Date.now();
-    const details = await check(trials.of(path, interpreter));
-    return report('ran', `${details} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
-  } catch (error) {
-    return report(error instanceof NotRun ? 'not run' : 'FAILED', messageOf(error));
-  }
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
-}

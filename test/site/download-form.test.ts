@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fetchApi, query } from '../support/api.ts';
 import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
-import { type Interpreter, findInterpreter } from '../recipes/interpreters.ts';
+import { type Interpreter, findInterpreter } from '../support/programs.ts';
 import { type Display, openPage, saved } from './browser.ts';
 import { enterKey } from './home.ts';
 

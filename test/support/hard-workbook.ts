@@ -9,7 +9,7 @@ import { randomFrom } from './random.ts';
  * Workbooks that are hard to read, and what a program should read in them: the cells of the CSV files.
  */
 
-export const SURVEY = 'Hard to read';
+export const SURVEY = 'Hard to read & “é”';
 
 /** Parameters of the workbooks' tables, and of their codebooks. */
 export const LAYOUTS = {

@@ -1,22 +1,29 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Digests } from '../../src/db/digests.ts';
-import { runProgram } from '../recipes/programs.ts';
-import { type DemoService, startDemoService } from '../recipes/service.ts';
-import { readTestVectors } from '../recipes/test-vectors.ts';
+import { withConnection } from '../../tools/connection.ts';
+import { loadDemoData } from '../../tools/demo-data.ts';
+import { issueKey } from '../../tools/keys/issue.ts';
 import { digestsOf } from '../support/digests.ts';
+import { loadFiles } from '../support/load-files.ts';
+import { runProgram } from '../support/programs.ts';
+import { type Stack, startStack } from '../support/stack.ts';
 
-let service: DemoService;
+let stack: Stack;
 let folder: string;
+let account: { email: string; key: string; survey: string };
 beforeAll(async () => {
-  service = await startDemoService();
+  stack = await startStack();
   folder = await mkdtemp(join(tmpdir(), 'examples-'));
+  const { email, surveys } = await loadDemoData(stack.address.databaseUrl);
+  const { key } = await issueKey(stack.address.databaseUrl, { email, name: 'examples' });
+  account = { email, key, survey: surveys[0] ?? '' };
 });
 afterAll(async () => {
-  await service?.stop();
+  await stack?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -37,27 +44,45 @@ test.each([
   const page = await readFile(new URL(`../../${name}`, import.meta.url), 'utf8');
   const examples = examplesOf(page).filter(({ command }) => !command.startsWith('export KEY='));
   expect(examples).toHaveLength(count);
-  const env = { API: `${service.origin}/api/v1`, KEY: service.key, SURVEY: service.survey };
+  const { origin } = stack.address;
+  const env = { API: `${origin}/api/v1`, KEY: account.key, SURVEY: account.survey };
   for (const { command, output } of examples) {
-    const here = command.replace('http://127.0.0.1:8787', service.origin);
+    const here = command.replace('http://127.0.0.1:8787', origin);
     const { status, stdout, stderr } = await runProgram(['sh', '-c', here], { cwd: folder, env });
     const lines = stdout.split(/\r?\n/).filter((line) => line !== '');
     expect({ command, status, stderr, output: lines }).toEqual({ command, status: 0, stderr: '', output });
   }
 });
 
+/** The test vectors of docs/sync.md: two files, the text of each response with its MD5 in hexadecimal, and the digests. */
+async function readTestVectors() {
+  const page = await readFile(new URL('../../docs/sync.md', import.meta.url), 'utf8');
+  const section = page.slice(page.indexOf('### Test vectors'));
+  const [formData = '', responses = '', texts = '', digests = ''] = [
+    ...section.matchAll(/^```(?:csv|text)\n([^]*?)^```$/gm),
+  ].map(([, block = '']) => block);
+  const hashed = [...texts.matchAll(/([^]+?)\nmd5 ([0-9a-f]{32})\n+/g)];
+  return {
+    formData,
+    responses,
+    texts: hashed.map(([, text = '', md5 = '']) => ({ text, md5 })),
+    digests: digests.trimEnd(),
+  };
+}
+
 test('the test vectors in docs/sync.md are what the service returns', async () => {
   const { formData, responses, texts, digests } = await readTestVectors();
+  const { origin, databaseUrl } = stack.address;
   // An import takes no JSON null.
-  const files = { forms: join(folder, 'vector-forms.csv'), responses: join(folder, 'vector-responses.csv') };
-  await writeFile(files.forms, formData);
-  await writeFile(files.responses, responses.replace(',null,', ',,'));
-  await service.importFiles(files);
+  const files = { email: account.email, forms: formData, responses: responses.replace(',null,', ',,') };
+  await loadFiles(databaseUrl, folder, files);
   const [surveyid = ''] = formData.split('\n')[1]?.split(',') ?? [];
-  await service.sql(`update responses set metadata = 'null' where surveyid = '${surveyid}' and question_ref = 'name'`);
+  await withConnection(databaseUrl, (client) =>
+    client.query(`update responses set metadata = 'null' where surveyid = $1 and question_ref = 'name'`, [surveyid]),
+  );
   const get = async (path: string) => {
-    const url = `${service.origin}/api/v1/responses/${path}?survey=Test+vectors`;
-    return await (await fetch(url, { headers: { Authorization: `Bearer ${service.key}` } })).text();
+    const url = `${origin}/api/v1/responses/${path}?survey=Test+vectors`;
+    return await (await fetch(url, { headers: { Authorization: `Bearer ${account.key}` } })).text();
   };
   expect([await get('form-data'), await get('csv'), await get('digests')]).toEqual([formData, responses, digests]);
   expect(JSON.stringify(digestsOf(Buffer.from(responses), Buffer.from(formData)))).toBe(digests);

@@ -1,0 +1,25 @@
+#!/bin/sh
+# Download a survey as CSV
+#
+# Saves `responses.csv`, once it is complete. To get one month, add `--data since=2026-02-01 --data until=2026-03-01`: `since` is
+# inclusive and `until` exclusive.
+
+set -eu # stop at the first error
+api=${SURVEY_API:-http://127.0.0.1:8787/api/v1}
+: "${SURVEY_KEY:?set it to your API key}" "${SURVEY:?set it to the name of a survey}"
+
+status=0
+curl --silent --show-error --fail-with-body --header "Authorization: Bearer $SURVEY_KEY" --get "$api/responses/csv" \
+  --data-urlencode "survey=$SURVEY" --data count=true --dump-header responses.headers.part >responses.csv.part || status=$?
+if [ "$status" -eq 22 ]; then cat responses.csv.part >&2; fi # an error response, whose body says what is wrong
+if [ "$status" -ne 0 ]; then exit "$status"; fi              # such as 18 or 92: the transfer broke off
+
+# Answers can contain line breaks. A record ends at a line break that is not inside quotes.
+rows=$(LC_ALL=C awk '{ quotes += gsub(/"/, "") } quotes % 2 == 0 { n++ } END { print n - 1 }' responses.csv.part)
+total=$(awk 'tolower($1) == "x-total-count:" { n = $2 + 0 } END { print n }' responses.headers.part)
+if ! [ "$rows" -ge "$total" ]; then # there can be more, if responses arrived in the meantime
+  echo "responses.csv.part has $rows responses of $total" >&2
+  exit 1
+fi
+mv responses.csv.part responses.csv
+rm responses.headers.part

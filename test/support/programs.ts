@@ -1,0 +1,133 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+/** How a program finished, and what it printed. */
+export interface Finished {
+  /** null if it could not be started or was killed by a signal. */
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly cwd?: string | undefined;
+  /** Added to the environment of this process. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
+  /** Written to its stdin. */
+  readonly input?: string | undefined;
+}
+
+type Command = readonly [string, ...string[]];
+
+const TIMEOUT_MS = 120_000;
+
+/** Runs a program until it exits, or for two minutes at most. */
+export async function runProgram(
+  [program, ...args]: Command,
+  { cwd, env, input = '' }: RunOptions = {},
+): Promise<Finished> {
+  const child = spawn(program, args, { cwd, env: { ...process.env, ...env } });
+  // spawn's own timeout keeps this process alive if the program does not exist.
+  const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);
+  const failure = Promise.withResolvers<Finished>();
+  child.on('error', ({ message }) => failure.resolve({ status: null, stdout: '', stderr: message })); // no such program
+  child.stdin.on('error', () => {}); // it may exit without reading its input
+  child.stdin.end(input);
+  const end = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
+    ([stdout, stderr]): Finished => ({ status: child.exitCode, stdout, stderr }),
+  );
+  try {
+    return await Promise.race([end, failure.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Runs the programs of a language. */
+export interface Interpreter {
+  /** Such as `curl 8.5.0`. */
+  readonly version: string;
+  /** @param file absolute, or relative to `cwd` */
+  readonly run: (file: string, options: RunOptions) => Promise<Finished>;
+}
+
+/** Why a language cannot be run. */
+export interface Missing {
+  readonly missing: string;
+}
+
+const DUCKDB_IN_PYTHON = `
+import duckdb, sys
+database = duckdb.connect()
+for statement in duckdb.extract_statements(sys.stdin.read()):
+    database.execute(statement)
+`;
+
+/** Finds the interpreter of a language, with the libraries that its programs need. */
+export const findInterpreter = {
+  async curl(): Promise<Interpreter | Missing> {
+    const version = await firstLine(['curl', '--version']);
+    if (version === undefined) return { missing: 'curl is not installed' };
+    if ((await firstLine(['sh', '-c', 'echo yes'])) !== 'yes') return { missing: 'sh is not installed' };
+    return { version: version.split(' ').slice(0, 2).join(' '), run: withFile(['sh']) };
+  },
+
+  python: () => findPython(['requests']),
+
+  async r(): Promise<Interpreter | Missing> {
+    const version = await firstLine([
+      'Rscript',
+      '-e',
+      'library(httr2); library(readr); cat("R", format(getRversion()))',
+    ]);
+    return version === undefined
+      ? { missing: 'R is not installed, or not with httr2 and readr' }
+      : { version, run: withFile(['Rscript']) };
+  },
+
+  async duckdb(): Promise<Interpreter | Missing> {
+    const version = await firstLine(['duckdb', '--version']);
+    if (version !== undefined) return { version: `duckdb ${version}`, run: withInput(['duckdb', '-bail']) };
+    const python = await findPython(['duckdb']);
+    return 'missing' in python
+      ? { missing: `DuckDB is not installed; ${python.missing}` }
+      : { version: python.version, run: withInput([python.python, '-c', DUCKDB_IN_PYTHON]) };
+  },
+
+  workbooks: () => findPython(['openpyxl', 'pandas', 'python_calamine', 'xlsx2csv']),
+};
+
+/** The first Python that has these modules: `PYTHON`, or one on the path. */
+async function findPython(modules: readonly string[]): Promise<(Interpreter & { python: string }) | Missing> {
+  const versions = modules.map((name) => `"${name}", version("${name}")`);
+  const code = `import sys, ${modules.join(', ')}; from importlib.metadata import version; print("Python", sys.version.split()[0], ${versions.join(', ')})`;
+  let missing = 'Python is not installed';
+  for (const python of [process.env['PYTHON'], 'python3', '/usr/bin/python3', 'python']) {
+    if (python === undefined) continue;
+    const version = await firstLine([python, '-c', code]);
+    if (version !== undefined) return { python, version, run: withFile([python, '-B']) };
+    if ((await firstLine([python, '--version'])) !== undefined)
+      missing = `Python is installed, but without ${modules.join(' and ')}`;
+  }
+  return { missing };
+}
+
+/** @returns undefined if the program cannot be run or fails */
+async function firstLine(command: Command): Promise<string | undefined> {
+  const { status, stdout } = await runProgram(command);
+  return status === 0 ? stdout.split('\n')[0]?.trim() : undefined;
+}
+
+function withFile(command: Command): Interpreter['run'] {
+  return (file, options) => runProgram([...command, file], options);
+}
+
+function withInput(command: Command): Interpreter['run'] {
+  return async (file, options) => {
+    const input = await readFile(resolve(options.cwd ?? '', file), 'utf8');
+    return await runProgram(command, { ...options, input });
+  };
+}
