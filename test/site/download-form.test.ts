@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fetchApi, query } from '../support/api.ts';
 import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
-import { type Interpreter, findInterpreter } from '../support/programs.ts';
+import { type Interpreter, findInterpreter, findPython } from '../support/programs.ts';
 import { type Display, openPage, saved } from './browser.ts';
 import { enterKey } from './home.ts';
 
@@ -350,11 +350,10 @@ const programs: [
 ];
 
 describe('the button and the programs', () => {
-  const python = findInterpreter.python();
   const languages = [
     { name: 'curl', interpreter: findInterpreter.curl() },
-    { name: 'Python', interpreter: python },
-    { name: 'Python with requests', interpreter: python },
+    { name: 'Python', interpreter: findPython(['survey_export']) },
+    { name: 'Python with requests', interpreter: findInterpreter.python() },
     { name: 'R', interpreter: findInterpreter.r() },
   ];
 
@@ -375,7 +374,7 @@ describe('the button and the programs', () => {
       const program = await page.getByRole('group', { name, exact: true }).textContent();
       expect(program).not.toContain(survey.account.key);
       const found = await interpreter;
-      if ('missing' in found) continue; // `npm run recipes` reports which are missing
+      if ('missing' in found) continue;
       expect(await run(found, program ?? '', fileName)).toEqual(bytes);
     }
   });

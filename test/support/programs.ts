@@ -101,7 +101,9 @@ export const findInterpreter = {
 };
 
 /** The first Python that has these modules: `PYTHON`, or one on the path. */
-async function findPython(modules: readonly string[]): Promise<(Interpreter & { python: string }) | Missing> {
+export async function findPython(
+  modules: readonly string[],
+): Promise<(Interpreter & { readonly python: string }) | Missing> {
   const versions = modules.map((name) => `"${name}", version("${name}")`);
   const code = `import sys, ${modules.join(', ')}; from importlib.metadata import version; print("Python", sys.version.split()[0], ${versions.join(', ')})`;
   let missing = 'Python is not installed';
