@@ -1,71 +1,61 @@
 import { Socket } from 'node:net';
+import { resolve } from 'node:path';
 import { Client } from 'pg';
 import { messageOf, UserError } from './command.ts';
 import { withConnection } from './connection.ts';
 import { checkMigrated } from './migrations.ts';
 import { directHost } from './neon-host.ts';
-import { checkHasDatabase } from './postgres/data-folder.ts';
-import { openEmbedded, type Role } from './postgres/embedded.ts';
+import { embeddedName, findServer } from './postgres/running.ts';
 import { WORKER_ROLE } from './worker-role.ts';
 
-/** The database that a command uses, as a user who may create tables. Disposing of it stops a server that it started. */
-export interface OpenDatabase extends AsyncDisposable {
+/** The database that a command uses, as a user who may create tables. */
+export interface Database {
   /** `postgres://` URL, with the password. */
   readonly url: string;
-  readonly kind: 'postgres' | 'embedded';
   /** Its name in messages, without the password. */
   readonly description: string;
-  /** Rejects when an embedded server that this process started has ended unexpectedly; otherwise pending. */
-  readonly ended: Promise<never>;
 }
 
 /** Long enough for a suspended database to wake up. */
 const CONNECT_TIMEOUT_MS = 15_000;
 
 /**
- * Opens the database that the environment names: the Postgres at `DATABASE_URL`, or else the embedded one in `DATA_DIR`
- * (`.data` by default, relative to the current directory), whose server is started if it is not running.
+ * Opens the database that the environment names: the Postgres at `DATABASE_URL`, or else that of the `npm start` that is running
+ * on `DATA_DIR` (`.data` by default, relative to the current directory).
  *
- * @param signal cancels opening it
- * @throws UserError if `DATABASE_URL` is not a Postgres URL, or if the database cannot be connected to or opened
+ * @param signal cancels connecting to `DATABASE_URL`
+ * @throws UserError if there is none, or it cannot be connected to
  */
-export async function openDatabase(
-  env: NodeJS.ProcessEnv = process.env,
-  signal?: AbortSignal,
-  role: Role = 'command',
-): Promise<OpenDatabase> {
+export async function openDatabase(env: NodeJS.ProcessEnv = process.env, signal?: AbortSignal): Promise<Database> {
   const url = env['DATABASE_URL'];
   if (url) return openPostgres(url, signal);
-  const dataDir = dataDirOf(env);
-  const embedded = await openEmbedded(dataDir, { role, signal });
-  return { ...embedded, kind: 'embedded', description: `embedded Postgres in ${dataDir}` };
+  const dataDir = env['DATA_DIR'] || '.data';
+  const server = await findServer(dataDir);
+  if (!server)
+    throw new UserError(
+      `There is no database to use: set DATABASE_URL, or let "npm start" (or "npm run dev") run on the DATA_DIR ${resolve(dataDir)} meanwhile.`,
+    );
+  return { url: server.url, description: embeddedName(dataDir) };
 }
 
 /**
  * Opens the database for a command that runs on it, and names it on stderr, since stdout may be piped.
  *
- * @param options.creates whether to create the embedded database if it does not exist
  * @param options.needsMigrations whether the command works only on a database that is migrated
- * @throws UserError that names the command which creates or migrates the database
+ * @throws UserError that names the command which starts or migrates the database
  */
 export async function openForCommand({
   env = process.env,
-  creates = false,
   needsMigrations = true,
-}: { env?: NodeJS.ProcessEnv; creates?: boolean; needsMigrations?: boolean } = {}): Promise<OpenDatabase> {
-  if (!env['DATABASE_URL'] && !creates) await checkHasDatabase(dataDirOf(env));
-  await using cleanUp = new AsyncDisposableStack();
-  const database = cleanUp.use(await openDatabase(env));
-  const why = database.kind === 'embedded' ? ', because DATABASE_URL is not set' : '';
+}: { env?: NodeJS.ProcessEnv; needsMigrations?: boolean } = {}): Promise<Database> {
+  const database = await openDatabase(env);
+  const why = env['DATABASE_URL'] ? '' : ', because DATABASE_URL is not set';
   process.stderr.write(`Database: ${database.description}${why}\n`);
   if (needsMigrations) await withConnection(database.url, checkMigrated);
-  cleanUp.move();
   return database;
 }
 
-const dataDirOf = (env: NodeJS.ProcessEnv): string => env['DATA_DIR'] || '.data';
-
-async function openPostgres(text: string, signal: AbortSignal | undefined): Promise<OpenDatabase> {
+async function openPostgres(text: string, signal: AbortSignal | undefined): Promise<Database> {
   const { href: url, host, pathname } = postgresUrl(text);
   const client = newClient(url, signal);
   const description = `Postgres ${host || client.host}${pathname.length > 1 ? pathname : `/${client.database ?? ''}`}`;
@@ -79,7 +69,7 @@ async function openPostgres(text: string, signal: AbortSignal | undefined): Prom
   } finally {
     await client.end(); // even if it could not log in: its socket would keep the process running
   }
-  return { url, kind: 'postgres', description, ended: new Promise(() => {}), [Symbol.asyncDispose]: async () => {} };
+  return { url, description };
 }
 
 /** @throws UserError for a parameter of the URL that cannot be used, such as the path of a certificate */

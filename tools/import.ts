@@ -33,7 +33,8 @@ and drop zeros before numbers.
 You can load the same files again. Rows that are already stored take the file's values if these differ. Nothing is
 deleted; "npm run db:remove" does that.
 
-E-mail addresses match regardless of case. The database is DATABASE_URL, or else the embedded one in DATA_DIR (.data).
+E-mail addresses match regardless of case. The database is DATABASE_URL, or else that of the npm start
+that is running on DATA_DIR (.data).
 It is migrated first, except with --dry-run.
 
 Examples:
@@ -52,7 +53,7 @@ async function importWithReports({ email, forms, responses, dryRun = false }: Op
   for (const [option, path] of Object.entries({ '--forms': forms, '--responses': responses }))
     if (path === '') throw new UserError(`${option}: is empty: expected the path of a file`);
   const input = { email, forms: fromCallersFolder(forms), responses: fromCallersFolder(responses) };
-  // The files are opened before a database is created for nothing.
+  // A wrong path is reported whether there is a database or not.
   await InputFile.open(input.forms);
   await InputFile.open(input.responses);
   const interruption = new AbortController();
@@ -61,7 +62,7 @@ async function importWithReports({ email, forms, responses, dryRun = false }: Op
   process.once('SIGINT', interrupt);
   process.once('SIGTERM', interrupt);
   try {
-    await using database = await openForCommand({ creates: !dryRun, needsMigrations: dryRun });
+    const database = await openForCommand({ needsMigrations: dryRun });
     const summary = await importWithProgress(database.url, input, { dryRun, signal: interruption.signal });
     process.stdout.write(formatSummary(summary, dryRun));
   } finally {

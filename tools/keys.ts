@@ -27,7 +27,7 @@ const program = commandLine('npm run keys --')
   .addHelpText(
     'after',
     `
-The database is DATABASE_URL, or else the embedded one in DATA_DIR (.data). Only issue migrates it.
+The database is DATABASE_URL, or else that of the npm start that is running on DATA_DIR (.data). Only issue migrates it.
 A service may accept a cached key for up to 5 minutes after the key has ended. Therefore revoke and rotate clear the
 cache of npm start in DATA_DIR or, with --remote, of the deployed service.`,
   );
@@ -54,7 +54,7 @@ Examples:
     const expiresInMs = parseExpiry(options.expires);
     if (options.createAccount) checkEmail(email);
     const { createAccount = false } = options;
-    await using database = await openForCommand({ creates: createAccount, needsMigrations: false });
+    const database = await openForCommand({ needsMigrations: false });
     const key = await issueKey(database.url, { email, createAccount, name, expiresInMs, onNotice: note });
     print(options.json ? printableJson(key) : key.key);
   });
@@ -72,7 +72,7 @@ Examples:
   npm run --silent keys -- list --email ann@example.org --json`,
   )
   .action(async ({ email, json }: { email?: string; json?: boolean }) => {
-    await using database = await openForCommand();
+    const database = await openForCommand();
     const keys = await listKeys(database.url, email);
     if (json) print(printableJson(keys));
     else if (keys.length > 0) process.stdout.write(toTable(keys));
@@ -101,7 +101,7 @@ Examples:
     const graceMs = parseDuration('--grace', options.grace, { orZero: true });
     const expiresInMs = parseExpiry(options.expires);
     checkCacheOptions(options);
-    await using database = await openForCommand();
+    const database = await openForCommand();
     const { rotated, oldHash } = await rotateKey(database.url, id, { graceMs, expiresInMs });
     // Printed before anything else can fail: the key cannot be shown again.
     print(options.json ? printableJson(rotated) : rotated.key);
@@ -132,7 +132,7 @@ Examples:
   .action(async (idText: string, options: CacheOptions & { json?: boolean }) => {
     const id = parseKeyId(idText);
     checkCacheOptions(options);
-    await using database = await openForCommand();
+    const database = await openForCommand();
     const { revoked, wasRevoked, hash } = await revokeKey(database.url, id);
     const { name, prefix, email } = revoked;
     const before = wasRevoked ? `, already at ${toTheMinute(revoked.revoked)}` : '';

@@ -9,10 +9,11 @@ const program = commandLine('npm run db:migrate --')
   .addHelpText(
     'after',
     `
-The database is DATABASE_URL, whose user has to be the tables' owner, or else the embedded one in DATA_DIR (.data).`,
+The database is DATABASE_URL, whose user has to be the tables' owner, or else that of the npm start that is running on
+DATA_DIR (.data).`,
   )
   .action(async () => {
-    await using database = await openForCommand({ creates: true, needsMigrations: false });
+    const database = await openForCommand({ needsMigrations: false });
     const applied = await migrate(database.url);
     for (const name of applied) process.stdout.write(`applied ${name}\n`);
     if (applied.length > 0) return;

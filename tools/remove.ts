@@ -20,7 +20,8 @@ const program = commandLine('npm run db:remove --')
   .addHelpText(
     'after',
     `
-The account and its API keys are kept. The database is DATABASE_URL, or else the embedded one in DATA_DIR (.data).
+The account and its API keys are kept. The database is DATABASE_URL, or else that of the npm start that is running on
+DATA_DIR (.data).
 
 Examples:
   npm run db:remove -- --email ann@example.org --survey "Health 2026"
@@ -29,7 +30,7 @@ Examples:
   )
   .hook('preAction', needs('--email', '--survey'))
   .action(async ({ yes: isConfirmed = false, ...target }: Options) => {
-    await using database = await openForCommand();
+    const database = await openForCommand();
     const removal = await removeSurvey(database.url, target, { isConfirmed });
     process.stdout.write(format(removal, target, isConfirmed));
   });

@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import { commandLine, runCommand, UserError } from './command.ts';
 import { openDatabase } from './database.ts';
 import { migrate } from './migrations.ts';
-import { checkNotInUse } from './postgres/embedded.ts';
+import { checkNotInUse, startEmbedded } from './postgres/embedded.ts';
 import { startSqlGateway } from './sql-gateway.ts';
 import { prepareDemo } from './start/demo.ts';
 import { chooseLogin } from './start/login.ts';
@@ -37,20 +37,22 @@ await runCommand(async () => {
   const port = portFrom(process.env['PORT']);
   const dataDir = process.env['DATA_DIR'] || '.data';
   // Checked first, since a process that holds the data may hold the port as well.
-  if (!process.env['DATABASE_URL']) await checkNotInUse(dataDir);
+  const isEmbedded = !process.env['DATABASE_URL'];
+  if (isEmbedded) await checkNotInUse(dataDir);
   await checkPortIsFree(port);
 
   const worker = await startWorkerProcess(isWatching); // bundles the Worker while the database starts
   cleanUp.use(worker);
-  const database = await openDatabase(process.env, stop.signal, 'service').catch(unlessRequested(stop));
-  if (!database) return;
-  cleanUp.use(database);
+  const embedded = isEmbedded ? await startEmbedded(dataDir, stop.signal).catch(unlessRequested(stop)) : undefined;
+  cleanUp.use(embedded);
   if (stop.requested) return;
+  const database = embedded ?? (await openDatabase(process.env, stop.signal).catch(unlessRequested(stop)));
+  if (!database || stop.requested) return;
   await migrate(database.url);
-  const demo = database.kind === 'embedded' && !stop.requested ? await prepareDemo(database.url, dataDir) : undefined;
+  const demo = embedded && !stop.requested ? await prepareDemo(database.url, dataDir) : undefined;
   if (stop.requested) return;
 
-  const login = await chooseLogin(database);
+  const login = await chooseLogin(database.url, { isEmbedded });
   const password = randomBytes(24).toString('hex'); // the gateway's
   const gateway = await startSqlGateway({ database: login.url, password });
   cleanUp.defer(() => gateway.close());
@@ -66,7 +68,7 @@ await runCommand(async () => {
   });
   cleanUp.use(worker); // has to stop before the endpoint and the database
 
-  const failed = Promise.race([worker.ended, database.ended]);
+  const failed = Promise.race([worker.ended, embedded?.ended ?? worker.ended]);
   await Promise.race([whenHealthy(port, stop), failed]);
   if (!stop.requested) printReady({ port, database: database.description, login, demo });
   await Promise.race([stop.promise, failed]);

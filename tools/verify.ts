@@ -25,7 +25,7 @@ one fails. Without a key, only what needs no key is tested.
 Environment variables:
   SURVEY_KEY    API key
   SURVEY_KEY_2  API key of another account, to test that neither key sees the other's surveys
-  DATABASE_URL  with --revocation: the service's database, as its owner (default: the embedded one in DATA_DIR)
+  DATABASE_URL  with --revocation: the service's database, as its owner (default: that of the npm start on DATA_DIR)
 
 Examples:
   npm run verify -- --url http://127.0.0.1:8787
@@ -38,7 +38,7 @@ Examples:
     if (!/^https?:$/.test(protocol))
       throw new UserError('--url: expected the address of the service, such as https://export.example.org');
     if (revocation && key === undefined) throw new UserError('--revocation: needs SURVEY_KEY in the environment');
-    await using database = revocation ? await openForCommand() : undefined;
+    const database = revocation ? await openForCommand() : undefined;
     await using issuedKeys = database && new IssuedKeys(database.url);
     // Only the first Ctrl-C: a second one ends the process at once.
     const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(() => {

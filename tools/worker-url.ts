@@ -23,7 +23,7 @@ Example:
       throw new UserError(
         "Set DATABASE_URL to the owner's URL of the deployed service's database. (The embedded database serves npm start only.)",
       );
-    await using database = await openForCommand();
+    const database = await openForCommand();
     const url = await withLockTimeout(database.url, async (client) => {
       const others = await otherWorkerDatabases(client);
       const worker = await setWorkerPassword(client, database.url);

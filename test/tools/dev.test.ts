@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort, startService } from '../support/npm-start.ts';
 import { commandLines } from '../support/processes.ts';
-import { startTool } from '../support/run-tool.ts';
 
 let dataDir: string;
 let port: number;
@@ -37,14 +36,6 @@ test.each(['src/worker.ts', 'site/home/main.ts'])('npm run dev reloads the Worke
   await utimes(fileURLToPath(new URL(`../../${file}`, import.meta.url)), now, now);
   await expect.poll(reloads).toBeGreaterThan(before);
   expect((await get('/api/v1/surveys')).status).toBe(200);
-});
-
-test('npm start is refused while npm run dev holds the data', async () => {
-  const { outcome } = startTool('start.ts', [], { PORT: String(await freePort()), DATA_DIR: dataDir });
-  expect(await outcome).toMatchObject({
-    status: 1,
-    stderr: expect.stringContaining(` is in use by process ${service.pid} (npm run dev): end it`),
-  });
 });
 
 test('npm run dev stops with everything it has started', async () => {

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -15,72 +15,69 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../tools/database.ts';
-import { canReach, serverUser } from '../../tools/postgres/os-user.ts';
-import type { Role } from '../../tools/postgres/embedded.ts';
-import { findPrograms, installed } from '../../tools/postgres/programs.ts';
-import { startServer } from '../../tools/postgres/server.ts';
-import { putEmptyDatabase } from '../support/data-dir.ts';
+import { startEmbedded } from '../../tools/postgres/embedded.ts';
+import { canReach, type OsUser, serverUser } from '../../tools/postgres/os-user.ts';
+import { installed } from '../../tools/postgres/programs.ts';
 import { query } from '../support/database.ts';
-import { startTool } from '../support/run-tool.ts';
 
 const isRoot = process.getuid?.() === 0;
 const isReachable = await canReach(dirname(fileURLToPath(import.meta.url)), await serverUser());
 
+/** A DATA_DIR for copies: creating a database takes a second. */
+let template: string;
 let folder: string;
 let dataDir: string;
 
+async function newFolder(): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), 'test postgres ü-'));
+  chmodSync(made, 0o755);
+  return made;
+}
+
+beforeAll(async () => {
+  template = await newFolder();
+  await (await startEmbedded(template))[Symbol.asyncDispose]();
+});
+afterAll(() => rm(template, { recursive: true, force: true }));
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'test postgres ü-'));
-  chmodSync(folder, 0o755);
+  folder = await newFolder();
   dataDir = join(folder, 'data');
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-async function createDatabase(): Promise<void> {
-  mkdirSync(dataDir);
-  await putEmptyDatabase(dataDir);
+/** Fills `dataDir`. */
+function createDatabase(): void {
+  execFileSync('cp', ['-a', template, dataDir]); // fs.cp does not keep the owners
 }
 
-const open = (role?: Role) => openDatabase({ DATA_DIR: dataDir }, undefined, role);
-const postmasterPid = () => Number.parseInt(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10);
-const isRunning = () => existsSync(join(dataDir, 'postgres/postmaster.pid'));
+const lockFile = () => join(dataDir, 'postgres/postmaster.pid');
+const postmasterPid = () => Number.parseInt(readFileSync(lockFile(), 'utf8'), 10);
 
-/** Opens the database in another process, which closes it when `close` is called. */
-async function openElsewhere(role: Role = 'command') {
-  const module = new URL('../../tools/database.ts', import.meta.url).href;
+/** Starts the server from another process, which stops it when it is killed. */
+async function startElsewhere(DATA_DIR: string, user?: OsUser) {
+  const module = new URL('../../tools/postgres/embedded.ts', import.meta.url).href;
   const script = `
-    import { openDatabase } from ${JSON.stringify(module)};
-    const database = await openDatabase({ DATA_DIR: process.argv[1] }, undefined, process.argv[2]);
-    process.stdout.write(database.url);
-    process.stdin.once('data', async () => { process.stdin.destroy(); await database[Symbol.asyncDispose](); });`;
-  const args = ['--input-type=module', '--eval', script, dataDir, role];
-  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'ignore'] });
+    import { startEmbedded } from ${JSON.stringify(module)};
+    const database = await startEmbedded(process.argv[1]).catch(({ message }) => ({ url: message }));
+    process.stdout.write(database.url);`;
+  const args = ['--input-type=module', '--eval', script, DATA_DIR];
+  const child = spawn(process.execPath, args, { ...user, cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] });
   onTestFinished(() => void child.kill('SIGKILL'));
-  const [url] = (await once(child.stdout, 'data')) as [Buffer];
+  const [printed] = (await once(child.stdout, 'data')) as [Buffer];
   return {
-    url: String(url),
-    pid: child.pid,
-    async close() {
-      child.stdin.write('close');
-      await ended(child);
-    },
+    printed: String(printed),
     async kill() {
       child.kill('SIGKILL');
-      await ended(child);
+      await once(child, 'exit');
     },
   };
 }
 
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-}
-
 describe('the embedded database', () => {
   test('is durable, sorts UTF-8 text by code point, requires its password, and is readable only by its owner', async () => {
-    mkdirSync(dataDir, { mode: 0o755 });
-    await using database = await open('service');
+    await using database = await startEmbedded(template);
     const [settings] = await query(
       database.url,
       `select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
@@ -90,104 +87,51 @@ describe('the embedded database', () => {
     expect(settings).toEqual({ fsync: 'on', commit: 'on', pages: 'on', encoding: 'UTF8', sorted: 'Bbä🐘' });
     const guess = Object.assign(new URL(database.url), { password: 'guess' });
     await expect(query(guess.href, 'select')).rejects.toMatchObject({ code: '28P01' });
-    expect(execFileSync('find', [dataDir, '-perm', '/077'], { encoding: 'utf8' })).toBe('');
+    expect(execFileSync('find', [template, '-perm', '/077'], { encoding: 'utf8' })).toBe('');
   });
 
-  test('is created once and opened by one command after the other when two start at the same time', async () => {
-    const both = [openElsewhere(), openElsewhere()] as const;
-    const first = await Promise.race(both);
-    await first.close();
-    const [one, other] = await Promise.all(both);
-    const second = one === first ? other : one;
-    expect(second.url).not.toBe(first.url);
-    await second.close();
-    expect(isRunning()).toBe(false);
+  test('is created once, and has one server, if two processes start it at the same time', async () => {
+    mkdirSync(join(dataDir, 'postgres.new-killed'), { recursive: true, mode: 0o755 });
+    const results = await Promise.allSettled([startEmbedded(dataDir), startEmbedded(dataDir)]);
+    const started = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    onTestFinished(() => started[0]?.[Symbol.asyncDispose]());
+    const reasons = results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []));
+    const message = `${dataDir} is in use by Postgres (process ${postmasterPid()}): stop its npm start, or set DATA_DIR`;
+    expect([started.length, reasons]).toEqual([1, [expect.stringContaining(message)]]);
+    expect(readdirSync(dataDir)).toEqual(['postgres']); // without what was left by one that was killed
+    expect(statSync(dataDir).mode & 0o777).toBe(0o755); // it was not empty, so it may be shared
   });
 
-  test('is not opened by a command until the one that started its server has finished, which the command names', async () => {
-    await createDatabase();
-    const first = await openElsewhere();
-    const { child, outcome } = startTool('migrate.ts', [], { DATA_DIR: dataDir });
-    const [notice] = (await once(child.stderr ?? child, 'data')) as [Buffer];
-    expect(notice.toString()).toContain(`Waiting for process ${first.pid} (`);
-    await first.close();
-    expect(await outcome).toMatchObject({ status: 0 });
+  test('is used by commands while its server accepts connections', async () => {
+    createDatabase();
+    const open = () => openDatabase({ DATA_DIR: dataDir });
+    const message = `There is no database to use: set DATABASE_URL, or let "npm start" (or "npm run dev") run on the DATA_DIR ${dataDir} meanwhile.`;
+    const refusal = { name: 'UserError', message };
+    await expect(open()).rejects.toMatchObject(refusal);
+    const database = await startEmbedded(dataDir);
+    const file = readFileSync(lockFile(), 'utf8');
+    expect(await open()).toEqual({ url: database.url, description: `embedded Postgres in ${dataDir}` });
+    await database[Symbol.asyncDispose]();
+    await expect(open()).rejects.toMatchObject(refusal);
+    // A crash leaves the file. Another process may have been given the process id, but not the port.
+    for (const left of [file, file.replace(/^\d+/, String(process.pid))]) {
+      writeFileSync(lockFile(), left);
+      await expect(open()).rejects.toMatchObject(refusal);
+    }
   });
 
-  test('is not opened by npm start until the command that started its server has finished', async () => {
-    await createDatabase();
-    const command = await openElsewhere();
-    const opened = open('service');
-    await query(command.url, 'select');
-    await command.close();
-    await using database = await opened;
-    expect(database.url).not.toBe(command.url);
-  });
-
-  test('of npm start is opened by commands at the same time', async () => {
-    await createDatabase();
-    await using service = await open('service');
-    await using first = await open();
-    await using second = await open();
-    expect([first.url, second.url]).toEqual([service.url, service.url]);
-  });
-
-  test('keeps all commits when the process that started the server is killed', async () => {
-    await createDatabase();
-    const first = await openElsewhere();
-    await query(first.url, 'create table survivors as select generate_series(1, 1000) as n');
+  test('keeps all commits when the process that started the server is killed, and can be started again at once', async () => {
+    createDatabase();
+    const first = await startElsewhere(dataDir);
+    await query(first.printed, 'create table survivors as select generate_series(1, 1000) as n');
     await first.kill();
-    await using database = await open();
+    await using database = await startEmbedded(dataDir);
     expect(await query(database.url, 'select count(*)::int from survivors')).toEqual([{ count: 1000 }]);
   });
 
-  test('is taken over from a server whose starting process is gone', async () => {
-    await createDatabase();
-    const first = await openElsewhere('service');
-    const pid = postmasterPid();
-    expect(killWatchdogOf(pid)).toBe(1);
-    await first.kill();
-    expect(postmasterPid()).toBe(pid);
-    await using database = await open();
-    expect(postmasterPid()).not.toBe(pid);
-    expect(await query(database.url, 'select 1 as one')).toEqual([{ one: 1 }]);
-  });
-
-  /** Kills the process that stops the server when its starting process ends. @returns how many such processes it found */
-  function killWatchdogOf(postmaster: number): number {
-    const lines = execFileSync('ps', ['-eo', 'pid=,pgid=,args='], { encoding: 'utf8' }).split('\n');
-    const fields = lines.map((line) => line.trim().split(/\s+/));
-    const watchdogs = fields.filter(([, group, ...args]) => Number(group) === postmaster && args.includes('read'));
-    for (const [pid] of watchdogs) process.kill(Number(pid), 'SIGKILL');
-    return watchdogs.length;
-  }
-
-  test('opens after a crash, even if another program now has the server’s process id', async () => {
-    await createDatabase();
-    const file = join(dataDir, 'postgres/postmaster.pid');
-    // Postgres itself ignores a process of another user.
-    const other = spawn('sleep', ['600'], { ...(await serverUser()), stdio: 'ignore' });
-    onTestFinished(() => void other.kill());
-    writeFileSync(file, `${other.pid}\n${join(dataDir, 'postgres')}\n1\n1\n\n127.0.0.1\n\nready   \n`);
-    await using database = await open();
-    expect(await query(database.url, 'select 1 as one')).toEqual([{ one: 1 }]);
-  });
-
-  test('is not opened while a server that something else has started holds it, which the error names', async () => {
-    await createDatabase();
-    const user = await serverUser(join(dataDir, 'postgres'));
-    const { postgres } = await findPrograms(user);
-    const server = await startServer({ postgres, data: join(dataDir, 'postgres'), user, onParentExit: 'QUIT' });
-    onTestFinished(() => server.stop('SIGQUIT'));
-    for (const role of ['service', 'command'] as const)
-      await expect(open(role)).rejects.toThrow(
-        `/postgres is in use by process ${server.pid}, a Postgres server that this service did not start: end it, or set`,
-      );
-  });
-
-  test('is stopped without a checkpoint if it takes too long to stop', async () => {
-    await createDatabase();
-    const database = await open('service');
+  test('is stopped without a checkpoint if it takes too long to stop, and can be started again', async () => {
+    createDatabase();
+    const database = await startEmbedded(dataDir);
     const client = new Client({ connectionString: database.url });
     client.on('error', () => {});
     await client.connect();
@@ -195,14 +139,11 @@ describe('the embedded database', () => {
     const pid = rows[0]?.pid ?? 0;
     process.kill(pid, 'SIGSTOP'); // a fast shutdown waits for it for ever, an immediate one for five seconds
     await database[Symbol.asyncDispose]();
-    expect(isRunning()).toBe(false);
-  });
+    expect(existsSync(lockFile())).toBe(false);
 
-  test('reports to npm start that its server has ended unexpectedly', async () => {
-    await createDatabase();
-    await using database = await open('service');
+    await using again = await startEmbedded(dataDir);
     process.kill(postmasterPid(), 'SIGQUIT');
-    await expect(database.ended).rejects.toThrow('Postgres has ended unexpectedly');
+    await expect(again.ended).rejects.toThrow('Postgres has ended unexpectedly');
   });
 });
 
@@ -229,58 +170,34 @@ describe('DATA_DIR', () => {
     ['in a file', () => (writeFileSync(join(folder, 'f'), ''), (dataDir = join(folder, 'f/data'))), /does not exist/],
   ])('%s is refused with one sentence', async (_, prepare, message) => {
     prepare();
-    await expect(open()).rejects.toMatchObject({ name: 'UserError', message: expect.stringMatching(message) });
-  });
-
-  test('loses the draft of a database whose creation was killed', async () => {
-    mkdirSync(join(dataDir, 'postgres.new-4194304'), { recursive: true }); // above every process id
-    await using _ = await open();
-    expect(readdirSync(dataDir)).toEqual(['postgres']);
-  });
-
-  test('that is not empty keeps its permissions', async () => {
-    await createDatabase();
-    chmodSync(dataDir, 0o755);
-    await using _ = await open();
-    expect(statSync(dataDir).mode & 0o777).toBe(0o755);
+    const error = { name: 'UserError', message: expect.stringMatching(message) };
+    await expect(startEmbedded(dataDir)).rejects.toMatchObject(error);
   });
 
   test.runIf(isRoot)('that only root can enter gets a link to a folder of the server’s user', async () => {
     mkdirSync(dataDir, { mode: 0o700 });
     chmodSync(folder, 0o700);
-    await using _ = await open();
+    await using _ = await startEmbedded(dataDir);
     const target = await readlink(join(dataDir, 'postgres'));
     onTestFinished(() => rm(target, { recursive: true, force: true }));
     expect(statSync(dataDir)).toMatchObject({ uid: 0 });
-    expect(statSync(target)).toMatchObject(await userAndMode(0o700));
+    const mode = expect.toSatisfy((all: number) => (all & 0o777) === 0o700);
+    expect(statSync(target)).toMatchObject({ ...(await serverUser()), mode });
+    expect(await openDatabase({ DATA_DIR: dataDir })).toMatchObject({ url: _.url });
   });
-
-  async function userAndMode(mode: number) {
-    const user = await serverUser();
-    return { ...user, mode: expect.toSatisfy((all: number) => (all & 0o777) === mode) };
-  }
 
   test.runIf(!isRoot || isReachable)('works for an ordinary user, unless they may not write to it', async () => {
     const user = await serverUser(); // undefined for an ordinary user
     mkdirSync(dataDir);
     if (user) chownSync(dataDir, user.uid, user.gid);
-    const env = { DATA_DIR: dataDir, HOME: folder };
-    const migrated = await startTool('migrate.ts', [], env, folder, user).outcome;
-    const { DATA_DIR } = env;
-    expect(migrated).toMatchObject({
-      status: 0,
-      stderr: `Database: embedded Postgres in ${DATA_DIR}, because DATABASE_URL is not set\n`,
-    });
+    const started = await startElsewhere(dataDir, user);
+    expect(started.printed).toMatch(/^postgres:/);
     expect(statSync(join(dataDir, 'postgres'))).toMatchObject({ uid: user?.uid ?? process.getuid?.() });
 
     chmodSync(folder, 0o555);
-    const other = { ...env, DATA_DIR: join(folder, 'other') };
-    const refused = await startTool('migrate.ts', [], other, folder, user).outcome;
-    expect(refused).toEqual({
-      status: 1,
-      stdout: '',
-      stderr: `${other.DATA_DIR} cannot be used by this user: set DATA_DIR to another folder\n`,
-    });
+    const other = join(folder, 'other');
+    const { printed } = await startElsewhere(other, user);
+    expect(printed).toBe(`${other} cannot be used by this user: set DATA_DIR to another folder`);
     chmodSync(folder, 0o755);
   });
 });

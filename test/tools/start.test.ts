@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { query } from '../support/database.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { withConnection } from '../../tools/connection.ts';
+import { hashApiKey } from '../../src/auth/api-key.ts';
 import { openDatabase } from '../../tools/database.ts';
+import { startEmbedded } from '../../tools/postgres/embedded.ts';
 import { freePort, keyIn, startService } from '../support/npm-start.ts';
 import { commandLines, processTree } from '../support/processes.ts';
 import { startTool } from '../support/run-tool.ts';
@@ -36,6 +38,15 @@ async function use(key: string | undefined): Promise<number> {
   return (await fetch(url, { headers: { Authorization: `Bearer ${key}` } })).status;
 }
 
+/** The id of a key in the database of `npm start`. */
+async function idOf(key: string | undefined): Promise<string> {
+  const { url } = await openDatabase({ DATA_DIR: dataDir });
+  const [row] = await query<{ id: string }>(url, 'select id from api_keys where hash = $1', [
+    await hashApiKey(key ?? ''),
+  ]);
+  return row?.id ?? '';
+}
+
 // A start takes seconds, so these tests share one DATA_DIR and run in order: each continues where the previous one ended.
 describe('npm start', () => {
   let service: Awaited<ReturnType<typeof startService>>;
@@ -60,12 +71,15 @@ describe('npm start', () => {
     expect(execFileSync('find', [dataDir, '-perm', '/077'], { encoding: 'utf8' })).toBe('');
   });
 
-  test('refuses a DATA_DIR that another npm start is using, and names its process, whatever the port', async () => {
-    for (const PORT of [String(port), String(await freePort())]) {
-      const { status, stderr } = await startTool('start.ts', [], { PORT, DATA_DIR: dataDir }).outcome;
+  test('refuses its DATA_DIR to another npm start or npm run dev, whatever the port', async () => {
+    const postmaster = Number.parseInt(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10);
+    const samePort = startTool('start.ts', [], { PORT: String(port), DATA_DIR: dataDir });
+    const dev = startTool('start.ts', ['--watch'], { PORT: String(await freePort()), DATA_DIR: dataDir });
+    for (const { outcome } of [samePort, dev]) {
+      const { status, stderr } = await outcome;
       expect(status).toBe(1);
       expect(stderr).toBe(
-        `${join(dataDir, 'postgres')} is in use by process ${service.pid} (npm start): end it, or set DATA_DIR to another folder\n`,
+        `${dataDir} is in use by Postgres (process ${postmaster}): stop its npm start, or set DATA_DIR to another folder\n`,
       );
     }
   });
@@ -83,14 +97,13 @@ describe('npm start', () => {
       if (status !== 0) throw new Error(stderr);
       return JSON.parse(stdout) as { key: string; id: string };
     };
-    const revoked = await keys('issue', '--email', 'demo@example.org');
     const old = await keys('issue', '--email', 'demo@example.org');
-    for (const issued of [revoked, old]) {
-      expect(await use(issued.key)).toBe(200);
-      expect(await use(issued.key)).toBe(200); // from the cache
+    for (const used of [key, old.key]) {
+      expect(await use(used)).toBe(200);
+      expect(await use(used)).toBe(200); // from the cache
     }
-    await keys('revoke', revoked.id);
-    expect(await use(revoked.key)).toBe(401);
+    await keys('revoke', await idOf(key));
+    expect(await use(key)).toBe(401);
     expect(await use(old.key)).toBe(200);
 
     const rotated = await keys('rotate', old.id, '--grace', '0');
@@ -113,7 +126,7 @@ describe('npm start', () => {
     await expect.poll(processes).toEqual([]);
   });
 
-  test('starts again with the same data and key, and stops with all it started when npm is killed', async () => {
+  test('starts again with a new demo key after the old one was revoked, and stops with all it started when npm is killed', async () => {
     const npm = spawn('npm', ['start'], {
       env: { ...process.env, DATABASE_URL: '', PORT: String(port), DATA_DIR: dataDir },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -122,7 +135,8 @@ describe('npm start', () => {
     let printed = '';
     npm.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
     await expect.poll(() => printed, { timeout: 100_000 }).toContain('Ctrl-C');
-    expect(keyIn(printed)).toBe(key);
+    expect(await use(key)).toBe(401);
+    key = keyIn(printed);
     expect(await use(key)).toBe(200);
     npm.kill('SIGKILL');
     await ended;
@@ -130,29 +144,13 @@ describe('npm start', () => {
     expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false); // the database was shut down
   });
 
-  test('issues a new demo key after the old one was revoked, and stops at once, with all it started, on Ctrl-C', async () => {
-    const keys = (...args: string[]) => startTool('keys.ts', args, { DATA_DIR: dataDir }).outcome;
-    const listed: { id: string; name: string }[] = JSON.parse((await keys('list', '--json')).stdout);
-    const demo = listed.find(({ name }) => name === 'demo');
-    expect((await keys('revoke', demo?.id ?? '')).status).toBe(0);
+  test('starts again with the same data and key, and stops at once, with all it started, on Ctrl-C', async () => {
     const next = await start();
-    expect(next.key).not.toBe(key);
-    expect(await use(key)).toBe(401);
-    key = next.key;
+    expect(next.key).toBe(key);
     expect(await use(key)).toBe(200);
     expect(await next.stop('SIGINT')).toEqual({ status: 0, stderr: '' }); // status 1 if it missed its deadline
     await expect.poll(processes).toEqual([]);
     await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow('fetch failed');
-  });
-
-  test('ends with an error, and with all it started, when workerd ends', async () => {
-    const next = await start();
-    const workerd = processTree(next.pid).find(({ name }) => name === 'workerd');
-    expect(await next.stop('SIGKILL', workerd?.pid)).toEqual({
-      status: 1,
-      stderr: 'workerd has ended: SIGKILL\nthe Worker has ended unexpectedly: see the messages above\n',
-    });
-    await expect.poll(processes).toEqual([]);
   });
 });
 
@@ -184,11 +182,10 @@ describe('npm start on a new DATA_DIR', () => {
     expect(existsSync(join(dataDir, 'postgres'))).toBe(false); // it did not wait until the database was created
     await expect.poll(processes).toEqual([]);
 
-    const database = await openDatabase({ DATA_DIR: dataDir });
-    await database[Symbol.asyncDispose]();
+    await (await startEmbedded(dataDir))[Symbol.asyncDispose]();
   });
 
-  test('uses DATABASE_URL instead, without demo data', async () => {
+  test('uses DATABASE_URL instead, without demo data, and ends with an error, and with all it started, when workerd ends', async () => {
     await using server = Object.assign(await startPostgres(), {
       async [Symbol.asyncDispose]() {
         await server.stop();
@@ -205,7 +202,12 @@ describe('npm start on a new DATA_DIR', () => {
     const [, surveys = ''] = /^curl .*'(http:[^']+)'$/m.exec(service.printed) ?? [];
     const response = await fetch(surveys, { headers: { Authorization: `Bearer ${stdout.trim()}` } });
     expect([response.status, await response.text()]).toEqual([200, '[]']);
-    expect(await service.stop('SIGTERM')).toEqual({ status: 0, stderr: '' });
+    const workerd = processTree(service.pid).find(({ name }) => name === 'workerd');
+    expect(await service.stop('SIGKILL', workerd?.pid)).toEqual({
+      status: 1,
+      stderr: 'workerd has ended: SIGKILL\nthe Worker has ended unexpectedly: see the messages above\n',
+    });
+    await expect.poll(processes).toEqual([]);
 
     // Roles belong to the server: the Worker's exists, but was created by another user.
     await withConnection(url, async (client) => {

@@ -24,7 +24,7 @@ const MIGRATE = 'run "npm run db:migrate" with the same DATABASE_URL';
  * @throws UserError if the database cannot be reached
  */
 export async function databaseProblems(url: string): Promise<string[]> {
-  await using database = await openForCommand({ env: { DATABASE_URL: url }, needsMigrations: false });
+  const database = await openForCommand({ env: { DATABASE_URL: url }, needsMigrations: false });
   return withConnection(database.url, async (client) => {
     const { pending } = await findMigrations(client);
     const migration = pending.length > 0 ? [`The database lacks the migrations ${pending.join(', ')}; ${MIGRATE}`] : [];

@@ -1,10 +1,9 @@
-import { chmod, chown, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, symlink } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { messageOf, UserError } from '../command.ts';
 import { type OsUser, canReach, chownTree, serverUser } from './os-user.ts';
 import { createCluster, PASSWORD_FILE } from './cluster.ts';
-import { isAlive } from './postmaster.ts';
 import { findPrograms, systemFolder } from './programs.ts';
 
 /** An embedded server's files and user. */
@@ -44,24 +43,6 @@ export async function openDataFolder(dataDir: string, signal?: AbortSignal): Pro
   }
 }
 
-/** Whether `dataDir` has a database, which this service may be unable to use. @throws UserError if it is no folder */
-export async function hasDatabase(dataDir: string): Promise<boolean> {
-  if (!existsSync(dataDir)) return false;
-  const names = await readdir(dataDir).catch((error: unknown) => {
-    throw inPlainWords(error, dataDir);
-  });
-  return names.includes('postgres');
-}
-
-/** @throws UserError unless `dataDir` has a database */
-export async function checkHasDatabase(dataDir: string): Promise<void> {
-  if (!(await hasDatabase(dataDir)))
-    throw new UserError(
-      `There is no database in ${resolve(dataDir)} yet: "npm start" creates one with demo data, "npm run db:migrate" an ` +
-        'empty one. To use a database of your own, set DATABASE_URL.',
-    );
-}
-
 /** Creates `dataDir`, or makes an empty one private. Any other may be a shared folder and keeps its permissions. */
 async function createFolder(dataDir: string): Promise<void> {
   const made = await mkdir(dataDir, { mode: 0o700 }).then(
@@ -79,36 +60,29 @@ async function createFolder(dataDir: string): Promise<void> {
   }
 }
 
-/** Several processes may do this at once: the first to rename or link its draft wins. */
+/** Another `npm start` may do this at the same time: the first to rename or link its draft wins. */
 async function createData(
   dataDir: string,
   { initdb, user, signal }: { initdb: string; user: OsUser | undefined; signal: AbortSignal | undefined },
 ): Promise<void> {
   const folder = await realpath(dataDir);
-  await removeOldDrafts(folder);
   const isReachable = await canReach(folder, user);
-  const draft = isReachable
-    ? join(folder, `${DRAFT}${process.pid}`)
-    : await mkdtemp(join(await systemFolder(), 'data-'));
+  const draft = await mkdtemp(isReachable ? join(folder, DRAFT) : join(await systemFolder(), 'data-'));
   try {
-    if (isReachable) await mkdir(draft, { mode: 0o700 });
     await chownTree(draft, user);
     await createCluster(draft, { initdb, user, args: INITDB_ARGS, signal });
     await (isReachable ? rename(draft, join(folder, 'postgres')) : symlink(draft, join(folder, 'postgres')));
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
-    const isLate = ['EEXIST', 'ENOTEMPTY'].includes((error as NodeJS.ErrnoException).code ?? '');
-    if (!isLate) throw error;
+    if (!existsSync(join(folder, 'postgres'))) throw error;
   }
+  await removeDrafts(folder);
 }
 
-/** Removes drafts of processes that were killed. In a container, the next process often has the same id. */
-async function removeOldDrafts(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    if (!name.startsWith(DRAFT)) continue;
-    const pid = Number.parseInt(name.slice(DRAFT.length), 10);
-    if (pid === process.pid || !isAlive(pid)) await rm(join(folder, name), { recursive: true, force: true });
-  }
+/** Removes drafts of processes that were killed. */
+async function removeDrafts(folder: string): Promise<void> {
+  const drafts = (await readdir(folder)).filter((name) => name.startsWith(DRAFT));
+  for (const draft of drafts) await rm(join(folder, draft), { recursive: true, force: true });
 }
 
 async function checkVersion(data: string, major: string): Promise<void> {

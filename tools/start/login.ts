@@ -1,7 +1,6 @@
 import { DatabaseError } from 'pg';
 import { UserError } from '../command.ts';
 import { withConnection } from '../connection.ts';
-import type { OpenDatabase } from '../database.ts';
 import { noWorkerRole, setWorkerPassword, WORKER_ROLE } from '../worker-role.ts';
 
 /** SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
@@ -21,9 +20,9 @@ export interface Login {
  *
  * @throws UserError if there is no such role, or the user of DATABASE_URL may not act as it
  */
-export async function chooseLogin({ kind, url }: OpenDatabase): Promise<Login> {
+export async function chooseLogin(url: string, { isEmbedded }: { isEmbedded: boolean }): Promise<Login> {
   return withConnection(url, async (client) => {
-    if (kind === 'embedded') return { url: (await setWorkerPassword(client, url)).href, user: WORKER_ROLE };
+    if (isEmbedded) return { url: (await setWorkerPassword(client, url)).href, user: WORKER_ROLE };
     const { rows } = await client.query<{ name: string }>('select quote_ident(current_user) as name');
     const user = rows[0]?.name ?? '';
     await client.query(`set role ${WORKER_ROLE}`).catch((cause: unknown) => {
