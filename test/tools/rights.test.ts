@@ -2,12 +2,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { databaseProblems } from '../../tools/deploy/database.ts';
+import { messageOf } from '../../tools/command.ts';
+import { withConnection } from '../../tools/connection.ts';
+import { openDatabase } from '../../tools/database.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
-import { migrate } from '../../tools/migrations.ts';
+import { listKeys } from '../../tools/keys/list.ts';
+import { revokeKey } from '../../tools/keys/revoke.ts';
+import { rotateKey } from '../../tools/keys/rotate.ts';
+import { checkMigrated, migrate } from '../../tools/migrations.ts';
+import { removeSurvey } from '../../tools/remove/remove-survey.ts';
 import { query } from '../support/database.ts';
-import { csvOf, formRow, responseRow } from '../support/export-files.ts';
-import { loadFiles, writeFiles } from '../support/load-files.ts';
+import { csvOf, responseRow } from '../support/export-files.ts';
+import { loadFiles } from '../support/load-files.ts';
 import { freePort } from '../support/npm-start.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { startTool, withoutDatabase } from '../support/run-tool.ts';
@@ -42,13 +48,16 @@ async function run(database: string, tool: string, ...args: string[]) {
 }
 
 /** Grants what each error advises, until the command succeeds. @returns the statements */
-async function followAdvice(user: string, database: string, tool: string, ...args: string[]): Promise<string[]> {
+async function followAdvice(database: string, command: () => Promise<unknown>): Promise<string[]> {
   const statements: string[] = [];
   for (;;) {
-    const { status, stderr } = await run(user, tool, ...args);
-    if (status === 0) return statements;
-    const [, statement] = /owner, or run "(.*)" as a user who may\.\n$/.exec(stderr) ?? [];
-    if (statement === undefined || statements.includes(statement)) throw new Error(stderr);
+    const error = await command().then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    if (error === undefined) return statements;
+    const [, statement] = /owner, or run "(.*)" as a user who may\.$/.exec(messageOf(error)) ?? [];
+    if (statement === undefined || statements.includes(statement)) throw error;
     await query(database, statement);
     statements.push(statement);
   }
@@ -66,7 +75,7 @@ describe('a user who lacks a right is told which, by the command that needs it:'
       stderr: `${problem} npm run db:migrate needs: ${remedy}`,
     });
     expect((await run(reader, 'start.ts')).stderr).toBe(`${problem} npm start needs: ${remedy}`);
-    expect(await followAdvice(reader, empty, 'migrate.ts')).toEqual([
+    expect(await followAdvice(empty, () => migrate(reader))).toEqual([
       'grant create on schema public to reader',
       'alter role reader createrole',
     ]);
@@ -127,12 +136,11 @@ describe('a user who gets what the errors advise can', () => {
     );
   });
 
-  test.each<[string, string, string, () => string[], string[]]>([
+  test.each<[string, string, (user: string) => Promise<unknown>, string[]]>([
     [
       'list keys',
       'lister',
-      'keys.ts',
-      () => ['list', '--email', EMAIL],
+      (user) => onMigrated(user, () => listKeys(user, EMAIL)),
       [
         'select on table schema_migrations',
         'select on table users',
@@ -143,8 +151,7 @@ describe('a user who gets what the errors advise can', () => {
     [
       'issue a key',
       'issuer',
-      'keys.ts',
-      () => ['issue', '--email', 'new@example.org', '--create-account'],
+      (user) => issueKey(user, { email: 'new@example.org', createAccount: true, name: 'key' }),
       [
         'select on table schema_migrations',
         'select on table users',
@@ -156,8 +163,7 @@ describe('a user who gets what the errors advise can', () => {
     [
       'rotate a key',
       'rotator',
-      'keys.ts',
-      () => ['rotate', key],
+      (user) => onMigrated(user, () => rotateKey(user, key, { graceMs: 0 })),
       [
         'select on table schema_migrations',
         'select on table api_keys',
@@ -169,8 +175,7 @@ describe('a user who gets what the errors advise can', () => {
     [
       'revoke a key',
       'revoker',
-      'keys.ts',
-      () => ['revoke', key],
+      (user) => onMigrated(user, () => revokeKey(user, key)),
       [
         'select on table schema_migrations',
         'select on table api_keys',
@@ -181,8 +186,7 @@ describe('a user who gets what the errors advise can', () => {
     [
       'import files',
       'importer',
-      'import.ts',
-      () => ['--email', EMAIL, '--forms', join(folder, 'forms.new'), '--responses', join(folder, 'responses.new')],
+      (user) => loadFiles(user, folder, { responses: csvOf([responseRow({ userid: 'new' })]) }),
       [
         'select on table schema_migrations',
         'select on table users',
@@ -198,8 +202,8 @@ describe('a user who gets what the errors advise can', () => {
     [
       'remove a survey',
       'remover',
-      'remove.ts',
-      () => ['--email', EMAIL, '--survey', 'Étude “1”', '--yes'],
+      (user) =>
+        onMigrated(user, () => removeSurvey(user, { email: EMAIL, survey: 'Étude “1”' }, { isConfirmed: true })),
       [
         'select on table schema_migrations',
         'select on table users',
@@ -212,59 +216,42 @@ describe('a user who gets what the errors advise can', () => {
         'delete on table surveys',
       ],
     ],
-  ])('%s', async (_, name, tool, args, rights) => {
-    await writeFiles(folder, {
-      suffix: '.new',
-      forms: csvOf([formRow()]),
-      responses: csvOf([responseRow({ userid: 'new' })]),
-    });
+  ])('%s', async (_, name, command, rights) => {
     const user = await createUser(url, name);
     const database = new URL(url).pathname.slice(1);
-    expect(await followAdvice(user, url, tool, ...args())).toEqual(
+    expect(await followAdvice(url, () => command(user))).toEqual(
       rights.map((right) => `grant ${right}${right.endsWith('database') ? ` "${database}"` : ''} to ${name}`),
     );
   });
+
+  /** Runs a command on a database that it must not migrate. */
+  async function onMigrated(user: string, command: () => Promise<unknown>): Promise<void> {
+    await withConnection(user, checkMigrated);
+    await command();
+  }
 });
 
-describe('a server older than Postgres 15 is refused by', () => {
-  let old: string;
-  beforeAll(async () => {
-    old = await postgres.createDatabase();
-    await migrate(old);
-    const database = new URL(old).pathname.slice(1);
-    // Found before those of pg_catalog.
-    await query(
-      old,
-      `create function current_setting(text) returns text language sql as $$ select '140023' $$;
-       create function version() returns text language sql as
-         $$ select 'PostgreSQL 14.23 (Debian 14.23-1.pgdg120+1) on x86_64-pc-linux-gnu, compiled by gcc 12.2.0, 64-bit' $$`,
-    );
-    await query(old, `alter database ${database} set search_path = public, pg_catalog`);
-  });
-
-  test.each<[string, string, string[]]>([
-    ['npm start', 'start.ts', []],
-    ['npm run db:migrate', 'migrate.ts', []],
-    ['npm run db:import', 'import.ts', ['--email', EMAIL, '--forms', '/dev/null', '--responses', '/dev/null']],
-    ['npm run db:remove', 'remove.ts', ['--email', EMAIL, '--survey', 'x']],
-    ['npm run db:worker-url', 'worker-url.ts', []],
-    ['npm run keys -- list', 'keys.ts', ['list']],
-  ])('%s', async (_, tool, args) => {
-    expect(await run(old, tool, ...args)).toEqual({
-      status: 1,
-      stdout: '',
-      stderr: 'PostgreSQL 14.23 is too old: 15 or newer is required (DATABASE_URL)\n',
-    });
-  });
-
-  test('npm run deploy, and a server of another make by its name', async () => {
-    await query(
-      old,
-      `create or replace function version() returns text language sql as
-         $$ select 'CockroachDB CCL v24.3.1 (x86_64-pc-linux-gnu, built 2024/12/09 16:31:20, go1.22.8)' $$`,
-    );
-    await expect(databaseProblems(old)).rejects.toThrow(
-      'CockroachDB CCL v24.3.1 is not PostgreSQL: PostgreSQL 15 or newer is required (DATABASE_URL)',
-    );
-  });
+test('a server older than Postgres 15, or of another make, is refused by its name', async () => {
+  const old = await postgres.createDatabase();
+  await migrate(old);
+  const database = new URL(old).pathname.slice(1);
+  // Found before those of pg_catalog.
+  await query(
+    old,
+    `create function current_setting(text) returns text language sql as $$ select '140023' $$;
+     create function version() returns text language sql as
+       $$ select 'PostgreSQL 14.23 (Debian 14.23-1.pgdg120+1) on x86_64-pc-linux-gnu, compiled by gcc 12.2.0, 64-bit' $$`,
+  );
+  await query(old, `alter database ${database} set search_path = public, pg_catalog`);
+  await expect(openDatabase({ DATABASE_URL: old })).rejects.toThrow(
+    'PostgreSQL 14.23 is too old: 15 or newer is required (DATABASE_URL)',
+  );
+  await query(
+    old,
+    `create or replace function version() returns text language sql as
+       $$ select 'CockroachDB CCL v24.3.1 (x86_64-pc-linux-gnu, built 2024/12/09 16:31:20, go1.22.8)' $$`,
+  );
+  await expect(openDatabase({ DATABASE_URL: old })).rejects.toThrow(
+    'CockroachDB CCL v24.3.1 is not PostgreSQL: PostgreSQL 15 or newer is required (DATABASE_URL)',
+  );
 });
