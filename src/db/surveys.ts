@@ -97,7 +97,7 @@ export async function findSurvey(
 }
 
 /** The form versions of the surveys that this isolate has read, by account and name; the latest last. Requests share them. */
-const remembered = new Map<string, readonly FormVersion[]>();
+const remembered = new Map<string, { readonly formVersions: readonly FormVersion[]; readonly bytes: number }>();
 const MAX_REMEMBERED_BYTES = 4 * 1024 * 1024;
 /** What a form version takes besides its shortcode: two strings and an object. */
 const FORM_VERSION_BYTES = 160;
@@ -106,8 +106,9 @@ let rememberedBytes = 0;
 function remember(key: string, formVersions: readonly FormVersion[]): void {
   forget(key);
   if (formVersions.length === 0) return;
-  remembered.set(key, formVersions);
-  rememberedBytes += bytesOf(formVersions) + key.length;
+  const bytes = formVersions.reduce((sum, { shortcode }) => sum + FORM_VERSION_BYTES + shortcode.length, key.length);
+  remembered.set(key, { formVersions, bytes });
+  rememberedBytes += bytes;
   for (const oldest of remembered.keys()) {
     if (rememberedBytes <= MAX_REMEMBERED_BYTES) return;
     forget(oldest);
@@ -115,14 +116,9 @@ function remember(key: string, formVersions: readonly FormVersion[]): void {
 }
 
 function forget(key: string): void {
-  const formVersions = remembered.get(key);
-  if (!formVersions) return;
+  rememberedBytes -= remembered.get(key)?.bytes ?? 0;
   remembered.delete(key);
-  rememberedBytes -= bytesOf(formVersions) + key.length;
 }
-
-const bytesOf = (formVersions: readonly FormVersion[]) =>
-  formVersions.reduce((sum, { shortcode }) => sum + FORM_VERSION_BYTES + shortcode.length, 0);
 
 const areEqual = (some: readonly FormVersion[], others: readonly FormVersion[]) =>
   some.length === others.length &&
@@ -144,7 +140,7 @@ export async function withSurvey<T>(
   read: (formVersions: readonly FormVersion[], signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const key = `${accountId} ${surveyName}`;
-  const earlier = remembered.get(key);
+  const earlier = remembered.get(key)?.formVersions;
   const discarding = new AbortController();
   const early = earlier && suppressUnhandledRejection(read(earlier, AbortSignal.any([signal, discarding.signal])));
   try {
