@@ -22,7 +22,7 @@ async function* records(canned: Uint8Array, pages: number): AsyncGenerator<Uint8
   const page = new Uint8Array(canned.length);
   for (let i = 0; i < pages; i++) {
     page.set(canned);
-    yield encode(page, rows, true).data;
+    yield encode(page, rows).data;
   }
 }
 
@@ -30,7 +30,7 @@ async function* records(canned: Uint8Array, pages: number): AsyncGenerator<Uint8
 async function* objects(canned: Uint8Array<ArrayBuffer>, pages: number): AsyncGenerator<Uint8Array, void, void> {
   const { encode } = jsonPages({ after: '\n' });
   for (let i = 0; i < pages; i++) {
-    const { data } = encode(canned, rowsIn(canned), true);
+    const { data } = encode(canned, rowsIn(canned));
     yield data;
     free(data);
   }

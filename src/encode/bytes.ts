@@ -71,6 +71,8 @@ export class Output {
   }
 }
 
+const utf8 = new TextEncoder();
+
 /** Up to this many bytes are written after a {@link Constant}. */
 export const PADDING_BYTES = 7;
 
@@ -80,7 +82,7 @@ export class Constant {
   readonly #view: DataView;
 
   constructor(text: string) {
-    this.#view = viewOf(new TextEncoder().encode(`${text}${'\0'.repeat(PADDING_BYTES)}`));
+    this.#view = viewOf(utf8.encode(`${text}${'\0'.repeat(PADDING_BYTES)}`));
     this.length = this.#view.byteLength - PADDING_BYTES;
   }
 

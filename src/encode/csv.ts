@@ -1,5 +1,5 @@
 import { ESCAPES, codePointAt, writeUtf8 } from './json-escapes.ts';
-import { type EncodeRows, LastKey, type RowShape, malformed } from './rows.ts';
+import { type EncodeRows, LastKey, malformed } from './rows.ts';
 
 /*
  * The CSV encoder: from the bytes of a SQL-over-HTTP response straight to the bytes of CSV records.
@@ -17,8 +17,6 @@ const BACKSLASH = 0x5c;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const LOWER_N = 0x6e;
-/** More than the columns of a file, those of 50 metadata keys, and an extra cell. */
-const MAX_COLUMNS = 80;
 /** From this many bytes, a native copy is faster than a loop, despite its call. Measured: flat from 16 to 96. */
 const LONG_RUN = 32;
 
@@ -27,7 +25,11 @@ const SPECIAL = new Uint8Array(256).fill(1, 0, 0x20);
 SPECIAL[QUOTE] = SPECIAL[BACKSLASH] = SPECIAL[COMMA] = 1;
 
 /** What to encode as CSV. */
-interface CsvShape extends RowShape {
+interface CsvShape {
+  /** The number of columns that every row must have, besides the cell that is checked. */
+  readonly columns: number;
+  /** The columns, counted from 0, whose texts make a row's key, which differs from that of the row before it. */
+  readonly keyColumns: readonly number[];
   /** Whether to return the positions of the cells. */
   readonly cells?: boolean | undefined;
 }
@@ -40,35 +42,27 @@ interface CsvShape extends RowShape {
  * https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-FILE-FORMATS
  */
 export function csvEncoder({ columns, keyColumns, cells: withCells = false }: CsvShape): EncodeRows {
-  return (bytes, start, hasExtra) => {
+  return (bytes, start) => {
     if (bytes[start] !== OPEN_BRACKET) throw malformed(start);
     const offset = start + 1;
     let found = new Int32Array(0);
-    const cellStarts = new Int32Array(MAX_COLUMNS + 1);
+    const cellStarts = new Int32Array(columns + 1);
     const cellEnds = cellStarts.subarray(1); // with the comma or LF
     const key = new LastKey(keyColumns);
-    const position = { read: start + 1, write: start + 1 };
+    const position = { read: offset, write: offset };
     let rowCount = 0;
-
-    if (bytes[start + 1] === CLOSE_BRACKET) {
-      return { data: bytes.subarray(0, 0), cells: found, rowCount, lastKey: [], end: start + 2, extra: undefined };
-    }
 
     // With a sentinel, the search for the end of a string need not compare with the length. In a truncated response the search
     // ends here, and what follows is malformed.
     const lastByte = bytes[bytes.length - 1] as number;
     bytes[bytes.length - 1] = QUOTE;
-    const rowCells = columns + Number(hasExtra);
-    let extraEnd = 0;
+    let checkEnd = 0;
     for (let next = COMMA; next === COMMA; next = bytes[position.read++] as number) {
-      if (encodeRow(bytes, position, cellStarts) !== rowCells) throw malformed(position.read - 1);
-      if (hasExtra) {
-        // The record ends before the extra cell, whose text stays in the buffer until the next record.
-        extraEnd = position.write - 1;
-        position.write = cellStarts[columns] as number;
-        bytes[position.write - 1] = LF;
-      }
-      cellStarts[columns] = position.write;
+      if (encodeRow(bytes, position, cellStarts) !== columns + 1) throw malformed(position.read - 1);
+      // The record ends before the cell that is checked, whose text stays in the buffer until the next record.
+      checkEnd = position.write - 1;
+      position.write = cellStarts[columns] as number;
+      bytes[position.write - 1] = LF;
       if (!key.next(bytes, cellStarts, cellEnds)) throw malformed(position.read - 1);
       if (withCells) {
         const at = rowCount * columns;
@@ -81,14 +75,14 @@ export function csvEncoder({ columns, keyColumns, cells: withCells = false }: Cs
 
     const { read, write } = position;
     if (bytes[read - 1] !== CLOSE_BRACKET) throw malformed(read - 1);
-    const extra = hasExtra ? readCell(bytes, write, extraEnd) : undefined;
+    const check = readCell(bytes, write, checkEnd);
     const lastKey = keyColumns.map((column) =>
       readCell(bytes, cellStarts[column] as number, (cellEnds[column] as number) - 1),
     );
     const data = bytes.subarray(offset, write);
     if (withCells) found[rowCount * columns] = data.length;
     const cells = found.subarray(0, withCells ? rowCount * columns + 1 : 0);
-    return { data, cells, rowCount, lastKey, end: read, extra };
+    return { data, cells, rowCount, lastKey, check };
   };
 }
 

@@ -1,6 +1,6 @@
 import { Constant, Output, PADDING_BYTES } from './bytes.ts';
 import type { MemberValue } from './json-values.ts';
-import { type EncodeRows, LastKey, type RowShape, malformed } from './rows.ts';
+import { type EncodeRows, LastKey, malformed } from './rows.ts';
 import { RowCells } from './row-cells.ts';
 
 /*
@@ -8,15 +8,14 @@ import { RowCells } from './row-cells.ts';
  * cell is already a JSON string or null, and is copied. Only line separators are escaped, so that no line splitter cuts an object.
  */
 
-/** The text around each object. */
-export interface ObjectFrame {
+/** How rows become objects. */
+export interface ObjectLayout {
+  readonly members: readonly (readonly [name: string, value: MemberValue])[];
+  /** The columns, counted from 0, whose texts make a row's key, which differs from that of the row before it. */
+  readonly keyColumns: readonly number[];
+  /** The text around each object. */
   readonly before?: string;
   readonly after?: string;
-}
-
-/** How rows become objects. */
-export interface ObjectLayout extends Pick<RowShape, 'keyColumns'>, ObjectFrame {
-  readonly members: readonly (readonly [name: string, value: MemberValue])[];
 }
 
 const COMMA = 0x2c;
@@ -25,70 +24,54 @@ const CLOSE_BRACKET = 0x5d;
 /** The buffer gets room for this many times the expected bytes. It can grow further. */
 const RESERVE = 1.02;
 
-/** Encodes rows as objects of a layout. */
-export class ObjectEncoder {
-  readonly #columns: number;
-  readonly #keyColumns: readonly number[];
-  readonly #members: readonly { readonly name: Constant; readonly value: MemberValue }[];
-  readonly #end: Constant;
+/** Encodes rows as objects. */
+export function objectEncoder({ members, keyColumns, before = '', after = '' }: ObjectLayout): EncodeRows {
+  const columns = members.filter(([, value]) => typeof value === 'string').length;
+  const named = members.map(([name, value], i) => ({
+    name: new Constant(`${i === 0 ? `${before}{` : ','}${JSON.stringify(name)}:`),
+    value,
+  }));
+  const end = new Constant(`}${after}`);
   /** An object takes so many bytes besides its values, the padding after its end included. */
-  readonly #frameLength: number;
+  const frameLength = named.reduce((sum, { name }) => sum + name.length, end.length + PADDING_BYTES);
   /** How many bytes of objects the last page had per byte of its rows; 0 before the first page. */
-  #growth = 0;
+  let growth = 0;
 
-  constructor({ members, keyColumns, before = '', after = '' }: ObjectLayout) {
-    this.#columns = members.filter(([, value]) => typeof value === 'string').length;
-    this.#keyColumns = keyColumns;
-    this.#members = members.map(([name, value], i) => ({
-      name: new Constant(`${i === 0 ? `${before}{` : ','}${JSON.stringify(name)}:`),
-      value,
-    }));
-    this.#end = new Constant(`}${after}`);
-    this.#frameLength = this.#members.reduce((sum, { name }) => sum + name.length, this.#end.length + PADDING_BYTES);
+  /** The hot loop: called once per row, for the reason that csv.ts gives. */
+  function writeObject(row: RowCells, output: Output): void {
+    // A value takes no more bytes than its cell. What writes a longer one reserves this room again.
+    output.reserve(frameLength + row.remainingBytes);
+    row.begin();
+    for (const { name, value } of named) {
+      name.write(output);
+      if (typeof value === 'string') row.writeNext(value === 'json', output, frameLength);
+      else value.write(row, output, frameLength);
+    }
+    end.write(output);
+    const { length } = output;
+    row.writeNext(false, output, frameLength);
+    output.length = length; // without the cell that is checked
   }
 
-  readonly encode: EncodeRows = (bytes, start, hasExtra) => {
-    const row = new RowCells(bytes, start, this.#columns + Number(hasExtra));
+  return (bytes, start) => {
+    const row = new RowCells(bytes, start, columns + 1);
     const output = new Output();
-    const key = new LastKey(this.#keyColumns);
+    const key = new LastKey(keyColumns);
     let rowCount = 0;
     row.expect(OPEN_BRACKET);
-    if (bytes[row.read] === CLOSE_BRACKET) {
-      row.read++;
-    } else {
-      output.reserve(Math.ceil(RESERVE * (this.#growth || 1) * row.remainingBytes));
-      do {
-        this.#writeObject(row, output, hasExtra);
-        if (this.#growth === 0) {
-          this.#growth = output.length / (row.read - start); // in the first row
-          output.reserve(Math.ceil(RESERVE * this.#growth * row.remainingBytes));
-        }
-        if (!key.next(bytes, row.starts, row.ends)) throw malformed(row.read - 1);
-        rowCount++;
-      } while (bytes[row.read++] === COMMA);
-      if (bytes[row.read - 1] !== CLOSE_BRACKET) throw malformed(row.read - 1);
-      this.#growth = output.length / (row.read - start);
-    }
-    const lastKey = rowCount === 0 ? [] : this.#keyColumns.map((column) => row.text(column));
-    const extra = hasExtra && rowCount > 0 ? row.text(this.#columns) : undefined;
-    return { data: output.written, cells: new Int32Array(0), rowCount, lastKey, end: row.read, extra };
+    output.reserve(Math.ceil(RESERVE * (growth || 1) * row.remainingBytes));
+    do {
+      writeObject(row, output);
+      if (growth === 0) {
+        growth = output.length / (row.read - start); // in the first row
+        output.reserve(Math.ceil(RESERVE * growth * row.remainingBytes));
+      }
+      if (!key.next(bytes, row.starts, row.ends)) throw malformed(row.read - 1);
+      rowCount++;
+    } while (bytes[row.read++] === COMMA);
+    if (bytes[row.read - 1] !== CLOSE_BRACKET) throw malformed(row.read - 1);
+    growth = output.length / (row.read - start);
+    const lastKey = keyColumns.map((column) => row.text(column));
+    return { data: output.written, cells: new Int32Array(0), rowCount, lastKey, check: row.text(columns) };
   };
-
-  #writeObject(row: RowCells, output: Output, hasExtra: boolean): void {
-    // A value takes no more bytes than its cell. What writes a longer one reserves this room again.
-    const room = this.#frameLength;
-    output.reserve(room + row.remainingBytes);
-    row.begin();
-    for (const { name, value } of this.#members) {
-      name.write(output);
-      if (typeof value === 'string') row.writeNext(value === 'json', output, room);
-      else value.write(row, output, room);
-    }
-    this.#end.write(output);
-    if (hasExtra) {
-      const { length } = output;
-      row.writeNext(false, output, room);
-      output.length = length;
-    }
-  }
 }

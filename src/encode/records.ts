@@ -1,4 +1,5 @@
 import { Output } from './bytes.ts';
+import { csvEncoder } from './csv.ts';
 import type { EncodedRows } from './rows.ts';
 
 const COMMA = 0x2c;
@@ -8,44 +9,34 @@ const utf8 = new TextEncoder();
 
 /** Writes the records of a table cell by cell. Cells are CSV, quoted where necessary: see csv.ts. */
 export interface RecordWriter {
+  /** What has been written. */
+  readonly output: Output;
   /** Writes cells `from` to `to` of a page, `to` excluded, as the next cells of the record. They are in one row. */
   cells(page: EncodedRows, from: number, to: number): void;
   /** Leaves the next cells of the record empty. */
   skip(count: number): void;
   endRecord(): void;
-  /** The number of bytes that `take` returns. */
-  readonly length: number;
-  /** @returns the bytes written since the last call, valid until the next write */
-  take(): Uint8Array;
 }
 
 /** Writes records as CSV. */
 export class CsvRecords implements RecordWriter {
-  readonly #output = new Output();
+  readonly output = new Output();
 
   cells({ data, cells }: EncodedRows, from: number, to: number): void {
     const start = cells[from] as number;
     const end = (cells[to] as number) - 1;
-    this.#output.reserve(end - start + 1);
-    this.#output.write(data, start, end);
-    this.#output.writeByte(COMMA);
+    this.output.reserve(end - start + 1);
+    this.output.write(data, start, end);
+    this.output.writeByte(COMMA);
   }
 
   skip(count: number): void {
-    this.#output.reserve(count);
-    for (let i = 0; i < count; i++) this.#output.writeByte(COMMA);
+    this.output.reserve(count);
+    for (let i = 0; i < count; i++) this.output.writeByte(COMMA);
   }
 
   endRecord(): void {
-    this.#output.bytes[this.#output.length - 1] = LF;
-  }
-
-  get length(): number {
-    return this.#output.length;
-  }
-
-  take(): Uint8Array {
-    return this.#output.take();
+    this.output.bytes[this.output.length - 1] = LF;
   }
 }
 
@@ -57,17 +48,17 @@ export function csvCell(text: string): string {
   return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** The header record of a CSV file. */
-export const csvHeader = (names: readonly string[]) => utf8.encode(`${names.map(csvCell).join(',')}\n`);
-
-/** A text as a page of one cell. */
-export function cellOf(text: string): EncodedRows {
-  const data = utf8.encode(csvCell(text)) as Uint8Array<ArrayBuffer>;
-  return { data, cells: Int32Array.of(0, data.length + 1) };
+/** Texts as a page of one record. */
+export function recordOf(texts: readonly string[]): EncodedRows {
+  const encode = csvEncoder({ columns: texts.length, keyColumns: [], cells: true });
+  return encode(utf8.encode(JSON.stringify([[...texts, null]])) as Uint8Array<ArrayBuffer>, 0);
 }
+
+/** The header record of a CSV file. */
+export const csvHeader = (names: readonly string[]) => recordOf(names).data;
 
 /** Writes the header record of a table. */
 export function writeHeader(writer: RecordWriter, names: readonly string[]): void {
-  for (const name of names) writer.cells(cellOf(name), 0, 1);
+  writer.cells(recordOf(names), 0, names.length);
   writer.endRecord();
 }

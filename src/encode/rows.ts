@@ -14,32 +14,18 @@ export interface EncodedPage extends EncodedRows {
   readonly rowCount: number;
   /** The last row's texts in the key columns, null for a null. Empty when there are no rows. */
   readonly lastKey: readonly (string | null)[];
-}
-
-/** A JSON array of rows, encoded, and what else was read. */
-export interface EncodedArray extends EncodedPage {
-  /** The position after the array. */
-  readonly end: number;
-  /** The last row's text in the extra cell; undefined if there is none. */
-  readonly extra: string | null | undefined;
+  /** The last row's text in the cell that is checked. */
+  readonly check: string | null;
 }
 
 /**
- * Encodes rows from the JSON of a SQL-over-HTTP response: a compact array of arrays of texts and nulls. It may overwrite them.
+ * Encodes rows from the JSON of a SQL-over-HTTP response: a compact array of arrays of texts and nulls. Each row ends with a
+ * cell that is returned but not written: see db/proof.ts. The encoder may overwrite the array.
  *
  * @param start the position of the array's `[`
- * @param hasExtra whether each row has one more cell, which is not written
- * @throws MalformedRowsError if the array is truncated or malformed, or two rows that follow each other have the same key
+ * @throws MalformedRowsError if the array is empty, truncated or malformed, or two rows that follow each other have the same key
  */
-export type EncodeRows = (bytes: Uint8Array<ArrayBuffer>, start: number, hasExtra: boolean) => EncodedArray;
-
-/** The columns of the rows to encode, counted from 0. */
-export interface RowShape {
-  /** The number of columns that every row must have. */
-  readonly columns: number;
-  /** The columns whose texts make a row's key, which differs from that of the row before it. */
-  readonly keyColumns: readonly number[];
-}
+export type EncodeRows = (bytes: Uint8Array<ArrayBuffer>, start: number) => EncodedPage;
 
 /** The key of the row that was read last, by the positions of its cells. */
 export class LastKey {

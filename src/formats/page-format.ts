@@ -1,7 +1,7 @@
 import { type Column, type PageOptions, keyColumnsOf } from '../db/responses.ts';
 import { csvEncoder } from '../encode/csv.ts';
 import { TokenValue } from '../encode/json-values.ts';
-import { type ObjectFrame, type ObjectLayout, ObjectEncoder } from '../encode/json.ts';
+import { type ObjectLayout, objectEncoder } from '../encode/json.ts';
 import type { EncodeRows } from '../encode/rows.ts';
 import { JSON_COLUMNS, JSON_MEMBERS } from '../responses/columns.ts';
 import { TOKEN_VERSION } from '../responses/cursor.ts';
@@ -36,13 +36,15 @@ export function jsonPages({
   maxPageBytes = MAX_FILE_PAGE_BYTES,
   order,
   ...frame
-}: ObjectFrame & Pick<PageOptions, 'order'> & Partial<Pick<PageFormat, 'maxPageBytes'>>): PageFormat {
+}: Pick<ObjectLayout, 'before' | 'after'> &
+  Pick<PageOptions, 'order'> &
+  Partial<Pick<PageFormat, 'maxPageBytes'>>): PageFormat {
   const token = new TokenValue(TOKEN_VERSION, KEY_COLUMNS);
   const members = JSON_MEMBERS.map(({ name, type }): ObjectLayout['members'][number] => [
     name,
     name === 'token' ? token : type === 'jsonb' ? 'json' : 'string',
   ]);
-  const { encode } = new ObjectEncoder({ members, keyColumns: KEY_COLUMNS, ...frame });
+  const encode = objectEncoder({ members, keyColumns: KEY_COLUMNS, ...frame });
   return { columns: JSON_COLUMNS, maxPageBytes, order, encode };
 }
 

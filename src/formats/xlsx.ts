@@ -1,7 +1,7 @@
 import { XLSX } from '../http/attachment.ts';
 import type { ExportFormat, Table } from './file-format.ts';
+import { longTable } from './long-table.ts';
 import { codebookSheet } from './xlsx/codebook.ts';
-import { longTable } from './xlsx/long-table.ts';
 import { PARTICIPANT_BYTES, type WideOptions, wideTable } from './wide/table.ts';
 import { checkSheetLimits } from './xlsx/check-limits.ts';
 import { sheetOf, workbook } from './xlsx/workbook.ts';
@@ -22,7 +22,7 @@ export const xlsx: ExportFormat<XlsxQuery> = {
     const isWide = query.layout === 'wide';
     const { records, ...table }: Table = isWide
       ? await wideTable(selection, query, ...database)
-      : longTable(query.metadata);
+      : longTable({ metadata: query.metadata }, true);
     const total = await checkSheetLimits(selection, table, isWide ? query : undefined, ...database);
     const codebook = query.codebook ? [await codebookSheet(selection, query.columns, ...database)] : [];
     return {

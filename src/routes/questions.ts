@@ -1,7 +1,7 @@
 import { CODEBOOK_COLUMNS, readCodebook } from '../db/codebook.ts';
 import { csvHeader } from '../encode/records.ts';
 import { csvEncoder } from '../encode/csv.ts';
-import { ObjectEncoder } from '../encode/json.ts';
+import { objectEncoder } from '../encode/json.ts';
 import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ifTooLarge, tooManyRows } from '../http/errors.ts';
@@ -15,7 +15,7 @@ import { FILTER_NAMES } from '../responses/filters.ts';
 /** The members that are not strings. */
 const JSON_COLUMNS: ReadonlySet<string> = new Set(['responses', 'participants', 'choices']);
 const csv = csvEncoder({ columns: CODEBOOK_COLUMNS.length, keyColumns: [] });
-const json = new ObjectEncoder({
+const json = objectEncoder({
   keyColumns: [],
   members: CODEBOOK_COLUMNS.map((name) => [name, JSON_COLUMNS.has(name) ? 'json' : 'string']),
   before: ',',
@@ -46,7 +46,7 @@ export const questions = endpoint({
     const { db, signal, stats } = c.var;
     const isCsv = query.format === 'csv';
     const selection = await selectResponses(c, query);
-    const reading = readCodebook(db, selection, query.columns, isCsv ? csv : json.encode, signal);
+    const reading = readCodebook(db, selection, query.columns, isCsv ? csv : json, signal);
     const page = await reading.catch(ifTooLarge(tooLarge));
     const { rowCount } = page;
     if (rowCount === 0) await requireResponses(c, query.survey);

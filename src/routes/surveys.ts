@@ -1,5 +1,5 @@
 import { SURVEY_COLUMNS, SURVEY_KEY, surveysQuery } from '../db/surveys.ts';
-import { ObjectEncoder } from '../encode/json.ts';
+import { objectEncoder } from '../encode/json.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { bodyOf, chunksOf, sendStream, sendTagged } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
@@ -9,7 +9,7 @@ import { arrayOf } from '../openapi/schemas.ts';
 import { type List, readList } from '../read/read-list.ts';
 
 const JSON_COLUMNS: ReadonlySet<string> = new Set(['metadata', 'translation_conf', 'timeouts']);
-const encoder = new ObjectEncoder({
+const encode = objectEncoder({
   members: SURVEY_COLUMNS.map((name) => [name, JSON_COLUMNS.has(name) ? 'json' : 'string']),
   keyColumns: SURVEY_KEY.map((name) => SURVEY_COLUMNS.indexOf(name)),
   before: ',',
@@ -37,7 +37,7 @@ export const surveys = endpoint({
   async handle(c) {
     const { account, stats } = c.var;
     const query: List['query'] = (...range) => surveysQuery(account.id, ...range);
-    const { first, isWhole, pages } = await readList({ query, encode: encoder.encode }, c.var);
+    const { first, isWhole, pages } = await readList({ query, encode }, c.var);
     const headers = { 'Content-Type': 'application/json' };
     if (!isWhole) return sendStream(c, chunksOf(pages, FRAME), headers);
     stats.rows = first.rowCount;

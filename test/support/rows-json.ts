@@ -1,17 +1,17 @@
 import { csvEncoder } from '../../src/encode/csv.ts';
-import type { EncodeRows, EncodedArray, EncodedRows } from '../../src/encode/rows.ts';
+import type { EncodeRows, EncodedPage, EncodedRows } from '../../src/encode/rows.ts';
 
 type Rows = readonly (readonly (string | null)[])[];
 
-/** Rows as they are in a SQL-over-HTTP response that ends with them. */
-export const rowsJson = (rows: Rows): string => `${JSON.stringify(rows)}}`;
+/** Rows as they are in a SQL-over-HTTP response that ends with them, each with a last cell. */
+export const rowsJson = (rows: Rows, check: string | null = 'check'): string =>
+  `${JSON.stringify(rows.map((row) => [...row, check]))}}`;
 
 /** The same rows, with every character of every cell escaped: as two characters where JSON allows it, otherwise as `\uXXXX`. */
 export const escapedRowsJson = (rows: Rows): string => escapeAll(rowsJson(rows));
 
 /** Encodes the result of {@link rowsJson}. */
-export const encodeJson = (encode: EncodeRows, json: string, hasExtra = false): EncodedArray =>
-  encode(new TextEncoder().encode(json), 0, hasExtra);
+export const encodeJson = (encode: EncodeRows, json: string): EncodedPage => encode(new TextEncoder().encode(json), 0);
 
 /** Rows as a page of CSV, with the positions of its cells. */
 export function pageOf(rows: Rows): EncodedRows {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { TokenValue } from '../../src/encode/json-values.ts';
-import { ObjectEncoder } from '../../src/encode/json.ts';
+import { objectEncoder } from '../../src/encode/json.ts';
 import { TOKEN_VERSION, decodeCursor, encodeCursor, keyOf } from '../../src/responses/cursor.ts';
 import { pgText } from '../support/arbitraries.ts';
 import { encodeJson, rowsJson } from '../support/rows-json.ts';
@@ -9,7 +9,7 @@ import { encodeJson, rowsJson } from '../support/rows-json.ts';
 const older = (text: string) => Buffer.from(text).toString('base64');
 const SURVEYID = '02c3dcc1-295a-5c79-8cfe-a43b6783a65d';
 
-const { encode: encodeTokens } = new ObjectEncoder({
+const encodeTokens = objectEncoder({
   keyColumns: [],
   members: [
     ...['timestamp', 'userid', 'question_ref', 'surveyid'].map((name) => [name, 'string'] as const),

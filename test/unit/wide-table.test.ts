@@ -38,6 +38,7 @@ function tableOf(rows: readonly Row[], cuts: readonly number[] = [], repeats?: K
   const some = builderFor(repeats);
   const file: Buffer[] = [];
   for (let i = 1; i < at.length; i++) {
+    if (at[i] === at[i - 1]) continue; // no page is empty
     const page = pageOf(rows.slice(at[i - 1], at[i]));
     for (const chunk of some.add(page)) file.push(Buffer.from(chunk));
     page.data.fill(0); // its memory is freed

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/db/client.ts';
 import { render } from '../../src/db/sql.ts';
-import { longTable } from '../../src/formats/xlsx/long-table.ts';
+import { longTable } from '../../src/formats/long-table.ts';
 import { checkSheetLimits } from '../../src/formats/xlsx/check-limits.ts';
 
 /** Checks the limits for a selection with so many responses, and records. @returns the error's code, if there is one */
@@ -13,7 +13,7 @@ async function errorFor(responses: number, records?: number): Promise<string | u
   try {
     await checkSheetLimits(
       { survey: { accountId: '', name: '' }, formVersions: [] },
-      longTable(),
+      longTable({}, true),
       records === undefined ? undefined : {},
       db as Database,
       new AbortController().signal,

@@ -18,7 +18,7 @@ function xmlOf(rows: readonly (readonly Text[])[]): string {
     for (const text of row) write(sheet, text);
     sheet.endRecord();
   }
-  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(sheet.take());
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(sheet.output.take());
 }
 
 /** A worksheet with one cell, in the second row. */
@@ -86,7 +86,7 @@ test('every row and cell has its position', () => {
   const columns = 16_384;
   for (let column = 0; column < columns; column++) write(sheet, 'a');
   sheet.endRecord();
-  const [, ...found] = [...new TextDecoder().decode(sheet.take()).matchAll(/ r="([^"]*)"/g)].map(([, r]) => r);
+  const [, ...found] = [...new TextDecoder().decode(sheet.output.take()).matchAll(/ r="([^"]*)"/g)].map(([, r]) => r);
   const nameOf = (column: number): string =>
     (column < 26 ? '' : nameOf(Math.floor(column / 26) - 1)) + String.fromCharCode(65 + (column % 26));
   expect(found).toEqual(Array.from({ length: columns }, (_, column) => `${nameOf(column)}1`));
@@ -101,13 +101,13 @@ test('cells can be skipped, and bytes taken, at any time', () => {
   const first = '<row r="1"><c r="C1" s="1" t="str"><v>a</v></c>';
   sheet.skip(2);
   write(sheet, 'a');
-  expect(sheet.length).toBe(first.length);
-  expect(sheet.take()).toHaveLength(first.length);
+  expect(sheet.output.length).toBe(first.length);
+  expect(sheet.output.take()).toHaveLength(first.length);
   sheet.skip(1);
   write(sheet, 'b');
   sheet.skip(1);
   sheet.endRecord();
-  expect(new TextDecoder().decode(sheet.take())).toBe('<c r="E1" s="1" t="str"><v>b</v></c></row>');
+  expect(new TextDecoder().decode(sheet.output.take())).toBe('<c r="E1" s="1" t="str"><v>b</v></c></row>');
 });
 
 describe('the limits of a worksheet', () => {
@@ -132,7 +132,7 @@ describe('the limits of a worksheet', () => {
     const sheet = new SheetWriter();
     for (let row = 0; row < MAX_ROWS; row++) {
       sheet.endRecord();
-      sheet.take();
+      sheet.output.take();
     }
     expect(() => sheet.endRecord()).toThrow(SheetLimitError);
   });

@@ -1,5 +1,4 @@
-import { hashOf } from '../../encode/byte-map.ts';
-import { type RecordWriter, cellOf } from '../../encode/records.ts';
+import { type RecordWriter, recordOf } from '../../encode/records.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
 import type { Form } from './columns.ts';
 import {
@@ -11,9 +10,9 @@ import {
   type RowColumns,
   SURVEYID,
   TIMESTAMP,
-  flowOf,
   haveSameCells,
   sizeOf,
+  textOf,
 } from './rows.ts';
 
 /** Which of a participant's attempts at a form count: `drop` leaves out a participant with several. */
@@ -22,8 +21,10 @@ export type KeptAttempts = 'last' | 'first' | 'drop';
 /** The limit for one participant, in bytes: the cells that are held, of this page and copied, and the objects that refer to them. */
 export const MAX_PARTICIPANT_SIZE = 16 * 1024 * 1024;
 /** The average sizes of objects in Node, in bytes: a map that grows doubles its size. The Workers runtime has smaller pointers. */
-const RECORD_SIZE = 320;
-const ENTRY_SIZE = 50;
+const RECORD_SIZE = 400;
+const ATTEMPTS_SIZE = 160;
+const ATTEMPT_SIZE = 70;
+const ANSWER_SIZE = 50;
 /** The copies are compacted when they take this many times the size of those that are still needed. */
 const COMPACT_AT = 1.5;
 
@@ -38,27 +39,16 @@ export class ParticipantTooLargeError extends Error {
 /** The position of a row or an answer: in the cells of the current page, or `~position` in the copied cells. */
 type CellRef = number;
 
-/** A participant's attempts at a form: the `flowid`s of its responses. */
-interface Attempts {
-  readonly form: Form;
-  readonly first: number | string;
-  /** All attempts, if there are several. */
-  all: Set<number | string> | undefined;
-  /** The attempts at another form. */
-  readonly next: Attempts | undefined;
-}
-
 /** A record of a wide file: a participant's responses in one chain of forms. */
 interface WideRecord {
   /** The record's first row, whose cells up to the metadata are held. */
   first: CellRef;
   /** The record's last row, whose cells up to the answer are held. */
   last: CellRef;
-  attempts: Attempts | undefined;
+  /** The attempts at each form: the `flowid`s of its responses, the first one first. */
+  readonly attempts: Map<Form, Set<string>>;
   /** The last answer to each question, by column. */
   readonly answers: Map<number, CellRef>;
-  /** Another record whose key has the same hash. */
-  readonly next: WideRecord | undefined;
 }
 
 /** One participant's responses, as the records of a wide file. */
@@ -69,11 +59,10 @@ export class Participant {
   #first: CellRef;
   /** Copies of the cells of earlier pages that are still needed. */
   #copies: CopiedCells | undefined;
-  /** The records in the order of their first responses, and by the hashes of their keys. */
-  #records: WideRecord[] = [];
-  readonly #byHash = new Map<number, WideRecord>();
+  /** The records by their keys, in the order of their first responses. */
+  readonly #records = new Map<string, WideRecord>();
   /** With `drop`, the only attempt at each form. */
-  readonly #flows = new Map<Form, number | string>();
+  readonly #flows = new Map<Form, string>();
   #isLeftOut = false;
   /** The size of the cells that records refer to, whether they are copied or not, and that of the records' objects; in bytes. */
   #cellBytes = 0;
@@ -101,22 +90,18 @@ export class Participant {
   /** Begins a record, a form version or an attempt. @param row its first row */
   enter(page: EncodedRows, row: number, form: Form): void {
     if (this.#isLeftOut) return;
-    const flow = flowOf(page, row);
+    const flow = textOf(page, row + FLOWID, row + FLOWID + 1);
     const record = this.#recordOf(page, row);
-    let { attempts } = record;
-    while (attempts && attempts.form !== form) attempts = attempts.next;
+    let attempts = record.attempts.get(form);
     if (!attempts) {
-      attempts = { form, first: flow, all: undefined, next: record.attempts };
-      record.attempts = attempts;
-      this.#objectBytes += ENTRY_SIZE;
+      attempts = new Set();
+      record.attempts.set(form, attempts);
+      this.#objectBytes += ATTEMPTS_SIZE;
     }
-    if (flow !== attempts.first) {
-      attempts.all ??= new Set<number | string>().add(attempts.first);
-      if (!attempts.all.has(flow)) this.#objectBytes += ENTRY_SIZE;
-      attempts.all.add(flow);
-    }
+    if (!attempts.has(flow)) this.#objectBytes += ATTEMPT_SIZE;
+    attempts.add(flow);
     this.#record = record;
-    this.#counts = this.#kept !== 'first' || flow === attempts.first;
+    this.#counts = this.#kept !== 'first' || flow === attempts.values().next().value;
     if (this.#kept !== 'drop') return;
     if (!this.#flows.has(form)) this.#flows.set(form, flow);
     else if (this.#flows.get(form) !== flow) this.#leaveOut();
@@ -135,7 +120,7 @@ export class Participant {
     const record = this.#record as WideRecord;
     const previous = record.answers.get(column);
     this.#cellBytes += sizeOf(page, row, answer + 1) - this.#sizeOf(page, record.last, answer);
-    if (previous === undefined) this.#objectBytes += ENTRY_SIZE;
+    if (previous === undefined) this.#objectBytes += ANSWER_SIZE;
     else this.#cellBytes -= this.#sizeOf(page, previous, 1);
     if (this.#cellBytes + this.#objectBytes > MAX_PARTICIPANT_SIZE) {
       throw new ParticipantTooLargeError('the responses of one participant do not fit in memory');
@@ -155,7 +140,7 @@ export class Participant {
       return hasGaps ? ~copies.add(old, ~ref, count) : ref;
     };
     this.#first = copy(this.#first, PARENT);
-    for (const record of this.#records) {
+    for (const record of this.#records.values()) {
       record.first = copy(record.first, METADATA);
       record.last = copy(record.last, this.#columns.answer);
       for (const [column, ref] of record.answers) {
@@ -175,50 +160,46 @@ export class Participant {
    */
   *write(writer: RecordWriter, page: EncodedRows, questions: number): Generator<void, void, void> {
     const { answer } = this.#columns;
-    for (const { first, last, attempts, answers } of this.#records) {
+    for (const { first, last, attempts, answers } of this.#records.values()) {
       this.#write(writer, page, first, KEY, SURVEYID);
       this.#write(writer, page, last, FLOWID, FLOWID + 1);
       this.#write(writer, page, first, TIMESTAMP, TIMESTAMP + 1);
       this.#write(writer, page, last, TIMESTAMP, TIMESTAMP + 1);
       let most = 1;
-      for (let of = attempts; of; of = of.next) most = Math.max(most, of.all?.size ?? 1);
-      writer.cells(most === 1 ? ONCE : cellOf(String(most)), 0, 1);
+      for (const { size } of attempts.values()) most = Math.max(most, size);
+      writer.cells(most === 1 ? ONCE : recordOf([String(most)]), 0, 1);
       this.#write(writer, page, last, METADATA, answer);
       const columns = [...answers.keys()];
       if (columns.length > 1) columns.sort((a, b) => a - b);
       let previous = -1;
       for (const column of columns) {
-        if (writer.length >= CHUNK_BYTES) yield;
+        if (writer.output.length >= CHUNK_BYTES) yield;
         writer.skip(column - previous - 1);
         this.#write(writer, page, answers.get(column) as CellRef, 0, 1);
         previous = column;
       }
       writer.skip(questions - previous - 1);
       writer.endRecord();
-      if (writer.length >= CHUNK_BYTES) yield;
+      if (writer.output.length >= CHUNK_BYTES) yield;
     }
     this.#copies?.free();
   }
 
   #recordOf(page: EncodedRows, row: number): WideRecord {
-    const { data, cells } = page;
-    const hash = hashOf(data, cells[row + PARENT] as number, cells[row + SURVEYID] as number);
-    const next = this.#byHash.get(hash);
-    let record = next;
-    while (record && !this.#isSame(page, row, record.first, PARENT, SURVEYID)) record = record.next;
-    if (record) return record;
-    const added: WideRecord = { first: row, last: row, attempts: undefined, answers: new Map(), next };
-    this.#byHash.set(hash, added);
-    this.#records.push(added);
-    this.#objectBytes += RECORD_SIZE;
-    this.#cellBytes += sizeOf(page, row, METADATA) + sizeOf(page, row, this.#columns.answer);
-    return added;
+    const key = textOf(page, row + PARENT, row + SURVEYID);
+    let record = this.#records.get(key);
+    if (!record) {
+      record = { first: row, last: row, attempts: new Map(), answers: new Map() };
+      this.#records.set(key, record);
+      this.#objectBytes += RECORD_SIZE;
+      this.#cellBytes += sizeOf(page, row, METADATA) + sizeOf(page, row, this.#columns.answer);
+    }
+    return record;
   }
 
   #leaveOut(): void {
     this.#isLeftOut = true;
-    this.#records = [];
-    this.#byHash.clear();
+    this.#records.clear();
     this.#cellBytes = this.#objectBytes = 0;
   }
 
@@ -240,6 +221,6 @@ export class Participant {
 }
 
 const TRUE = 't'.charCodeAt(0);
-const ONCE = cellOf('1');
+const ONCE = recordOf(['1']);
 
 const positionOf = (ref: CellRef) => (ref >= 0 ? ref : ~ref);

@@ -78,21 +78,11 @@ export function haveSameCells(
 
 const CELL_BYTES = Int32Array.BYTES_PER_ELEMENT;
 
-/** An integer of more characters may not be exact as a number. */
-const SAFE_DIGITS = 15;
-const ZERO = '0'.charCodeAt(0);
+const utf8 = new TextDecoder();
 
-/** A row's `flowid`, to compare with others. */
-export function flowOf(page: EncodedRows, row: number): number | string {
-  const { data, cells } = page;
-  const start = cells[row + FLOWID] as number;
-  const end = (cells[row + FLOWID + 1] as number) - 1;
-  if (end - start > SAFE_DIGITS || (data[start] as number) < ZERO) {
-    return new TextDecoder().decode(data.subarray(start, end));
-  }
-  let flow = 0;
-  for (let at = start; at < end; at++) flow = 10 * flow + (data[at] as number) - ZERO;
-  return flow;
+/** Cells `from` to `to`, `to` excluded, as CSV. */
+export function textOf({ data, cells }: EncodedRows, from: number, to: number): string {
+  return utf8.decode(data.subarray(cells[from], (cells[to] as number) - 1));
 }
 
 /** Copies of cells, as a page that grows: an object for each copy would take ten times the memory of a short answer. */

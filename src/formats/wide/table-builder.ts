@@ -54,7 +54,7 @@ export class WideTableBuilder {
   *end(): Generator<Uint8Array, void, void> {
     this.#finished = this.#participant;
     yield* this.#writeFinished(NO_PAGE);
-    if (this.#writer.length > 0) yield this.#writer.take();
+    if (this.#writer.output.length > 0) yield this.#writer.output.take();
   }
 
   /** Called once per row, for the reason that encode/csv.ts gives. */
@@ -85,7 +85,7 @@ export class WideTableBuilder {
 
   *#writeFinished(page: EncodedRows): Generator<Uint8Array, void, void> {
     for (const _ of this.#finished?.write(this.#writer, page, this.#questions.names.length) ?? []) {
-      yield this.#writer.take();
+      yield this.#writer.output.take();
     }
     this.#finished = undefined;
   }

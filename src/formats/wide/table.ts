@@ -5,6 +5,7 @@ import { writeHeader } from '../../encode/records.ts';
 import { ifTooLarge, responseTooLarge, tooManyQuestions } from '../../http/errors.ts';
 import type { Selection } from '../../responses/selection.ts';
 import type { Table } from '../file-format.ts';
+import { metadataName } from '../long-table.ts';
 import { csvPages } from '../page-format.ts';
 import { FIXED_COLUMNS, questionColumns } from './columns.ts';
 import type { KeptAttempts } from './participant.ts';
@@ -46,7 +47,7 @@ export async function wideTable(
   if (found.length > MAX_QUESTIONS) throw tooMany();
   const { metadata = [], repeats = 'last', safe } = options;
   const questions = questionColumns(found, selection.formVersions, options.columns);
-  const names = [...FIXED_COLUMNS, ...metadata.map((key) => `metadata.${key}`), ...questions.names];
+  const names = [...FIXED_COLUMNS, ...metadata.map(metadataName), ...questions.names];
   const row = rowColumns(options);
   return {
     names,
@@ -54,7 +55,7 @@ export async function wideTable(
     rowTooLarge: responseTooLarge,
     async *records(writer, pages, reserveMemory) {
       writeHeader(writer, names);
-      yield writer.take();
+      yield writer.output.take();
       const builder = new WideTableBuilder(questions, row, repeats, writer);
       for await (const page of pages) {
         for (const chunk of builder.add(page)) {

@@ -3,7 +3,7 @@ import { CODEBOOK_COLUMNS, readCodebook } from '../../db/codebook.ts';
 import { csvEncoder } from '../../encode/csv.ts';
 import { codebookCellTooLong, ifTooLarge, tooManyRows } from '../../http/errors.ts';
 import type { Selection } from '../../responses/selection.ts';
-import { recordsOfRows } from './long-table.ts';
+import { recordsOfRows } from '../long-table.ts';
 import { MAX_CELL_LENGTH } from './sheet.ts';
 import { cellLength } from './text-length.ts';
 import { type Sheet, sheetOf } from './workbook.ts';

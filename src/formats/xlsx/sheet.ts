@@ -1,4 +1,4 @@
-import { Constant, Output, viewOf } from '../../encode/bytes.ts';
+import { Constant, Output } from '../../encode/bytes.ts';
 import { isHexDigit } from '../../encode/json-escapes.ts';
 import type { RecordWriter } from '../../encode/records.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
@@ -61,8 +61,6 @@ const MAX_EXPANSION = 7;
 
 const SPACE = 0x20;
 const AMPERSAND = 0x26;
-const ZERO = 0x30;
-const NINE = 0x39;
 const UPPER_A = 0x41;
 const UNDERSCORE = 0x5f;
 const LOWER_X = 0x78;
@@ -93,8 +91,9 @@ const ESCAPES = Array.from({ length: UNDERSCORE + 1 }, (_, char) => escapeOf(cha
 
 /** Writes records as the rows of a worksheet, the first one in bold. */
 export class SheetWriter implements RecordWriter {
-  readonly #output = new Output();
-  readonly #row = new RowNumber();
+  readonly output = new Output();
+  /** The number of the current row, from 1, which every cell repeats. */
+  #row = new Constant('1');
   /** The number of records before the current one, and of its cells so far. */
   #records = 0;
   #cells = 0;
@@ -115,7 +114,7 @@ export class SheetWriter implements RecordWriter {
     if (to - from > MAX_CELL_LENGTH && textLength(bytes, from, to) > MAX_CELL_LENGTH) {
       throw new SheetLimitError(`a cell of more than ${MAX_CELL_LENGTH} characters`);
     }
-    const output = this.#output;
+    const { output } = this;
     output.reserve(MAX_MARKUP + MAX_EXPANSION * (to - from));
     if (!this.#hasBegun) this.#begin();
     CELL.write(output);
@@ -135,45 +134,19 @@ export class SheetWriter implements RecordWriter {
   /** @throws SheetLimitError for a record beyond {@link MAX_ROWS} */
   endRecord(): void {
     if (++this.#records > MAX_ROWS) throw new SheetLimitError(`more than ${MAX_ROWS} records`);
-    this.#output.reserve(MAX_MARKUP);
+    this.output.reserve(MAX_MARKUP);
     if (!this.#hasBegun) this.#begin();
-    ROW_END.write(this.#output);
-    this.#row.increase();
+    ROW_END.write(this.output);
+    this.#row = new Constant(String(this.#records + 1));
     this.#cells = 0;
     this.#hasBegun = false;
   }
 
   #begin(): void {
-    ROW.write(this.#output);
-    this.#row.write(this.#output);
-    ROW_CELLS.write(this.#output);
+    ROW.write(this.output);
+    this.#row.write(this.output);
+    ROW_CELLS.write(this.output);
     this.#hasBegun = true;
-  }
-
-  take(): Uint8Array {
-    return this.#output.take();
-  }
-
-  get length(): number {
-    return this.#output.length;
-  }
-}
-
-/** The number of a row, from 1, in decimal digits, which every cell repeats. */
-class RowNumber {
-  readonly #view = viewOf(Uint8Array.of(0, 0, 0, 0, 0, 0, ZERO + 1, 0, 0, 0));
-  readonly #end = 7;
-  #start = 6;
-
-  increase(): void {
-    let at = this.#end - 1;
-    for (; this.#view.getUint8(at) === NINE; at--) this.#view.setUint8(at, ZERO);
-    this.#view.setUint8(at, (this.#view.getUint8(at) || ZERO) + 1);
-    this.#start = Math.min(this.#start, at);
-  }
-
-  write(output: Output): void {
-    output.writeFours(this.#view, this.#start, this.#end);
   }
 }
 

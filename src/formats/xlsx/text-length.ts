@@ -1,3 +1,5 @@
+import { Output } from '../../encode/bytes.ts';
+import type { RecordWriter } from '../../encode/records.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
 
 export const QUOTE = 0x22;
@@ -19,4 +21,36 @@ export function textLength(bytes: Uint8Array, start: number, end: number): numbe
     if ((byte & 0xc0) !== 0x80) length += byte < 0xf0 ? 1 : 2;
   }
   return length;
+}
+
+/** In characters. */
+const MIN_WIDTH = 8;
+const MAX_WIDTH = 60;
+/** The width of a column includes the margins of its cells, which take most of a character. */
+const MARGINS = 1;
+
+/** Measures the columns of records, and writes nothing. */
+export class ColumnWidths implements RecordWriter {
+  readonly output = new Output();
+  readonly #longest: number[] = [];
+  #column = 0;
+
+  cells(page: EncodedRows, from: number, to: number): void {
+    for (let cell = from; cell < to; cell++, this.#column++) {
+      this.#longest[this.#column] = Math.max(this.#longest[this.#column] ?? 0, cellLength(page, cell));
+    }
+  }
+
+  skip(count: number): void {
+    this.#column += count;
+  }
+
+  endRecord(): void {
+    this.#column = 0;
+  }
+
+  /** A width for each column that holds its longest cell, within limits; in characters. */
+  get widths(): number[] {
+    return this.#longest.map((length) => Math.min(Math.max(length + MARGINS, MIN_WIDTH), MAX_WIDTH));
+  }
 }
