@@ -1,12 +1,18 @@
 import { Constant, Output, PADDING_BYTES } from './bytes.ts';
-import type { MemberValue } from './json-values.ts';
 import { type EncodeRows, LastKey, malformed } from './rows.ts';
 import { RowCells } from './row-cells.ts';
+import type { TokenValue } from './token-value.ts';
 
 /*
  * The JSON encoder: from the bytes of a SQL-over-HTTP response straight to the bytes of JSON objects. Nothing is parsed: a
  * cell is already a JSON string or null, and is copied. Only line separators are escaped, so that no line splitter cuts an object.
  */
+
+/**
+ * A member's value: the next column's text; with `json`, the JSON that this text contains, as Postgres prints jsonb, so that numbers
+ * keep every digit; or a token, which is made from earlier columns.
+ */
+type MemberValue = 'string' | 'json' | TokenValue;
 
 /** How rows become objects. */
 export interface ObjectLayout {

@@ -1,16 +1,16 @@
-import { BOM, csvHeader } from '../encode/records.ts';
+import { BOM, CsvRecords, csvHeader } from '../encode/records.ts';
 import { CSV } from '../http/attachment.ts';
 import type { Cursor } from '../responses/cursor.ts';
 import type { ExportFormat } from './file-format.ts';
 import { type LongOptions, longTable } from './long-table.ts';
+import { PARTICIPANT_BYTES, type WideOptions, wideTable } from './wide/table.ts';
 
-interface CsvQuery extends LongOptions {
-  readonly after?: Cursor | undefined;
+interface CsvOptions {
   readonly bom?: boolean | undefined;
 }
 
 /** A CSV file with a record for each response. */
-export const csv: ExportFormat<CsvQuery> = {
+export const csv: ExportFormat<LongOptions & CsvOptions & { readonly after?: Cursor | undefined }> = {
   type: CSV,
   prepare: (_, query) => {
     const { names, format } = longTable(query, false);
@@ -23,6 +23,22 @@ export const csv: ExportFormat<CsvQuery> = {
           yield csvHeader(names);
         }
         for await (const { data } of pages) yield data;
+      },
+    };
+  },
+};
+
+/** A CSV file with a record for each participant and chain of forms. */
+export const wideCsv: ExportFormat<WideOptions & CsvOptions> = {
+  type: CSV,
+  memoryBytes: PARTICIPANT_BYTES,
+  async prepare(selection, query, ...database) {
+    const { records, ...table } = await wideTable(selection, query, ...database);
+    return {
+      ...table,
+      async *write(pages, reserveMemory) {
+        if (query.bom) yield BOM;
+        yield* records(new CsvRecords(), pages, reserveMemory);
       },
     };
   },

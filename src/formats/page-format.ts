@@ -1,6 +1,6 @@
 import { type Column, type PageOptions, keyColumnsOf } from '../db/responses.ts';
 import { csvEncoder } from '../encode/csv.ts';
-import { TokenValue } from '../encode/json-values.ts';
+import { TokenValue } from '../encode/token-value.ts';
 import { type ObjectLayout, objectEncoder } from '../encode/json.ts';
 import type { EncodeRows } from '../encode/rows.ts';
 import { JSON_COLUMNS, JSON_MEMBERS } from '../responses/columns.ts';

@@ -1,5 +1,4 @@
-import { csv } from '../formats/csv.ts';
-import { wideCsv } from '../formats/wide-csv.ts';
+import { csv, wideCsv } from '../formats/csv.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { WIDE, checkLayout, refusedByFiles } from '../http/parameters.ts';
 import { examples } from '../openapi/examples.ts';

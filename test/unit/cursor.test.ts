@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { TokenValue } from '../../src/encode/json-values.ts';
+import { TokenValue } from '../../src/encode/token-value.ts';
 import { objectEncoder } from '../../src/encode/json.ts';
 import { TOKEN_VERSION, decodeCursor, encodeCursor, keyOf } from '../../src/responses/cursor.ts';
 import { pgText } from '../support/arbitraries.ts';

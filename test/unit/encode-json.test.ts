@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { TokenValue } from '../../src/encode/json-values.ts';
+import { TokenValue } from '../../src/encode/token-value.ts';
 import { type ObjectLayout, objectEncoder } from '../../src/encode/json.ts';
 import { MalformedRowsError } from '../../src/encode/rows.ts';
 import { pgCell, pgText } from '../support/arbitraries.ts';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { CsvRecords } from '../../src/encode/records.ts';
 import { questionColumns } from '../../src/formats/wide/columns.ts';
 import { rowColumns } from '../../src/formats/wide/rows.ts';
-import { WideTableBuilder } from '../../src/formats/wide/table-builder.ts';
+import { wideTableBuilder } from '../../src/formats/wide/table-builder.ts';
 import { pageOf } from '../support/rows-json.ts';
 
 /** A row, with the numbers of its parent, flow, question and form. */
@@ -46,7 +46,7 @@ function cellsOf({ userid = 'u', parent = 0, flow = 1, question = 0, form = 0, r
 }
 
 /** Adds rows of one participant. */
-function add(builder: WideTableBuilder, rows: number, rowAt: (i: number) => Row): void {
+function add(builder: ReturnType<typeof wideTableBuilder>, rows: number, rowAt: (i: number) => Row): void {
   for (let i = 0; i < rows; i += ROWS_PER_PAGE) {
     const page = pageOf(Array.from({ length: Math.min(ROWS_PER_PAGE, rows - i) }, (_, j) => cellsOf(rowAt(i + j))));
     for (const chunk of builder.add(page)) throw new Error(`${chunk.length} bytes before the participant's end`);
@@ -61,7 +61,7 @@ test.each<[string, number, (i: number) => Row]>([
   ['flows', 150_000, (i) => ({ flow: 1_700_000_000_000 + i })],
   ['forms', 40_000, (i) => ({ parent: Math.floor(i / QUESTIONS), form: i % QUESTIONS })],
 ])('the size of a participant with many %s is what they take in memory', (_, rows, rowAt) => {
-  const builder = new WideTableBuilder(columns, rowColumns({}), 'last', new CsvRecords());
+  const builder = wideTableBuilder(columns, rowColumns({}), 'last', new CsvRecords());
   const before = memory();
   add(builder, rows, rowAt);
   const held = memory() - before;
@@ -71,7 +71,7 @@ test.each<[string, number, (i: number) => Row]>([
 });
 
 test('replaced answers take no memory', () => {
-  const builder = new WideTableBuilder(columns, rowColumns({}), 'last', new CsvRecords());
+  const builder = wideTableBuilder(columns, rowColumns({}), 'last', new CsvRecords());
   const answer = (i: number) => ({ question: i % QUESTIONS, response: 'x'.repeat(200) });
   add(builder, QUESTIONS, answer);
   const once = builder.size;
@@ -82,7 +82,7 @@ test('replaced answers take no memory', () => {
 });
 
 test('a participant counts until its records are written', () => {
-  const builder = new WideTableBuilder(columns, rowColumns({}), 'last', new CsvRecords());
+  const builder = wideTableBuilder(columns, rowColumns({}), 'last', new CsvRecords());
   add(builder, 5000, (i) => ({ parent: i }));
   const { size } = builder;
   const sizes = Array.from(builder.add(pageOf([cellsOf({ userid: 'v' })])), () => builder.size);

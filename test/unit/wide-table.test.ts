@@ -8,7 +8,7 @@ import {
   type KeptAttempts,
 } from '../../src/formats/wide/participant.ts';
 import { rowColumns } from '../../src/formats/wide/rows.ts';
-import { WideTableBuilder } from '../../src/formats/wide/table-builder.ts';
+import { wideTableBuilder } from '../../src/formats/wide/table-builder.ts';
 import { pgText } from '../support/arbitraries.ts';
 import { pageOf } from '../support/rows-json.ts';
 
@@ -30,7 +30,7 @@ const COLUMNS = questionColumns(QUESTIONS, FORM_VERSIONS);
 const ROW_COLUMNS = rowColumns({ require_metadata: ['key'] });
 
 const builderFor = (repeats: KeptAttempts = 'last') =>
-  new WideTableBuilder(COLUMNS, ROW_COLUMNS, repeats, new CsvRecords());
+  wideTableBuilder(COLUMNS, ROW_COLUMNS, repeats, new CsvRecords());
 
 /** @param cuts offsets at which the rows are split into pages */
 function tableOf(rows: readonly Row[], cuts: readonly number[] = [], repeats?: KeptAttempts): string {

@@ -1,20 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/db/client.ts';
 import { render } from '../../src/db/sql.ts';
-import { longTable } from '../../src/formats/long-table.ts';
-import { checkSheetLimits } from '../../src/formats/xlsx/check-limits.ts';
+import { xlsx } from '../../src/formats/xlsx.ts';
 
 /** Checks the limits for a selection with so many responses, and records. @returns the error's code, if there is one */
 async function errorFor(responses: number, records?: number): Promise<string | undefined> {
   const counts = [responses, records];
-  const db: Pick<Database, 'row'> = {
+  const db: Pick<Database, 'row' | 'rows'> = {
+    rows: () => Promise.resolve([]),
     row: ({ text }) => Promise.resolve([render(text).text.includes('select exists') ? 'f' : String(counts.shift())]),
   };
   try {
-    await checkSheetLimits(
+    await xlsx.prepare(
       { survey: { accountId: '', name: '' }, formVersions: [] },
-      longTable({}, true),
-      records === undefined ? undefined : {},
+      { layout: records === undefined ? 'long' : 'wide' },
       db as Database,
       new AbortController().signal,
     );

@@ -10,7 +10,7 @@ import { csvPages } from '../page-format.ts';
 import { FIXED_COLUMNS, questionColumns } from './columns.ts';
 import type { KeptAttempts } from './participant.ts';
 import { type RowOptions, rowColumns } from './rows.ts';
-import { WideTableBuilder } from './table-builder.ts';
+import { wideTableBuilder } from './table-builder.ts';
 
 /** Memory holds the names of all columns, and the records of one participant. */
 const MAX_QUESTIONS = 5000;
@@ -56,7 +56,7 @@ export async function wideTable(
     async *records(writer, pages, reserveMemory) {
       writeHeader(writer, names);
       yield writer.output.take();
-      const builder = new WideTableBuilder(questions, row, repeats, writer);
+      const builder = wideTableBuilder(questions, row, repeats, writer);
       for await (const page of pages) {
         for (const chunk of builder.add(page)) {
           await reserveMemory(builder.size);
