@@ -1,16 +1,12 @@
 import { BOM, CsvRecords, csvHeader } from '../encode/records.ts';
 import { CSV } from '../http/attachment.ts';
-import type { Cursor } from '../responses/cursor.ts';
+import type { Values } from '../http/parameters.ts';
 import type { ExportFormat } from './file-format.ts';
 import { type LongOptions, longTable } from './long-table.ts';
 import { PARTICIPANT_BYTES, type WideOptions, wideTable } from './wide/table.ts';
 
-interface CsvOptions {
-  readonly bom?: boolean | undefined;
-}
-
 /** A CSV file with a record for each response. */
-export const csv: ExportFormat<LongOptions & CsvOptions & { readonly after?: Cursor | undefined }> = {
+export const csv: ExportFormat<LongOptions & Partial<Values<'bom' | 'after'>>> = {
   type: CSV,
   prepare: (_, query) => {
     const { names, format } = longTable(query, false);
@@ -29,7 +25,7 @@ export const csv: ExportFormat<LongOptions & CsvOptions & { readonly after?: Cur
 };
 
 /** A CSV file with a record for each participant and chain of forms. */
-export const wideCsv: ExportFormat<WideOptions & CsvOptions> = {
+export const wideCsv: ExportFormat<WideOptions & Partial<Values<'bom'>>> = {
   type: CSV,
   memoryBytes: PARTICIPANT_BYTES,
   async prepare(selection, query, ...database) {

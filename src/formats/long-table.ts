@@ -1,5 +1,6 @@
 import { metadataValue } from '../db/responses.ts';
 import { writeHeader } from '../encode/records.ts';
+import type { Values } from '../http/parameters.ts';
 import { CSV_COLUMNS } from '../responses/columns.ts';
 import type { Table, WriteRecords } from './file-format.ts';
 import { csvPages } from './page-format.ts';
@@ -8,11 +9,7 @@ import { csvPages } from './page-format.ts';
 const CHUNK_BYTES = 256 * 1024;
 
 /** The parameters of a table with a record for each response. */
-export interface LongOptions {
-  /** Keys of the metadata, each of which becomes a column. */
-  readonly metadata?: readonly string[] | undefined;
-  readonly safe?: boolean | undefined;
-}
+export type LongOptions = Partial<Values<'metadata' | 'safe'>>;
 
 /** A table with a record for each response. @param cells whether its pages have the positions of their cells, which `records` needs */
 export function longTable({ metadata = [], safe }: LongOptions, cells: boolean): Table {

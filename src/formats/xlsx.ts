@@ -3,6 +3,7 @@ import { countResponses } from '../db/responses.ts';
 import { countRecords, hasLongText } from '../db/xlsx-limits.ts';
 import { XLSX } from '../http/attachment.ts';
 import { cellTooLong, tooManyRecords } from '../http/errors.ts';
+import type { Values } from '../http/parameters.ts';
 import type { Selection } from '../responses/selection.ts';
 import type { ExportFormat, Table } from './file-format.ts';
 import { longTable } from './long-table.ts';
@@ -16,10 +17,7 @@ const WORKBOOK_BYTES = 1 * 1024 * 1024;
 /** The rows of a worksheet without its header. */
 const MAX_RECORDS = MAX_ROWS - 1;
 
-interface XlsxQuery extends WideOptions {
-  readonly layout?: 'long' | 'wide' | undefined;
-  readonly codebook?: boolean | undefined;
-}
+type XlsxQuery = WideOptions & Partial<Values<'layout' | 'codebook'>>;
 
 /** An Excel workbook with the table of a CSV file, long or wide, and perhaps the codebook. */
 export const xlsx: ExportFormat<XlsxQuery> = {

@@ -2,16 +2,12 @@ import type { Context } from 'hono';
 import { findSurvey, hasResponses } from '../db/surveys.ts';
 import type { AppEnv } from '../http/context.ts';
 import { noResponses } from '../http/errors.ts';
-import type { Cursor } from '../responses/cursor.ts';
-import type { Filters } from '../responses/filters.ts';
+import type { Values } from '../http/parameters.ts';
+import type { FilterName } from '../responses/filters.ts';
 import { type FormVersion, type Selection, select } from '../responses/selection.ts';
 
 /** The parameters that all endpoints under `/responses` share. */
-export interface ResponsesQuery extends Filters {
-  readonly survey: string;
-  readonly after?: Cursor | undefined;
-  readonly count?: boolean | undefined;
-}
+export type ResponsesQuery = Values<'survey'> & Partial<Values<FilterName | 'after' | 'count'>>;
 
 /** @throws ApiError `no responses` unless the caller's account has the survey */
 export async function selectResponses(c: Context<AppEnv>, query: ResponsesQuery): Promise<Selection> {

@@ -4,6 +4,7 @@ import { BY_TIME } from '../db/order.ts';
 import { jsonPages } from '../formats/page-format.ts';
 import type { AppEnv } from '../http/context.ts';
 import { linkToNext } from '../http/link.ts';
+import type { Values } from '../http/parameters.ts';
 import { bodyOf, chunksOf, sendBody, sendStream, sendTagged, totalCount } from '../http/send.ts';
 import { type Cursor, isSamePosition } from '../responses/cursor.ts';
 import type { Range } from '../responses/selection.ts';
@@ -18,18 +19,16 @@ const MAX_PAGE_BYTES = 6 * 1024 * 1024;
 
 const FRAME = { start: '{"responses":[', end: ']}', comma: true };
 
-interface PageQuery extends ResponsesQuery {
-  readonly pageSize: number;
-  readonly order: 'asc' | 'desc';
-}
-
 /**
  * Sends the first `pageSize` of the responses that a query selects, as JSON. If one response of the database holds them, the body
  * is sent as a whole, with its length and entity tag; otherwise it is streamed.
  *
  * @throws LimitError if there is no memory for it, or it takes a scan and too many are running
  */
-export async function sendPage(c: Context<AppEnv>, query: PageQuery): Promise<Response> {
+export async function sendPage(
+  c: Context<AppEnv>,
+  query: ResponsesQuery & Values<'pageSize' | 'order'>,
+): Promise<Response> {
   const { pageSize } = query;
   const order = { ...BY_TIME, direction: query.order };
   const format = jsonPages({ before: ',', maxPageBytes: MAX_PAGE_BYTES, order });

@@ -1,20 +1,16 @@
 import { type Column, labelledAnswer, lacksMetadata, metadataValue, translatedAnswer } from '../../db/responses.ts';
 import { Output, free } from '../../encode/bytes.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
-
-/** The text of an answer. */
-type Value = 'response' | 'translated' | 'label';
-
-const ANSWERS: Record<Value, Column> = { response: 'response', translated: translatedAnswer, label: labelledAnswer };
+import type { Values } from '../../http/parameters.ts';
 
 /** What to read of each response. */
-export interface RowOptions {
-  readonly value?: Value | undefined;
-  /** Keys of the metadata, each of which becomes a column. */
-  readonly metadata?: readonly string[] | undefined;
-  /** Keys of the metadata that a response must have. */
-  readonly require_metadata?: readonly string[] | undefined;
-}
+export type RowOptions = Partial<Values<'value' | 'metadata' | 'require_metadata'>>;
+
+const ANSWERS: Record<NonNullable<RowOptions['value']>, Column> = {
+  response: 'response',
+  translated: translatedAnswer,
+  label: labelledAnswer,
+};
 
 /*
  * The cells of a row. Those of a record's key, form version and flow come first, so that one comparison tells whether a row

@@ -3,12 +3,12 @@ import type { Database } from '../../db/client.ts';
 import { findQuestions } from '../../db/questions.ts';
 import { writeHeader } from '../../encode/records.ts';
 import { ifTooLarge, responseTooLarge, tooManyQuestions } from '../../http/errors.ts';
+import type { Values } from '../../http/parameters.ts';
 import type { Selection } from '../../responses/selection.ts';
 import type { Table } from '../file-format.ts';
 import { metadataName } from '../long-table.ts';
 import { csvPages } from '../page-format.ts';
 import { FIXED_COLUMNS, questionColumns } from './columns.ts';
-import type { KeptAttempts } from './participant.ts';
 import { type RowOptions, rowColumns } from './rows.ts';
 import { wideTableBuilder } from './table-builder.ts';
 
@@ -24,11 +24,7 @@ const MAX_ROW_BYTES = 16 * 1024 * 1024;
 export const PARTICIPANT_BYTES = 192 * 1024;
 
 /** The parameters of a wide file. */
-export interface WideOptions extends RowOptions {
-  readonly repeats?: KeptAttempts | undefined;
-  readonly columns?: 'form_question' | 'question' | undefined;
-  readonly safe?: boolean | undefined;
-}
+export type WideOptions = RowOptions & Partial<Values<'repeats' | 'columns' | 'safe'>>;
 
 /**
  * A table with a record for each participant and chain of forms, and a column for each question.
