@@ -56,30 +56,19 @@ const SMALL_RESULT_BYTES = 64 * 1024;
 /** Where queries take their turns among those of their account. The others belong to no account yet. */
 const TURNS: Partial<Record<RetryPolicy, Quota>> = { request: quickQueries, export: bulkQueries, scan: scans };
 
-/**
- * The database over HTTP. Every query is a separate request, and is retried after a transient failure.
- *
- * What `rows`, `row` and `page` return belongs to the query, and is complete: see {@link Proof}. All methods throw a DatabaseError, a
- * LimitError if the account's turn does not come or there is no memory for the result in time, or the signal's reason.
- */
-export interface Database {
-  /** Reads the rows of a query. */
-  rows(query: Query, options: RowsOptions): Promise<Row[]>;
-  /** Reads the row of a query that always returns one. */
-  row(query: Query, options: QueryOptions): Promise<Row>;
-  /** Reads the rows of a query and encodes them. */
-  page(query: Query, options: PageReadOptions, encode: EncodeRows): Promise<HeldPage>;
-  /** Executes a statement that may be executed twice. Its result is not read. */
-  execute(statement: Query, options: QueryOptions): Promise<void>;
-}
-
 /** Keeps values as the text that Postgres printed: the driver would parse a timestamp into a `Date` without microseconds. */
 const asText = { getTypeParser: () => (value: string) => value };
 
 neonConfig.fetchFunction = fetchResult;
 
+export type Database = ReturnType<typeof connect>;
+
 /**
- * Does not connect: the first query shows whether DATABASE_URL is usable.
+ * The database over HTTP. Every query is a separate request, and is retried after a transient failure. Does not connect: the first
+ * query shows whether DATABASE_URL is usable.
+ *
+ * What `rows`, `row` and `page` return belongs to the query, and is complete: see {@link Proof}. All methods throw a DatabaseError, a
+ * LimitError if the account's turn does not come or there is no memory for the result in time, or the signal's reason.
  *
  * @param leaseOf the lease of the request, as soon as its account is known
  */
@@ -87,7 +76,7 @@ export function connect(
   env: DatabaseEnv,
   stats = new QueryStats(),
   leaseOf: () => Lease | undefined = () => undefined,
-): Database {
+) {
   if (env.SQL_ENDPOINT) neonConfig.fetchEndpoint = env.SQL_ENDPOINT;
   const driver = () => neon(checkedUrl(env.DATABASE_URL), { disableWarningInBrowsers: true });
 
@@ -140,7 +129,8 @@ export function connect(
     }
   }
 
-  const rows: Database['rows'] = async (query, { keep = false, ...options }) => {
+  /** Reads the rows of a query. */
+  async function rows(query: Query, { keep = false, ...options }: RowsOptions): Promise<Row[]> {
     const reservation = leaseFor(options)?.reserve(memory);
     const read = await retriedWithMemory(options, reservation, async (signal, reserve) => {
       const proof = new Proof(query);
@@ -154,18 +144,20 @@ export function connect(
     });
     if (!keep) reservation?.release();
     return read;
-  };
+  }
 
   return {
     rows,
 
-    async row(query, options) {
+    /** Reads the row of a query that always returns one. */
+    async row(query: Query, options: QueryOptions): Promise<Row> {
       const [row] = await rows(query, options);
       if (!row) throw new DatabaseError('defect', 'a query without a row');
       return row;
     },
 
-    async page(query, options, encode) {
+    /** Reads the rows of a query and encodes them. */
+    async page(query: Query, options: PageReadOptions, encode: EncodeRows): Promise<HeldPage> {
       const { reservation = leaseFor(options)?.reserve(memory) } = options;
       const page = await retriedWithMemory(options, reservation, async (signal, reserve) => {
         const proof = new Proof(query);
@@ -195,7 +187,8 @@ export function connect(
       return { ...page, bytes, release };
     },
 
-    execute: (statement, options) =>
+    /** Executes a statement that may be executed twice. Its result is not read. */
+    execute: (statement: Query, options: QueryOptions): Promise<void> =>
       retried(options, async (signal) => {
         const { text, params } = render(statement.text);
         await send(text, params, { ...options, signal });

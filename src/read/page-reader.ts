@@ -20,27 +20,10 @@ export interface Page extends HeldPage {
 /** Whether a page has fewer rows than requested. Its range has no more then. */
 export const isShort = ({ rowCount, requestedRows }: Page) => rowCount < requestedRows;
 
-/** Reads a selection of responses from the database. */
-export interface PageReader {
-  /**
-   * Reads the first rows of a range: as many of `range.limit` as fit one response of the database, and the memory.
-   *
-   * @param reservation what the page's memory is counted in
-   * @throws DatabaseError; `too-large` if a single row does not fit
-   */
-  readonly page: (range: Range, reservation?: Reservation) => Promise<Page>;
-  /**
-   * Finds the position of every `pageRows`th response among the first `range.limit` of a range, those included that only
-   * {@link isWalk} filters discard.
-   */
-  readonly boundaries: (range: Range, pageRows: number) => Promise<Required<Cursor>[]>;
-  /** Finds the position of the `range.limit`th row of a range; undefined if there are fewer. */
-  readonly end: (range: Range) => Promise<Required<Cursor> | undefined>;
-  /** Whether there are filters that no index holds, so that the rows of a page may be far apart. */
-  readonly isWalk: boolean;
-}
+export type PageReader = ReturnType<typeof pageReader>;
 
-export function pageReader(db: Database, selection: Selection, format: PageFormat, signal: AbortSignal): PageReader {
+/** Reads a selection of responses from the database. */
+export function pageReader(db: Database, selection: Selection, format: PageFormat, signal: AbortSignal) {
   const { columns, encode, maxPageBytes, maxRowBytes = Infinity, order = BY_TIME } = format;
   const { inIndex, unindexed } = splitFilters(selection, order);
   const isWalk = unindexed.length > 0;
@@ -62,7 +45,13 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
   }
 
   return {
-    async page(range, reservation) {
+    /**
+     * Reads the first rows of a range: as many of `range.limit` as fit one response of the database, and the memory.
+     *
+     * @param reservation what the page's memory is counted in
+     * @throws DatabaseError; `too-large` if a single row does not fit
+     */
+    async page(range: Range, reservation?: Reservation): Promise<Page> {
       const page = await readFitting(range.limit, async (limit) => {
         const read = await readRows({ ...range, limit }, reservation);
         return { ...read, requestedRows: limit, last: cursorOf(read.lastKey) };
@@ -72,14 +61,20 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
       return page;
     },
 
-    boundaries: (range, pageRows) => findBoundaries(db, inIndex, range, pageRows, order, signal),
+    /**
+     * Finds the position of every `pageRows`th response among the first `range.limit` of a range, those included that only
+     * {@link isWalk} filters discard.
+     */
+    boundaries: (range: Range, pageRows: number) => findBoundaries(db, inIndex, range, pageRows, order, signal),
 
-    async end(range) {
+    /** Finds the position of the `range.limit`th row of a range; undefined if there are fewer. */
+    async end(range: Range): Promise<Required<Cursor> | undefined> {
       const policy = isWalk ? 'scan' : 'export';
       const [end] = await findBoundaries(db, selection, range, range.limit, order, signal, policy);
       return end;
     },
 
+    /** Whether there are filters that no index holds, so that the rows of a page may be far apart. */
     isWalk,
   };
 }
