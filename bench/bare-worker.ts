@@ -9,7 +9,7 @@ import { BASE_PATH } from '../src/http/endpoint.ts';
 import { RequestStats } from '../src/http/request-stats.ts';
 import { streamChunks } from '../src/http/stream.ts';
 import { RequestLease } from '../src/limits/limits.ts';
-import { ExportLease } from '../src/read/export-lease.ts';
+import { leaseExport } from '../src/read/export-lease.ts';
 import { pageReader } from '../src/read/page-reader.ts';
 import { readAhead } from '../src/read/read-ahead.ts';
 
@@ -24,7 +24,7 @@ export default {
     const db = connect(env, stats.queries, () => lease);
     const survey = { accountId: pathname.slice(BASE_PATH.length + 1), name: searchParams.get('survey') ?? '' };
     const formVersions = await findSurvey(db, survey.accountId, survey.name, request.signal);
-    const exportLease = await ExportLease.begin(lease, signal);
+    const exportLease = await leaseExport(lease, signal);
     const selection = { survey, formVersions };
     const reader = pageReader(db, selection, csvPages({ columns: CSV_COLUMNS }), signal);
     const pages = readAhead(reader, exportLease, await reader.page({ limit: 500 }));

@@ -8,15 +8,17 @@ import { type FetchOptions, fetchResult } from './fetch-result.ts';
 import { DatabaseError } from './errors.ts';
 import { Proof, type ProvenPage } from './proof.ts';
 import { QueryStats } from './query-stats.ts';
-import { type RetryEnv, type RetryPolicy, retryLimits, withRetry } from './retry.ts';
+import { type RetryPolicy, retryLimits, withRetry } from './retry.ts';
 import { type Param, type Query, type Row, render } from './sql.ts';
 
 /** The settings of the database. */
-export interface DatabaseEnv extends RetryEnv {
+export interface DatabaseEnv {
   /** Secret: `postgresql://` URL of the role `survey_export_worker`. */
   readonly DATABASE_URL: string;
   /** The URL of the SQL-over-HTTP endpoint. Unset in production, where the driver derives Neon's from DATABASE_URL. */
   readonly SQL_ENDPOINT?: string;
+  /** How long a page of a running export is retried before the transfer is aborted: whole seconds, 60 unless given. */
+  readonly EXPORT_RETRY_SECONDS?: string;
 }
 
 export interface QueryOptions {
@@ -101,7 +103,8 @@ export function connect(
       const turns = TURNS[retry];
       return turns && leaseFor(options)?.acquire(turns, turns === bulkQueries ? bulkAmount() : 1, signal);
     };
-    const work = async () => withRetry(retryLimits(env)[retry], signal, acquireTurn, attempt, () => stats.retries++);
+    const work = async () =>
+      withRetry(retryLimits(env.EXPORT_RETRY_SECONDS)[retry], signal, acquireTurn, attempt, () => stats.retries++);
     // Authentication is timed as a whole, including its queries.
     return retry === 'key' ? work() : stats.time(work);
   }

@@ -1,14 +1,15 @@
-import type { EncodeRows } from '../encode/rows.ts';
 import type { Selection } from '../responses/selection.ts';
-import type { Database, HeldPage } from './client.ts';
 import { choicesJson } from './choices.ts';
 import { filterConditions } from './conditions.ts';
 import { FORM_POSITIONS } from './questions.ts';
 import { relationOf } from './relation.ts';
 import { type Query, isoTimestamp, sql } from './sql.ts';
 
-/** The largest result: some 8,000 questions of 300 characters. It is held in memory, together with what is made from it. */
-const MAX_BYTES = 4 * 1024 * 1024;
+/**
+ * How {@link codebookQuery} is read. The largest result has some 8,000 questions of 300 characters. It is held in memory, together with
+ * what is made from it.
+ */
+export const CODEBOOK_OPTIONS = { maxBytes: 4 * 1024 * 1024, retry: 'scan' } as const;
 
 /** The columns of {@link codebookQuery}, in order. */
 export const CODEBOOK_COLUMNS = [
@@ -75,15 +76,4 @@ export function codebookQuery(selection: Selection, columns: 'form_question' | '
     ) response
     order by position, idx, question_ref collate "C"`;
   return { text };
-}
-
-/** Runs {@link codebookQuery}. @throws DatabaseError `too-large` */
-export function readCodebook(
-  db: Database,
-  selection: Selection,
-  columns: 'form_question' | 'question' | undefined,
-  encode: EncodeRows,
-  signal: AbortSignal,
-): Promise<HeldPage> {
-  return db.page(codebookQuery(selection, columns), { signal, maxBytes: MAX_BYTES, retry: 'scan' }, encode);
 }

@@ -1,4 +1,4 @@
-import { type Interval, INTERVALS } from '../responses/timestamp.ts';
+import type { Interval } from '../responses/timestamp.ts';
 import { DIGEST_FIELDS } from '../responses/columns.ts';
 import type { Filters } from '../responses/filters.ts';
 import type { Database } from './client.ts';
@@ -8,16 +8,7 @@ import { relationOf } from './relation.ts';
 import { type Query, type Sql, isoTimestamp, join, raw, sql } from './sql.ts';
 import { FORM_DATA_COLUMNS, formDataSql } from './surveys.ts';
 
-/** The digests of a survey's responses and form data: what `/responses/digests` returns. */
-export interface Digests {
-  /** Of the computation. */
-  readonly version: 1;
-  readonly interval: Interval;
-  /** Of the form data. */
-  readonly forms: string;
-  /** Ascending, without intervals that have no responses. */
-  readonly digests: readonly { readonly start: string; readonly responses: number; readonly digest: string }[];
-}
+export type Digests = NonNullable<Awaited<ReturnType<typeof computeDigests>>>;
 
 const MAX_INTERVALS = 20_000;
 /** The largest result of the database, which has some 90 bytes for each interval. */
@@ -90,7 +81,8 @@ const SUMS = sql`
 /**
  * Runs {@link digestsQuery}.
  *
- * @returns undefined if the account has no such survey
+ * @returns what `/responses/digests` returns: `forms` is the digest of the form data, and `digests` ascend, without intervals that have
+ *   no responses; undefined if the account has no such survey
  * @throws DatabaseError `too-large` if there are too many intervals
  */
 export async function computeDigests(
@@ -98,9 +90,9 @@ export async function computeDigests(
   accountId: string,
   surveyName: string,
   filters: Filters,
-  interval: Interval | undefined = INTERVALS[0],
+  interval: Interval,
   signal: AbortSignal,
-): Promise<Digests | undefined> {
+) {
   if (surveyName.includes('\0')) return undefined; // Postgres rejects text with NUL
   const query = digestsQuery(accountId, surveyName, filters, interval);
   const options = { signal, maxBytes: MAX_BYTES, retry: 'scan', keep: true } as const;

@@ -1,5 +1,5 @@
 import { type ColumnName, columnNamed } from '../responses/columns.ts';
-import { CURSOR_COLUMNS, type Cursor, cursorOf } from '../responses/cursor.ts';
+import { CURSOR_COLUMNS, type Cursor } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
 import { IS_LETTER, LETTER, labelsOf } from './choices.ts';
 import { KEY_COLUMNS, boundedRows, countSql, rangeRows } from './branches.ts';
@@ -7,7 +7,6 @@ import type { Database } from './client.ts';
 import { withoutFormulas } from './formulas.ts';
 import { BY_TIME, type Order, orderSql } from './order.ts';
 import { relationOf } from './relation.ts';
-import type { RetryPolicy } from './retry.ts';
 import { type Query, type Sql, Value, isoTimestamp, join, raw, sql } from './sql.ts';
 
 /** A column of a page: one of the table, or SQL. */
@@ -120,20 +119,6 @@ export function boundaryQuery(selection: Selection, range: Range, pageRows: numb
     where n % ${pageRows} = 0
     order by ${orderSql(order, 'k')}`;
   return { ctes: [relationOf(selection).forms], text, limit };
-}
-
-/** Runs {@link boundaryQuery}. */
-export async function findBoundaries(
-  db: Database,
-  selection: Selection,
-  range: Range,
-  pageRows: number,
-  order: Order | undefined,
-  signal: AbortSignal,
-  retry: RetryPolicy = 'export',
-): Promise<Required<Cursor>[]> {
-  const rows = await db.rows(boundaryQuery(selection, range, pageRows, order), { signal, retry });
-  return rows.map((row) => cursorOf(row) as Required<Cursor>);
 }
 
 /** Counts the responses of a selection, all, or those after a cursor in the given order. The query reads only the index. */

@@ -19,11 +19,6 @@ export interface RetryLimits {
   readonly attemptMs: number;
 }
 
-export interface RetryEnv {
-  /** How long a page of a running export is retried before the transfer is aborted: whole seconds, 60 unless given. */
-  readonly EXPORT_RETRY_SECONDS?: string;
-}
-
 /** A suspended compute may take seconds to wake. */
 const REQUEST_MS = 20_000;
 /** A little less than the `statement_timeout` of the Worker’s role. */
@@ -31,24 +26,18 @@ const SCAN_ATTEMPT_MS = 60_000;
 const KEY_MS = 8_000;
 const EXPORT_SECONDS = '60';
 
-/** The right to make one attempt. */
-interface Turn {
-  readonly release: () => void;
-}
-
 const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 2_000;
 
-/** @throws DatabaseError `defect` if EXPORT_RETRY_SECONDS is invalid */
-export function retryLimits(env: RetryEnv): Record<RetryPolicy, RetryLimits> {
-  const seconds = env.EXPORT_RETRY_SECONDS || EXPORT_SECONDS;
-  if (!/^\d{1,5}$/.test(seconds)) {
+/** @param seconds EXPORT_RETRY_SECONDS. @throws DatabaseError `defect` if it is invalid */
+export function retryLimits(seconds = ''): Record<RetryPolicy, RetryLimits> {
+  if (!/^\d{0,5}$/.test(seconds)) {
     throw new DatabaseError('defect', `EXPORT_RETRY_SECONDS must be whole seconds, from 0 to 99999, not "${seconds}"`);
   }
   return {
     request: { totalMs: REQUEST_MS, attemptMs: 8_000 },
     scan: { totalMs: SCAN_ATTEMPT_MS + 5_000, attemptMs: SCAN_ATTEMPT_MS }, // room for one attempt after a lost result
-    export: { totalMs: 1000 * Number(seconds), attemptMs: 15_000 },
+    export: { totalMs: 1000 * Number(seconds || EXPORT_SECONDS), attemptMs: 15_000 },
     key: { totalMs: KEY_MS, attemptMs: 5_000 },
     probe: { totalMs: 0, attemptMs: 8_000 },
   };
@@ -69,7 +58,7 @@ export function retryLimits(env: RetryEnv): Record<RetryPolicy, RetryLimits> {
 export async function withRetry<T>(
   { totalMs, attemptMs }: RetryLimits,
   signal: AbortSignal,
-  acquireTurn: () => Promise<Turn | undefined>,
+  acquireTurn: () => Promise<{ readonly release: () => void } | undefined>,
   read: (signal: AbortSignal) => Promise<T>,
   onRetry: () => void = () => {},
 ): Promise<T> {

@@ -5,18 +5,7 @@ import { type LeftOutOptions, leftOut } from './left-out.ts';
 import { relationOf } from './relation.ts';
 import { type Query, isoTimestamp, join, sql } from './sql.ts';
 
-export interface Summary {
-  readonly responses: number;
-  /** Distinct ones. */
-  readonly participants: number;
-  /** Timestamps; null if the selection is empty. */
-  readonly first: string | null;
-  readonly last: string | null;
-  /** Ascending, without days that have no responses. */
-  readonly days: readonly { readonly day: string; readonly responses: number; readonly participants: number }[];
-  /** How many participants are left out, whom the other numbers do not count. */
-  readonly left_out: number;
-}
+export type Summary = Awaited<ReturnType<typeof summarize>>;
 
 /**
  * Counts the responses and participants of a selection, in the first row, and of each of its days, in the others. The query
@@ -60,6 +49,7 @@ export function summaryQuery(selection: Selection, timeZone: string, options: Le
 /**
  * Runs {@link summaryQuery}.
  *
+ * @returns what `/responses/summary` returns: days in ascending order, without those that have no responses
  * @throws DatabaseError `too-large` if the result exceeds `maxBytes`
  */
 export async function summarize(
@@ -69,27 +59,16 @@ export async function summarize(
   options: LeftOutOptions,
   maxBytes: number,
   signal: AbortSignal,
-): Promise<Summary> {
-  const [total, ...days] = await db.rows(summaryQuery(selection, timeZone, options), {
-    signal,
-    maxBytes,
-    retry: 'scan',
-    keep: true,
-  });
-  const [, responses, participants, first, last, left] = total as unknown as [
-    null,
-    string,
-    string,
-    string | null,
-    string | null,
-    string,
-  ];
+) {
+  const query = summaryQuery(selection, timeZone, options);
+  const [total = [], ...days] = await db.rows(query, { signal, maxBytes, retry: 'scan', keep: true });
+  const [, responses, participants, first, last, left] = total;
   return {
     responses: Number(responses),
     participants: Number(participants),
     first,
     last,
-    days: (days as [string, string, string][]).map(([day, ofDay, participantsOfDay]) => ({
+    days: days.map(([day, ofDay, participantsOfDay]) => ({
       day,
       responses: Number(ofDay),
       participants: Number(participantsOfDay),

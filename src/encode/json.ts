@@ -1,7 +1,7 @@
 import { Constant, Output, PADDING_BYTES } from './bytes.ts';
 import { type EncodeRows, LastKey, malformed } from './rows.ts';
 import { RowCells } from './row-cells.ts';
-import type { TokenValue } from './token-value.ts';
+import type { tokenWriter } from './token-writer.ts';
 
 /*
  * The JSON encoder: from the bytes of a SQL-over-HTTP response straight to the bytes of JSON objects. Nothing is parsed: a
@@ -12,7 +12,7 @@ import type { TokenValue } from './token-value.ts';
  * A member's value: the next column's text; with `json`, the JSON that this text contains, as Postgres prints jsonb, so that numbers
  * keep every digit; or a token, which is made from earlier columns.
  */
-type MemberValue = 'string' | 'json' | TokenValue;
+type MemberValue = 'string' | 'json' | ReturnType<typeof tokenWriter>;
 
 /** How rows become objects. */
 export interface ObjectLayout {
@@ -51,7 +51,7 @@ export function objectEncoder({ members, keyColumns, before = '', after = '' }: 
     for (const { name, value } of named) {
       name.write(output);
       if (typeof value === 'string') row.writeNext(value === 'json', output, frameLength);
-      else value.write(row, output, frameLength);
+      else value(row, output, frameLength);
     }
     end.write(output);
     const { length } = output;

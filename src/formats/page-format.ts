@@ -1,6 +1,6 @@
 import { type Column, type PageOptions, keyColumnsOf } from '../db/responses.ts';
 import { csvEncoder } from '../encode/csv.ts';
-import { TokenValue } from '../encode/token-value.ts';
+import { tokenWriter } from '../encode/token-writer.ts';
 import { type ObjectLayout, objectEncoder } from '../encode/json.ts';
 import type { EncodeRows } from '../encode/rows.ts';
 import { JSON_COLUMNS, JSON_MEMBERS } from '../responses/columns.ts';
@@ -39,7 +39,7 @@ export function jsonPages({
 }: Pick<ObjectLayout, 'before' | 'after'> &
   Pick<PageOptions, 'order'> &
   Partial<Pick<PageFormat, 'maxPageBytes'>>): PageFormat {
-  const token = new TokenValue(TOKEN_VERSION, KEY_COLUMNS);
+  const token = tokenWriter(TOKEN_VERSION, KEY_COLUMNS);
   const members = JSON_MEMBERS.map(({ name, type }): ObjectLayout['members'][number] => [
     name,
     name === 'token' ? token : type === 'jsonb' ? 'json' : 'string',

@@ -20,7 +20,7 @@ const MAX_UNNOTICED_BYTES = 64 * 1024;
 type Body = string | readonly Uint8Array[];
 
 /** What stands around the rows of pages. With `comma`, every row follows one, the first of which is left out. */
-interface Frame {
+export interface Frame {
   readonly start: string | Uint8Array;
   readonly end?: string;
   readonly comma?: boolean;

@@ -1,7 +1,7 @@
 import { splitFilters } from '../db/branches.ts';
 import type { Database, HeldPage } from '../db/client.ts';
 import { BY_TIME } from '../db/order.ts';
-import { boundedPageQuery, findBoundaries, pageQuery } from '../db/responses.ts';
+import { boundaryQuery, boundedPageQuery, pageQuery } from '../db/responses.ts';
 import type { RetryPolicy } from '../db/retry.ts';
 import type { PageFormat } from '../formats/page-format.ts';
 import type { Reservation } from '../limits/lease.ts';
@@ -44,6 +44,11 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
     return db.page(query, options, encode);
   }
 
+  async function findBoundaries(among: Selection, range: Range, pageRows: number, policy: RetryPolicy = 'export') {
+    const rows = await db.rows(boundaryQuery(among, range, pageRows, order), { signal, retry: policy });
+    return rows.map((row) => cursorOf(row) as Required<Cursor>);
+  }
+
   return {
     /**
      * Reads the first rows of a range: as many of `range.limit` as fit one response of the database, and the memory.
@@ -65,12 +70,11 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
      * Finds the position of every `pageRows`th response among the first `range.limit` of a range, those included that only
      * {@link isWalk} filters discard.
      */
-    boundaries: (range: Range, pageRows: number) => findBoundaries(db, inIndex, range, pageRows, order, signal),
+    boundaries: (range: Range, pageRows: number) => findBoundaries(inIndex, range, pageRows),
 
     /** Finds the position of the `range.limit`th row of a range; undefined if there are fewer. */
     async end(range: Range): Promise<Required<Cursor> | undefined> {
-      const policy = isWalk ? 'scan' : 'export';
-      const [end] = await findBoundaries(db, selection, range, range.limit, order, signal, policy);
+      const [end] = await findBoundaries(selection, range, range.limit, isWalk ? 'scan' : 'export');
       return end;
     },
 

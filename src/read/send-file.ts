@@ -5,7 +5,7 @@ import { attachment } from '../http/attachment.ts';
 import type { AppEnv } from '../http/context.ts';
 import { readBody, sendBody, sendStream, totalCount } from '../http/send.ts';
 import type { Selection } from '../responses/selection.ts';
-import { ExportLease } from './export-lease.ts';
+import { leaseExport } from './export-lease.ts';
 import { isShort } from './page-reader.ts';
 import { readAhead } from './read-ahead.ts';
 import { readFirst } from './read-first.ts';
@@ -28,7 +28,7 @@ export async function sendFile<Q extends ResponsesQuery>(
   fileFormat: ExportFormat<Q>,
 ): Promise<Response> {
   const { lease, signal } = c.var;
-  const exportLease = await ExportLease.begin(lease, signal, fileFormat.memoryBytes);
+  const exportLease = await leaseExport(lease, signal, fileFormat.memoryBytes);
   const prepare = (selection: Selection, ...database: [Database, AbortSignal]) =>
     fileFormat.prepare(selection, query, ...database);
   const { file, reader, first, total } = await readFirst(c, query, prepare, FIRST_PAGE_ROWS);

@@ -42,7 +42,7 @@ export function isSamePosition(one: Cursor | undefined, other: Cursor | undefine
   return one !== undefined && other !== undefined && MEMBERS.every((name) => one[name] === other[name]);
 }
 
-/** Writes a token in the current format. In pages of responses, `TokenValue` writes the same. */
+/** Writes a token in the current format. In pages of responses, `tokenWriter` writes the same. */
 export function encodeCursor(cursor: Required<Cursor>): string {
   const bytes = new TextEncoder().encode(JSON.stringify([TOKEN_VERSION, ...keyOf(cursor)]));
   const base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));

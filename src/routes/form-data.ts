@@ -1,12 +1,12 @@
 import { FORM_DATA_COLUMNS, FORM_DATA_KEY, formDataQuery } from '../db/surveys.ts';
 import { csvHeader } from '../encode/records.ts';
 import { csvEncoder } from '../encode/csv.ts';
-import { type List, readList } from '../read/read-list.ts';
+import { type ListQuery, sendList } from '../read/send-list.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { noResponses } from '../http/errors.ts';
-import { bodyOf, chunksOf, sendBody, sendStream } from '../http/send.ts';
+import { sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { fileContent, fileResponses } from '../openapi/responses.ts';
 
@@ -26,16 +26,14 @@ export const formData = endpoint({
   responses: fileResponses(fileContent('text/csv', examples.formData)),
 
   async handle(c, query) {
-    const { account, stats } = c.var;
+    const { id, email } = c.var.account;
     await selectResponses(c, query);
     await requireResponses(c, query.survey);
-    const rows: List['query'] = (...range) => formDataQuery(account.id, query.survey, ...range);
-    const { first, isWhole, pages } = await readList({ query: rows, encode }, c.var);
-    if (first.rowCount === 0) throw noResponses(query.survey, account.email); // deleted meanwhile
-    const headers = attachment('form-data', CSV);
+    const rows: ListQuery = (...range) => formDataQuery(id, query.survey, ...range);
     const frame = { start: csvHeader(FORM_DATA_COLUMNS) };
-    if (!isWhole) return sendStream(c, chunksOf(pages, frame), headers);
-    stats.rows = first.rowCount;
-    return sendBody(c, bodyOf(first, frame), headers);
+    return sendList(c, rows, encode, frame, attachment('form-data', CSV), (...body) => {
+      if (c.var.stats.rows === 0) throw noResponses(query.survey, email); // deleted meanwhile
+      return sendBody(...body);
+    });
   },
 });

@@ -1,4 +1,4 @@
-import { CODEBOOK_COLUMNS, readCodebook } from '../db/codebook.ts';
+import { CODEBOOK_COLUMNS, CODEBOOK_OPTIONS, codebookQuery } from '../db/codebook.ts';
 import { csvHeader } from '../encode/records.ts';
 import { csvEncoder } from '../encode/csv.ts';
 import { objectEncoder } from '../encode/json.ts';
@@ -46,7 +46,8 @@ export const questions = endpoint({
     const { db, signal, stats } = c.var;
     const isCsv = query.format === 'csv';
     const selection = await selectResponses(c, query);
-    const reading = readCodebook(db, selection, query.columns, isCsv ? csv : json, signal);
+    const codebook = codebookQuery(selection, query.columns);
+    const reading = db.page(codebook, { ...CODEBOOK_OPTIONS, signal }, isCsv ? csv : json);
     const page = await reading.catch(ifTooLarge(tooLarge));
     const { rowCount } = page;
     if (rowCount === 0) await requireResponses(c, query.survey);

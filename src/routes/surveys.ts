@@ -1,12 +1,12 @@
 import { SURVEY_COLUMNS, SURVEY_KEY, surveysQuery } from '../db/surveys.ts';
 import { objectEncoder } from '../encode/json.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { bodyOf, chunksOf, sendStream, sendTagged } from '../http/send.ts';
+import { sendTagged } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { reference } from '../openapi/headers.ts';
 import { jsonContent, response, streamedResponses } from '../openapi/responses.ts';
 import { arrayOf } from '../openapi/schemas.ts';
-import { type List, readList } from '../read/read-list.ts';
+import { type ListQuery, sendList } from '../read/send-list.ts';
 
 const JSON_COLUMNS: ReadonlySet<string> = new Set(['metadata', 'translation_conf', 'timeouts']);
 const encode = objectEncoder({
@@ -35,12 +35,7 @@ export const surveys = endpoint({
   },
 
   async handle(c) {
-    const { account, stats } = c.var;
-    const query: List['query'] = (...range) => surveysQuery(account.id, ...range);
-    const { first, isWhole, pages } = await readList({ query, encode }, c.var);
-    const headers = { 'Content-Type': 'application/json' };
-    if (!isWhole) return sendStream(c, chunksOf(pages, FRAME), headers);
-    stats.rows = first.rowCount;
-    return sendTagged(c, bodyOf(first, FRAME), headers);
+    const query: ListQuery = (...range) => surveysQuery(c.var.account.id, ...range);
+    return sendList(c, query, encode, FRAME, { 'Content-Type': 'application/json' }, sendTagged);
   },
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { TokenValue } from '../../src/encode/token-value.ts';
+import { tokenWriter } from '../../src/encode/token-writer.ts';
 import { objectEncoder } from '../../src/encode/json.ts';
 import { TOKEN_VERSION, decodeCursor, encodeCursor, keyOf } from '../../src/responses/cursor.ts';
 import { pgText } from '../support/arbitraries.ts';
@@ -13,7 +13,7 @@ const encodeTokens = objectEncoder({
   keyColumns: [],
   members: [
     ...['timestamp', 'userid', 'question_ref', 'surveyid'].map((name) => [name, 'string'] as const),
-    ['token', new TokenValue(TOKEN_VERSION, [0, 1, 2, 3])],
+    ['token', tokenWriter(TOKEN_VERSION, [0, 1, 2, 3])],
   ],
 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { TokenValue } from '../../src/encode/token-value.ts';
+import { tokenWriter } from '../../src/encode/token-writer.ts';
 import { type ObjectLayout, objectEncoder } from '../../src/encode/json.ts';
 import { MalformedRowsError } from '../../src/encode/rows.ts';
 import { pgCell, pgText } from '../support/arbitraries.ts';
@@ -18,7 +18,7 @@ const MEMBERS: ObjectLayout['members'] = [
   ['userid', 'string'],
   ['questionRef', 'string'],
   ['surveyid', 'string'],
-  ['token', new TokenValue(1, [3, 4, 5, 6])],
+  ['token', tokenWriter(1, [3, 4, 5, 6])],
 ];
 
 const textOf = (bytes: Uint8Array) => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

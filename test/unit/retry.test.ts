@@ -84,7 +84,7 @@ test.each<RetryPolicy>(['request', 'scan', 'export', 'key'])(
   async (policy) => {
     let attempts = 0;
     const lostOnce: Read = (signal) => (attempts++ === 0 ? endless(signal) : Promise.resolve('result'));
-    expect(await run(lostOnce, undefined, { limits: retryLimits({})[policy] })).toMatchObject({
+    expect(await run(lostOnce, undefined, { limits: retryLimits()[policy] })).toMatchObject({
       value: 'result',
       left: 0,
     });

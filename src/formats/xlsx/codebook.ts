@@ -1,5 +1,5 @@
 import type { Database, HeldPage } from '../../db/client.ts';
-import { CODEBOOK_COLUMNS, readCodebook } from '../../db/codebook.ts';
+import { CODEBOOK_COLUMNS, CODEBOOK_OPTIONS, codebookQuery } from '../../db/codebook.ts';
 import { csvEncoder } from '../../encode/csv.ts';
 import { codebookCellTooLong, ifTooLarge, tooManyRows } from '../../http/errors.ts';
 import type { Selection } from '../../responses/selection.ts';
@@ -22,7 +22,8 @@ export async function codebookSheet(
   db: Database,
   signal: AbortSignal,
 ): Promise<Sheet> {
-  const page = await readCodebook(db, selection, columns, encode, signal).catch(ifTooLarge(tooLarge));
+  const reading = db.page(codebookQuery(selection, columns), { ...CODEBOOK_OPTIONS, signal }, encode);
+  const page = await reading.catch(ifTooLarge(tooLarge));
   for (let cell = 0; cell + 1 < page.cells.length; cell++) {
     if (cellLength(page, cell) > MAX_CELL_LENGTH) throw codebookCellTooLong(MAX_CELL_LENGTH);
   }

@@ -86,8 +86,6 @@ for (const [char, entity] of [
 }
 
 const escapeOf = (char: number) => new Constant(`_x${char.toString(16).toUpperCase().padStart(4, '0')}_`);
-/** The escapes of control characters and the underscore, by character. */
-const ESCAPES = Array.from({ length: UNDERSCORE + 1 }, (_, char) => escapeOf(char));
 
 /** Writes records as the rows of a worksheet, the first one in bold. */
 export class SheetWriter implements RecordWriter {
@@ -180,7 +178,7 @@ function writeText(output: Output, bytes: Uint8Array, start: number, end: number
       escapeOf(0xff40 + (bytes[at + 1] as number)).write(output);
       at += 2;
     } else {
-      ESCAPES[byte]?.write(output);
+      escapeOf(byte).write(output);
     }
   }
   kind.close.write(output);

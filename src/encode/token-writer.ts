@@ -6,26 +6,19 @@ const COMMA = 0x2c;
 const CLOSE_BRACKET = 0x5d;
 
 /**
- * A token (see responses/cursor.ts): base64url of the JSON array `[number, …texts]`; the texts are those of earlier columns
- * (indexes from 0), none of them null.
+ * Makes what writes a token (see responses/cursor.ts) after the cells of a row: base64url of the JSON array `[number, …texts]`; the
+ * texts are those of columns (indexes from 0) that have been read, none of them null.
  */
-export class TokenValue {
-  readonly #columns: readonly number[];
-  readonly #beginning: Constant;
-  readonly #array = new Output();
-
-  constructor(number: number, columns: readonly number[]) {
-    this.#beginning = new Constant(`[${number}`);
-    this.#columns = columns;
-  }
+export function tokenWriter(number: number, columns: readonly number[]) {
+  const beginning = new Constant(`[${number}`);
+  const array = new Output();
 
   /** @param room to reserve besides that of the token and of the rest of the page */
-  write({ view, starts, ends, remainingBytes }: RowCells, output: Output, room: number): void {
-    const array = this.#array;
+  return ({ view, starts, ends, remainingBytes }: RowCells, output: Output, room: number): void => {
     array.length = 0;
-    array.reserve(this.#beginning.length + PADDING_BYTES);
-    this.#beginning.write(array);
-    for (const column of this.#columns) {
+    array.reserve(beginning.length + PADDING_BYTES);
+    beginning.write(array);
+    for (const column of columns) {
       const start = starts[column] as number;
       const end = ends[column] as number;
       array.reserve(1 + end - start + 4);
@@ -37,7 +30,7 @@ export class TokenValue {
     output.writeByte(QUOTE);
     output.length = writeBase64Url(array.view, array.length, output.view, output.length);
     output.writeByte(QUOTE);
-  }
+  };
 }
 
 const ALPHABET = new TextEncoder().encode('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');

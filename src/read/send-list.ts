@@ -1,7 +1,9 @@
+import type { Context } from 'hono';
 import type { Database, HeldPage } from '../db/client.ts';
 import type { Query } from '../db/sql.ts';
 import type { EncodeRows } from '../encode/rows.ts';
 import type { AppEnv } from '../http/context.ts';
+import { type Frame, bodyOf, chunksOf, type sendBody, sendStream } from '../http/send.ts';
 import { readFitting } from './read-fitting.ts';
 import { sentPages } from './sent-pages.ts';
 
@@ -9,23 +11,26 @@ import { sentPages } from './sent-pages.ts';
 const MAX_LIST_BYTES = 4 * 1024 * 1024;
 const MAX_LIST_ROWS = 20_000;
 
-/** A list of rows that are not responses. */
-export interface List {
-  /** The first rows after a key, or of all. */
-  readonly query: (limit: number, after?: readonly string[]) => Query;
-  /** Its `lastKey` is such a key. */
-  readonly encode: EncodeRows;
-}
+/** Selects the first rows after a key, or of all. */
+export type ListQuery = (limit: number, after?: readonly string[]) => Query;
 
 /**
- * Reads the rows of a list: at once if one page holds them, otherwise page by page as they are sent. A row that is stored meanwhile is
- * included if it sorts after what has been read.
+ * Sends a list of rows that are not responses: as a whole if one page holds them, otherwise page by page as they are read. A row that
+ * is stored meanwhile is included if it sorts after what has been read.
  *
- * @returns the first page, whether it is the whole list, and all pages
- * @throws DatabaseError
+ * @param encode has the query's key as its `lastKey`
+ * @param send sends a whole list
+ * @throws DatabaseError, LimitError
  */
-export async function readList({ query, encode }: List, context: AppEnv['Variables']) {
-  const { db, signal } = context;
+export async function sendList(
+  c: Context<AppEnv>,
+  query: ListQuery,
+  encode: EncodeRows,
+  frame: Frame,
+  headers: Readonly<Record<string, string>>,
+  send: typeof sendBody,
+): Promise<Response> {
+  const { db, signal, stats } = c.var;
   const read = (limit: number, options: Pick<Parameters<Database['page']>[1], 'retry'>, after?: readonly string[]) =>
     readFitting(limit, async (rows): Promise<ListPage> => {
       const canBeSmaller = rows > 1;
@@ -44,7 +49,9 @@ export async function readList({ query, encode }: List, context: AppEnv['Variabl
     }
   }
   const first = await read(MAX_LIST_ROWS, {});
-  return { first, isWhole: isWhole(first), pages: sentPages(pages(first), context) };
+  if (!isWhole(first)) return sendStream(c, chunksOf(sentPages(pages(first), c.var), frame), headers);
+  stats.rows = first.rowCount;
+  return send(c, bodyOf(first, frame), headers);
 }
 
 interface ListPage extends HeldPage {
