@@ -18,6 +18,7 @@ export default defineConfig({
       {
         test: {
           name: 'api',
+          isolate: false,
           include: ['test/api/**/*.test.ts'],
           globalSetup: [sharedServer, 'test/support/shared-stack.ts'], // all files share one service; each test has its own accounts
           ...timeouts,

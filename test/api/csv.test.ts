@@ -69,7 +69,7 @@ describe('the CSV export', () => {
         expect(response.text).toBe(copied.toString('utf8'));
         expect(response.bytes.equals(copied)).toBe(true);
       }),
-      { numRuns: 25 },
+      { numRuns: 15 },
     );
   });
 

@@ -8,7 +8,7 @@ import { type Digests, digestsQuery } from '../../src/db/digests.ts';
 import { render } from '../../src/db/sql.ts';
 import { withConnection } from '../../tools/connection.ts';
 import { migrate } from '../../tools/migrations.ts';
-import { anyFilter, pgText } from '../support/arbitraries.ts';
+import { FILTERS, pgText } from '../support/arbitraries.ts';
 import { errorBody, fetchApi, query } from '../support/api.ts';
 import {
   type TestAccount,
@@ -95,7 +95,7 @@ type Edit = typeof anyEdit extends fc.Arbitrary<infer T> ? T : never;
 
 const ROWS = 60;
 const STEP = 20;
-const EDITS_IN_ALL = 2000;
+const EDITS_IN_ALL = 400;
 
 /** Makes a change, unless the database refuses it: a key that another row has, or a time out of range. */
 async function change({ forms }: TestSurvey, { kind, row, ...edit }: Edit): Promise<void> {
@@ -190,7 +190,7 @@ describe('the digest of an interval', () => {
 
 test('digests are those of the files, with any filter', async () => {
   const survey = await createSpread();
-  for (const [filter] of fc.sample(anyFilter, 20)) {
+  for (const [filter] of FILTERS) {
     const { csv, forms, text } = await read(survey, 'day', filter);
     expect(text).toBe(JSON.stringify(digestsOf(csv, forms)));
   }

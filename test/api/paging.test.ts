@@ -97,7 +97,7 @@ describe('pages', () => {
           expect(read).toEqual(expected);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 20 },
     );
   });
 

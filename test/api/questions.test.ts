@@ -107,7 +107,7 @@ test('the codebook has what Postgres finds for each question, in the order of th
       const columns = expected.map(({ column }) => column);
       expect(wide.text).toContain(`,metadata${columns.length > 0 ? ',' : ''}${naiveCsv([columns])}`);
     }),
-    { numRuns: 40 },
+    { numRuns: 15 },
   );
 });
 

@@ -106,7 +106,7 @@ describe('a wide file', () => {
           expect([response.status, response.text]).toEqual([200, await wideCsv(survey, where, parameters)]);
         },
       ),
-      { numRuns: 100 },
+      { numRuns: 30 },
     );
   });
 

@@ -104,7 +104,7 @@ describe('a workbook', () => {
         expect(file.status).toBe(200);
         expect(readWorkbook(file.bytes)).toEqual(rowsOf((await get(survey, parameters, '/responses/csv')).bytes));
       }),
-      { numRuns: 40 },
+      { numRuns: 15 },
     );
   });
 
@@ -210,7 +210,7 @@ describe('the codebook in a workbook', () => {
         expect(readWorkbook(bytes, 2)).toEqual(rowsOf(table.bytes));
         expect(readWorkbook(bytes)).toEqual(rowsOf((await get(survey, parameters, '/responses/csv')).bytes));
       }),
-      { numRuns: 20 },
+      { numRuns: 8 },
     );
   });
 
@@ -421,5 +421,6 @@ test('the records of a wide table are counted as it has them', async () => {
       );
       expect(Number((found.rows as [string][])[0]?.[0])).toBe(records.length - 1);
     }),
+    { numRuns: 20 },
   );
 });

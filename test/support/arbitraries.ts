@@ -51,8 +51,8 @@ export const questionText = fc
   )
   .map(([first, choices, more]) => [first, choices, ...more].join('\n'));
 
-/** Any filter as parameters, and as SQL on responses `r` and their form versions `s`. */
-export const anyFilter = fc.constantFrom<[Record<string, string | readonly string[]>, string]>(
+/** Filters as parameters, and as SQL on responses `r` and their form versions `s`. */
+export const FILTERS: readonly [Record<string, string | readonly string[]>, string][] = [
   [{}, 'true'],
   [{ since: '2026-03-01' }, `r.timestamp >= '2026-03-01Z'`],
   [{ until: '2026-03-01T02:00:00.000001+02:00' }, `r.timestamp < '2026-03-01 00:00:00.000001Z'`],
@@ -70,4 +70,6 @@ export const anyFilter = fc.constantFrom<[Record<string, string | readonly strin
     `r.timestamp >= '2026-01-01Z' and r.timestamp < '2026-03-29 01:00:00.000001Z' and r.userid in ('a', 'b')
      and r.question_ref = 'q1' and s.shortcode = 'f0'`,
   ],
-);
+];
+
+export const anyFilter = fc.constantFrom(...FILTERS);
