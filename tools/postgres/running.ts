@@ -8,7 +8,7 @@ import { inPlainWords } from './data-folder.ts';
  * What no server means: errors of Node.js, and SQLSTATEs (https://www.postgresql.org/docs/current/errcodes-appendix.html) of a server
  * that is starting or shutting down, and of another one that has got the port.
  */
-const NO_SERVER = ['ENOENT', 'ESRCH', 'EPERM', 'ECONNREFUSED', '57P03', '28P01'];
+const NO_SERVER = new Set(['ENOENT', 'ESRCH', 'EPERM', 'ECONNREFUSED', '57P03', '28P01']);
 
 /** A server that accepts connections. */
 export interface RunningServer {
@@ -36,7 +36,7 @@ export async function findServer(dataDir: string): Promise<RunningServer | undef
     await withConnection(url, async () => {});
     return { pid: Number(pid), url };
   } catch (error) {
-    if (NO_SERVER.includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    if (NO_SERVER.has((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw inPlainWords(error, dataDir);
   }
 }
