@@ -13,8 +13,6 @@ export function regionOf(host: string): string | undefined {
   return region && `${provider}:${region}`.toLowerCase();
 }
 
-export const isNeonHost = (host: string): boolean => NEON_HOST.test(host);
-
 /** The host that shares connections; other hosts stay as they are. */
 export const pooledHost = (host: string): string => host.replace(NEON_HOST, '$1-pooler$2');
 

@@ -1,16 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type GatewayUnderTest, LIMIT, startGateway } from '../support/sql-endpoint.ts';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { withConnection } from '../../tools/connection.ts';
+import { startSqlGateway } from '../../tools/sql-gateway.ts';
+import { type GatewayUnderTest, LIMIT, PASSWORD, startGateway } from '../support/sql-endpoint.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 
-const CONNECTIONS = 3;
+const MAX_CONNECTIONS = 3;
+const LONG = 'select pg_sleep(600)';
 
 describe('the SQL gateway', () => {
   let server: TestPostgres;
+  let databaseUrl: string;
   let gateway: GatewayUnderTest;
 
   beforeAll(async () => {
     server = await startPostgres();
-    gateway = await startGateway(await server.createDatabase(), CONNECTIONS);
+    databaseUrl = await server.createDatabase();
+    gateway = await startGateway(databaseUrl, MAX_CONNECTIONS);
     await gateway.directly(`
       create role reader login;
       alter role reader set enable_bitmapscan = on;
@@ -68,5 +77,124 @@ describe('the SQL gateway', () => {
       const query = `select '${'x'.repeat(LIMIT * 20)}'`;
       expect(await gateway.failure({ query })).toMatchObject({ status: 413 });
     });
+  });
+
+  /** Sends a statement. @returns its request */
+  function send(url: string, query: string) {
+    const { hostname, port, pathname: path } = new URL(url);
+    const headers = {
+      'Neon-Connection-String': gateway.connectionString(),
+      'Neon-Raw-Text-Output': 'true',
+      'Neon-Array-Mode': 'true',
+    };
+    const sent = request({ hostname, port, path, method: 'POST', headers });
+    sent.on('error', () => {});
+    sent.end(JSON.stringify({ query }));
+    return sent;
+  }
+
+  /** Starts a long statement, and waits until it is running. @returns its request */
+  async function startLong(url: string) {
+    const running = send(url, LONG);
+    await expect.poll(countLong).toBe(1);
+    return running;
+  }
+
+  async function countLong(): Promise<number> {
+    const query = 'select from pg_stat_activity where query = $1 and state = $2';
+    return (await gateway.directly(query, [LONG, 'active'])).length;
+  }
+
+  test('runs no statement of a client that disconnected while it waited for a connection', async () => {
+    const other = await startGateway(databaseUrl, 1);
+    onTestFinished(() => other.close());
+    await withConnection(databaseUrl, async (holder) => {
+      await holder.query('select pg_advisory_lock(1)');
+      const first = other.rowsOf('select pg_advisory_xact_lock(1)::text');
+      await expect.poll(() => gateway.directly('select from pg_locks where not granted')).toHaveLength(1);
+      const waiting = send(other.url, 'create table unwanted ()');
+      await sleep(300);
+      waiting.destroy();
+      await sleep(300);
+      await holder.query('select pg_advisory_unlock(1)');
+      await first;
+    });
+    expect(await other.rowsOf(`select to_regclass('unwanted')::text`)).toEqual([[null]]);
+  });
+
+  test('closes all connections when it is closed, whatever they are running', async () => {
+    const other = await startGateway(databaseUrl, MAX_CONNECTIONS);
+    await startLong(other.url);
+    await other.close();
+    await expect.poll(countLong).toBe(0);
+    await expect(fetch(other.url)).rejects.toThrow('fetch failed');
+  });
+
+  test('never exceeds the limit of connections: further requests wait', async () => {
+    // Counts the connections that have run this statement, and waits.
+    const count = `select pg_advisory_xact_lock_shared(2)::text, count(*) from pg_stat_activity where query = current_query()`;
+    const counts = await withConnection(databaseUrl, async (holder) => {
+      await holder.query('select pg_advisory_lock(2)');
+      const running = Array.from({ length: 4 * MAX_CONNECTIONS }, () => gateway.rowsOf(count));
+      const waiting = () => gateway.directly('select from pg_locks where not granted');
+      await expect.poll(waiting).toHaveLength(MAX_CONNECTIONS);
+      await holder.query('select pg_advisory_unlock(2)');
+      return Promise.all(running);
+    });
+    expect(Math.max(...counts.map(([row]) => Number(row?.[1])))).toBe(MAX_CONNECTIONS);
+  });
+
+  test('replaces its connections when the server closes all of them while they are idle', async () => {
+    await Promise.all([gateway.rowsOf('select 1'), gateway.rowsOf('select 2')]);
+    const others = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
+    await gateway.directly(`select pg_terminate_backend(pid) ${others}`);
+    await expect.poll(() => gateway.directly(`select ${others}`)).toEqual([]);
+    expect(await gateway.rowsOf('select 1')).toEqual([['1']]);
+  });
+
+  // Last, because the server then closes its other connections as well.
+  test('responds with 400 when a connection is lost without an error of the server', async () => {
+    const lost = gateway.failure({ query: LONG });
+    await expect.poll(countLong).toBe(1);
+    const [[pid] = []] = await gateway.directly('select pid from pg_stat_activity where query = $1', [LONG]);
+    process.kill(Number(pid), 'SIGKILL');
+    expect(await lost).toMatchObject({ status: 400, message: 'connection closed', code: '' });
+  });
+});
+
+describe('the SQL gateway without a database', () => {
+  /** Starts a gateway and sends it a statement. */
+  async function query(port: number) {
+    const gateway = await startSqlGateway({
+      database: `postgres://postgres:secret@127.0.0.1:${port}/postgres`,
+      password: PASSWORD,
+    });
+    const headers = {
+      'Neon-Connection-String': `postgres://postgres:${encodeURIComponent(PASSWORD)}@h.i/postgres`,
+      'Neon-Raw-Text-Output': 'true',
+      'Neon-Array-Mode': 'true',
+    };
+    return { gateway, response: fetch(gateway.url, { method: 'POST', headers, body: '{"query":"select 1"}' }) };
+  }
+
+  test('returns 500, without the password', async () => {
+    const { gateway, response } = await query(1);
+    const { status } = await response;
+    const text = await (await response).text();
+    await gateway.close();
+    expect(status).toBe(500);
+    expect(JSON.parse(text)).toMatchObject({ message: expect.stringContaining('ECONNREFUSED'), code: '' });
+    expect(text).not.toContain('secret');
+  });
+
+  test('closes while a server does not respond', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { gateway, response } = await query((silent.address() as AddressInfo).port);
+    const outcome = response.catch(String);
+    await once(silent, 'connection');
+    await gateway.close();
+    silent.close();
+    expect(await outcome).toBe('TypeError: fetch failed');
   });
 });
