@@ -10,8 +10,6 @@ import { pooledHost } from '../../tools/neon-host.ts';
 import { type RunningDatabase, startDatabase } from '../support/database.ts';
 import { type GatewayUnderTest, type Identity, SqlEndpoint, startGateway } from '../support/sql-endpoint.ts';
 
-const { TEST_SQL_ENDPOINT: otherEndpoint, TEST_SQL_DATABASE: otherDatabase } = process.env;
-
 const CONNECTIONS = 3;
 const MIB = 1024 * 1024;
 /** The schema and the role. */
@@ -25,7 +23,7 @@ let owner: Identity;
 let role: Identity;
 
 beforeAll(async () => {
-  endpoint = await connectTo(otherEndpoint, otherDatabase);
+  endpoint = await connect();
   const { username, password } = new URL(endpoint.connectionString());
   owner = { user: username };
   role = { user: name };
@@ -50,15 +48,17 @@ afterAll(async () => {
   await database?.stop();
 });
 
-async function connectTo(url?: string, owned?: string): Promise<SqlEndpoint> {
-  if (url && owned) {
-    const connection = new URL(owned);
-    connection.hostname = pooledHost(connection.hostname); // as the Worker's
-    return new SqlEndpoint(url, connection.href, owned);
+async function connect(): Promise<SqlEndpoint> {
+  const { TEST_SQL_ENDPOINT: url, TEST_SQL_DATABASE: owned } = process.env;
+  if (url === undefined) {
+    database = await startDatabase();
+    gateway = await startGateway(database.url, CONNECTIONS);
+    return gateway;
   }
-  database = await startDatabase();
-  gateway = await startGateway(database.url, CONNECTIONS);
-  return gateway;
+  if (owned === undefined) throw new Error('TEST_SQL_DATABASE is not set');
+  const connection = new URL(owned);
+  connection.hostname = pooledHost(connection.hostname); // as the Worker's
+  return new SqlEndpoint(url, connection.href, owned);
 }
 
 describe('a result', () => {
@@ -130,13 +130,13 @@ describe('a result', () => {
 });
 
 describe('Neon’s driver', () => {
-  const connect = () => {
+  const driver = () => {
     neonConfig.fetchEndpoint = () => endpoint.url;
     return neon(endpoint.connectionString());
   };
 
   test('gets results, and sends parameters of every type', async () => {
-    const sql = connect();
+    const sql = driver();
     const rows = await sql.query(`select id, body from ${name}.notes where id = $1`, [1]);
     expect(rows).toEqual([{ id: 1, body: 'one' }]);
     const values = await sql`select ${['a"', null]}::text[] as a, ${true}::bool as b, ${{ c: 1 }}::jsonb as c`;
@@ -145,7 +145,7 @@ describe('Neon’s driver', () => {
 
   test('gets errors with their fields', async () => {
     const error = { name: 'NeonDbError', code: '42703', severity: 'ERROR', position: '8' };
-    await expect(connect().query(`select nope from ${name}.notes`)).rejects.toMatchObject(error);
+    await expect(driver().query(`select nope from ${name}.notes`)).rejects.toMatchObject(error);
   });
 });
 
