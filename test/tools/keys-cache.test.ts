@@ -41,11 +41,11 @@ describe('the local key cache', () => {
     };
   }
 
-  /** Revokes a key. @returns the command's outcome, and the command lines of all processes meanwhile */
+  /** Revokes a key. @returns the command's outcome, and the command lines of all processes meanwhile: wrangler runs for a second */
   async function watchRevoking(id: string) {
     const { child, outcome } = startTool('keys.ts', ['revoke', id], keys.env);
     const seen = new Set<string>();
-    for (; child.exitCode === null; await sleep(10)) for (const line of commandLines()) seen.add(line);
+    for (; child.exitCode === null; await sleep(100)) for (const line of commandLines()) seen.add(line);
     return { ...(await outcome), seen: [...seen].join('\n') };
   }
 

@@ -441,14 +441,14 @@ const faults: readonly Case[] = [
 ];
 
 /** Without these, most other statements are not tested. */
-const BASIC = [ACCEPTED, COUNTED, CSV];
+const BASIC = new Set([ACCEPTED, COUNTED, CSV]);
 
 /** Faults that concern different statements are injected together. */
 const rounds: Case[][] = [];
 for (const one of faults) {
   const isFree = (round: readonly Case[]) =>
-    !round.some(([, , names]) => names.some((name) => BASIC.includes(name) || one[2].includes(name)));
-  const round = one[2].some((name) => BASIC.includes(name)) ? undefined : rounds.find(isFree);
+    !round.some(([, , names]) => names.some((name) => BASIC.has(name) || one[2].includes(name)));
+  const round = one[2].some((name) => BASIC.has(name)) ? undefined : rounds.find(isFree);
   if (round) round.push(one);
   else rounds.push([one]);
 }
