@@ -1,21 +1,15 @@
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
 import { openDatabase, postgresUrl } from '../../tools/database.ts';
 import { migrate } from '../../tools/migrations.ts';
-import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { query } from '../support/database.ts';
+import { createEmptyDatabase } from '../support/empty-database.ts';
 import { startTool } from '../support/run-tool.ts';
 
-let postgres: TestPostgres;
 let url: string;
-
-beforeAll(async () => {
-  postgres = await startPostgres();
-  url = await postgres.createDatabase();
-});
-
-afterAll(() => postgres?.stop());
+beforeAll(async () => (url = await createEmptyDatabase()));
 
 describe('migrate', () => {
   test('applies each migration once, even when several run at the same time', async () => {
@@ -44,7 +38,7 @@ describe('migrate', () => {
   });
 
   test('works for a second database on a server that already has the role', async () => {
-    const urls = [await postgres.createDatabase(), await postgres.createDatabase()];
+    const urls = [await createEmptyDatabase(), await createEmptyDatabase()];
     const applied = await Promise.all(urls.map(migrate));
     expect(applied[0]).toEqual(applied[1]);
     expect(applied[0]).toContain('0001_initial.sql');
@@ -52,7 +46,7 @@ describe('migrate', () => {
 });
 
 test('0004 copies the last uses, and a Worker of the version before finds its keys during and after it', async () => {
-  const database = await postgres.createDatabase();
+  const database = await createEmptyDatabase();
   const sqlOf = (name: string) => readFile(new URL(`../../src/db/migrations/${name}.sql`, import.meta.url), 'utf8');
   await query(database, 'create table schema_migrations (name text primary key, applied timestamptz default now())');
   for (const name of ['0001_initial', '0002_responses_by_participant', '0003_walk_indexes']) {
@@ -91,7 +85,7 @@ test('0004 copies the last uses, and a Worker of the version before finds its ke
 });
 
 test('migrate names the session that blocks it', async () => {
-  const database = await postgres.createDatabase();
+  const database = await createEmptyDatabase();
   await withConnection(database, async (other) => {
     const { rows } = await other.query<{ pid: number }>('select pg_backend_pid() as pid, pg_advisory_lock(0x53524553)');
     await expect(migrate(database)).rejects.toThrow(`by a lock of process ${rows[0]?.pid} (role postgres, since `);
@@ -157,7 +151,7 @@ describe('DATABASE_URL', () => {
       DATABASE_URL: `${space}${url.replace('postgres:', 'POSTGRES:')}${space}`,
     });
     expect(database.url).toBe(url);
-    const name = new URL(postgres.url).username;
+    const name = new URL(url).username;
     for (const pathname of ['', '/']) {
       const short = Object.assign(new URL(url), { pathname });
       expect((await openDatabase({ DATABASE_URL: short.href })).description).toBe(`Postgres ${short.host}/${name}`);
@@ -165,14 +159,15 @@ describe('DATABASE_URL', () => {
   });
 
   test.each(['@', '/', '#', '?', '%', '%2F', '@/:'])('may have a password with %s, escaped', async (characters) => {
-    await query(postgres.url, `drop role if exists odd`);
-    await query(postgres.url, `create role odd login password '${characters}'`);
-    const odd = Object.assign(new URL(url), { username: 'odd' }).href.replace(
+    const role = `odd_${randomBytes(6).toString('hex')}`; // the server is shared
+    await query(url, `create role ${role} login password '${characters}'`);
+    const odd = Object.assign(new URL(url), { username: role }).href.replace(
       /:[^:@]+@/,
       `:${encodeURIComponent(characters)}@`,
     );
     const database = await openDatabase({ DATABASE_URL: odd });
-    expect(await query(database.url, 'select current_user')).toEqual([{ current_user: 'odd' }]);
+    expect(await query(database.url, 'select current_user')).toEqual([{ current_user: role }]);
+    await query(url, `drop role ${role}`);
   });
 
   test.each(['prefer', 'require', 'verify-ca'])('with sslmode=%s means verify-full', (mode) => {
@@ -187,7 +182,7 @@ describe('DATABASE_URL', () => {
 });
 
 test('migrate names the guide for a database that has the tables of the platform', async () => {
-  const database = await postgres.createDatabase();
+  const database = await createEmptyDatabase();
   await query(database, 'create table users (id uuid primary key)');
   await expect(migrate(database)).rejects.toThrow(
     `relation "users" already exists. If the tables are the platform's, follow "The platform's own database" in docs/deploy.md`,

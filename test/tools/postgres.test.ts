@@ -25,8 +25,8 @@ import { query } from '../support/database.ts';
 const isRoot = process.getuid?.() === 0;
 const isReachable = await canReach(dirname(fileURLToPath(import.meta.url)), await serverUser());
 
-/** A DATA_DIR for copies: creating a database takes a second. */
-let template: string;
+/** A DATA_DIR whose server each test stops: creating a database takes a second. */
+let shared: string;
 let folder: string;
 let dataDir: string;
 
@@ -37,23 +37,18 @@ async function newFolder(): Promise<string> {
 }
 
 beforeAll(async () => {
-  template = await newFolder();
-  await (await startEmbedded(template))[Symbol.asyncDispose]();
+  shared = await newFolder();
+  await (await startEmbedded(shared))[Symbol.asyncDispose]();
 });
-afterAll(() => rm(template, { recursive: true, force: true }));
+afterAll(() => rm(shared, { recursive: true, force: true }));
 beforeEach(async () => {
   folder = await newFolder();
   dataDir = join(folder, 'data');
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Fills `dataDir`. */
-function createDatabase(): void {
-  execFileSync('cp', ['-a', template, dataDir]); // fs.cp does not keep the owners
-}
-
-const lockFile = () => join(dataDir, 'postgres/postmaster.pid');
-const postmasterPid = () => Number.parseInt(readFileSync(lockFile(), 'utf8'), 10);
+const lockFile = (folderOfData: string) => join(folderOfData, 'postgres/postmaster.pid');
+const postmasterPid = (folderOfData: string) => Number.parseInt(readFileSync(lockFile(folderOfData), 'utf8'), 10);
 
 /** Starts the server from another process, which stops it when it is killed. */
 async function startElsewhere(DATA_DIR: string, user?: OsUser) {
@@ -77,7 +72,7 @@ async function startElsewhere(DATA_DIR: string, user?: OsUser) {
 
 describe('the embedded database', () => {
   test('is durable, sorts UTF-8 text by code point, requires its password, and is readable only by its owner', async () => {
-    await using database = await startEmbedded(template);
+    await using database = await startEmbedded(shared);
     const [settings] = await query(
       database.url,
       `select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
@@ -87,7 +82,7 @@ describe('the embedded database', () => {
     expect(settings).toEqual({ fsync: 'on', commit: 'on', pages: 'on', encoding: 'UTF8', sorted: 'Bbä🐘' });
     const guess = Object.assign(new URL(database.url), { password: 'guess' });
     await expect(query(guess.href, 'select')).rejects.toMatchObject({ code: '28P01' });
-    expect(execFileSync('find', [template, '-perm', '/077'], { encoding: 'utf8' })).toBe('');
+    expect(execFileSync('find', [shared, '-perm', '/077'], { encoding: 'utf8' })).toBe('');
   });
 
   test('is created once, and has one server, if two processes start it at the same time', async () => {
@@ -96,42 +91,39 @@ describe('the embedded database', () => {
     const started = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     onTestFinished(() => started[0]?.[Symbol.asyncDispose]());
     const reasons = results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []));
-    const message = `${dataDir} is in use by Postgres (process ${postmasterPid()}): stop its npm start, or set DATA_DIR`;
+    const message = `${dataDir} is in use by Postgres (process ${postmasterPid(dataDir)}): stop its npm start, or set DATA_DIR`;
     expect([started.length, reasons]).toEqual([1, [expect.stringContaining(message)]]);
     expect(readdirSync(dataDir)).toEqual(['postgres']); // without what was left by one that was killed
     expect(statSync(dataDir).mode & 0o777).toBe(0o755); // it was not empty, so it may be shared
   });
 
   test('is used by commands while its server accepts connections', async () => {
-    createDatabase();
-    const open = () => openDatabase({ DATA_DIR: dataDir });
-    const message = `There is no database to use: set DATABASE_URL, or let "npm start" (or "npm run dev") run on the DATA_DIR ${dataDir} meanwhile.`;
+    const open = () => openDatabase({ DATA_DIR: shared });
+    const message = `There is no database to use: set DATABASE_URL, or let "npm start" (or "npm run dev") run on the DATA_DIR ${shared} meanwhile.`;
     const refusal = { name: 'UserError', message };
     await expect(open()).rejects.toMatchObject(refusal);
-    const database = await startEmbedded(dataDir);
-    const file = readFileSync(lockFile(), 'utf8');
-    expect(await open()).toEqual({ url: database.url, description: `embedded Postgres in ${dataDir}` });
+    const database = await startEmbedded(shared);
+    const file = readFileSync(lockFile(shared), 'utf8');
+    expect(await open()).toEqual({ url: database.url, description: `embedded Postgres in ${shared}` });
     await database[Symbol.asyncDispose]();
     await expect(open()).rejects.toMatchObject(refusal);
     // A crash leaves the file. Another process may have been given the process id, but not the port.
     for (const left of [file, file.replace(/^\d+/, String(process.pid))]) {
-      writeFileSync(lockFile(), left);
+      writeFileSync(lockFile(shared), left);
       await expect(open()).rejects.toMatchObject(refusal);
     }
   });
 
   test('keeps all commits when the process that started the server is killed, and can be started again at once', async () => {
-    createDatabase();
-    const first = await startElsewhere(dataDir);
+    const first = await startElsewhere(shared);
     await query(first.printed, 'create table survivors as select generate_series(1, 1000) as n');
     await first.kill();
-    await using database = await startEmbedded(dataDir);
+    await using database = await startEmbedded(shared);
     expect(await query(database.url, 'select count(*)::int from survivors')).toEqual([{ count: 1000 }]);
   });
 
   test('is stopped without a checkpoint if it takes too long to stop, and can be started again', async () => {
-    createDatabase();
-    const database = await startEmbedded(dataDir);
+    const database = await startEmbedded(shared);
     const client = new Client({ connectionString: database.url });
     client.on('error', () => {});
     await client.connect();
@@ -139,10 +131,10 @@ describe('the embedded database', () => {
     const pid = rows[0]?.pid ?? 0;
     process.kill(pid, 'SIGSTOP'); // a fast shutdown waits for it for ever, an immediate one for five seconds
     await database[Symbol.asyncDispose]();
-    expect(existsSync(lockFile())).toBe(false);
+    expect(existsSync(lockFile(shared))).toBe(false);
 
-    await using again = await startEmbedded(dataDir);
-    process.kill(postmasterPid(), 'SIGQUIT');
+    await using again = await startEmbedded(shared);
+    process.kill(postmasterPid(shared), 'SIGQUIT');
     await expect(again.ended).rejects.toThrow('Postgres has ended unexpectedly');
   });
 });

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openForCommand } from '../../tools/database.ts';
 import { databaseProblems } from '../../tools/deploy/database.ts';
 import { migrate } from '../../tools/migrations.ts';
-import { empty, query, startDatabase } from '../support/database.ts';
+import { query, startDatabase } from '../support/database.ts';
+import { createEmptyDatabase } from '../support/empty-database.ts';
 import { csvOf, responseRow } from '../support/export-files.ts';
 import { UNKNOWN_ID } from '../support/keys.ts';
 import { writeFiles } from '../support/load-files.ts';
@@ -52,12 +53,6 @@ const schemaOf = async (url: string) => ({
   roles: await query(url, 'select rolname, rolpassword from pg_authid order by 1'),
 });
 
-async function createEmpty(): Promise<string> {
-  const { url } = await startDatabase();
-  await empty(url);
-  return url;
-}
-
 async function createOlder(): Promise<string> {
   const { url } = await startDatabase();
   await query(url, 'delete from schema_migrations where name = $1', [LAST]);
@@ -89,11 +84,11 @@ describe('on a database that has an older schema', () => {
 
 test('a command that needs tables names db:migrate on an empty database', async () => {
   const refusal = 'lacks migrations, from 0001_initial.sql on: run "npm run db:migrate" first.';
-  await expect(openForCommand({ env: { DATABASE_URL: await createEmpty() } })).rejects.toThrow(refusal);
+  await expect(openForCommand({ env: { DATABASE_URL: await createEmptyDatabase() } })).rejects.toThrow(refusal);
 });
 
 test.each([
-  ['an empty database', createEmpty],
+  ['an empty database', createEmptyDatabase],
   ['an older schema', createOlder],
 ])('npm run keys -- issue and db:import migrate %s if they store something', async (_, create) => {
   for (const [tool, args] of [

@@ -7,6 +7,7 @@ import { directHost, pooledHost } from '../../tools/neon-host.ts';
 import { query } from '../support/database.ts';
 import { EMPTY_PASSWORD, HASHED_PASSWORD, startNeonRoles } from '../support/neon-roles.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { chooseLogin } from '../../tools/start/login.ts';
 import { startTool } from '../support/run-tool.ts';
 
 const run = (name: string, url: string, ...args: string[]) => startTool(name, args, { DATABASE_URL: url }).outcome;
@@ -19,15 +20,12 @@ beforeAll(async () => {
 afterAll(() => postgres?.stop());
 
 describe('on a server that takes only roles with a plaintext password, as Neon does', () => {
-  let server: TestPostgres;
   let neon: Awaited<ReturnType<typeof startNeonRoles>>;
-  beforeAll(async () => {
-    server = await startPostgres();
-    neon = await startNeonRoles(server);
-  });
+  beforeAll(async () => (neon = await startNeonRoles(postgres)));
   afterAll(async () => {
     await neon?.[Symbol.asyncDispose]();
-    await server?.stop();
+    await query(postgres.url, 'drop database neondb with (force)'); // the Worker's role has rights in it
+    await query(postgres.url, 'drop role survey_export_worker');
   });
 
   test.each([
@@ -61,7 +59,7 @@ describe('on a server that takes only roles with a plaintext password, as Neon d
 });
 
 describe('npm run db:worker-url', () => {
-  test('and deploy --check name what to do if the database was restored on a server without the role', async () => {
+  test('and npm start and deploy --check name what to do if the database was restored on a server without the role', async () => {
     const url = await postgres.createDatabase();
     await migrate(url);
     await query(url, 'drop owned by survey_export_worker');
@@ -71,6 +69,7 @@ describe('npm run db:worker-url', () => {
     const remedy = 'so create it as docs/runbook.md shows in "Restoring the database"';
     expect(stderr).toContain(`There is no role survey_export_worker: a dump does not include it, ${remedy}.`);
     expect(await databaseProblems(url)).toEqual([expect.stringContaining(remedy)]);
+    await expect(chooseLogin(url, { isEmbedded: false })).rejects.toThrow(remedy);
   });
 
   test('names the databases that the password also holds for', async () => {
@@ -88,7 +87,7 @@ describe('npm run db:worker-url', () => {
     expect(stderr).toContain('(The embedded database serves npm start only.)');
   });
 
-  test('for a user who may not change the role prints no URL', async () => {
+  test('for a user who may not change the role prints no URL, and npm start names the grant', async () => {
     const url = await postgres.createDatabase();
     await migrate(url);
     await query(url, `create role tenant login password 'p'`);
@@ -98,6 +97,7 @@ describe('npm run db:worker-url', () => {
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toContain('The user of DATABASE_URL may not change the role survey_export_worker');
     expect(stderr).not.toContain('can no longer log in');
+    await expect(chooseLogin(tenant, { isEmbedded: false })).rejects.toThrow('GRANT survey_export_worker TO tenant;');
   });
 });
 
