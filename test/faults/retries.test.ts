@@ -81,9 +81,7 @@ async function expectSameBytes(
 
 test.each([
   ['long', 0],
-  ['long', 3],
-  ['long', 6],
-  ['wide', 0],
+  ['wide', 5],
 ] as const)(
   'an export has the same bytes if each of its requests fails once, each differently: layout=%s, %i',
   async (layout, shift) => {
@@ -149,23 +147,21 @@ test('an export has the same bytes if each of its results is first exchanged for
 const withoutLast = (rows: unknown[]) => rows.slice(0, -1);
 
 describe('results that lost rows, or have other rows, and agree with themselves', () => {
-  const lies: [string, (rows: unknown[]) => unknown[]][] = [
-    ['without its first row', (rows) => rows.slice(1)],
-    ['without a row in the middle', (rows) => rows.filter((_, i) => i !== rows.length >> 1)],
-    ['without its last row', withoutLast],
-    ['without any row', () => []],
-    ['with each row twice', (rows) => rows.flatMap((row) => [row, row])],
+  const lies: readonly ((rows: unknown[]) => unknown[])[] = [
+    (rows) => rows.slice(1),
+    (rows) => rows.filter((_, i) => i !== rows.length >> 1),
+    withoutLast,
+    () => [],
+    (rows) => rows.flatMap((row) => [row, row]),
   ];
 
-  const changed = (lie: (rows: unknown[]) => unknown[]) => (exchange: Exchange) =>
-    exchange.change((body) => changeRows(body, lie));
+  /** Tells each of the lies in turn. */
+  function lie(exchange: Exchange, position: number): void {
+    exchange.change((body) => changeRows(body, lies[position % lies.length] ?? withoutLast));
+  }
 
-  test.each(lies)('a CSV export has the same bytes if each of its results first arrives %s', async (_, lie) => {
-    await expectSameBytes(changed(lie));
-  });
-
-  test('a wide export has the same bytes if each of its results first arrives without its last row, or without any', async () => {
-    for (const lie of [withoutLast, () => []]) await expectSameBytes(changed(lie), 'wide');
+  test.each(LAYOUTS)('a %s export has the same bytes if each of its results first arrives changed', async (layout) => {
+    await expectSameBytes(lie, layout);
   });
 
   test('an export has the same bytes if each of its queries first arrives with a lower limit', async () => {
@@ -187,10 +183,11 @@ describe('results that lost rows, or have other rows, and agree with themselves'
     });
   });
 
-  test.each(lies)('a page, a list and a count are the same if their results first arrive %s', async (_, lie) => {
+  test('a page, a list and a count are the same if their results first arrive changed', async () => {
     const { key } = survey.account;
     const paths = ['', '/form-data', '/questions', '/summary', '/digests'].map((path) => `/responses${path}`);
     paths.push('/surveys');
+    let position = 0;
     for (const path of paths) {
       const address = path + query({ survey: survey.name, ...(path === '/responses' ? { pageSize: 3 } : {}) });
       service.proxy.inject();
@@ -198,7 +195,7 @@ describe('results that lost rows, or have other rows, and agree with themselves'
       expect(honest.status).toBe(200);
       const isFirstAttempt = firstAttempts();
       service.proxy.inject((exchange) => {
-        if (isFirstAttempt(exchange)) changed(lie)(exchange);
+        if (isFirstAttempt(exchange)) lie(exchange, position++);
       });
       const { text } = await fetchApi(address, { key });
       expect({ path, text }).toEqual({ path, text: honest.text });
@@ -231,37 +228,39 @@ test('an export survives a response that never arrives before its first byte, an
 });
 
 describe('a permanent failure', () => {
-  const permanentFaults: [string, (exchange: Exchange) => void][] = [
-    ['resets', (exchange) => exchange.reset()],
-    ['503s', (exchange) => exchange.reply(503, 'secret words')],
-    ['truncated responses', (exchange) => exchange.cutAfter(1000)],
+  const permanentFaults: [(typeof LAYOUTS)[number], string, (exchange: Exchange) => void][] = [
+    ['long', 'resets', (exchange) => exchange.reset()],
+    ['wide', 'truncated responses', (exchange) => exchange.cutAfter(1000)],
     [
+      'wide',
       'an error that is not worth a retry',
       (exchange) => exchange.reply(400, '{"message":"secret","code":"42P01","severity":"ERROR"}'),
     ],
-    [
+    ...LAYOUTS.map((layout): (typeof permanentFaults)[number] => [
+      layout,
       'pages without their last row',
       (exchange) => {
         if (/question_text|select userid, parent_surveyid/.test(exchange.query))
           exchange.change((body) => changeRows(body, withoutLast));
       },
-    ],
+    ]),
   ];
 
-  test.each(permanentFaults)('breaks off the transfer after the first byte: %s', async (_, fault) => {
-    for (const layout of LAYOUTS) {
+  test.each(permanentFaults)(
+    'breaks off the transfer of a %s file after the first byte: %s',
+    async (layout, _, fault) => {
       service.proxy.inject((exchange) => {
         if (exchange.index >= 5) fault(exchange);
       });
       const response = await beginExport(survey, { parameters: { layout }, headers: FEW_RETRIES });
       expect(response.statusCode).toBe(200);
       const { complete, bytes } = await readExport(response);
-      expect({ layout, complete }).toEqual({ layout, complete: false });
+      expect(complete).toBe(false);
       expect(bytes.length).toBeGreaterThan(100);
       expect(bytes.length).toBeLessThan(files[layout].length);
       expect(files[layout].subarray(0, bytes.length).equals(bytes)).toBe(true); // the file contains no error message
-    }
-  });
+    },
+  );
 
   const paths = [
     '/surveys',
@@ -282,8 +281,11 @@ describe('a permanent failure', () => {
     expect(response.headers.get('Retry-After')).toBe('5');
   }
 
-  test.each(permanentFaults.slice(0, 2))('gets 503 before the first byte: %s', async (_, fault) => {
-    service.proxy.inject(fault);
+  test('gets 503 before the first byte', async () => {
+    service.proxy.inject((exchange) => {
+      if (exchange.index % 2 === 0) exchange.reset();
+      else exchange.reply(503, 'secret words');
+    });
     await withoutRetries(Promise.all(paths.map(expect503)));
     expect(service.proxy.requests).toBeGreaterThan(paths.length);
   });
