@@ -15,7 +15,7 @@ import type { Query } from '../../src/db/sql.ts';
 
 const FORMS = 130;
 const ROWS = 6000;
-const TRIALS = 300;
+const TRIALS = 120;
 
 interface Row {
   readonly surveyid: string;
