@@ -22,7 +22,7 @@ const service = withFaultyService();
 /** More than an export's first page. */
 const ROWS = 2000;
 /** Index entries that a query which matches nothing has to walk. */
-const MANY_ROWS = 80_000;
+const MANY_ROWS = 20_000;
 const ACCOUNTS = 11;
 const KEYS = 5;
 
@@ -137,17 +137,13 @@ const large = {
 
 test.each<[what: string, stall: () => Promise<unknown>]>([
   [
-    'the codebook of 15,000 questions',
+    'codebooks of 15,000 questions and pages of 22 MB',
     async () => {
-      const { name } = await large.questions();
-      await Promise.all(times(4, (i) => begin(`/responses/questions${query({ survey: name })}`, withKey(i))));
-    },
-  ],
-  [
-    'pages of 22 MB',
-    async () => {
-      const { name } = await large.answers();
-      await Promise.all(times(2, (i) => begin(`/responses${query({ survey: name, pageSize: 5461 })}`, withKey(i))));
+      const [codebook, answers] = await Promise.all([large.questions(), large.answers()]);
+      await Promise.all([
+        ...times(2, (i) => begin(`/responses/questions${query({ survey: codebook.name })}`, withKey(i))),
+        ...times(2, (i) => begin(`/responses${query({ survey: answers.name, pageSize: 5461 })}`, withKey(i))),
+      ]);
     },
   ],
   [
@@ -301,7 +297,6 @@ test('the codebook of a workbook is held, and counted, while the workbook is sen
     for (const response of [...workbooks, codebookBeside]) await readExport(response);
     return codebookBeside.statusCode;
   };
-  expect(await statusBeside(false)).toBe(200);
   // Five of some 5 MiB each are more than the 27 MiB that an account can have.
   expect(await statusBeside(true)).toBe(429);
   expect(await statusBeside(false)).toBe(200);
