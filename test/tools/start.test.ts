@@ -181,8 +181,9 @@ describe('npm start on a new DATA_DIR', () => {
   });
 
   test('uses DATABASE_URL instead, without demo data, and ends with an error, and with all it started, when workerd ends', async () => {
-    const { url, stop } = await startDatabase();
-    onTestFinished(stop);
+    const database = await startDatabase();
+    const { url } = database;
+    onTestFinished(() => database.stop());
     const service = await start({ DATABASE_URL: url });
     expect(service.key).toBeUndefined();
     expect(service.printed).toContain('\nRole  survey_export_worker, with SET ROLE in a login of postgres\n');
