@@ -22,10 +22,10 @@ const quote = (text: string) =>
     char.length > 1 ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** With the client in `clients/python`. */
+/** With the client in `clients/python`, which saves files of responses. */
 const pythonClient = ({ url, pairs, file }: File) => {
   const { origin, pathname } = new URL(url);
-  const path = pathname.slice('/api/v1'.length);
+  if (pathname.endsWith('/questions')) return pythonRequests({ url, pairs, file });
   const valuesOf = (name: string) => pairs.filter(([other]) => other === name).map(([, value]) => quote(value));
   const parameters = [...new Set(pairs.map(([name]) => name))]
     .filter((name) => name !== 'survey')
@@ -34,16 +34,13 @@ const pythonClient = ({ url, pairs, file }: File) => {
       return `    ${name}=${values.length === 1 ? values.join() : `[${values.join(', ')}]`},\n`;
     })
     .join('');
-  const survey = `import os
+  return `import os
 from survey_export import Client
 
 survey = Client(${quote(origin)}, os.environ["KEY"]).survey(${valuesOf('survey').join()})
-`;
-  if (path !== '/responses/questions') return `${survey}survey.download(\n    ${quote(file)},\n${parameters})\n`;
-  return `${survey}with survey.open(\n    ${quote(path)},\n${parameters}) as response:
-    codebook = response.read()
-with open(${quote(file)}, "wb") as file:
-    file.write(codebook)
+survey.download(
+    ${quote(file)},
+${parameters})
 `;
 };
 
