@@ -352,7 +352,7 @@ const programs: [
 describe('the button and the programs', () => {
   const languages = [
     { name: 'curl', interpreter: findInterpreter.curl() },
-    { name: 'Python', interpreter: findPython(['survey_export']) },
+    { name: 'Python', interpreter: findPython(['survey_export', 'requests']) },
     { name: 'Python with requests', interpreter: findInterpreter.python() },
     { name: 'R', interpreter: findInterpreter.r() },
   ];
