@@ -22,11 +22,13 @@ describe('npm run keys -- rotate', () => {
   afterAll(() => keys?.stop());
 
   const listed = async (id: string) => (await listKeys(keys.url)).find((key) => key.id === id);
-  const rotated = async (...args: string[]) => {
+  /** What the command prints. */
+  const printed = async (...args: string[]) => {
     const { status, stdout } = await keys.run('rotate', '--json', ...args);
     expect(status).toBe(0);
     return JSON.parse(stdout) as RotatedKey;
   };
+  const rotated = async (id: string, { graceMs = DAY } = {}) => (await rotateKey(keys.url, id, { graceMs })).rotated;
   /** Milliseconds between two times. */
   const span = (from: string | undefined, to: string | null | undefined) =>
     Date.parse(to ?? '') - Date.parse(from ?? '');
@@ -53,7 +55,7 @@ describe('npm run keys -- rotate', () => {
 
   test('prints JSON', async () => {
     const old = await keys.issue({ name: 'JSON' });
-    const result = await rotated(old.id);
+    const result = await printed(old.id);
     expect(result).toEqual({
       key: expect.stringMatching(/^sres_\w{49}$/),
       id: expect.not.stringContaining(old.id),
@@ -82,7 +84,7 @@ describe('npm run keys -- rotate', () => {
 
   test('takes a lifetime and a grace period', async () => {
     const old = await keys.issue({ expires: '300d' });
-    const { id, expires, replaces } = await rotated(old.id, '--expires', '200d', '--grace', '90m');
+    const { id, expires, replaces } = await printed(old.id, '--expires', '200d', '--grace', '90m');
     const created = (await listed(id))?.created;
     expect(span(created, expires)).toBe(200 * DAY);
     expect(span(created, replaces.expires)).toBe(1.5 * HOUR);
@@ -112,20 +114,20 @@ describe('npm run keys -- rotate', () => {
     );
   });
 
-  test.each(['24h', '0'])(
-    'refuses a key that was rotated already with a grace period of %s, and names its successor, which can be rotated',
-    async (grace) => {
+  test.each([DAY, 0])(
+    'refuses a key that was rotated already with a grace period of %d ms, and names its successor, which can be rotated',
+    async (graceMs) => {
       const old = await keys.issue({ name: 'Nightly \u{1b}pull' });
       // Keys of the same account and name, one issued before and one after the rotation.
       await keys.issue({ name: 'Nightly \u{1b}pull' });
-      const { id, prefix } = await rotated(old.id, '--grace', grace);
+      const { id, prefix } = await rotated(old.id, { graceMs });
       await keys.issue({ name: 'Nightly \u{1b}pull' });
       const named = `<id>: key ${old.id} was rotated already: key ${id} (Nightly \u{fffd}pull, ${prefix}…) replaces it`;
       await expectRefusal(old.id, `${named}. Rotate that one instead.`);
       await query(keys.url, 'update api_keys set revoked = now() where id = $1', [old.id]);
       await expectRefusal(old.id, `${named}. Rotate that one instead.`);
 
-      const { rotated: next } = await rotateKey(keys.url, id, { graceMs: DAY });
+      const next = await rotated(id);
       await expectRefusal(id, `<id>: key ${id} was rotated already: key ${next.id} (`);
       await query(keys.url, `update api_keys set revoked = '2026-01-02 03:04:59Z' where id = $1`, [id]);
       await expectRefusal(

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
+import { removeSurvey } from '../../tools/remove/remove-survey.ts';
 import { type RunningDatabase, dump, empty, query, startDatabase } from '../support/database.ts';
 import { csvOf, formId, formRow, responseRow, secondFormId } from '../support/export-files.ts';
 import { loadFiles } from '../support/load-files.ts';
@@ -115,23 +116,19 @@ describe('npm run db:remove', () => {
   });
 
   test.each([
-    [
-      'an unknown account',
-      ['--email', 'eve@example.org', '--survey', 'A'],
-      '--email: there is no account "eve@example.org"',
-    ],
-    [
-      'an unknown survey',
-      ['--email', 'ann@example.org', '--survey', 'C'],
-      '--survey: there is no survey "C": the account has "A", "B"',
-    ],
-    ['an unknown participant', [...surveyA, '--userid', '3'], '--userid: "3" has no responses in this survey'],
-    ['no survey', ['--email', 'ann@example.org'], "error: required option '--survey <name>' not specified"],
-  ])('refuses %s', async (_, args, message) => {
+    ['an unknown account', { email: 'eve@example.org' }, '--email: there is no account "eve@example.org"'],
+    ['an unknown survey', { survey: 'C' }, '--survey: there is no survey "C": the account has "A", "B"'],
+    ['an unknown participant', { userid: '3' }, '--userid: "3" has no responses in this survey'],
+  ])('refuses %s', async (_, target, message) => {
     const before = await dump(running.url);
-    const { status, stdout, stderr } = await run(...args, '--yes');
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toContain(message);
+    const all = { email: 'ann@example.org', survey: 'A', ...target };
+    await expect(removeSurvey(running.url, all, { isConfirmed: true })).rejects.toThrow(message);
     expect(await dump(running.url)).toEqual(before);
+  });
+
+  test('refuses to run without a survey', async () => {
+    const { status, stdout, stderr } = await run('--email', 'ann@example.org', '--yes');
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toContain("error: required option '--survey <name>' not specified");
   });
 });

