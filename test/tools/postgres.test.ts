@@ -13,6 +13,7 @@ import {
 import { mkdtemp, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -114,11 +115,17 @@ describe('the embedded database', () => {
     }
   });
 
-  test('keeps all commits when the process that started the server is killed, and can be started again at once', async () => {
+  test('keeps all commits when the process that started the server is killed, and starts again when the server has ended', async () => {
     const first = await startElsewhere(shared);
     await query(first.printed, 'create table survivors as select generate_series(1, 1000) as n');
+    const postmaster = postmasterPid(shared);
+    process.kill(postmaster, 'SIGSTOP'); // it ends later
     await first.kill();
-    await using database = await startEmbedded(shared);
+    const started = startEmbedded(shared);
+    started.catch(() => {});
+    await sleep(1_000);
+    process.kill(postmaster, 'SIGCONT');
+    await using database = await started;
     expect(await query(database.url, 'select count(*)::int from survivors')).toEqual([{ count: 1000 }]);
   });
 
