@@ -1,6 +1,5 @@
 // npm run deploy: checks that everything a deployed service needs is in place, then deploys it.
 import { commandLine, runCommand } from './command.ts';
-import { check } from './deploy/check.ts';
 import { deploy } from './deploy/deploy.ts';
 
 const program = commandLine('npm run deploy --')
@@ -19,6 +18,7 @@ Examples:
   DATABASE_URL=postgres://… npm run deploy -- --env production`,
   )
   .action(async ({ env, config, check: only }: { env: string; config: string; check?: boolean }) => {
+    const { check } = await import('./deploy/check.ts'); // wrangler takes a second to load
     const { problems, notes } = await check({ env, config, databaseUrl: process.env['DATABASE_URL'] });
     for (const note of notes) process.stdout.write(`${note}\n`);
     if (problems.length > 0) {
