@@ -37,6 +37,7 @@ export default defineConfig({
       {
         test: {
           name: 'service',
+          isolate: false,
           include: ['test/{faults,plans,auth}/**/*.test.ts'],
           globalSetup: [sharedServer],
           ...timeouts,

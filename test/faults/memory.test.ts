@@ -48,7 +48,7 @@ beforeAll(async () => {
     await Promise.all(accounts.map((one) => service.read('/key', one)));
   }
   idle = memoryOf(service.workerd).now;
-});
+}, 300_000);
 
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
@@ -127,7 +127,7 @@ test.each<[what: string, paths: readonly string[], users: number, isRead: boolea
     ACCOUNTS,
     false,
   ],
-])('%s take at most 128 MiB', async (_, paths, users, isRead) => {
+])('%s take at most 128 MiB', { timeout: 300_000 }, async (_, paths, users, isRead) => {
   resetPeak(service.workerd);
   const ended = () => service.log().split('"event":"request"').length;
   const before = ended();

@@ -15,7 +15,7 @@ import { FEW_RETRIES, withFaultyService } from './service.ts';
 const service = withFaultyService({ sendsCancelRequests: false });
 
 /** Of text that hardly compresses: more than sockets and the pages read ahead can hold, even as gzip. */
-const ROWS = 24_000;
+const ROWS = 16_000;
 const GZIP = { 'Accept-Encoding': 'gzip' };
 let survey: TestSurvey;
 let whole: Buffer;

@@ -6,8 +6,8 @@ import { type TestSurvey, addResponses, createAccount, createSurvey } from '../s
 import { useStack } from '../support/stack-address.ts';
 import { type Stack, type StackOptions, startStack } from '../support/stack.ts';
 
-/** Longer than a slow machine needs to overcome a fault. */
-const EXPORT_RETRY_SECONDS = '20';
+/** Longer than a slow machine needs to overcome a fault, or a test holds a query. */
+const EXPORT_RETRY_SECONDS = '90';
 
 /** For exports that fail: the end of their retries comes soon. */
 export const FEW_RETRIES = { 'Test-Retry-Seconds': '1' };
