@@ -29,7 +29,7 @@ beforeAll(async () => {
   await Promise.all([
     ...accounts.slice(0, 3).map((account) => addSurvey(account, 'large', 40, { response: `repeat('x', 600000)` })),
     ...accounts.slice(0, 3).map((account) => addSurvey(account, 'escaped', 300, { response: `repeat(chr(1), 8000)` })),
-    addSurvey(account(0), 'participant', 130_000, {
+    addSurvey(account(0), 'participant', 60_000, {
       userid: `'u'`,
       question: `'q' || n % 5000`,
       parent: `'p' || n / 5000`,
@@ -112,7 +112,7 @@ const openAll = (paths: readonly string[], users: number) =>
 
 test.each<[what: string, paths: readonly string[], users: number, isRead: boolean]>([
   [
-    'four wide files of a participant with 130,000 answers',
+    'four wide files of a participant with 60,000 answers',
     Array(4).fill(`/responses/csv${of('participant', { layout: 'wide' })}`),
     1,
     true,
