@@ -7,7 +7,9 @@ import traceback
 from collections.abc import Callable
 from datetime import date, datetime, timezone
 from pathlib import Path
+from typing import Any
 
+import pandas
 import pytest
 
 from service import DEMO_SURVEY, EMPTY_SURVEY, KEY, URL, Fault, Proxy, Study, get
@@ -58,6 +60,41 @@ def test_parameters(client: Client) -> None:
         next(survey.rows(sinse="2026-01-08"))
     with pytest.raises(TypeError):
         survey.summary(survey="another")
+
+
+@pytest.mark.parametrize("name", ["userid", "since", "require_metadata"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *([], (), set(), iter([]), pandas.Series([], dtype=str), [None], [[]]),
+        *(9272908327168660.0, float("nan"), pandas.NA, b"1", b"", object(), [b"1"], ["1", 2.0], pandas.Series([1.5])),
+    ],
+    ids=repr,
+)
+def test_refuses_a_value_that_would_select_everybody_or_nobody(
+    client: Client, tmp_path: Path, name: str, value: Any
+) -> None:
+    survey = client.survey(DEMO_SURVEY)
+    calls: list[Callable[..., object]] = [
+        *(survey.summary, survey.codebook, survey.frame, lambda **given: next(survey.rows(**given))),
+        *(
+            lambda **given: survey.download(tmp_path / "x.csv", **given),
+            lambda **given: survey.mirror(tmp_path, **given),
+        ),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=name):
+            call(**{name: value})
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_collections_of_values(client: Client) -> None:
+    survey = client.survey(DEMO_SURVEY)
+    users = [*dict.fromkeys(row["userid"] for row in survey.rows())][:3]
+    expected = survey.summary(userid=users).responses
+    numbers = pandas.Series([int(user) for user in users])
+    for collection in (iter(users), {*users}, numbers, numbers.to_numpy(), (user for user in users)):
+        assert survey.frame(userid=collection).shape[0] == expected
 
 
 def test_errors(client: Client) -> None:

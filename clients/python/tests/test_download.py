@@ -297,3 +297,46 @@ def test_rows(study: Study, survey: Survey, proxy: Proxy, randomness: random.Ran
     assert [*survey.rows(after=expected[99]["token"])] == expected[100:]
     assert [*survey.rows(userid=["001", "002"])] == [row for row in expected if row["userid"] in ("001", "002")]
     assert next(iter(survey.rows(since="2026-03-05"))) == next(r for r in expected if r["timestamp"] >= "2026-03-05")
+
+
+def two_members(body: bytes) -> bytes:
+    return gzip.compress(body[:-99]) + gzip.compress(body[-99:])
+
+
+@pytest.mark.parametrize("name", ["r.csv", "r.ndjson", "wide.csv", "r.xlsx"])
+def test_reads_all_members_of_a_gzip_body(survey: Survey, proxy: Proxy, tmp_path: Path, name: str) -> None:
+    parameters: dict[str, Any] = {"layout": "wide"} if name == "wide.csv" else {}
+    survey.download(tmp_path / name, **parameters)
+    expected = (tmp_path / name).read_bytes()
+    proxy.fault = lambda path: (
+        Fault(shorten=two_members, headers={"Content-Encoding": "gzip"}) if endpoint(name) in path else None
+    )
+    survey.download(tmp_path / name, **parameters)
+    assert (tmp_path / name).read_bytes() == expected
+
+
+LIES: dict[str, Callable[[bytes], bytes]] = {
+    "half": lambda body: body[: len(body) // 2],
+    "cut after a record": lambda body: body[: body.rfind(b"\n", 0, -500) + 1],
+    "its first line": lambda body: body[: body.find(b"\n") + 1],
+    "an error": lambda body: b'{"error":{"message":"busy"}}\n',
+    "a text": lambda body: b"PK is not enough\n",
+    "nothing": lambda body: b"",
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+@pytest.mark.parametrize("name", ["wide.csv", "r.xlsx"])
+def test_a_file_that_cannot_be_resumed_is_checked(
+    survey: Survey, proxy: Proxy, tmp_path: Path, name: str, lie: str
+) -> None:
+    proxy.fault = lambda path: Fault(shorten=LIES[lie]) if endpoint(name) in path else None
+    with pytest.raises(TransferError):
+        survey.download(tmp_path / name, layout="wide" if name == "wide.csv" else None)
+    assert not (tmp_path / name).exists()
+
+
+def test_refuses_an_encoding_that_was_not_requested(survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+    proxy.fault = lambda path: Fault(headers={"Content-Encoding": "br"}) if "/responses/csv" in path else None
+    with pytest.raises(TransferError, match="encoding that was not requested: br"):
+        survey.download(tmp_path / "r.csv")

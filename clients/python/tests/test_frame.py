@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from answers import Answer, Create
 from service import DEMO_SURVEY, EMPTY_SURVEY
-from survey_export import Client, NoResponsesError
+from survey_export import Client, NoResponsesError, SurveyExportError
 
 HARD = [
     "NA",
@@ -57,11 +58,15 @@ def test_wide_has_the_labels_and_the_codebook(client: Client) -> None:
     assert json.loads(json.dumps(codebook)) == json.loads(json.dumps(frame.head().attrs["codebook"]))
 
 
-def test_columns_with_the_same_name_stay_apart(create_survey: Create) -> None:
-    answers = [Answer("b.c", "1", shortcode="a"), Answer("c", "2", shortcode="a.b"), Answer('q,"\n', "3")]
-    frame = create_survey(answers).frame(layout="wide")
-    assert list(frame.columns[8:]) == ["a.b.c", "a.b.c", 'form.q,"\n']
-    assert frame.iloc[0, 8:].tolist() == ["1", "2", "3"]
+def test_refuses_a_table_with_two_columns_of_one_name(create_survey: Create, tmp_path: Path) -> None:
+    of_two_forms = create_survey([Answer("b.c", "1", shortcode="a"), Answer("c", "2", shortcode="a.b")])
+    of_the_service = create_survey([Answer("userid", "1"), Answer("x", "2")])
+    for survey, name, parameters in [(of_two_forms, "a.b.c", {}), (of_the_service, "userid", {"columns": "question"})]:
+        for save in (survey.save_stata, survey.save_spss):
+            with pytest.raises(SurveyExportError, match=f"several columns are named {name}:"):
+                save(tmp_path / "file", **parameters)
+        with pytest.raises(SurveyExportError, match=f"several columns are named {name}:"):
+            survey.frame(layout="wide", **parameters)
 
 
 def test_an_empty_selection_has_the_columns(client: Client) -> None:
@@ -81,14 +86,10 @@ def test_refuses_what_changes_the_start_of_the_file(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "call", "extra"),
-    [
-        ("pandas", "frame()", "pandas"),
-        ("pandas", "save_stata('x.dta')", "stats"),
-        ("pyreadstat", "save_spss('x.sav')", "stats"),
-    ],
+    ("module", "call"),
+    [("pandas", "frame()"), ("pandas", "save_stata('x.dta')"), ("pyreadstat", "save_spss('x.sav')")],
 )
-def test_names_the_extra_that_is_not_installed(module: str, call: str, extra: str) -> None:
+def test_names_the_package_that_is_not_installed(module: str, call: str) -> None:
     program = (
         f"import sys; sys.modules[{module!r}] = None\n"
         "from survey_export import Client, SurveyExportError\n"
@@ -96,4 +97,4 @@ def test_names_the_extra_that_is_not_installed(module: str, call: str, extra: st
         "except SurveyExportError as error: print(error)"
     )
     printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    assert printed == f'{module} is not installed: run pip install "survey-export[{extra}]"\n'
+    assert printed == f"{module} is not installed: run pip install {module}\n"

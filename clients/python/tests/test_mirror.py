@@ -325,18 +325,53 @@ def test_foreign_file_among_the_responses(survey: Survey, tmp_path: Path) -> Non
         survey.mirror(tmp_path)
 
 
-@pytest.mark.parametrize("manifest", ["", "{", "[]", "{}", None])
-def test_damaged_manifest(study: Study, survey: Survey, tmp_path: Path, manifest: str | None) -> None:
+@pytest.mark.parametrize("manifest", ["", "{", "[]", "{}"])
+def test_damaged_manifest(survey: Survey, tmp_path: Path, manifest: str) -> None:
     survey.mirror(tmp_path)
-    if manifest is None:
-        (tmp_path / "manifest.json").unlink()
+    (tmp_path / "manifest.json").write_text(manifest)
+    with pytest.raises(MirrorError, match="damaged"):
+        survey.mirror(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["codebook.csv", "form-data.csv", "responses/2020-01-01.csv.gz", "notes.txt", "new/x"])
+def test_refuses_a_folder_that_is_not_its_own(survey: Survey, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("mine")
+    before = files_of(tmp_path)
+    with pytest.raises(MirrorError, match="is not a mirror"):
+        survey.mirror(tmp_path)
+    assert files_of(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "name", [".lock", ".new", "responses", "manifest.json", "codebook.csv", "responses/2026-03-05.csv.gz"]
+)
+def test_links_lead_nowhere(study: Study, survey: Survey, tmp_path: Path, name: str) -> None:
+    folder, outside = tmp_path / "mirror", tmp_path / "outside"
+    survey.mirror(folder)
+    (folder / name).rename(outside) if (folder / name).exists() else outside.mkdir()
+    (folder / name).symlink_to(outside)
+    before = files_of(outside) if outside.is_dir() else outside.read_bytes()
+    study.sql("update responses set response = 'edited' where surveyid = any(%s)", study.forms)
+    if "." in name and not name.startswith((".", "manifest")):
+        survey.mirror(folder)  # replaces the link itself
+        assert_exact(folder, study)
     else:
-        (tmp_path / "manifest.json").write_text(manifest)
-        with pytest.raises(MirrorError, match="damaged"):
-            survey.mirror(tmp_path)
-        (tmp_path / "manifest.json").unlink()
-    survey.mirror(tmp_path)
-    assert_exact(tmp_path, study)
+        with pytest.raises(MirrorError, match="is a link"):
+            survey.mirror(folder)
+    assert before == (files_of(outside) if outside.is_dir() else outside.read_bytes())
+
+
+def test_a_manifest_names_nothing_outside(survey: Survey, tmp_path: Path) -> None:
+    survey.mirror(tmp_path / "mirror")
+    (tmp_path / "mine").write_text("mine")
+    path = tmp_path / "mirror" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["files"]["../mine"] = manifest["files"].pop("codebook.csv")
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(MirrorError, match="damaged"):
+        survey.mirror(tmp_path / "mirror")
+    assert (tmp_path / "mine").read_text() == "mine"
 
 
 def test_response_in_an_interval_that_the_digests_did_not_list(
@@ -361,15 +396,12 @@ def test_response_in_an_interval_that_the_digests_did_not_list(
 @pytest.mark.parametrize("start", ["../2026-03-01", "2026-03-01", "2026-03-01T00:00:00.000Z/../x", "", 7])
 def test_start_that_is_none(survey: Survey, proxy: Proxy, tmp_path: Path, start: object) -> None:
     """It becomes the name of a file."""
-    survey.mirror(tmp_path)
-    (tmp_path / "manifest.json").unlink()
-    before = files_of(tmp_path)
     first = b'"2026-03-01T00:00:00.000Z"'
     shorten = lambda body: body.replace(first, json.dumps(start).encode())  # noqa: E731
     proxy.fault = lambda path: Fault(shorten=shorten) if DIGESTS in path else None
     with pytest.raises(ServiceError, match="something else"):
-        survey.mirror(tmp_path)
-    assert files_of(tmp_path) == before
+        survey.mirror(tmp_path / "mirror")
+    assert [*files_of(tmp_path)] == ["mirror/.lock"]
 
 
 def test_new_version_of_digests(survey: Survey, proxy: Proxy, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ._download import download
 from ._frame import frame
-from ._http import Http
+from ._http import Http, texts
 from ._labels import save_spss, save_stata
 from ._mirror import mirror
 from ._models import (
@@ -121,8 +121,9 @@ class Survey:
 
     Parameters are those of the HTTP API: the filters `since`, `until`, `question_ref`, `shortcode` and `userid`,
     and those of the endpoint. Times are texts, dates (midnight UTC) or datetimes with a time zone; lists repeat a
-    parameter; an unknown parameter is an error (400), and a datetime without a time zone, or more than 64 KiB of
-    parameters, a ValueError.
+    parameter, and None leaves it out. An unknown parameter is an error (400). A ValueError is an empty list, which
+    would select everybody; a value that is not text, an integer or a time; a datetime without a time zone; or more
+    than 64 KiB of parameters.
 
     Every method that sends a request raises:
         NoResponsesError: there is no such survey, or it has no responses yet.
@@ -157,7 +158,7 @@ class Survey:
             >>> for row in survey.rows(since="2026-03-01", shortcode="food"):
             ...     print(row["userid"], row["question_ref"], row["response"])
         """
-        for block in Transfer(self._http, NDJSON, dict(**filters, survey=self.name), after).blocks():
+        for block in Transfer(self._http, NDJSON, texts(dict(**filters, survey=self.name)), after).blocks():
             yield from map(loads, block.splitlines())
 
     def codebook(self, **parameters: Parameter) -> list[Question]:
@@ -173,7 +174,7 @@ class Survey:
         Example:
             >>> {question.column: question.question_text for question in survey.codebook()}
         """
-        return self._http.json("/responses/questions", dict(**parameters, survey=self.name), codebook)
+        return self._http.json("/responses/questions", texts(dict(**parameters, survey=self.name)), codebook)
 
     def summary(self, **parameters: Parameter) -> Summary:
         """Return the number of responses and participants, in total and per day.
@@ -189,7 +190,7 @@ class Survey:
             >>> survey.summary(timezone="Africa/Nairobi").participants
             400
         """
-        return self._http.json("/responses/summary", dict(**parameters, survey=self.name), summary)
+        return self._http.json("/responses/summary", texts(dict(**parameters, survey=self.name)), summary)
 
     def download(self, path: str | os.PathLike[str], *, progress: bool | None = None, **parameters: Parameter) -> None:
         """Download the responses into a file, which gets its name only when it is complete.
@@ -217,7 +218,7 @@ class Survey:
             >>> survey.download("responses.csv.gz")
             >>> survey.download("food.xlsx", layout="wide", value="label", shortcode="food")
         """
-        download(self._http, Path(path), dict(**parameters, survey=self.name), progress=progress)
+        download(self._http, Path(path), texts(dict(**parameters, survey=self.name)), progress=progress)
 
     def mirror(
         self, folder: str | os.PathLike[str], interval: Literal["day", "hour", "month"] = "day", **filters: Parameter
@@ -253,7 +254,7 @@ class Survey:
             >>> changes.added
             ('2026-03-14T00:00:00.000Z',)
         """
-        return mirror(self._http, self.name, Path(folder), interval, filters)
+        return mirror(self._http, self.name, Path(folder), interval, texts(filters))
 
     def frame(self, **parameters: Parameter) -> pandas.DataFrame:
         """Return the responses as a pandas data frame in which every column is text.
@@ -265,7 +266,7 @@ class Survey:
             **parameters: filters, and those of a CSV file, such as `layout`, `value` and `metadata`.
 
         Raises, besides what `Survey` lists:
-            SurveyExportError: pandas is not installed: `pip install "survey-export[pandas]"`.
+            SurveyExportError: pandas is not installed: `pip install pandas`.
 
         Cost: `download` to a temporary file, and a request for the codebook. All responses are in memory.
 
@@ -273,7 +274,7 @@ class Survey:
             >>> frame = survey.frame(layout="wide", value="label")
             >>> frame["food.water"].value_counts()
         """
-        return frame(self._http, dict(**parameters, survey=self.name))
+        return frame(self._http, texts(dict(**parameters, survey=self.name)))
 
     def save_stata(self, path: str | os.PathLike[str], **parameters: Parameter) -> None:
         """Save the wide layout as a file for Stata 14 or newer, with the questions' texts as variable labels.
@@ -288,7 +289,7 @@ class Survey:
             **parameters: filters, and those of the wide layout.
 
         Raises, besides what `Survey` lists:
-            SurveyExportError: pandas or pyreadstat is not installed (`pip install "survey-export[stats]"`); there is
+            SurveyExportError: pandas or pyreadstat is not installed (`pip install pandas pyreadstat`); there is
                 no such folder; a text cannot be stored, and the message names its column and row; or responses
                 were edited during each of five downloads.
 
@@ -298,7 +299,7 @@ class Survey:
         Example:
             >>> survey.save_stata("responses.dta", repeats="first")
         """
-        save_stata(self._http, Path(path), dict(**parameters, survey=self.name))
+        save_stata(self._http, Path(path), texts(dict(**parameters, survey=self.name)))
 
     def save_spss(self, path: str | os.PathLike[str], **parameters: Parameter) -> None:
         """Save the wide layout as an SPSS file, with the questions' texts as variable labels.
@@ -314,4 +315,4 @@ class Survey:
         Example:
             >>> survey.save_spss("responses.sav", shortcode="food")
         """
-        save_spss(self._http, Path(path), dict(**parameters, survey=self.name))
+        save_spss(self._http, Path(path), texts(dict(**parameters, survey=self.name)))

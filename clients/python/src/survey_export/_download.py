@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 import shutil
@@ -15,10 +16,11 @@ from typing import IO
 from ._errors import SurveyExportError, TransferError
 from ._files import open_gzip, open_locked, put
 from ._http import Http, query
-from ._models import Parameter
-from ._records import CSV, NDJSON, Format
+from ._models import FILTERS, Parameter, summary
+from ._records import CSV, NDJSON, WIDE_COLUMNS, Format, blocks, cells, csv_records
 from ._transfer import Transfer, fetch
 
+ROUNDS = 5
 _FORMATS = {".csv": CSV, ".ndjson": NDJSON}
 
 
@@ -40,8 +42,10 @@ def download(http: Http, path: Path, parameters: Mapping[str, Parameter], *, pro
         if file is None:
             raise SurveyExportError(f"another process is downloading {path}")
         try:
-            if suffix == ".xlsx" or ("layout", "wide") in query(parameters):
-                fetch(http, f"/responses/{suffix[1:]}", parameters, file, is_csv=suffix == ".csv")
+            if suffix == ".xlsx":
+                fetch(http, "/responses/xlsx", parameters, file, None)
+            elif ("layout", "wide") in query(parameters):
+                _fetch_wide(http, parameters, file)
             else:
                 show = sys.stderr.isatty() if progress is None else progress
                 _resume(http, _FORMATS[suffix], parameters, file, show=show)
@@ -61,6 +65,24 @@ def download(http: Http, path: Path, parameters: Mapping[str, Parameter], *, pro
             part.unlink()
         else:
             put(part, path)
+
+
+def _fetch_wide(http: Http, parameters: Mapping[str, Parameter], file: IO[bytes]) -> None:
+    """Write a wide file with as many participants as the summary has."""
+    names = ("survey", *FILTERS, "repeats", "require_metadata")
+    selection = {name: parameters[name] for name in names if name in parameters}
+    after = http.json("/responses/summary", selection, summary).participants
+    for _ in range(ROUNDS):
+        before = after
+        fetch(http, "/responses/csv", parameters, file, ",".join(WIDE_COLUMNS).encode())
+        file.seek(0)
+        records = csv_records(blocks(iter(lambda: file.read(65536), b""), CSV))
+        next(records)  # the header
+        found = sum(1 for _ in itertools.groupby(records, lambda record: cells(record)[0]))
+        after = http.json("/responses/summary", selection, summary).participants
+        if min(before, after) <= found <= max(before, after):
+            return
+    raise TransferError(f"the file has {found:,} participants, and the summary {after:,}", status=200)
 
 
 def _resume(http: Http, kind: Format, parameters: Mapping[str, Parameter], file: IO[bytes], *, show: bool) -> None:

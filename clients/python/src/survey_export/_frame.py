@@ -37,7 +37,7 @@ def codebook_of(http: Http, parameters: Mapping[str, Parameter]) -> list[Questio
 
 def table(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
     """Return the file of `/responses/csv` as a data frame of texts, in which a null is `pandas.NA`."""
-    pandas = require("pandas", "pandas")
+    pandas = require("pandas")
     for name in {"after", "bom"} & parameters.keys():
         raise ValueError(f"{name} is for files, not for data frames")
     columns: list[list[str | None]] = []
@@ -56,14 +56,17 @@ def table(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
                     shared[cell] = None if content is None else content.decode()
                 for position, column in enumerate(columns):
                     column.extend(map(shared.__getitem__, values[position :: len(columns)]))
-    names = [column.pop(0) for column in columns]
-    texts = {position: pandas.array(column, dtype="string") for position, column in enumerate(columns)}
-    return pandas.DataFrame(texts).set_axis(names, axis="columns")  # several columns can have the same name
+    names = [str(column.pop(0)) for column in columns]
+    for name in names:
+        if names.count(name) > 1:
+            raise SurveyExportError(f"several columns are named {name}: rename the question, or leave out columns")
+    texts = [pandas.array(column, dtype="string") for column in columns]
+    return pandas.DataFrame(dict(zip(names, texts, strict=True)))
 
 
-def require(module: str, extra: str) -> Any:
+def require(module: str) -> Any:
     """Import a module of one of this package's extras."""
     try:
         return import_module(module)
     except ModuleNotFoundError:
-        raise SurveyExportError(f'{module} is not installed: run pip install "survey-export[{extra}]"') from None
+        raise SurveyExportError(f"{module} is not installed: run pip install {module}") from None

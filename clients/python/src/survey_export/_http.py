@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import random
 import time
 import zlib
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import date, datetime
 from email.utils import parsedate_to_datetime
@@ -16,7 +17,7 @@ from urllib.parse import quote, urlencode
 import httpx
 
 from ._errors import NoResponsesError, ServiceError, TransferError
-from ._models import Parameter, Value, loads
+from ._models import Parameter, loads
 
 # The service lets a count, a wide file or a digest wait up to two minutes for its database.
 TIMEOUT = httpx.Timeout(150, connect=15)
@@ -116,32 +117,65 @@ class Retries:
 
 
 def query(parameters: Mapping[str, Parameter]) -> list[tuple[str, str]]:
-    """Return the parameters as the service reads them."""
-    pairs = []
+    """Return the parameters as the service reads them. Raises ValueError; see `texts`."""
+    return [(name, text) for name, values in texts(parameters).items() for text in values]
+
+
+def texts(parameters: Mapping[str, Parameter]) -> dict[str, list[str]]:
+    """Return the values of each parameter as texts, without those that are None.
+
+    Raises ValueError for an empty collection, which would select everybody, and for a value that is not text, an
+    integer or a time, which would select nobody.
+    """
+    found = {}
     for name, parameter in parameters.items():
-        values = [parameter] if isinstance(parameter, str | int | date | None) else parameter
-        pairs += [(name, _text(name, value)) for value in values if value is not None]
-    return pairs
+        if parameter is None:
+            continue
+        values: Iterable[object] = [parameter]
+        if isinstance(parameter, Iterable) and not isinstance(parameter, str | bytes):
+            values = parameter
+        found[name] = [_text(name, value) for value in values]
+        if not found[name]:
+            raise ValueError(f"{name} is empty, which selects nothing: leave it out to select everything")
+    return found
 
 
-def _text(name: str, value: Value) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
+def _text(name: str, value: Any) -> str:
     if isinstance(value, datetime) and value.tzinfo is None:
         raise ValueError(f"{name}: a datetime needs a time zone, for example tzinfo=timezone.utc")
-    return value.isoformat() if isinstance(value, date) else str(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    try:
+        return str(operator.index(value))  # also of an integer of numpy
+    except TypeError:
+        kind = type(value).__name__
+        raise ValueError(f"{name} must be text, an integer or a time, not {kind}: {value!r}") from None
 
 
 def pieces(response: httpx.Response) -> Iterator[bytes]:
-    """Yield the body's bytes, decompressed. Unlike httpx's own iterators, a shortened gzip body is an error."""
-    if response.headers.get("Content-Encoding") != "gzip":
+    """Yield the body's bytes, decompressed. Unlike httpx's own iterators, a shortened gzip body is an error.
+
+    A gzip body can have several members, all of which are read (RFC 1952 section 2.2).
+    """
+    encoding = response.headers.get("Content-Encoding", "identity")
+    if encoding == "identity":
         yield from response.iter_raw()
         return
+    if encoding not in ("gzip", "x-gzip"):
+        raise _failure(TransferError, f"the transfer has an encoding that was not requested: {encoding}", response)
     decompressor = zlib.decompressobj(wbits=31)
     damage = "it ends early"
     try:
         for compressed in response.iter_raw():
             yield decompressor.decompress(compressed)
+            while decompressor.unused_data:
+                rest = decompressor.unused_data
+                decompressor = zlib.decompressobj(wbits=31)
+                yield decompressor.decompress(rest)
     except zlib.error as error:
         damage = str(error)
     if not decompressor.eof:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ._errors import SurveyExportError
 from ._files import put
 from ._frame import codebook_of, require, table
-from ._http import Http
+from ._http import Http, query
 from ._models import Parameter, Question
 from ._programs import SPSS, STATA, Program, bytes_of, cut_label, unique_names
 
@@ -33,7 +33,7 @@ class Variable:
 
 def save_stata(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> None:
     """Implement `Survey.save_stata`."""
-    pandas = require("pandas", "stats")
+    pandas = require("pandas")
     with replacing(path) as part:
         variables = load(http, STATA, parameters)
         columns, value_labels, long_texts = {}, {}, []
@@ -61,8 +61,8 @@ def save_stata(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> N
 
 def save_spss(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> None:
     """Implement `Survey.save_spss`."""
-    pandas = require("pandas", "stats")
-    pyreadstat = require("pyreadstat", "stats")
+    pandas = require("pandas")
+    pyreadstat = require("pyreadstat")
     with replacing(path) as part:
         variables = load(http, SPSS, parameters)
         value_labels = {}
@@ -95,6 +95,8 @@ def replacing(path: Path) -> Iterator[Path]:
 
 def load(http: Http, program: Program, parameters: Mapping[str, Parameter]) -> list[Variable]:
     """Download the table and the codebook, and make them fit the program."""
+    if ("layout", "long") in query(parameters):
+        raise ValueError("layout must be wide: these files have a row for each participant")
     wide, labels, questions = load_consistently(http, parameters)
     columns = list(wide.columns)
     variables = []
@@ -133,20 +135,23 @@ def load_consistently(
             selection["until"] = f"{newest.ljust(len('2026-03-01T00:03:43.770047'), '0')}1Z"
         by_column: dict[object, list[Question]] = {}
         for number, question in enumerate(codebook):
-            column = question.column if parameters.get("columns") == "question" else number
+            column = question.column if ("columns", "question") in query(parameters) else number
             by_column.setdefault(column, []).append(question)
 
         answers = table(http, selection)
         has_choices = any(question.choices for question in codebook)
         labels = table(http, {**selection, "value": "label"}) if has_choices else answers
+        responses = table(http, {**selection, "value": "response"}) if has_choices and "value" in selection else answers
         columns = [of_column[0].column for of_column in by_column.values()]
         first_question = len(answers.columns) - len(columns)
-        is_letter = answers.apply(lambda column: column.str.fullmatch("[A-Za-z]").fillna(False))
+        is_letter = responses.apply(lambda column: column.str.fullmatch("[A-Za-z]").fillna(False))
         if (
             list(answers.columns[first_question:]) == columns
             and answers.columns.equals(labels.columns)
-            and answers.where(is_letter, labels).equals(answers)
-            and answers.isna().equals(labels.isna())
+            and answers.columns.equals(responses.columns)
+            and responses.where(is_letter, labels).equals(responses)
+            and responses.isna().equals(labels.isna())
+            and responses.isna().equals(answers.isna())
         ):
             return answers, labels, [*[[]] * first_question, *by_column.values()]
     raise SurveyExportError("The survey's responses were edited during the download, five times: try again later.")

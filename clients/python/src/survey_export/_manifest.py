@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from ._errors import MirrorError
 from ._files import put
 
 _FORMAT = 1
+MANIFEST = "manifest.json"
+_NAME = re.compile(r"form-data\.csv|codebook\.csv|responses/[\dT-]+\.csv\.gz", re.ASCII)
 
 
 @dataclass
@@ -65,10 +68,12 @@ class Manifest:
                 raise MirrorError(f"{path} was written by another version of survey-export")
             files = {name: FileRecord(**record) for name, record in stored.pop("files").items()}
             found = Manifest(**stored, files=files)
+            if not all(map(_NAME.fullmatch, files)):
+                raise ValueError("a name that leads out of the folder")
         except FileNotFoundError:
             return
         except (ValueError, TypeError, LookupError, AttributeError):
-            raise MirrorError(f"{path} is damaged: delete it, and the next run downloads everything") from None
+            raise MirrorError(f"{path} is damaged: delete the folder, and the next run downloads everything") from None
         for name in ("url", "survey", "filters", "interval"):
             mine, other = getattr(self, name), getattr(found, name)
             if mine != other:
@@ -78,7 +83,8 @@ class Manifest:
     def save(self, path: Path) -> None:
         """Replace `manifest.json`, which is complete at any time, also after a power failure."""
         text = json.dumps({"manifest": _FORMAT, **asdict(self)}, ensure_ascii=False, indent=1)
-        new = path.with_suffix(".json.new")
+        new = path.parent / ".new" / path.name
+        new.parent.mkdir(exist_ok=True)
         new.write_text(f"{text}\n", encoding="utf-8")
         put(new, path)
 

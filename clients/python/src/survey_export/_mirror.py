@@ -13,8 +13,8 @@ from typing import Any
 from ._digests import VERSION, digest_of, read_forms
 from ._errors import MirrorChangingError, MirrorError, NoResponsesError, ServiceError, SurveyExportError
 from ._files import open_gzip, open_locked, put
-from ._http import Http, parsed, query
-from ._manifest import FileRecord, Manifest
+from ._http import Http, parsed, texts
+from ._manifest import MANIFEST, FileRecord, Manifest
 from ._models import FILTERS, Changes, Parameter
 from ._records import CSV, RESPONSE_COLUMNS, csv_records
 from ._transfer import Transfer, fetch
@@ -37,10 +37,24 @@ def mirror(http: Http, survey: str, folder: Path, interval: str, filters: Mappin
     if unknown:
         raise ValueError(f"a mirror has no parameter {unknown[0]}; its filters are {', '.join(FILTERS)}")
     folder.mkdir(parents=True, exist_ok=True)
+    _check_is_ours(folder)
     with open_locked(folder / ".lock") as lock:
         if lock is None:
             raise MirrorError(f"another process is updating {folder}")
         return _Run(http, survey, folder, interval, filters).run()
+
+
+def _check_is_ours(folder: Path) -> None:
+    """Raise MirrorError for a folder with files that are not a mirror's, or with a link to another folder."""
+    for name in (".lock", ".new", "responses", MANIFEST):
+        if (folder / name).is_symlink():
+            raise MirrorError(f"{folder / name} is a link: a mirror changes nothing outside its folder")
+    if (folder / MANIFEST).exists():
+        return
+    others = {path.name for path in folder.iterdir()} - {".lock", ".new", "responses"}
+    others |= {f"responses/{path.name}" for path in (folder / "responses").glob("*")}
+    if others:
+        raise MirrorError(f"{folder} is not a mirror, and has {min(others)}: choose an empty folder")
 
 
 @dataclass(frozen=True)
@@ -57,15 +71,14 @@ class _Run:
     """One run, while it has the folder's lock."""
 
     def __init__(self, http: Http, survey: str, folder: Path, interval: str, filters: Mapping[str, Parameter]) -> None:
-        pairs = sorted(set(query(filters)))
-        self._filters = {name: [text for other, text in pairs if other == name] for name, _ in pairs}
+        self._filters = {name: sorted({*values}) for name, values in sorted(texts(filters).items())}
         self._http = http
         self._folder = folder
         self._new = folder / ".new"  # files that are not verified yet
         self._length = _LENGTHS[interval]
         self._replaced: set[str] = set()
         self._manifest = Manifest(http.url, None, survey, self._filters, interval)
-        self._path_of_manifest = folder / "manifest.json"
+        self._path_of_manifest = folder / MANIFEST
         self._manifest.load(self._path_of_manifest)
 
     def run(self) -> Changes:
@@ -94,7 +107,9 @@ class _Run:
         for _ in range(ROUNDS):
             is_verified = self._round(digests)
             if is_verified:
-                codebook = self._fetch("/responses/questions", _CODEBOOK, self._parameters(format="csv"))
+                codebook = self._fetch(
+                    "/responses/questions", _CODEBOOK, self._parameters(format="csv"), b"column,shortcode,"
+                )
                 self._install({_CODEBOOK: FileRecord.of(codebook, None)}, [])
             before, digests = digests, self._request_digests({})
             if is_verified and digests == before:
@@ -158,7 +173,7 @@ class _Run:
 
         form_data = self._folder / _FORM_DATA
         if self._digest_of(_FORM_DATA) != digests.forms:
-            form_data = self._fetch("/responses/form-data", _FORM_DATA, {"survey": self._manifest.survey})
+            form_data = self._fetch("/responses/form-data", _FORM_DATA, {"survey": self._manifest.survey}, b"surveyid,")
         forms, shortcodes = read_forms(form_data)
         if forms != digests.forms:
             return False
@@ -211,10 +226,10 @@ class _Run:
         timestamp = _TIMESTAMP.match(record)
         return self._name_of(timestamp[1].decode()) if timestamp else ""
 
-    def _fetch(self, path: str, name: str, parameters: Mapping[str, Parameter]) -> Path:
+    def _fetch(self, path: str, name: str, parameters: Mapping[str, Parameter], start: bytes) -> Path:
         target = self._new / name
-        with target.open("wb") as file:
-            fetch(self._http, path, parameters, file, is_csv=True)
+        with target.open("w+b") as file:
+            fetch(self._http, path, parameters, file, start)
         return target
 
     def _install(self, files: Mapping[str, FileRecord], gone: Iterable[str]) -> None:

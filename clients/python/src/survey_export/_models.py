@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, TypeAlias, TypeVar
 
-Value: TypeAlias = str | int | bool | date | datetime | None
-Parameter: TypeAlias = Value | Sequence[Value]
-"""The value of a query parameter. A sequence repeats the parameter, and None leaves it out."""
+Value: TypeAlias = str | int | bool | date | datetime
+Parameter: TypeAlias = Value | Iterable[Value] | None
+"""The value of a query parameter. A collection repeats the parameter, and None leaves it out."""
 FILTERS = ("since", "until", "question_ref", "shortcode", "userid")
 
 

@@ -18,10 +18,12 @@ _CELL = re.compile(rb'("[^"]*(?:""[^"]*)*"|[^",\n]*)[,\n]')
 _RECORD = re.compile(rb'(?:[^"\n]+|"[^"]*")*\n')
 _TOKEN = re.compile(rb'"token":"([\w-]+)"}\n')
 
+BOM = "\ufeff".encode()
 RESPONSE_COLUMNS = [
     *["parent_surveyid", "parent_shortcode", "surveyid", "flowid", "userid", "question_ref", "question_idx"],
     *["question_text", "response", "timestamp", "metadata", "ad_id", "pageid", "translated_response"],
 ]
+WIDE_COLUMNS = ["userid", "parent_surveyid", "parent_shortcode", "flowid", "started", "ended", "attempts", "metadata"]
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import IO
+from zipfile import BadZipFile, ZipFile
 
 import httpx
 
 from ._errors import ServiceError, SurveyExportError, TransferError
 from ._http import Http, Retries, pieces
 from ._models import Parameter
-from ._records import CSV, Format, blocks, csv_records
+from ._records import BOM, CSV, Format, blocks, csv_records
 
 
 class Transfer:
@@ -78,16 +80,36 @@ class Transfer:
             raise TransferError("the file is empty", status=200)
 
 
-def fetch(http: Http, path: str, parameters: Mapping[str, Parameter], file: IO[bytes], *, is_csv: bool) -> None:
-    """Write a file that cannot be resumed, starting again when the transfer breaks."""
+def fetch(http: Http, path: str, parameters: Mapping[str, Parameter], file: IO[bytes], start: bytes | None) -> None:
+    """Write a file that cannot be resumed, starting again when the transfer breaks.
+
+    Args:
+        start: what a CSV file begins with; None for a workbook.
+
+    Raises TransferError if transfers break, or the file is something else.
+    """
 
     def write(response: httpx.Response) -> None:
         file.seek(0)
         file.truncate()
         body = pieces(response)
-        for piece in blocks(body, CSV) if is_csv else body:
+        for piece in body if start is None else blocks(body, CSV):
             file.write(piece)
-        if not file.tell():
-            raise TransferError("the file is empty", status=200)
+        file.seek(0)
+        if start is None:
+            is_expected = _is_whole_zip(file)
+        else:
+            is_expected = file.read(len(BOM) + len(start)).removeprefix(BOM).startswith(start)
+        if not is_expected:
+            raise TransferError("the file is empty, damaged or something else", status=200)
+        file.seek(0, os.SEEK_END)
 
     http.use(path, parameters, write)
+
+
+def _is_whole_zip(file: IO[bytes]) -> bool:
+    try:
+        with ZipFile(file) as archive:
+            return archive.testzip() is None
+    except BadZipFile:
+        return False
