@@ -63,6 +63,7 @@ describe('a page', () => {
       ['a', 'b,', '3'],
     ];
     expect(() => encode(rowsJson(rows), 3, [1, 0])).toThrow(MalformedRowsError);
+    expect(() => encode(rowsJson(rows), 3, [0])).toThrow(MalformedRowsError);
     expect(encode(rowsJson(rows.slice(0, 2)), 3, [1, 0]).rowCount).toBe(2);
     expect(encode(rowsJson(rows), 3).rowCount).toBe(3);
   });
