@@ -66,7 +66,7 @@ export const statementOf = ({ query }: Exchange): string => query.replaceAll(/\b
 
 /** The position of a query's limit in its parameters, where its check or a LIMIT names it; -1 if there is none. */
 export function limitIndex({ query }: Exchange): number {
-  const found = /count\(\*\) over \(\), \$(\d+)/.exec(query) ?? /\blimit \$(\d+)/.exec(query);
+  const found = /count\(is_row\) over \(\), \$(\d+)/.exec(query) ?? /\blimit \$(\d+)/.exec(query);
   return Number(found?.[1] ?? 0) - 1;
 }
 
