@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from service import DEMO_SURVEY, KEY, Fault, Proxy, Study, get
-from survey_export import Client, NoResponsesError, Survey, SurveyExportError, TransferError
+from survey_export import Client, NoResponsesError, ServiceError, Survey, SurveyExportError, TransferError
 
 RESUMABLE = ["r.csv", "r.csv.gz", "r.ndjson", "r.ndjson.gz"]
 
@@ -334,6 +334,12 @@ def test_a_file_that_cannot_be_resumed_is_checked(
     with pytest.raises(TransferError):
         survey.download(tmp_path / name, layout="wide" if name == "wide.csv" else None)
     assert not (tmp_path / name).exists()
+
+
+def test_refuses_a_wide_file_of_another_format(survey: Survey, tmp_path: Path) -> None:
+    with pytest.raises(ServiceError, match="layout"):
+        survey.download(tmp_path / "r.ndjson", layout="wide")
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_refuses_an_encoding_that_was_not_requested(survey: Survey, proxy: Proxy, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -139,6 +139,9 @@ class Survey:
     def __repr__(self) -> str:
         return f"{self.client!r}.survey({self.name!r})"
 
+    def _selection(self, parameters: Mapping[str, Parameter]) -> dict[str, list[str]]:
+        return texts(dict(**parameters, survey=self.name))
+
     def rows(self, *, after: str | None = None, **filters: Parameter) -> Iterator[dict[str, Any]]:
         """Yield the responses in the order of their timestamps, as dicts, while they are downloaded.
 
@@ -158,7 +161,7 @@ class Survey:
             >>> for row in survey.rows(since="2026-03-01", shortcode="food"):
             ...     print(row["userid"], row["question_ref"], row["response"])
         """
-        for block in Transfer(self._http, NDJSON, texts(dict(**filters, survey=self.name)), after).blocks():
+        for block in Transfer(self._http, NDJSON, self._selection(filters), after).blocks():
             yield from map(loads, block.splitlines())
 
     def codebook(self, **parameters: Parameter) -> list[Question]:
@@ -174,7 +177,7 @@ class Survey:
         Example:
             >>> {question.column: question.question_text for question in survey.codebook()}
         """
-        return self._http.json("/responses/questions", texts(dict(**parameters, survey=self.name)), codebook)
+        return self._http.json("/responses/questions", self._selection(parameters), codebook)
 
     def summary(self, **parameters: Parameter) -> Summary:
         """Return the number of responses and participants, in total and per day.
@@ -190,7 +193,7 @@ class Survey:
             >>> survey.summary(timezone="Africa/Nairobi").participants
             400
         """
-        return self._http.json("/responses/summary", texts(dict(**parameters, survey=self.name)), summary)
+        return self._http.json("/responses/summary", self._selection(parameters), summary)
 
     def download(self, path: str | os.PathLike[str], *, progress: bool | None = None, **parameters: Parameter) -> None:
         """Download the responses into a file, which gets its name only when it is complete.
@@ -218,7 +221,7 @@ class Survey:
             >>> survey.download("responses.csv.gz")
             >>> survey.download("food.xlsx", layout="wide", value="label", shortcode="food")
         """
-        download(self._http, Path(path), texts(dict(**parameters, survey=self.name)), progress=progress)
+        download(self._http, Path(path), self._selection(parameters), progress=progress)
 
     def mirror(
         self, folder: str | os.PathLike[str], interval: Literal["day", "hour", "month"] = "day", **filters: Parameter
@@ -274,7 +277,7 @@ class Survey:
             >>> frame = survey.frame(layout="wide", value="label")
             >>> frame["food.water"].value_counts()
         """
-        return frame(self._http, texts(dict(**parameters, survey=self.name)))
+        return frame(self._http, self._selection(parameters))
 
     def save_stata(self, path: str | os.PathLike[str], **parameters: Parameter) -> None:
         """Save the wide layout as a file for Stata 14 or newer, with the questions' texts as variable labels.
@@ -299,7 +302,7 @@ class Survey:
         Example:
             >>> survey.save_stata("responses.dta", repeats="first")
         """
-        save_stata(self._http, Path(path), texts(dict(**parameters, survey=self.name)))
+        save_stata(self._http, Path(path), self._selection(parameters))
 
     def save_spss(self, path: str | os.PathLike[str], **parameters: Parameter) -> None:
         """Save the wide layout as an SPSS file, with the questions' texts as variable labels.
@@ -315,4 +318,4 @@ class Survey:
         Example:
             >>> survey.save_spss("responses.sav", shortcode="food")
         """
-        save_spss(self._http, Path(path), texts(dict(**parameters, survey=self.name)))
+        save_spss(self._http, Path(path), self._selection(parameters))

@@ -18,9 +18,8 @@ from ._files import open_gzip, open_locked, put
 from ._http import Http, query
 from ._models import FILTERS, Parameter, summary
 from ._records import CSV, NDJSON, WIDE_COLUMNS, Format, blocks, cells, csv_records
-from ._transfer import Transfer, fetch
+from ._transfer import ROUNDS, Transfer, fetch
 
-ROUNDS = 5
 _FORMATS = {".csv": CSV, ".ndjson": NDJSON}
 
 
@@ -44,7 +43,7 @@ def download(http: Http, path: Path, parameters: Mapping[str, Parameter], *, pro
         try:
             if suffix == ".xlsx":
                 fetch(http, "/responses/xlsx", parameters, file, None)
-            elif ("layout", "wide") in query(parameters):
+            elif suffix == ".csv" and ("layout", "wide") in query(parameters):
                 _fetch_wide(http, parameters, file)
             else:
                 show = sys.stderr.isatty() if progress is None else progress

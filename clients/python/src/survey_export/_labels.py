@@ -15,6 +15,7 @@ from ._frame import codebook_of, require, table
 from ._http import Http, query
 from ._models import Parameter, Question
 from ._programs import SPSS, STATA, Program, bytes_of, cut_label, unique_names
+from ._transfer import ROUNDS
 
 if TYPE_CHECKING:
     import pandas
@@ -126,7 +127,7 @@ def load_consistently(
     finds an answer's label in the answer's own question text, so the second table shows whether the
     codebook's choices are right for all answers.
     """
-    for _ in range(5):
+    for _ in range(ROUNDS):
         codebook = codebook_of(http, parameters)
         selection = {**parameters, "layout": "wide"}
         if codebook:

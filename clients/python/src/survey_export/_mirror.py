@@ -17,9 +17,7 @@ from ._http import Http, parsed, texts
 from ._manifest import MANIFEST, FileRecord, Manifest
 from ._models import FILTERS, Changes, Parameter
 from ._records import CSV, RESPONSE_COLUMNS, csv_records
-from ._transfer import Transfer, fetch
-
-ROUNDS = 5
+from ._transfer import ROUNDS, Transfer, fetch
 
 _LENGTHS = {"day": len("2026-03-01"), "hour": len("2026-03-01T05"), "month": len("2026-03")}
 _INTERVAL_FILE = re.compile(r"\d{4}-\d\d(-\d\d(T\d\d)?)?\.csv\.gz")

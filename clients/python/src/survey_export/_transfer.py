@@ -14,6 +14,9 @@ from ._http import Http, Retries, pieces
 from ._models import Parameter
 from ._records import BOM, CSV, Format, blocks, csv_records
 
+ROUNDS = 5
+"""How often what has to agree is requested, while responses change."""
+
 
 class Transfer:
     """A download that resumes after its last complete record when it breaks.
