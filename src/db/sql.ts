@@ -1,7 +1,7 @@
 /** A row as Postgres prints it: texts and nulls. */
 export type Row = readonly (string | null)[];
 
-/** A query. A row that it returns must not consist of nulls alone. */
+/** A query. */
 export interface Query {
   readonly text: Sql;
   /** Common table expressions that it uses. */

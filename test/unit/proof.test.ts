@@ -100,7 +100,8 @@ test('each attempt has another name', () => {
 describe('a result is rejected as a transient failure if it has', () => {
   const foreign = proven([...ROWS, ...ROWS]).result.rows;
   const changes: [string, (rows: Cells[]) => Cells[]][] = [
-    ['a row less', (rows) => rows.slice(1)],
+    ['a row less at the start', (rows) => rows.slice(1)],
+    ['a row less at the end', (rows) => rows.slice(0, -1)],
     ['each row twice', (rows) => [...rows, ...rows]],
     ['no rows', () => []],
     ['a row that is too short', (rows) => rows.map((row, i) => (i === 1 ? row.slice(1) : row))],

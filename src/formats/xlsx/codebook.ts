@@ -5,7 +5,7 @@ import { codebookCellTooLong, ifTooLarge, tooManyRows } from '../../http/errors.
 import type { Selection } from '../../responses/selection.ts';
 import { recordsOfRows } from '../long-table.ts';
 import { MAX_CELL_LENGTH } from './sheet.ts';
-import { cellLength } from './text-length.ts';
+import { cellLength } from './measure.ts';
 import { type Sheet, sheetOf } from './workbook.ts';
 
 const encode = csvEncoder({ columns: CODEBOOK_COLUMNS.length, keyColumns: [], cells: true });

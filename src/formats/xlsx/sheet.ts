@@ -2,7 +2,7 @@ import { Constant, Output } from '../../encode/bytes.ts';
 import { isHexDigit } from '../../encode/json-escapes.ts';
 import type { RecordWriter } from '../../encode/records.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
-import { QUOTE, textLength } from './text-length.ts';
+import { QUOTE, textLength } from './measure.ts';
 
 /*
  * The rows of a worksheet: from cells of CSV straight to bytes of SpreadsheetML (ECMA-376-1 section 18.3.1), without an object

@@ -1,6 +1,6 @@
 import type { EncodedRows } from '../../encode/rows.ts';
 import type { Pages, ReserveMemory, WriteRecords } from '../file-format.ts';
-import { ColumnWidths } from './text-length.ts';
+import { ColumnWidths } from './measure.ts';
 import { SheetWriter } from './sheet.ts';
 import { type ZipEntry, zip } from './zip.ts';
 
