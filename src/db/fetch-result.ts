@@ -38,7 +38,8 @@ export async function fetchResult(url: string, options: RequestInit & FetchOptio
     if (status !== 400) throw failureOfStatus(status, error);
     return { ok, status, json: async () => JSON.parse(error) as unknown };
   }
-  const body = await readBytes(response, maxBytes, reserve);
+  const { bytes: body, isWhole } = await readBody(response, maxBytes, reserve);
+  if (!isWhole) throw new DatabaseError('too-large', `a response of more than the ${maxBytes} bytes allowed`);
   const json = async () => (raw ? { fields: [], rows: [], body } : (JSON.parse(utf8.decode(body)) as unknown));
   return { ok, status, json };
 }
@@ -47,7 +48,7 @@ const utf8 = new TextDecoder();
 
 /** @throws DatabaseError for an error of Postgres that is too long */
 async function readError(response: Response): Promise<string> {
-  const { bytes, isWhole } = await readStart(response, MAX_ERROR_BYTES);
+  const { bytes, isWhole } = await readBody(new Response(response.body), MAX_ERROR_BYTES); // of any length
   const text = utf8.decode(bytes);
   if (isWhole || response.status !== 400) return text;
   throw new DatabaseError('defect', `an error of more than ${MAX_ERROR_BYTES} bytes: ${text.slice(0, 500)}`);
@@ -57,75 +58,48 @@ async function readError(response: Response): Promise<string> {
  * Reads a body into one buffer. `arrayBuffer()` would collect its parts and then join them, which takes twice the memory. Nor is the
  * whole body read at once: the runtime would read into another buffer, as large as the view it is given, and copy it.
  *
- * @throws DatabaseError `too-large` for more than `maxBytes`, of which no more are read
+ * @returns the bytes, and whether they are all: of a longer body, the first `maxBytes`, or none if its length was declared
+ * @throws DatabaseError `transient` if they are not as many as declared
  */
-async function readBytes(
-  response: Response,
+async function readBody(
+  { body, headers }: Response,
   maxBytes: number,
-  reserve: FetchOptions['reserve'],
-): Promise<Uint8Array<ArrayBuffer>> {
-  const { body, headers } = response;
-  // With a `Content-Encoding`, the length is not that of the bytes read.
-  const declared = headers.has('Content-Encoding') ? null : headers.get('Content-Length');
-  if (!body || declared === null) {
-    const { bytes, isWhole } = await readStart(response, maxBytes, reserve);
-    if (!isWhole) throw tooLarge(maxBytes);
-    return bytes;
-  }
-  const length = Number(declared);
-  try {
-    if (length > maxBytes) throw tooLarge(maxBytes);
-    reserve(length);
-  } catch (error) {
-    await body.cancel();
-    throw error;
-  }
-  if (length <= READ_BYTES) return new Uint8Array(await response.arrayBuffer());
-  const reader = body.getReader({ mode: 'byob' }) as unknown as ByteReader;
-  let bytes = new Uint8Array(length);
-  for (let at = 0; at < length;) {
-    const part = bytes.subarray(at, at + READ_BYTES);
-    const { done, value } = await reader.readAtLeast(part.length, part);
-    if (done) throw truncated('fewer');
-    bytes = new Uint8Array(value.buffer); // the read has transferred the buffer
-    at += value.length;
-  }
-  // Only when it is read to its end does the stream release its memory.
-  if (!(await reader.readAtLeast(1, new Uint8Array(1))).done) throw truncated('more');
-  return bytes;
-}
-
-/** Reads a body of unknown length, at most so many bytes of it. @returns whether these are all */
-async function readStart(
-  { body }: Response,
-  maxBytes: number,
-  reserve?: FetchOptions['reserve'],
+  reserve: FetchOptions['reserve'] = () => {},
 ): Promise<{ bytes: Uint8Array<ArrayBuffer>; isWhole: boolean }> {
   const output = new Output();
-  for await (const chunk of body ?? []) {
-    const room = maxBytes - output.length;
-    const part = chunk.subarray(0, room);
-    reserve?.(output.capacityFor(part.length));
-    output.reserve(part.length);
-    output.write(part);
-    if (chunk.length > room) return { bytes: output.written, isWhole: false }; // leaving the loop cancels the body
+  const makeRoom = (bytes: number) => {
+    reserve(output.capacityFor(bytes));
+    output.reserve(bytes);
+  };
+  // With a `Content-Encoding`, the length is not that of the bytes read.
+  const length = headers.has('Content-Encoding') ? null : headers.get('Content-Length');
+  const reader = (body ?? new Blob([]).stream()).getReader({ mode: 'byob' }) as unknown as ByteReader;
+  try {
+    if (Number(length) > maxBytes) return { bytes: output.written, isWhole: false };
+    makeRoom(Number(length));
+    let memory = new ArrayBuffer(Math.min(READ_BYTES, Number(length ?? READ_BYTES) + 1));
+    for (;;) {
+      const { done, value } = await reader.read(new Uint8Array(memory), { min: memory.byteLength });
+      const part = value.subarray(0, maxBytes - output.length);
+      makeRoom(part.length);
+      output.write(part);
+      if (part.length < value.length) return { bytes: output.written, isWhole: false };
+      if (done) break;
+      memory = value.buffer;
+    }
+  } finally {
+    await reader.cancel(); // unless it was read to its end
   }
+  if (length !== null && output.length !== Number(length))
+    throw new DatabaseError('transient', `a response of ${output.length} bytes with a Content-Length of ${length}`);
   return { bytes: output.written, isWhole: true };
 }
 
-const tooLarge = (maxBytes: number) =>
-  new DatabaseError('too-large', `a response of more than the ${maxBytes} bytes allowed`);
-
-/** The runtime's reader, which can wait for a number of bytes: https://developers.cloudflare.com/workers/runtime-apis/streams/readablestreambyobreader/ */
+/** The runtime's reader, whose `min` its types lack. A read that ends the stream has `done`, and perhaps bytes. */
 interface ByteReader {
-  readonly readAtLeast: (
-    bytes: number,
+  read(
     view: Uint8Array<ArrayBuffer>,
-  ) => Promise<
-    | { readonly done: false; readonly value: Uint8Array<ArrayBuffer> }
-    | { readonly done: true; readonly value?: undefined }
-  >;
+    options: { min: number },
+  ): Promise<{ readonly done: boolean; readonly value: Uint8Array<ArrayBuffer> }>;
+  cancel(): Promise<void>;
 }
-
-const truncated = (how: string) =>
-  new DatabaseError('transient', `a response with ${how} bytes than its Content-Length`);
