@@ -48,7 +48,7 @@ test(
         await act();
         do {
           sizes.push(await held());
-          await sleep(50); // to collect garbage takes longer than to download
+          await sleep(200); // to collect garbage takes longer than to download
         } while (!(await end.isVisible()));
       });
       sizes.push(await held());
