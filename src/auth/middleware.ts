@@ -10,20 +10,23 @@ import { addressOf, enforceLimit } from './rate-limits.ts';
 /** RFC 6750 section 2.1: the scheme, in any case (RFC 9110 section 11.1), one or more spaces, the token. */
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 
+/** How often a request checks that its key is still valid, in milliseconds. */
+const CHECK_MS = 10_000;
 /**
- * A transfer reads KV for at most so many checks of its key, and then the database: a request may use KV 1,000 times.
+ * A request reads KV for at most so many of these checks, and then the database: it may use KV 1,000 times.
  * https://developers.cloudflare.com/kv/platform/limits/
  */
 const MAX_KV_CHECKS = 900;
 /** Finds the account of a request's key. */
 type FindKey = (counted: Pick<KeyRequest, 'stats' | 'countFailure'>) => Promise<StoredApiKey | undefined>;
 
-/** A check during a transfer counts as no other request. */
+/** Such a check counts as no other request. */
 const NOT_COUNTED: Parameters<FindKey>[0] = { stats: { keyCache: null }, countFailure: async () => {} };
 
 /**
- * Requires a key that was issued, is not revoked and has not expired, and sets `account` to the account it belongs to.
- * `checkKey` repeats the check during a long transfer.
+ * Requires a key that was issued, is not revoked and has not expired, and sets `account` to the account it belongs to. The check is
+ * repeated until the request ends, also while it waits for the database or its client. Once the key is refused, the request's work is
+ * aborted with a RevokedKeyError.
  *
  * @throws ApiError 401, the same for every reason
  * @throws ApiError 429 if the account has reached its limit, or the address its limit for keys that are invalid or not cached
@@ -31,7 +34,7 @@ const NOT_COUNTED: Parameters<FindKey>[0] = { stats: { keyCache: null }, countFa
 export function authenticate(): MiddlewareHandler<AppEnv> {
   const cache = new KeyCache();
   return async function authenticateByApiKey(c, next) {
-    const { db, requestId, stats } = c.var;
+    const { db, requestAbort, requestId, stats } = c.var;
     const [, token = ''] = BEARER.exec(c.req.header('Authorization') ?? '') ?? [];
     const hash = isWellFormedApiKey(token) ? await hashApiKey(token) : undefined;
     const defer = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
@@ -39,15 +42,20 @@ export function authenticate(): MiddlewareHandler<AppEnv> {
       hash === undefined ? undefined : cache.find(hash, { kv: c.env.API_KEYS, db, requestId, defer, ...counted });
     await stats.auth.time(() => authenticateRequest(c, findKey));
     let checks = 0;
-    c.set('checkKey', async () => {
+    const check = async () => {
       try {
         const key = await (checks++ < MAX_KV_CHECKS ? findKey(NOT_COUNTED) : findApiKey(db, hash ?? ''));
-        if (!key) throw new RevokedKeyError('the key was revoked or has expired');
+        if (!key) throw new RevokedKeyError();
       } catch (error) {
-        if (!(error instanceof DatabaseError)) throw error; // an outage of the database ends no transfer
+        if (!(error instanceof DatabaseError)) requestAbort.abort(error); // an outage of the database ends no request
       }
-    });
-    await next();
+    };
+    const timer = setInterval(() => void check(), CHECK_MS);
+    try {
+      await next();
+    } finally {
+      void Promise.resolve(stats.transfer).finally(() => clearInterval(timer));
+    }
   };
 }
 

@@ -25,8 +25,6 @@ export interface AppEnv {
     account: Account;
     /** Likewise. What the request holds, until its end. */
     lease: RequestLease;
-    /** Likewise. Checks the request's key again. @throws RevokedKeyError if it was revoked or has expired */
-    checkKey: () => Promise<void>;
     /** The names of the query parameters that the endpoint does not know. Set by endpoints that need a key. */
     ignored: readonly string[];
   };

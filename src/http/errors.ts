@@ -167,9 +167,14 @@ export const httpVersionNotSupported = () =>
       'if there is an nginx proxy in between, configure it with "proxy_http_version 1.1".',
   );
 
-/** Aborts a running transfer whose key is no longer valid. */
-export class RevokedKeyError extends Error {
+/** Aborts a request whose key is no longer valid: before its first byte, it gets the same response as any invalid key. */
+export class RevokedKeyError extends ApiError {
   override name = 'RevokedKeyError';
+
+  constructor() {
+    const { code, message, headers } = invalidToken();
+    super(code, message, headers);
+  }
 }
 
 /** Aborts a running transfer whose client has stopped reading. */

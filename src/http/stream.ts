@@ -1,5 +1,5 @@
 import type { AppEnv } from './context.ts';
-import { StalledClientError } from './errors.ts';
+import { RevokedKeyError, StalledClientError } from './errors.ts';
 import { detailsOf, logFailure, reasonOf } from './log.ts';
 import type { TransferEnd } from './request-stats.ts';
 
@@ -10,13 +10,11 @@ import type { TransferEnd } from './request-stats.ts';
 const FILE_PACE = { writeBytes: 256 * 1024, stallMs: 5 * 60_000 };
 /** The body of a page is held in memory until it has been taken. */
 const PAGE_PACE = { writeBytes: 64 * 1024, stallMs: 10_000 };
-/** How often, at least, a running transfer checks that its key is still valid, in milliseconds. */
-const KEY_CHECK_MS = 10_000;
 /** How often the watch of a transfer looks at the clock, in milliseconds. */
 const WATCH_MS = 2_500;
 
 type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-type Client = Pick<AppEnv['Variables'], 'checkKey' | 'requestAbort' | 'requestId' | 'signal' | 'stats'>;
+type Client = Pick<AppEnv['Variables'], 'requestAbort' | 'requestId' | 'signal' | 'stats'>;
 
 /**
  * Streams chunks as they are read, and sets `stats.transfer`. If reading one fails, the transfer is aborted: the client sees
@@ -42,11 +40,10 @@ export function streamChunks(
 async function pump(
   chunks: Chunks,
   writer: WritableStreamDefaultWriter<Uint8Array>,
-  { checkKey, requestAbort, requestId, signal, stats }: Client,
+  { requestAbort, requestId, signal, stats }: Client,
   { writeBytes, stallMs }: typeof FILE_PACE,
 ): Promise<TransferEnd> {
   let writingSince: number | undefined;
-  let checked = Date.now();
   /** Why the transfer was aborted although its client was connected, and the chunks could be read. */
   let stopped: unknown;
   const abort = (reason: unknown) => void writer.abort(reason).catch(() => {}); // rejects if the client has disconnected
@@ -54,15 +51,16 @@ async function pump(
     stopped ??= reason;
     abort(reason);
   };
+  const stopIfRevoked = () => {
+    if (signal.reason instanceof RevokedKeyError) stop(signal.reason);
+  };
+  signal.addEventListener('abort', stopIfRevoked);
+  stopIfRevoked();
   // Notices a client that disconnects between writes, while the next chunk is being read.
   writer.closed.catch((error: unknown) => requestAbort.abort(error));
   const watch = setInterval(() => {
-    const now = Date.now();
-    if (writingSince !== undefined && now - writingSince >= stallMs)
+    if (writingSince !== undefined && Date.now() - writingSince >= stallMs)
       stop(new StalledClientError(`the client did not take ${writeBytes} bytes within ${stallMs / 1000} s`));
-    if (now - checked <= KEY_CHECK_MS - WATCH_MS) return;
-    checked = now;
-    checkKey().catch(stop);
   }, WATCH_MS);
   try {
     for await (const chunk of chunks) {

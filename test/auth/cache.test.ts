@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
-import { fetchApi, errorBody } from '../support/api.ts';
-import { createAccount, createSurvey, sql, storeKey } from '../support/data.ts';
+import { fetchApi, errorBody, query } from '../support/api.ts';
+import { limitOf } from '../faults/service.ts';
+import { type TestSurvey, createAccount, createBulkSurvey, createSurvey, sql, storeKey } from '../support/data.ts';
 import { beginExport, readExport } from '../support/export.ts';
 import { lineOf, linesIn } from '../support/request-log.ts';
 import {
@@ -193,37 +195,55 @@ describe('a revoked key', () => {
     expect(await service.cached(key)).toBeNull();
   });
 
-  test('ends a transfer, also while its client takes nothing, which a valid key does not', async () => {
-    const survey = await createSurvey(await createAccount());
-    const { key } = survey.account;
+  test('ends a request, whatever it waits for, which a valid key does not', async () => {
+    const trial = randomUUID();
+    let held = 0;
+    using _ = service.proxy.watch(trial, (exchange) => {
+      const isSummary = exchange.query.includes('answered');
+      const isLaterPage = exchange.query.includes('question_text') && limitOf(exchange) !== 500;
+      if (!isSummary && !isLaterPage) return undefined;
+      held++;
+      return new Promise<void>(() => {});
+    });
+    const noHeaders = { 'Test-Clock-Ahead': '0' };
+    const heldHeaders = { ...noHeaders, 'Test-Trial': trial };
+    const createSmall = async () => createBulkSurvey(await createAccount(), { rows: 2000, forms: 1 });
+    const large = await createSurvey(await createAccount());
     await sql(
       `insert into responses (parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx, question_text, response,
          timestamp)
        select 'parent', $1, 'form', 1, n::text, 'q', 1, '?', repeat('x', 1000), timestamptz '2026-03-01Z' + n * interval '1 s'
        from generate_series(1, 30000) n`,
-      [survey.forms[0]?.id],
+      [large.forms[0]?.id],
     );
-    service.proxy.inject();
-    const downloadPaused = async ({ isRevoked }: { isRevoked: boolean }) => {
-      const response = await beginExport(survey, { headers: { 'Test-Clock-Ahead': '0' } });
-      response.pause();
-      if (isRevoked) {
-        await revokeInDatabase(key);
-        await service.deleteEntry(key);
-      }
-      await fetch(service.worker.url, { headers: { 'Test-Clock-Forward': String(MINUTE) } });
-      const line = () =>
-        linesIn(service.worker).find(({ requestId }) => requestId === response.headers['x-request-id']);
-      // Longer than until the next check.
-      await (isRevoked ? vi.waitUntil(line, { timeout: 30_000 }) : sleep(4 * SECOND));
-      return { end: line()?.end, reason: line()?.reason, complete: (await readExport(response)).complete };
-    };
-    expect(await downloadPaused({ isRevoked: false })).toEqual({ complete: true });
-    expect(await downloadPaused({ isRevoked: true })).toEqual({
-      end: 'failed',
-      reason: 'RevokedKeyError',
-      complete: false,
-    });
+    const validKey = generateApiKey();
+    await storeKey(large.account.id, validKey);
+    const begin = async (survey: TestSurvey, headers: Record<string, string>) =>
+      (await beginExport(survey, { headers })).pause();
+
+    // Two clients take nothing; a file and a summary, which has not begun, wait for the database.
+    const valid = await begin({ ...large, account: { ...large.account, key: validKey } }, noHeaders);
+    const waiting = await createSmall();
+    const transfers = [await begin(large, noHeaders), await begin(waiting, heldHeaders)];
+    const { name, account } = await createSmall();
+    const path = `/responses/summary${query({ survey: name })}`;
+    const summary = fetchApi(path, { key: account.key, headers: heldHeaders });
+    await expect.poll(() => held).toBeGreaterThanOrEqual(2);
+    for (const key of [large.account.key, waiting.account.key, account.key]) {
+      await revokeInDatabase(key);
+      await service.deleteEntry(key);
+    }
+
+    const { status, headers, text } = await summary;
+    expect([status, headers.get('X-Error-Code'), text]).toEqual([401, 'invalid_token', errorBody('Invalid Token.')]);
+    for (const response of transfers) {
+      const requestId = response.headers['x-request-id'];
+      const line = () => linesIn(service.worker).find((one) => one.requestId === requestId);
+      await vi.waitUntil(line, { timeout: 30_000 });
+      expect(line()).toMatchObject({ end: 'failed', reason: 'RevokedKeyError' });
+      expect((await readExport(response)).complete).toBe(false);
+    }
+    expect((await readExport(valid)).complete).toBe(true);
   });
 
   test('stays refused even if its entry is still fresh', async () => {
