@@ -21,10 +21,10 @@ interface FullResult {
 /**
  * The SQL of one attempt at a query, and what proves its result.
  *
- * A response can be valid JSON and yet be that of another query, or lack rows. So each row has a last cell with a random name, new in
- * each attempt, the number of rows, and the query's limit. A query without rows returns one row of nulls for this, so a result
- * without rows is never complete. Nor is the result of a query that stops early, whose row of nulls has another word in this cell. The
- * cell takes about 8 % of a page query's time.
+ * A response can be valid JSON and yet be that of another query, lack rows, or have one twice or in another's place. So each row has a
+ * last cell with its number, from 1, a random name, new in each attempt, the number of rows, and the query's limit. A query without
+ * rows returns one row of nulls for this, so a result without rows is never complete. Nor is the result of a query that stops early,
+ * whose row of nulls has another word in this cell. The cell takes about 8 % of a page query's time.
  *
  * This wraps the query. SQL does not guarantee the order of its rows then, but Postgres keeps it: a left join without a condition is
  * a nested loop, here over a single row, and a window function without ORDER BY sorts nothing. `test/plans` holds this plan.
@@ -41,7 +41,8 @@ export class Proof {
     this.#canBeCut = isCut !== undefined;
     const cut = isCut ? sql`, case when ${isCut} then 'cut' end` : sql``;
     const name = raw(`'${this.#name}'`);
-    const check = sql`concat_ws(' ', ${name}, count(is_row) over (), ${limit ? sql`${limit}::bigint` : sql`''`}${cut})`;
+    const numbers = sql`row_number() over (), ${name}, count(is_row) over ()`;
+    const check = sql`concat_ws(' ', ${numbers}, ${limit ? sql`${limit}::bigint` : sql`''`}${cut})`;
     const start = ctes.length > 0 ? sql`with ${join(ctes, ', ')}` : sql``;
     const statement = sql`${start} select result.*, ${check}
       from (select) one_row left join ((${text}) result cross join (select true) found (is_row)) on true`;
@@ -54,10 +55,10 @@ export class Proof {
   rowsOf(result: unknown): Row[] {
     const { fields, rows } = result as FullResult;
     if (rows.some((row) => row.length !== fields.length)) throw corrupted('rows of different lengths');
-    const isEmpty = rows.length === 1 && rows[0]?.at(-1) === this.#checkText(0);
+    const isEmpty = rows.length === 1 && rows[0]?.at(-1) === this.#checkText(1, 0);
     if (isEmpty) return [];
-    const check = this.#checkText(rows.length);
-    if (rows.length === 0 || rows.some((row) => row.at(-1) !== check)) throw corrupted('rows of another result');
+    if (rows.length === 0 || rows.some((row, i) => row.at(-1) !== this.#checkText(i + 1, rows.length)))
+      throw corrupted('rows of another result');
     return rows.map((row) => row.slice(0, -1));
   }
 
@@ -72,14 +73,14 @@ export class Proof {
     if (start < 0) throw corrupted('no rows');
     const page = encode(body, start + ROWS.length);
     const { data, rowCount, check } = page;
-    if (check === this.#checkText(rowCount)) return { ...page, isCut: false };
-    const isCut = this.#canBeCut && check === `${this.#checkText(0)} cut`;
-    if (rowCount !== 1 || !(isCut || check === this.#checkText(0))) throw corrupted('rows of another result');
+    if (check === this.#checkText(rowCount, rowCount)) return { ...page, isCut: false };
+    const isCut = this.#canBeCut && check === `${this.#checkText(1, 0)} cut`;
+    if (rowCount !== 1 || !(isCut || check === this.#checkText(1, 0))) throw corrupted('rows of another result');
     return { ...page, data: data.subarray(0, 0), cells: new Int32Array(0), rowCount: 0, lastKey: [], isCut };
   }
 
-  #checkText(rowCount: number): string {
-    return `${this.#name} ${rowCount} ${String(this.#limit)}`;
+  #checkText(row: number, rowCount: number): string {
+    return `${row} ${this.#name} ${rowCount} ${String(this.#limit)}`;
   }
 }
 

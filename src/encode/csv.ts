@@ -1,5 +1,5 @@
 import { ESCAPES, codePointAt, writeUtf8 } from './json-escapes.ts';
-import { type EncodeRows, LastKey, malformed } from './rows.ts';
+import { type EncodeRows, beginsWith, malformed } from './rows.ts';
 
 /*
  * The CSV encoder: from the bytes of a SQL-over-HTTP response straight to the bytes of CSV records.
@@ -28,7 +28,7 @@ SPECIAL[QUOTE] = SPECIAL[BACKSLASH] = SPECIAL[COMMA] = 1;
 interface CsvShape {
   /** The number of columns that every row must have, besides the cell that is checked. */
   readonly columns: number;
-  /** The columns, counted from 0, whose texts make a row's key, which differs from that of the row before it. */
+  /** The columns, counted from 0, whose texts make a row's key. */
   readonly keyColumns: readonly number[];
   /** Whether to return the positions of the cells. */
   readonly cells?: boolean | undefined;
@@ -48,7 +48,6 @@ export function csvEncoder({ columns, keyColumns, cells: withCells = false }: Cs
     let found = new Int32Array(0);
     const cellStarts = new Int32Array(columns + 1);
     const cellEnds = cellStarts.subarray(1); // with the comma or LF
-    const key = new LastKey(keyColumns);
     const position = { read: offset, write: offset };
     let rowCount = 0;
 
@@ -63,13 +62,13 @@ export function csvEncoder({ columns, keyColumns, cells: withCells = false }: Cs
       checkEnd = position.write - 1;
       position.write = cellStarts[columns] as number;
       bytes[position.write - 1] = LF;
-      if (!key.next(bytes, cellStarts, cellEnds)) throw malformed(position.read - 1);
+      rowCount++;
+      if (!beginsWith(rowCount, bytes, position.write)) throw malformed(position.read - 1);
       if (withCells) {
-        const at = rowCount * columns;
+        const at = (rowCount - 1) * columns;
         if (at + columns >= found.length) found = new Int32Array(found.buffer.transfer(8 * (at + columns + 1)));
         for (let i = 0; i < columns; i++) found[at + i] = (cellStarts[i] as number) - offset;
       }
-      rowCount++;
     }
     bytes[bytes.length - 1] = lastByte;
 

@@ -1,5 +1,5 @@
 import { Constant, Output, PADDING_BYTES } from './bytes.ts';
-import { type EncodeRows, LastKey, malformed } from './rows.ts';
+import { type EncodeRows, beginsWith, malformed } from './rows.ts';
 import { RowCells } from './row-cells.ts';
 import type { tokenWriter } from './token-writer.ts';
 
@@ -17,7 +17,7 @@ type MemberValue = 'string' | 'json' | ReturnType<typeof tokenWriter>;
 /** How rows become objects. */
 export interface ObjectLayout {
   readonly members: readonly (readonly [name: string, value: MemberValue])[];
-  /** The columns, counted from 0, whose texts make a row's key, which differs from that of the row before it. */
+  /** The columns, counted from 0, whose texts make a row's key. */
   readonly keyColumns: readonly number[];
   /** The text around each object. */
   readonly before?: string;
@@ -62,7 +62,6 @@ export function objectEncoder({ members, keyColumns, before = '', after = '' }: 
   return (bytes, start) => {
     const row = new RowCells(bytes, start, columns + 1);
     const output = new Output();
-    const key = new LastKey(keyColumns);
     let rowCount = 0;
     row.expect(OPEN_BRACKET);
     output.reserve(Math.ceil(RESERVE * (growth || 1) * row.remainingBytes));
@@ -72,8 +71,8 @@ export function objectEncoder({ members, keyColumns, before = '', after = '' }: 
         growth = output.length / (row.read - start); // in the first row
         output.reserve(Math.ceil(RESERVE * growth * row.remainingBytes));
       }
-      if (!key.next(bytes, row.starts, row.ends)) throw malformed(row.read - 1);
       rowCount++;
+      if (!beginsWith(rowCount, bytes, (row.starts[columns] as number) + 1)) throw malformed(row.read - 1);
     } while (bytes[row.read++] === COMMA);
     if (bytes[row.read - 1] !== CLOSE_BRACKET) throw malformed(row.read - 1);
     growth = output.length / (row.read - start);

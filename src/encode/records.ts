@@ -51,7 +51,7 @@ export function csvCell(text: string): string {
 /** Texts as a page of one record. */
 export function recordOf(texts: readonly string[]): EncodedRows {
   const encode = csvEncoder({ columns: texts.length, keyColumns: [], cells: true });
-  return encode(utf8.encode(JSON.stringify([[...texts, null]])) as Uint8Array<ArrayBuffer>, 0);
+  return encode(utf8.encode(JSON.stringify([[...texts, '1']])) as Uint8Array<ArrayBuffer>, 0);
 }
 
 /** The header record of a CSV file. */

@@ -20,46 +20,22 @@ export interface EncodedPage extends EncodedRows {
 
 /**
  * Encodes rows from the JSON of a SQL-over-HTTP response: a compact array of arrays of texts and nulls. Each row ends with a
- * cell that is returned but not written: see db/proof.ts. The encoder may overwrite the array.
+ * cell that begins with the row's number, from 1, and is not written: see db/proof.ts. The encoder may overwrite the array.
  *
  * @param start the position of the array's `[`
- * @throws MalformedRowsError if the array is empty, truncated or malformed, or two rows that follow each other have the same key
+ * @throws MalformedRowsError if the array is empty, truncated or malformed, or its rows are not in their order
  */
 export type EncodeRows = (bytes: Uint8Array<ArrayBuffer>, start: number) => EncodedPage;
 
-/** The key of the row that was read last, by the positions of its cells. */
-export class LastKey {
-  readonly #columns: readonly number[];
-  readonly #starts: Int32Array;
-  readonly #ends: Int32Array;
+const ZERO = 0x30;
 
-  constructor(columns: readonly number[]) {
-    this.#columns = columns;
-    this.#starts = new Int32Array(columns.length);
-    this.#ends = new Int32Array(columns.length);
-  }
-
-  /**
-   * Moves to the next row.
-   *
-   * @param starts the positions of its cells, by column
-   * @param ends the positions after its cells, or after their separators
-   * @returns false if its key is the same, because a row was replaced by a copy of its neighbour
-   */
-  next(bytes: Uint8Array, starts: Int32Array, ends: Int32Array): boolean {
-    let isSame = this.#columns.length > 0;
-    for (let i = 0; i < this.#columns.length; i++) {
-      const column = this.#columns[i] as number;
-      const end = ends[column] as number;
-      const start = starts[column] as number;
-      isSame &&= end - start === (this.#ends[i] as number) - (this.#starts[i] as number);
-      // The comparison starts at the end, where two times differ.
-      const offset = (this.#ends[i] as number) - end;
-      for (let at = end - 1; isSame && at >= start; at--) isSame = bytes[at] === bytes[at + offset];
-      this.#starts[i] = start;
-      this.#ends[i] = end;
-    }
-    return !isSame;
+/** Whether the text at a position begins with this number, and a byte that is no digit follows. */
+export function beginsWith(number: number, bytes: Uint8Array, at: number): boolean {
+  let found = 0;
+  for (let i = at; ; i++) {
+    const digit = (bytes[i] as number) - ZERO;
+    if (!(digit >= 0 && digit <= 9)) return found === number;
+    found = 10 * found + digit;
   }
 }
 

@@ -3,11 +3,13 @@ import type { EncodeRows, EncodedPage, EncodedRows } from '../../src/encode/rows
 
 type Rows = readonly (readonly (string | null)[])[];
 
-/** Rows as they are in a SQL-over-HTTP response that ends with them, each with a last cell. */
-export const rowsJson = (rows: Rows, check: string | null = 'check'): string =>
-  `${JSON.stringify(rows.map((row) => [...row, check]))}}`;
+/** A last cell. No other text is likely to look like it. */
+const CHECK = /^"\d+ check"$/;
 
-/** The same rows, with every character of every cell escaped: as two characters where JSON allows it, otherwise as `\uXXXX`. */
+/** Rows as they are in a SQL-over-HTTP response that ends with them, each with a last cell that begins with its number. */
+export const rowsJson = (rows: Rows): string => `${JSON.stringify(rows.map((row, i) => [...row, `${i + 1} check`]))}}`;
+
+/** The same rows, with every character of every cell but the last escaped: as two characters where JSON allows it, otherwise as `\uXXXX`. */
 export const escapedRowsJson = (rows: Rows): string => escapeAll(rowsJson(rows));
 
 /** Encodes the result of {@link rowsJson}. */
@@ -22,6 +24,7 @@ export function pageOf(rows: Rows): EncodedRows {
 function escapeAll(json: string): string {
   const short: Record<string, string> = { '/': '\\/', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
   return json.replace(/"(?:[^"\\]|\\.)*"/gsu, (string) => {
+    if (CHECK.test(string)) return string;
     const text = JSON.parse(string) as string;
     return `"${Array.from({ length: text.length }, (_, i) => short[text.charAt(i)] ?? `\\u${text.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')}"`;
   });

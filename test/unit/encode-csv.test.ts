@@ -26,7 +26,7 @@ describe('the dialect', () => {
   });
 
   test('replaces a lone surrogate, which UTF-8 cannot encode', () => {
-    const json = String.raw`[["a\ud83db","\udf89","\ud83d\ud83c\udf89",null]]`;
+    const json = String.raw`[["a\ud83db","\udf89","\ud83d\ud83c\udf89","1"]]`;
     expect(textOf(encode(json, 3).data)).toBe('a\ufffdb,\ufffd,\ufffd🎉\n');
   });
 });
@@ -44,28 +44,15 @@ describe('a page', () => {
   test('returns the last record’s key, and the text of its last cell, which is not written', () => {
     const keys = fc.uniqueArray(fc.integer({ min: 0, max: 4 }), { minLength: 1 });
     fc.assert(
-      fc.property(rowsOf(5), keys, pgCell, (any, keyColumns, check) => {
-        const rows = any.map((row, i) => row.with(keyColumns[0] as number, `${i}${row[0]}`)); // keys differ
-        const page = encode(rowsJson(rows, check), 5, keyColumns);
+      fc.property(rowsOf(5), keys, (rows, keyColumns) => {
+        const page = encode(rowsJson(rows), 5, keyColumns);
         const last = rows.at(-1);
         expect(textOf(page.data)).toBe(naiveCsv(rows));
         expect(page.rowCount).toBe(rows.length);
         expect(page.lastKey).toEqual(keyColumns.map((column) => last?.[column]));
-        expect(page.check).toBe(check);
+        expect(page.check).toBe(`${rows.length} check`);
       }),
     );
-  });
-
-  test('is rejected if two rows that follow each other have the same key', () => {
-    const rows = [
-      ['a', 'b', '1'],
-      ['a', 'b,', '2'],
-      ['a', 'b,', '3'],
-    ];
-    expect(() => encode(rowsJson(rows), 3, [1, 0])).toThrow(MalformedRowsError);
-    expect(() => encode(rowsJson(rows), 3, [0])).toThrow(MalformedRowsError);
-    expect(encode(rowsJson(rows.slice(0, 2)), 3, [1, 0]).rowCount).toBe(2);
-    expect(encode(rowsJson(rows), 3).rowCount).toBe(3);
   });
 
   test('is rejected if truncated, at any byte', () => {
@@ -89,6 +76,6 @@ describe('a page', () => {
     ['a bad \\u escape', String.raw`[["\u00g0"]]`],
     ['HTML', '<html>'],
   ])('is rejected with %s', (_, json) => {
-    expect(() => encode(`${json.replace(/\]\]$/, ',null]]')}}`, 1)).toThrow(MalformedRowsError);
+    expect(() => encode(`${json.replace(/\]\]$/, ',"1"]]')}}`, 1)).toThrow(MalformedRowsError);
   });
 });

@@ -51,8 +51,7 @@ const jsonText = fc.option(
   { freq: 5 },
 );
 const row = fc.tuple(pgCell, jsonText, pgText, pgText, pgText, pgText, pgText);
-/** With keys of their own: a page has no row twice. */
-const rows = fc.uniqueArray(row, { minLength: 1, selector: (cells) => JSON.stringify([cells[3], cells[0], cells[4]]) });
+const rows = fc.array(row, { minLength: 1 });
 
 describe('an object', () => {
   test('does not depend on how the JSON was escaped', () => {
@@ -122,13 +121,13 @@ describe('an object', () => {
 describe('a page', () => {
   test('has the number of rows, the last row’s key, and the text of its last cell, which is not written', () => {
     fc.assert(
-      fc.property(rows, pgCell, (some, check) => {
-        const page = encode(rowsJson(some, check));
+      fc.property(rows, (some) => {
+        const page = encode(rowsJson(some));
         const last = some.at(-1);
         expect(textOf(page.data)).toBe(some.map((one) => `${naiveObject(one)}\n`).join(''));
         expect(page.rowCount).toBe(some.length);
         expect(page.lastKey).toEqual([last?.[3], last?.[0], last?.[4]]);
-        expect(page.check).toBe(check);
+        expect(page.check).toBe(`${some.length} check`);
       }),
     );
   });
@@ -156,7 +155,6 @@ describe('a page', () => {
   });
 
   test.each([
-    ['two rows that follow each other and have the same key', rowsJson([row7('a'), row7('a')])],
     ['too few columns', rowsJson([row7('a').slice(1)])],
     ['too many columns', rowsJson([[...row7('a'), 'z']])],
     ['rows of different lengths', rowsJson([row7('a'), row7('a').slice(1)])],

@@ -23,7 +23,7 @@ function proven(
   const name = /'(r\w+)'/.exec(proof.sql)?.[1];
   const fields = ['a', 'b', 'concat_ws'].map((column) => ({ name: column }));
   const joined = rows.length > 0 ? rows : [[null, null]];
-  const counted = joined.map((row) => row.concat(`${name} ${rows.length} 3${suffix}`));
+  const counted = joined.map((row, i) => row.concat(`${i + 1} ${name} ${rows.length} 3${suffix}`));
   return { proof, result: { fields, rows: counted, rowCount: counted.length } };
 }
 
@@ -103,6 +103,9 @@ describe('a result is rejected as a transient failure if it has', () => {
     ['a row less at the start', (rows) => rows.slice(1)],
     ['a row less at the end', (rows) => rows.slice(0, -1)],
     ['each row twice', (rows) => [...rows, ...rows]],
+    ['a copy of a row’s neighbour in its place', (rows) => rows.map((_, i) => rows[Math.max(1, i)] as Cells)],
+    ['a copy of the row before', (rows) => rows.map((_, i) => rows[Math.max(0, i - 1)] as Cells)],
+    ['two rows in each other’s place', (rows) => rows.toReversed()],
     ['no rows', () => []],
     ['a row that is too short', (rows) => rows.map((row, i) => (i === 1 ? row.slice(1) : row))],
     ['a row that is too long', (rows) => rows.map((row) => ['y', ...row])],
