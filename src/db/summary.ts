@@ -15,7 +15,8 @@ export type Summary = Awaited<ReturnType<typeof summarize>>;
  * The time zone is set for this statement, in a condition that Postgres evaluates before the scan. `at time zone` would read
  * some names, such as `CET`, as abbreviations without daylight-saving time.
  *
- * In zones west of UTC, the first response that can be stored is on the last day of the year 0 (ISO 8601), for which `to_char` writes 0001.
+ * Responses are of the years 1 to 9999 in UTC. What another zone has on the day before or after counts on the first or last day of
+ * these years, because other years are no dates of RFC 3339 or of most languages.
  *
  * @param timeZone a name in `pg_timezone_names`
  */
@@ -29,11 +30,13 @@ export function summaryQuery(selection: Selection, timeZone: string, options: Le
   ];
   const text = sql`
     with ${join([responses.forms, ...ctes], ', ')}, answered as materialized (
-      select timestamp::date as day, userid, count(*) as responses, min(timestamp) as first, max(timestamp) as last
+      select greatest(least(timestamp::date, '9999-12-31'), '0001-01-01') as day, userid, count(*) as responses,
+        min(timestamp) as first, max(timestamp) as last
       from ${responses.all(where)}
       group by 1, 2
     )
-    select case when day < '0001-01-01' then '0000-12-31' else to_char(day, 'YYYY-MM-DD') end, responses, participants, ${isoTimestamp('first')}, ${isoTimestamp('last')}, left_out
+    select to_char(day, 'YYYY-MM-DD'), responses, participants, ${isoTimestamp('first')}, ${isoTimestamp('last')},
+      left_out
     from (
       select null::date as day, coalesce(sum(responses), 0) as responses,
         (select count(*) from (select from answered group by userid) participant) as participants,

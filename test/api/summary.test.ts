@@ -187,11 +187,22 @@ describe('a summary', () => {
     expect(JSON.parse(text)).toMatchObject({ responses: 144, days: [{ day: '2026-06-30', responses: 144 }] });
   });
 
-  test('has the day before the year 1, west of UTC', async () => {
-    const first = await createSurvey(await createAccount());
-    await addResponses(first, [{ timestamp: '0001-01-01T00:00:00Z' }, { timestamp: '0001-12-31T12:00:00Z' }]);
-    const { text } = await summary(first, { timezone: 'Pacific/Honolulu' });
-    expect(JSON.parse(text)).toMatchObject({ days: [{ day: '0000-12-31' }, { day: '0001-12-31' }] });
+  test('counts the day before the year 1 and the day after 9999 on the days beside them', async () => {
+    const outer = await createSurvey(await createAccount());
+    const times = ['0001-01-01T00:00:00Z', '0001-01-01T12:00:00Z', '9999-12-31T01:00:00Z', '9999-12-31T23:59:59Z'];
+    await addResponses(
+      outer,
+      times.map((timestamp) => ({ timestamp, userid: 'one' })),
+    );
+    for (const timezone of ['Pacific/Honolulu', 'UTC', 'Asia/Tokyo']) {
+      const { text } = await summary(outer, { timezone });
+      const [first, last] = ['0001-01-01', '9999-12-31'].map((day) => ({ day, responses: 2, participants: 1 }));
+      const days =
+        timezone === 'Pacific/Honolulu'
+          ? [first, { ...last, day: '9999-12-30', responses: 1 }, { ...last, responses: 1 }]
+          : [first, last];
+      expect({ timezone, ...JSON.parse(text) }).toMatchObject({ timezone, responses: 4, days });
+    }
   });
 
   test('has zeros, nulls and no days if nothing matches', async () => {
