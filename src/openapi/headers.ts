@@ -105,19 +105,14 @@ export const headers = {
     required: true,
     schema: { type: 'string', const: 'Bearer' },
   },
-  Allow: {
-    description: 'The methods that the path supports.',
-    required: true,
-    schema: { type: 'string', const: 'GET, HEAD' },
-  },
 } satisfies Record<string, HeaderObject>;
 
 export type HeaderName = keyof typeof headers;
 
 /** Those that pages of other origins always can read, or need not. */
 const NOT_EXPOSED = /^(?:Access-Control-.*|Cache-Control|Content-Security-Policy|Timing-Allow-Origin|Vary)$/;
-/** The others: https://fetch.spec.whatwg.org/#http-access-control-expose-headers */
-export const EXPOSED_HEADERS: string[] = Object.keys(headers)
+/** The others, and that of 405: https://fetch.spec.whatwg.org/#http-access-control-expose-headers */
+export const EXPOSED_HEADERS: string[] = ['Allow', ...Object.keys(headers)]
   .filter((name) => !NOT_EXPOSED.test(name))
   .toSorted();
 

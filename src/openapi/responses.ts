@@ -8,10 +8,8 @@ import {
   internalError,
   limitReached,
   invalidToken,
-  methodNotAllowed,
   missingSurvey,
   noResponses,
-  notFound,
   overloaded,
   tooManyFailures,
   tooManyHealthChecks,
@@ -51,8 +49,8 @@ export function responsesOf({ query, responses, security }: Endpoint): Responses
   const { headers = {} } = responses['200'] as ResponseObject;
   return {
     ...('ETag' in headers && { 304: reference('responses', 'NotModified') }),
+    400: reference('responses', 'BadParameter'),
     ...(!security && {
-      400: reference('responses', 'BadParameter'),
       401: reference('responses', 'InvalidToken'),
       429: reference('responses', 'TooManyRequests'),
     }),
@@ -72,7 +70,7 @@ export const errorResponses = (): Record<string, ResponseObject> => {
       headers: withHeaders('ETag'),
     },
     BadParameter: error(
-      'A parameter is missing, invalid, or given twice; or unknown, with `Prefer: handling=strict`.',
+      'A parameter is missing, invalid, or given twice; or unknown, with `Prefer: handling=strict`; or the query string is not percent-encoded UTF-8.',
       {
         missing: missingSurvey(),
         bad: badParameter('pageSize', 'an integer from 1 to 10000'),
@@ -84,8 +82,6 @@ export const errorResponses = (): Record<string, ResponseObject> => {
       { invalid: invalidToken() },
       'WWW-Authenticate',
     ),
-    NotFound: error('Unknown path.', { nothing: notFound() }),
-    MethodNotAllowed: error('A method other than GET or HEAD.', { method: methodNotAllowed(['GET', 'HEAD']) }, 'Allow'),
     TooManyRequests: error(
       'Too many requests for this account, or too many without a valid key from this IP address; or too many exports, scans, database requests or bytes of this account at a time.',
       {

@@ -125,11 +125,11 @@ const digestsFields: Fields<keyof Digests> = {
 };
 
 export const schemas = {
-  Survey: object(surveyFields, 'A form version of a survey. The fields are in this order.'),
+  FormVersion: object(surveyFields, 'A form version of a survey. The fields are in this order.'),
   Response: object(responseFields, 'A participant’s answer to a question. The fields are in this order.'),
   Page: object({ responses: arrayOf(reference('schemas', 'Response')) }),
   Question: object(questionFields, 'A question of a form, in all its versions. The fields are in this order.'),
-  Codebook: object({ questions: arrayOf(reference('schemas', 'Question')) }),
+  Questions: object({ questions: arrayOf(reference('schemas', 'Question')) }),
   Summary: object(summaryFields, 'The fields are in this order.'),
   Digests: object(digestsFields, 'The fields are in this order.'),
   Key: object({

@@ -35,7 +35,7 @@ export const questions = endpoint({
   responses: {
     200: {
       ...response('The questions; a CSV file with `format=csv`.', {
-        ...jsonContent('Codebook', examples.codebook),
+        ...jsonContent('Questions', examples.codebook),
         ...fileContent('text/csv', examples.codebookCsv),
       }),
       headers: { ...withHeaders(), 'Content-Disposition': { ...headers['Content-Disposition'], required: false } },

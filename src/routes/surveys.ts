@@ -29,7 +29,7 @@ export const surveys = endpoint({
     ...streamedResponses,
     200: response(
       'The form versions; an empty list for an account without surveys.',
-      jsonContent(arrayOf(reference('schemas', 'Survey')), examples.surveys),
+      jsonContent(arrayOf(reference('schemas', 'FormVersion')), examples.surveys),
       'ETag',
     ),
   },

@@ -73,6 +73,18 @@ describe('the description at /openapi.json', () => {
     }
   });
 
+  test('has components that are all used, and whose names differ in more than case, since generators make types of them', () => {
+    const { securitySchemes: _, ...groups } = document['components'] as Record<string, object>;
+    const text = JSON.stringify(document);
+    const unused = Object.entries(groups).flatMap(([group, parts]) =>
+      Object.keys(parts).filter((name) => !text.includes(`"#/components/${group}/${name}"`)),
+    );
+    expect(unused).toEqual([]);
+    const names = ['schemas', 'parameters', 'responses'].flatMap((group) => Object.keys(groups[group] ?? {}));
+    const lower = names.map((name) => name.toLowerCase());
+    expect(lower.filter((name, i) => lower.indexOf(name) !== i)).toEqual([]);
+  });
+
   test('describes every operation, parameter and response, with unique operation ids', () => {
     for (const [, { parameters = [] }] of operations()) {
       for (const { description: text } of parameters) expect(text).toMatch(/\w/);
@@ -82,10 +94,11 @@ describe('the description at /openapi.json', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test('has 400, 401, 429, 500 and 503 wherever a key is required, 429 for /healthz, and 505 for streams', () => {
+  test('has 400, 500 and 503 everywhere, 401 and 429 wherever a key is required, 429 for /healthz, and 505 for streams', () => {
     for (const [name, { responses: described }] of operations()) {
       const limited = name.endsWith('/healthz') ? ['429'] : [];
-      const needed = name.includes('/api/v1/') ? ['400', '401', '429', '500', '503'] : [...limited, '500', '503'];
+      const refused = name.includes('/api/v1/') ? ['401', '429'] : limited;
+      const needed = ['400', ...refused, '500', '503'];
       const polled = /\/(?:surveys|responses|digests)$/.test(name) ? ['304'] : [];
       const streamed = /\/(?:surveys|responses|form-data|csv|xlsx|ndjson)$/.test(name) ? ['505'] : [];
       expect(Object.keys(described)).toEqual(['200', ...polled, ...needed, ...streamed]);
@@ -97,9 +110,21 @@ describe('its examples', () => {
   test('of parameters match their schemas, and so do the defaults', () => {
     const all = operations().flatMap(([, { parameters = [] }]): readonly DescribedParameter[] => parameters);
     for (const { name, schema, example } of all) {
-      for (const value of [example, schema['default'] ?? example]) {
+      for (const value of [example, schema['default']].filter((one) => one !== undefined)) {
         expect({ name, faults: faults(schema, value) }).toEqual({ name, faults: [] });
       }
+    }
+  });
+
+  test('of an endpoint’s parameters can be used together', async () => {
+    const survey = await createSurvey(await createAccount());
+    await addResponses(survey, [{}]);
+    const paths = Object.entries(description.paths).filter(([path]) => path.startsWith('/api/v1/'));
+    for (const [path, { get }] of paths) {
+      const given = (get?.parameters ?? []).map(({ name, example }): [string, unknown] => [name, example]);
+      const examples = Object.fromEntries(given) as Parameters<typeof query>[0];
+      const { status } = await fetchService(`${path}${query({ ...examples, survey: survey.name })}`, survey.account);
+      expect({ path, status }).toEqual({ path, status: 200 });
     }
   });
 

@@ -2,7 +2,10 @@
 export interface Description {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly responses: Readonly<Record<string, DescribedResponse>> };
+  readonly components: {
+    readonly responses: Readonly<Record<string, DescribedResponse>>;
+    readonly schemas: Readonly<Record<string, Schema>>;
+  };
 }
 
 export interface Operation {

@@ -53,15 +53,17 @@ export async function expectConformance(
 }
 
 function responsesFor(
-  { paths, components: { responses } }: Description,
+  { paths, components: { responses, schemas } }: Description,
   method: string,
   pathname: string,
 ): Readonly<Record<string, DescribedResponse | undefined>> {
   const operation = paths[pathname]?.[method.toLowerCase()];
   if (operation) return operation.responses;
-  const { DatabaseUnavailable, InvalidToken, MethodNotAllowed, NotFound, TooManyRequests } = responses;
-  // The key is checked first, whatever the path.
-  const refused = pathname in paths ? { 405: MethodNotAllowed } : { 404: NotFound };
+  const { DatabaseUnavailable, InvalidToken, TooManyRequests } = responses;
+  // The document describes 404 and 405 in words, since they belong to no operation. The key is checked first, whatever the path.
+  const content = { 'application/json': { schema: schemas['Error'] ?? {} } };
+  const error: DescribedResponse = { description: 'an unknown path or method', content };
+  const refused = pathname in paths ? { 405: error } : { 404: error };
   return pathname.startsWith('/api/v1')
     ? { ...refused, 401: InvalidToken, 429: TooManyRequests, 503: DatabaseUnavailable }
     : refused;
