@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import type { ResponsesObject } from 'openapi3-ts/oas31';
 import type { AppEnv } from './context.ts';
 import { invalidParameter, unknownParameters } from './errors.ts';
-import { type ParameterName, type Values, parameters } from './parameters.ts';
+import { type ParameterName, type Values, isDefault, parameters } from './parameters.ts';
 import { prefersStrictHandling } from './prefer.ts';
 
 /** Where the endpoints are that need a key. */
@@ -48,6 +48,7 @@ export function endpoint<Name extends ParameterName>({
     ...description,
     path: security ? path : BASE_PATH + path,
     async respond(c) {
+      checkEncoding(c.req.url);
       if (!security) checkNames(c, query, refused);
       const values = query.map((name) => [name, parameters[name].parse(c.req.queries(name) ?? [], name)]);
       return handle(c, Object.fromEntries(values) as Values<Name>);
@@ -55,10 +56,19 @@ export function endpoint<Name extends ParameterName>({
   };
 }
 
+/** @throws ApiError 400 unless the query string is percent-encoded UTF-8: Hono would decode it in part */
+function checkEncoding(url: string): void {
+  try {
+    decodeURIComponent(new URL(url).search);
+  } catch {
+    throw invalidParameter('The query string must be percent-encoded UTF-8; a percent sign itself is %25.');
+  }
+}
+
 /**
  * Sets `ignored` and the header `X-Ignored-Parameters`.
  *
- * @throws ApiError 400 for a refused parameter; with `Prefer: handling=strict`, for those that the endpoint does not know
+ * @throws ApiError 400 for a refused parameter; with `Prefer: handling=strict`, for those that the endpoint does not know, unless all have their defaults
  */
 function checkNames(c: Context<AppEnv>, known: readonly string[], refused: Readonly<Record<string, string>>): void {
   const isStrict = prefersStrictHandling(c.req.header('Prefer') ?? '');
@@ -66,13 +76,14 @@ function checkNames(c: Context<AppEnv>, known: readonly string[], refused: Reado
   const given = c.req.queries();
   for (const [name, values] of Object.entries(given)) {
     const key = [name, ...values.map((value) => `${name}=${value}`)].find((one) => Object.hasOwn(refused, one));
-    if (key !== undefined) throw invalidParameter(refused[key] as string);
+    if (key !== undefined && !isDefault(name, values)) throw invalidParameter(refused[key] as string);
   }
   const ignored = Object.keys(given).filter((name) => name !== '' && !known.includes(name));
   c.set('ignored', ignored);
   if (ignored.length === 0) return;
   const names = encodedList(ignored);
-  if (isStrict) throw unknownParameters(names || 'their names are too long to be listed');
+  if (isStrict && !ignored.every((name) => isDefault(name, given[name])))
+    throw unknownParameters(names || 'their names are too long to be listed');
   if (names !== '') c.header('X-Ignored-Parameters', names);
 }
 

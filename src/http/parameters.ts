@@ -1,4 +1,3 @@
-import { EXAMPLE_TOKEN } from '../responses/columns.ts';
 import { FILTERS, FILTER_NAMES, type FilterName, type Filters } from '../responses/filters.ts';
 import { decodeCursor, isStorable } from '../responses/cursor.ts';
 import { INTERVALS, parseInstant } from '../responses/timestamp.ts';
@@ -53,8 +52,7 @@ export const parameters = {
   },
   after: single('the token of a response', decodeCursor, {
     description: 'Only responses after this one: pass the `token` of the last response that you have.',
-    schema: { type: 'string' },
-    example: EXAMPLE_TOKEN,
+    schema: { type: 'string' }, // without an example, because those of an endpoint can be used together
   }),
   /** Never clamped: clients stop at a page that is shorter than they requested. */
   pageSize: single(`an integer from 1 to ${MAX_PAGE_SIZE}`, parsePageSize, {
@@ -65,6 +63,7 @@ export const parameters = {
   ...filters,
   count: flag(
     'Adds the header `X-Total-Count`: the number of responses that pass the filters and, with `after`, come after the cursor (with `order=desc`, before it).',
+    false, // beside layout=wide, the example of the same endpoints
   ),
   order: choice(
     ['asc', 'desc'],
@@ -113,6 +112,12 @@ export type Values<Name extends ParameterName> = {
   readonly [Each in Name]: ReturnType<(typeof parameters)[Each]['parse']>;
 };
 
+/** Whether a parameter, of any endpoint, is given with its default value only, which is never an error. */
+export function isDefault(name: string, given: readonly string[] = []): boolean {
+  const schema = Object.hasOwn(parameters, name) ? parameters[name as ParameterName].schema : {};
+  return given.every((value) => 'default' in schema && value === String(schema.default));
+}
+
 /** The parameters that, of the files, only a wide one has. */
 export const WIDE = ['value', 'repeats', 'require_metadata', 'columns'] as const;
 
@@ -120,9 +125,9 @@ export const WIDE = ['value', 'repeats', 'require_metadata', 'columns'] as const
  * @param given the parameters of the request
  * @throws ApiError 400 for one that the layout does not support
  */
-export function checkLayout({ layout, count }: Values<'layout' | 'count'>, given: object): void {
+export function checkLayout({ layout, count }: Values<'layout' | 'count'>, given: Record<string, string[]>): void {
   if (layout === 'long') {
-    const name = WIDE.find((one) => one in given);
+    const name = WIDE.find((one) => !isDefault(one, given[one]));
     if (name) throw invalidParameter(`${name} can only be used with layout=wide.`);
     return;
   }

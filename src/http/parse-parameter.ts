@@ -64,9 +64,9 @@ export function choice<const T extends string>(values: readonly [T, T, ...T[]], 
   });
 }
 
-export const flag = (description: string) =>
+export const flag = (description: string, example = true) =>
   single('true or false', (text) => (text === 'true' ? true : text === 'false' ? false : undefined), {
     description,
     schema: { type: 'boolean', default: false },
-    example: true,
+    example,
   });

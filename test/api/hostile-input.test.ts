@@ -22,7 +22,6 @@ describe('responds as documented to', () => {
   test.each<[what: string, path: string, status: number, text: string]>([
     ['a NUL as the survey', '/responses?survey=%00', 500, NONE],
     ['a NUL after the survey', '/responses?survey=fuzzed%00', 500, NONE],
-    ['half a surrogate pair', '/responses?survey=%ed%a0%80', 500, NONE],
     ['30,000 characters', `/responses/csv?survey=${'x'.repeat(30_000)}`, 500, NONE],
     ['two surveys', '/responses?survey=fuzzed&survey=fuzzed', 400, 'survey must be given once'],
     ['1,000 surveys', `/responses?${repeated('survey=fuzzed')}`, 400, 'survey must be given once'],

@@ -256,7 +256,7 @@ describe('a wide file gets an error', () => {
       'count cannot be used with layout=wide: the number of records is known only at the end.',
     ],
     [{ value: 'translated' }, 'value can only be used with layout=wide.'],
-    [{ layout: 'long', repeats: 'last' }, 'repeats can only be used with layout=wide.'],
+    [{ layout: 'long', repeats: 'first' }, 'repeats can only be used with layout=wide.'],
     [{ require_metadata: ['a', 'b'] }, 'require_metadata can only be used with layout=wide.'],
     [{ columns: 'question' }, 'columns can only be used with layout=wide.'],
     [{ layout: 'wide', value: 'raw' }, 'value must be response, translated, or label.'],

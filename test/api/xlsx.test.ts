@@ -294,7 +294,7 @@ describe('a workbook gets an error', () => {
   });
 
   test.each<[string, Parameters, string]>([
-    ['a byte order mark', { bom: 'false' }, 'bom cannot be used with a workbook: leave it out.'],
+    ['a byte order mark', { bom: 'true' }, 'bom cannot be used with a workbook: leave it out.'],
     [
       'apostrophes',
       { safe: 'true' },
