@@ -124,7 +124,10 @@ const large: Case[] = [
   ],
 ];
 
-describe.each([{ cases: small }, { cases: large }])('a process', ({ cases }) => {
+describe.each([
+  { cases: small, pages: 100 },
+  { cases: large, pages: 600 },
+])('a process that has served $pages pages', ({ cases, pages }) => {
   let service: BenchService;
   let idle: number;
   beforeAll(async () => {
@@ -132,9 +135,9 @@ describe.each([{ cases: small }, { cases: large }])('a process', ({ cases }) => 
     // As in a service that is in use, the keys are cached, the code is compiled, and the local simulation of Cloudflare has left
     // garbage in the process, as it does for each request.
     for (let i = 0; i < 60; i++) await service.read('/key', account(i));
-    for (let i = 0; i < 600; i++) await service.read(`/responses${of('mixed')}`, account(i));
+    for (let i = 0; i < pages; i++) await service.read(`/responses${of('mixed')}`, account(i));
     idle = memoryOf(service.workerd).now;
-  });
+  }, 300_000);
   afterAll(() => service[Symbol.asyncDispose]());
 
   test.each(cases)('takes at most 128 MiB for %s', { timeout: 300_000 }, async (_, paths, users, isRead) => {

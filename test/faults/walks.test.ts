@@ -135,7 +135,7 @@ describe('an export', () => {
     // Each ends at a boundary, the last one excepted.
     expect(pages.filter((page) => !isBounded(page) && !page.query.includes(') <= ('))).toHaveLength(1);
     // Boundaries are those of all responses: no filter discards any.
-    const boundaries = queries.filter(({ query: sql }) => sql.includes('row_number()'));
+    const boundaries = queries.filter(({ query: sql }) => sql.includes('row_number() over (order by'));
     expect(boundaries.length).toBeGreaterThan(1);
     expect(boundaries.filter(({ query: sql }) => sql.includes('question_ref = any'))).toEqual([]);
     release();
@@ -186,7 +186,7 @@ describe('an export', () => {
     const lines = linesOf(found.result.bytes);
     expect([found.result.complete, lines.length, lines.at(-2)?.includes(end.timestamp)]).toEqual([true, 603, true]);
     expect(found.queries.length).toBeLessThan(60);
-    const boundaries = found.queries.filter(({ query: sql }) => sql.includes('row_number()'));
+    const boundaries = found.queries.filter(({ query: sql }) => sql.includes('row_number() over (order by'));
     const largest = Math.max(...boundaries.map(limitOf));
     expect(largest).toBeGreaterThan(100_000);
     expect(largest).toBeLessThanOrEqual(320_000);
