@@ -1,6 +1,6 @@
 import { constants, createReadStream, type ReadStream } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
-import { pipeline, Readable } from 'node:stream';
+import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { UserError } from '../command.ts';
 import { HEAD_BYTES, whyNotCsv } from './not-csv.ts';
@@ -95,9 +95,30 @@ async function* chain(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator
   yield* rest;
 }
 
-async function* gunzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
-  // The iteration throws the errors of both streams; the callback only keeps them from being thrown twice.
-  yield* pipeline(Readable.from(chunks), createGunzip(), () => {});
+/** zlib takes a chunk only after it has read the one before. */
+const GUNZIP = { chunkSize: 64 * 1024, writableHighWaterMark: 1 };
+
+/** Decompresses every member of a gzip file. zlib stops at a zero byte after a member: gzip(1) skips it, so this does as well. */
+async function* gunzip(chunks: AsyncIterator<Buffer>): AsyncGenerator<Buffer, void> {
+  const next = async () => (await chunks.next()).value as Buffer | undefined;
+  for (let chunk = await next(); chunk;) {
+    const first = chunk.findIndex((byte) => byte !== 0);
+    chunk = first === -1 ? await next() : chunk.subarray(first);
+    if (first === -1) continue;
+    const zlib = createGunzip(GUNZIP);
+    const input = async function* (): AsyncGenerator<Buffer, void> {
+      for (let given = 0; chunk; chunk = await next()) {
+        given += chunk.length;
+        yield chunk;
+        const unread = given - zlib.bytesWritten;
+        if (unread === 0) continue;
+        chunk = chunk.subarray(-unread);
+        return;
+      }
+    };
+    // The iteration throws the errors of both streams; the callback only keeps them from being thrown twice.
+    yield* pipeline(input, zlib, () => {});
+  }
 }
 
 function unreadable(path: string, error: unknown): UserError {
@@ -111,5 +132,5 @@ const REASONS: Record<string, string> = {
   ENOTDIR: 'there is no such file',
   EACCES: 'cannot be read: permission denied',
   Z_BUF_ERROR: 'the gzip file is cut off',
-  Z_DATA_ERROR: 'the gzip file is damaged',
+  Z_DATA_ERROR: 'the gzip file is damaged, or has other bytes after its end',
 };
