@@ -1,6 +1,7 @@
 import type { Client } from 'pg';
 import { UserError } from './command.ts';
 import { printable } from './keys/printable.ts';
+import { ADVISORY_LOCK } from './migrations.ts';
 
 export interface Account {
   readonly id: string;
@@ -11,34 +12,50 @@ export interface Account {
 /**
  * Finds an account by its e-mail address, regardless of case.
  *
- * @throws UserError naming both when two accounts differ in case only
+ * @throws UserError naming them when several accounts differ in case only
  */
 export async function findAccount(client: Client, email: string): Promise<Account | undefined> {
   const { rows } = await client.query<Account>(
     'select id, email from users where lower(email) = lower($1) order by email collate "C"',
     [email],
   );
-  const [account, second] = rows;
-  if (account && second) {
-    const both = `"${printable(account.email)}" and "${printable(second.email)}"`;
+  if (rows.length > 1) {
+    const all = rows.map((row) => `"${printable(row.email)}"`).join(' and ');
     throw new UserError(
-      `--email: two accounts match, ${both}: change the address of one in the table "users" and try again`,
+      `--email: the accounts ${all} differ only in upper and lower case, which commands do not distinguish: ` +
+        'change the address of one in the table "users" and try again',
     );
   }
-  return account;
+  return rows[0];
 }
 
-/** Finds an account as {@link findAccount} does, or creates it. */
+/**
+ * Waits until no other transaction has locked the address, in whatever case, and locks it until this transaction ends. Commands lock
+ * it to create an account, and to import or remove data. An import can take long, so the `lock_timeout` does not limit the wait.
+ */
+export async function lockAddress(client: Client, email: string): Promise<void> {
+  await client.query(
+    `select set_config('lock_timeout', before, true)
+     from (select current_setting('lock_timeout') as before, set_config('lock_timeout', '0', true),
+       pg_advisory_xact_lock($1, hashtext(lower($2)))) as locked`,
+    [ADVISORY_LOCK, email],
+  );
+}
+
+/** Locks an address, and finds its account as {@link findAccount} does, or creates it. */
 export async function findOrCreateAccount(
   client: Client,
   email: string,
 ): Promise<{ account: Account; isNew: boolean }> {
+  await lockAddress(client, email);
   const found = await findAccount(client, email);
   if (found) return { account: found, isNew: false };
-  const { rows } = await client.query<Account>('insert into users (email) values ($1) returning id, email', [email]);
-  const [account] = rows;
+  // The platform does not take the lock.
+  const insert = 'insert into users (email) values ($1) on conflict do nothing returning id, email';
+  const { rows } = await client.query<Account>(insert, [email]);
+  const account = rows[0] ?? (await findAccount(client, email));
   if (!account) throw new Error('Postgres returned no id for the new account');
-  return { account, isNew: true };
+  return { account, isNew: rows.length > 0 };
 }
 
 /** @throws UserError unless it can be the address of a new account */

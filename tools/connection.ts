@@ -103,9 +103,9 @@ function blockedBy(blockers: readonly Blocker[], cause: unknown): UserError {
   );
 }
 
-/** Runs `work` in one transaction: on any error the database is as it was before. */
+/** Runs `work` in one transaction, which sees what others have committed: on any error the database is as it was before. */
 export async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise<T> {
-  await client.query('begin');
+  await client.query('begin isolation level read committed'); // whatever the database's default
   try {
     const result = await work();
     await client.query('commit');

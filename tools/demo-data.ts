@@ -1,3 +1,4 @@
+import { lockAddress } from './accounts.ts';
 import { UserError } from './command.ts';
 import { makeForms } from './demo-data/forms.ts';
 import { insertRows } from './demo-data/insert.ts';
@@ -39,6 +40,7 @@ export async function loadDemoData(url: string): Promise<{ email: string; survey
 
   await withConnection(url, async (client) => {
     await inTransaction(client, async () => {
+      for (const { email } of [account, other]) await lockAddress(client, email);
       const { rowCount } = await client.query('select from users limit 1');
       if (rowCount !== 0)
         throw new UserError('demo data can only be loaded into an empty database, but this one has accounts');

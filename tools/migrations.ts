@@ -6,7 +6,7 @@ import { inTransaction, withLockTimeout } from './connection.ts';
 const folder = new URL('../src/db/migrations/', import.meta.url);
 
 /** An arbitrary number that no other program should use: "SRES" in ASCII. */
-const ADVISORY_LOCK = 0x53524553;
+export const ADVISORY_LOCK = 0x53524553;
 
 /**
  * Applies the pending migrations, all in one transaction. Concurrent runs wait for each other.

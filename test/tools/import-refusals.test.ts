@@ -8,7 +8,7 @@ import { importFiles } from '../../tools/import/import-files.ts';
 import type { ImportProgress } from '../../tools/import/load-file.ts';
 import { type FileRow, csvOf, formId, formRow, responseRow, secondFormId } from '../support/export-files.ts';
 import { type Files, loadFiles, writeFiles } from '../support/load-files.ts';
-import { type RunningDatabase, dump, startDatabase } from '../support/database.ts';
+import { type RunningDatabase, dump, query, startDatabase } from '../support/database.ts';
 
 const unknownId = '3f1c6c5e-0000-4000-8000-00000000dead';
 
@@ -65,7 +65,17 @@ const responsesFiles: [string, string | Uint8Array, string][] = [
   ['JSON', '\uFEFF{"responses":[]}', ': is JSON, not CSV: export the file as CSV'],
   ['a truncated gzip file', gzipped.subarray(0, gzipped.length - 9), ': the gzip file is cut off'],
   ['a damaged gzip file', damaged, ': the gzip file is damaged'],
-  ['a gzip file with more bytes', Buffer.concat([gzipped, Buffer.from('more')]), ': the gzip file is damaged'],
+  ['a gzip file with more bytes', Buffer.concat([gzipped, Buffer.from('more')]), ': the gzip file is damaged, or has'],
+  [
+    'a gzip file with more bytes after zeros',
+    Buffer.concat([gzipped, Buffer.from('\0more')]),
+    ': the gzip file is damaged',
+  ],
+  [
+    'a truncated member after zeros',
+    Buffer.concat([gzipped, Buffer.from('\0'), gzipped.subarray(0, 99)]),
+    ': the gzip file is cut off',
+  ],
   ['an empty file', '', ' line 1: the file is empty'],
   ['a line for Excel', `sep=,\n${onLine5({})}`, ' line 1: remove this line'],
   [
@@ -164,6 +174,22 @@ const formsFiles: [string, string | Uint8Array, string][] = [
     ' line 3: has the same surveyid as an earlier line',
   ],
   [
+    'a survey without a name',
+    onLine3({ survey_name: '' }),
+    ' line 3: survey_name: "" is not a name that a request can have',
+  ],
+  ['a survey whose name no URL can hold', onLine3({ survey_name: 'é'.repeat(1334) }), ' line 3: survey_name: "é'],
+  [
+    'a name too long for the index',
+    onLine3({ survey_name: unlikely }),
+    ' line 3: surveyid, survey_name: too long for an index',
+  ],
+  [
+    'a form version from after the year 9999 in UTC',
+    onLine3({ survey_created: '9999-12-31T23:59:59-05' }),
+    ' line 3: survey_created: is not in the years 1 to 9999 in UTC',
+  ],
+  [
     'a version that follows one of the same number',
     onLine3({ version: '1' }),
     ' line 3: version: 1 cannot follow 1, the version created before it',
@@ -222,6 +248,44 @@ describe('import refuses', () => {
       importFiles(running.url, { email: 'ann@example.org', ...paths, ...input });
     await expect(load({ forms })).rejects.toThrow(`${forms}: there is no such file`);
     await expect(load({ responses: folder })).rejects.toThrow(`${folder}: is a directory`);
+    expect(await dump(running.url)).toEqual(before);
+  });
+
+  const ann = { forms: csvOf([formRow({ surveyid: secondFormId })]) };
+  const addForm = (email: string) => `
+    insert into users (email) values ('${email}') on conflict do nothing;
+    insert into surveys (id, userid, survey_name, shortcode, title, formid)
+    select '${formId}', id, 's', 'f', 't', 'f' from users where email = '${email}'`;
+
+  test.each([
+    [
+      'stores for another account',
+      { forms: csvOf([formRow()]) },
+      '',
+      addForm('other@example.org'),
+      'belongs to another account',
+    ],
+    [
+      'deletes',
+      ann,
+      addForm('ann@example.org'),
+      `delete from surveys where id = '${formId}'`,
+      'is neither in the forms file nor',
+    ],
+  ])('a form version that another session %s meanwhile', async (_, files, prepare, change, message) => {
+    await withConnection(running.url, async (other) => {
+      await other.query(prepare);
+      await other.query(`begin; ${change}`);
+      const loading = loadFiles(running.url, folder, files);
+      loading.catch(() => {});
+      const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+      await expect.poll(() => query(running.url, waiting)).toHaveLength(1);
+      await other.query('commit');
+      await expect(loading).rejects.toThrow(message);
+      await other.query(
+        `delete from surveys where id = '${formId}'; delete from users where email = 'ann@example.org'`,
+      );
+    });
     expect(await dump(running.url)).toEqual(before);
   });
 

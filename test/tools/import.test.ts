@@ -3,9 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { importFiles } from '../../tools/import/import-files.ts';
 import type { ImportSummary } from '../../tools/import/summary.ts';
+import { issueKey } from '../../tools/keys/issue.ts';
+import { migrate } from '../../tools/migrations.ts';
 import { type FileRow, csvOf, formId, formRow, responseRow, secondFormId } from '../support/export-files.ts';
-import { type Files, loadFiles } from '../support/load-files.ts';
+import { type Files, loadFiles, writeFiles } from '../support/load-files.ts';
 import { type RunningDatabase, dump, empty, query, startDatabase } from '../support/database.ts';
 
 const email = 'ann@example.org';
@@ -150,7 +153,7 @@ describe('import', () => {
       await query(running.url, `update surveys set title = 'T', formid = 'F', translation_conf = '{"self": true}'`);
       const change = {
         shortcode: 'x',
-        survey_name: '',
+        survey_name: 'Étude 2',
         survey_created: '2026-01-05 09:00:00+00',
         metadata: '{"wave": 2}',
       };
@@ -163,7 +166,7 @@ describe('import', () => {
       ).toEqual([
         {
           shortcode: 'x',
-          survey_name: '',
+          survey_name: 'Étude 2',
           metadata: '{"wave": 2}',
           title: 'T',
           formid: 'F',
@@ -217,18 +220,19 @@ describe('import', () => {
       expect(await stored()).toHaveLength(1);
     });
 
-    test.each([
-      ['gzip by name', '.csv.gz', [csvOf([formRow()])]],
-      ['gzip by its first bytes', '.csv', [csvOf([formRow()])]],
-      ['gzip in several members', '.csv.gz', [csvOf([formRow()]).slice(0, 50), csvOf([formRow()]).slice(50)]],
-    ])('%s', async (_, suffix, forms) => {
-      await load({
-        suffix,
-        forms: Buffer.concat(forms.map((part) => gzipSync(part))),
-        responses: gzipSync(csvOf([responseRow()])),
-      });
-      expect(await stored()).toHaveLength(1);
-    });
+    test.each(['.csv', '.csv.gz'])(
+      'gzip in several members, with zeros between and after them, named %s',
+      async (suffix) => {
+        const lines = csvOf(
+          Array.from({ length: 9 }, (_, index) => responseRow({ question_idx: `${index}`, userid: `${index}` })),
+        );
+        const members = lines
+          .match(/.*\n/g)
+          ?.map((line, index) => [gzipSync(line), Buffer.alloc([0, 1, 70_000][index % 3] ?? 0)]);
+        await load({ suffix, forms: gzipSync(csvOf([formRow()])), responses: Buffer.concat(members?.flat() ?? []) });
+        expect(await stored()).toHaveLength(9);
+      },
+    );
 
     test('timestamps in every format', async () => {
       const timestamps = [
@@ -331,11 +335,11 @@ describe('import', () => {
     test('survey names and shortcodes unchanged', async () => {
       const rows = nasty.map((text, index) => {
         const surveyid = `3f1c6c5e-0000-4000-8000-${String(index + 1).padStart(12, '0')}`;
-        return formRow({ surveyid, shortcode: text, survey_name: text });
+        return formRow({ surveyid, shortcode: text, survey_name: `${text}?` });
       });
       await load({ forms: csvOf(rows) });
       const found = await query(running.url, 'select shortcode, survey_name from surveys order by id');
-      expect(found).toEqual(nasty.map((text) => ({ shortcode: text, survey_name: text })));
+      expect(found).toEqual(nasty.map((text) => ({ shortcode: text, survey_name: `${text}?` })));
     });
 
     test('every digit of the numbers in JSON', async () => {
@@ -418,16 +422,22 @@ describe('import', () => {
       expect(await query(running.url, 'select * from seen')).toEqual([{ lock_timeout: '0' }]);
     });
 
-    test('into the account whose e-mail address differs only in case', async () => {
-      await load();
-      expect(await load({ email: 'ANN@Example.org' })).toMatchObject({ email, isNewAccount: false });
-      expect(await query(running.url, 'select email from users')).toEqual([{ email }]);
-    });
-
-    test('nothing if two accounts match the e-mail address, naming both', async () => {
-      await load();
-      await query(running.url, `insert into users (email) values ('Ann@example.org')`);
-      await expect(load()).rejects.toThrow('--email: two accounts match, "Ann@example.org" and "ann@example.org"');
+    test('into one account for addresses that differ in case only, also at the same time as others and as new keys', async () => {
+      await migrate(running.url);
+      const files = await writeFiles(folder);
+      const addresses = [email, 'ANN@Example.org', 'Ann@example.org'];
+      const keys = addresses.map((address) => issueKey(running.url, { email: address, createAccount: true, name: '' }));
+      const imports = addresses.map((address) => importFiles(running.url, { email: address, ...files }));
+      const summaries = await Promise.all(imports);
+      const results = summaries.map(({ forms, responses }) => [
+        forms.new,
+        responses.new,
+        forms.unchanged + responses.unchanged,
+      ]);
+      expect(results.map(String).toSorted()).toEqual(['0,0,2', '0,0,2', '1,1,0']);
+      const [account, ...others] = await query(running.url, 'select email from users');
+      expect(others).toEqual([]);
+      for (const used of [...summaries, ...(await Promise.all(keys))]) expect(used).toMatchObject(account ?? {});
     });
 
     test('some versions of a form without the others', async () => {
@@ -436,6 +446,20 @@ describe('import', () => {
         formRow({ surveyid: secondFormId, version: '5', survey_created: '2026-01-06T00:00:00.000Z' }),
       ];
       expect((await load({ forms: csvOf(rows) })).forms.new).toBe(2);
+    });
+
+    test('versions of the same time whose ids are in another order, with a notice', async () => {
+      const ids = [secondFormId, formId];
+      const forms = csvOf(ids.map((surveyid, index) => formRow({ surveyid, version: `${index + 1}` })));
+      const notices: string[] = [];
+      await loadFiles(running.url, folder, { forms }, { onNotice: (notice) => notices.push(notice) });
+      expect(notices[0]).toBe(
+        `${join(folder, 'forms.csv')} line 2: version 1 of "start" has the same survey_created as another one: the service numbers such versions by their ids`,
+      );
+      expect(await query(running.url, 'select id from surveys order by id')).toEqual([
+        { id: formId },
+        { id: secondFormId },
+      ]);
     });
   });
 });

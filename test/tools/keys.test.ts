@@ -64,7 +64,7 @@ describe('npm run keys -- issue', () => {
   test('refuses an e-mail address that two accounts match, or none', async () => {
     await query(keys.url, `insert into users (email) values ('two@example.org'), ('Two@example.org')`);
     await expect(issue('TWO@example.org')).rejects.toThrow(
-      'two accounts match, "Two@example.org" and "two@example.org"',
+      'the accounts "Two@example.org" and "two@example.org" differ only in upper and lower case',
     );
     await expect(issue('nobody@example.org')).rejects.toThrow('there is no account "nobody@example.org". "npm');
   });

@@ -18,6 +18,8 @@ export interface FileFormat {
   readonly columns: Readonly<Record<string, Kind>>;
   /** Columns that identify a record. */
   readonly key: readonly string[];
+  /** Columns of another index, for whose entries their values can be too long. */
+  readonly indexed?: readonly string[];
   /** The endpoint that exports it. */
   readonly endpoint: string;
 }
@@ -33,6 +35,15 @@ const uuid: Kind = {
   type: 'uuid',
   isValid: (value) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(value),
   expected: 'a UUID',
+};
+
+/** A URL with it has to be short enough for every server on the way. */
+const MAX_NAME = 8_000;
+
+const surveyName: Kind = {
+  type: 'text',
+  isValid: (value) => value !== '' && encodeURIComponent(value).length <= MAX_NAME,
+  expected: `a name that a request can have: 1 to ${MAX_NAME} characters, percent-encoded`,
 };
 
 /** A time as the API or Postgres prints it, with an offset. The cast checks whether the day exists. */
@@ -68,12 +79,13 @@ export const formsFile: FileFormat = {
   columns: {
     surveyid: uuid,
     shortcode: text,
-    survey_name: text,
+    survey_name: surveyName,
     version: integer('integer', 1n, 2n ** 31n - 1n, 'a positive integer'),
     survey_created: timestamp,
     metadata: jsonObject,
   },
   key: ['surveyid'],
+  indexed: ['surveyid', 'survey_name'], // as in surveys_by_account, whose first column is a UUID as well
   endpoint: '/responses/form-data',
 };
 

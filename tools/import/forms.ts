@@ -1,32 +1,29 @@
 import type { Client } from 'pg';
-import { BadLine } from './bad-line.ts';
+import { BadLine, OUT_OF_RANGE, shown } from './bad-line.ts';
 import type { Counts } from './summary.ts';
 
 /**
  * Stores the form versions of `import_forms` for an account. The file lacks three columns: a new form version gets its
  * shortcode as its title, its own id as its `formid` and no translations; a stored one keeps its values.
  *
- * `version` is not stored, because the service numbers versions itself. It only has to increase with the time of creation:
- * a file may have only some of a form's versions.
- *
  * @param total number of rows in the table
- * @throws BadLine for an id that belongs to another account, or a version out of order
+ * @throws BadLine for an id that belongs to another account
  */
 export async function storeForms(client: Client, account: string, total: number): Promise<Counts> {
-  await refuseIdsOfOthers(client, account);
-  await refuseVersionsOutOfOrder(client);
   const { rows } = await client.query<{ isNew: boolean }>(
     `insert into surveys as stored (id, userid, shortcode, survey_name, created, metadata, title, formid)
      select surveyid, $1, shortcode, survey_name, survey_created, metadata, shortcode, surveyid::text from import_forms
+     order by import_forms.surveyid -- so that imports for two accounts cannot wait for each other
      on conflict (id) do update
      set (shortcode, survey_name, created, metadata)
        = (excluded.shortcode, excluded.survey_name, excluded.created, excluded.metadata)
      -- metadata as text, since 1.0 and 1.00 are equal as jsonb but printed as they were written
-     where (stored.shortcode, stored.survey_name, stored.created, stored.metadata::text)
+     where stored.userid = $1 and (stored.shortcode, stored.survey_name, stored.created, stored.metadata::text)
        is distinct from (excluded.shortcode, excluded.survey_name, excluded.created, excluded.metadata::text)
      returning xmax = 0 as "isNew" -- xmax is 0 in rows that were inserted, not in those that were updated`,
     [account],
   );
+  await refuseIdsOfOthers(client, account); // not earlier: the statement waits for another import to store or not store an id
   const added = rows.filter((row) => row.isNew).length;
   return { new: added, changed: rows.length - added, unchanged: total - rows.length };
 }
@@ -40,17 +37,37 @@ async function refuseIdsOfOthers(client: Client, account: string): Promise<void>
   if (row) throw new BadLine(row.line, `surveyid: "${row.id}" belongs to another account: is --email right?`);
 }
 
-async function refuseVersionsOutOfOrder(client: Client): Promise<void> {
-  const { rows } = await client.query<{ line: number; version: number; previous: number }>(
-    `select line, version, previous
+/**
+ * Checks the values of `import_forms` that have valid types. `version` is not stored, because the service numbers versions itself, by
+ * time and id. It only has to increase with the time of creation: a file may have only some of a form's versions.
+ *
+ * @returns a notice about versions of the same time, if the service numbers them in another order than the file
+ * @throws BadLine for a version out of order, or a time that the API cannot express
+ */
+export async function checkForms(client: Client): Promise<string | undefined> {
+  const { rows } = await client.query<{
+    line: number;
+    shortcode: string;
+    version: number;
+    previous: number;
+    isOutOfRange: boolean;
+    isRefused: boolean;
+  }>(
+    `select *, "isOutOfRange" or coalesce(version <= previous, false) as "isRefused"
      from (
-       select line, version,
-         lag(version) over (partition by survey_name, shortcode order by survey_created, surveyid) as previous
+       select line, shortcode, version, survey_created < '0001-01-01Z' or survey_created >= '10000-01-01Z' as "isOutOfRange",
+         lag(version) over (partition by survey_name, shortcode order by survey_created, version) as previous,
+         version < lag(version) over (partition by survey_name, shortcode, survey_created order by surveyid) as "isRenumbered"
        from import_forms
-     ) as in_order
-     where version <= previous order by line limit 1`,
+     ) as checked
+     where "isOutOfRange" or version <= previous or "isRenumbered"
+     order by "isRefused" desc, line limit 1`,
   );
   const [row] = rows;
-  if (row)
-    throw new BadLine(row.line, `version: ${row.version} cannot follow ${row.previous}, the version created before it`);
+  if (!row) return undefined;
+  const { line, shortcode, version, previous, isOutOfRange, isRefused } = row;
+  if (isOutOfRange) throw new BadLine(line, `survey_created: ${OUT_OF_RANGE}`);
+  if (isRefused)
+    throw new BadLine(line, `version: ${version} cannot follow ${previous}, the version created before it`);
+  return `line ${line}: version ${version} of ${shown(shortcode)} has the same survey_created as another one: the service numbers such versions by their ids`;
 }

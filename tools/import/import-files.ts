@@ -1,15 +1,15 @@
 import type { Client } from 'pg';
-import { type Account, findOrCreateAccount } from '../accounts.ts';
+import { findAccount, findOrCreateAccount } from '../accounts.ts';
 import { UserError } from '../command.ts';
 import { inTransaction, limitLockWaits, withConnection } from '../connection.ts';
 import { applyMigrations } from '../migrations.ts';
 import { BadLine } from './bad-line.ts';
 import { formsFile, responsesFile } from './columns.ts';
-import { storeForms } from './forms.ts';
+import { checkForms, storeForms } from './forms.ts';
 import { InputFile } from './input-file.ts';
 import { type LoadOptions, loadFile } from './load-file.ts';
 import { checkResponses, compareWithStored, storeResponses } from './responses.ts';
-import type { Counts, ImportSummary } from './summary.ts';
+import type { ImportSummary } from './summary.ts';
 
 export interface ImportInput {
   /** The account to load the files for; created if it does not exist. */
@@ -47,12 +47,27 @@ export async function importFiles(
     const summary = await inTransaction(client, async () => {
       applied = await limitLockWaits(url, client, () => applyMigrations(client));
       await client.query('reset lock_timeout'); // an import waits for another one until that has ended
-      const { account, isNew: isNewAccount } = await findOrCreateAccount(client, input.email);
+      await findAccount(client, input.email); // refuses an ambiguous address before it reads the files
       const loadOptions = { signal, onProgress, onNotice };
-      const formCounts = await namingFile(forms, () => importForms(client, account, forms, loadOptions));
-      const responseCounts = await namingFile(responses, () =>
-        importResponses(client, account, responses, loadOptions),
-      );
+      const formRows = await namingFile(forms, () => loadForms(client, forms, loadOptions));
+      const rows = await namingFile(responses, () => loadFile(client, responses, responsesFile, loadOptions));
+      const enter = (phase: string): void => {
+        signal.throwIfAborted();
+        const { bytesRead, size } = responses;
+        onProgress({ phase: `${phase} responses`, rows, bytesRead, size });
+      };
+      enter('checking');
+      const { account, isNew: isNewAccount } = await findOrCreateAccount(client, input.email); // locked only from here on
+      const formCounts = await namingFile(forms, () => storeForms(client, account.id, formRows));
+      const responseCounts = await namingFile(responses, async () => {
+        await checkResponses(client, account.id);
+        enter('comparing');
+        const { changed, unchanged } = await compareWithStored(client);
+        enter('writing');
+        await storeResponses(client);
+        signal.throwIfAborted();
+        return { new: rows - changed - unchanged, changed, unchanged };
+      });
       if (dryRun) await client.query('rollback'); // leaves nothing to commit
       return { email: account.email, isNewAccount, forms: formCounts, responses: responseCounts };
     }).catch((error: unknown) => {
@@ -79,31 +94,11 @@ async function cancelWhenAborted(url: string, client: Client, signal: AbortSigna
   return { [Symbol.dispose]: () => signal.removeEventListener('abort', cancel) };
 }
 
-async function importForms(client: Client, account: Account, file: InputFile, options: LoadOptions): Promise<Counts> {
+async function loadForms(client: Client, file: InputFile, options: LoadOptions): Promise<number> {
   const rows = await loadFile(client, file, formsFile, options);
-  return await storeForms(client, account.id, rows);
-}
-
-async function importResponses(
-  client: Client,
-  account: Account,
-  file: InputFile,
-  options: LoadOptions,
-): Promise<Counts> {
-  const { signal, onProgress } = options;
-  const rows = await loadFile(client, file, responsesFile, options);
-  const enter = (phase: string): void => {
-    signal.throwIfAborted();
-    onProgress({ phase: `${phase} responses`, rows, bytesRead: file.bytesRead, size: file.size });
-  };
-  enter('checking');
-  await checkResponses(client, account.id);
-  enter('comparing');
-  const { changed, unchanged } = await compareWithStored(client);
-  enter('writing');
-  await storeResponses(client);
-  signal.throwIfAborted();
-  return { new: rows - changed - unchanged, changed, unchanged };
+  const notice = await checkForms(client);
+  if (notice !== undefined) options.onNotice(`${file.path} ${notice}`);
+  return rows;
 }
 
 async function namingFile<T>(file: InputFile, work: () => Promise<T>): Promise<T> {

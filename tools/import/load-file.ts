@@ -42,10 +42,9 @@ export async function loadFile(
   { signal, onProgress, onNotice }: LoadOptions,
 ): Promise<number> {
   const typed = Object.entries(format.columns).map(([column, { type }]) => `"${column}" ${type}`);
-  await client.query(
-    `create temporary table import_${format.name}
-       (line integer, ${typed.join(', ')}, primary key (${format.key.join(', ')})) on commit drop`,
-  );
+  const unique = format.indexed ? [`unique (${format.indexed.join(', ')})`] : [];
+  const columns = ['line integer', ...typed, `primary key (${format.key.join(', ')})`, ...unique];
+  await client.query(`create temporary table import_${format.name} (${columns.join(', ')}) on commit drop`);
   const lines: number[] = []; // by record
   const content = file.content();
   try {
@@ -104,15 +103,18 @@ function copyLine(record: CsvRecord, { columns, delimiter }: Header, format: Fil
 const ESCAPES: { readonly [character: string]: string } = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
 /** Turns an error of COPY about a record's values into a BadLine. */
-function refusalByPostgres(error: DatabaseError, { columns, key }: FileFormat, lines: readonly number[]): Error {
+function refusalByPostgres(
+  error: DatabaseError,
+  { columns, key, indexed = key }: FileFormat,
+  lines: readonly number[],
+): Error {
   const { code = '', constraint, message, detail, where = '' } = error;
   // In the server's language: COPY import_forms, line 7
   const line = lines[Number(/^COPY \w+\D+(\d+)/m.exec(where)?.[1]) - 1];
   if (line === undefined) return error;
-  const keyNames = key.join(', ');
-  if (code === '23505') return new BadLine(line, `has the same ${keyNames} as an earlier line`, { cause: error });
+  if (code === '23505') return new BadLine(line, `has the same ${key.join(', ')} as an earlier line`, { cause: error });
   if (constraint !== undefined)
-    return new BadLine(line, `${keyNames}: too long for an index: ${message}`, { cause: error });
+    return new BadLine(line, `${indexed.join(', ')}: too long for an index: ${message}`, { cause: error });
   const type = code === '22008' ? 'timestamptz' : 'jsonb';
   const column = Object.keys(columns).find((name) => columns[name]?.type === type) ?? '';
   const reason = detail === undefined ? message : `${message}: ${detail}`;

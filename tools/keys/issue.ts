@@ -47,9 +47,9 @@ export async function issueKey(
     inTransaction(client, async () => {
       const applied = await applyMigrations(client);
       if (applied.length > 0) stored.push(`applied ${applied.join(', ')}`);
-      const { account, isNew } = createAccount
-        ? await findOrCreateAccount(client, email)
-        : { account: await findAccount(client, email), isNew: false };
+      const found = await findAccount(client, email);
+      const { account, isNew } =
+        found || !createAccount ? { account: found, isNew: false } : await findOrCreateAccount(client, email);
       if (!account)
         throw noSuchAccount(email, '"npm run db:import" creates one with its data, --create-account one without.');
       if (isNew) stored.push(printable(`Created the account "${email}".`));

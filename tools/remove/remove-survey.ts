@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { findAccount } from '../accounts.ts';
+import { findAccount, lockAddress } from '../accounts.ts';
 import { UserError } from '../command.ts';
 import { inTransaction, withConnection } from '../connection.ts';
 import { printable } from '../keys/printable.ts';
@@ -38,6 +38,7 @@ export async function removeSurvey(
 ): Promise<Removal> {
   return await withConnection(url, async (client) => {
     const removal = await inTransaction(client, async () => {
+      await lockAddress(client, target.email); // waits for an import
       const account = await findAccount(client, target.email);
       if (!account) throw new UserError(`--email: there is no account "${printable(target.email)}"`);
       const forms = await lockForms(client, account.id, target.survey);
