@@ -11,7 +11,7 @@ export class UserError extends Error {
  * Runs a command's main function. An error is printed to stderr in one line and sets the exit status to 1. With `DEBUG` set,
  * its stack trace is printed as well.
  */
-export async function runCommand(main: () => Promise<void>): Promise<void> {
+export async function runCommand(main: () => Promise<unknown>): Promise<void> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exitCode = 1;
     // EPIPE: the reader has seen enough, as "head" has after some lines.

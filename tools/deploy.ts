@@ -28,6 +28,4 @@ Examples:
     } else if (!only) process.exitCode = await deploy({ env, config });
   });
 
-await runCommand(async () => {
-  await program.parseAsync();
-});
+await runCommand(() => program.parseAsync());

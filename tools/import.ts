@@ -44,9 +44,7 @@ Examples:
   .hook('preAction', needs('--email', '--forms', '--responses'))
   .action(importWithReports);
 
-await runCommand(async () => {
-  await program.parseAsync();
-});
+await runCommand(() => program.parseAsync());
 
 async function importWithReports({ email, forms, responses, dryRun = false }: Options): Promise<void> {
   checkEmail(email);

@@ -145,9 +145,7 @@ Examples:
     });
   });
 
-await runCommand(async () => {
-  await program.parseAsync();
-});
+await runCommand(() => program.parseAsync());
 
 function parseExpiry(text: string | undefined): number | undefined {
   return text === undefined ? undefined : parseDuration('--expires', text);

@@ -23,6 +23,4 @@ DATA_DIR (.data).`,
     process.stdout.write(`nothing to do: ${database.description} ${state}\n`);
   });
 
-await runCommand(async () => {
-  await program.parseAsync();
-});
+await runCommand(() => program.parseAsync());

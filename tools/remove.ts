@@ -35,9 +35,7 @@ Examples:
     process.stdout.write(format(removal, target, isConfirmed));
   });
 
-await runCommand(async () => {
-  await program.parseAsync();
-});
+await runCommand(() => program.parseAsync());
 
 function format(removal: Removal, { survey, userid }: RemovalTarget, isConfirmed: boolean): string {
   const verb = isConfirmed ? 'deleted' : 'would delete';

@@ -19,6 +19,7 @@ const DEFAULT_PORT = 8787;
 
 const program = commandLine('npm start --')
   .description('Starts the whole service on this machine. "npm run dev" does the same, and reloads what you change.')
+  .option('--no-demo', 'load no demo data into an empty database')
   .addOption(new Option('--watch').hideHelp()) // npm run dev
   .addHelpText(
     'after',
@@ -30,7 +31,7 @@ Environment variables:
   );
 
 await runCommand(async () => {
-  const { watch: isWatching = false } = program.parse().opts<{ watch?: boolean }>();
+  const { watch: isWatching = false, demo: wantsDemo } = program.parse().opts<{ watch?: boolean; demo: boolean }>();
   process.umask(0o077); // DATA_DIR holds keys and responses
   await using cleanUp = new AsyncDisposableStack();
   const stop = untilStopped();
@@ -49,7 +50,7 @@ await runCommand(async () => {
   const database = embedded ?? (await openDatabase(process.env, stop.signal).catch(unlessRequested(stop)));
   if (!database || stop.requested) return;
   await migrate(database.url);
-  const demo = embedded && !stop.requested ? await prepareDemo(database.url, dataDir) : undefined;
+  const demo = embedded && wantsDemo && !stop.requested ? await prepareDemo(database.url, dataDir) : undefined;
   if (stop.requested) return;
 
   const login = await chooseLogin(database.url, { isEmbedded });

@@ -37,6 +37,4 @@ Example:
     process.stdout.write(`${url.href}\n`);
   });
 
-await runCommand(async () => {
-  await program.parseAsync();
-});
+await runCommand(() => program.parseAsync());

@@ -17,7 +17,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { UserError } from '../../tools/command.ts';
 import { openDatabase } from '../../tools/database.ts';
+import { inPlainWords } from '../../tools/postgres/data-folder.ts';
 import { startEmbedded } from '../../tools/postgres/embedded.ts';
 import { canReach, type OsUser, serverUser } from '../../tools/postgres/os-user.ts';
 import { installed } from '../../tools/postgres/programs.ts';
@@ -196,9 +198,17 @@ describe('DATA_DIR', () => {
     chmodSync(folder, 0o555);
     const other = join(folder, 'other');
     const { printed } = await startElsewhere(other, user);
-    expect(printed).toBe(`${other} cannot be used by this user: set DATA_DIR to another folder`);
+    expect(printed).toBe(`${other} cannot be written to by this user: set DATA_DIR to another folder`);
     chmodSync(folder, 0o755);
   });
+});
+
+test.each([
+  "EROFS: read-only file system, mkdir '/media/data'",
+  'Postgres did not start on /media/data: could not create lock file "postmaster.pid": Read-only file system',
+])('a read-only file system is named: %s', (message) => {
+  const named = inPlainWords(new Error(message), '/media/data');
+  expect(named).toEqual(new UserError('/media/data is on a read-only file system: set DATA_DIR to another folder'));
 });
 
 test('the error for a platform without Postgres binaries names it and what to do', () => {

@@ -179,6 +179,11 @@ describe('npm start on a new DATA_DIR', () => {
 
   test.each([
     ['a bad port', { PORT: 'http' }, 'PORT must be an integer from 1 to 65535, not "http"'],
+    [
+      'a TMPDIR that is no folder',
+      { TMPDIR: '/dev/null' },
+      '/dev/null, the folder for temporary files, cannot be written',
+    ],
     ['a bad database URL', { DATABASE_URL: 'mysql://u:secret@h/d' }, 'DATABASE_URL is not a Postgres URL'],
   ])('refuses %s', async (_, env, message) => {
     const { status, stdout, stderr } = await startTool('start.ts', [], {

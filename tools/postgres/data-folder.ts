@@ -119,7 +119,12 @@ async function checkVersion(data: string, major: string): Promise<void> {
 
 const PROBLEMS: readonly (readonly [RegExp, (path: string) => string])[] = [
   [/ENOSPC|EDQUOT|No space left|wrote only/, (path) => `the disk with ${path} is full: free some space, or ${CHOOSE}`],
-  [/EACCES|EPERM|EROFS|Permission denied/, (path) => `${path} cannot be used by this user: ${CHOOSE}`],
+  [/EROFS|Read-only file system/, (path) => `${path} is on a read-only file system: ${CHOOSE}`],
+  [
+    /EACCES.*(mkdir|rename|symlink)|could not create.*Permission denied/,
+    (path) => `${path} cannot be written to by this user: ${CHOOSE}`,
+  ],
+  [/EACCES|EPERM|Permission denied/, (path) => `${path} cannot be used by this user: ${CHOOSE}`],
   [/(ENOENT|ENOTDIR).*mkdir/, (path) => `the folder that contains ${path} does not exist: create it, or ${CHOOSE}`],
   [/ENOTDIR|EEXIST/, (path) => `${path} is a file: ${CHOOSE}`],
 ];

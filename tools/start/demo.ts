@@ -1,9 +1,10 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hashApiKey } from '../../src/auth/api-key.ts';
 import { withConnection } from '../connection.ts';
 import { DEMO, loadDemoData } from '../demo-data.ts';
 import { issueKey } from '../keys/issue.ts';
+import { inPlainWords } from '../postgres/data-folder.ts';
 
 /** What you need to try the service. */
 export interface Demo {
@@ -29,8 +30,9 @@ export async function prepareDemo(url: string, dataDir: string): Promise<Demo | 
 
   const { key } = await issueKey(url, { email: DEMO.email, name: 'demo' });
   const demo: Demo = { key, survey: DEMO.survey };
-  await mkdir(dataDir, { recursive: true });
-  await writeFile(file, `${JSON.stringify(demo)}\n`, { mode: 0o600 });
+  await writeFile(file, `${JSON.stringify(demo)}\n`, { mode: 0o600 }).catch((error: unknown) => {
+    throw inPlainWords(error, dataDir);
+  });
   return demo;
 }
 

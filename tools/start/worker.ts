@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../command.ts';
 import { spawnKilledWithParent } from '../kill-with-parent.ts';
 import { inPlainWords } from '../postgres/data-folder.ts';
+import { makeTemporaryFolder } from '../temporary-folder.ts';
 import type { WorkerOptions } from '../worker.ts';
 
 /** The process that runs the Worker. Disposing of it stops it, with all that it has started; this can be done twice. */
@@ -28,7 +28,7 @@ export interface WorkerProcess extends AsyncDisposable {
  */
 export async function startWorkerProcess(isWatching: boolean): Promise<WorkerProcess> {
   const program = fileURLToPath(new URL(isWatching ? 'wrangler-process.ts' : 'worker-process.ts', import.meta.url));
-  const folder = await mkdtemp(join(tmpdir(), 'survey-export-'));
+  const folder = await makeTemporaryFolder();
   const child = spawnKilledWithParent(process.execPath, [program, folder], {
     env: { ...process.env, TMPDIR: folder }, // for miniflare
     stdio: ['pipe', 'inherit', 'inherit'],
