@@ -5,11 +5,14 @@
 # inclusive and `until` exclusive.
 
 set -eu # stop at the first error
-api=${SURVEY_API:-http://127.0.0.1:8787/api/v1}
-: "${SURVEY_KEY:?set it to your API key}" "${SURVEY:?set it to the name of a survey}"
+url=${SURVEY_EXPORT_URL:-${SURVEY_API:-http://127.0.0.1:8787}} # SURVEY_API and SURVEY_KEY are earlier names
+url=${url%/}
+api=${url%/api/v1}/api/v1
+: "${SURVEY_EXPORT_KEY:=${SURVEY_KEY-}}"
+: "${SURVEY_EXPORT_KEY:?set it to your API key}" "${SURVEY:?set it to the name of a survey}"
 
 status=0
-curl --silent --show-error --fail-with-body --header "Authorization: Bearer $SURVEY_KEY" --get "$api/responses/csv" \
+curl --silent --show-error --fail-with-body --header "Authorization: Bearer $SURVEY_EXPORT_KEY" --get "$api/responses/csv" \
   --data-urlencode "survey=$SURVEY" --data count=true --dump-header responses.headers.part >responses.csv.part || status=$?
 if [ "$status" -eq 22 ]; then cat responses.csv.part >&2; fi # an error response, whose body says what is wrong
 if [ "$status" -ne 0 ]; then exit "$status"; fi              # such as 18 or 92: the transfer broke off

@@ -6,8 +6,11 @@
 # each survey.
 
 set -eu # stop at the first error
-api=${SURVEY_API:-http://127.0.0.1:8787/api/v1}
-: "${SURVEY_KEY:?set it to your API key}" "${SURVEY:?set it to the name of a survey}"
+url=${SURVEY_EXPORT_URL:-${SURVEY_API:-http://127.0.0.1:8787}} # SURVEY_API and SURVEY_KEY are earlier names
+url=${url%/}
+api=${url%/api/v1}/api/v1
+: "${SURVEY_EXPORT_KEY:=${SURVEY_KEY-}}"
+: "${SURVEY_EXPORT_KEY:?set it to your API key}" "${SURVEY:?set it to the name of a survey}"
 part=responses.ndjson.part headers=responses.headers.part
 header() { awk -v name="$1:" 'tolower($1) == name { n = $2 + 0 } END { print n }' "$headers"; }
 
@@ -21,7 +24,7 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
   token=$(tail -n 1 "$part" | sed -n 's/.*"token":"\([^"]*\)"}$/\1/p')
   status=0
   : >"$headers"
-  curl --silent --show-error --fail --header "Authorization: Bearer $SURVEY_KEY" --get "$api/responses/ndjson" \
+  curl --silent --show-error --fail --header "Authorization: Bearer $SURVEY_EXPORT_KEY" --get "$api/responses/ndjson" \
     --data-urlencode "survey=$SURVEY" --data count=true ${token:+--data "after=$token"} --dump-header "$headers" >>"$part" || status=$?
   if [ "$status" -eq 0 ]; then break; fi
   seconds=1

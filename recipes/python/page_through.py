@@ -11,9 +11,14 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
-api = os.environ.get("SURVEY_API") or "http://127.0.0.1:8787/api/v1"
+# SURVEY_API and SURVEY_KEY are earlier names.
+url = os.environ.get("SURVEY_EXPORT_URL") or os.environ.get("SURVEY_API") or "http://127.0.0.1:8787"
+api = url.rstrip("/").removesuffix("/api/v1") + "/api/v1"
+key = os.environ.get("SURVEY_EXPORT_KEY") or os.environ.get("SURVEY_KEY")
+if not key:
+    raise SystemExit("SURVEY_EXPORT_KEY: set it to your API key")
 session = requests.Session()
-session.headers["Authorization"] = f"Bearer {os.environ['SURVEY_KEY']}"
+session.headers["Authorization"] = f"Bearer {key}"
 # A busy service responds with 429 or 503 and the number of seconds to wait. Any other error stays the same.
 retry = Retry(8, connect=2, read=2, status_forcelist=[429, 503], raise_on_status=False)
 session.mount(api, HTTPAdapter(max_retries=retry))

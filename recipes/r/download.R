@@ -5,8 +5,11 @@
 library(httr2)
 library(readr)
 
-api <- Sys.getenv("SURVEY_API")
-if (api == "") api <- "http://127.0.0.1:8787/api/v1"
+# SURVEY_API and SURVEY_KEY are earlier names.
+first <- \(names, default) c(Filter(nzchar, Sys.getenv(names)), default)[[1]]
+url <- first(c("SURVEY_EXPORT_URL", "SURVEY_API"), "http://127.0.0.1:8787")
+api <- paste0(sub("(/api/v1)?/?$", "", url), "/api/v1")
+key <- first(c("SURVEY_EXPORT_KEY", "SURVEY_KEY"), "")
 survey <- Sys.getenv("SURVEY")
 Encoding(survey) <- "UTF-8" # cron, among others, sets no locale
 
@@ -14,7 +17,7 @@ Encoding(survey) <- "UTF-8" # cron, among others, sets no locale
 response <- request(api) |>
   req_url_path_append("responses", "csv") |>
   req_url_query(survey = survey, count = "true") |>
-  req_auth_bearer_token(Sys.getenv("SURVEY_KEY")) |>
+  req_auth_bearer_token(key) |>
   req_retry(max_tries = 8, backoff = \(tries) 1) |> # after 429 and 503, waits for the number of seconds in Retry-After
   req_error(is_error = \(response) FALSE) |>
   req_perform(path = "responses.csv.part")

@@ -34,10 +34,9 @@ const pythonClient = ({ url, pairs, file }: File) => {
       return `    ${name}=${values.length === 1 ? values.join() : `[${values.join(', ')}]`},\n`;
     })
     .join('');
-  return `import os
-from survey_export import Client
+  return `from survey_export import Client
 
-survey = Client(${quote(origin)}, os.environ["KEY"]).survey(${valuesOf('survey').join()})
+survey = Client(${quote(origin)}).survey(${valuesOf('survey').join()})
 survey.download(
     ${quote(file)},
 ${parameters})
@@ -51,7 +50,7 @@ with requests.get(
     ${quote(url)},
     params=[
 ${pairs.map(([name, value]) => `        (${quote(name)}, ${quote(value)}),\n`).join('')}    ],
-    headers={"Authorization": f"Bearer {os.environ['KEY']}"},
+    headers={"Authorization": f"Bearer {os.environ['SURVEY_EXPORT_KEY']}"},
     stream=True,
     timeout=60,
 ) as response:
@@ -68,7 +67,7 @@ request(${quote(url)}) |>
   req_url_query(
 ${pairs.map(([name, value]) => `    ${name} = ${quote(value)}`).join(',\n')}
   ) |>
-  req_auth_bearer_token(Sys.getenv("KEY")) |>
+  req_auth_bearer_token(Sys.getenv("SURVEY_EXPORT_KEY")) |>
   req_perform(path = ${quote(`${file}.part`)}) |>
   invisible()
 invisible(file.rename(${quote(`${file}.part`)}, ${quote(file)}))

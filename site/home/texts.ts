@@ -390,7 +390,7 @@ export const downloads = {
 
 export const code = {
   title: 'Code and link for this selection',
-  key: 'The programs read your key from the environment variable KEY, so the key is not in the code. The first Python program uses survey-export, in clients/python of this service’s repository.',
+  key: 'The programs read your key from the environment variable SURVEY_EXPORT_KEY, so the key is not in the code. The first Python program uses survey-export, in clients/python of this service’s repository.',
   link: 'Link to this selection',
   linkNote:
     'The link opens this page with the same selection. It does not contain your key: anyone who opens it needs their own key.',

@@ -13,7 +13,7 @@ interface Command {
 export function curlFor({ url, pairs, needsKey, file }: Command): string {
   const lines = [
     'curl -sS --fail',
-    ...(needsKey ? ['-H "Authorization: Bearer $KEY"'] : []),
+    ...(needsKey ? ['-H "Authorization: Bearer $SURVEY_EXPORT_KEY"'] : []),
     ...(pairs.length > 0 ? [`-G ${quote(url)}`] : [quote(url)]),
     ...pairs.map(([name, value]) => parameter(name, value)),
     ...(file === undefined ? [] : [`-o ${quote(file)}`]),

@@ -56,7 +56,7 @@ type Mistake = [faults: readonly Fault[], env: NodeJS.ProcessEnv, message: RegEx
 const CUT: Mistake = [Array<Fault>(20).fill(cutAfter(50_000)), {}, /./];
 const SHORTENED: Mistake = [[shorten], {}, /responses/];
 const SETTINGS: Mistake[] = [
-  [[], { SURVEY_KEY: 'sres_wrong' }, /401|Invalid Token/],
+  [[], { SURVEY_EXPORT_KEY: 'sres_wrong' }, /401|Invalid Token/],
   [[], { SURVEY: 'no such survey' }, /No responses were found|no_responses/],
   [[(exchange) => exchange.reply(502, '<h1>Bad gateway</h1>')], {}, /502/],
 ];
@@ -196,8 +196,8 @@ function runOf({ key, proxy }: Service, { run }: Interpreter, recipe: string): R
   return async (cwd, { faults = [], env = {}, file = recipe } = {}) => {
     proxy.inject((exchange) => faults[exchange.index]?.(exchange));
     const settings = {
-      SURVEY_API: new URL('/api/v1', proxy.url).href,
-      SURVEY_KEY: key,
+      SURVEY_EXPORT_URL: proxy.url,
+      SURVEY_EXPORT_KEY: key,
       SURVEY,
       NO_PROXY: '127.0.0.1',
       no_proxy: '127.0.0.1',

@@ -386,7 +386,7 @@ async function run(interpreter: Interpreter, program: string, file: string): Pro
   try {
     await writeFile(join(folder, 'program'), program);
     // R reads programs in the encoding of the locale.
-    const env = { KEY: survey.account.key, LC_ALL: 'C.UTF-8' };
+    const env = { SURVEY_EXPORT_KEY: survey.account.key, LC_ALL: 'C.UTF-8' };
     const finished = await interpreter.run('program', { cwd: folder, env });
     expect(finished).toEqual({ status: 0, stdout: '', stderr: '' });
     return await readFile(join(folder, file));

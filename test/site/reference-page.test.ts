@@ -99,7 +99,7 @@ describe('the reference page', () => {
     await endpoint.getByText('As a curl command').click();
     const command = await endpoint.getByRole('group', { name: 'curl command' }).textContent();
     const script = `curl() { printf '%s\\n' "$@"; }; ${command}`;
-    const args = execFileSync('sh', ['-c', script], { env: { KEY: 'the key' }, encoding: 'utf8' })
+    const args = execFileSync('sh', ['-c', script], { env: { SURVEY_EXPORT_KEY: 'the key' }, encoding: 'utf8' })
       .trimEnd()
       .split('\n');
     expect(args).toEqual([

@@ -9,6 +9,8 @@ import { loadDemoData } from '../../tools/demo-data.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
 import { digestsOf } from '../support/digests.ts';
 import { loadFiles } from '../support/load-files.ts';
+import { freePort, startService } from '../support/npm-start.ts';
+import { startTool } from '../support/run-tool.ts';
 import { runProgram } from '../support/programs.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
@@ -42,16 +44,35 @@ test.each([
   ['docs/api.md', 19],
 ])('the examples in %s print what they show', async (name, count) => {
   const page = await readFile(new URL(`../../${name}`, import.meta.url), 'utf8');
-  const examples = examplesOf(page).filter(({ command }) => !command.startsWith('export KEY='));
+  const examples = examplesOf(page).filter(({ command }) => !command.startsWith('export SURVEY_EXPORT_KEY='));
   expect(examples).toHaveLength(count);
   const { origin } = stack.address;
-  const env = { API: `${origin}/api/v1`, KEY: account.key, SURVEY: account.survey };
+  const env = { SURVEY_EXPORT_URL: origin, SURVEY_EXPORT_KEY: account.key, SURVEY: account.survey };
   for (const { command, output } of examples) {
     const here = command.replace('http://127.0.0.1:8787', origin);
     const { status, stdout, stderr } = await runProgram(['sh', '-c', here], { cwd: folder, env });
     const lines = stdout.split(/\r?\n/).filter((line) => line !== '');
     expect({ command, status, stderr, output: lines }).toEqual({ command, status: 0, stderr: '', output });
   }
+});
+
+test('the import in README.md takes the export of the demo data, into a database without it', async () => {
+  const page = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+  const [, curl = '', start = '', args = ''] =
+    /^(curl [^#]*-o form-data.csv)[^]*DATA_DIR=\.data-2 npm start -- (\S*)[^]*DATA_DIR=\.data-2 npm run db:import -- (.*)$/m.exec(
+      page,
+    ) ?? [];
+  const { origin } = stack.address;
+  const env = { SURVEY_EXPORT_KEY: account.key };
+  await runProgram(['sh', '-c', curl.replace('http://127.0.0.1:8787', origin)], { cwd: folder, env });
+  const DATA_DIR = join(folder, 'data-2');
+  const second = await startService({ PORT: String(await freePort()), DATA_DIR }, [start]);
+  const { status, stdout } = await startTool('import.ts', args.split(' '), { DATA_DIR }, folder).outcome;
+  await second.stop('SIGTERM');
+  expect({ status, stdout }).toEqual({
+    status: 0,
+    stdout: expect.stringMatching(/^new account you@example.org\n6 form versions: 6 new.*\n3,921 responses: 3,921 new/),
+  });
 });
 
 /** The test vectors of docs/sync.md: two files, the text of each response with its MD5 in hexadecimal, and the digests. */

@@ -475,11 +475,11 @@ describe.each(rounds.map((round) => ({ round })))('fails for', ({ round }) => {
 
 describe('npm run verify', () => {
   const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
-    startTool('verify.ts', args, { SURVEY_KEY: '', SURVEY_KEY_2: '', ...env });
+    startTool('verify.ts', args, { SURVEY_EXPORT_KEY: '', SURVEY_EXPORT_KEY_2: '', ...env });
 
   test('prints a table, chooses a survey, and exits with 0', async () => {
-    const env = { SURVEY_KEY: key, SURVEY_KEY_2: otherKey };
-    const { status, stdout } = await run(['--url', `${origin}/api/v1/`], env).outcome;
+    const env = { SURVEY_EXPORT_URL: `${origin}/api/v1/`, SURVEY_EXPORT_KEY: key, SURVEY_EXPORT_KEY_2: otherKey };
+    const { status, stdout } = await run([], env).outcome;
     expect(status).toBe(0);
     const untested = new Set([...ABORTS, REVOKED]);
     for (const { name } of CHECKS)
@@ -500,6 +500,7 @@ describe('npm run verify', () => {
   });
 
   test('an interruption leaves no valid key behind', async () => {
+    // The key's name in earlier versions.
     const env = { SURVEY_KEY: key, DATABASE_URL: databaseUrl, DATA_DIR: `/nonexistent/${randomUUID()}` };
     const issued = async () => (await listKeys(databaseUrl, EMAIL)).filter(({ name }) => name === 'npm run verify');
     const before = (await issued()).length;
@@ -513,8 +514,11 @@ describe('npm run verify', () => {
   });
 
   test.each([
-    [['--url', 'export.example.org'], /^--url: expected the address of the service, such as https:/],
-    [['--url', 'http://127.0.0.1:1', '--revocation'], /^--revocation: needs SURVEY_KEY/],
+    [
+      ['--url', 'export.example.org'],
+      /^--url or SURVEY_EXPORT_URL: expected the address of the service, such as https:/,
+    ],
+    [['--url', 'http://127.0.0.1:1', '--revocation'], /^--revocation: needs SURVEY_EXPORT_KEY/],
   ])('%j fails in one line', async (args, message) => {
     const { status, stderr } = await run(args).outcome;
     expect(status).toBe(1);

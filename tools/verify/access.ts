@@ -35,7 +35,7 @@ export async function checkRefusals(subject: Subject): Promise<void> {
 
 export async function checkKey(subject: Subject): Promise<string> {
   const { key } = subject.options;
-  if (key === undefined) throw new NotTested('needs SURVEY_KEY');
+  if (key === undefined) throw new NotTested('needs SURVEY_EXPORT_KEY');
   // Clients append paths to a base URL that ends in a slash.
   const response = await subject.request(`${API}//key`, { key, expected: ['200', '401 invalid_token'] });
   expectThat(response.ok, 'the service refuses the key: is it complete, and was it issued for this service?');
@@ -47,9 +47,9 @@ export async function checkKey(subject: Subject): Promise<string> {
 export async function checkScoping(subject: Subject): Promise<string> {
   const { key, email } = subject.known('account');
   const { otherKey } = subject.options;
-  if (otherKey === undefined) throw new NotTested('needs SURVEY_KEY_2, a key of another account');
+  if (otherKey === undefined) throw new NotTested('needs SURVEY_EXPORT_KEY_2, a key of another account');
   const other = await subject.json<{ email: string }>(`${API}/key`, { key: otherKey });
-  if (other.email === email) throw new NotTested(`SURVEY_KEY_2 is a key of the same account, ${email}`);
+  if (other.email === email) throw new NotTested(`SURVEY_EXPORT_KEY_2 is a key of the same account, ${email}`);
   const [surveys, otherSurveys] = [await subject.surveys(key), await subject.surveys(otherKey)];
   const ids = new Set([...surveys.values()].flat().map(({ id }) => id));
   for (const { id, survey_name: name } of [...otherSurveys.values()].flat())

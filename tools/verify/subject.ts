@@ -67,7 +67,7 @@ export class Subject {
   known<K extends 'account' | 'survey' | 'largest' | 'csv'>(name: K): NonNullable<this[K]> {
     const found = this[name];
     if (found) return found;
-    throw new NotTested(this.options.key === undefined ? 'needs SURVEY_KEY' : 'for the reason given above');
+    throw new NotTested(this.options.key === undefined ? 'needs SURVEY_EXPORT_KEY' : 'for the reason given above');
   }
 
   url(path: string, query: Readonly<Record<string, string>>): URL {
