@@ -9,13 +9,18 @@ export const WORKER_ROLE = 'survey_export_worker';
 export const CREATE_ROLE =
   'a dump does not include it, so create it as docs/runbook.md shows in "Restoring the database"';
 
-/** The error for a database that was restored on another server. */
-export const noWorkerRole = (cause: unknown) =>
-  new UserError(`There is no role ${WORKER_ROLE}: ${CREATE_ROLE}.`, { cause });
-
-/** SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/** SQLSTATEs: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const INSUFFICIENT_PRIVILEGE = '42501';
-const UNDEFINED_OBJECT = '42704';
+/** Of ALTER ROLE (undefined_object), and of SET ROLE (invalid_parameter_value). */
+const NO_ROLE = new Set(['42704', '22023']);
+
+/** Explains the error of a statement that uses the Worker's role. @param denied the message if the user may not use it */
+export function explainRole(cause: unknown, denied: string): unknown {
+  const code = cause instanceof DatabaseError ? (cause.code ?? '') : '';
+  // A database that was restored on another server.
+  if (NO_ROLE.has(code)) return new UserError(`There is no role ${WORKER_ROLE}: ${CREATE_ROLE}.`, { cause });
+  return code === INSUFFICIENT_PRIVILEGE ? new UserError(denied, { cause }) : cause;
+}
 
 /**
  * Gives the Worker's role a new random password, in all databases of the server. It is sent as plain text, the only form that
@@ -27,18 +32,13 @@ const UNDEFINED_OBJECT = '42704';
  */
 export async function setWorkerPassword(client: Client, url: string): Promise<URL> {
   const password = randomBytes(24).toString('base64url');
-  try {
-    await client.query(`alter role ${WORKER_ROLE} password '${password}'`);
-  } catch (cause) {
-    const code = cause instanceof DatabaseError ? cause.code : undefined;
-    if (code === UNDEFINED_OBJECT) throw noWorkerRole(cause);
-    if (code !== INSUFFICIENT_PRIVILEGE) throw cause;
-    throw new UserError(
+  await client.query(`alter role ${WORKER_ROLE} password '${password}'`).catch((cause: unknown) => {
+    throw explainRole(
+      cause,
       `The user of DATABASE_URL may not change the role ${WORKER_ROLE}, which another user of this server created. ` +
         'Use the URL of that user, or of a superuser.',
-      { cause },
     );
-  }
+  });
   return Object.assign(new URL(url), { username: WORKER_ROLE, password, search: '' });
 }
 

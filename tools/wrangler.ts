@@ -7,10 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'smol-toml';
 import { UserError } from './command.ts';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
+/** The path of the project. */
+export const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
 /** The path of wrangler.toml. */
-export const CONFIG = join(root, 'wrangler.toml');
+export const CONFIG = join(ROOT, 'wrangler.toml');
 
 /** `[assets]` in wrangler.toml. The bundle's metadata does not have it. */
 export interface Assets {
@@ -20,13 +21,13 @@ export interface Assets {
 }
 
 /** Path of wrangler's program, to run with `process.execPath`. */
-export const WRANGLER = join(root, 'node_modules/wrangler/bin/wrangler.js');
+export const WRANGLER = join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
 
 /** Environment variables that keep wrangler quiet and offline. */
 export const WRANGLER_ENV = {
   CI: 'true', // no prompts
   CLOUDFLARE_CF_FETCH_ENABLED: 'false', // no lookup of this machine's location
-  NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'), // wrangler starts faster
+  NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/compiled'), // wrangler starts faster
   WRANGLER_HIDE_BANNER: 'true',
   WRANGLER_SEND_METRICS: 'false',
 };
@@ -59,7 +60,7 @@ export async function readAssets(): Promise<Assets> {
 export async function bundleWorker(entry: string, folder: string): Promise<void> {
   const { worker, assets } = bundleIn(folder);
   const child = spawn(process.execPath, [WRANGLER, 'deploy', entry, '--dry-run', '--env=', `--outfile=${worker}`], {
-    cwd: root,
+    cwd: ROOT,
     env: { ...process.env, ...WRANGLER_ENV, WRANGLER_WRITE_LOGS: 'false' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -69,5 +70,5 @@ export async function bundleWorker(entry: string, folder: string): Promise<void>
     throw new UserError('the Worker cannot be bundled: see the messages above');
   }
   // The files are copied, since the next build replaces them.
-  await cp(join(root, (await readAssets()).directory), assets, { recursive: true });
+  await cp(join(ROOT, (await readAssets()).directory), assets, { recursive: true });
 }

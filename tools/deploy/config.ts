@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { experimental_readRawConfig as readRawConfig, unstable_readConfig as readConfig } from 'wrangler';
 import { messageOf, UserError } from '../command.ts';
 import { printable } from '../keys/printable.ts';
 import { regionOf } from '../neon-host.ts';
+import { ROOT } from '../wrangler.ts';
 
 /** What to deploy, from which configuration. */
 export interface Target {
@@ -22,9 +22,7 @@ export interface Environment {
   readonly secrets?: { readonly required?: readonly string[] } | undefined;
 }
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-
-export const configPath = ({ config }: Pick<Target, 'config'>) => resolve(root, config);
+export const configPath = ({ config }: Pick<Target, 'config'>) => resolve(ROOT, config);
 
 /** @throws UserError if the file has no such environment or cannot be read */
 export function readEnvironment(target: Target): Environment {

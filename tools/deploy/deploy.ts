@@ -1,10 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { WRANGLER, WRANGLER_ENV } from '../wrangler.ts';
+import { ROOT, WRANGLER, WRANGLER_ENV } from '../wrangler.ts';
 import { type Target, configPath } from './config.ts';
-
-const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Runs `wrangler deploy` on this terminal. @returns its exit status */
 export async function deploy(target: Target): Promise<number> {
@@ -15,7 +12,7 @@ export async function deploy(target: Target): Promise<number> {
     DATABASE_URL: undefined, // the owner's URL, which a deployment does not need
   };
   const child = spawn(process.execPath, [WRANGLER, 'deploy', `--env=${target.env}`, `--config=${configPath(target)}`], {
-    cwd: root,
+    cwd: ROOT,
     env,
     stdio: 'inherit',
   });

@@ -11,9 +11,6 @@ export class BadLine extends Error {
   }
 }
 
-/** Follows a column's name: RFC 3339 cannot express any other time. */
-export const OUT_OF_RANGE = 'is not in the years 1 to 9999 in UTC';
-
 /** A value for messages: quoted, on one line, truncated after 60 characters. */
 export function shown(value: string): string {
   return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);

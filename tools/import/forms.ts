@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { BadLine, OUT_OF_RANGE, shown } from './bad-line.ts';
+import { BadLine, shown } from './bad-line.ts';
 import type { Counts } from './summary.ts';
 
 /**
@@ -38,36 +38,32 @@ async function refuseIdsOfOthers(client: Client, account: string): Promise<void>
 }
 
 /**
- * Checks the values of `import_forms` that have valid types. `version` is not stored, because the service numbers versions itself, by
- * time and id. It only has to increase with the time of creation: a file may have only some of a form's versions.
+ * Checks the versions of `import_forms`. They are not stored, because the service numbers versions itself, by time and id. They only
+ * have to increase with the time of creation: a file may have only some of a form's versions.
  *
  * @returns a notice about versions of the same time, if the service numbers them in another order than the file
- * @throws BadLine for a version out of order, or a time that the API cannot express
+ * @throws BadLine for a version out of order
  */
-export async function checkForms(client: Client): Promise<string | undefined> {
+export async function checkVersions(client: Client): Promise<string | undefined> {
   const { rows } = await client.query<{
     line: number;
-    shortcode: string;
+    form: string;
     version: number;
     previous: number;
-    isOutOfRange: boolean;
-    isRefused: boolean;
+    isBad: boolean;
   }>(
-    `select *, "isOutOfRange" or coalesce(version <= previous, false) as "isRefused"
+    `select *, version <= previous is true as "isBad"
      from (
-       select line, shortcode, version, survey_created < '0001-01-01Z' or survey_created >= '10000-01-01Z' as "isOutOfRange",
+       select line, shortcode as form, version,
          lag(version) over (partition by survey_name, shortcode order by survey_created, version) as previous,
-         version < lag(version) over (partition by survey_name, shortcode, survey_created order by surveyid) as "isRenumbered"
+         version < lag(version) over (partition by survey_name, shortcode, survey_created order by surveyid) as is_renumbered
        from import_forms
-     ) as checked
-     where "isOutOfRange" or version <= previous or "isRenumbered"
-     order by "isRefused" desc, line limit 1`,
+     ) as in_order
+     where version <= previous or is_renumbered order by "isBad" desc, line limit 1`,
   );
   const [row] = rows;
   if (!row) return undefined;
-  const { line, shortcode, version, previous, isOutOfRange, isRefused } = row;
-  if (isOutOfRange) throw new BadLine(line, `survey_created: ${OUT_OF_RANGE}`);
-  if (isRefused)
-    throw new BadLine(line, `version: ${version} cannot follow ${previous}, the version created before it`);
-  return `line ${line}: version ${version} of ${shown(shortcode)} has the same survey_created as another one: the service numbers such versions by their ids`;
+  const { line, form, version, previous, isBad } = row;
+  if (isBad) throw new BadLine(line, `version: ${version} cannot follow ${previous}, the version created before it`);
+  return `line ${line}: version ${version} of ${shown(form)} has the same survey_created as another one: the service numbers such versions by their ids`;
 }

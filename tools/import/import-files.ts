@@ -5,7 +5,7 @@ import { inTransaction, limitLockWaits, withConnection } from '../connection.ts'
 import { applyMigrations } from '../migrations.ts';
 import { BadLine } from './bad-line.ts';
 import { formsFile, responsesFile } from './columns.ts';
-import { checkForms, storeForms } from './forms.ts';
+import { checkVersions, storeForms } from './forms.ts';
 import { InputFile } from './input-file.ts';
 import { type LoadOptions, loadFile } from './load-file.ts';
 import { checkResponses, compareWithStored, storeResponses } from './responses.ts';
@@ -96,7 +96,7 @@ async function cancelWhenAborted(url: string, client: Client, signal: AbortSigna
 
 async function loadForms(client: Client, file: InputFile, options: LoadOptions): Promise<number> {
   const rows = await loadFile(client, file, formsFile, options);
-  const notice = await checkForms(client);
+  const notice = await checkVersions(client);
   if (notice !== undefined) options.onNotice(`${file.path} ${notice}`);
   return rows;
 }

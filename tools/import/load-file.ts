@@ -41,7 +41,11 @@ export async function loadFile(
   format: FileFormat,
   { signal, onProgress, onNotice }: LoadOptions,
 ): Promise<number> {
-  const typed = Object.entries(format.columns).map(([column, { type }]) => `"${column}" ${type}`);
+  const typed = Object.entries(format.columns).map(([column, { type }]) => {
+    const check =
+      type === 'timestamptz' ? ` check ("${column}" >= '0001-01-01Z' and "${column}" < '10000-01-01Z')` : '';
+    return `"${column}" ${type}${check}`;
+  });
   const unique = format.indexed ? [`unique (${format.indexed.join(', ')})`] : [];
   const columns = ['line integer', ...typed, `primary key (${format.key.join(', ')})`, ...unique];
   await client.query(`create temporary table import_${format.name} (${columns.join(', ')}) on commit drop`);
@@ -112,11 +116,14 @@ function refusalByPostgres(
   // In the server's language: COPY import_forms, line 7
   const line = lines[Number(/^COPY \w+\D+(\d+)/m.exec(where)?.[1]) - 1];
   if (line === undefined) return error;
+  const columnOf = (kind: string) => Object.keys(columns).find((name) => columns[name]?.type === kind) ?? '';
   if (code === '23505') return new BadLine(line, `has the same ${key.join(', ')} as an earlier line`, { cause: error });
+  if (code === '23514')
+    // RFC 3339 cannot express any other time
+    return new BadLine(line, `${columnOf('timestamptz')}: is not in the years 1 to 9999 in UTC`, { cause: error });
   if (constraint !== undefined)
     return new BadLine(line, `${indexed.join(', ')}: too long for an index: ${message}`, { cause: error });
-  const type = code === '22008' ? 'timestamptz' : 'jsonb';
-  const column = Object.keys(columns).find((name) => columns[name]?.type === type) ?? '';
+  const column = columnOf(code === '22008' ? 'timestamptz' : 'jsonb');
   const reason = detail === undefined ? message : `${message}: ${detail}`;
   return new BadLine(line, `${column}: cannot be stored: ${reason}`, { cause: error });
 }

@@ -1,12 +1,12 @@
 import type { Client } from 'pg';
-import { BadLine, OUT_OF_RANGE, shown } from './bad-line.ts';
+import { BadLine, shown } from './bad-line.ts';
 import type { Counts } from './summary.ts';
 
 /**
  * Refuses responses in `import_responses` that have valid types but cannot be stored.
  *
- * @throws BadLine for a form version that the account does not have, an `ad_id` that is not that of the metadata (it is
- *   not stored), or a time that the API cannot express
+ * @throws BadLine for a form version that the account does not have, or an `ad_id` that is not that of the metadata (it is not
+ *   stored)
  */
 export async function checkResponses(client: Client, account: string): Promise<void> {
   // If another session deleted a form version now, its responses would be left out without an error.
@@ -14,20 +14,10 @@ export async function checkResponses(client: Client, account: string): Promise<v
     'select from surveys where userid = $1 and id in (select surveyid from import_responses) order by id for share',
     [account],
   );
-  const { rows } = await client.query<{
-    line: number;
-    isUnknown: boolean;
-    isWrongAd: boolean;
-    surveyid: string;
-    ad_id: string | null;
-  }>(
-    `select line, "isUnknown", "isWrongAd", surveyid, ad_id
-     from (
-       select file.*, form.id is null as "isUnknown", ad_id is distinct from file.metadata ->> 'ad_id' as "isWrongAd"
-       from import_responses as file left join surveys as form on form.id = surveyid and form.userid = $1
-     ) as checked
-     where "isUnknown" or "isWrongAd" or timestamp < '0001-01-01Z' or timestamp >= '10000-01-01Z'
-     order by line limit 1`,
+  const { rows } = await client.query<{ line: number; surveyid: string; ad_id: string | null; isUnknown: boolean }>(
+    `select line, surveyid, ad_id, form.id is null as "isUnknown"
+     from import_responses as file left join surveys as form on form.id = surveyid and form.userid = $1
+     where form.id is null or ad_id is distinct from file.metadata ->> 'ad_id' order by line limit 1`,
     [account],
   );
   const [row] = rows;
@@ -37,11 +27,8 @@ export async function checkResponses(client: Client, account: string): Promise<v
       row.line,
       `surveyid: "${row.surveyid}" is neither in the forms file nor stored for this account: is it the forms file of this survey?`,
     );
-  if (row.isWrongAd) {
-    const adId = row.ad_id === null ? 'null' : shown(row.ad_id);
-    throw new BadLine(row.line, `ad_id: ${adId} is not the ad_id of the metadata`);
-  }
-  throw new BadLine(row.line, `timestamp: ${OUT_OF_RANGE}`);
+  const adId = row.ad_id === null ? 'null' : shown(row.ad_id);
+  throw new BadLine(row.line, `ad_id: ${adId} is not the ad_id of the metadata`);
 }
 
 /**

@@ -1,12 +1,9 @@
 import { type ExecFileException, execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { UserError } from '../command.ts';
-import { WRANGLER, WRANGLER_ENV } from '../wrangler.ts';
+import { ROOT, WRANGLER, WRANGLER_ENV } from '../wrangler.ts';
 import { withoutSecrets } from '../../src/http/secrets.ts';
 import { printable } from './printable.ts';
-
-const root = fileURLToPath(new URL('../../', import.meta.url));
 
 const TIMEOUT_MS = 60_000;
 const MAX_REASON = 200;
@@ -31,7 +28,7 @@ export async function runWrangler(
   const env = { ...process.env, ...WRANGLER_ENV, ...logs, WRANGLER_LOG: logLevel };
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, [WRANGLER, ...args], { cwd: root, env, signal });
+    const { stdout } = await promisify(execFile)(process.execPath, [WRANGLER, ...args], { cwd: ROOT, env, signal });
     return stripVTControlCharacters(stdout);
   } catch (error) {
     const { stdout = '', stderr = '' } = error as Partial<ExecFileException>;

@@ -1,11 +1,5 @@
-import { DatabaseError } from 'pg';
-import { UserError } from '../command.ts';
 import { withConnection } from '../connection.ts';
-import { noWorkerRole, setWorkerPassword, WORKER_ROLE } from '../worker-role.ts';
-
-/** SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
-const INSUFFICIENT_PRIVILEGE = '42501';
-const INVALID_PARAMETER_VALUE = '22023';
+import { explainRole, setWorkerPassword, WORKER_ROLE } from '../worker-role.ts';
 
 /** How the SQL gateway logs in to the database. */
 export interface Login {
@@ -26,13 +20,10 @@ export async function chooseLogin(url: string, { isEmbedded }: { isEmbedded: boo
     const { rows } = await client.query<{ name: string }>('select quote_ident(current_user) as name');
     const user = rows[0]?.name ?? '';
     await client.query(`set role ${WORKER_ROLE}`).catch((cause: unknown) => {
-      const code = cause instanceof DatabaseError ? cause.code : undefined;
-      if (code === INVALID_PARAMETER_VALUE) throw noWorkerRole(cause);
-      if (code !== INSUFFICIENT_PRIVILEGE) throw cause;
-      throw new UserError(
+      throw explainRole(
+        cause,
         `${user} may not act as the Worker's role, which another user of this server created. ` +
           `As that user, or a superuser: GRANT ${WORKER_ROLE} TO ${user};`,
-        { cause },
       );
     });
     return { url, user };
