@@ -5,10 +5,10 @@ const LF = 0x0a;
 const QUOTE = 0x22;
 
 /**
- * The service sends at most 64 MB per page, so a longer record is no export: it has a quote that is never closed, and the rest of
- * the file would be collected in memory.
+ * The service never sends a longer response (docs/export.md, "What runs at a time"). Besides, a quote that is never closed would have
+ * the rest of the file collected in memory.
  */
-const MAX_RECORD_BYTES = 64 * 1024 * 1024;
+const MAX_RECORD_BYTES = 27 * 1024 * 1024;
 
 /** A record of a CSV file. */
 export interface CsvRecord {
@@ -23,7 +23,7 @@ export interface CsvRecord {
  *
  * @param content the file's bytes, split anywhere
  * @returns the records that end in a chunk, at least one at a time
- * @throws BadLine for a record that is not UTF-8, has a NUL, or is longer than 64 MiB
+ * @throws BadLine for a record that is not UTF-8, has a NUL, or is longer than 27 MiB
  */
 export async function* recordsOf(content: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRecord[], void> {
   let pieces: Uint8Array[] = []; // of the record that has not ended
@@ -55,7 +55,10 @@ export async function* recordsOf(content: AsyncIterable<Uint8Array>): AsyncGener
     pieces.push(chunk.subarray(start));
     pieceBytes += chunk.length - start;
     if (pieceBytes > MAX_RECORD_BYTES)
-      throw new BadLine(line, 'is longer than 64 MiB: is a quote missing its closing quote?');
+      throw new BadLine(
+        line,
+        'is longer than 27 MiB, the most that the service sends: is a quote missing its closing quote?',
+      );
     if (records.length > 0) yield records;
   }
   if (pieceBytes > 0) yield [takeRecord(new Uint8Array())];

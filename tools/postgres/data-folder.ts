@@ -121,7 +121,7 @@ const PROBLEMS: readonly (readonly [RegExp, (path: string) => string])[] = [
   [/ENOSPC|EDQUOT|No space left|wrote only/, (path) => `the disk with ${path} is full: free some space, or ${CHOOSE}`],
   [/EROFS|Read-only file system/, (path) => `${path} is on a read-only file system: ${CHOOSE}`],
   [
-    /EACCES.*(mkdir|rename|symlink)|could not create.*Permission denied/,
+    /E(ACCES|PERM).*(mkdir|rename|symlink)|could not create.*Permission denied/,
     (path) => `${path} cannot be written to by this user: ${CHOOSE}`,
   ],
   [/EACCES|EPERM|Permission denied/, (path) => `${path} cannot be used by this user: ${CHOOSE}`],
