@@ -32,19 +32,11 @@ export const WRANGLER_ENV = {
   WRANGLER_SEND_METRICS: 'false',
 };
 
-/** A Worker that `bundleWorker` has written. */
-export interface Bundle {
-  /** What would be uploaded: a multipart form with the modules and the bindings. */
-  readonly worker: string;
-  /** The folder of the static files. */
-  readonly assets: string;
-}
-
-/** The paths of a bundle in a folder. */
-export const bundleIn = (folder: string): Bundle => ({
-  worker: join(folder, 'worker'),
-  assets: join(folder, 'assets'),
-});
+/**
+ * The paths in a folder of a Worker that `bundleWorker` has written: of what would be uploaded, a multipart form with the modules and
+ * the bindings, and of the folder of static files.
+ */
+export const bundleIn = (folder: string) => ({ worker: join(folder, 'worker'), assets: join(folder, 'assets') });
 
 export async function readAssets(): Promise<Assets> {
   return (parse(await readFile(CONFIG, 'utf8')) as unknown as { assets: Assets }).assets;

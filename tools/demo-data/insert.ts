@@ -6,9 +6,7 @@ export type ColumnTypes = Record<string, string>;
 /** A row: its values in Postgres's text format, by column. */
 export type Values<C extends ColumnTypes> = { [Name in keyof C]: string | null };
 
-const BATCH = 1_000;
-
-/** Inserts rows in batches. The names of the table and its columns are not escaped. */
+/** Inserts rows. The names of the table and its columns are not escaped. */
 export async function insertRows<C extends ColumnTypes>(
   client: Client,
   table: string,
@@ -18,11 +16,8 @@ export async function insertRows<C extends ColumnTypes>(
   const names = Object.keys(columns);
   const arrays = Object.values(columns).map((type, index) => `$${index + 1}::${type}[]`);
   const sql = `insert into ${table} (${names.join(', ')}) select * from unnest(${arrays.join(', ')})`;
-  for (let start = 0; start < rows.length; start += BATCH) {
-    const batch = rows.slice(start, start + BATCH);
-    await client.query(
-      sql,
-      names.map((name) => batch.map((row) => row[name])),
-    );
-  }
+  await client.query(
+    sql,
+    names.map((name) => rows.map((row) => row[name])),
+  );
 }

@@ -44,20 +44,12 @@ async function readDemo(file: string): Promise<Demo | undefined> {
   }
 }
 
-interface Found {
-  /** Whether there is no account. */
-  readonly isEmpty: boolean;
-  /** Whether there is the demo account. */
-  readonly hasDemo: boolean;
-  /** Whether the key is valid. */
-  readonly isActive: boolean;
-}
-
-async function lookUp(url: string, key: string | undefined): Promise<Found> {
+/** Whether there is no account, whether there is the demo account, and whether the key is valid. */
+async function lookUp(url: string, key: string | undefined) {
   const hash = key === undefined ? null : await hashApiKey(key);
   const select = `
     select not exists (select from users) as "isEmpty", exists (select from users where email = $1) as "hasDemo",
       exists (select from api_keys where hash = $2 and revoked is null and coalesce(expires > now(), true)) as "isActive"`;
-  const { rows } = await withConnection(url, (client) => client.query<Found>(select, [DEMO.email, hash]));
-  return rows[0] as Found;
+  const { rows } = await withConnection(url, (client) => client.query(select, [DEMO.email, hash]));
+  return rows[0] as Readonly<Record<'isEmpty' | 'hasDemo' | 'isActive', boolean>>;
 }
