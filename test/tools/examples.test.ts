@@ -56,8 +56,8 @@ test.each([
   }
 });
 
-test('the import in README.md takes the export of the demo data, into a database without it', async () => {
-  const page = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+test('the import in docs/local.md takes the export of the demo data, into a database without it', async () => {
+  const page = await readFile(new URL('../../docs/local.md', import.meta.url), 'utf8');
   const [, curl = '', start = '', args = ''] =
     /^(curl [^#]*-o form-data.csv)[^]*DATA_DIR=\.data-2 npm start -- (\S*)[^]*DATA_DIR=\.data-2 npm run db:import -- (.*)$/m.exec(
       page,
