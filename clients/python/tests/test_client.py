@@ -3,9 +3,13 @@ from __future__ import annotations
 import gzip
 import json
 import socket
+import ssl
+import subprocess
+import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import date, datetime, timezone
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +120,9 @@ def test_retries(survey: Survey, proxy: Proxy, monkeypatch: pytest.MonkeyPatch) 
     assert waits[:2] == [7, 7]
     assert 0 < waits[2] < 3
     assert len(proxy.paths()) == 4
+    proxy.faults(*(Fault(status=status, body=b"") for status in (502, 504, 520, 524, 529)))
+    assert survey.summary().responses == 150
+    assert len(proxy.paths()) == 6
 
     # A service that stays busy, an hour's wait, and other errors end in an error.
     for fault, requests in [(Fault(status=429, headers=later), 7), (Fault(status=500), 1),
@@ -186,21 +193,60 @@ def test_damaged_error(survey: Survey, proxy: Proxy, body: bytes) -> None:
 
 
 def test_redirects_are_not_followed(survey: Survey, proxy: Proxy) -> None:
-    proxy.faults(Fault(status=302, headers={"Location": "http://127.0.0.1:1/"}))
-    with pytest.raises(ServiceError) as failed:
-        survey.summary()
-    assert failed.value.status == 302
+    for target in ("https://x.example/api/v1/responses/summary", "/api/v1/responses/summary"):
+        proxy.faults(Fault(status=301, headers={"Location": f"{target}?survey=secret"}))
+        with pytest.raises(ServiceError, match=rf"301: .* has moved to \S*{target}$") as failed:
+            survey.summary()
+        assert failed.value.status == 301
 
 
-def test_unreachable_service(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def tls(tmp_path: Path) -> Iterator[str]:
+    """The URL of a server with a certificate that nobody has signed."""
+    request = "req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 1 -subj /CN=localhost"
+    subprocess.run(["openssl", *request.split()], check=True, capture_output=True, cwd=tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
+    with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"https://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("wrong", ["TLS to a port without", "certificate", "host", "port", "proxy"])
+def test_an_address_that_was_never_reached_fails_at_once(
+    proxy: Proxy, tls: str, monkeypatch: pytest.MonkeyPatch, wrong: str
+) -> None:
     waits: list[float] = []
     monkeypatch.setattr("time.sleep", waits.append)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{free.getsockname()[1]}"
-    with pytest.raises(TransferError, match="cannot reach") as failed:
-        Client(url, KEY).surveys()
+        closed = f"127.0.0.1:{free.getsockname()[1]}"
+    urls = {"TLS to a port without": proxy.url.replace("http:", "https:"), "certificate": tls,
+            "host": "http://nowhere.invalid", "port": f"http://{closed}", "proxy": "http://x.example"}  # fmt: skip
+    through = ""
+    if wrong == "proxy":
+        monkeypatch.setenv("ALL_PROXY", f"http://me:secret@{closed}")
+        through = f" through the proxy http://{closed}"
+    with pytest.raises(TransferError, match=f"^cannot reach {urls[wrong]}{through}: .") as failed:
+        Client(urls[wrong], KEY).surveys()
     assert (failed.value.status, failed.value.code, failed.value.request_id) == (None, None, None)
+    assert "\n" not in str(failed.value)
+    assert waits == []
+
+
+def test_an_address_that_was_reached_is_tried_again(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("time.sleep", waits.append)
+    with Proxy() as proxy, Client(proxy.url, KEY) as client:
+        threading.Thread(target=proxy.serve_forever, args=(0.01,), daemon=True).start()
+        proxy.fault = lambda path: Fault(status=200, body=b"[]", headers={"Connection": "close"})
+        assert client.surveys() == []
+        proxy.shutdown()
+        proxy.server_close()
+        with pytest.raises(TransferError, match="cannot reach"):
+            client.surveys()
     assert len(waits) == 6
 
 
@@ -208,18 +254,22 @@ def test_unreachable_service(monkeypatch: pytest.MonkeyPatch) -> None:
     "url",
     [
         *["", "export.example.org", "ftp://x", "https://me:secret@x", "https://", "https://x/?a", "https://x/?"],
-        *["https://x:abc", "https://x\n", "https://me:secret@x:abc"],
+        *["https://x:abc", "https://x\ny", "https://me:secret@x:abc", "https://x:99999", "https://x:-1"],
     ],
 )
-def test_refuses_other_urls(url: str) -> None:
+def test_refuses_other_urls(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SURVEY_EXPORT_URL", raising=False)
     with pytest.raises(ValueError, match="URL") as refused:
         Client(url, KEY)
     assert "secret" not in str(refused.value)
 
 
-def test_refuses_the_url_of_a_proxy_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", "http://proxy:abc")
-    with pytest.raises(ValueError, match="of a proxy"):
+@pytest.mark.parametrize(
+    ("proxy_url", "message"), [("http://proxy:abc", "of a proxy"), ("socks5://x:1", "socks"), ("ftp://x", "proxy")]
+)
+def test_refuses_a_proxy_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch, proxy_url: str, message: str) -> None:
+    monkeypatch.setenv("ALL_PROXY", proxy_url)
+    with pytest.raises(ValueError, match=message):
         Client(URL, KEY)
 
 
@@ -229,13 +279,21 @@ def test_refuses_parameters_that_are_too_long_for_a_url(survey: Survey, proxy: P
     assert proxy.paths() == []
 
 
-def test_url_and_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert Client(f"{URL}/api/v1/", KEY).url == URL
-    monkeypatch.setenv("SURVEY_EXPORT_KEY", f" {KEY}\n")
-    assert Client(f"{URL}/").account().email == "demo@example.org"
-    monkeypatch.delenv("SURVEY_EXPORT_KEY")
+@pytest.mark.parametrize(
+    ("of_url", "of_key"), [("SURVEY_EXPORT_URL", "SURVEY_EXPORT_KEY"), ("SURVEY_API", "SURVEY_KEY")]
+)
+def test_url_and_key(monkeypatch: pytest.MonkeyPatch, of_url: str, of_key: str) -> None:
+    for name in ("SURVEY_EXPORT_URL", "SURVEY_EXPORT_KEY", "SURVEY_API", "SURVEY_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ValueError, match="SURVEY_EXPORT_URL"):
+        Client()
+    for url in (URL, f"{URL}/", f" {URL}/api/v1/\r\n", f"{URL}/api/v1"):
+        monkeypatch.setenv(of_url, url)
+        assert Client(key=KEY).url == URL
     with pytest.raises(ValueError, match="SURVEY_EXPORT_KEY"):
-        Client(URL)
+        Client()
+    monkeypatch.setenv(of_key, f" {KEY}\r\n")
+    assert Client().account().email == "demo@example.org"
 
 
 def test_no_error_has_the_key(study: Study, proxy: Proxy) -> None:

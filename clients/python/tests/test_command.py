@@ -4,13 +4,17 @@ import gzip
 import json
 import os
 import pty
+import re
+import signal
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from service import DEMO_SURVEY, KEY, URL, get
+from service import DEMO_SURVEY, KEY, URL, Fault, Proxy, get
 
 
 def run(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -34,23 +38,87 @@ def test_surveys() -> None:
 def test_download(tmp_path: Path) -> None:
     path = tmp_path / "w.csv.gz"
     filters = ["--since", "2026-01-08", "--userid", "1", "--userid", "9272908327168660", "--layout", "wide"]
-    assert printed("download", DEMO_SURVEY, str(path), *filters) == ""
+    line = printed("download", DEMO_SURVEY, str(path), *filters)
+    assert line == f"{path}: 1 records, {path.stat().st_size:,} bytes\n"
     expected = get("/responses/csv", survey=DEMO_SURVEY, since="2026-01-08", userid="9272908327168660", layout="wide")
     assert gzip.decompress(path.read_bytes()) == expected
     assert json.loads(printed("download", DEMO_SURVEY, str(path), "--json")) == {
         "file": str(path),
         "bytes": path.stat().st_size,
     }
+    assert "w.csv.gz: 0 records, " in printed("download", DEMO_SURVEY, str(path), "--since", "2100-01-01")
+    to_stdout = run("download", DEMO_SURVEY, "-", *filters)
+    assert (to_stdout.returncode, to_stdout.stdout) == (0, expected.decode())
+    assert to_stdout.stderr == f"-: 1 records, {len(expected):,} bytes\n"
 
 
-def test_progress_on_a_terminal(tmp_path: Path) -> None:
+def on_terminal(program: str, *, at: bytes = b"", interrupt: bool = False, **env: str) -> tuple[int, bytes]:
+    """Run a program whose stderr is a terminal. Return its status and what it wrote there."""
     ours, terminal = pty.openpty()
-    command = [sys.executable, "-m", "survey_export", "download", DEMO_SURVEY, str(tmp_path / "r.csv")]
+    process = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.DEVNULL,
+        stderr=terminal,
+        env={**os.environ, "SURVEY_EXPORT_URL": URL, "SURVEY_EXPORT_KEY": KEY, **env},
+    )
+    os.close(terminal)  # so that reading ends
+    written = b""
+    with suppress(OSError), open(ours, "rb", buffering=0) as output:  # noqa: PTH123
+        while piece := output.read(65536):
+            written += piece
+            if interrupt and at in written:
+                interrupt = False
+                process.send_signal(signal.SIGINT)
+    return process.wait(), written
+
+
+COMMAND = "import sys; from survey_export._cli import main; sys.exit(main({!r}))"
+SURVEY = f"from survey_export import Client; survey = Client().survey({DEMO_SURVEY!r}); "
+
+
+@pytest.mark.parametrize(
+    ("program", "shown"),
+    [
+        (COMMAND.format(["download", DEMO_SURVEY, "r.csv"]), b" responses\r\n"),
+        (COMMAND.format(["download", DEMO_SURVEY, "r.xlsx"]), b" MB\r\n"),
+        (COMMAND.format(["mirror", DEMO_SURVEY, "data", "--interval", "month"]), b" months"),
+        (f"{SURVEY} survey.save_stata('r.dta')", b" MB\r\n"),
+        (f"{SURVEY} survey.save_spss('r.sav')", b" MB\r\n"),
+    ],
+)
+def test_progress_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, shown: bytes) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, written = on_terminal(program)
+    assert status == 0
+    assert shown in written
+    assert written.endswith(b"\r\n")
+
+
+def test_says_on_a_terminal_what_it_waits_for(proxy: Proxy, tmp_path: Path) -> None:
+    proxy.faults(Fault(status=503, headers={"Retry-After": "1"}))
+    status, written = on_terminal(COMMAND.format(["surveys"]), SURVEY_EXPORT_URL=proxy.url)
+    assert status == 0
+    assert b"\rtrying again in 1 s (503)" in written
+
+
+def test_interrupted(proxy: Proxy, tmp_path: Path) -> None:
+    def wait() -> None:
+        threading.Event().wait(9)
+
+    proxy.fault = lambda path: Fault(cut=99_000, then=wait) if "/responses/" in path else None
+    command = COMMAND.format(["download", DEMO_SURVEY, str(tmp_path / "r.csv")])
+    status, written = on_terminal(command, at=b" responses", interrupt=True, SURVEY_EXPORT_URL=proxy.url)
+    assert status == 1
+    assert re.fullmatch(rb"(?:\r[\d,]+ of [\d,]+ responses)+\r\nsurvey-export: interrupted; [^\r\n]*\r\n", written)
+
+
+def test_a_reader_that_ends_early_is_no_error() -> None:
+    command = [str(Path(sys.executable).with_name("survey-export")), "surveys"]
     env = {**os.environ, "SURVEY_EXPORT_URL": URL, "SURVEY_EXPORT_KEY": KEY}
-    subprocess.run(command, stderr=terminal, check=True, env=env)
-    os.close(terminal)  # so that reading ends, also if nothing was written
-    with open(ours, "rb", buffering=0) as output:  # noqa: PTH123
-        assert b" responses\r\n" in output.read(65536)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+    assert process.stdout and process.stderr
+    process.stdout.close()
+    assert (process.stderr.read(), process.wait()) == (b"", 0)
 
 
 def test_mirror(tmp_path: Path) -> None:
@@ -66,31 +134,47 @@ def test_codebook() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "env", "message"),
+    ("status", "arguments", "env", "message"),
     [
-        (["surveys"], {"SURVEY_EXPORT_KEY": ""}, "SURVEY_EXPORT_KEY"),
-        (["surveys"], {"SURVEY_EXPORT_KEY": "sres_x"}, "Invalid Token."),
-        (["surveys"], {"SURVEY_EXPORT_URL": ""}, "URL"),
-        (["surveys"], {"SURVEY_EXPORT_URL": "https://x:abc"}, "URL of the service"),
-        (["codebook", DEMO_SURVEY, *["--userid=" + "7" * 9000] * 9], {}, "too long"),
-        (["download", DEMO_SURVEY, "r.txt"], {}, "must end in"),
-        (["download", DEMO_SURVEY, "missing/r.csv"], {}, "No such file"),
-        (["download", DEMO_SURVEY, "/dev/full/r.csv"], {}, "Not a directory"),
-        (["mirror", "no such survey", "data"], {}, "No responses were found"),
-        (["mirror", DEMO_SURVEY], {}, "required: folder"),
-        (["mirror", DEMO_SURVEY, "data", "--interval", "week"], {}, "week"),
-        (["codebook", DEMO_SURVEY, "--since", "yesterday"], {}, "since"),
-        ([], {}, "required"),
+        (1, ["surveys"], {"SURVEY_EXPORT_KEY": ""}, "SURVEY_EXPORT_KEY"),
+        (1, ["surveys"], {"SURVEY_EXPORT_KEY": "sres_x"}, "Invalid Token."),
+        (1, ["surveys"], {"SURVEY_EXPORT_URL": ""}, "SURVEY_EXPORT_URL"),
+        (1, ["surveys"], {"SURVEY_EXPORT_URL": "https://x:abc"}, "URL of the service"),
+        (1, ["surveys"], {"ALL_PROXY": "socks5://x"}, "httpx[socks]"),
+        (1, ["codebook", DEMO_SURVEY, *["--userid=" + "7" * 9000] * 9], {}, "too long"),
+        (1, ["download", DEMO_SURVEY, "r.txt"], {}, "must end in"),
+        (1, ["download", DEMO_SURVEY, "r.dta"], {}, "save_stata"),
+        (1, ["download", DEMO_SURVEY, "r.sav"], {}, "save_spss"),
+        (1, ["download", DEMO_SURVEY, "missing/r.csv"], {}, "no folder missing"),
+        (1, ["download", DEMO_SURVEY, "/dev/full/r.csv"], {}, "no folder /dev/full"),
+        (1, ["mirror", "no such survey", "data"], {}, "No responses were found"),
+        (1, ["mirror", DEMO_SURVEY, "data", "--since", "yesterday"], {}, "since"),
+        (1, ["codebook", DEMO_SURVEY, "--since", "yesterday"], {}, "since"),
+        (2, ["mirror", DEMO_SURVEY], {}, "required: folder"),
+        (2, ["mirror", DEMO_SURVEY, "data", "--interval", "week"], {}, "week"),
+        (2, [], {}, "required"),
     ],
 )
-def test_failures(arguments: list[str], env: dict[str, str], message: str, tmp_path: Path,
+def test_failures(status: int, arguments: list[str], env: dict[str, str], message: str, tmp_path: Path,
                   monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
     failed = run(*arguments, **env)
-    assert (failed.returncode, failed.stdout, failed.stderr.count("\n")) == (1, "", 1)
+    assert (failed.returncode, failed.stdout, failed.stderr.count("\n")) == (status, "", 1)
     assert failed.stderr.startswith("survey-export: ")
     assert message in failed.stderr
     assert KEY not in failed.stderr
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_help() -> None:
+    assert re.fullmatch(r"survey-export \d+\.\d+\.\d+\n", printed("--version"))
+    assert "whose ending selects the format" in " ".join(printed("download", "--help").split())
+    assert "created if it is missing" in " ".join(printed("mirror", "--help").split())
+
+
+def test_nothing_to_list() -> None:
+    listed = run("codebook", DEMO_SURVEY, "--since", "2100-01-01")
+    assert (listed.returncode, listed.stdout, listed.stderr) == (0, "", "nothing is selected\n")
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])

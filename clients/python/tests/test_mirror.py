@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from survey_export import (
     NoResponsesError,
     ServiceError,
     Survey,
+    TransferError,
 )
 
 
@@ -287,14 +289,26 @@ def test_second_run_at_the_same_time_is_refused(survey: Survey, proxy: Proxy, tm
     assert refused
 
 
-@pytest.mark.parametrize("touch", ["edit", "same size", "delete", "add", "form-data", "codebook", "swap", "time"])
-def test_touched_files(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, touch: str) -> None:
+@pytest.mark.parametrize(
+    "touch",
+    [
+        *["edit", "delete", "add", "form-data", "codebook", "swap", "time"],
+        *["a bit of responses/2026-03-05.csv.gz", "a bit of form-data.csv", "a bit of codebook.csv"],
+    ],
+)
+def test_touched_files(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random, touch: str
+) -> None:
     survey.mirror(tmp_path)
     first, second, *_ = sorted((tmp_path / "responses").iterdir())
     if touch == "edit":
         first.write_bytes(second.read_bytes())
-    elif touch == "same size":
-        first.write_bytes(first.read_bytes()[:-1] + b"x")
+    elif touch.startswith("a bit of "):
+        path = tmp_path / touch.removeprefix("a bit of ")
+        before, altered = path.stat(), bytearray(path.read_bytes())
+        altered[randomness.randrange(len(altered))] ^= 1 << randomness.randrange(8)
+        path.write_bytes(altered)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     elif touch == "delete":
         first.unlink()
     elif touch == "add":
@@ -401,7 +415,7 @@ def test_start_that_is_none(survey: Survey, proxy: Proxy, tmp_path: Path, start:
     proxy.fault = lambda path: Fault(shorten=shorten) if DIGESTS in path else None
     with pytest.raises(ServiceError, match="something else"):
         survey.mirror(tmp_path / "mirror")
-    assert [*files_of(tmp_path)] == ["mirror/.lock"]
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_new_version_of_digests(survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
@@ -417,6 +431,74 @@ def test_new_version_of_digests(survey: Survey, proxy: Proxy, tmp_path: Path) ->
     path.write_text(path.read_text().replace("W/", "W/x"))
     with pytest.raises(Exception, match="update survey-export"):
         survey.mirror(tmp_path)
+
+
+def exchanged(body: bytes) -> bytes:
+    header, *records = re.findall(rb'(?:[^"\n]+|"[^"]*")*\n', body)
+    return b"".join([header, *records[:3], records[4], records[3], *records[5:]])
+
+
+def reversed_records(body: bytes) -> bytes:
+    header, *records = re.findall(rb'(?:[^"\n]+|"[^"]*")*\n', body)
+    return b"".join([header, *records[::-1]])
+
+
+@pytest.mark.parametrize("is_repeated", [True, False])
+@pytest.mark.parametrize(
+    ("path", "lie"),
+    [
+        (CSV, exchanged),
+        (CSV, reversed_records),
+        (CSV, lambda body: body.replace(b",12,", b",13,")),  # an `ad_id`
+        (CSV, lambda body: body.replace(b'"",', b",")),
+        (CSV, lambda body: body.replace(b",NA,", b',"NA",')),
+        (CSV, lambda body: b"<html>Log in</html>\n"),
+        (CODEBOOK, lambda body: b"<html>Log in</html>\n"),
+        (CODEBOOK, lambda body: body[: body.index(b"\n") + 1]),
+        (CODEBOOK, lambda body: body[: body.rindex(b"\n", 0, -1) + 1]),
+        (CODEBOOK, reversed_records),
+        ("/responses/form-data", lambda body: b"<html>Log in</html>\n"),
+        ("/responses/form-data", reversed_records),
+    ],
+)
+def test_what_is_mirrored_is_exact(
+    study: Study,
+    survey: Survey,
+    proxy: Proxy,
+    tmp_path: Path,
+    path: str,
+    lie: Callable[[bytes], bytes],
+    is_repeated: bool,
+) -> None:
+    for shortcode in study.shortcodes:
+        study.add_version(shortcode)
+    fault = Fault(shorten=lie)
+    if is_repeated:
+        proxy.fault = lambda request: fault if path in request else None
+        with pytest.raises((TransferError, MirrorChangingError)):
+            survey.mirror(tmp_path)
+        proxy.fault = lambda request: None
+    else:
+        proxy.faults(fault, path=path)
+    survey.mirror(tmp_path)
+    assert_exact(tmp_path, study)
+
+
+def test_a_codebook_that_is_too_large(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+    survey.mirror(tmp_path)
+    study.sql(
+        "insert into responses (parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx, "
+        "question_text, response, timestamp) select 's', %s, 's', 1, 'many', n, n, repeat('?', 999), '', '2026-03-05' "
+        "from generate_series(1, 8001) n",
+        study.forms[0],
+    )
+    assert len(survey.mirror(tmp_path).changed) == 1
+    assert_responses_exact(tmp_path, study)
+    assert not (tmp_path / "codebook.csv").exists()
+    assert_unchanged(survey, proxy, tmp_path)
+    study.sql("delete from responses where userid = 'many' and surveyid = %s", study.forms[0])
+    survey.mirror(tmp_path)
+    assert_exact(tmp_path, study)
 
 
 def test_demo_survey(client: Client, tmp_path: Path) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
+from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NoReturn, TypeAlias
 
 from ._client import Client
@@ -18,6 +21,11 @@ from ._models import Parameter
 _Output: TypeAlias = tuple[Any, list[str]]
 """What a command prints with `--json`, and the lines that it prints without."""
 
+_ARGUMENTS = {
+    "survey": "the survey's name, as `survey-export surveys` lists it",
+    "file": "the file to write, whose ending selects the format: .csv, .ndjson (also .gz) or .xlsx; - prints CSV",
+    "folder": "the folder of the copy, created if it is missing; each survey and selection needs its own",
+}
 _FILTERS = {
     "since": "responses at this time or later, such as 2026-03-01",
     "until": "responses before this time",
@@ -37,17 +45,19 @@ _FORMATS = {
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        self.exit(1, f"survey-export: {message}\n")
+        self.exit(2, f"survey-export: {message}\n")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command. Return its exit status: 0, or 1 after one sentence on stderr."""
+    """Run the command. Return its exit status: 0, or 1 after one sentence on stderr. Wrong arguments exit with 2."""
     options = _parser().parse_args(arguments)
     try:
         with Client(options.url) as client:
             value, lines = options.run(client, options)
-        for line in [json.dumps(value, ensure_ascii=False)] if options.json else lines:
-            print(line)
+        if options.json:
+            lines = [json.dumps(value, ensure_ascii=False)]
+        for line in lines or ["nothing is selected"]:
+            print(line, file=sys.stderr if not lines or options.file == "-" else sys.stdout)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return _failed("interrupted; the next run continues")
@@ -56,6 +66,8 @@ def main(arguments: list[str] | None = None) -> int:
     except (OSError, ValueError) as error:
         # If stdout is full, what it still holds would fail again when Python exits, with status 120.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):  # as in `survey-export surveys | head`
+            return 0
         return _failed(str(error))
     return 0
 
@@ -70,17 +82,15 @@ def _parser() -> argparse.ArgumentParser:
         prog="survey-export",
         description="Downloads survey responses. Your API key is read from the environment variable SURVEY_EXPORT_KEY.",
     )
-    parser.add_argument(
-        "--url",
-        default=os.environ.get("SURVEY_EXPORT_URL", ""),
-        help="where the service is; by default the environment variable SURVEY_EXPORT_URL",
-    )
+    parser.add_argument("--version", action="version", version=f"survey-export {version('survey-export')}")
+    parser.add_argument("--url", help="where the service is; by default the environment variable SURVEY_EXPORT_URL")
+    parser.set_defaults(file=None)
     commands = parser.add_subparsers(required=True, metavar="surveys | download | mirror | codebook")
 
     def add(name: str, run: Callable[..., _Output], about: str, *names: str, **parameters: str) -> Any:
         command = commands.add_parser(name, help=about, description=about)
         for argument in names:
-            command.add_argument(argument)
+            command.add_argument(argument, help=_ARGUMENTS[argument])
         for parameter, meaning in parameters.items():
             command.add_argument(f"--{parameter.replace('_', '-')}", action="append", help=meaning)
         command.add_argument("--json", action="store_true", help="print JSON")
@@ -107,8 +117,14 @@ def _surveys(client: Client, _: argparse.Namespace) -> _Output:
 
 
 def _download(client: Client, options: argparse.Namespace) -> _Output:
-    client.survey(options.survey).download(options.file, progress=None, **_parameters(options))
-    return {"file": options.file, "bytes": Path(options.file).stat().st_size}, []
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "responses.csv") if options.file == "-" else Path(options.file)
+        records = client.survey(options.survey).download(path, progress=None, **_parameters(options))
+        if options.file == "-":
+            with path.open("rb") as file:
+                shutil.copyfileobj(file, sys.stdout.buffer)
+        size = path.stat().st_size
+    return {"file": options.file, "bytes": size}, [f"{options.file}: {records:,} records, {size:,} bytes"]
 
 
 def _mirror(client: Client, options: argparse.Namespace) -> _Output:

@@ -1,26 +1,52 @@
-"""Digests of files, as `docs/sync.md` computes them."""
+"""Digests of files, as `docs/sync.md` computes them, and checks of what they do not cover: quotes and `ad_id`."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+import itertools
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, cast
 
-from ._errors import SurveyExportError
-from ._records import CSV, RESPONSE_COLUMNS, blocks, cells, csv_records, value
+from ._errors import TransferError
+from ._records import RESPONSE_COLUMNS, cells, csv_record, csv_table, value
 
 VERSION = 1
 _FORM_COLUMNS = ["surveyid", "shortcode", "survey_name", "version", "survey_created", "metadata"]
+_CODEBOOK_COLUMNS = [
+    *["column", "shortcode", "question_ref", "question_idx", "question_text"],
+    *["responses", "participants", "first", "last", "choices"],
+]
 _SURVEYID = RESPONSE_COLUMNS.index("surveyid")
+_METADATA = RESPONSE_COLUMNS.index("metadata")
+_JSON = json.JSONDecoder(parse_int=str, parse_float=str)  # numbers keep their digits
 
 
 def read_forms(path: Path) -> tuple[str, dict[bytes | None, bytes | None]]:
     """Return the digest of the form data in a file, and its shortcodes by surveyid."""
     with path.open("rb") as file:
-        versions = [*_records(path, file, _FORM_COLUMNS)]
+        versions = [*_records(file, _FORM_COLUMNS)]
+    for _, of_form in itertools.groupby(versions, lambda version: version[1]):
+        if any(version[3] != b"%d" % number for number, version in enumerate(of_form, start=1)):
+            raise TransferError("the form data are not in order", status=200)
     return _digest(versions), {version[0]: version[1] for version in versions}
+
+
+def count_in_codebook(path: Path) -> int:
+    """Return how many responses the questions of a codebook have together."""
+    responses = 0
+    with path.open("rb") as file:
+        for _, of_form in itertools.groupby(_records(file, _CODEBOOK_COLUMNS), lambda question: question[1]):
+            before = (-1, b"")
+            for _, _, question_ref, index, _, count, *_ in of_form:
+                question = (int(index or 0), question_ref or b"")
+                if question <= before:
+                    raise TransferError("the codebook is not in order", status=200)
+                before = question
+                responses += int(count or 0)
+    return responses
 
 
 def digest_of(path: Path, shortcodes: Mapping[bytes | None, bytes | None]) -> str:
@@ -30,19 +56,30 @@ def digest_of(path: Path, shortcodes: Mapping[bytes | None, bytes | None]) -> st
     has a shortcode.
     """
     with cast(IO[bytes], gzip.open(path)) as file:
-        responses = _records(path, file, RESPONSE_COLUMNS)
+        responses = _records(file, RESPONSE_COLUMNS)
         return _digest(
             [*response[:_SURVEYID], shortcodes.get(response[_SURVEYID]), *response[_SURVEYID:-3], *response[-2:]]
-            for response in responses  # without `ad_id`
+            for response in responses  # without one that is wrong, the digest differs
+            if _has_ad_id(response[_METADATA], response[_METADATA + 1])
         )
 
 
-def _records(path: Path, file: IO[bytes], columns: list[str]) -> Iterator[list[bytes | None]]:
-    records = csv_records(blocks(iter(lambda: file.read(65536), b""), CSV))
-    if next(records, b"") != ",".join(columns).encode() + b"\n":
-        raise SurveyExportError(f"{path.name} has other columns than this version of survey-export knows")
-    for record in records:
-        yield [value(cell) for cell in cells(record)]
+def _has_ad_id(metadata: bytes | None, ad_id: bytes | None) -> bool:
+    """Return whether `ad_id` is `metadata->>'ad_id'`, which digests do not cover."""
+    found = _JSON.decode(metadata.decode()) if metadata and b'"ad_id"' in metadata else None
+    expected = found.get("ad_id") if isinstance(found, dict) else None
+    if expected is None or ad_id is None or isinstance(expected, str):
+        return expected == (None if ad_id is None else ad_id.decode())
+    return bool(_JSON.decode(ad_id.decode()) == expected)  # of an object, a list, true or false
+
+
+def _records(file: IO[bytes], columns: list[str]) -> Iterator[list[bytes | None]]:
+    """Yield the values of records. Raises TransferError for one that the service would write in another way."""
+    for record in csv_table(file, columns):
+        values = [value(cell) for cell in cells(record)]
+        if record != csv_record(values):
+            raise TransferError("the file has other quotes than the service writes", status=200)
+        yield values
 
 
 def _digest(records: Iterable[list[bytes | None]]) -> str:

@@ -3,28 +3,41 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import os
 import shutil
-import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import IO
 
-from ._errors import SurveyExportError, TransferError
-from ._files import open_gzip, open_locked, put
-from ._http import Http, query
-from ._models import FILTERS, Parameter, summary
-from ._records import CSV, NDJSON, WIDE_COLUMNS, Format, blocks, cells, csv_records
-from ._transfer import ROUNDS, Transfer, fetch
+import httpx
 
+from ._errors import SurveyExportError, TransferError
+from ._files import check_folder, open_gzip, open_locked, put
+from ._http import Http, query
+from ._line import Line
+from ._models import Parameter, summary
+from ._records import CSV, NDJSON, WIDE_COLUMNS, Format
+from ._transfer import (
+    ROUNDS,
+    CountError,
+    Transfer,
+    count_of,
+    count_responses,
+    fetch,
+    filters_of,
+    metadata_columns,
+)
+from ._wide import Counts, count_csv, count_workbook
+
+WORKBOOK = "/responses/xlsx"
 _FORMATS = {".csv": CSV, ".ndjson": NDJSON}
 
 
-def download(http: Http, path: Path, parameters: Mapping[str, Parameter], *, progress: bool | None) -> None:
-    """Download a file that gets its name only when it is complete.
+def download(http: Http, path: Path, parameters: Mapping[str, Parameter], *, progress: bool | None) -> int:
+    """Download a file that gets its name only when it is complete. Return the number of its records.
 
     Until then its uncompressed bytes are in a file beside it, which is named for the selection: a download with
     other parameters does not continue it.
@@ -32,28 +45,27 @@ def download(http: Http, path: Path, parameters: Mapping[str, Parameter], *, pro
     compressed = path.suffix == ".gz"
     suffix = path.with_suffix("").suffix if compressed else path.suffix
     if suffix not in (".csv", ".ndjson", ".xlsx") or (suffix == ".xlsx" and compressed):
-        raise ValueError("the file's name must end in .csv, .ndjson, .csv.gz, .ndjson.gz or .xlsx")
+        other = {".dta": "; save_stata writes files for Stata", ".sav": "; save_spss writes files for SPSS"}
+        hint = other.get(suffix, "")
+        raise ValueError(f"the file's name must end in .csv, .ndjson, .csv.gz, .ndjson.gz or .xlsx{hint}")
+    check_folder(path)
 
     account = http.json("/key", {}, lambda body: str(body["email"]))
     selection = json.dumps([http.url, account, suffix, sorted(query(parameters))])
     part = path.with_name(f"{path.name}.{hashlib.sha256(selection.encode()).hexdigest()[:8]}.part")
+    line = http.line if progress is None else Line(progress)
     with open_locked(part) as file:
         if file is None:
             raise SurveyExportError(f"another process is downloading {path}")
         try:
-            if suffix == ".xlsx":
-                fetch(http, "/responses/xlsx", parameters, file, None)
-            elif suffix == ".csv" and ("layout", "wide") in query(parameters):
-                _fetch_wide(http, parameters, file)
-            else:
-                show = sys.stderr.isatty() if progress is None else progress
-                _resume(http, _FORMATS[suffix], parameters, file, show=show)
-            file.flush()
-        except BaseException:
-            if file.tell() == 0:  # there is nothing to continue
+            records = write(http, suffix, parameters, file, line)
+        except BaseException as error:
+            if file.tell() == 0 or isinstance(error, CountError):  # there is nothing to continue
                 file.close()
                 part.unlink()
             raise
+        finally:
+            line.end()
         if os.name == "nt":
             file.close()  # Windows renames no open file
         if compressed:
@@ -64,38 +76,73 @@ def download(http: Http, path: Path, parameters: Mapping[str, Parameter], *, pro
             part.unlink()
         else:
             put(part, path)
+    return records
 
 
-def _fetch_wide(http: Http, parameters: Mapping[str, Parameter], file: IO[bytes]) -> None:
-    """Write a wide file with as many participants as the summary has."""
-    names = ("survey", *FILTERS, "repeats", "require_metadata")
-    selection = {name: parameters[name] for name in names if name in parameters}
-    after = http.json("/responses/summary", selection, summary).participants
+def write(http: Http, suffix: str, parameters: Mapping[str, Parameter], file: IO[bytes], line: Line) -> int:
+    """Write the file of an ending, after what it has if that can be continued. Return the number of its records."""
+    is_wide = ("layout", "wide") in query(parameters)
+    if suffix == ".xlsx" and is_wide:
+        records = _fetch_wide(http, WORKBOOK, parameters, file, count_workbook)
+    elif suffix == ".xlsx":
+        records = _fetch_workbook(http, parameters, file)
+    elif suffix == ".csv" and is_wide:
+        columns = [*WIDE_COLUMNS, *metadata_columns(parameters)]
+        records = _fetch_wide(http, CSV.path, parameters, file, partial(count_csv, columns))
+    else:
+        records = _resume(http, _FORMATS[suffix], parameters, file, line)
+    file.flush()
+    return records
+
+
+def _fetch_wide(
+    http: Http, path: str, parameters: Mapping[str, Parameter], file: IO[bytes], count: Callable[[IO[bytes]], Counts]
+) -> int:
+    """Write a wide file with as many participants as the summary has. Return the number of its records."""
+    rules = {name: parameters[name] for name in ("repeats", "require_metadata") if name in parameters}
+    selection = {**filters_of(parameters), **rules}
+    expected: list[int] = []
     for _ in range(ROUNDS):
-        before = after
-        fetch(http, "/responses/csv", parameters, file, ",".join(WIDE_COLUMNS).encode())
+        records, participants = fetch(http, path, parameters, file, lambda file, _: count(file))
+        # While responses are stored, the file has a number between that of the last round and this one.
+        expected = [*expected[-1:], http.json("/responses/summary", selection, summary).participants]
+        if min(expected) <= participants <= max(expected):
+            return records
+    raise TransferError(f"the file has {participants:,} participants, and the summary {expected[-1]:,}", status=200)
+
+
+def _fetch_workbook(http: Http, parameters: Mapping[str, Parameter], file: IO[bytes]) -> int:
+    """Write a workbook of the long layout with as many records as the service counts. Return their number."""
+    parameters = {**parameters, "count": True}
+
+    def check(file: IO[bytes], response: httpx.Response) -> int:
+        records, _ = count_workbook(file)
+        counted = count_of(response)
+        if records > counted:  # as when responses were stored meanwhile
+            counted = min(records, count_responses(http, parameters))
+        if records != counted:
+            raise TransferError(f"the file has {records} of {counted} responses", status=200)
+        return records
+
+    return fetch(http, WORKBOOK, parameters, file, check)
+
+
+def _resume(http: Http, kind: Format, parameters: Mapping[str, Parameter], file: IO[bytes], line: Line) -> int:
+    for rounds_left in reversed(range(ROUNDS)):
+        transfer = Transfer(http, kind, {**parameters, "count": True})
         file.seek(0)
-        records = csv_records(blocks(iter(lambda: file.read(65536), b""), CSV))
-        next(records)  # the header
-        found = sum(1 for _ in itertools.groupby(records, lambda record: cells(record)[0]))
-        after = http.json("/responses/summary", selection, summary).participants
-        if min(before, after) <= found <= max(before, after):
-            return
-    raise TransferError(f"the file has {found:,} participants, and the summary {after:,}", status=200)
-
-
-def _resume(http: Http, kind: Format, parameters: Mapping[str, Parameter], file: IO[bytes], *, show: bool) -> None:
-    transfer = Transfer(http, kind, dict(**parameters, count=True))
-    file.seek(0)
-    end = 0
-    with suppress(TransferError):  # the last record is incomplete if the program was stopped
-        for block in transfer.read(iter(lambda: file.read(65536), b"")):
-            end += len(block)
-    file.truncate(end)
-
-    for block in transfer.blocks():
-        file.write(block)
-        if show:
-            print(f"\r{transfer.done:,} of {transfer.expected:,} responses", end="", file=sys.stderr, flush=True)
-    if show:
-        print(file=sys.stderr)
+        end = 0
+        with suppress(TransferError):  # the last record is incomplete if the program was stopped
+            for block in transfer.read(iter(lambda: file.read(65536), b"")):
+                end += len(block)
+        file.truncate(end)
+        try:
+            for block in transfer.blocks():
+                file.write(block)
+                line.show(f"{transfer.done:,} of {transfer.expected:,} responses")
+            break
+        except CountError:
+            if rounds_left == 0:
+                raise
+            file.truncate(0)
+    return transfer.done

@@ -13,6 +13,7 @@ class SurveyExportError(Exception):
     """
 
     _retry_after: float | None = None  # the seconds of the response's Retry-After
+    _is_final = False  # whether another attempt would have the same result
 
     def __init__(
         self, message: str, *, status: int | None = None, code: str | None = None, request_id: str | None = None
@@ -25,6 +26,8 @@ class SurveyExportError(Exception):
 
 class ServiceError(SurveyExportError):
     """The service responded with an error, or something that is not the service responded."""
+
+    _is_final = True
 
 
 class NoResponsesError(ServiceError):

@@ -8,7 +8,9 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
+
+from ._errors import SurveyExportError
 
 if sys.platform == "win32":
     import msvcrt
@@ -24,9 +26,21 @@ else:
 
 
 @contextmanager
+def opened(path: Path, mode: str) -> Generator[IO[bytes]]:
+    """Open a file to write it. An error then names it, also that of a full disk, which by itself names nothing."""
+    try:
+        with cast(IO[bytes], path.open(mode)) as file:
+            yield file
+    except OSError as error:
+        if error.errno and not error.filename:
+            error.filename = str(path)
+        raise
+
+
+@contextmanager
 def open_locked(path: Path) -> Generator[IO[bytes] | None]:
     """Open a file to append to it, created if it is missing. Yield None if another process has it open."""
-    with path.open("a+b") as file:
+    with opened(path, "a+b") as file:
         try:
             _try_lock(file)
             # The process that had the lock may have renamed the file since it was opened here.
@@ -39,12 +53,18 @@ def open_locked(path: Path) -> Generator[IO[bytes] | None]:
 @contextmanager
 def open_gzip(path: Path) -> Generator[gzip.GzipFile]:
     """Create a gzip file without a name and a time in it, so that its bytes depend on its contents alone."""
-    with path.open("wb") as raw, gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as file:
+    with opened(path, "wb") as raw, gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as file:
         yield file
+
+
+def check_folder(path: Path) -> None:
+    """Raise SurveyExportError if a file of this name cannot be written, since a folder is missing, or has the name."""
+    if not path.parent.is_dir() or path.is_dir():
+        raise SurveyExportError(f"{path} is a folder" if path.is_dir() else f"there is no folder {path.parent}")
 
 
 def put(new: Path, path: Path) -> None:
     """Rename a file whose contents are on the disk by then, so that it is complete also after a power failure."""
-    with new.open("rb+") as file:
+    with opened(new, "rb+") as file:
         os.fsync(file.fileno())
     new.replace(path)

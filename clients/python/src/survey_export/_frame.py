@@ -9,8 +9,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from ._download import download
+from ._download import write
 from ._errors import SurveyExportError
+from ._files import opened
 from ._http import Http
 from ._models import FILTERS, Parameter, Question, codebook
 from ._records import CSV, blocks, cells, csv_records, value
@@ -42,20 +43,20 @@ def table(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
         raise ValueError(f"{name} is for files, not for data frames")
     columns: list[list[str | None]] = []
     shared: dict[bytes, str | None] = {}  # equal cells share one text, which saves most of the memory
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "responses.csv")
-        download(http, path, parameters, progress=None)
-        with path.open("rb") as file:
-            for block in blocks(iter(lambda: file.read(1 << 16), b""), CSV):
-                values = cells(block)
-                columns = columns or [[] for _ in cells(next(csv_records([block])))]
-                if len(shared) > MOST_SHARED_TEXTS:
-                    shared.clear()
-                for cell in set(values) - shared.keys():
-                    content = value(cell)
-                    shared[cell] = None if content is None else content.decode()
-                for position, column in enumerate(columns):
-                    column.extend(map(shared.__getitem__, values[position :: len(columns)]))
+    with TemporaryDirectory() as folder, opened(Path(folder, "responses.csv"), "w+b") as file:
+        write(http, ".csv", parameters, file, http.line)
+        http.line.end()
+        file.seek(0)
+        for block in blocks(iter(lambda: file.read(1 << 16), b""), CSV):
+            values = cells(block)
+            columns = columns or [[] for _ in cells(next(csv_records([block])))]
+            if len(shared) > MOST_SHARED_TEXTS:
+                shared.clear()
+            for cell in set(values) - shared.keys():
+                content = value(cell)
+                shared[cell] = None if content is None else content.decode()
+            for position, column in enumerate(columns):
+                column.extend(map(shared.__getitem__, values[position :: len(columns)]))
     names = [str(column.pop(0)) for column in columns]
     for name in names:
         if names.count(name) > 1:

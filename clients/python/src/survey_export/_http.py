@@ -13,10 +13,12 @@ from email.utils import parsedate_to_datetime
 from importlib.metadata import version
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
+from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
 from ._errors import NoResponsesError, ServiceError, TransferError
+from ._line import Line
 from ._models import Parameter, loads
 
 # The service lets a count, a wide file or a digest wait up to two minutes for its database.
@@ -47,11 +49,17 @@ class Http:
             self._client = httpx.Client(headers=headers, timeout=TIMEOUT)
         except httpx.InvalidURL as error:
             raise ValueError(f"the URL of the service, or of a proxy, is not valid: {error}") from None
+        except ImportError:
+            raise ValueError("the proxy of ALL_PROXY needs another package: run pip install 'httpx[socks]'") from None
         if parts.scheme not in ("http", "https") or not parts.host:
             raise ValueError("the URL of the service must begin with https:// or http://")
         if parts.userinfo or "?" in url or "#" in url:
             raise ValueError("the URL of the service must have no user name, query or fragment")
+        if not 0 < (parts.port or 443) < 2**16:
+            raise ValueError("the URL of the service has a port that is none")
         self.url = url.rstrip("/").removesuffix("/api/v1")
+        self.line = Line()
+        self._is_reached = False
 
     def close(self) -> None:
         self._client.close()
@@ -65,6 +73,7 @@ class Http:
         response: httpx.Response | None = None
         try:
             with self._client.stream("GET", url, headers=headers) as response:
+                self._is_reached = True
                 is_web_page = response.headers.get("Content-Type", "").startswith("text/html")
                 if not response.is_success or is_web_page:
                     raise _service_error(response)
@@ -74,7 +83,11 @@ class Http:
         except httpx.TransportError as error:
             reason = str(error) or type(error).__name__
             if response is None:
-                raise TransferError(f"cannot reach {self.url}: {reason}") from None
+                failure = TransferError(f"cannot reach {self.url}{_proxy_of(self.url)}: {reason}")
+                # A wrong address stays wrong. One that was reached before may be reached again.
+                is_refused = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError)
+                failure._is_final = is_refused and not self._is_reached
+                raise failure from None
             raise _failure(TransferError, f"the transfer of {path} broke: {reason}", response) from None
 
     def use(
@@ -85,7 +98,7 @@ class Http:
         headers: Mapping[str, str] | None = None,
     ) -> Result:
         """Return what the function makes of a response. It is called again, with a new one, if the transfer breaks."""
-        retries = Retries()
+        retries = Retries(self)
         while True:
             try:
                 with self.open(path, parameters, headers) as response:
@@ -101,7 +114,8 @@ class Http:
 class Retries:
     """Waits before a request is tried again: at most six times, 31 seconds unless the service requests other waits."""
 
-    def __init__(self) -> None:
+    def __init__(self, http: Http) -> None:
+        self._line = http.line
         self._failures = 0
 
     def wait(self, failure: ServiceError | TransferError) -> None:
@@ -110,10 +124,12 @@ class Retries:
         seconds = failure._retry_after
         if seconds is None:
             seconds = 2.0 ** (self._failures - 2) * random.uniform(0.8, 1.0)
-        is_final = isinstance(failure, ServiceError) and failure.status not in (429, 503)
-        if is_final or self._failures == ATTEMPTS or seconds > LONGEST_WAIT:
+        if failure._is_final or self._failures == ATTEMPTS or seconds > LONGEST_WAIT:
             raise failure
+        reason = failure.status if isinstance(failure, ServiceError) else failure
+        self._line.show(f"trying again in {seconds:.0f} s ({reason})")
         time.sleep(seconds)
+        self._line.show("")
 
 
 def query(parameters: Mapping[str, Parameter]) -> list[tuple[str, str]]:
@@ -205,9 +221,15 @@ def _service_error(response: httpx.Response) -> ServiceError:
         message = loads(b"".join(pieces(response)))["error"]["message"]
     is_empty = response.headers.get("X-Error-Code") == "no_responses"
     kind = NoResponsesError if is_empty else ServiceError
-    default = f"HTTP status {response.status_code}, and no message of the service: check its URL"
+    status = response.status_code
+    target = response.headers.get("Location") if 300 <= status < 400 else None
+    if target:
+        target = response.url.join(target).copy_with(query=None)
+        message = f"HTTP status {status}: {response.url.copy_with(query=None)} has moved to {target}"
+    default = f"HTTP status {status}, and no message of the service: check its URL"
     failure = _failure(kind, str(message or default), response)
     failure._retry_after = _retry_after(response)
+    failure._is_final = status not in (429, 502, 503, 504) and not 520 <= status < 530
     return failure
 
 
@@ -218,6 +240,17 @@ def _failure(kind: type[Failure], message: str, response: httpx.Response) -> Fai
         code=response.headers.get("X-Error-Code"),
         request_id=response.headers.get("X-Request-Id"),
     )
+
+
+def _proxy_of(url: str) -> str:
+    """Return which proxy the environment has for a URL, without its password."""
+    parts = httpx.URL(url)
+    proxies = getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    if not proxy or proxy_bypass(parts.host):
+        return ""
+    where = httpx.URL(proxy if "://" in proxy else f"http://{proxy}")
+    return f" through the proxy {where.scheme}://{where.netloc.decode()}"
 
 
 def _retry_after(response: httpx.Response) -> float | None:

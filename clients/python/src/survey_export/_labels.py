@@ -10,15 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._errors import SurveyExportError
-from ._files import put
+from ._files import check_folder, opened, put
 from ._frame import codebook_of, require, table
-from ._http import Http, query
+from ._http import Http, query, texts
 from ._models import Parameter, Question
 from ._programs import SPSS, STATA, Program, bytes_of, cut_label, unique_names
 from ._transfer import ROUNDS
 
 if TYPE_CHECKING:
     import pandas
+
+
+# https://www.stata.com/manuals/rlimits.pdf, in bytes: a str#, and the width of a dataset, which has 8 of a strL.
+STR_LIMIT, ROW_LIMIT, STRL_WIDTH = 2045, 1_048_576, 8
 
 
 @dataclass(frozen=True)
@@ -35,9 +39,9 @@ class Variable:
 def save_stata(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> None:
     """Implement `Survey.save_stata`."""
     pandas = require("pandas")
-    with replacing(path) as part:
+    with replacing(http, path) as part:
         variables = load(http, STATA, parameters)
-        columns, value_labels, long_texts = {}, {}, []
+        columns, value_labels, widths = {}, {}, {}
         for variable in variables:
             # A Stata text has no value labels.
             numbers = {letter: number for number, letter in enumerate(variable.choices, start=1)}
@@ -47,24 +51,39 @@ def save_stata(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> N
                 value_labels[variable.name] = {numbers[letter]: label for letter, label in variable.choices.items()}
             else:
                 columns[variable.name] = variable.answers.fillna("").astype(object)
-                # pandas 2 counts characters where the limit is 2,045 bytes.
-                if columns[variable.name].map(bytes_of).max() > 2045:
-                    long_texts.append(variable.name)
+                # pandas 2 counts characters where the limit is in bytes.
+                widths[variable.name] = columns[variable.name].map(bytes_of).max() if len(variable.answers) else 0
         pandas.DataFrame(columns).to_stata(
             part,
             version=118,
             write_index=False,
             variable_labels={variable.name: variable.label for variable in variables},
             value_labels=value_labels,
-            convert_strl=long_texts,
+            convert_strl=long_texts(widths, len(columns) - len(widths)),
         )
+
+
+def long_texts(widths: Mapping[str, int], others: int) -> list[str]:
+    """Return which text variables have to be strLs, so that the texts and the row fit.
+
+    Args:
+        widths: the bytes of each variable's longest text.
+        others: the number of variables of one byte.
+    """
+    names = sorted(widths, key=lambda name: widths[name], reverse=True)
+    row = others + sum(max(1, width) for width in widths.values())
+    for number, name in enumerate(names):
+        if widths[name] <= STR_LIMIT and row <= ROW_LIMIT:
+            return names[:number]
+        row += STRL_WIDTH - widths[name]
+    return names
 
 
 def save_spss(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> None:
     """Implement `Survey.save_spss`."""
     pandas = require("pandas")
     pyreadstat = require("pyreadstat")
-    with replacing(path) as part:
+    with replacing(http, path) as part:
         variables = load(http, SPSS, parameters)
         value_labels = {}
         for variable in variables:
@@ -81,17 +100,17 @@ def save_spss(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> No
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(http: Http, path: Path) -> Iterator[Path]:
     """Yield the path of a file to write, which replaces the one at `path` unless there is an exception."""
-    if not path.parent.is_dir() or path.is_dir():
-        raise SurveyExportError(f"{path} is a folder" if path.is_dir() else f"there is no folder {path.parent}")
+    check_folder(path)
     part = path.with_name(f"{path.name}.part")
-    part.write_bytes(b"")
     try:
-        yield part
+        with opened(part, "wb"):
+            yield part
         put(part, path)
     finally:
         part.unlink(missing_ok=True)
+        http.line.end()
 
 
 def load(http: Http, program: Program, parameters: Mapping[str, Parameter]) -> list[Variable]:
@@ -139,10 +158,12 @@ def load_consistently(
             column = question.column if ("columns", "question") in query(parameters) else number
             by_column.setdefault(column, []).append(question)
 
-        answers = table(http, selection)
         has_choices = any(question.choices for question in codebook)
-        labels = table(http, {**selection, "value": "label"}) if has_choices else answers
-        responses = table(http, {**selection, "value": "response"}) if has_choices and "value" in selection else answers
+        [given] = texts(parameters).get("value", ["response"])
+        wanted = dict.fromkeys([given, "label", "response"] if has_choices else [given])
+        tables = {value: table(http, {**selection, "value": value}) for value in wanted}
+        answers = tables[given]
+        labels, responses = tables.get("label", answers), tables.get("response", answers)
         columns = [of_column[0].column for of_column in by_column.values()]
         first_question = len(answers.columns) - len(columns)
         is_letter = responses.apply(lambda column: column.str.fullmatch("[A-Za-z]").fillna(False))

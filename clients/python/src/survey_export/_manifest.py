@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from ._errors import MirrorError
-from ._files import put
+from ._files import opened, put
+from ._models import from_json
 
 _FORMAT = 1
 MANIFEST = "manifest.json"
@@ -23,19 +24,15 @@ class FileRecord:
     digest: str | None
     size: int
     sha256: str
-    mtime_ns: int
 
     @classmethod
     def of(cls, path: Path, digest: str | None) -> FileRecord:
         """Return the record of a file with this digest."""
-        status = path.stat()
-        return cls(digest, status.st_size, _sha256(path), status.st_mtime_ns)
+        return cls(digest, path.stat().st_size, _sha256(path))
 
     def matches(self, path: Path) -> bool:
-        """Return whether the file is there and has not been changed since."""
-        if not path.exists() or path.stat().st_size != self.size:
-            return False
-        return path.stat().st_mtime_ns == self.mtime_ns or _sha256(path) == self.sha256
+        """Return whether the file is there and has its contents, of which any bit can change without its time."""
+        return path.is_file() and path.stat().st_size == self.size and _sha256(path) == self.sha256
 
 
 @dataclass
@@ -66,7 +63,7 @@ class Manifest:
             stored = json.loads(path.read_bytes())
             if stored.pop("manifest") != _FORMAT:
                 raise MirrorError(f"{path} was written by another version of survey-export")
-            files = {name: FileRecord(**record) for name, record in stored.pop("files").items()}
+            files = {name: from_json(FileRecord, record) for name, record in stored.pop("files").items()}
             found = Manifest(**stored, files=files)
             if not all(map(_NAME.fullmatch, files)):
                 raise ValueError("a name that leads out of the folder")
@@ -85,7 +82,8 @@ class Manifest:
         text = json.dumps({"manifest": _FORMAT, **asdict(self)}, ensure_ascii=False, indent=1)
         new = path.parent / ".new" / path.name
         new.parent.mkdir(exist_ok=True)
-        new.write_text(f"{text}\n", encoding="utf-8")
+        with opened(new, "wb") as file:
+            file.write(f"{text}\n".encode())
         put(new, path)
 
 

@@ -5,19 +5,29 @@ from __future__ import annotations
 import itertools
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from ._digests import VERSION, digest_of, read_forms
-from ._errors import MirrorChangingError, MirrorError, NoResponsesError, ServiceError, SurveyExportError
-from ._files import open_gzip, open_locked, put
+from ._digests import VERSION, count_in_codebook, digest_of, read_forms
+from ._errors import (
+    MirrorChangingError,
+    MirrorError,
+    NoResponsesError,
+    ServiceError,
+    SurveyExportError,
+    TransferError,
+)
+from ._files import open_gzip, open_locked, opened, put
 from ._http import Http, parsed, texts
 from ._manifest import MANIFEST, FileRecord, Manifest
 from ._models import FILTERS, Changes, Parameter
 from ._records import CSV, RESPONSE_COLUMNS, csv_records
 from ._transfer import ROUNDS, Transfer, fetch
+
+Result = TypeVar("Result")
 
 _LENGTHS = {"day": len("2026-03-01"), "hour": len("2026-03-01T05"), "month": len("2026-03")}
 _INTERVAL_FILE = re.compile(r"\d{4}-\d\d(-\d\d(T\d\d)?)?\.csv\.gz")
@@ -34,12 +44,18 @@ def mirror(http: Http, survey: str, folder: Path, interval: str, filters: Mappin
     unknown = [name for name in filters if name not in FILTERS]
     if unknown:
         raise ValueError(f"a mirror has no parameter {unknown[0]}; its filters are {', '.join(FILTERS)}")
+    is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     _check_is_ours(folder)
     with open_locked(folder / ".lock") as lock:
         if lock is None:
             raise MirrorError(f"another process is updating {folder}")
-        return _Run(http, survey, folder, interval, filters).run()
+        try:
+            return _Run(http, survey, folder, interval, filters).run()
+        finally:
+            http.line.end()
+            if is_new and [*folder.iterdir()] == [folder / ".lock"]:  # nothing was selected, or the key is refused
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _check_is_ours(folder: Path) -> None:
@@ -60,6 +76,7 @@ class _Digests:
     """A response of `/responses/digests`: the digests and the starts of intervals, by the names of their files."""
 
     forms: str
+    responses: int
     files: dict[str, str]
     starts: dict[str, str]
     etag: str | None
@@ -103,12 +120,7 @@ class _Run:
             raise
         self._check_account()
         for _ in range(ROUNDS):
-            is_verified = self._round(digests)
-            if is_verified:
-                codebook = self._fetch(
-                    "/responses/questions", _CODEBOOK, self._parameters(format="csv"), b"column,shortcode,"
-                )
-                self._install({_CODEBOOK: FileRecord.of(codebook, None)}, [])
+            is_verified = self._round(digests) and self._update_codebook(digests)
             before, digests = digests, self._request_digests({})
             if is_verified and digests == before:
                 completed = {digests.starts[name]: digest for name, digest in digests.files.items()}
@@ -116,6 +128,21 @@ class _Run:
         raise MirrorChangingError(
             f"{self._folder} is not up to date: the survey changed in each of {ROUNDS} rounds; what is verified stays"
         )
+
+    def _update_codebook(self, digests: _Digests) -> bool:
+        """Replace the codebook. Return whether it has as many responses as the digests."""
+        try:
+            responses = self._fetch(
+                "/responses/questions", self._parameters(format="csv"), _CODEBOOK, count_in_codebook
+            )
+        except ServiceError as error:
+            if error.code != "export_too_large":
+                raise
+            self._install({}, [_CODEBOOK])
+            return True
+        if responses == digests.responses:
+            self._install({_CODEBOOK: FileRecord.of(self._new / _CODEBOOK, None)}, [])
+        return responses == digests.responses
 
     def _check_files(self) -> None:
         """Forget files that were changed, and the ETag unless the folder is exactly what the manifest describes."""
@@ -154,7 +181,8 @@ class _Run:
             raise ValueError("a start becomes the name of a file")
         files = {self._name_of(entry["start"]): entry["digest"] for entry in body["digests"]}
         starts = {self._name_of(entry["start"]): entry["start"] for entry in body["digests"]}
-        return _Digests(body["forms"], files, starts, etag)
+        responses = sum(entry["responses"] for entry in body["digests"])
+        return _Digests(body["forms"], responses, files, starts, etag)
 
     def _check_account(self) -> None:
         account = self._http.json("/key", {}, lambda body: str(body["email"]))
@@ -169,13 +197,16 @@ class _Run:
         shutil.rmtree(self._new, ignore_errors=True)
         (self._new / "responses").mkdir(parents=True)
 
-        form_data = self._folder / _FORM_DATA
-        if self._digest_of(_FORM_DATA) != digests.forms:
-            form_data = self._fetch("/responses/form-data", _FORM_DATA, {"survey": self._manifest.survey}, b"surveyid,")
-        forms, shortcodes = read_forms(form_data)
-        if forms != digests.forms:
-            return False
-        verified = {} if form_data.parent == self._folder else {_FORM_DATA: FileRecord.of(form_data, forms)}
+        verified = {}
+        if self._digest_of(_FORM_DATA) == digests.forms:
+            _, shortcodes = read_forms(self._folder / _FORM_DATA)
+        else:
+            forms, shortcodes = self._fetch(
+                "/responses/form-data", {"survey": self._manifest.survey}, _FORM_DATA, read_forms
+            )
+            if forms != digests.forms:
+                return False
+            verified[_FORM_DATA] = FileRecord.of(self._new / _FORM_DATA, forms)
 
         wanted = {name for name, digest in digests.files.items() if self._digest_of(name) != digest}
         gone = [name for name in self._interval_files() if name not in digests.files]
@@ -184,10 +215,13 @@ class _Run:
         try:
             for bounds in self._bounds(digests, wanted):
                 for name in self._download(bounds, wanted):
-                    digest = digest_of(self._new / name, shortcodes)
-                    if digest == digests.files[name]:  # otherwise its responses have changed since
-                        verified[name] = FileRecord.of(self._new / name, digest)
-                        self._replaced.add(digests.starts[name])
+                    with suppress(TransferError, ValueError):  # if it is not as the service writes it
+                        digest = digest_of(self._new / name, shortcodes)
+                        if digest == digests.files[name]:  # otherwise its responses have changed since
+                            verified[name] = FileRecord.of(self._new / name, digest)
+                            self._replaced.add(digests.starts[name])
+                    done = len(wanted & verified.keys())
+                    self._http.line.show(f"{done:,} of {len(wanted):,} {self._manifest.interval}s")
         finally:  # what is verified stays, however the round ends
             is_verified = wanted <= verified.keys()
             # A response of an interval that is gone may have moved to one that is not verified.
@@ -224,11 +258,13 @@ class _Run:
         timestamp = _TIMESTAMP.match(record)
         return self._name_of(timestamp[1].decode()) if timestamp else ""
 
-    def _fetch(self, path: str, name: str, parameters: Mapping[str, Parameter], start: bytes) -> Path:
-        target = self._new / name
-        with target.open("w+b") as file:
-            fetch(self._http, path, parameters, file, start)
-        return target
+    def _fetch(
+        self, path: str, parameters: Mapping[str, Parameter], name: str, read: Callable[[Path], Result]
+    ) -> Result:
+        """Download a file, again if `read` raises TransferError. Return what `read` does."""
+        new = self._new / name
+        with opened(new, "w+b") as file:
+            return fetch(self._http, path, parameters, file, lambda *_: read(new))
 
     def _install(self, files: Mapping[str, FileRecord], gone: Iterable[str]) -> None:
         """Move verified files into the folder, and delete others, so that no manifest ever describes another file."""

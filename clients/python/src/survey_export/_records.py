@@ -1,22 +1,20 @@
-"""Records of the service's CSV and NDJSON files, as bytes: where they end, how many there are, and their cursors.
+"""Records of the service's CSV and NDJSON files, as bytes: where they end, and their positions in the survey's order.
 
-A block is bytes that begin and end between two records. `docs/api.md` describes the dialect and the cursor.
+A block is bytes that begin and end between two records. `docs/api.md` describes the dialect, the order and the cursor.
 """
 
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import IO, TypeAlias
 
 from ._errors import TransferError
-
-# Python's csv module does not distinguish a null, which is an empty cell, from an empty text, which is "".
-_CELL = re.compile(rb'("[^"]*(?:""[^"]*)*"|[^",\n]*)[,\n]')
-_RECORD = re.compile(rb'(?:[^"\n]+|"[^"]*")*\n')
-_TOKEN = re.compile(rb'"token":"([\w-]+)"}\n')
 
 BOM = "\ufeff".encode()
 RESPONSE_COLUMNS = [
@@ -24,6 +22,20 @@ RESPONSE_COLUMNS = [
     *["question_text", "response", "timestamp", "metadata", "ad_id", "pageid", "translated_response"],
 ]
 WIDE_COLUMNS = ["userid", "parent_surveyid", "parent_shortcode", "flowid", "started", "ended", "attempts", "metadata"]
+
+# Python's csv module does not distinguish a null, which is an empty cell, from an empty text, which is "".
+_TEXT = rb'(?:"[^"]*(?:""[^"]*)*"|[^",\n]*)'
+_CELL = re.compile(b"(%b)[,\n]" % _TEXT)
+_RECORD = re.compile(rb'(?:[^"\n]+|"[^"]*")*\n')
+_QUOTED = re.compile(rb'[",\n\r]')
+_IN_KEY = ("surveyid", "userid", "question_ref", "timestamp")
+_RESPONSE = re.compile(
+    b",".join(b"(%b)" % _TEXT if name in _IN_KEY else _TEXT for name in RESPONSE_COLUMNS) + b"(?:,%b)*\n" % _TEXT
+)
+_OBJECT = re.compile(rb'\{.*"token":"([\w-]+)"}\n')  # not parsed, since it can have numbers that Python does not parse
+
+Key: TypeAlias = tuple[str, str, str, str]
+"""A response's position in the order: its timestamp without the Z, userid, question_ref and surveyid."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +46,19 @@ class Format:
     has_header: bool
     end: Callable[[bytes, int], int]
     """Returns where the last complete record before a position ends, in bytes that begin with a record."""
-    count: Callable[[bytes], int]
-    """Returns the number of records of a block."""
-    cursor: Callable[[bytes], str]
-    """Returns the cursor of a record. What is no record raises TransferError."""
+    keys: Callable[[bytes], list[Key]]
+    """Returns the positions of a block's responses. What is no response raises TransferError."""
+
+
+def cursor_of(key: Key) -> str:
+    """Return the cursor of a response."""
+    return base64.urlsafe_b64encode(json.dumps([1, f"{key[0]}Z", *key[1:]]).encode()).decode().rstrip("=")
+
+
+def key_of(cursor: str) -> Key:
+    """Return the position that a cursor of the current format holds. Raises ValueError."""
+    _, timestamp, userid, question_ref, surveyid = json.loads(base64.urlsafe_b64decode(f"{cursor}=="))
+    return timestamp.removesuffix("Z"), userid, question_ref, surveyid
 
 
 def _csv_end(data: bytes, before: int) -> int:
@@ -50,33 +71,31 @@ def _csv_end(data: bytes, before: int) -> int:
     return 0
 
 
-def _csv_count(block: bytes) -> int:
-    return b"".join(block.split(b'"')[::2]).count(b"\n")  # what is outside quotes
+def _csv_key(match: re.Match[bytes]) -> Key:
+    surveyid, userid, question_ref, timestamp = [(value(cell) or b"").decode() for cell in match.groups()]
+    return timestamp.removesuffix("Z"), userid, question_ref, surveyid
 
 
-def _csv_cursor(record: bytes) -> str:
-    values = dict(zip(RESPONSE_COLUMNS, map(value, cells(record)), strict=False))  # `metadata` may add columns
-    if len(values) < len(RESPONSE_COLUMNS):
-        raise TransferError("the file has a line that is no response", status=200)
-    names = ("timestamp", "userid", "question_ref", "surveyid")
-    position = [1, *((values[name] or b"").decode() for name in names)]
-    return base64.urlsafe_b64encode(json.dumps(position).encode()).decode().rstrip("=")
+def _keys(pattern: re.Pattern[bytes], key: Callable[[re.Match[bytes]], Key]) -> Callable[[bytes], list[Key]]:
+    def keys(block: bytes) -> list[Key]:
+        found, end = [], 0
+        with suppress(ValueError):
+            while match := pattern.match(block, end):
+                found.append(key(match))
+                end = match.end()
+        if end < len(block):
+            raise TransferError("the file has a line that is no response", status=200)
+        return found
+
+    return keys
 
 
-def _ndjson_cursor(record: bytes) -> str:
-    token = _TOKEN.search(record)  # not parsed, since it can have numbers that Python does not parse
-    if not token:
-        raise TransferError("the file has a line that is no response", status=200)
-    return token[1].decode()
-
-
-CSV = Format("/responses/csv", True, _csv_end, _csv_count, _csv_cursor)
+CSV = Format("/responses/csv", True, _csv_end, _keys(_RESPONSE, _csv_key))
 NDJSON = Format(
     "/responses/ndjson",
     False,
     lambda data, before: data.rfind(b"\n", 0, before) + 1,
-    lambda block: block.count(b"\n"),
-    _ndjson_cursor,
+    _keys(_OBJECT, lambda match: key_of(match[1].decode())),
 )
 
 
@@ -93,14 +112,56 @@ def blocks(pieces: Iterable[bytes], kind: Format) -> Iterator[bytes]:
         raise TransferError("the file ends within a record", status=200)
 
 
+def csv_table(file: IO[bytes], columns: list[str], *, more: bool = False) -> Iterator[bytes]:
+    """Yield the records of a CSV file after its header.
+
+    Args:
+        file: the file, read from where it is.
+        columns: those of the header.
+        more: whether more may follow.
+
+    Raises TransferError if the file has another header, ends within a record, or has a record of another length.
+    """
+    records = csv_records(blocks(iter(lambda: file.read(1 << 16), b""), CSV))
+    header = [*map(value, cells(next(records, b"").removeprefix(BOM)))]
+    names = [name.encode() for name in columns]
+    if (header[: len(names)] if more else header) != names:
+        raise TransferError("the file is empty, damaged or something else", status=200)
+    for record in records:
+        if commas(record) != len(header) - 1:
+            raise TransferError("the file has a record of another length than its header", status=200)
+        yield record
+
+
 def csv_records(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the records of blocks of CSV."""
     return (match.group() for block in blocks for match in _RECORD.finditer(block))
 
 
+def csv_record(values: Iterable[bytes | None]) -> bytes:
+    """Return the record that the service writes for these values."""
+    return b",".join(map(_cell, values)) + b"\n"
+
+
+def _cell(value: bytes | None) -> bytes:
+    if value is None:
+        return b""
+    return b'"%b"' % value.replace(b'"', b'""') if not value or _QUOTED.search(value) else value
+
+
 def cells(record: bytes) -> list[bytes]:
     """Return the cells of a record of CSV, in quotes if they have them."""
     return _CELL.findall(record)
+
+
+def commas(block: bytes) -> int:
+    """Return the number of commas between the cells of a block of CSV."""
+    return b"".join(block.split(b'"')[::2]).count(b",")  # what is outside quotes
+
+
+def first_cells(record: bytes, number: int) -> list[bytes]:
+    """Return the first cells of a record, which may have thousands."""
+    return [match[1] for match in itertools.islice(_CELL.finditer(record), number)]
 
 
 def value(cell: bytes) -> bytes | None:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from typing import IO
-from zipfile import BadZipFile, ZipFile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import IO, TypeVar
 
 import httpx
 
-from ._errors import ServiceError, SurveyExportError, TransferError
-from ._http import Http, Retries, pieces
-from ._models import Parameter
-from ._records import BOM, CSV, Format, blocks, csv_records
+from ._errors import ServiceError, TransferError
+from ._http import Http, Retries, pieces, texts
+from ._models import FILTERS, Parameter
+from ._records import BOM, RESPONSE_COLUMNS, Format, Key, blocks, cells, commas, csv_records, cursor_of, key_of, value
+
+Result = TypeVar("Result")
 
 ROUNDS = 5
 """How often what has to agree is requested, while responses change."""
+
+
+class CountError(TransferError):
+    """A file is whole, but does not have as many responses as the service counts."""
+
+    _is_final = True
 
 
 class Transfer:
@@ -32,87 +39,138 @@ class Transfer:
         self._parameters = parameters
         self.done = 0
         self.expected: int | None = None
-        self._after = after
+        self._start = self._after = after
+        self._last: Key | None = None
+        self._columns = [name.encode() for name in [*RESPONSE_COLUMNS, *metadata_columns(parameters)]]
         self._has_header = False
+        self._is_in_byte_order = True
 
     def blocks(self) -> Iterator[bytes]:
         """Yield the file's bytes: the header alone, if the format has one, then blocks of records.
 
-        Raises TransferError if transfers break without a new record.
+        Raises TransferError if transfers break without a new record, or the number of responses is wrong in the end.
         """
-        retries = Retries()
+        start, counts = self.done, []
+        retries = Retries(self._http)
         while True:
             before = self.done
             try:
                 with self._http.open(self._kind.path, dict(**self._parameters, after=self._after)) as response:
                     if "count" in self._parameters:
-                        count = response.headers.get("X-Total-Count", "")
-                        if not count.isdecimal():
-                            raise SurveyExportError(f"{self._http.url} returned a file without its number of responses")
-                        self.expected = self.done + int(count)
+                        self.expected = before + count_of(response)
+                        counts.append(self.expected)
                     yield from self.read(pieces(response))
                 if self.expected is None or self.done >= self.expected:
-                    return
+                    break
                 # A proxy shortened the file, or responses have been deleted. The next request counts what is left.
                 raise TransferError(f"the file has {self.done} of {self.expected} responses", status=200)
             except (ServiceError, TransferError) as error:
                 if self.done > before:
-                    retries = Retries()
+                    retries = Retries(self._http)
                 retries.wait(error)
+        if counts and (start > 0 or counts != [self.done]):  # it is in parts, or responses have changed meanwhile
+            first, last = [count_responses(self._http, self._parameters, at) for at in (self._start, self._after)]
+            if self.done != first - last:
+                raise CountError(f"the file has {self.done} responses, and the service {first - last}", status=200)
 
     def read(self, file: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the header, unless it was yielded before, and the blocks of a file that continues this one.
 
-        Raises TransferError if the file is empty, ends within a record, or is something else.
+        Raises TransferError if the file is empty, ends within a record, is something else, or not in order.
         """
         header_comes = self._kind.has_header and self._after is None
         for block in blocks(file, self._kind):
             if header_comes:
                 header_comes = False
                 header = next(csv_records([block]))
-                self._kind.cursor(header)  # raises an error unless it has the cells of a response
+                if [*map(value, cells(header.removeprefix(BOM)))] != self._columns:
+                    raise TransferError("the file does not begin with the names of its columns", status=200)
                 if not self._has_header:
                     self._has_header = True
                     yield header
                 block = block[len(header) :]
             if block:
-                self._after = self._kind.cursor(block[self._kind.end(block, len(block) - 1) :])  # of the last record
-                self.done += self._kind.count(block)
+                keys = self._kind.keys(block)
+                if self._kind.has_header and commas(block) != len(keys) * (len(self._columns) - 1):
+                    raise TransferError("the file has a record of another length than its header", status=200)
+                self._check_order(keys)
+                self._last = keys[-1]
+                self._after = cursor_of(self._last)
+                self.done += len(keys)
                 yield block
         if header_comes:
             raise TransferError("the file is empty", status=200)
 
+    def _check_order(self, keys: list[Key]) -> None:
+        """Raise TransferError unless the responses follow the last one, and each other.
 
-def fetch(http: Http, path: str, parameters: Mapping[str, Parameter], file: IO[bytes], start: bytes | None) -> None:
-    """Write a file that cannot be resumed, starting again when the transfer breaks.
+        Databases that do not sort texts by their bytes order responses of the same time in another way. Then
+        the first two of which this is true are compared with a page of responses, and others have only to differ.
+        """
+        before = [self._last or ("", "", "", ""), *keys]
+        for one, other in zip(before, keys, strict=False):
+            if one >= other:
+                is_tie = one[0] == other[0] and one != other
+                if is_tie and self._is_in_byte_order:
+                    self._is_in_byte_order = not self._follows(one, other)
+                if not is_tie or self._is_in_byte_order:
+                    raise TransferError("the file has responses that are not in order", status=200)
 
-    Args:
-        start: what a CSV file begins with; None for a workbook.
+    def _follows(self, one: Key, other: Key) -> bool:
+        page = {**filters_of(self._parameters), "after": cursor_of(one), "pageSize": 1}
+        return self._http.json(
+            "/responses", page, lambda body: [key_of(row["token"]) for row in body["responses"]] == [other]
+        )
 
-    Raises TransferError if transfers break, or the file is something else.
+
+def filters_of(parameters: Mapping[str, Parameter]) -> dict[str, Parameter]:
+    """Return the parameters that select responses, which other endpoints have too."""
+    return {name: parameters[name] for name in ("survey", *FILTERS) if name in parameters}
+
+
+def count_responses(http: Http, parameters: Mapping[str, Parameter], after: str | None = None) -> int:
+    """Return the number of responses of a selection that follow a cursor."""
+    return http.use("/responses", {**filters_of(parameters), "count": True, "pageSize": 1, "after": after}, count_of)
+
+
+def count_of(response: httpx.Response) -> int:
+    """Return the number of responses of a selection, which a response has if it was requested with `count`."""
+    count = response.headers.get("X-Total-Count", "")
+    if not count.isdecimal():
+        raise ServiceError("the service returned a file without its number of responses", status=response.status_code)
+    return int(count)
+
+
+def metadata_columns(parameters: Mapping[str, Parameter]) -> list[str]:
+    """Return the names of the columns that the parameter `metadata` adds."""
+    keys = texts({"metadata": parameters.get("metadata")}).get("metadata", [])
+    return [f"metadata.{key}" for key in dict.fromkeys(keys)]
+
+
+def fetch(
+    http: Http,
+    path: str,
+    parameters: Mapping[str, Parameter],
+    file: IO[bytes],
+    check: Callable[[IO[bytes], httpx.Response], Result],
+) -> Result:
+    """Write a file that cannot be resumed, and return what `check` does.
+
+    Both start again when the transfer breaks, or `check` raises TransferError.
     """
 
-    def write(response: httpx.Response) -> None:
+    def write(response: httpx.Response) -> Result:
         file.seek(0)
         file.truncate()
-        body = pieces(response)
-        for piece in body if start is None else blocks(body, CSV):
+        for piece in pieces(response):
             file.write(piece)
+            http.line.show(f"{file.tell() / 1e6:,.1f} MB")
         file.seek(0)
-        if start is None:
-            is_expected = _is_whole_zip(file)
-        else:
-            is_expected = file.read(len(BOM) + len(start)).removeprefix(BOM).startswith(start)
-        if not is_expected:
-            raise TransferError("the file is empty, damaged or something else", status=200)
+        try:
+            result = check(file, response)
+        except ValueError as error:
+            raise TransferError(f"the file is damaged: {error}", status=200) from None
         file.seek(0, os.SEEK_END)
+        return result
 
-    http.use(path, parameters, write)
-
-
-def _is_whole_zip(file: IO[bytes]) -> bool:
-    try:
-        with ZipFile(file) as archive:
-            return archive.testzip() is None
-    except BadZipFile:
-        return False
+    return http.use(path, parameters, write)

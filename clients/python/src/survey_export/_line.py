@@ -1,0 +1,26 @@
+"""The line on a terminal that shows what a program is doing."""
+
+from __future__ import annotations
+
+import sys
+
+
+class Line:
+    """A line on stderr that each text replaces, if stderr is a terminal."""
+
+    def __init__(self, is_shown: bool | None = None) -> None:
+        self._is_shown = sys.stderr.isatty() if is_shown is None else is_shown
+        self._text = ""
+
+    def show(self, text: str) -> None:
+        """Replace what the line has."""
+        if self._is_shown and text != self._text:
+            rest = " " * (len(self._text) - len(text))
+            print(f"\r{text}{rest}", end="" if text else "\r", file=sys.stderr, flush=True)
+            self._text = text
+
+    def end(self) -> None:
+        """Leave the text there, and begin another line."""
+        if self._text:
+            print(file=sys.stderr)
+            self._text = ""

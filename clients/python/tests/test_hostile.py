@@ -1,0 +1,166 @@
+"""A file of values that readers and writers like to change, at its start and after 25,000 plain rows."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import duckdb
+import pandas
+import psycopg
+import pyreadstat
+import pytest
+
+from answers import delete
+from service import KEY, URL, get
+from survey_export import Client, Survey
+
+LONG = "x" * 33_000
+VALUES = [
+    *["", " ", "NA", "NULL", r"\N", "007", "+1555", "1e5", "2000921492222525", "1,234.56", "=1+1", "@a", "-5", "'x"],
+    *['"', '""', 'say "x"', "a,b", "a;b", "a\tb", "\r", "\n", "\r\n", "a\rb", "\x85", "\u2028", "\xa0", "\ufeffx"],
+    *[
+        "x\u200e",
+        "caf\u00e9",
+        "cafe\u0301",
+        "👩\u200d🔬",
+        "हिन्दी",
+        "العربية",
+        "\ufffe",
+        "_x0041_",
+        "{}",
+        "true",
+        "x" * 2046,
+    ],
+]
+TEXTS = ["userid", "question_ref", "question_text", "response", "pageid", "translated_response", "ad_id"]
+NULLABLE = ["pageid", "translated_response", "ad_id"]
+
+Row: TypeAlias = dict[str, str | None]
+
+
+@dataclass
+class Hostile:
+    survey: Survey
+    rows: list[Row]
+    """The survey's responses, with the columns of `TEXTS`."""
+
+
+@pytest.fixture(scope="module")
+def hostile(database: psycopg.Connection[Any]) -> Iterator[Hostile]:
+    name = f"Hostile {uuid.uuid4()}"
+    forms = {shortcode: str(uuid.uuid4()) for shortcode in ("hostile", "plain")}
+    for shortcode, form in forms.items():
+        database.execute(
+            "insert into surveys (id, userid, survey_name, shortcode, title, formid) "
+            "select %s, id, %s, %s, 'A form', '1' from users where email = 'demo@example.org'",
+            (form, name, shortcode),
+        )
+    plain: Row = {**dict.fromkeys(TEXTS, "x"), "ad_id": None}
+    odd: list[Row] = []
+    for column in TEXTS:
+        values = [*VALUES, LONG, *([None] if column in NULLABLE else [])]
+        odd += [{**plain, "question_ref": f"{column}{i}", column: value} for i, value in enumerate(values)]
+    with (
+        database.cursor() as cursor,
+        cursor.copy(
+            "copy responses (parent_shortcode, surveyid, shortcode, flowid, question_idx, timestamp, metadata, userid, "
+            "question_ref, question_text, response, pageid, translated_response) from stdin"
+        ) as copy,
+    ):
+        rows: list[Row] = []
+        for form, row in [
+            *(("hostile", row) for row in odd),
+            *[("plain", plain)] * 25_000,
+            *(("hostile", row) for row in odd),
+        ]:
+            time = datetime(2026, 3, 1, tzinfo=timezone.utc) + timedelta(seconds=len(rows))
+            metadata = json.dumps({"ad_id": row["ad_id"]}) if row["ad_id"] is not None else None
+            texts = [row[column] for column in TEXTS[:-1]]
+            copy.write_row(["start", forms[form], form, 1, 0, time, metadata, *texts])
+            rows.append(row)
+    with Client(URL, KEY) as client:
+        yield Hostile(client.survey(name), rows)
+    delete(database, name)
+
+
+def of_duckdb(path: Path) -> list[Row]:
+    options = "header=true, delim=',', quote='\"', escape='\"', all_varchar=true, allow_quoted_nulls=false"
+    table = duckdb.connect().execute(f"select {', '.join(TEXTS)} from read_csv('{path}', {options}) order by timestamp")
+    return [dict(zip(TEXTS, row, strict=True)) for row in table.fetchall()]
+
+
+def of_pandas(path: Path) -> list[Row]:
+    return rows_of(pandas.read_csv(path, dtype=str, keep_default_na=False))
+
+
+def of_csv(path: Path) -> list[Row]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return [{name: row[name] for name in TEXTS} for row in csv.DictReader(file)]
+
+
+def of_json(path: Path) -> list[Row]:
+    return [of_response(json.loads(line)) for line in path.read_bytes().splitlines()]
+
+
+def of_response(row: dict[str, Any]) -> Row:
+    return {**{name: row[name] for name in TEXTS[:-1]}, "ad_id": (row["metadata"] or {}).get("ad_id")}
+
+
+def rows_of(frame: pandas.DataFrame) -> list[Row]:
+    texts = frame[TEXTS].astype(object)
+    return texts.where(texts.notna(), None).to_dict("records")  # type: ignore[no-any-return]
+
+
+READERS: dict[str, tuple[str, bool, Callable[[Path], list[Row]]]] = {
+    "DuckDB": ("r.csv", True, of_duckdb),
+    "pandas.read_csv": ("r.csv", False, of_pandas),
+    "csv": ("r.csv", False, of_csv),
+    "json": ("r.ndjson", True, of_json),
+}
+
+
+def without_nulls(rows: list[Row]) -> list[Row]:
+    return [{name: text or "" for name, text in row.items()} for row in rows]
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_documented_readers_change_nothing(hostile: Hostile, tmp_path: Path, reader: str) -> None:
+    name, keeps_null, read = READERS[reader]
+    hostile.survey.download(tmp_path / name)
+    assert read(tmp_path / name) == (hostile.rows if keeps_null else without_nulls(hostile.rows))
+
+
+def test_client_changes_nothing(hostile: Hostile, tmp_path: Path) -> None:
+    survey = hostile.survey
+    assert rows_of(survey.frame()) == hostile.rows
+    assert [of_response(row) for row in survey.rows()] == hostile.rows
+    survey.download(tmp_path / "r.csv.gz")
+    whole = get("/responses/csv", survey=survey.name)
+    assert gzip.decompress((tmp_path / "r.csv.gz").read_bytes()) == whole
+    survey.mirror(tmp_path / "data")
+    [day] = (tmp_path / "data" / "responses").iterdir()
+    assert gzip.decompress(day.read_bytes()) == whole
+    assert of_duckdb(tmp_path / "data" / "responses" / "*.csv.gz") == hostile.rows
+
+
+@pytest.mark.parametrize("name", ["r.dta", "r.sav"])
+def test_labelled_files_change_nothing(hostile: Hostile, tmp_path: Path, name: str) -> None:
+    """SPSS has no texts of more than 32,767 bytes, and drops spaces at their ends."""
+    is_stata = name == "r.dta"
+    rows = hostile.rows[: len(hostile.rows) // 2 - 12_500]
+    kept = [row["question_ref"] or "" for row in rows if is_stata or LONG not in row.values()]
+    selection: dict[str, Any] = {"shortcode": "hostile"} if is_stata else {"question_ref": kept}
+    wide = hostile.survey.frame(layout="wide", **selection).fillna("")
+    save, read = (Survey.save_stata, pyreadstat.read_dta) if is_stata else (Survey.save_spss, pyreadstat.read_sav)
+    save(hostile.survey, tmp_path / name, **selection)
+    table, _ = read(tmp_path / name)
+    expected = wide.values.tolist()
+    assert table.values.tolist() == (expected if is_stata else [[text.rstrip(" ") for text in row] for row in expected])
