@@ -248,6 +248,20 @@ def test_rows(study: Study, survey: Survey, proxy: Proxy, randomness: random.Ran
     assert next(iter(survey.rows(since="2026-03-05"))) == next(r for r in expected if r["timestamp"] >= "2026-03-05")
 
 
+def test_a_database_that_does_not_sort_by_bytes(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+    """All responses have the same time, so that the collation orders them. Two that are exchanged are found too."""
+    study.sql("update responses set timestamp = '2026-03-05', question_ref = question_ref || ctid::text, "
+              "userid = (array['a', 'B', '_c', 'D'])[1 + flowid %% 4] where surveyid = any(%s)", study.forms)  # fmt: skip
+    users = [row["userid"] for row in survey.rows()]
+    assert users != sorted(users)
+    survey.download(tmp_path / "r.csv")
+    assert (tmp_path / "r.csv").read_bytes() == study.export()
+    survey.download(tmp_path / "w.csv", layout="wide")
+    proxy.fault = lambda path: Fault(shorten=lie_of("r.csv", "two exchanged")) if "/responses/csv" in path else None
+    with pytest.raises(TransferError, match="not in order"):
+        survey.download(tmp_path / "r.csv")
+
+
 def two_members(body: bytes) -> bytes:
     return gzip.compress(body[:-99]) + gzip.compress(body[-99:])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import struct
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -206,6 +207,18 @@ def test_long_texts_are_whole(create_survey: Create, path: Path) -> None:
     answers = [Answer(f"health{i}", text) for i, text in enumerate(texts)]
     table, _ = save(create_survey(answers), path)
     assert table.iloc[0, 8:].tolist() == (texts if path.suffix == ".dta" else [text.rstrip(" ") for text in texts])
+
+
+def test_a_row_fits_into_stata(create_survey: Create, tmp_path: Path) -> None:
+    """[R] Limits: 1,048,576 bytes. The widest texts become strLs, of which a row has 8 bytes."""
+    texts = ["é" * 1022 if number % 2 else "x" * 2040 for number in range(520)]
+    table, _ = save(create_survey([Answer(f"q{i}", text) for i, text in enumerate(texts)]), tmp_path / "r.dta")
+    assert table.iloc[0, 8:].tolist() == texts
+    file = (tmp_path / "r.dta").read_bytes()
+    types = file.partition(b"<variable_types>")[2].partition(b"</variable_types>")[0]
+    widths = [8 if number == 32_768 else number for number in struct.unpack("<528H", types)]
+    assert 1_040_000 < sum(widths) <= 1_048_576
+    assert widths[8::2] == [2040] * 260
 
 
 def test_a_text_that_cannot_be_stored_names_its_column_and_row(create_survey: Create, tmp_path: Path) -> None:

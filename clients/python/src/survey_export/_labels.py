@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -90,13 +91,16 @@ def save_spss(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> No
             used = set(variable.answers)
             small = {letter.lower(): label for letter, label in variable.choices.items() if letter.lower() in used}
             value_labels[variable.name] = {**variable.choices, **small}
-        pyreadstat.write_sav(
-            pandas.DataFrame({variable.name: variable.answers for variable in variables}),
-            part,
-            column_labels=[variable.label for variable in variables],
-            variable_value_labels=value_labels,
-            row_compress=True,
-        )
+        try:
+            pyreadstat.write_sav(
+                pandas.DataFrame({variable.name: variable.answers for variable in variables}),
+                part,
+                column_labels=[variable.label for variable in variables],
+                variable_value_labels=value_labels,
+                row_compress=True,
+            )
+        except pyreadstat.ReadstatError as error:  # which does not have the reason
+            raise OSError(errno.EIO, str(error), str(part)) from None
 
 
 @contextmanager
