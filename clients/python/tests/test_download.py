@@ -251,7 +251,8 @@ def test_rows(study: Study, survey: Survey, proxy: Proxy, randomness: random.Ran
 def test_a_database_that_does_not_sort_by_bytes(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
     """All responses have the same time, so that the collation orders them. Two that are exchanged are found too."""
     study.sql("update responses set timestamp = '2026-03-05', question_ref = question_ref || ctid::text, "
-              "userid = (array['a', 'B', '_c', 'D'])[1 + flowid %% 4] where surveyid = any(%s)", study.forms)  # fmt: skip
+              "userid = (array['a', 'B', '_c', 'D'])[1 + flowid %% 4] "
+              "where surveyid = any(%s)", study.forms)  # fmt: skip
     users = [row["userid"] for row in survey.rows()]
     assert users != sorted(users)
     survey.download(tmp_path / "r.csv")

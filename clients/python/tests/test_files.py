@@ -1,4 +1,4 @@
-"""Files keep their contents when the power fails, since they are on the disk before they get their names; full disks."""
+"""Files keep their contents when the power fails, since they are on the disk before they get their names."""
 
 from __future__ import annotations
 

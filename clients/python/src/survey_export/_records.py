@@ -27,7 +27,8 @@ WIDE_COLUMNS = ["userid", "parent_surveyid", "parent_shortcode", "flowid", "star
 _TEXT = rb'(?:"[^"]*(?:""[^"]*)*"|[^",\n]*)'
 _CELL = re.compile(b"(%b)[,\n]" % _TEXT)
 _RECORD = re.compile(rb'(?:[^"\n]+|"[^"]*")*\n')
-_QUOTED = re.compile(rb'[",\n\r]')
+# A text is in quotes if it is empty, or has a character that needs them.
+_WRITTEN = rb'(?:[^",\n\r]*|""|"(?=[^",\n\r]*(?:[,\n\r]|""))[^"]*(?:""[^"]*)*")'
 _IN_KEY = ("surveyid", "userid", "question_ref", "timestamp")
 _RESPONSE = re.compile(
     b",".join(b"(%b)" % _TEXT if name in _IN_KEY else _TEXT for name in RESPONSE_COLUMNS) + b"(?:,%b)*\n" % _TEXT
@@ -120,33 +121,24 @@ def csv_table(file: IO[bytes], columns: list[str], *, more: bool = False) -> Ite
         columns: those of the header.
         more: whether more may follow.
 
-    Raises TransferError if the file has another header, ends within a record, or has a record of another length.
+    Raises TransferError if the file has another header, ends within a record, or has a record that the service does
+    not write: one of another length, or (unless there may be more columns) with other quotes.
     """
     records = csv_records(blocks(iter(lambda: file.read(1 << 16), b""), CSV))
     header = [*map(value, cells(next(records, b"").removeprefix(BOM)))]
     names = [name.encode() for name in columns]
     if (header[: len(names)] if more else header) != names:
         raise TransferError("the file is empty, damaged or something else", status=200)
+    written = re.compile(b"(?:%b,){%d}%b\n" % (_WRITTEN, len(header) - 1, _WRITTEN))
     for record in records:
-        if commas(record) != len(header) - 1:
-            raise TransferError("the file has a record of another length than its header", status=200)
+        if not (commas(record) == len(header) - 1 if more else written.fullmatch(record)):
+            raise TransferError("the file has a record that the service does not write", status=200)
         yield record
 
 
 def csv_records(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the records of blocks of CSV."""
     return (match.group() for block in blocks for match in _RECORD.finditer(block))
-
-
-def csv_record(values: Iterable[bytes | None]) -> bytes:
-    """Return the record that the service writes for these values."""
-    return b",".join(map(_cell, values)) + b"\n"
-
-
-def _cell(value: bytes | None) -> bytes:
-    if value is None:
-        return b""
-    return b'"%b"' % value.replace(b'"', b'""') if not value or _QUOTED.search(value) else value
 
 
 def cells(record: bytes) -> list[bytes]:
