@@ -13,34 +13,6 @@ from answers import Answer, Create
 from service import DEMO_SURVEY, EMPTY_SURVEY
 from survey_export import Client, NoResponsesError, SurveyExportError
 
-HARD = [
-    "NA",
-    "",
-    "007",
-    "0042",
-    "-1e5",
-    "null",
-    "None",
-    '"quoted"',
-    'a,b\n"c"\r\nd',
-    " spaces ",
-    "\u2028",
-    "🌊",
-    "<NA>",
-]
-
-
-def test_keeps_every_text_and_tells_empty_from_missing(create_survey: Create) -> None:
-    answers = [Answer(f"q{i}", text, text, translated_response=text if i % 2 else None) for i, text in enumerate(HARD)]
-    survey = create_survey(answers)
-    frame = survey.frame()
-    rows = list(survey.rows())
-    assert [row["response"] for row in rows] == HARD
-    for column in ("userid", "question_text", "response", "timestamp", "pageid", "translated_response"):
-        assert frame[column].dtype == "string"
-        assert frame[column].astype(object).where(frame[column].notna(), None).tolist() == [row[column] for row in rows]
-    assert frame["metadata"].isna().all()
-
 
 def test_wide_has_the_labels_and_the_codebook(client: Client) -> None:
     survey = client.survey(DEMO_SURVEY)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from mirrors import CODEBOOK, CSV, DIGESTS, assert_exact, assert_unchanged, files_of
+from mirrors import CSV, DIGESTS, assert_exact, assert_unchanged, files_of
 from service import KEY, Fault, Proxy, Study
 from survey_export import (
     ServiceError,
@@ -73,23 +73,6 @@ def test_service_that_is_busy(
         assert failed.value.status == status
         assert files_of(tmp_path) == before
     proxy.fault = every_other()
-    survey.mirror(tmp_path)
-    assert_exact(tmp_path, study)
-
-
-def test_shortened_files_are_not_taken(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
-    half: Callable[[bytes], bytes] = lambda body: body[: body.rfind(b"\n", 0, len(body) // 2) + 1]  # noqa: E731
-    proxy.faults(Fault(shorten=half), Fault(shorten=half, gzip=True), path=CSV)
-    survey.mirror(tmp_path)
-    assert_exact(tmp_path, study)
-
-
-@pytest.mark.parametrize("path", ["/responses/form-data", CSV, CODEBOOK])
-@pytest.mark.parametrize("shorten", [lambda body: b"", lambda body: body[:-9]], ids=["empty", "cut"])
-def test_damaged_body_is_requested_again(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, path: str, shorten: Callable[[bytes], bytes]
-) -> None:
-    proxy.faults(Fault(shorten=shorten), path=path)
     survey.mirror(tmp_path)
     assert_exact(tmp_path, study)
 

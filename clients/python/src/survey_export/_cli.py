@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -117,10 +118,10 @@ def _surveys(client: Client, _: argparse.Namespace) -> _Output:
 
 
 def _download(client: Client, options: argparse.Namespace) -> _Output:
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "responses.csv") if options.file == "-" else Path(options.file)
+    with TemporaryDirectory() if options.file == "-" else nullcontext() as folder:
+        path = Path(folder, "responses.csv") if folder else Path(options.file)
         records = client.survey(options.survey).download(path, progress=None, **_parameters(options))
-        if options.file == "-":
+        if folder:
             with path.open("rb") as file:
                 shutil.copyfileobj(file, sys.stdout.buffer)
         size = path.stat().st_size

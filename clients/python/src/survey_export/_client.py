@@ -136,7 +136,7 @@ class Survey:
     Every method that sends a request raises:
         NoResponsesError: there is no such survey, or it has no responses yet.
         ServiceError: the service responded with another error.
-        TransferError: the service cannot be reached, or transfers break without a new response.
+        TransferError: the service cannot be reached, or what it sends is broken or not exact each time.
     """
 
     def __init__(self, client: Client, http: Http, name: str) -> None:

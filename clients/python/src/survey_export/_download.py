@@ -12,11 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-import httpx
-
 from ._errors import SurveyExportError, TransferError
 from ._files import check_folder, open_gzip, open_locked, put
-from ._http import Http, query
+from ._http import Http, Response, query
 from ._line import Line
 from ._models import Parameter, summary
 from ._records import CSV, NDJSON, WIDE_COLUMNS, Format
@@ -115,7 +113,7 @@ def _fetch_workbook(http: Http, parameters: Mapping[str, Parameter], file: IO[by
     """Write a workbook of the long layout with as many records as the service counts. Return their number."""
     parameters = {**parameters, "count": True}
 
-    def check(file: IO[bytes], response: httpx.Response) -> int:
+    def check(file: IO[bytes], response: Response) -> int:
         records, _ = count_workbook(file)
         counted = count_of(response)
         if records > counted:  # as when responses were stored meanwhile

@@ -35,7 +35,7 @@ class NoResponsesError(ServiceError):
 
 
 class TransferError(SurveyExportError):
-    """The service could not be reached, or the transfer broke, also when it was tried again."""
+    """The service could not be reached, or what it sent was broken or not exact, also when it was tried again."""
 
 
 class MirrorError(SurveyExportError):

@@ -44,8 +44,10 @@ def table(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
     columns: list[list[str | None]] = []
     shared: dict[bytes, str | None] = {}  # equal cells share one text, which saves most of the memory
     with TemporaryDirectory() as folder, opened(Path(folder, "responses.csv"), "w+b") as file:
-        write(http, ".csv", parameters, file, http.line)
-        http.line.end()
+        try:
+            write(http, ".csv", parameters, file, http.line)
+        finally:
+            http.line.end()
         file.seek(0)
         for block in blocks(iter(lambda: file.read(1 << 16), b""), CSV):
             values = cells(block)

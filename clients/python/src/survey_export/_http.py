@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from datetime import date, datetime
 from email.utils import parsedate_to_datetime
 from importlib.metadata import version
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 from urllib.parse import quote, urlencode
 from urllib.request import getproxies, proxy_bypass
 
@@ -26,6 +26,7 @@ TIMEOUT = httpx.Timeout(150, connect=15)
 ATTEMPTS = 7
 LONGEST_WAIT = 600
 
+Response: TypeAlias = httpx.Response
 Failure = TypeVar("Failure", ServiceError, TransferError)
 Result = TypeVar("Result")
 
@@ -85,8 +86,8 @@ class Http:
             if response is None:
                 failure = TransferError(f"cannot reach {self.url}{_proxy_of(self.url)}: {reason}")
                 # A wrong address stays wrong. One that was reached before may be reached again.
-                is_refused = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError)
-                failure._is_final = is_refused and not self._is_reached
+                wrong = (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError, httpx.RemoteProtocolError)
+                failure._is_final = isinstance(error, wrong) and not self._is_reached
                 raise failure from None
             raise _failure(TransferError, f"the transfer of {path} broke: {reason}", response) from None
 
@@ -128,8 +129,10 @@ class Retries:
             raise failure
         reason = failure.status if isinstance(failure, ServiceError) else failure
         self._line.show(f"trying again in {seconds:.0f} s ({reason})")
-        time.sleep(seconds)
-        self._line.show("")
+        try:
+            time.sleep(seconds)
+        finally:
+            self._line.show("")
 
 
 def query(parameters: Mapping[str, Parameter]) -> list[tuple[str, str]]:

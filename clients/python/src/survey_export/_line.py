@@ -9,7 +9,8 @@ class Line:
     """A line on stderr that each text replaces, if stderr is a terminal."""
 
     def __init__(self, is_shown: bool | None = None) -> None:
-        self._is_shown = sys.stderr.isatty() if is_shown is None else is_shown
+        # A Windows program without a console has no stderr.
+        self._is_shown = bool(sys.stderr and sys.stderr.isatty()) if is_shown is None else is_shown
         self._text = ""
 
     def show(self, text: str) -> None:

@@ -24,7 +24,7 @@ from ._files import open_gzip, open_locked, opened, put
 from ._http import Http, parsed, texts
 from ._manifest import MANIFEST, FileRecord, Manifest
 from ._models import FILTERS, Changes, Parameter
-from ._records import CSV, RESPONSE_COLUMNS, csv_records
+from ._records import CSV, csv_records
 from ._transfer import ROUNDS, Transfer, fetch
 
 Result = TypeVar("Result")
@@ -32,8 +32,6 @@ Result = TypeVar("Result")
 _LENGTHS = {"day": len("2026-03-01"), "hour": len("2026-03-01T05"), "month": len("2026-03")}
 _INTERVAL_FILE = re.compile(r"\d{4}-\d\d(-\d\d(T\d\d)?)?\.csv\.gz")
 _START = re.compile(r"\d{4}-\d\d-\d\dT\d\d:00:00\.000Z", re.ASCII)
-_CELL = rb'(?:(?:[^",\n]*|"[^"]*(?:""[^"]*)*"),)'
-_TIMESTAMP = re.compile(_CELL + b"{%d}([^,]*)" % RESPONSE_COLUMNS.index("timestamp"))
 _FORM_DATA, _CODEBOOK = "form-data.csv", "codebook.csv"
 
 
@@ -255,8 +253,8 @@ class _Run:
                 yield name
 
     def _name_for(self, record: bytes) -> str:
-        timestamp = _TIMESTAMP.match(record)
-        return self._name_of(timestamp[1].decode()) if timestamp else ""
+        [(timestamp, *_)] = CSV.keys(record)
+        return self._name_of(timestamp)
 
     def _fetch(
         self, path: str, parameters: Mapping[str, Parameter], name: str, read: Callable[[Path], Result]

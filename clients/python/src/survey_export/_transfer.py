@@ -6,10 +6,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO, TypeVar
 
-import httpx
-
 from ._errors import ServiceError, TransferError
-from ._http import Http, Retries, pieces, texts
+from ._http import Http, Response, Retries, pieces, texts
 from ._models import FILTERS, Parameter
 from ._records import BOM, RESPONSE_COLUMNS, Format, Key, blocks, cells, commas, csv_records, cursor_of, key_of, value
 
@@ -134,7 +132,7 @@ def count_responses(http: Http, parameters: Mapping[str, Parameter], after: str 
     return http.use("/responses", {**filters_of(parameters), "count": True, "pageSize": 1, "after": after}, count_of)
 
 
-def count_of(response: httpx.Response) -> int:
+def count_of(response: Response) -> int:
     """Return the number of responses of a selection, which a response has if it was requested with `count`."""
     count = response.headers.get("X-Total-Count", "")
     if not count.isdecimal():
@@ -153,14 +151,14 @@ def fetch(
     path: str,
     parameters: Mapping[str, Parameter],
     file: IO[bytes],
-    check: Callable[[IO[bytes], httpx.Response], Result],
+    check: Callable[[IO[bytes], Response], Result],
 ) -> Result:
     """Write a file that cannot be resumed, and return what `check` does.
 
     Both start again when the transfer breaks, or `check` raises TransferError.
     """
 
-    def write(response: httpx.Response) -> Result:
+    def write(response: Response) -> Result:
         file.seek(0)
         file.truncate()
         for piece in pieces(response):
