@@ -17,8 +17,8 @@ class Line:
         """Replace what the line has."""
         if self._is_shown and text != self._text:
             rest = " " * (len(self._text) - len(text))
+            self._text = text  # first, since an interrupt can come while it is printed
             print(f"\r{text}{rest}", end="" if text else "\r", file=sys.stderr, flush=True)
-            self._text = text
 
     def end(self) -> None:
         """Leave the text there, and begin another line."""
