@@ -53,7 +53,7 @@ def save_stata(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> N
             else:
                 columns[variable.name] = variable.answers.fillna("").astype(object)
                 # pandas 2 counts characters where the limit is in bytes.
-                widths[variable.name] = columns[variable.name].map(bytes_of).max() if len(variable.answers) else 0
+                widths[variable.name] = max(map(bytes_of, [" ", *columns[variable.name]]))
         pandas.DataFrame(columns).to_stata(
             part,
             version=118,
@@ -71,12 +71,12 @@ def long_texts(widths: Mapping[str, int], others: int) -> list[str]:
         widths: the bytes of each variable's longest text.
         others: the number of variables of one byte.
     """
-    names = sorted(widths, key=lambda name: widths[name], reverse=True)
-    row = others + sum(max(1, width) for width in widths.values())
-    for number, name in enumerate(names):
-        if widths[name] <= STR_LIMIT and row <= ROW_LIMIT:
-            return names[:number]
-        row += STRL_WIDTH - widths[name]
+    row = others + sum(widths.values())
+    names = []
+    for name in sorted(widths, key=lambda name: widths[name], reverse=True):
+        if widths[name] > STR_LIMIT or row > ROW_LIMIT:
+            names.append(name)
+            row += STRL_WIDTH - widths[name]
     return names
 
 
