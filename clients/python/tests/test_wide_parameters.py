@@ -50,8 +50,12 @@ def random_parameters(randomness: random.Random, study: Study) -> dict[str, Any]
 
 def test_all_agree_with_the_csv_file(client: Client, study: Study, tmp_path: Path, randomness: random.Random) -> None:
     study.sql("update responses set flowid = length(response) %% 2 where surveyid = any(%s)", study.forms)
-    study.sql("update responses set response = chr(65 + length(response) %% 2) "
-              "where question_ref = 'fruit' and surveyid = any(%s)", study.forms)  # fmt: skip
+    study.sql(
+        "update responses set response = chr(65 + length(response) %% 2), question_text = %s "
+        "where question_ref = 'fruit' and surveyid = any(%s)",
+        "How?\n- A. None\n- B. Much",
+        study.forms,
+    )
     survey = client.survey(study.name)
     dta, sav = tmp_path / "r.dta", tmp_path / "r.sav"
     warnings.simplefilter("ignore", UserWarning)  # of questions without value labels
