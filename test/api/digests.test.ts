@@ -8,7 +8,7 @@ import { type Digests, digestsQuery } from '../../src/db/digests.ts';
 import { render } from '../../src/db/sql.ts';
 import { withConnection } from '../../tools/connection.ts';
 import { migrate } from '../../tools/migrations.ts';
-import { FILTERS, pgText } from '../support/arbitraries.ts';
+import { pgText } from '../support/arbitraries.ts';
 import { errorBody, fetchApi, query } from '../support/api.ts';
 import {
   type TestAccount,
@@ -20,7 +20,7 @@ import {
   withClient,
 } from '../support/data.ts';
 import { stackAddress } from '../support/stack-address.ts';
-import { type Interval, digestsOf, recordsOf, startOf, timeOf } from '../support/digests.ts';
+import { type Interval, digestsOf } from '../support/digests.ts';
 
 type Parameters = Record<string, string | readonly string[] | undefined>;
 
@@ -93,10 +93,6 @@ const anyEdit = fc.oneof(
 );
 type Edit = typeof anyEdit extends fc.Arbitrary<infer T> ? T : never;
 
-const ROWS = 60;
-const STEP = 20;
-const EDITS_IN_ALL = 400;
-
 /** Makes a change, unless the database refuses it: a key that another row has, or a time out of range. */
 async function change({ forms }: TestSurvey, { kind, row, ...edit }: Edit): Promise<void> {
   const { set = '', value } = edit as { set?: string; value?: unknown };
@@ -126,15 +122,14 @@ async function change({ forms }: TestSurvey, { kind, row, ...edit }: Edit): Prom
 }
 
 /** The files of a survey, and its digests. */
-async function read(survey: TestSurvey, interval: Interval, filter: Parameters = {}) {
+async function read(survey: TestSurvey, interval: Interval) {
   const [csv, forms, body] = await Promise.all([
-    fetchFrom(survey, '/csv', filter),
+    fetchFrom(survey, '/csv'),
     fetchFrom(survey, '/form-data'),
-    digests(survey, { interval, ...filter }),
+    digests(survey, { interval }),
   ]);
   expect([csv.status, forms.status, body.status]).toEqual([200, 200, 200]);
-  const records = Object.groupBy(recordsOf(csv.bytes, forms.bytes), (record) => startOf(timeOf(record), interval));
-  return { csv: csv.bytes, forms: forms.bytes, text: body.text, records, body: JSON.parse(body.text) as Digests };
+  return { csv: csv.bytes, forms: forms.bytes, text: body.text };
 }
 
 let account: TestAccount;
@@ -143,7 +138,7 @@ beforeAll(async () => {
 });
 
 /** A survey of four form versions whose responses are hours, days and months apart. */
-async function createSpread(rows = ROWS): Promise<TestSurvey> {
+async function createSpread(rows = 60): Promise<TestSurvey> {
   const survey = await createSurvey(account, undefined, 4);
   await addResponses(
     survey,
@@ -158,43 +153,16 @@ async function createSpread(rows = ROWS): Promise<TestSurvey> {
   return survey;
 }
 
-describe('the digest of an interval', () => {
-  test(`changes exactly when its responses do, and is that of its files: ${EDITS_IN_ALL} edits`, async () => {
-    const survey = await createSpread();
-    const seen = new Map<string, string>();
-    let changes = 0;
-    for (let done = 0; done < EDITS_IN_ALL; done += STEP) {
-      const interval = (['day', 'hour', 'month'] as const)[(done / STEP) % 3] ?? 'day';
-      const before = await read(survey, interval);
-      const step = fc.sample(anyEdit, STEP);
-      for (const edit of step) await change(survey, edit);
-      const after = await read(survey, interval);
-      const expected = JSON.stringify(digestsOf(after.csv, after.forms, interval));
-      expect([step, after.text]).toEqual([step, expected]);
-      for (const start of new Set([...Object.keys(before.records), ...Object.keys(after.records)])) {
-        const isSame = textOf(before.records[start]) === textOf(after.records[start]);
-        changes += Number(!isSame);
-        expect([start, digestAt(before.body, start) === digestAt(after.body, start)]).toEqual([start, isSame]);
-      }
-      for (const [text, digest] of Object.entries(after.records).map(
-        ([start, records]) => [textOf(records), digestAt(after.body, start) ?? ''] as const,
-      )) {
-        expect(seen.get(digest) ?? text).toBe(text); // different responses never had the same digest
-        seen.set(digest, text);
-      }
-      expect(before.forms.equals(after.forms)).toBe(before.body.forms === after.body.forms);
-    }
-    expect(changes).toBeGreaterThan(EDITS_IN_ALL / 4);
-  }, 300_000);
-});
-
-test('digests are those of the files, with any filter', async () => {
+test('digests are those of the files, after 400 edits', async () => {
   const survey = await createSpread();
-  for (const [filter] of FILTERS) {
-    const { csv, forms, text } = await read(survey, 'day', filter);
-    expect(text).toBe(JSON.stringify(digestsOf(csv, forms)));
+  for (let step = 0; step < 40; step++) {
+    const interval = (['day', 'hour', 'month'] as const)[step % 3] ?? 'day';
+    const edits = fc.sample(anyEdit, 10);
+    for (const edit of edits) await change(survey, edit);
+    const { csv, forms, text } = await read(survey, interval);
+    expect([edits, text]).toEqual([edits, JSON.stringify(digestsOf(csv, forms, interval))]);
   }
-});
+}, 300_000);
 
 test('digests are the same in a database that was restored with another collation, time zone and date style', async () => {
   const survey = await createSpread();
@@ -234,26 +202,13 @@ describe('/responses/digests', () => {
     const survey = await createSpread(4);
     const tagOf = async () => (await digests(survey)).headers.get('ETag') ?? '';
     const first = await tagOf();
+    await change(survey, { kind: 'edit', row: 2, set: 'seed = $1', value: 7 }); // it is in no file
     const unchanged = await digests(survey, {}, { 'If-None-Match': first, 'Accept-Encoding': 'GZIP' });
     expect([unchanged.status, unchanged.text]).toEqual([304, '']);
     await change(survey, { kind: 'edit', row: 2, set: 'pageid = $1', value: '' });
     const second = await tagOf();
     await change(survey, { kind: 'form', row: 2, set: 'metadata = to_jsonb($1::text)', value: '2' });
     expect(new Set([first, second, await tagOf()]).size).toBe(3);
-  });
-
-  test('has the whole interval’s start if since cuts it, all forms, and no digests if nothing is selected', async () => {
-    const survey = await createSpread();
-    const { forms } = JSON.parse((await digests(survey)).text) as Digests;
-    const cut = JSON.parse(
-      (await digests(survey, { since: '2026-01-15T12:00:00Z', interval: 'month' })).text,
-    ) as Digests;
-    expect([cut.digests[0]?.start, cut.forms]).toEqual(['2026-01-01T00:00:00.000Z', forms]);
-    const none = await digests(survey, { since: '2050-01-01', shortcode: 'f1' });
-    expect([none.status, none.text]).toEqual([
-      200,
-      JSON.stringify({ version: 1, interval: 'day', forms, digests: [] }),
-    ]);
   });
 
   test('has up to 20,000 intervals', async () => {
@@ -280,19 +235,4 @@ describe('/responses/digests', () => {
     ]);
     expect((await digests(survey)).status).toBe(200);
   });
-
-  test('finds no survey with NUL in its name', async () => {
-    const { status, headers } = await digests({ name: 'nul\0', account, forms: [] });
-    expect([status, headers.get('X-Error-Code')]).toEqual([500, 'no_responses']);
-  });
-
-  test('refuses an interval that it does not know', async () => {
-    const refused = await digests(await createSpread(4), { interval: 'week' });
-    expect([refused.status, refused.text]).toEqual([400, errorBody('interval must be day, hour, or month.')]);
-  });
 });
-
-const textOf = (records: (string | null)[][] = []) =>
-  JSON.stringify(records.map((record) => JSON.stringify(record)).toSorted());
-
-const digestAt = ({ digests: all }: Digests, start: string) => all.find((one) => one.start === start)?.digest;

@@ -1,5 +1,5 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type Page, fetchApi, errorBody } from '../support/api.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { fetchApi } from '../support/api.ts';
 import { parseCsv } from '../support/csv.ts';
 import { type TestSurvey, addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
 
@@ -42,17 +42,6 @@ const get = (path: string, parameters: Record<string, string> = {}) =>
   fetchApi(`${path}?${new URLSearchParams({ survey: survey.name, ...parameters }).toString()}`, {
     key: survey.account.key,
   });
-
-test('bom=true starts the file with a byte order mark, and changes nothing else', async () => {
-  const { bytes } = await get('/responses/csv', { bom: 'true' });
-  expect(bytes.subarray(0, 3)).toEqual(Buffer.from([0xef, 0xbb, 0xbf]));
-  expect(bytes.subarray(3).equals(whole)).toBe(true);
-});
-
-test('false is the default of bom and safe', async () => {
-  const { bytes } = await get('/responses/csv', { bom: 'false', safe: 'false', count: 'false' });
-  expect(bytes.equals(whole)).toBe(true);
-});
 
 test('safe=true puts an apostrophe wherever a formula could begin, in texts that people typed or chose', async () => {
   const guarded = parseCsv((await get('/responses/csv', { safe: 'true', metadata: 'ad_id' })).bytes);
@@ -105,55 +94,4 @@ test('a streamed body is refused over HTTP/1.0, a short one is not', async () =>
     expect((await fetchOver('HTTP/1.1', large)).status).toBe(200);
     expect((await fetchOver('HTTP/1.0', survey)).headers.get('Content-Length')).not.toBeNull();
   }
-});
-
-test.each(['bom', 'safe'])('%s must be true or false, given once', async (name) => {
-  for (const value of ['1', 'TRUE', '', 'yes']) {
-    const response = await get('/responses/csv', { [name]: value });
-    expect([response.status, response.text]).toEqual([400, errorBody(`${name} must be true or false.`)]);
-  }
-  const twice = await fetchApi(`/responses/csv?survey=formats&${name}=true&${name}=true`, { key: survey.account.key });
-  expect([twice.status, twice.text]).toEqual([400, errorBody(`${name} must be given once.`)]);
-});
-
-describe('/responses/ndjson', () => {
-  test('has the objects of /responses, byte for byte, one per line', async () => {
-    const page = await get('/responses', { pageSize: '1000' });
-    const { status, text } = await get('/responses/ndjson');
-    expect(status).toBe(200);
-    expect(`{"responses":[${text.trimEnd().split('\n').join(',')}]}`).toBe(page.text);
-    expect(text.endsWith('}\n')).toBe(true);
-    expect(text).toContain('-12345678901234567890.10');
-  });
-
-  test('resumes after a token', async () => {
-    const { responses } = JSON.parse((await get('/responses', { pageSize: '5' })).text) as Page;
-    const all = (await get('/responses/ndjson')).text.split('\n');
-    const rest = await get('/responses/ndjson', { after: responses.at(-1)?.token ?? '' });
-    expect(rest.text.split('\n')).toEqual(all.slice(5));
-  });
-
-  test('has no limit on its rows or their size', async () => {
-    const large = await createSurvey(survey.account, undefined, 3);
-    await addResponses(
-      large,
-      Array.from({ length: 1500 }, (_, i) => ({ form: i % 3, response: 'y'.repeat(i === 700 ? 3_000_000 : 5000) })),
-    );
-    const { text } = await fetchApi(`/responses/ndjson?survey=${large.name}`, { key: survey.account.key });
-    const rows = text
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { question_ref: string; response: string });
-    expect(rows).toHaveLength(1500);
-    expect(new Set(rows.map(({ question_ref }) => question_ref)).size).toBe(1500);
-    expect(Math.max(...rows.map(({ response }) => response.length))).toBe(3_000_000);
-  });
-
-  test('HEAD has the headers, with the count, and no body', async () => {
-    for (const path of ['/responses/ndjson', '/responses/csv']) {
-      const response = await fetchApi(`${path}?survey=formats&count=true`, { key: survey.account.key, method: 'HEAD' });
-      expect([response.status, response.bytes.length]).toEqual([200, 0]);
-      expect(response.headers.get('X-Total-Count')).toBe(String(FORMULAS.length + HARMLESS.length));
-    }
-  });
 });

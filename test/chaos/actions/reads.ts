@@ -10,7 +10,7 @@ const FILES: readonly Path[] = [...PATHS.filter((path) => path !== '/responses')
 const TAGGED: readonly Path[] = ['/responses', '/responses', '/surveys'];
 
 /** The survey's responses of all accounts, which filters and cursors can name. */
-function rowsOf({ world }: Context, survey: string): Response[] {
+export function rowsOf({ world }: Context, survey: string): Response[] {
   return world.accounts.flatMap(({ data: { forms, responses } }) => {
     const ids = new Set(forms.filter((form) => form.survey === survey).map(({ id }) => id));
     return responses.filter(({ form }) => ids.has(form));

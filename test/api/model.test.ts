@@ -1,0 +1,77 @@
+import { beforeAll, expect, test } from 'vitest';
+import { rowsOf } from '../chaos/actions/reads.ts';
+import { checkModel } from '../chaos/checks/quiet.ts';
+import { read } from '../chaos/checks/read.ts';
+import type { Context } from '../chaos/context.ts';
+import { PATHS, type Path, type Request } from '../chaos/expected/select.ts';
+import { SIZED } from '../chaos/model/random-data.ts';
+import { World } from '../chaos/model/world.ts';
+import { writes } from '../chaos/model/writes.ts';
+import { KINDS } from '../chaos/requests/kinds.ts';
+import { randomParameters } from '../chaos/requests/parameters.ts';
+import { Tally } from '../chaos/tally.ts';
+import { pick, randomFrom } from '../support/random.ts';
+
+/*
+ * Random requests of accounts whose surveys have the same names. The model of `npm run chaos` computes each response without SQL, and
+ * checks what holds for all: that it has nothing of another account, conforms to /openapi.json, and has the right headers.
+ */
+
+const REQUESTS = 30;
+const LAYOUTS = ['long', 'wide'] as const;
+const kinds = PATHS.flatMap((path): [Path, (typeof LAYOUTS)[number]][] =>
+  LAYOUTS.slice(0, /csv|xlsx/.test(path) ? 2 : 1).map((layout) => [path, layout]),
+);
+
+const seed = Date.now() % 1_000_000;
+const random = randomFrom(seed);
+let context: Context;
+
+beforeAll(async () => {
+  const world = new World(random);
+  await world.store(random);
+  // Reading needs no more of it.
+  const reading: Partial<Context> = { world, tags: new Map(), served: new Map(), tally: new Tally() };
+  context = reading as Context;
+});
+
+/** A request for any of an account's small surveys, whose filters and cursors may name rows of other accounts. */
+function randomRequest(path: Path, layout: (typeof LAYOUTS)[number]): Request {
+  const account = pick(random, context.world.accounts.slice(0, 3));
+  const names = account.data.forms.map(({ survey }) => survey);
+  const survey = pick(
+    random,
+    names.filter((name) => !SIZED.some((sized) => sized === name)),
+  );
+  return { account, path, parameters: randomParameters(random, path, survey, rowsOf(context, survey), layout) };
+}
+
+test.each(kinds)(
+  `%s is what a model computes, whatever the rows and parameters: %s, seed ${seed}`,
+  async (path, layout) => {
+    for (let i = 0; i < REQUESTS; i++) {
+      const request = randomRequest(path, layout);
+      const { account } = request;
+      if (random() < 0.2) await writes[pick(random, Object.keys(writes))]?.(random, account, context.world);
+      const reading = { key: pick(random, account.keys), gzip: random() < 0.5 };
+      const first = await read(context, request, { ...reading, tag: pick(random, [...context.tags.keys()]) });
+      const again = await read(context, request, { ...reading, tag: first.headers.get('ETag') ?? undefined });
+      expect([first.outcome, again.outcome]).toEqual(['whole', 'whole']);
+    }
+  },
+);
+
+test.each(KINDS.filter((kind) => kind.survey === 'many bytes'))(
+  `a survey that takes many results of the database has each row once: %j, seed ${seed}`,
+  async ({ path, layout, survey }) => {
+    const [account] = context.world.pair as [Request['account']];
+    const request = { account, path, parameters: { survey, layout } };
+    const { outcome } = await read(context, request, { key: account.keys[0] ?? '' });
+    expect(outcome).toBe('whole');
+  },
+);
+
+test('the model equals the output of COPY', async () => {
+  await checkModel(context);
+  expect(context.tally.problems).toEqual([]);
+});
