@@ -25,37 +25,24 @@ async function statusFor(headers: readonly string[]): Promise<number> {
 /** RFC 6750 section 2.1: `"Bearer" 1*SP b64token`. RFC 9110: the scheme is case-insensitive, and space around a value is ignored. */
 const VARIANTS: [string[], number][] = [
   [['Authorization: Bearer KEY'], 200],
-  [['authorization: bearer KEY'], 200],
-  [['AUTHORIZATION: BEARER KEY'], 200],
-  [['Authorization: Bearer  KEY'], 200],
-  [['Authorization:Bearer KEY'], 200],
-  [['Authorization: Bearer KEY '], 200],
-  [['Authorization:\tBearer KEY\t'], 200],
+  [['authorization:bearer  KEY '], 200],
+  [['AUTHORIZATION:\tBEARER KEY\t'], 200],
   [[], 401],
-  [['Authorization:'], 401],
   [['Authorization: '], 401],
   [['Authorization: Bearer'], 401],
-  [['Authorization: Bearer '], 401],
-  [['Authorization: Bearer,'], 401],
   [['Authorization: Bearer\tKEY'], 401],
-  [['Authorization: Bearer \tKEY'], 401],
   [['Authorization: Bearer KEY KEY'], 401],
   [['Authorization: Bearer KEY, Bearer KEY'], 401],
   [['Authorization: Bearer "KEY"'], 401],
   [['Authorization: Bearer KEY='], 401],
   [['Authorization: Bearer KEYé'], 401],
-  [['Authorization: Bearer é'], 401],
   [['Authorization: \xff\xfe'], 401],
   [['Authorization: KEY'], 401],
   [['Authorization: Token KEY'], 401],
-  [['Authorization: Basic KEY'], 401],
   [['Authorization: Bearer HASH'], 401],
   [[`Authorization: Bearer ${'x'.repeat(8192)}`], 401],
-  [[`Authorization: ${' '.repeat(4096)}x`], 401],
-  [['Authorization: Bearer KEY', 'Authorization: Bearer KEY'], 401],
   [['Authorization: Bearer KEY', 'Authorization: Basic x'], 401],
-  [['Proxy-Authorization: Bearer KEY'], 401],
-  [['X-Api-Key: KEY'], 401],
+  [['Proxy-Authorization: Bearer KEY', 'X-Api-Key: KEY', 'Cookie: access_token=KEY'], 401],
 ];
 
 describe('the Authorization header', () => {
@@ -65,9 +52,9 @@ describe('the Authorization header', () => {
     expect(await statusFor(sent)).toBe(status);
   });
 
-  test('is the only source of a key: neither the query nor a cookie is', async () => {
-    for (const path of [`/surveys?access_token=${account.key}`, `/surveys?key=${account.key}`]) {
-      const response = await fetchApi(path, { headers: { Cookie: `access_token=${account.key}` } });
+  test('is the only source of a key: the query is none', async () => {
+    for (const name of ['access_token', 'key']) {
+      const response = await fetchApi(`/surveys?${name}=${account.key}`);
       expect([response.status, response.text]).toEqual([401, errorBody('Invalid Token.')]);
     }
   });

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type ApiResponse, fetchApi, fetchService, origin, query } from '../support/api.ts';
-import { description } from '../support/conformance.ts';
+import { fetchApi, fetchService, query } from '../support/api.ts';
 import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
 
 let survey: TestSurvey;
@@ -38,32 +37,34 @@ describe('every response of the Worker', () => {
     '/healthz',
     '/openapi.json',
     ...PATHS.map((path) => `/api/v1${path}`),
-  ])('is not cached or sniffed, allows any origin, and has a request id: %s', async (path) => {
-    for (const options of [{}, { key }]) {
-      const { headers } = await fetchService(pathOf(path), options);
-      expect(headers.get('Cache-Control')).toBe('private, no-store');
-      expect(headers.get('X-Content-Type-Options')).toBe('nosniff');
-      expect(headers.get('X-Request-Id')).toMatch(/^[\da-f-]{36}$/);
-      expect(headers.get('Access-Control-Allow-Origin')).toBe('*');
-      expect(headers.get('Access-Control-Expose-Headers')).toBe(
-        'Allow,Content-Disposition,ETag,Link,Preference-Applied,Retry-After,Server-Timing,WWW-Authenticate,X-Content-Type-Options,X-Error-Code,X-Ignored-Parameters,X-Request-Id,X-Total-Count',
-      );
-    }
-  });
+  ])(
+    'is not cached or sniffed, loads nothing in a browser, allows any origin, and has a request id: %s',
+    async (path) => {
+      for (const options of [{}, { key }]) {
+        const { headers } = await fetchService(pathOf(path), options);
+        expect(headers.get('Cache-Control')).toBe('private, no-store');
+        expect(headers.get('X-Content-Type-Options')).toBe('nosniff');
+        expect(headers.get('Content-Security-Policy')).toBe("default-src 'none'; frame-ancestors 'none'");
+        expect(headers.get('X-Request-Id')).toMatch(/^[\da-f-]{36}$/);
+        expect(headers.get('Access-Control-Allow-Origin')).toBe('*');
+        expect(headers.get('Access-Control-Expose-Headers')).toBe(
+          'Allow,Content-Disposition,ETag,Link,Preference-Applied,Retry-After,Server-Timing,WWW-Authenticate,X-Content-Type-Options,X-Error-Code,X-Ignored-Parameters,X-Request-Id,X-Total-Count',
+        );
+      }
+    },
+  );
 
   test.each<[string, string[]]>([
     ['/api/v1/nowhere', ['auth', 'total']],
     ['/nowhere', ['total']],
     ['/healthz', ['db', 'total']],
-    ...PATHS.map((path): [string, string[]] => [`/api/v1${path}`, ['auth', 'db', 'total']]),
+    ['/api/v1/responses', ['auth', 'db', 'total']],
   ])('reports its timing, also to other origins: %s', async (path, names) => {
     const started = performance.now();
     const { headers } = await fetchService(pathOf(path), { key });
     const times = timesIn(headers);
     expect(Object.keys(times)).toEqual(names);
     const { auth = 0, db = 0, total = NaN } = times;
-    expect(auth).toBeLessThanOrEqual(total);
-    expect(db).toBeLessThanOrEqual(total);
     expect(auth + db).toBeLessThanOrEqual(total + 1); // each is rounded
     expect(total).toBeLessThanOrEqual(Math.ceil(performance.now() - started));
     expect(headers.get('Timing-Allow-Origin')).toBe('*');
@@ -81,8 +82,8 @@ describe('every response of the Worker', () => {
   });
 });
 
-test.each(PATHS)('a preflight needs no key: %s', async (path) => {
-  const response = await fetchApi(path, {
+test('a preflight needs no key', async () => {
+  const response = await fetchApi('/responses', {
     method: 'OPTIONS',
     headers: {
       Origin: 'https://example.org',
@@ -125,46 +126,26 @@ test.each<[string, string, string | undefined]>([
   },
 );
 
-test('a base URL that ends in a slash works', async () => {
-  expect((await fetchService(`/api/v1/${pathOf('/responses')}`, { key })).status).toBe(200);
-  expect((await fetchService('//api/v1//surveys', { key })).status).toBe(200);
-  expect((await fetchService('/api/v1//surveys')).status).toBe(401);
-});
-
-describe('a final slash', () => {
-  test('is ignored after every path: the status, the body, and the headers are the same', async () => {
-    const paths = Object.keys((await description(origin())).paths);
-    expect(paths).toEqual(expect.arrayContaining(['/healthz', '/openapi.json', '/api/v1/surveys']));
-    for (const path of paths) {
-      for (const method of ['GET', 'HEAD', 'POST']) {
-        const request = (one: string) =>
-          fetchService(pathOf(one), { key, method, headers: { 'Accept-Encoding': 'identity' } });
-        const [plain, slash] = [await request(path), await request(`${path}/`)];
-        expect(seen(slash)).toEqual(seen(plain));
-        expect([path, slash.status]).toEqual([path, method === 'POST' ? 405 : 200]);
-      }
-      expect((await fetchService(pathOf(`${path}/`))).status).toBe(path.startsWith('/api') ? 401 : 200);
+test.each(['/api/v1//surveys', '//api/v1/surveys', '/api/v1/surveys/', '/healthz/', '/openapi.json/'])(
+  'slashes between the parts of a path, and a final one, are ignored: %s',
+  async (path) => {
+    const plain = path.replaceAll('//', '/').replace(/\/$/, '');
+    for (const method of ['GET', 'HEAD', 'POST']) {
+      const request = (one: string) => fetchService(one, { key, method, headers: { 'Accept-Encoding': 'identity' } });
+      const [given, expected] = [await request(path), await request(plain)];
+      expect([given.status, given.text]).toEqual([method === 'POST' ? 405 : 200, expected.text]);
+      for (const name of ['Allow', 'Content-Type', 'ETag', 'X-Error-Code'])
+        expect(given.headers.get(name)).toBe(expected.headers.get(name));
     }
-  });
+  },
+);
 
-  const seen = ({ status, headers, bytes }: ApiResponse) => ({
-    status,
-    // A workbook contains the time at which it was made.
-    body: headers.get('Content-Type') === XLSX ? bytes.length : bytes.toString(),
-    headers: ['Allow', 'Content-Type', 'ETag', 'X-Error-Code'].map((name) => headers.get(name)),
-  });
-
-  test.each(['/nowhere/', '/surveys//', '/responses/csv//', '/responses/csv/more/', '/'])(
-    'does not make %s a path',
-    async (path) => {
-      expect((await fetchService(`/api/v1${path}`, { key })).status).toBe(404);
-    },
-  );
-
-  test.each(['/nowhere/', '/healthz//', '/openapi.json//'])('does not make %s a path outside the API', async (path) => {
-    expect((await fetchService(path)).status).toBe(404);
-  });
-});
+test.each(['/api/v1/', '/api/v1/nowhere/', '/api/v1/surveys//', '/api/v1/responses/csv/more/', '/healthz//'])(
+  'a final slash does not make %s a path',
+  async (path) => {
+    expect((await fetchService(path, { key })).status).toBe(404);
+  },
+);
 
 test('/healthz is 200 while the database responds, without a key', async () => {
   const response = await fetchService('/healthz');

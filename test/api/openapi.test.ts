@@ -1,8 +1,14 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { type Page, fetchApi, fetchService, query } from '../support/api.ts';
+import { fetchApi, fetchService, query } from '../support/api.ts';
 import * as catalogue from '../../src/http/errors.ts';
-import type { DescribedParameter, DescribedResponse, Description, Operation } from '../support/api-description.ts';
+import type {
+  DescribedParameter,
+  DescribedResponse,
+  Description,
+  Operation,
+  Schema,
+} from '../support/api-description.ts';
 import { resolve } from '../support/api-description.ts';
 import { addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { faults } from '../support/schema-check.ts';
@@ -35,8 +41,6 @@ const responses = (): [name: string, response: DescribedResponse][] => [
   ),
 ];
 
-const parametersOf = (path: string) => description.paths[path]?.['get']?.parameters?.map(({ name }) => name);
-
 describe('the description at /openapi.json', () => {
   test('is valid OpenAPI 3.1', async () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document));
@@ -56,13 +60,6 @@ describe('the description at /openapi.json', () => {
   });
 
   test('has the parameters that the service validates', async () => {
-    const filters = ['since', 'until', 'question_ref', 'shortcode', 'userid'];
-    expect(parametersOf('/api/v1/surveys')).toEqual([]);
-    expect(parametersOf('/api/v1/responses')).toEqual(
-      expect.arrayContaining(['survey', 'after', 'pageSize', ...filters]),
-    );
-    expect(parametersOf('/api/v1/responses/csv')).toEqual(expect.arrayContaining(['survey', 'after', ...filters]));
-
     const { key } = await createAccount();
     for (const [path, methods] of Object.entries(description.paths)) {
       for (const { name, schema } of methods['get']?.parameters ?? []) {
@@ -174,31 +171,24 @@ describe('its examples', () => {
   });
 });
 
-test('describes the fields of rows in their order', async () => {
-  const survey = await createSurvey(await createAccount());
-  await addResponses(survey, [{}]);
-  const { key } = survey.account;
-  const schemaOf = (path: string) =>
-    description.paths[`/api/v1${path}`]?.['get']?.responses['200']?.content?.['application/json']?.schema;
-  const surveys = JSON.parse((await fetchApi('/surveys', { key })).text) as Record<string, unknown>[];
-  expect(schemaOf('/surveys')).toMatchObject({ items: { required: Object.keys(surveys[0] ?? {}) } });
-  const page = JSON.parse((await fetchApi(`/responses${query({ survey: survey.name })}`, { key })).text) as Page;
-  const required = Object.keys(page.responses[0] ?? {});
-  expect(schemaOf('/responses')).toMatchObject({ properties: { responses: { items: { required } } } });
-  const get = async (path: string) =>
-    JSON.parse((await fetchApi(`${path}${query({ survey: survey.name })}`, { key })).text) as Record<string, object[]>;
-  const { questions = [] } = await get('/responses/questions');
-  expect(schemaOf('/responses/questions')).toMatchObject({
-    properties: { questions: { items: { required: Object.keys(questions[0] ?? {}) } } },
-  });
-  const summary = await get('/responses/summary');
-  expect(schemaOf('/responses/summary')).toMatchObject({
-    required: Object.keys(summary),
-    properties: { days: { items: { required: Object.keys(summary['days']?.[0] ?? {}) } } },
-  });
-  const digests = await get('/responses/digests');
-  expect(schemaOf('/responses/digests')).toMatchObject({
-    required: Object.keys(digests),
-    properties: { digests: { items: { required: Object.keys(digests['digests']?.[0] ?? {}) } } },
-  });
-});
+/** Checks that the members of a value are those that its schema requires, in their order, and so are those within them. */
+function expectOrder(schema: Schema, value: unknown): void {
+  const { items, required, properties = {} } = schema as Partial<Record<'items' | 'required' | 'properties', Schema>>;
+  if (Array.isArray(value)) return expectOrder(items ?? {}, value[0]);
+  if (typeof value !== 'object' || value === null || !required) return;
+  expect(Object.keys(value)).toEqual(required);
+  for (const [name, member] of Object.entries(value)) expectOrder(properties[name] as Schema, member);
+}
+
+test.each(['/surveys', '/responses', '/responses/questions', '/responses/summary', '/responses/digests'])(
+  'describes the members of %s in their order',
+  async (path) => {
+    const survey = await createSurvey(await createAccount());
+    await addResponses(survey, [{}]);
+    const { text } = await fetchApi(path + query({ survey: survey.name }), survey.account);
+    const { schema } =
+      description.paths[`/api/v1${path}`]?.['get']?.responses['200']?.content?.['application/json'] ?? {};
+    expect(schema).toBeDefined();
+    expectOrder(schema ?? {}, JSON.parse(text));
+  },
+);

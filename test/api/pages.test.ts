@@ -63,20 +63,3 @@ test.each(['/_headers', '/assets/', '/assets/home/main.js', '/docs/none', '//doc
     expect([status, text]).toEqual([404, NOT_FOUND]);
   },
 );
-
-test.each(['/openapi.json', '/healthz'])('%s allows GET and HEAD only', async (path) => {
-  const [get, head] = [await fetchService(path), await fetchService(path, { method: 'HEAD' })];
-  expect([head.status, head.bytes.length]).toEqual([get.status, 0]);
-  expect(head.headers.get('Content-Type')).toBe(get.headers.get('Content-Type'));
-  const post = await fetchService(path, { method: 'POST' });
-  expect([post.status, post.text]).toEqual([405, errorBody('Method not allowed: use GET or HEAD.')]);
-  expect(post.headers.get('Allow')).toBe('GET, HEAD');
-});
-
-test.each(['/openapi.json', '/healthz', '/api/v1/surveys', '/nowhere'])(
-  'a browser that shows %s loads nothing',
-  async (path) => {
-    const { headers } = await fetchService(path);
-    expect(headers.get('Content-Security-Policy')).toBe("default-src 'none'; frame-ancestors 'none'");
-  },
-);

@@ -1,0 +1,87 @@
+import { beforeAll, expect, test } from 'vitest';
+import { type Page, errorBody, fetchApi, query } from '../support/api.ts';
+import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
+
+type Parameters = Record<string, string | readonly string[]>;
+
+let survey: TestSurvey;
+beforeAll(async () => {
+  survey = await createSurvey(await createAccount());
+  await addResponses(survey, [{}]);
+});
+
+const get = (path: string, parameters: Parameters) =>
+  fetchApi(`/responses${path}${query({ survey: survey.name, ...parameters })}`, survey.account);
+
+const many = (count: number) => Array.from({ length: count }, (_, i) => `value ${i}`);
+
+const TIME =
+  'must be a time such as 2026-03-01T09:30:00Z or 2026-03-01T09:30:00+02:00, or a date such as 2026-03-01 (midnight UTC).';
+const TEXT = 'must be text without NUL characters, given at most';
+const PAGE_SIZE = 'pageSize must be an integer from 1 to 10000.';
+const TOKEN = 'after must be the token of a response.';
+const ZONE = 'timezone must be the name of a time zone such as Africa/Nairobi, in its exact case.';
+const UNCOUNTED = 'count cannot be used with layout=wide: the number of records is known only at the end.';
+const ORDER =
+  'order=desc is supported only by /responses: leave order out, and sort the file after the download, or page through /responses.';
+
+// test/api/openapi.test.ts tries every parameter of every endpoint.
+test.each<[path: string, parameters: Parameters, message: string]>([
+  ['', { since: '2026-03-01T09:30:00' }, `since ${TIME}`],
+  ['/csv', { until: '' }, `until ${TIME}`],
+  ['/csv', { until: ['2026-03-01', '2026-03-01'] }, 'until must be given once.'],
+  ['', { survey: ['a', 'b'] }, 'survey must be given once.'],
+  ['/ndjson', { userid: 'a\0b' }, `userid ${TEXT} 500 times.`],
+  ['/questions', { shortcode: many(501) }, `shortcode ${TEXT} 500 times.`],
+  ['/csv', { metadata: many(51) }, `metadata ${TEXT} 50 times.`],
+  ['/summary', { require_metadata: many(51) }, `require_metadata ${TEXT} 50 times.`],
+  ['', { count: '' }, 'count must be true or false.'],
+  ['/csv', { safe: '__proto__' }, 'safe must be true or false.'],
+  ['/csv', { bom: ['true', 'true'] }, 'bom must be given once.'],
+  ...['0', '10001', '1.5', '1e2', '', ' ', '+5', '٣'].map((pageSize): [string, Parameters, string] => [
+    '',
+    { pageSize },
+    PAGE_SIZE,
+  ]),
+  ['', { after: '' }, TOKEN],
+  ['', { after: 'bm8gdG9rZW4' }, TOKEN],
+  ['', { order: 'newest' }, 'order must be asc or desc.'],
+  ['/csv', { order: 'desc' }, ORDER],
+  ['/csv', { order: 'desc', layout: 'wide' }, ORDER],
+  ['/ndjson', { order: 'desc' }, ORDER],
+  ['/xlsx', { order: 'desc' }, ORDER],
+  ['/csv', { layout: 'tall' }, 'layout must be long or wide.'],
+  ['/csv', { layout: 'wide', value: 'raw' }, 'value must be response, translated, or label.'],
+  ['/csv', { layout: 'wide', count: 'true' }, UNCOUNTED],
+  [
+    '/csv',
+    { layout: 'wide', after: Buffer.from('2026-03-01 00:00:00+00,,').toString('base64') },
+    'after cannot be used with layout=wide: a wide file is not ordered by time and cannot be resumed.',
+  ],
+  ['/csv', { value: 'translated' }, 'value can only be used with layout=wide.'],
+  ['/csv', { layout: 'long', repeats: 'first' }, 'repeats can only be used with layout=wide.'],
+  ['/csv', { require_metadata: ['a', 'b'] }, 'require_metadata can only be used with layout=wide.'],
+  ['/xlsx', { columns: 'question', codebook: 'true' }, 'columns can only be used with layout=wide.'],
+  ['/xlsx', { layout: 'wide', count: 'true' }, UNCOUNTED],
+  ['/xlsx', { bom: 'true' }, 'bom cannot be used with a workbook: leave it out.'],
+  ['/xlsx', { safe: 'true' }, 'safe cannot be used with a workbook, in which nothing runs as a formula: leave it out.'],
+  [
+    '/xlsx',
+    { after: 'any' },
+    'after cannot be used with a workbook, which cannot be resumed: use since, or /responses/csv.',
+  ],
+  ['/questions', { format: 'xlsx' }, 'format must be json or csv.'],
+  ['/digests', { interval: 'week' }, 'interval must be day, hour, or month.'],
+  ...['', 'utc', 'UTC+3', 'PST', '+03:00', '../UTC', 'UTC\0', 'Africa/Nairobi '].map(
+    (timezone): [string, Parameters, string] => ['/summary', { timezone }, ZONE],
+  ),
+])('%s refuses %j, and says what to send instead', async (path, parameters, message) => {
+  const { status, headers, text } = await get(path, parameters);
+  expect([status, headers.get('X-Error-Code'), text]).toEqual([400, 'invalid_parameter', errorBody(message)]);
+});
+
+test('a filter can have 500 values, and a file 50 keys of the metadata', async () => {
+  const { text } = await get('', { userid: [...many(499), 'user'] });
+  expect((JSON.parse(text) as Page).responses).toHaveLength(1);
+  expect((await get('/csv', { metadata: many(50) })).text).toContain(',metadata.value 49\n');
+});
