@@ -2,19 +2,16 @@ import { expect, test } from 'vitest';
 import { connect } from '../../src/db/client.ts';
 import { sql } from '../../src/db/sql.ts';
 
-/** Runs a query whose client has disconnected, so that nothing is sent. */
-function queryWith(seconds: string | undefined): Promise<unknown> {
-  const given = seconds === undefined ? {} : { EXPORT_RETRY_SECONDS: seconds };
-  const db = connect({ DATABASE_URL: 'postgresql://user:secret@host/database', ...given });
-  return db.rows({ text: sql`select 1` }, { signal: AbortSignal.abort(new Error('left')) });
-}
+const LEFT = 'left';
+const refusal = (seconds: string) => `EXPORT_RETRY_SECONDS must be whole seconds, from 0 to 99999, not "${seconds}"`;
 
-test.each(['60s', '-1', '1e3', 'Infinity', ' 5'])('EXPORT_RETRY_SECONDS cannot be "%s"', async (seconds) => {
-  await expect(queryWith(seconds)).rejects.toThrow(
-    `EXPORT_RETRY_SECONDS must be whole seconds, from 0 to 99999, not "${seconds}"`,
-  );
-});
-
-test.each([undefined, '', '0', '60', '99999'])('EXPORT_RETRY_SECONDS can be %j', async (seconds) => {
-  await expect(queryWith(seconds)).rejects.toThrow('left');
+test.each<[seconds: string, message: string]>([
+  ['', LEFT],
+  ['0', LEFT],
+  ['99999', LEFT],
+  ...['60s', '-1', '1e3', ' 5', '100000'].map((seconds): [string, string] => [seconds, refusal(seconds)]),
+])('with EXPORT_RETRY_SECONDS=%j, a query whose client has left fails: %s', async (seconds, message) => {
+  const db = connect({ DATABASE_URL: 'postgresql://user:secret@host/database', EXPORT_RETRY_SECONDS: seconds });
+  const signal = AbortSignal.abort(new Error(LEFT));
+  await expect(db.rows({ text: sql`select 1` }, { signal })).rejects.toThrow(message);
 });

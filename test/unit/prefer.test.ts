@@ -3,11 +3,7 @@ import { prefersStrictHandling } from '../../src/http/prefer.ts';
 
 test.each([
   'handling=strict',
-  'Handling=STRICT',
-  'handling = strict',
-  'handling\t=\t"strict"',
-  'handling="strict"; why="a, b; c"',
-  'return=minimal, handling=strict',
+  'Handling\t=\t"STRICT"; why="a, b; c"',
   'return=minimal; foo="handling=lenient, \\"", wait=10 ,, handling=strict;x',
   'x="a,handling=lenient",handling=strict, handling=lenient',
 ])('%s asks for strict handling', (prefer) => {
@@ -17,8 +13,6 @@ test.each([
 test.each([
   '',
   'strict',
-  'handling',
-  'handling=lenient',
   'handling=lenient, handling=strict',
   'handling, handling=strict',
   'handling=strictly',
@@ -26,7 +20,6 @@ test.each([
   'handling=strict lenient',
   'handlings=strict',
   'x; handling=strict',
-  'x="handling=strict"',
   'x=", handling=strict',
 ])('%j does not', (prefer) => {
   expect(prefersStrictHandling(prefer)).toBe(false);

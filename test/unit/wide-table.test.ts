@@ -114,17 +114,4 @@ describe('the size of one participant', () => {
     const rows = [row({ response: half }), row({ response: half }), row({ userid: 'v', response: half })];
     expect(tableOf(rows, [1]).split('\n').length).toBe(3);
   });
-
-  test.each<[string, (i: number) => Row]>([
-    ['records', (i) => row({ parent: `p${i}` })],
-    ['flows', (i) => row({ flowid: String(i) })],
-  ])('counts %s', (_, rowAt) => {
-    const some = builderFor();
-    expect(() => {
-      for (let i = 0; i < MAX_PARTICIPANT_SIZE / 50; i += 1000) {
-        const page = pageOf(Array.from({ length: 1000 }, (__, j) => rowAt(i + j)));
-        for (const chunk of some.add(page)) expect(chunk).toBe(0);
-      }
-    }).toThrow(ParticipantTooLargeError);
-  });
 });
