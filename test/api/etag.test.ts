@@ -48,3 +48,9 @@ test('a survey that has lost its responses is an error, whatever the client has'
     500,
   );
 });
+
+test('equal bodies of two accounts have different tags', async () => {
+  const accounts = [without.account, await createAccount()];
+  const tags = accounts.map(async (account) => (await fetchApi('/surveys', account)).headers.get('ETag'));
+  expect(new Set(await Promise.all(tags)).size).toBe(2);
+});
