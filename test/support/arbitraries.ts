@@ -50,26 +50,3 @@ export const questionText = fc
     fc.array(choiceLine, { maxLength: 1 }),
   )
   .map(([first, choices, more]) => [first, choices, ...more].join('\n'));
-
-/** Filters as parameters, and as SQL on responses `r` and their form versions `s`. */
-export const FILTERS: readonly [Record<string, string | readonly string[]>, string][] = [
-  [{}, 'true'],
-  [{ since: '2026-03-01' }, `r.timestamp >= '2026-03-01Z'`],
-  [{ until: '2026-03-01T02:00:00.000001+02:00' }, `r.timestamp < '2026-03-01 00:00:00.000001Z'`],
-  [{ shortcode: ['f0', 'f2'] }, `s.shortcode in ('f0', 'f2')`],
-  [{ question_ref: 'q1' }, `r.question_ref = 'q1'`],
-  [{ userid: ['a', 'ä'] }, `r.userid in ('a', 'ä')`],
-  [
-    {
-      since: '2026-01-01',
-      until: '2026-03-29T01:00:00.000001Z',
-      userid: ['a', 'b'],
-      question_ref: 'q1',
-      shortcode: 'f0',
-    },
-    `r.timestamp >= '2026-01-01Z' and r.timestamp < '2026-03-29 01:00:00.000001Z' and r.userid in ('a', 'b')
-     and r.question_ref = 'q1' and s.shortcode = 'f0'`,
-  ],
-];
-
-export const anyFilter = fc.constantFrom(...FILTERS);

@@ -26,7 +26,7 @@ export function digestsOf(csv: Buffer, formData: Buffer, interval: Interval = 'd
 }
 
 /** The fields of each response that its digest covers, in order. */
-export function recordsOf(csv: Buffer, formData: Buffer): Cell[][] {
+function recordsOf(csv: Buffer, formData: Buffer): Cell[][] {
   const shortcodes = new Map(csvRecords(formData).map(([id, shortcode]) => [id, shortcode]));
   const [header = [], ...records] = csvRecords(csv);
   return records.map((record) =>
@@ -38,8 +38,7 @@ export function recordsOf(csv: Buffer, formData: Buffer): Cell[][] {
   );
 }
 
-/** The timestamp of a record of {@link recordsOf}. */
-export const timeOf = (record: readonly Cell[]): string => record[FIELDS.indexOf('timestamp')] ?? '';
+const timeOf = (record: readonly Cell[]): string => record[FIELDS.indexOf('timestamp')] ?? '';
 
 /** The digest of records, each the fields that it covers. */
 export function digestOf(records: readonly (readonly Cell[])[]): string {

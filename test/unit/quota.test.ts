@@ -84,22 +84,6 @@ test('what a request releases goes to whoever has waited longest for it', async 
   expect(granted).toEqual(['a, large']);
 });
 
-test('four requests of an account wait, and a fifth does not; they learn who holds what they lack', async () => {
-  const all = quota(0);
-  take(all, 'a', 2);
-  const ends: [string, boolean][] = [];
-  const waitAs = (name: string, account: string, amount: number) =>
-    wait(all, account, amount).catch((error: LimitError) => ends.push([name, error.isByAccount]));
-  const waiting = [1, 2, 3, 4, 5].map((i) => waitAs(`a ${i}`, 'a', 1));
-  waiting.push(waitAs('b', 'b', 3));
-  await vi.advanceTimersByTimeAsync(WAIT_MS - 1);
-  expect(ends).toEqual([['a 5', true]]);
-  await vi.advanceTimersByTimeAsync(1);
-  expect(ends).toHaveLength(6);
-  expect(ends.at(-1)).toEqual(['b', false]);
-  await Promise.all(waiting);
-});
-
 test('a request whose response has begun waits, however many others of its account do, and longer', async () => {
   const all = quota(0, { begunWaitMs: 2 * WAIT_MS });
   const first = take(all, 'a', 2);
