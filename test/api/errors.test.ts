@@ -19,7 +19,7 @@ const ENDPOINTS = [
   '/responses/digests',
 ];
 const SURVEY_ENDPOINTS = ENDPOINTS.slice(2);
-/** What would select nothing of a survey that has responses. */
+/** Filters that would select nothing of a survey with responses, which is no error. */
 const NOTHING = { since: '2026-01-01', userid: 'ann', shortcode: 'x' };
 
 let account: TestAccount;
@@ -65,12 +65,10 @@ test.each(SURVEY_ENDPOINTS)('400 without a survey, or with an empty name: %s', a
 test.each(SURVEY_ENDPOINTS)(
   '500 for a survey that does not exist for the account or has no responses: %s',
   async (path) => {
-    const names = ['no such survey', 'of another account', 'empty', `"<b>é,'`, 'nul\0byte', '%00', 'x'.repeat(5000)];
-    for (const survey of names) {
+    for (const survey of ['of another account', 'empty', `no such "<b>é,'`, 'nul\0byte', '%00', 'x'.repeat(5000)]) {
+      const parameters = survey === 'empty' ? NOTHING : {};
       const message = `No responses were found for survey: ${survey} for user: ${account.email}`;
-      for (const parameters of [{}, NOTHING]) {
-        expectError(await fetchApi(path + query({ survey, ...parameters }), account), 500, message);
-      }
+      expectError(await fetchApi(path + query({ survey, ...parameters }), account), 500, message);
     }
   },
 );

@@ -28,24 +28,14 @@ test.each<[what: string, path: string, status: number, text: string]>([
   expect([response.status, response.text.slice(0, 2000)]).toEqual([status, expect.stringContaining(text)]);
 });
 
-/** Each kind of file: its path, its `layout`, and its text for the response `mine` to the form `f0`. */
-const FILES = [
-  ['/responses/csv', undefined, ',mine,'],
-  ['/responses/csv', 'wide', ',mine\n'],
-  ['/responses/ndjson', undefined, '"response":"mine"'],
-  ['/responses/form-data', undefined, ',f0,'],
-] as const;
-
 test('finds surveys whose names are special in other contexts', async () => {
   const owner = await createAccount();
   for (const survey of SPECIAL_NAMES) {
     await addResponses(await createSurvey(owner, survey), [{ response: 'mine' }]);
-    for (const [path, layout, contents] of FILES) {
-      const { status, headers, text } = await fetchApi(path + query({ survey, layout }), owner);
-      expect([status, headers.get('X-Evil')]).toEqual([200, null]);
-      expect(headers.get('Content-Disposition')).toMatch(/^attachment; filename="[\w.-]+"$/);
-      expect(text).toContain(contents);
-    }
+    const { status, headers, text } = await fetchApi(`/responses/csv${query({ survey })}`, owner);
+    expect([status, headers.get('X-Evil')]).toEqual([200, null]);
+    expect(headers.get('Content-Disposition')).toMatch(/^attachment; filename="[\w.-]+"$/);
+    expect(text).toContain(',mine,');
   }
   const listed = JSON.parse((await fetchApi('/surveys', owner)).text) as { survey_name: string }[];
   expect(listed.map(({ survey_name }) => survey_name).toSorted()).toEqual(SPECIAL_NAMES.toSorted());

@@ -54,9 +54,13 @@ test.each(kinds)(
       const { account } = request;
       if (random() < 0.2) await writes[pick(random, Object.keys(writes))]?.(random, account, context.world);
       const reading = { key: pick(random, account.keys), gzip: random() < 0.5 };
-      const first = await read(context, request, { ...reading, tag: pick(random, [...context.tags.keys()]) });
-      const again = await read(context, request, { ...reading, tag: first.headers.get('ETag') ?? undefined });
-      expect([first.outcome, again.outcome]).toEqual(['whole', 'whole']);
+      const { headers, outcome } = await read(context, request, {
+        ...reading,
+        tag: pick(random, [...context.tags.keys()]),
+      });
+      expect(outcome).toBe('whole');
+      const tag = headers.get('ETag');
+      if (tag !== null) await read(context, request, { ...reading, tag });
     }
   },
 );

@@ -40,8 +40,7 @@ function nextOf({ headers }: ApiResponse): URL | undefined {
 }
 
 test.each([
-  ['asc', 7],
-  ['asc', 200],
+  ['asc', 37],
   ['desc', 96],
 ])('links lead to every row once, in the order of SQL: order=%s, %i rows at a time', async (order, pageSize) => {
   const expected = await sql<{ form: string; ref: string }>(

@@ -45,7 +45,7 @@ test('a broken download can be completed from any offset', async () => {
   const whole = await copyResponses(survey);
   const random = randomFrom(1);
   const offsets = [0, 1, 50, whole.indexOf('\n'), whole.indexOf('\n') + 1, whole.length - 1, whole.length];
-  for (let i = 0; i < 25; i++) offsets.push(Math.floor(random() * whole.length));
+  for (let i = 0; i < 10; i++) offsets.push(Math.floor(random() * whole.length));
   for (const offset of offsets) {
     const { keep, after } = resumeFrom(whole.subarray(0, offset));
     const rest = await fetchApi(`/responses/csv${query({ survey: survey.name, after })}`, survey.account);

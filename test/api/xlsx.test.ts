@@ -195,6 +195,6 @@ test('the records of a wide table are counted as it has them', async () => {
       );
       expect(Number((found.rows as [string][])[0]?.[0])).toBe(records.length - 1);
     }),
-    { numRuns: 20 },
+    { numRuns: 12 },
   );
 });
