@@ -230,6 +230,6 @@ test('nobody waits while there is room, and nothing is held by requests that hav
       leases.splice(0).forEach((lease) => lease.end());
       expect(all.held.size).toBe(0);
     }),
-    { numRuns: 300 },
+    { numRuns: 200 },
   );
 });

@@ -76,8 +76,8 @@ describe('the limits of a worksheet', () => {
 
   test('allow 1,048,576 rows', () => {
     const sheet = new SheetWriter();
-    for (let row = 0; row < MAX_ROWS; row++) {
-      sheet.endRecord();
+    for (let rows = 0; rows < MAX_ROWS; rows += 1024) {
+      for (let i = 0; i < 1024; i++) sheet.endRecord();
       sheet.output.take();
     }
     expect(() => sheet.endRecord()).toThrow(SheetLimitError);
