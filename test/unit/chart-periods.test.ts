@@ -53,6 +53,7 @@ test.each([
   [1, [0, 1]],
   [3, [0, 1, 2, 3]],
   [9, [0, 5, 10]],
+  [10, [0, 5, 10]],
   [12, [0, 5, 10, 15]],
   [41_000, [0, 20_000, 40_000, 60_000]],
 ])('the scale of a chart whose highest bar is %i has round numbers', (most, expected) => {

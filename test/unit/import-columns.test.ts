@@ -18,7 +18,9 @@ test.each([
   ['timestamp', '2026-03-01T00:03:43.1234567Z', '"2026-03-01T00:03:43.1234567Z" is not a timestamp'],
   ['timestamp', '2026-03-01T00:03:43Z BC', '"2026-03-01T00:03:43Z BC" is not a timestamp'],
   ['timestamp', '2026-03-01T00:03:43Z\n', '"2026-03-01T00:03:43Z\\n" is not a timestamp'],
-  ['timestamp', '2026-13-01T24:00:00Z', '"2026-13-01T24:00:00Z" is not a timestamp'],
+  ['timestamp', '2026-13-01T00:00:00Z', '"2026-13-01T00:00:00Z" is not a timestamp'],
+  ['timestamp', '2026-03-01T24:00:00Z', '"2026-03-01T24:00:00Z" is not a timestamp'],
+  ['timestamp', ' 2026-03-01T00:03:43Z', '" 2026-03-01T00:03:43Z" is not a timestamp'],
   ['metadata', '[1]', '"[1]" is not a JSON object'],
 ])('a responses file must not have %s %j: %s', (name, value, reason) => {
   expect(reasonForRefusal(responsesFile, name, value)).toContain(`${name}: ${reason}`);
