@@ -8,8 +8,8 @@ import { randomFrom } from '../support/random.ts';
 import { useStack } from '../support/stack-address.ts';
 import { startStack } from '../support/stack.ts';
 import { chaos } from './chaos.ts';
+import { Tally } from './context.ts';
 import { World } from './model/world.ts';
-import { Tally } from './tally.ts';
 
 function wholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('use a whole number.');
@@ -23,8 +23,6 @@ const program = new Command('npm run chaos --')
   .option('--seconds <number>', 'how long to run', wholeNumber, 90)
   .option('--seed <number>', 'seed of the random choices, to repeat a run', wholeNumber, Date.now() % 1_000_000)
   .allowExcessArguments(false);
-
-const PROGRESS_MS = 10_000;
 
 await runCommand(async () => {
   const { seconds, seed } = program.parse().opts<{ seconds: number; seed: number }>();
@@ -42,7 +40,6 @@ await runCommand(async () => {
     });
   const { started: stack, workerd } =
     process.platform === 'linux' ? await workerdStartedBy(start) : { started: await start(), workerd: undefined };
-  const progress = setInterval(() => print(String(tally)), PROGRESS_MS);
   try {
     if (!proxy) throw new Error('there is no proxy');
     useStack(stack.address);
@@ -51,16 +48,13 @@ await runCommand(async () => {
     const hostile = await createAccount();
     await addResponses(await createSurvey(hostile, 'fuzzed', 2), [{}, { form: 1, response: '=1' }, { userid: 'a' }]);
     const context = { stack, workerd, proxy, world, hostile, tags: new Map(), served: new Map(), tally };
-    const lines = await chaos(context, random, seconds).catch((error: unknown) => {
-      tally.fail(messageOf(error)); // of the first requests, without faults
-      return [];
-    });
-    [...tally.lines(), ...lines].forEach(print);
-    for (const problem of tally.problems.slice(0, 100)) print(`FAILED: ${problem}`);
-    print(`${tally.rows} rows compared`);
-    print(`chaos: ${tally.passed} checks passed, ${tally.problems.length} failed`);
+    await chaos(context, random, seconds).catch((error: unknown) => tally.fail(messageOf(error)));
+    const { passed, problems } = tally;
+    for (const name of [...passed.keys()].toSorted()) print(`${String(passed.get(name)).padStart(7)}  ${name}`);
+    for (const problem of problems.slice(0, 100)) print(`FAILED: ${problem}`);
+    const total = [...passed.values()].reduce((sum, count) => sum + count, 0);
+    print(`chaos: ${total} checks passed, ${problems.length} failed`);
   } finally {
-    clearInterval(progress);
     await proxy?.close();
     await stack.stop();
   }

@@ -142,6 +142,11 @@ export async function addResponses(survey: TestSurvey, responses: readonly TestR
       translated_response: row.translated_response ?? null,
     };
   });
+  await insertResponses(rows);
+}
+
+/** Inserts responses. @param rows their columns */
+export async function insertResponses(rows: readonly object[]): Promise<void> {
   await sql(
     `insert into responses (parent_surveyid, parent_shortcode, surveyid, shortcode, flowid, userid, question_ref,
        question_idx, question_text, response, timestamp, metadata, pageid, translated_response)

@@ -1,23 +1,42 @@
 import { once } from 'node:events';
-import { type IncomingMessage, get } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { constants, gunzipSync } from 'node:zlib';
 import { query } from './api.ts';
 import type { TestSurvey } from './data.ts';
 import { stackAddress } from './stack-address.ts';
 
+export interface Opening {
+  readonly key: string;
+  readonly method?: 'GET' | 'HEAD';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** Sends a request. @param path after the API's base path @returns the response before its body is read */
+export async function open(path: string, { key, headers, ...options }: Opening): Promise<IncomingMessage> {
+  const sent = request(`${stackAddress().origin}/api/v1${path}`, {
+    agent: false,
+    headers: { Authorization: `Bearer ${key}`, ...headers },
+    ...options,
+  }).end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  sent.on('error', () => {}); // also after the response has begun
+  return response;
+}
+
+export const headersOf = ({ headersDistinct }: IncomingMessage): Headers =>
+  new Headers(Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(', ')]));
+
 /** Starts the download of a survey's CSV, or another file. */
-export async function beginExport(
-  survey: TestSurvey,
+export function beginExport(
+  { name, account }: TestSurvey,
   {
     file = 'csv',
     parameters = {},
     headers = {},
   }: { file?: string; parameters?: Record<string, string>; headers?: Record<string, string> } = {},
 ): Promise<IncomingMessage> {
-  const url = `${stackAddress().origin}/api/v1/responses/${file}${query({ survey: survey.name, ...parameters })}`;
-  const request = get(url, { agent: false, headers: { Authorization: `Bearer ${survey.account.key}`, ...headers } });
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  return response;
+  return open(`/responses/${file}${query({ survey: name, ...parameters })}`, { key: account.key, headers });
 }
 
 /**

@@ -1,5 +1,8 @@
+/** Returns numbers from 0 to 1 (exclusive). */
+export type Random = () => number;
+
 /** A seeded generator of numbers from 0 to 1 (exclusive): mulberry32, https://gist.github.com/tommyettinger/46a874533244883189143505d203312c */
-export function randomFrom(seed: number): () => number {
+export function randomFrom(seed: number): Random {
   let state = Math.trunc(seed);
   return () => {
     state = Math.trunc(state + 0x6d2b79f5);
@@ -10,6 +13,7 @@ export function randomFrom(seed: number): () => number {
 }
 
 /** @returns a random element */
-export function pick<T>(random: () => number, from: readonly T[]): T {
-  return from[Math.floor(random() * from.length)] as T;
-}
+export const pick = <T>(random: Random, from: readonly T[]): T => from[below(random, from.length)] as T;
+
+/** @returns a random integer from 0 to `end` (exclusive) */
+export const below = (random: Random, end: number): number => Math.floor(random() * end);

@@ -1,7 +1,11 @@
 import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
+import { Duplex } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import type { ApiResponse } from './api.ts';
+import { headersOf } from './export.ts';
 
 /** A request, byte for byte. In its headers, `KEY` stands for a valid key and `OTHER` for one with a wrong character. */
 export interface RawRequest {
@@ -21,58 +25,25 @@ function bytesOf({ method, target, version, headers, body }: RawRequest, key: st
 }
 
 /**
- * Sends a request that fetch would refuse or correct, and reads until the service closes the connection.
+ * Sends a request that fetch would refuse or correct, and reads its response with Node's parser.
  *
  * @param key see {@link RawRequest}
  * @throws Error when the response is incomplete or is not HTTP
  */
-export async function sendRaw(service: URL, request: RawRequest, key: string): Promise<ApiResponse> {
-  const bytes = bytesOf(request, key);
-  const socket = connect(Number(service.port), service.hostname, () => socket.write(bytes));
-  const chunks: Buffer[] = [];
-  socket.on('data', (chunk) => chunks.push(chunk));
+export async function sendRaw(service: URL, raw: RawRequest, key: string): Promise<ApiResponse> {
+  const socket = connect(Number(service.port), service.hostname, () => socket.write(bytesOf(raw, key)));
   socket.setTimeout(60_000, () => socket.destroy(new Error('no response within a minute')));
-  // If workerd refuses a request, it may leave bytes unread, which resets the connection after the response.
-  await once(socket, 'close').catch((error: unknown) => {
-    if (chunks.length === 0) throw error;
-  });
-  return parse(Buffer.concat(chunks), request.method);
-}
-
-function parse(bytes: Buffer, method: string): ApiResponse {
-  const end = bytes.indexOf('\r\n\r\n');
-  const [first = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
-  const status = /^HTTP\/1\.[01] (\d{3}) [\w -]+$/.exec(first)?.[1];
-  if (end < 0 || status === undefined) throw new Error(`not an HTTP response: ${bytes.toString('latin1', 0, 200)}`);
-  const headers = new Headers();
-  for (const line of lines) {
-    const [, name = '', value = ''] = /^([\w-]+): ([\x20-\x7e]*)$/.exec(line) ?? [];
-    if (name === '') throw new Error(`not a header: ${line}`);
-    headers.append(name, value);
-  }
-  const sent = bytes.subarray(end + 4);
-  const mayHaveBody = method !== 'HEAD' && status !== '204' && status !== '304';
-  const body = mayHaveBody ? bodyOf(headers, sent) : sent;
-  return { status: Number(status), headers, bytes: body, text: body.toString('utf8') };
-}
-
-/** RFC 9112 section 6.3. */
-function bodyOf(headers: Headers, sent: Buffer): Buffer {
-  const length = headers.get('Content-Length');
-  if (length !== null && sent.length !== Number(length)) throw new Error('the transfer broke off');
-  const whole = headers.get('Transfer-Encoding') === 'chunked' ? withoutChunks(sent) : sent;
-  return headers.get('Content-Encoding') === 'gzip' ? gunzipSync(whole) : whole;
-}
-
-/** RFC 9112 section 7.1; the last chunk is empty. */
-function withoutChunks(bytes: Buffer): Buffer {
-  const chunks: Buffer[] = [];
-  for (let at = 0; at < bytes.length;) {
-    const start = bytes.indexOf('\r\n', at) + 2;
-    const size = Number.parseInt(bytes.toString('latin1', at, start - 2), 16);
-    if (size === 0) return Buffer.concat(chunks);
-    chunks.push(bytes.subarray(start, start + size));
-    at = start + size + 2;
-  }
-  throw new Error('the transfer broke off');
+  // What Node's client sends is dropped: it only reads.
+  const reader = new Duplex({ read: () => socket.resume(), write: (_, __, done) => done() });
+  socket
+    .on('data', (chunk) => reader.push(chunk) || socket.pause())
+    .on('end', () => reader.push(null))
+    .on('error', () => reader.push(null)); // if workerd refuses a request, it may reset the connection after the response
+  const method = raw.method === 'HEAD' ? 'HEAD' : 'GET';
+  const client = request({ createConnection: () => reader, method }).end();
+  const [response] = (await once(client, 'response')) as [IncomingMessage];
+  const sent = await buffer(response);
+  const headers = headersOf(response);
+  const bytes = headers.get('Content-Encoding') === 'gzip' && sent.length > 0 ? gunzipSync(sent) : sent;
+  return { status: response.statusCode ?? 0, headers, bytes, text: bytes.toString('utf8') };
 }

@@ -1,23 +1,21 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pick } from '../../support/random.ts';
 import { query } from '../../support/api.ts';
+import { open } from '../../support/export.ts';
+import { pick } from '../../support/random.ts';
 import type { Action } from '../context.ts';
-import { open } from '../requests/send.ts';
 
 /** Longer than workerd takes to notice. */
 const NOTICED_MS = 10_000;
 
 /** Closes the connection in the middle of a file, with FIN or RST. */
 export const disconnect: Action = async ({ world, tally }, random) => {
-  const { keys } = pick(random, world.pair);
   const how = pick(random, ['FIN', 'RST']);
-  const file = pick(random, ['csv', 'ndjson', 'xlsx']);
-  const headers = pick(random, [{}, { 'Accept-Encoding': 'gzip' }]);
-  const response = await open(`/responses/${file}${query({ survey: 'many bytes' })}`, {
-    key: pick(random, keys),
-    headers,
-  });
+  const response = await open(
+    `/responses/${pick(random, ['csv', 'ndjson', 'xlsx'])}${query({ survey: 'many bytes' })}`,
+    { key: pick(random, pick(random, world.pair).keys), headers: pick(random, [{}, { 'Accept-Encoding': 'gzip' }]) },
+  );
   response.on('error', () => {});
   const enough = random() * 2_000_000;
   let size = 0;
@@ -31,7 +29,6 @@ export const disconnect: Action = async ({ world, tally }, random) => {
 
 /** Resets the connection while the database works on a page: the Worker must cancel the query. */
 export const disconnectDuringQuery: Action = async ({ world, proxy, tally }, random) => {
-  const { keys } = pick(random, world.pair);
   const name = randomUUID();
   const held = Promise.withResolvers<{ readonly closed: Promise<void> }>();
   let isHeld = false;
@@ -42,14 +39,14 @@ export const disconnectDuringQuery: Action = async ({ world, proxy, tally }, ran
     exchange.hang();
   });
   const response = await open(`/responses/csv${query({ survey: 'many bytes' })}`, {
-    key: pick(random, keys),
+    key: pick(random, pick(random, world.pair).keys),
     headers: { 'Test-Trial': name },
   });
   response.on('error', () => {}).resume();
-  const left = new Promise<'left'>((resolve) => response.on('close', () => resolve('left')));
-  if ((await Promise.race([held.promise.then(() => 'held'), left])) === 'left') return; // refused because of others
+  const exchange = await Promise.race([held.promise, once(response, 'close').then(() => undefined)]);
+  if (!exchange) return; // refused because of others
   response.socket.resetAndDestroy();
-  if ((await Promise.race([held.promise.then(({ closed }) => closed), sleep(NOTICED_MS, 'late')])) === 'late')
+  if ((await Promise.race([exchange.closed, sleep(NOTICED_MS, 'late')])) === 'late')
     throw new Error(`a query runs ${NOTICED_MS / 1000} s after its client disconnected`);
   tally.pass('disconnect during a query');
 };

@@ -14,28 +14,26 @@ const CACHED_MS = 10_000;
 const CHECK_PERIOD_MS = 900_000;
 const LIFETIME_MS = 3_000;
 
-/** Waits until KV has a key's entry, which the Worker writes after its response. */
-export async function untilCached({ stack }: Context, key: string): Promise<void> {
+/** Uses a key, and waits until KV has its entry, which the Worker writes after its response. @returns its hash */
+export async function useKey(context: Context, account: Account, key: string): Promise<string> {
+  await read(context, { account, path: '/surveys', parameters: { survey: '' } }, { key });
   const hash = await hashApiKey(key);
-  for (const deadline = Date.now() + CACHED_MS; (await stack.worker.keys.get(hash)) === null; await sleep(10)) {
+  for (const deadline = Date.now() + CACHED_MS; (await context.stack.worker.keys.get(hash)) === null; await sleep(10)) {
     if (Date.now() > deadline) throw new Error(`a used key is not in the cache after ${CACHED_MS / 1000} s`);
   }
+  return hash;
 }
 
-/** Uses a key until it is cached. */
-export async function useKey(context: Context, account: Account, key: string): Promise<void> {
-  await read(context, { account, path: '/surveys', parameters: { survey: '' } }, { key });
-  await untilCached(context, key);
-}
-
-async function expectRefused({ world: { accounts } }: Context, key: string, what: string): Promise<void> {
+async function expectRefused({ world, tally }: Context, key: string, what: string): Promise<void> {
   const received = await send('/surveys', { key });
-  const leaks = leaksIn(undefined, accounts, received);
+  const leaks = leaksIn(undefined, world.accounts, received);
   if (received.status !== 401 || leaks.length > 0)
-    throw new Error(
-      `${what}: status ${received.status} ${received.bytes.toString('utf8', 0, 200)} ${leaks.join(', ')}`,
-    );
+    throw new Error(`${what}: ${received.status} ${received.bytes.toString('utf8', 0, 200)} ${leaks.join()}`);
+  tally.pass(`keys: ${what} is refused`);
 }
+
+const end = ({ world }: Context, hash: string, how: string) =>
+  world.alone(() => sql(`update api_keys set ${how} = now() where hash = $1`, [hash]));
 
 /** Uses a new key, ends it as `keys -- revoke` and `rotate` do, and uses it again. */
 export const endKey: Action = async (context, random) => {
@@ -43,26 +41,21 @@ export const endKey: Action = async (context, random) => {
   if (rest < 2 * CACHED_MS) await sleep(rest);
   const account = pick(random, context.world.accounts);
   const key = await context.world.issueKey(account);
-  await useKey(context, account, key);
-  const hash = await hashApiKey(key);
+  const hash = await useKey(context, account, key);
   const how = pick(random, ['revoked', 'expires']);
-  await context.world.alone(() => sql(`update api_keys set ${how} = now() where hash = $1`, [hash]));
+  await end(context, hash, how);
   await context.stack.worker.keys.delete(hash);
-  await expectRefused(context, key, `a key with ${how}`);
-  context.tally.pass(`keys: ended with ${how}`);
+  await expectRefused(context, key, `a used key with ${how}`);
 };
 
 /** Uses a key while it is valid and cached, and after it has expired. */
 export const expireKey: Action = async (context, random) => {
-  const account = pick(random, context.world.accounts);
-  const expires = new Date(Date.now() + LIFETIME_MS);
-  const key = await context.world.issueKey(account, expires);
-  const received = await send('/surveys', { key });
-  if (received.status !== (Date.now() < expires.getTime() ? 200 : received.status))
-    throw new Error(`a valid key: status ${received.status}`);
-  await sleep(Math.max(0, expires.getTime() - Date.now()) + 1);
+  const expires = Date.now() + LIFETIME_MS;
+  const key = await context.world.issueKey(pick(random, context.world.accounts), new Date(expires));
+  const { status } = await send('/surveys', { key });
+  if (status !== 200 && Date.now() < expires) throw new Error(`a valid key: status ${status}`);
+  await sleep(Math.max(0, expires - Date.now()) + 1);
   await expectRefused(context, key, 'a key that has expired');
-  context.tally.pass('keys: expired');
 };
 
 /** Sends keys that are unknown, malformed, revoked or expired. */
@@ -72,12 +65,10 @@ export const tryInvalidKey: Action = async (context, random) => {
   const expired = () => context.world.issueKey(account, new Date(Date.now() - 1));
   const revoked = async () => {
     const key = await context.world.issueKey(account);
-    const hash = await hashApiKey(key);
-    await context.world.alone(() => sql('update api_keys set revoked = now() where hash = $1', [hash]));
+    await end(context, await hashApiKey(key), 'revoked');
     return key;
   };
   const malformed = `${valid.slice(0, -1)}${valid.endsWith('0') ? '1' : '0'}`;
   const key = await pick(random, [generateApiKey, () => malformed, () => 'sres_', () => 'x', expired, revoked])();
   await expectRefused(context, key, 'an invalid key');
-  context.tally.pass('keys: invalid');
 };

@@ -1,41 +1,29 @@
-import { pick } from '../../support/random.ts';
+import { type Random, pick } from '../../support/random.ts';
 import { type Reading, read } from '../checks/read.ts';
 import type { Action, Context } from '../context.ts';
-import { PATHS, type Parameters, type Path, type Request } from '../expected/select.ts';
-import type { Account, Response } from '../model/account.ts';
-import { type Random, SIZED } from '../model/random-data.ts';
+import type { Account } from '../model/account.ts';
+import { isSized } from '../model/random-data.ts';
 import { randomParameters } from '../requests/parameters.ts';
+import { PATHS, type Path, type Request } from '../requests/request.ts';
 
 const FILES: readonly Path[] = [...PATHS.filter((path) => path !== '/responses'), '/responses/csv', '/responses/csv'];
 const TAGGED: readonly Path[] = ['/responses', '/responses', '/surveys'];
 
-/** The survey's responses of all accounts, which filters and cursors can name. */
-export function rowsOf({ world }: Context, survey: string): Response[] {
-  return world.accounts.flatMap(({ data: { forms, responses } }) => {
-    const ids = new Set(forms.filter((form) => form.survey === survey).map(({ id }) => id));
-    return responses.filter(({ form }) => ids.has(form));
-  });
-}
-
 /** The name of one of the account's small surveys, another account's, nobody's or none. */
 function someSurvey(random: Random, { world: { names } }: Context, { data }: Account): string {
   const own = pick(random, data.forms)?.survey;
-  const isSmall = own !== undefined && !SIZED.some((name) => name === own);
+  const isSmall = own !== undefined && !isSized(own);
   return isSmall && random() < 0.8 ? own : pick(random, [pick(random, names), pick(random, names), 'nobody’s', '']);
 }
 
-function someRequest(context: Context, random: Random, account: Account, paths: readonly Path[]): Request {
+function someRequest(context: Context, random: Random, paths: readonly Path[]): Request {
+  const { accounts } = context.world;
+  const account = pick(random, accounts);
   const path = pick(random, paths);
-  const survey = someSurvey(random, context, account);
-  return { account, path, parameters: randomParameters(random, path, survey, rowsOf(context, survey)) };
+  return { account, path, parameters: randomParameters(random, path, someSurvey(random, context, account), accounts) };
 }
 
-async function readAs(
-  context: Context,
-  random: Random,
-  request: Request,
-  reading: Partial<Reading>,
-): Promise<string | null> {
+async function readAs(context: Context, random: Random, request: Request, reading: Partial<Reading>) {
   const { status, headers } = await read(context, request, {
     key: pick(random, request.account.keys),
     gzip: random() < 0.5,
@@ -44,28 +32,27 @@ async function readAs(
   });
   const wide = request.parameters.layout === 'wide' ? ' wide' : '';
   context.tally.pass(`read: ${request.path}${wide} ${status}`);
-  return headers.get('ETag');
+  return headers.get('ETag') ?? undefined;
 }
 
 /** Requests anything of a small survey but pages. */
 export const readFile: Action = async (context, random) => {
-  await readAs(context, random, someRequest(context, random, pick(random, context.world.accounts), FILES), {});
+  await readAs(context, random, someRequest(context, random, FILES), {});
 };
 
 /** Requests a page of a small survey, or the list of surveys, sometimes with the tag of another response. */
 export const readPage: Action = async (context, random) => {
   const tag = random() < 0.3 ? pick(random, [...context.tags.keys()]) : undefined;
-  await readAs(context, random, someRequest(context, random, pick(random, context.world.accounts), TAGGED), { tag });
+  await readAs(context, random, someRequest(context, random, TAGGED), { tag });
 };
 
 /** Requests something that has a tag for all accounts at the same time, twice: the second time with the tag of the first. */
 export const poll: Action = async (context, random) => {
-  const { path, parameters } = someRequest(context, random, pick(random, context.world.accounts), TAGGED);
-  const polled: Parameters = { ...parameters, count: undefined };
+  const { path, parameters } = someRequest(context, random, TAGGED);
   const all = context.world.accounts.map(async (account) => {
-    const request = { account, path, parameters: polled };
+    const request = { account, path, parameters: { ...parameters, count: undefined } };
     const tag = await readAs(context, random, request, {});
-    if (tag !== null) await readAs(context, random, request, { tag, method: 'GET' });
+    if (tag !== undefined) await readAs(context, random, request, { tag, method: 'GET' });
   });
   for (const one of await Promise.allSettled(all)) if (one.status === 'rejected') throw one.reason;
 };

@@ -1,8 +1,16 @@
+import { hash } from 'node:crypto';
+import type { Context } from '../context.ts';
 import type { Layout } from '../expected/layout.ts';
-import { type Request, formsOf, select } from '../expected/select.ts';
+import { formsOf, select } from '../expected/select.ts';
 import type { Data } from '../model/account.ts';
+import type { Request } from '../requests/request.ts';
 import type { Received } from '../requests/send.ts';
-import { isSettled } from './body.ts';
+import { isSettled, textOf } from './body.ts';
+import type { Reading } from './read.ts';
+
+/*
+ * Each function returns what is wrong with a header, or undefined if nothing is.
+ */
 
 const COUNTED = new Set(['/responses', '/responses/csv', '/responses/ndjson', '/responses/xlsx']);
 /** The smallest body that is compressed, in bytes. */
@@ -10,12 +18,7 @@ const MIN_COMPRESSED_BYTES = 1024;
 /** The service leaves out a link of more than 8 KB. */
 const MAX_LINKED_NAME = 1000;
 
-/** @returns what is wrong with `Content-Encoding`; undefined if nothing is */
-export function problemInEncoding(
-  { path }: Request,
-  { status, headers, bytes }: Received,
-  gzip = false,
-): string | undefined {
+export function problemInEncoding({ path }: Request, { status, headers, bytes }: Received, gzip = false) {
   const encoding = headers.get('Content-Encoding');
   const mustCompress = gzip && status === 200 && bytes.length >= MIN_COMPRESSED_BYTES && path !== '/responses/xlsx';
   const isRight = mustCompress ? encoding === 'gzip' : encoding === null || gzip;
@@ -23,11 +26,7 @@ export function problemInEncoding(
 }
 
 /** Responses are counted at one moment, and their form versions found at another. */
-export function problemInTotal(
-  { path, parameters }: Request,
-  { headers }: Received,
-  states: readonly Data[],
-): string | undefined {
+export function problemInTotal({ path, parameters }: Request, { headers }: Received, states: readonly Data[]) {
   const total = headers.get('X-Total-Count');
   const isCounted = parameters.count && COUNTED.has(path);
   if (!isCounted) return total === null ? undefined : `X-Total-Count: ${total}`;
@@ -38,18 +37,49 @@ export function problemInTotal(
   return isRight ? undefined : `X-Total-Count: ${total}, expected ${totals.join(' or ')}`;
 }
 
+/** The page token in a header `Link`. */
+export const linkedToken = (headers: Headers): string | null => {
+  const link = headers.get('Link');
+  return link === null ? null : new URL(link.slice(1, link.indexOf('>'))).searchParams.get('after');
+};
+
 /** A full page has a link to the next one, after its last row. While rows change, it is unknown which one that is. */
-export function problemInLink(
-  { path, parameters }: Request,
-  { status, headers, complete }: Received,
-  layouts: readonly Layout[],
-): string | undefined {
+export function problemInLink({ path, parameters }: Request, received: Received, layouts: readonly Layout[]) {
+  const { status, headers, complete } = received;
   if (path !== '/responses' || status !== 200 || !complete || !isSettled(layouts)) return undefined;
   const [{ units, limit }] = layouts as [Layout];
   const last = units[limit - 1]?.texts[0]?.slice(1);
   const token = last === undefined ? null : (JSON.parse(last) as { token: string }).token;
-  const link = headers.get('Link');
-  if (link === null && parameters.survey.length > MAX_LINKED_NAME) return undefined;
-  const after = link === null ? null : new URL(link.slice(1, link.indexOf('>'))).searchParams.get('after');
-  return after === token ? undefined : `Link: ${link}, expected one after ${token}`;
+  const after = linkedToken(headers);
+  if (after === null && parameters.survey.length > MAX_LINKED_NAME) return undefined;
+  return after === token ? undefined : `a link to what follows ${after}, expected ${token}`;
+}
+
+/**
+ * Checks that an entity tag always identifies the same account and body, and that a response has status 304 exactly if its body is
+ * the one that the request's tag identifies. While rows change, it is unknown which body a response without one would have had.
+ */
+export function problemInTag(
+  { tags }: Context,
+  { account, path, parameters }: Request,
+  { tag: given, isLimited }: Reading,
+  { status, headers, complete, bytes }: Received,
+  layouts: readonly Layout[],
+) {
+  const tag = headers.get('ETag');
+  const isTagged = path === '/surveys' || path === '/responses/digests' || (path === '/responses' && !parameters.count);
+  if (!isTagged) return tag === null ? undefined : `ETag: ${tag}`;
+  if (tag === null) return isLimited ? undefined : 'no ETag';
+  if (!complete) return undefined;
+  const isCertain = isSettled(layouts);
+  const isEmpty = bytes.length === 0;
+  if (isEmpty && !isCertain) return undefined;
+  // Layouts have a comma before the first response.
+  const expected = () => textOf(layouts[0] as Layout).replace(/^\{"responses":\[,/, '{"responses":[');
+  const owner = `${account.id} ${hash('sha256', isEmpty ? expected() : bytes.toString('utf8'))}`;
+  const first = tags.get(tag) ?? owner;
+  tags.set(tag, first);
+  if (first !== owner) return `the tag ${tag} of another body`;
+  const isSame = given !== undefined && tags.get(given) === owner;
+  return isCertain && isSame !== (status === 304) ? `If-None-Match: ${given}` : undefined;
 }

@@ -2,7 +2,7 @@ import type { Account } from '../model/account.ts';
 import type { Received } from '../requests/send.ts';
 
 /** Internals that no error or header may contain: stack traces, error classes, SQL, table names, addresses, keys, hashes. */
-export const INTERNAL = new RegExp(
+const INTERNAL = new RegExp(
   [
     String.raw`\n\s+at |\.[jt]s:\d|file:/|node_modules|(?:Type|Range|Reference|Syntax|Neon\w*|Database|Zod)Error`,
     String.raw`\bselect\s|\bfrom (?:surveys|responses|users|api_keys)\b|api_keys|survey_export_worker|neon|sqlstate`,
@@ -22,15 +22,13 @@ const HEADERS = new Set([
   ...['x-ignored-parameters', 'x-request-id', 'x-total-count'],
 ]);
 
-export const unknownHeaders = (headers: Headers): string[] => [...headers.keys()].filter((name) => !HEADERS.has(name));
-
 const MARKER_OR_UUID = /mk[0-9a-f]{32}km|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
 
 /** Everything in a response that its account must not see, whatever the model expects. */
 export function leaksIn(
   account: Account | undefined,
   accounts: readonly Account[],
-  { status, headers, bytes }: Received,
+  { status, headers, bytes }: Pick<Received, 'status' | 'headers' | 'bytes'>,
 ): string[] {
   const [text, lines] = [bytes.toString('latin1'), [...headers].map((pair) => pair.join(': ')).join('\n')];
   const others = accounts.filter((other) => other !== account);
@@ -40,5 +38,6 @@ export function leaksIn(
   // The header Link has the service's address.
   const internals = INTERNAL.exec(status >= 400 ? `${lines}\n${text}` : lines.replace(/^link: .*$/m, ''));
   const found = new Set([...(text.match(MARKER_OR_UUID) ?? []), ...(lines.match(MARKER_OR_UUID) ?? [])]);
-  return [...[...found].filter((word) => foreign.has(word)), ...(internals ?? []), ...unknownHeaders(headers)];
+  const unknownHeaders = [...headers.keys()].filter((name) => !HEADERS.has(name));
+  return [...[...found].filter((word) => foreign.has(word)), ...(internals ?? []), ...unknownHeaders];
 }

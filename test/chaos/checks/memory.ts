@@ -1,16 +1,14 @@
 import { setInterval as every, setTimeout as sleep } from 'node:timers/promises';
 import { memoryOf } from '../../../bench/process-stats.ts';
-import { Inspector } from '../../support/inspector.ts';
+import { heldMemory } from '../../support/inspector.ts';
 import type { Context } from '../context.ts';
 
 /** The memory of workerd after a garbage collection, in MiB. */
-export interface Measurement {
+interface Measurement {
   /** The Worker's objects and buffers. */
   readonly held: number;
-  /** Resident memory of the process; known on Linux only. */
-  readonly resident: number | undefined;
-  /** The largest resident memory so far. */
-  readonly peak: number | undefined;
+  /** Resident memory of the process; 0 if unknown, on systems other than Linux. */
+  readonly resident: number;
 }
 
 /** Allowed growth of held memory, in MiB: caches of keys and of compiled code. One page of a file would be 4. */
@@ -24,76 +22,34 @@ const MAX_RESIDENT_GROWTH = 256;
 const COLLECTION_INTERVAL_MS = 10_000;
 
 /**
- * Measures the memory of workerd, and collects its garbage every 10 seconds: V8 does not count buffers outside its heap, and
- * collects them only after they reach about 200 MiB.
+ * Collects the garbage of workerd until `signal` is aborted: V8 does not count buffers outside its heap, and collects them only after
+ * they reach about 200 MiB.
  */
-export class MemoryWatch implements AsyncDisposable {
-  readonly #inspector: Inspector;
-  readonly #workerd: number | undefined;
-  readonly #ending = new AbortController();
-  readonly #collecting: Promise<void>;
-
-  private constructor(inspector: Inspector, workerd: number | undefined) {
-    this.#inspector = inspector;
-    this.#workerd = workerd;
-    this.#collecting = this.#collect();
-    this.#collecting.catch(() => {}); // reported when the watch is disposed of
+export async function collectGarbage({ stack }: Context, signal: AbortSignal): Promise<void> {
+  try {
+    for await (const _ of every(COLLECTION_INTERVAL_MS, undefined, { signal })) await heldMemory(stack.worker);
+  } catch (error) {
+    if (!signal.aborted) throw error;
   }
+}
 
-  static async start({ stack, workerd }: Pick<Context, 'stack' | 'workerd'>): Promise<MemoryWatch> {
-    const { inspectorUrl } = stack.worker;
-    if (!inspectorUrl) throw new Error('the Worker was started without its inspector');
-    return new MemoryWatch(await Inspector.open(inspectorUrl), workerd);
+/** @param idle memory held before the load. Waits a few seconds for it: pages of disconnected readers are freed late */
+export async function measureMemory({ stack, workerd }: Context, idle = Infinity): Promise<Measurement> {
+  let held = await heldMemory(stack.worker);
+  for (let tries = 0; held > idle + MAX_HELD_GROWTH && tries < 5; tries++) {
+    await sleep(1000);
+    held = await heldMemory(stack.worker);
   }
-
-  /** @param idle memory held before the load. Waits a few seconds for it: pages of disconnected readers are freed late */
-  async measure(idle = Infinity): Promise<Measurement> {
-    let held = await this.#inspector.heldMemory();
-    for (let tries = 0; held > idle + MAX_HELD_GROWTH && tries < 5; tries++) {
-      await sleep(1000);
-      held = await this.#inspector.heldMemory();
-    }
-    const { now, peak } = this.#workerd === undefined ? {} : memoryOf(this.#workerd);
-    return { held, resident: now, peak };
-  }
-
-  async #collect(): Promise<void> {
-    try {
-      for await (const _ of every(COLLECTION_INTERVAL_MS, undefined, this.#ending)) await this.#inspector.heldMemory();
-    } catch (error) {
-      if (!this.#ending.signal.aborted) throw error;
-    }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#ending.abort();
-    await this.#collecting;
-    this.#inspector[Symbol.dispose]();
-  }
+  return { held, resident: workerd === undefined ? 0 : memoryOf(workerd).now };
 }
 
 /** Compares the last measurement with the idle one (held memory) and with the one before (resident memory). */
-export function memoryProblems(idle: Measurement, parts: readonly Measurement[]): string[] {
-  const [before, last] = parts.slice(-2);
-  if (!before || !last) throw new Error('at least two parts are needed');
-  const problems: string[] = [];
+export function checkMemory({ tally }: Context, measured: readonly Measurement[]): void {
+  const [idle, before, last] = measured as [Measurement, Measurement, Measurement];
   const held = last.held - idle.held;
-  if (held > MAX_HELD_GROWTH)
-    problems.push(`the Worker holds ${held.toFixed(1)} MiB more than when idle; ${MAX_HELD_GROWTH} are allowed`);
-  const growth = (last.resident ?? 0) - (before.resident ?? 0);
-  if (growth > MAX_RESIDENT_GROWTH)
-    problems.push(`workerd grew by ${growth.toFixed(0)} MiB in the last part; ${MAX_RESIDENT_GROWTH} are allowed`);
-  return problems;
+  const resident = last.resident - before.resident;
+  const found = `the Worker holds ${held.toFixed(1)} MiB more than when idle, and workerd grew by ${resident.toFixed(0)} MiB in the second part`;
+  const isBounded = held <= MAX_HELD_GROWTH && resident <= MAX_RESIDENT_GROWTH;
+  if (isBounded) tally.pass(`memory: ${found}`);
+  else tally.fail(`${found}; ${MAX_HELD_GROWTH} and ${MAX_RESIDENT_GROWTH} are allowed`);
 }
-
-export function memoryLines(idle: Measurement, parts: readonly Measurement[]): string[] {
-  const all = [idle, ...parts];
-  const list = (of: (one: Measurement) => string) => all.map(of).join(', ');
-  return [
-    'MiB, idle and after each part:',
-    `  ${list(({ held }) => held.toFixed(1))} held by the Worker`,
-    `  ${list(({ resident }) => rounded(resident))} resident in workerd, ${list(({ peak }) => rounded(peak))} at its peak`,
-  ];
-}
-
-const rounded = (mebibytes: number | undefined) => mebibytes?.toFixed(0) ?? 'unknown';

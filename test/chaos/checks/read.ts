@@ -5,16 +5,14 @@ import { naiveCsv } from '../../support/csv.ts';
 import { readWorkbook } from '../../support/xlsx.ts';
 import type { Context } from '../context.ts';
 import { type Layout, different, layoutsOf } from '../expected/layout.ts';
-import { type Request, formsOf } from '../expected/select.ts';
+import { formsOf } from '../expected/select.ts';
 import { statusesOf } from '../expected/status.ts';
 import type { Data } from '../model/account.ts';
-import { addressOf } from '../requests/address.ts';
+import { type Request, addressOf } from '../requests/request.ts';
 import { type Received, type Sending, send } from '../requests/send.ts';
 import { problemInBody } from './body.ts';
-import { problemInEncoding, problemInLink, problemInTotal } from './headers.ts';
+import { problemInEncoding, problemInLink, problemInTag, problemInTotal } from './headers.ts';
 import { leaksIn } from './leaks.ts';
-import { problemInRefusal } from './refusal.ts';
-import { problemInTag } from './tags.ts';
 
 /** How to read, and what may go wrong. */
 export interface Reading extends Sending {
@@ -113,8 +111,12 @@ function outcomeOf(
   }
   // A page of JSON that takes several results ends visibly if responses were stored or deleted between them.
   const isChanged = request.path === '/responses' && states.length > 1;
-  if (!complete && refusals.size === 0 && !isChanged)
-    throw new Error(`status ${status}, and the transfer broke off without a fault: ${reasonInLog(context, received)}`);
+  if (!complete && refusals.size === 0 && !isChanged) {
+    const id = received.headers.get('X-Request-Id') ?? '';
+    const logged = context.stack.worker.log().split('\n');
+    const reason = logged.find((line) => line.includes(id));
+    throw new Error(`status ${status}, and the transfer broke off without a fault: ${reason?.slice(0, 500)}`);
+  }
   if (status !== 200 && status !== 304) return 'whole';
 
   const layouts = moments.flatMap((forms) => layoutsOf(request, forms, states));
@@ -127,18 +129,25 @@ function outcomeOf(
     problemInLink(request, received, layouts) ??
     problemInTag(context, request, reading, received, layouts);
   if (wrong) throw new Error(`status ${status}, ${complete ? 'complete' : 'broken off'}: ${wrong}`);
-  context.tally.rows += isHead || !complete ? 0 : Math.min(...layouts.map(({ units }) => units.length));
   return complete ? 'whole' : 'failure';
 }
 
-/** Why the service ended a transfer. */
-function reasonInLog({ stack }: Context, { headers }: Received): string {
-  const id = headers.get('X-Request-Id') ?? '';
-  const line = stack.worker
-    .log()
-    .split('\n')
-    .find((one) => one.includes(id)); // the first is that of the failure
-  return line?.slice(0, 500) ?? 'nothing in the log';
+/** The messages of the documented errors that faults cause. */
+const MESSAGES: Readonly<Record<number, RegExp>> = {
+  400: /^This selection has /,
+  500: /^Something went wrong on our side\. Please tell us this request id: [\w-]+$/,
+  503: /^The database cannot be reached at the moment\. Please try again shortly\.$/,
+};
+
+/** @returns what is wrong with an error that faults explain; undefined if nothing is */
+function problemInRefusal({ status, complete, bytes, headers }: Received, isHead: boolean): string | undefined {
+  if (!complete) return `${status}, broken off`;
+  const retryAfter = headers.get('Retry-After');
+  if (status === 503 && !/^[1-9]\d*$/.test(retryAfter ?? '')) return `503, with Retry-After: ${retryAfter}`;
+  if (isHead) return undefined;
+  const { error } = JSON.parse(bytes.toString()) as { error?: { message?: string } };
+  const isRight = MESSAGES[status]?.test(error?.message ?? '');
+  return isRight ? undefined : `${status}, with the body ${bytes.toString().slice(0, 300)}`;
 }
 
 /** Compares a body with all that are expected. Nothing can be read in a workbook that broke off. */

@@ -1,13 +1,29 @@
-import type { Account, FormVersion, Response } from '../model/account.ts';
-import { compareLists, tokenOf } from '../model/order.ts';
+import { digestOf, startOf } from '../../support/digests.ts';
+import { type Question, isLeftOut } from '../../support/wide.ts';
+import type { Account, Data, FormVersion, Response } from '../model/account.ts';
 import { timestampOf } from '../model/moment.ts';
+import { byCreation, shortcodesOf, tokenOf } from '../model/order.ts';
+import type { Parameters } from '../requests/request.ts';
+import { formsOf, select } from './select.ts';
+import { CODEBOOK, codebookTable, formDataTable, participantsOf } from './tables.ts';
 
 /*
  * The JSON that docs/api.md describes, written member by member.
  */
 
+const quoted = (text: string | null) => JSON.stringify(text);
+
+/** @param members names and JSON */
+const jsonOf = (members: readonly (readonly [string, string])[]): string =>
+  `{${members.map(([name, value]) => `${quoted(name)}:${value}`).join(',')}}`.replace(
+    /[\u0085\u2028\u2029]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+export const keyJson = ({ email }: Account): string => `{"email":${quoted(email)},"expires":null}`;
+
 export function surveysJson(account: Account, forms: readonly FormVersion[]): string {
-  const newestFirst = forms.toSorted((a, b) => compareLists([-a.created, a.id], [-b.created, b.id]));
+  const newestFirst = forms.toSorted((a, b) => b.created - a.created || byCreation(a, b));
   return `[${newestFirst.map((form) => surveyJson(account, form)).join(',')}]`;
 }
 
@@ -28,31 +44,80 @@ function surveyJson({ marker }: Account, form: FormVersion): string {
   ]);
 }
 
-export function responseJson(row: Response, { id, shortcode }: FormVersion): string {
+/** The members of a response before its token, which its digest covers. */
+const MEMBERS = [
+  ...['parent_surveyid', 'parent_shortcode', 'shortcode', 'surveyid', 'flowid', 'userid', 'question_ref'],
+  ...['question_idx', 'question_text', 'response', 'timestamp', 'metadata', 'pageid', 'translated_response'],
+];
+
+const valuesOf = (row: Response, shortcode: string) =>
+  MEMBERS.map((name) => (name === 'shortcode' ? shortcode : row[name as 'response']));
+
+export function responseJson(row: Response, shortcode: string): string {
+  const members = valuesOf(row, shortcode).map((value, i) => {
+    const name = MEMBERS[i] ?? '';
+    return [name, name === 'metadata' ? (value ?? 'null') : quoted(value)] as const;
+  });
+  return jsonOf([...members, ['token', quoted(tokenOf(row))]]);
+}
+
+export function digestsJson(parameters: Parameters, data: Data): string {
+  const { interval = 'day' } = parameters;
+  const forms = formsOf(parameters, data);
+  const shortcodes = shortcodesOf(forms);
+  const rows = select(parameters, forms, data.responses); // ascending
+  const digests = [...Map.groupBy(rows, ({ timestamp }) => startOf(timestamp, interval))].map(([start, group]) =>
+    jsonOf([
+      ['start', quoted(start)],
+      ['responses', String(group.length)],
+      ['digest', quoted(digestOf(group.map((row) => valuesOf(row, shortcodes.get(row.surveyid) ?? ''))))],
+    ]),
+  );
   return jsonOf([
-    ['parent_surveyid', quoted(row.parentId)],
-    ['parent_shortcode', quoted(row.parentShortcode)],
-    ['shortcode', quoted(shortcode)],
-    ['surveyid', quoted(id)],
-    ['flowid', quoted(row.flowid)],
-    ['userid', quoted(row.userid)],
-    ['question_ref', quoted(row.question)],
-    ['question_idx', quoted(String(row.index))],
-    ['question_text', quoted(row.questionText)],
-    ['response', quoted(row.text)],
-    ['timestamp', quoted(timestampOf(row.at))],
-    ['metadata', row.metadata.json ?? 'null'],
-    ['pageid', quoted(row.pageid)],
-    ['translated_response', quoted(row.translated)],
-    ['token', quoted(tokenOf(row))],
+    ['version', '1'],
+    ['interval', quoted(interval)],
+    ['forms', quoted(digestOf(formDataTable(forms).slice(1)))],
+    ['digests', `[${digests.join(',')}]`],
   ]);
 }
 
-export const quoted = (text: string | null) => JSON.stringify(text);
+/** The members of a codebook that are not strings. */
+const JSON_MEMBERS = new Set(['responses', 'participants', 'choices']);
 
-/** @param members names and JSON */
-export const jsonOf = (members: readonly (readonly [string, string])[]): string =>
-  `{${members.map(([name, value]) => `${quoted(name)}:${value}`).join(',')}}`.replace(
-    /[\u0085\u2028\u2029]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+export function codebookJson(questions: readonly Question<Response>[], parameters: Parameters): string {
+  const [, ...records] = codebookTable(questions, parameters);
+  const entries = records.map((cells) =>
+    jsonOf(
+      cells.map((cell, i) => {
+        const name = CODEBOOK[i] ?? '';
+        return [name, JSON_MEMBERS.has(name) ? (cell ?? 'null') : quoted(cell)];
+      }),
+    ),
   );
+  return `{"questions":[${entries.join(',')}]}`;
+}
+
+/** @param selected all responses, also of those participants whom the parameters leave out */
+export function summaryJson(selected: readonly Response[], forms: readonly FormVersion[], parameters: Parameters) {
+  const { timezone = 'UTC' } = parameters;
+  const participants = [...Map.groupBy(selected, ({ userid }) => userid).values()];
+  const leftOut = participants.filter((participant) => isLeftOut(participant, shortcodesOf(forms), parameters));
+  const without = new Set(leftOut.flat());
+  const rows = selected.filter((row) => !without.has(row));
+  const format = new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' });
+  const days = [...Map.groupBy(rows, ({ timestamp }) => format.format(Date.parse(timestamp)))].map(([day, group]) =>
+    jsonOf([
+      ['day', quoted(day)],
+      ['responses', String(group.length)],
+      ['participants', participantsOf(group)],
+    ]),
+  );
+  return jsonOf([
+    ['responses', String(rows.length)],
+    ['participants', participantsOf(rows)],
+    ['first', quoted(rows[0]?.timestamp ?? null)],
+    ['last', quoted(rows.at(-1)?.timestamp ?? null)],
+    ['days', `[${days.join(',')}]`],
+    ['left_out', String(leftOut.length)],
+  ]);
+}

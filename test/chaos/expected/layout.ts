@@ -1,13 +1,12 @@
 import { naiveCsv } from '../../support/csv.ts';
+import { FIXED, type Shortcodes, questionsOf, wideColumns, wideRecords } from '../../support/wide.ts';
 import type { Data, FormVersion, Response } from '../model/account.ts';
-import { byCursor, primaryKeyOf } from '../model/order.ts';
-import { digestsJson } from './digests.ts';
-import { responseJson, surveysJson, quoted } from './json.ts';
-import { codebookJson, codebookTable, questionsOf, summaryJson } from './questions.ts';
-import { type Request, formsOf, select } from './select.ts';
+import { byCursor, primaryKeyOf, shortcodesOf } from '../model/order.ts';
+import type { Path, Request } from '../requests/request.ts';
+import { codebookJson, digestsJson, keyJson, responseJson, summaryJson, surveysJson } from './json.ts';
 import { mixturesOf } from './mixtures.ts';
-import { type Cells, formDataTable, longHeader, longRecord } from './tables.ts';
-import { isLeftOut, wideColumns, wideRecords } from './wide.ts';
+import { formsOf, select } from './select.ts';
+import { type Cells, codebookTable, formDataTable, guarded, longHeader, longRecord } from './tables.ts';
 
 /** Text that a body has for a row; in a wide file, for a participant. */
 export interface Unit {
@@ -37,41 +36,41 @@ const whole = (start: string): Layout => ({ start, units: [], limit: 0, end: '' 
  */
 export function layoutsOf(request: Request, forms: readonly FormVersion[], states: readonly Data[]): Layout[] {
   const { account, path, parameters } = request;
-  if (path === '/surveys') return [whole(surveysJson(account, forms))];
-  if (path === '/key') return [whole(`{"email":${quoted(account.email)},"expires":null}`)];
   const survey = formsOf(parameters, { forms });
-  if (path === '/responses/form-data') return [whole(naiveCsv(formDataTable(survey)))];
+  const shortcodes = shortcodesOf(survey);
   const selections = different(states.map(({ responses }) => select(parameters, survey, responses)));
-  // One statement reads everything.
-  if (path === '/responses/digests') return states.map((data) => whole(digestsJson(parameters, data)));
-  if (path === '/responses/summary') {
-    return selections.map((rows) => {
-      const participants = [...Map.groupBy(rows, ({ userid }) => userid).values()];
-      const leftOut = participants.filter((participant) => isLeftOut(participant, survey, parameters));
-      const without = new Set(leftOut.flat());
-      return whole(
-        summaryJson(
-          rows.filter((row) => !without.has(row)),
-          parameters,
-          leftOut.length,
-        ),
-      );
-    });
-  }
-  if (path === '/responses/questions') {
-    return selections.map((rows) => {
-      const questions = questionsOf(rows, survey);
-      const isCsv = parameters.format === 'csv';
-      return whole(isCsv ? naiveCsv(codebookTable(questions, parameters)) : codebookJson(questions, parameters));
-    });
-  }
+  const rowLayouts = () => fileLayouts(request, selections, shortcodes);
+  const layouts: Record<Path, () => Layout[]> = {
+    '/surveys': () => [whole(surveysJson(account, forms))],
+    '/key': () => [whole(keyJson(account))],
+    '/responses': rowLayouts,
+    '/responses/csv': rowLayouts,
+    '/responses/ndjson': rowLayouts,
+    '/responses/xlsx': rowLayouts,
+    '/responses/form-data': () => [whole(naiveCsv(formDataTable(survey)))],
+    // One statement reads everything.
+    '/responses/digests': () => states.map((data) => whole(digestsJson(parameters, data))),
+    '/responses/summary': () => selections.map((rows) => whole(summaryJson(rows, survey, parameters))),
+    '/responses/questions': () =>
+      selections.map((rows) => {
+        const questions = questionsOf(rows, shortcodes);
+        const isCsv = parameters.format === 'csv';
+        return whole(isCsv ? naiveCsv(codebookTable(questions, parameters)) : codebookJson(questions, parameters));
+      }),
+  };
+  return layouts[path]();
+}
+
+/** Those of pages and of files of responses. */
+function fileLayouts(request: Request, selections: readonly (readonly Response[])[], shortcodes: Shortcodes): Layout[] {
+  const { path, parameters } = request;
   const layouts =
     parameters.layout === 'wide'
-      ? selections.map((rows) => wideLayout(request, rows, selections, survey))
-      : [longLayout(request, selections, survey)];
+      ? selections.map((rows) => wideLayout(request, wideColumns(rows, shortcodes, parameters), selections, shortcodes))
+      : [longLayout(request, selections, shortcodes)];
   if (path !== '/responses/xlsx' || !parameters.codebook) return layouts;
   // It is read by a query of its own, perhaps at another moment.
-  const codebooks = selections.map((rows) => codebookTable(questionsOf(rows, survey), parameters));
+  const codebooks = selections.map((rows) => codebookTable(questionsOf(rows, shortcodes), parameters));
   const ends = new Set(codebooks.map((table) => table.map((cells) => csvOf(request, cells)).join('')));
   return layouts.flatMap((layout) => Array.from(ends, (end) => ({ ...layout, end })));
 }
@@ -80,33 +79,29 @@ export function layoutsOf(request: Request, forms: readonly FormVersion[], state
 const startOf = ({ path, parameters: { bom, after } }: Request) =>
   bom && !after && path === '/responses/csv' ? '\uFEFF' : '';
 
-/** @param rows the selection when the columns were determined */
+/** @param columns as they were when they were determined */
 function wideLayout(
   request: Request,
-  rows: readonly Response[],
+  columns: ReturnType<typeof wideColumns>,
   selections: readonly (readonly Response[])[],
-  survey: readonly FormVersion[],
+  shortcodes: Shortcodes,
 ): Layout {
   const { parameters } = request;
-  const columns = wideColumns(rows, survey, parameters);
   const participants = selections.map((selected) => Map.groupBy(selected, ({ userid }) => userid));
   const userids = new Set(participants.flatMap((byUserid) => [...byUserid.keys()]));
+  const written = (record: Cells) =>
+    csvOf(request, parameters.safe ? record.map((cell, i) => (i < FIXED.length ? cell : guarded(cell))) : record);
   const textsOf = (userid: string) =>
-    mixturesOf(different(participants.map((byUserid) => byUserid.get(userid) ?? []))).map((some) =>
-      (wideRecords(some, columns, parameters).get(userid) ?? []).map((cells) => csvOf(request, cells)).join(''),
+    mixturesOf(different(participants.map((byUserid) => byUserid.get(userid) ?? []))).map((rows) =>
+      wideRecords(rows, columns, shortcodes, parameters).map(written).join(''),
     );
   const units = [...userids].toSorted((a, b) => (a < b ? -1 : 1)).map((userid) => unitOf(textsOf(userid)));
   return { start: startOf(request) + csvOf(request, columns.header), units, limit: Infinity, end: '' };
 }
 
-function longLayout(
-  request: Request,
-  selections: readonly (readonly Response[])[],
-  survey: readonly FormVersion[],
-): Layout {
+function longLayout(request: Request, selections: readonly (readonly Response[])[], shortcodes: Shortcodes): Layout {
   const { path, parameters } = request;
-  const forms = new Map(survey.map((form) => [form.id, form]));
-  const jsonOf = (row: Response) => responseJson(row, forms.get(row.form) as FormVersion);
+  const jsonOf = (row: Response) => responseJson(row, shortcodes.get(row.surveyid) ?? '');
   const textOf = {
     '/responses': (row: Response) => `,${jsonOf(row)}`,
     '/responses/ndjson': (row: Response) => `${jsonOf(row)}\n`,
@@ -114,31 +109,16 @@ function longLayout(
     '/responses/xlsx': (row: Response) => csvOf(request, longRecord(row, parameters)),
   }[path as '/responses'];
   const direction = parameters.order === 'desc' ? -1 : 1;
-  const style = JSON.stringify([path, parameters.safe, parameters.metadata]);
-  const units = unitsOf(
-    selections.map((rows) =>
-      rows.map((value) => ({
-        key: primaryKeyOf(value),
-        value,
-        text: written(value, `${style}${forms.get(value.form)?.shortcode}`, textOf),
-      })),
-    ),
-    (a, b) => direction * byCursor(a, b),
+  const versions = [...Map.groupBy(selections.flat(), primaryKeyOf).values()]
+    .map((rows) => ({ rows: new Set(rows), isRequired: rows.length === selections.length }))
+    .toSorted(({ rows: [a] }, { rows: [b] }) => direction * byCursor(a as Response, b as Response));
+  const units = versions.map(({ rows, isRequired }) =>
+    unitOf([...Array.from(rows, textOf), ...(isRequired ? [] : [''])]),
   );
   if (path === '/responses') return { start: '{"responses":[', units, limit: parameters.pageSize ?? 25, end: ']}' };
   const hasHeader = path !== '/responses/ndjson' && !parameters.after;
   const start = hasHeader ? startOf(request) + csvOf(request, longHeader(parameters)) : '';
   return { start, units, limit: Infinity, end: '' };
-}
-
-/** The texts that rows have had, by how they are written. */
-const texts = new WeakMap<Response, Map<string, string>>();
-
-function written(row: Response, style: string, write: (row: Response) => string): string {
-  const known = texts.get(row) ?? new Map<string, string>();
-  const text = known.get(style) ?? write(row);
-  texts.set(row, known.set(style, text));
-  return text;
 }
 
 /** Lists without those that equal the one before. */
@@ -151,20 +131,6 @@ export const different = <T>(lists: readonly (readonly T[])[]): (readonly T[])[]
 /** In a workbook, a null and an empty text are both an empty cell. */
 const csvOf = ({ path }: Request, cells: Cells) =>
   naiveCsv([path === '/responses/xlsx' ? cells.map((cell) => cell || null) : cells]);
-
-interface Part<T> {
-  readonly key: string;
-  readonly value: T;
-  readonly text: string;
-}
-
-/** The units of several moments in one order. @param compare orders them */
-function unitsOf<T>(moments: readonly (readonly Part<T>[])[], compare: (a: T, b: T) => number): Unit[] {
-  if (moments.length === 1) return (moments[0] ?? []).map(({ text }) => ({ texts: [text], isRequired: true }));
-  return [...Map.groupBy(moments.flat(), ({ key }) => key).values()]
-    .toSorted((a, b) => compare((a[0] as Part<T>).value, (b[0] as Part<T>).value))
-    .map((parts) => unitOf([...parts.map(({ text }) => text), ...(parts.length < moments.length ? [''] : [])]));
-}
 
 /** @param all its texts; one is empty if it may be missing */
 function unitOf(all: readonly string[]): Unit {

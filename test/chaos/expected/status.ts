@@ -1,6 +1,7 @@
 import { errorBody } from '../../support/api.ts';
 import type { Data, FormVersion } from '../model/account.ts';
-import { type Request, formsOf } from './select.ts';
+import type { Request } from '../requests/request.ts';
+import { formsOf } from './select.ts';
 
 /** A status, and the body of an error. */
 export interface Status {
@@ -20,7 +21,7 @@ export function statusesOf(request: Request, forms: readonly FormVersion[], stat
   }
   const ids = new Set(formsOf(parameters, { forms }).map(({ id }) => id));
   return states.map(({ responses }) =>
-    responses.some(({ form }) => ids.has(form))
+    responses.some(({ surveyid }) => ids.has(surveyid))
       ? { status: 200 }
       : refusal(500, `No responses were found for survey: ${survey} for user: ${account.email}`),
   );

@@ -1,7 +1,9 @@
+import { type Question, columnName, smallestIndex } from '../../support/wide.ts';
+import { choicesOf } from '../../support/choices.ts';
 import type { FormVersion, Response } from '../model/account.ts';
-import { byCreation, compareLists } from '../model/order.ts';
 import { timestampOf } from '../model/moment.ts';
-import type { Parameters } from './select.ts';
+import { byCreation, compareLists } from '../model/order.ts';
+import type { Parameters } from '../requests/request.ts';
 
 /*
  * The tables that docs/api.md describes, for CSV and workbooks. The first row has the names of the columns.
@@ -13,35 +15,22 @@ const LONG = [
   ...['parent_surveyid', 'parent_shortcode', 'surveyid', 'flowid', 'userid', 'question_ref', 'question_idx'],
   ...['question_text', 'response', 'timestamp', 'metadata', 'ad_id', 'pageid', 'translated_response'],
 ];
+/** What people typed. */
+const TYPED = new Set(['question_text', 'response', 'translated_response']);
 
 export const longHeader = ({ metadata = [] }: Parameters): Cells => [
   ...LONG,
   ...metadata.map((key) => `metadata.${key}`),
 ];
 
-export function longRecord(row: Response, parameters: Parameters): Cells {
-  const typed = typedBy(parameters);
-  return [
-    row.parentId,
-    row.parentShortcode,
-    row.form,
-    row.flowid,
-    row.userid,
-    row.question,
-    String(row.index),
-    typed(row.questionText),
-    typed(row.text),
-    timestampOf(row.at),
-    row.metadata.json,
-    row.metadata.values['ad_id'] ?? null,
-    row.pageid,
-    typed(row.translated),
-    ...metadataCells(row, parameters),
-  ];
+export function longRecord(row: Response, { safe = false, metadata = [] }: Parameters): Cells {
+  const cells = LONG.map((name) => {
+    const cell = name === 'ad_id' ? (row.values[name] ?? null) : row[name as 'response'];
+    return safe && TYPED.has(name) ? guarded(cell) : cell;
+  });
+  const added = metadata.map((key) => row.values[key] ?? null);
+  return [...cells, ...(safe ? added.map(guarded) : added)];
 }
-
-export const metadataCells = ({ metadata }: Response, parameters: Parameters): Cells =>
-  (parameters.metadata ?? []).map((key) => typedBy(parameters)(metadata.values[key] ?? null));
 
 const INVISIBLE = String.raw`[[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}]--[\t\r\n]]`;
 const FORMULA = String.raw`[=+\-@\|%−＝＋－＠｜％﹦﹢﹣﹫﹪]`;
@@ -50,11 +39,8 @@ const CELL_START = new RegExp(
   'gv',
 );
 
-/** What happens to a text that people typed. */
-export const typedBy =
-  ({ safe }: Parameters) =>
-  (text: string | null): string | null =>
-    safe && text !== null ? text.replaceAll(CELL_START, "'") : text;
+/** What `safe` makes of a text that people typed. */
+export const guarded = (text: string | null): string | null => text && text.replaceAll(CELL_START, "'");
 
 export function formDataTable(forms: readonly FormVersion[]): Cells[] {
   const ordered = forms.toSorted((a, b) => compareLists([a.shortcode], [b.shortcode]) || byCreation(a, b));
@@ -64,3 +50,31 @@ export function formDataTable(forms: readonly FormVersion[]): Cells[] {
   });
   return [['surveyid', 'shortcode', 'survey_name', 'version', 'survey_created', 'metadata'], ...records];
 }
+
+export const CODEBOOK = [
+  ...['column', 'shortcode', 'question_ref', 'question_idx', 'question_text'],
+  ...['responses', 'participants', 'first', 'last', 'choices'],
+];
+
+export function codebookTable(questions: readonly Question<Response>[], { columns }: Parameters): Cells[] {
+  const records = questions.map((question): Cells => {
+    const { shortcode, question: ref, group } = question;
+    const [first, last] = [group[0] as Response, group.at(-1) as Response];
+    const choices = choicesOf(last.question_text);
+    return [
+      columnName(question, columns),
+      shortcode,
+      ref,
+      String(smallestIndex(question)),
+      last.question_text,
+      String(group.length),
+      participantsOf(group),
+      first.timestamp,
+      last.timestamp,
+      choices && JSON.stringify(choices),
+    ];
+  });
+  return [CODEBOOK, ...records];
+}
+
+export const participantsOf = (rows: readonly Response[]) => String(new Set(rows.map(({ userid }) => userid)).size);

@@ -1,11 +1,42 @@
-import { pick } from '../../support/random.ts';
-import type { Random } from '../model/random-data.ts';
-import { KINDS, type Kind } from '../requests/kinds.ts';
+import { type Random, pick } from '../../support/random.ts';
+import type { Sized } from '../model/random-data.ts';
+import { PATHS, type Path } from '../requests/request.ts';
 import type { InjectedFault } from './fault.ts';
 import { lies } from './lies.ts';
-import { cacheFaults, visible } from './visible.ts';
+import { cacheFaults, lasting, passing } from './visible.ts';
 
-export const faults: readonly InjectedFault[] = [...visible, ...lies];
+/** A kind of requests for one of the large surveys, which every fault is combined with. */
+export interface Kind {
+  readonly path: Path;
+  readonly layout?: 'long' | 'wide';
+  readonly survey: Sized;
+  /** The SQL endpoint's limit for a result. */
+  readonly maxBytes: number;
+}
+
+const kinds = (survey: Sized, maxBytes: number, paths: readonly Path[]): Kind[] =>
+  paths.flatMap((path): Kind[] => {
+    const kind = { path, survey, maxBytes };
+    const isTable = path === '/responses/csv' || path === '/responses/xlsx';
+    if (!isTable) return [kind];
+    return [
+      { ...kind, layout: 'long' },
+      { ...kind, layout: 'wide' },
+    ];
+  });
+
+const KINDS: readonly Kind[] = [
+  // A few requests to the database.
+  ...kinds('few rows', Infinity, PATHS),
+  // Many requests to the database, one after another.
+  ...kinds('few rows', 100_000, ['/responses', '/responses/csv', '/responses/ndjson', '/responses/xlsx']),
+  // Many requests to the database, in parallel.
+  ...kinds('many bytes', Infinity, ['/responses/csv', '/responses/ndjson', '/responses/xlsx']),
+  // Many requests in parallel, for pages that several queries plan. Excel takes no texts that long.
+  ...kinds('many pages', 500_000, ['/responses/csv', '/responses/ndjson']),
+];
+
+export const faults: readonly InjectedFault[] = [...passing, ...lasting, ...lies];
 
 /** A kind of request, and what happens to it: to one of its requests to the database, or to its reads of the key cache. */
 export interface Combination {
@@ -21,16 +52,14 @@ export class Deck {
 
   constructor(random: Random) {
     this.#random = random;
+    const ofDatabase = KINDS.filter(({ path }) => path !== '/key');
+    const ofCache = KINDS.filter(({ survey }) => survey === 'few rows');
     this.#all = [
-      ...KINDS.filter(({ path }) => path !== '/key').flatMap((kind) => faults.map((fault) => ({ kind, fault }))),
-      ...KINDS.filter(({ survey }) => survey === 'few rows').flatMap((kind) =>
-        cacheFaults.map((fault) => ({ kind, fault })),
-      ),
+      ...ofDatabase.flatMap((kind) => faults.map((fault) => ({ kind, fault }))),
+      ...ofCache.flatMap((kind) => cacheFaults.map((fault) => ({ kind, fault }))),
     ];
-    this.#left = this.#all
-      .map((combination) => ({ combination, order: random() }))
-      .toSorted((a, b) => a.order - b.order)
-      .map(({ combination }) => combination);
+    const order = new Map(this.#all.map((combination) => [combination, random()]));
+    this.#left = this.#all.toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0));
   }
 
   /** The next combination of pages, or of anything else; any of these, once all have been reached. */

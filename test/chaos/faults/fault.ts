@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Exchange } from '../../support/fault-proxy.ts';
-import type { Random } from '../model/random-data.ts';
+import type { Random } from '../../support/random.ts';
 
 /** A fault of one request from the Worker to its database. */
 export interface InjectedFault {
@@ -23,8 +24,31 @@ export interface Others {
   readonly earlier: readonly SqlResult[];
   /** Those of the same request of another account. */
   readonly foreign: readonly SqlResult[];
-  /** Exchanges a result for the next one that arrives; undefined if none does in time. */
-  readonly swap: (own: SqlResult) => Promise<SqlResult | undefined>;
+  readonly swap: Swap;
   /** Reports that the fault has changed nothing. */
   readonly unaltered: () => void;
+}
+
+/** How long a result waits for another one. */
+const SWAP_MS = 500;
+
+/** Exchanges a result for the next one that arrives. */
+export class Swap {
+  #waiting: { readonly own: SqlResult; readonly resolve: (other: SqlResult) => void } | undefined;
+
+  /** @returns undefined if no other result arrives in time */
+  async exchange(own: SqlResult): Promise<SqlResult | undefined> {
+    const other = this.#waiting;
+    this.#waiting = undefined;
+    if (other) {
+      other.resolve(own);
+      return other.own;
+    }
+    const { promise, resolve } = Promise.withResolvers<SqlResult>();
+    const waiting = { own, resolve };
+    this.#waiting = waiting;
+    const found = await Promise.race([promise, sleep(SWAP_MS, undefined)]);
+    if (this.#waiting === waiting) this.#waiting = undefined;
+    return found;
+  }
 }

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Exchange } from '../../support/fault-proxy.ts';
-import { pick } from '../../support/random.ts';
-import { type Random, below } from '../model/random-data.ts';
+import { type Random, below, pick } from '../../support/random.ts';
 import type { InjectedFault, Others, SqlResult } from './fault.ts';
 
 /*
@@ -18,26 +17,18 @@ type Alter = (
 ) => SqlResult | undefined | Promise<SqlResult | undefined>;
 
 /** Results that take the place of another one. */
-const replacements: readonly {
-  readonly name: string;
-  readonly other?: 'before' | 'meanwhile';
-  readonly replacement: Alter;
-}[] = [
-  { name: 'swapped in one request', replacement: (own, { swap }) => swap(own) },
-  { name: 'swapped between accounts', other: 'meanwhile', replacement: (own, { swap }) => swap(own) },
-  { name: 'stale', replacement: (_, { earlier }, __, random) => pick(random, earlier) },
-  {
-    name: 'foreign',
-    other: 'before',
-    replacement: (_, { foreign }, { index }, random) => foreign[index] ?? pick(random, foreign),
-  },
+const replacements: readonly [name: string, other: InjectedFault['other'], Alter][] = [
+  ['swapped in one request', undefined, (own, { swap }) => swap.exchange(own)],
+  ['swapped between accounts', 'meanwhile', (own, { swap }) => swap.exchange(own)],
+  ['stale', undefined, (_, { earlier }, __, random) => pick(random, earlier)],
+  ['foreign', 'before', (_, { foreign }, { index }, random) => foreign[index] ?? pick(random, foreign)],
 ];
 
 /** One row, or any number of them but not all. */
 const some = ({ length }: Rows, random: Random) => (random() < 0.5 ? 1 : 1 + below(random, length - 1));
 
 /** Changes to the rows of a result. */
-const changes: Record<string, (rows: Rows, random: Random) => Rows> = {
+const changes: Readonly<Record<string, (rows: Rows, random: Random) => Rows>> = {
   'doubled: all rows': (rows) => [...rows, ...rows],
   'doubled: one row': (rows, random) => {
     const at = below(random, rows.length);
@@ -52,8 +43,8 @@ const changes: Record<string, (rows: Rows, random: Random) => Rows> = {
   'shortened to nothing': () => [],
 };
 
-function altering(alter: Alter): InjectedFault['inject'] {
-  return (exchange, random, others) =>
+function altering(name: string, alter: Alter, other?: InjectedFault['other']): InjectedFault {
+  const inject: InjectedFault['inject'] = (exchange, random, others) =>
     exchange.change(async (body) => {
       const own = JSON.parse(body.toString()) as SqlResult;
       const result = await alter(own, others, exchange, random);
@@ -61,33 +52,41 @@ function altering(alter: Alter): InjectedFault['inject'] {
       others.unaltered();
       return body;
     });
+  return { name, other, refusals: [], inject };
 }
 
 const withRows = (own: SqlResult, rows: Rows): SqlResult => ({ ...own, rows, rowCount: rows.length });
 
+/** The position of a query's limit in its parameters, where its check or a LIMIT names it; -1 if there is none. */
+export function limitIndex({ query }: Exchange): number {
+  const found = /count\(is_row\) over \(\), \$(\d+)/.exec(query) ?? /\blimit \$(\d+)/.exec(query);
+  return Number(found?.[1] ?? 0) - 1;
+}
+
 export const lies: readonly InjectedFault[] = [
-  ...replacements.flatMap(({ name, other, replacement }): InjectedFault[] => [
-    { name: `${name}: whole`, other, refusals: [], inject: altering(replacement) },
-    {
-      name: `${name}: only rows`,
-      other,
-      refusals: [],
-      inject: altering(async (own, ...rest) => {
+  ...replacements.flatMap(([name, other, replacement]) => [
+    altering(`${name}: whole`, replacement, other),
+    altering(
+      `${name}: only rows`,
+      async (own, ...rest) => {
         const result = await replacement(own, ...rest);
         return result && withRows(own, result.rows);
-      }),
-    },
+      },
+      other,
+    ),
   ]),
-  ...Object.entries(changes).map(([name, change]): InjectedFault => ({
-    name,
-    refusals: [],
-    inject: altering((own, _, __, random) => withRows(own, change(own.rows, random))),
+  ...Object.entries(changes).map(([name, change]) =>
+    altering(name, (own, _, __, random) => withRows(own, change(own.rows, random))),
+  ),
+  altering('other rows than their number', (own, _, __, random) => ({
+    ...own,
+    rows: pick(random, Object.values(changes))(own.rows, random),
   })),
   {
     name: 'shortened by a lower limit',
     refusals: [],
     inject(exchange, random, { unaltered }) {
-      const index = Number(/\blimit \$(\d+)/.exec(exchange.query)?.[1] ?? 0) - 1;
+      const index = limitIndex(exchange);
       const limit = Number(exchange.params[index]);
       const lowered = Math.floor(limit ** random()); // low ones as often as high ones
       if (lowered < limit) exchange.replaceParams(exchange.params.with(index, String(lowered)));

@@ -1,3 +1,4 @@
+import type { Row } from '../../support/wide.ts';
 import type { Moment } from './moment.ts';
 
 /** A row of `surveys`. Those of an account with the same name are one survey. */
@@ -14,27 +15,9 @@ export interface FormVersion {
 }
 
 /** A row of `responses`. */
-export interface Response {
-  /** The id of its form version. */
-  readonly form: string;
-  readonly parentId: string | null;
-  readonly parentShortcode: string;
-  readonly flowid: string;
-  readonly userid: string;
-  readonly question: string;
-  readonly index: number;
-  readonly questionText: string;
-  readonly text: string;
+export interface Response extends Row {
+  /** Its timestamp. */
   readonly at: Moment;
-  readonly metadata: Metadata;
-  readonly pageid: string | null;
-  readonly translated: string | null;
-}
-
-/** JSON as Postgres prints it, and the texts of its keys. */
-export interface Metadata {
-  readonly json: string | null;
-  readonly values: Readonly<Record<string, string>>;
 }
 
 /** The rows of an account between two writes. */
@@ -48,6 +31,7 @@ export class Account {
   readonly id: string;
   /** Part of every text of the account, and of no other's. */
   readonly marker: string;
+  readonly email: string;
   /** Keys that stay valid. */
   readonly keys: string[] = [];
   readonly #states: Data[] = [{ forms: [], responses: [] }];
@@ -56,10 +40,7 @@ export class Account {
   constructor(id: string) {
     this.id = id;
     this.marker = `mk${id.replaceAll('-', '')}km`;
-  }
-
-  get email(): string {
-    return `${this.marker}@example.org`;
+    this.email = `${this.marker}@example.org`;
   }
 
   get data(): Data {
@@ -73,8 +54,8 @@ export class Account {
   }
 
   /** Changes the data. One change at a time. @param store commits them */
-  async write(next: Data, store: () => Promise<unknown>): Promise<void> {
-    this.#states.push(next);
+  async write(change: Partial<Data>, store: () => Promise<unknown>): Promise<void> {
+    this.#states.push({ ...this.data, ...change });
     await store();
     this.#committed = this.#states.length - 1;
   }

@@ -3,20 +3,11 @@ export type Moment = number;
 
 const START = Date.UTC(2026, 2, 1);
 
-/** Milliseconds since 1970, rounded down. */
-export const millisecondsOf = (moment: Moment): number => START + Math.floor(moment / 1000);
-
-const timestamps = new Map<Moment, string>();
-
 /** A timestamp as the API writes it: with three fraction digits, or six if the microseconds are not zero. */
 export function timestampOf(moment: Moment): string {
-  const known = timestamps.get(moment);
-  if (known !== undefined) return known;
   const rest = ((moment % 1000) + 1000) % 1000;
-  const text = new Date(millisecondsOf(moment)).toISOString();
-  const timestamp = rest === 0 ? text : text.replace('Z', `${String(rest).padStart(3, '0')}Z`);
-  timestamps.set(moment, timestamp);
-  return timestamp;
+  const text = new Date(START + Math.floor(moment / 1000)).toISOString();
+  return rest === 0 ? text : text.replace('Z', `${String(rest).padStart(3, '0')}Z`);
 }
 
 /** The moment of a timestamp that {@link timestampOf} wrote. */

@@ -1,16 +1,20 @@
+import type { Shortcodes } from '../../support/wide.ts';
 import type { FormVersion, Response } from './account.ts';
 import { momentOf, timestampOf } from './moment.ts';
 
 /** What orders responses. */
-export type Position = Pick<Response, 'at' | 'userid' | 'question' | 'form'>;
+export type Position = Pick<Response, 'at' | 'userid' | 'question_ref' | 'surveyid'>;
 
 /** The order of responses, in files and by cursor. */
 export const byCursor = (a: Position, b: Position): number =>
-  compareLists([a.at, a.userid, a.question, a.form], [b.at, b.userid, b.question, b.form]);
+  compareLists([a.at, a.userid, a.question_ref, a.surveyid], [b.at, b.userid, b.question_ref, b.surveyid]);
 
 /** The order of form versions. */
 export const byCreation = (a: FormVersion, b: FormVersion): number =>
   compareLists([a.created, a.id], [b.created, b.id]);
+
+export const shortcodesOf = (forms: readonly FormVersion[]): Shortcodes =>
+  new Map(forms.toSorted(byCreation).map(({ id, shortcode }) => [id, shortcode]));
 
 /** Compares by the first elements that differ. */
 export function compareLists(a: readonly (string | number)[], b: readonly (string | number)[]): number {
@@ -22,25 +26,18 @@ export function compareLists(a: readonly (string | number)[], b: readonly (strin
 }
 
 /** The primary key of a response. */
-export const primaryKeyOf = ({ form, at, userid, question }: Response): string =>
-  JSON.stringify([form, at, userid, question]);
+export const primaryKeyOf = ({ surveyid, at, userid, question_ref }: Response): string =>
+  JSON.stringify([surveyid, at, userid, question_ref]);
 
 /** The page token of a response. @param older whether to use the older format, without the form version */
-export function tokenOf({ at, userid, question, form }: Position, older = false): string {
-  const text = older
-    ? `${timestampOf(at)},${userid},${question}`
-    : JSON.stringify([1, timestampOf(at), userid, question, form]);
-  return Buffer.from(text).toString('base64url');
+export function tokenOf({ at, userid, question_ref, surveyid }: Position, older = false): string {
+  const parts = [timestampOf(at), userid, question_ref];
+  return Buffer.from(older ? parts.join() : JSON.stringify([1, ...parts, surveyid])).toString('base64url');
 }
 
 /** The position of the response that has a page token. */
 export function positionOf(token: string): Position {
   const text = Buffer.from(token, 'base64url').toString();
-  const [, timestamp, userid, question, form] = JSON.parse(text) as [1, string, string, string, string];
-  return {
-    at: momentOf(timestamp),
-    userid,
-    question,
-    form,
-  };
+  const [, timestamp, userid, question_ref, surveyid] = JSON.parse(text) as [1, string, string, string, string];
+  return { at: momentOf(timestamp), userid, question_ref, surveyid };
 }

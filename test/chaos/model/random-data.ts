@@ -1,8 +1,8 @@
 import { awkwardText } from '../../support/awkward-text.ts';
-import { pick } from '../../support/random.ts';
-import type { Account, FormVersion, Metadata, Response } from './account.ts';
+import { type Random, below, pick } from '../../support/random.ts';
+import type { Account, FormVersion, Response } from './account.ts';
+import { type Moment, timestampOf } from './moment.ts';
 import { primaryKeyOf } from './order.ts';
-import type { Moment } from './moment.ts';
 
 /*
  * Random rows. Whatever a request can name has few values, so that accounts share them and rows tie. The first difference between
@@ -11,9 +11,6 @@ import type { Moment } from './moment.ts';
 
 /** Some are a prefix of another, or differ only in case. */
 export const SURVEYS = ['Health', 'health', 'Health & Habits', 'Heal', 'Health\r\n"2026", 100% a+b\\c'];
-/** The surveys of {@link SIZES}. */
-export const SIZED = ['few rows', 'many bytes', 'many pages'] as const;
-export type Sized = (typeof SIZED)[number];
 export const SHORTCODES = ['f0', 'f1', 'f10', 'f2.x'];
 export const USERIDS = ['u0', 'u1', 'u10', 'u2, "A"\r\n', 'u3\\é', ''];
 export const QUESTIONS = ['q0', 'q1', 'q10', 'q2,"B"\n', 'q3\\n'];
@@ -22,9 +19,20 @@ const TIMES: readonly Moment[] = [0, 1, 1000, 43_770_047, DAY - 1, DAY, DAY + 1,
 const FLOWS = ['1600000000001', '-5', '9223372036854775807'];
 const TIMEOUTS = ['[1, 2]', '{"a": "\\n"}', '"x"', '12345678901234567890.10', null];
 
-export type Random = () => number;
-const chance = (random: Random, probability: number) => random() < probability;
-export const below = (random: Random, end: number): number => Math.floor(random() * end);
+/** The rows of the larger surveys, and the characters of a row's response. */
+const SIZES = {
+  // Two pages, or many if results are limited.
+  'few rows': { rows: 700, length: (row: number) => row % 150 },
+  // The first page has large rows, so the service plans many following pages of few rows.
+  'many bytes': { rows: 1200, length: (row: number) => (row < 500 ? 6_000 : 10) },
+  // With limited results, the first page has only a few rows, and these are large: the service plans more small pages than one
+  // query for page boundaries returns, and reads them in parallel.
+  'many pages': { rows: 900, length: (row: number) => (row < 10 ? 60_000 : 10) },
+};
+export type Sized = keyof typeof SIZES;
+export const SIZED = Object.keys(SIZES) as Sized[];
+export const isSized = (survey: string) => Object.hasOwn(SIZES, survey);
+const RESPONSES_PER_PARTICIPANT = 25;
 
 export function randomUuid(random: Random): string {
   const digits = Array.from({ length: 32 }, () => below(random, 16).toString(16)).join('');
@@ -33,120 +41,88 @@ export function randomUuid(random: Random): string {
 
 /** Includes formulas, and texts that look like null. */
 const TEXTS = ['', '=1+1', '-5', '\tx', '＠a', 'NULL', '\\N', 'a\r\nb', '"', 'x_x0041_', 'a;=1'];
-export const randomText = (random: Random): string => (chance(random, 0.5) ? pick(random, TEXTS) : awkwardText(random));
+const randomText = (random: Random): string => (random() < 0.5 ? pick(random, TEXTS) : awkwardText(random));
 
 /** Appends the account's marker. An empty text stays empty. */
-export const marked = ({ marker }: Account, text: string): string => (text === '' ? '' : text + marker);
+const marked = ({ marker }: Account, text: string): string => (text === '' ? '' : text + marker);
 
-export function randomForm(
+/** A response's text. */
+export const randomAnswer = (random: Random, account: Account): string =>
+  random() < 0.2 ? pick(random, ['A', 'b', 'C']) : marked(account, randomText(random));
+
+export const randomForm = (
   random: Random,
   { marker }: Account,
   survey: string,
   shortcode = pick(random, SHORTCODES),
-): FormVersion {
-  return {
-    id: randomUuid(random),
-    survey,
-    shortcode,
-    title: randomText(random) + marker,
-    created: pick(random, TIMES),
-    metadata: `{"m": "${marker}", "wave": 1.50}`,
-    settings: chance(random, 0.5)
-      ? { closes: pick(random, [null, ...TIMES]), timeouts: pick(random, TIMEOUTS) }
-      : undefined,
-  };
-}
+): FormVersion => ({
+  id: randomUuid(random),
+  survey,
+  shortcode,
+  title: randomText(random) + marker,
+  created: pick(random, TIMES),
+  metadata: `{"m": "${marker}", "wave": 1.50}`,
+  settings: pick(random, [undefined, { closes: pick(random, [null, ...TIMES]), timeouts: pick(random, TIMEOUTS) }]),
+});
 
 /** Responses to these form versions, without those whose primary key is taken. */
-export function randomResponses(
-  random: Random,
-  account: Account,
-  forms: readonly FormVersion[],
-  count: number,
-): Response[] {
+export function randomResponses(random: Random, account: Account, forms: readonly FormVersion[], count: number) {
   if (forms.length === 0) return [];
   const taken = new Set(account.data.responses.map(primaryKeyOf));
-  return Array.from({ length: count }, () => {
-    const isTie = chance(random, 0.5);
+  const responses = Array.from({ length: count }, () => {
+    const isTie = random() < 0.5;
     const some = <T>(all: readonly T[], from: number) => pick(random, isTie ? all.slice(from, from + 2) : all);
-    return responseOf(random, account, pick(random, forms).id, {
+    return responseOf(random, account, pick(random, forms), {
       at: some(TIMES, 4),
       userid: some(USERIDS, 1),
-      question: some(QUESTIONS, 1),
-      index: below(random, 4),
-      text: chance(random, 0.2) ? pick(random, ['A', 'b', 'C']) : marked(account, randomText(random)),
+      question_ref: some(QUESTIONS, 1),
+      question_idx: String(below(random, 4)),
+      response: randomAnswer(random, account),
     });
-  }).filter((response) => {
-    const key = primaryKeyOf(response);
-    return !taken.has(key) && taken.add(key);
   });
+  return responses.filter((response) => taken.size < taken.add(primaryKeyOf(response)).size);
 }
 
-function responseOf(
-  random: Random,
-  account: Account,
-  form: string,
-  given: Pick<Response, 'at' | 'userid' | 'question' | 'index' | 'text'>,
-): Response {
+type Given = Pick<Response, 'at' | 'userid' | 'question_ref' | 'question_idx' | 'response'>;
+
+function responseOf(random: Random, account: Account, { id }: FormVersion, given: Given): Response {
   const { marker } = account;
   return {
-    form,
-    parentId: pick(random, [null, form]),
-    parentShortcode: pick(random, SHORTCODES),
+    surveyid: id,
+    parent_surveyid: pick(random, [null, id]),
+    parent_shortcode: pick(random, SHORTCODES),
     flowid: pick(random, FLOWS),
-    questionText: questionText(random, account),
-    metadata: pick(random, metadataOf(marker)),
+    question_text: randomText(random) + marker + pick(random, ['', `\n- A. ${marker}, "yes"\r\nb) نعم`]), // lists choices
+    timestamp: timestampOf(given.at),
+    ...pick(random, metadataOf(marker)),
     pageid: pick(random, [null, marker]),
-    translated: chance(random, 0.3) ? marked(account, randomText(random)) : null,
+    translated_response: random() < 0.3 ? marked(account, randomText(random)) : null,
     ...given,
   };
 }
 
-/** Many list choices. */
-const questionText = (random: Random, { marker }: Account): string =>
-  `${randomText(random)}${marker}${chance(random, 0.5) ? `\n- A. ${marker}, "yes"\r\nb) نعم` : ''}`;
-
 /** The keys of the metadata, and one that none has. */
 export const METADATA_KEYS = ['ad_id', 'm', 'none'];
 
-const metadataOf = (marker: string): Metadata[] => [
-  { json: null, values: {} },
-  { json: '{}', values: {} },
-  { json: `{"m": "${marker}", "ad_id": null}`, values: { m: marker } },
-  { json: `{"m": "${marker}", "ad_id": "2, \\"3\\"\\n"}`, values: { m: marker, ad_id: '2, "3"\n' } },
-  {
-    json: `{"m": "${marker}", "ad_id": 12345678901234567890.10}`,
-    values: { m: marker, ad_id: '12345678901234567890.10' },
-  },
+const metadataOf = (m: string): Pick<Response, 'metadata' | 'values'>[] => [
+  { metadata: null, values: {} },
+  { metadata: '{}', values: {} },
+  { metadata: `{"m": "${m}", "ad_id": null}`, values: { m } },
+  { metadata: `{"m": "${m}", "ad_id": "2, \\"3\\"\\n"}`, values: { m, ad_id: '2, "3"\n' } },
+  { metadata: `{"m": "${m}", "ad_id": 12345678901234567890.10}`, values: { m, ad_id: '12345678901234567890.10' } },
 ];
 
-/** The rows of a survey, and the characters of a row's response. */
-const SIZES: Readonly<Record<Sized, { readonly rows: number; readonly length: (row: number) => number }>> = {
-  // Two pages, or many if results are limited.
-  'few rows': { rows: 700, length: (row) => row % 150 },
-  // The first page has large rows, so the service plans many following pages of few rows.
-  'many bytes': { rows: 1200, length: (row) => (row < 500 ? 6_000 : 10) },
-  // With limited results, the first page has only a few rows, and these are large: the service plans more small pages than one
-  // query for page boundaries returns, and reads them in parallel.
-  'many pages': { rows: 900, length: (row) => (row < 10 ? 60_000 : 10) },
-};
-const RESPONSES_PER_PARTICIPANT = 25;
-
 /** A survey of many rows: participants respond one after another, at times that follow each other. */
-export function sizedSurvey(
-  random: Random,
-  account: Account,
-  survey: Sized,
-): { forms: FormVersion[]; responses: Response[] } {
+export function sizedSurvey(random: Random, account: Account, survey: Sized) {
   const forms = ['f0', 'f0', 'f1'].map((shortcode) => randomForm(random, account, survey, shortcode));
   const { rows, length } = SIZES[survey];
   const responses = Array.from({ length: rows }, (_, row) =>
-    responseOf(random, account, forms[row % 3]?.id ?? '', {
+    responseOf(random, account, forms[row % 3] as FormVersion, {
       at: 1_000_047 * Math.floor(row / 3),
       userid: `u${String(Math.floor(row / RESPONSES_PER_PARTICIPANT)).padStart(3, '0')}`,
-      question: `q${row % RESPONSES_PER_PARTICIPANT}`,
-      index: row % RESPONSES_PER_PARTICIPANT,
-      text: `${marked(account, `${row} "quoted", äß€😀\n`)}${'x'.repeat(length(row))}`,
+      question_ref: `q${row % RESPONSES_PER_PARTICIPANT}`,
+      question_idx: String(row % RESPONSES_PER_PARTICIPANT),
+      response: `${marked(account, `${row} "quoted", äß€😀\n`)}${'x'.repeat(length(row))}`,
     }),
   );
   return { forms, responses };

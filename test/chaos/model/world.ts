@@ -1,18 +1,9 @@
 import { generateApiKey } from '../../../src/auth/api-key.ts';
-import { sql, storeKey, withClient } from '../../support/data.ts';
-import { pick } from '../../support/random.ts';
-import { Account, type Data } from './account.ts';
-import {
-  type Random,
-  SIZED,
-  SURVEYS,
-  below,
-  randomForm,
-  randomResponses,
-  randomUuid,
-  sizedSurvey,
-} from './random-data.ts';
-import { insertForms, insertResponses } from './store.ts';
+import { insertResponses, sql, storeKey } from '../../support/data.ts';
+import { type Random, below, pick } from '../../support/random.ts';
+import { Account, type Data, type FormVersion } from './account.ts';
+import { timestampOf } from './moment.ts';
+import { SIZED, SURVEYS, randomForm, randomResponses, randomUuid, sizedSurvey } from './random-data.ts';
 
 /** Each may have four exports at a time. */
 const KEYS = 4;
@@ -48,35 +39,53 @@ export class World {
 
   async store(random: Random): Promise<void> {
     for (const [i, account] of this.accounts.entries()) {
-      const { id, email } = account;
-      await sql('insert into users (id, email) values ($1, $2)', [id, email]);
+      await sql('insert into users (id, email) values ($1, $2)', [account.id, account.email]);
       for (let key = 0; key < KEYS; key++) account.keys.push(await this.issueKey(account));
-      if (i < 3) await storeSurveys(random, account, i < 2);
+      for (const survey of i < 2 ? SIZED : []) await add(account, sizedSurvey(random, account, survey));
+      for (const survey of i < 3 ? SURVEYS : []) {
+        const forms = Array.from({ length: 1 + below(random, 4) }, () => randomForm(random, account, survey));
+        // One in five has no responses yet.
+        const rows = pick(random, [0, 5, 20, 40, 60]);
+        await add(account, { forms, responses: randomResponses(random, account, forms, rows) });
+      }
     }
     await sql('vacuum analyze responses');
   }
 }
 
-async function storeSurveys(random: Random, account: Account, hasLarge: boolean): Promise<void> {
-  for (const survey of hasLarge ? SIZED : []) await add(account, sizedSurvey(random, account, survey));
-  for (const survey of SURVEYS) {
-    const forms = Array.from({ length: 1 + below(random, 4) }, () => randomForm(random, account, survey));
-    // One in five has no responses yet.
-    const rows = pick(random, [0, 5, 20, 40, 60]);
-    await add(account, { forms, responses: randomResponses(random, account, forms, rows) });
-  }
+/** Adds rows. */
+export async function add(account: Account, { forms = [], responses = [] }: Partial<Data>): Promise<void> {
+  const { data } = account;
+  const next = { forms: [...data.forms, ...forms], responses: [...data.responses, ...responses] };
+  await account.write(next, async () => {
+    await insertForms(account, forms);
+    // The service reads the shortcode of the form version.
+    await insertResponses(responses.map((row) => ({ ...row, shortcode: 'as stored' })));
+  });
 }
 
-/** Adds rows in one transaction. */
-export async function add(account: Account, { forms, responses }: Data): Promise<void> {
-  const { data, id, marker } = account;
-  const next = { forms: [...data.forms, ...forms], responses: [...data.responses, ...responses] };
-  await account.write(next, () =>
-    withClient(async (db) => {
-      await db.query('begin');
-      await insertForms(db, id, marker, forms);
-      await insertResponses(db, responses, next.forms);
-      await db.query('commit');
-    }),
+const insertForms = ({ id, marker }: Account, forms: readonly FormVersion[]) =>
+  sql(
+    `with form as (
+       select * from json_to_recordset($3) as f(id uuid, survey text, shortcode text, title text, created timestamptz, metadata text,
+         closes timestamptz, timeouts text, has_settings bool)
+     ), stored as (
+       insert into surveys (id, userid, survey_name, shortcode, title, formid, created, metadata, translation_conf)
+       select id, $1, survey, shortcode, title, $2, created, metadata::jsonb, metadata::jsonb from form
+     )
+     insert into survey_settings (surveyid, timeouts, off_time)
+     select id, timeouts::jsonb, closes from form where has_settings`,
+    [
+      id,
+      marker,
+      JSON.stringify(
+        forms.map(({ settings, ...form }) => ({
+          ...form,
+          created: timestampOf(form.created),
+          ...settings,
+          closes: typeof settings?.closes === 'number' ? timestampOf(settings.closes) : null,
+          has_settings: settings !== undefined,
+        })),
+      ),
+    ],
   );
-}

@@ -1,36 +1,20 @@
-import { pick } from '../../support/random.ts';
+import { type Random, below, pick } from '../../support/random.ts';
 import type { RawRequest } from '../../support/raw-http.ts';
-import { type Random, below } from '../model/random-data.ts';
 import { hostileValue } from './hostile-value.ts';
 
-/** Valid values, so that a request can be wrong in one parameter only. */
-const VALID: Readonly<Record<string, string>> = {
-  survey: 'fuzzed',
-  after: Buffer.from('2026-03-01T00:00:00Z,,').toString('base64url'),
-  pageSize: '2',
-  count: 'true',
-  since: '2026-03-01',
-  until: '2027-01-01T00:00:00Z',
-  userid: 'user',
-  shortcode: 'f0',
-  question_ref: 'q0',
-  layout: 'wide',
-  bom: 'true',
-  safe: 'true',
-  format: 'csv',
-  columns: 'question',
-  order: 'desc',
-  timezone: 'Africa/Nairobi',
-  interval: 'hour',
-  metadata: 'ad_id',
-  repeats: 'first',
-  value: 'translated',
-  require_metadata: 'ad_id',
-};
-const NAMES = Object.keys(VALID);
-const RESPONSES = ['', '/csv', '/ndjson', '/xlsx', '/form-data', '/questions', '/summary', '/digests'].map(
-  (name) => `responses${name}`,
-);
+const CURSOR = Buffer.from('2026-03-01T00:00:00Z,,').toString('base64url');
+/** Parameters with valid values, so that a request can be wrong in one only. */
+const VALID = [
+  ...['survey=fuzzed', 'pageSize=2', 'count=true', 'since=2026-03-01', 'until=2027-01-01T00:00:00Z', 'userid=user'],
+  ...['shortcode=f0', 'question_ref=q0', 'layout=wide', 'bom=true', 'safe=true', 'format=csv', 'columns=question'],
+  ...['order=desc', 'timezone=Africa/Nairobi', 'interval=hour', 'metadata=ad_id', 'repeats=first', 'value=translated'],
+  ...['require_metadata=ad_id', `after=${CURSOR}`],
+];
+const NAMES = VALID.map((pair) => pair.replace(/=.*/, ''));
+const RESPONSES = [
+  ...['responses', 'responses/csv', 'responses/ndjson', 'responses/xlsx', 'responses/form-data', 'responses/questions'],
+  ...['responses/summary', 'responses/digests'],
+];
 const ENDPOINTS = [...RESPONSES, 'surveys', 'key'];
 
 const PATHS = [
@@ -82,31 +66,36 @@ function header(random: Random): string {
   return random() < 0.96 ? common() : pick(random, REFUSED_HEADERS);
 }
 
+/** Parameters, of which any may be wrong. */
 function pairs(random: Random): string[] {
-  const valid = () =>
-    pick(
-      random,
-      NAMES.map((name) => `${name}=${VALID[name]}`),
-    );
   const hostile = () => {
     const name = random() < 0.9 ? pick(random, NAMES) : pick(random, UNKNOWN_NAMES);
     return `${name}=${hostileValue(random, name)}`;
   };
   const survey = () => `survey=${random() < 0.8 ? 'fuzzed' : hostileValue(random)}`;
-  const repeated = (name: string) =>
-    Array.from({ length: 1000 }, (_, i) => (i === 0 ? 'survey=fuzzed' : `${name}=${i}`));
+  const repeated = (name: string) => Array.from({ length: 1000 }, (_, i) => `${name}=${i}`);
   return mostly(
     random,
-    () => [survey(), ...several(random, 2, hostile), ...several(random, 3, valid)],
+    () => [survey(), ...several(random, 2, hostile), ...several(random, 3, () => pick(random, VALID))],
     () => several(random, 4, hostile),
-    () => several(random, 4, hostile),
-    () => repeated(pick(random, NAMES)),
+    () => ['survey=fuzzed', ...repeated(pick(random, NAMES))],
     () => [pick(random, ODD_QUERIES)],
   );
 }
 
-/** Any part may be wrong. */
-function anyRequest(random: Random): RawRequest {
+/** Only one parameter is wrong, often `after`, which is the most complex. */
+function nearlyValid(random: Random): string[] {
+  const wrong = random() < 0.33 ? 'after' : pick(random, NAMES);
+  const valid = new Set(['survey=fuzzed', ...several(random, 3, () => pick(random, VALID))]);
+  return [...valid].filter((pair) => !pair.startsWith(`${wrong}=`)).concat(`${wrong}=${hostileValue(random, wrong)}`);
+}
+
+/** A request of which any part may be wrong, or only one parameter. */
+export function hostileRequest(random: Random): RawRequest {
+  if (random() < 0.5) {
+    const target = `/api/v1/${pick(random, RESPONSES)}?${nearlyValid(random).join('&')}`;
+    return { method: 'GET', target, version: '1.1', headers: VALID_KEY, body: '' };
+  }
   const path = mostly(
     random,
     () => `/api/v1/${pick(random, ENDPOINTS)}`,
@@ -121,35 +110,10 @@ function anyRequest(random: Random): RawRequest {
     () => [`Authorization: Bearer ${noise(random)}`],
   );
   return {
-    method: mostly(
-      random,
-      () => 'GET',
-      () => pick(random, METHODS),
-    ),
+    method: random() < 0.92 ? 'GET' : pick(random, METHODS),
     target: query.length > 0 ? `${path}?${query.join('&')}` : path,
     version: random() < 0.97 ? '1.1' : pick(random, ['1.0', '0.9', '2.0', 'x']),
     headers: [...key, ...several(random, 3, () => header(random))],
     body: random() < 0.9 ? '' : pick(random, BODIES),
   };
 }
-
-/** Only one parameter is wrong, often `after`, which is the most complex. */
-function nearlyValid(random: Random): RawRequest {
-  const wrong = random() < 0.33 ? 'after' : pick(random, NAMES);
-  const others = several(random, 3, () => pick(random, NAMES));
-  const given = new Map(['survey', ...others].map((name) => [name, VALID[name]])).set(
-    wrong,
-    hostileValue(random, wrong),
-  );
-  const query = [...given].map((pair) => pair.join('=')).join('&');
-  return {
-    method: 'GET',
-    target: `/api/v1/${pick(random, RESPONSES)}?${query}`,
-    version: '1.1',
-    headers: VALID_KEY,
-    body: '',
-  };
-}
-
-export const hostileRequest = (random: Random): RawRequest =>
-  random() < 0.5 ? anyRequest(random) : nearlyValid(random);

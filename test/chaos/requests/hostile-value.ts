@@ -1,6 +1,5 @@
 import { awkwardText } from '../../support/awkward-text.ts';
-import { pick } from '../../support/random.ts';
-import { type Random, below } from '../model/random-data.ts';
+import { type Random, below, pick } from '../../support/random.ts';
 
 /*
  * Raw values of query parameters. They contain none of the internals in checks/leaks.ts, because an error message may quote them.

@@ -1,118 +1,98 @@
-import { pick } from '../../support/random.ts';
-import type { Instant, Parameters, Path } from '../expected/select.ts';
-import type { Response } from '../model/account.ts';
+import { type Random, below, pick } from '../../support/random.ts';
+import type { Account, Response } from '../model/account.ts';
 import { type Moment, timestampOf } from '../model/moment.ts';
-import { DAY, METADATA_KEYS, QUESTIONS, type Random, SHORTCODES, USERIDS, below } from '../model/random-data.ts';
+import { DAY, METADATA_KEYS, QUESTIONS, SHORTCODES, USERIDS } from '../model/random-data.ts';
+import { formsOf } from '../expected/select.ts';
+import type { Instant, Parameters, Path } from './request.ts';
 
-const PAGE_SIZES = [undefined, 1, 2, 3, 5, 8, 25, 100, 100, 350, 350, 1000, 10_000];
-const TIME_ZONES = [undefined, 'Africa/Nairobi', 'America/New_York', 'Asia/Kathmandu', 'CET'];
+/** Random values, all of them valid. @param row a response that filters and cursors can name */
+const VALUES: {
+  [Name in Exclude<keyof Parameters, 'survey' | 'layout'>]: (random: Random, row: Response) => Parameters[Name];
+} = {
+  since: (random, { at }) => instant(random, at),
+  until: (random, { at }) => instant(random, at),
+  userid: (random, { userid }) => few(random, userid, [...USERIDS, 'U1', 'u']),
+  shortcode: (random) => few(random, 'f0', [...SHORTCODES, 'F1', 'f']),
+  question_ref: (random, { question_ref }) => few(random, question_ref, [...QUESTIONS, 'Q1', 'q']),
+  // In the older format, a `userid` cannot contain a comma.
+  after: (random, response) => ({ response, older: random() < 0.3 && !response.userid.includes(',') }),
+  pageSize: (random) => pick(random, [1, 2, 3, 5, 8, 25, 100, 100, 350, 350, 1000, 10_000]),
+  order: (random) => pick(random, ['asc', 'desc']),
+  count: () => true,
+  bom: () => true,
+  safe: () => true,
+  codebook: () => true,
+  metadata: (random) => pick(random, [METADATA_KEYS, METADATA_KEYS.slice(0, 1)]),
+  value: (random) => pick(random, ['response', 'translated', 'label']),
+  repeats: (random) => pick(random, ['last', 'first', 'drop']),
+  require_metadata: (random) => pick(random, [['m'], ['ad_id', 'm']]),
+  columns: (random) => pick(random, ['form_question', 'question']),
+  format: (random) => pick(random, ['json', 'csv']),
+  interval: (random) => pick(random, ['day', 'hour', 'month']),
+  timezone: (random) => pick(random, ['Africa/Nairobi', 'America/New_York', 'Asia/Kathmandu', 'CET']),
+};
+
+const FILTERS: readonly string[] = ['since', 'until', 'userid', 'shortcode', 'question_ref'];
+const LEAVING_OUT = ['repeats', 'require_metadata'];
+const WIDE = [...LEAVING_OUT, 'value', 'columns', 'metadata'];
+/** The parameters of each path, besides filters; of two, also with `layout=wide`. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  '/responses': ['after', 'pageSize', 'order', 'count'],
+  '/responses/csv': ['after', 'metadata', 'bom', 'safe', 'count'],
+  '/responses/csv wide': [...WIDE, 'bom', 'safe'],
+  '/responses/ndjson': ['after', 'count'],
+  '/responses/xlsx': ['metadata', 'count', 'codebook'],
+  '/responses/xlsx wide': [...WIDE, 'codebook'],
+  '/responses/questions': ['format', 'columns'],
+  '/responses/summary': ['timezone', ...LEAVING_OUT],
+  '/responses/digests': ['interval'],
+};
 
 /**
- * Random parameters for a path, all of them valid.
+ * Random parameters for a path.
  *
- * @param rows responses that filters and cursors can name: those of the survey, perhaps another account's
+ * @param accounts those whose responses filters and cursors can name
  * @param layout either if omitted
  */
 export function randomParameters(
   random: Random,
   path: Path,
   survey: string,
-  rows: readonly Response[],
+  accounts: readonly Account[],
   layout = pick(random, ['long', 'wide'] as const),
 ): Parameters {
-  const maybe = <T>(value: () => T, probability = 0.5) => (random() < probability ? value() : undefined);
-  const flag = () => maybe(() => true);
-  if (path === '/surveys' || path === '/key' || path === '/responses/form-data') return { survey };
-  const filtered = { survey, ...maybe(() => randomFilters(random, rows)) };
-  const wide = () => wideOptions(random);
-  switch (path) {
-    case '/responses':
-      return {
-        ...filtered,
-        ...randomCursor(random, rows),
-        pageSize: pick(random, PAGE_SIZES),
-        order: pick(random, [undefined, 'asc', 'desc']),
-        count: maybe(() => true, 0.3),
-      };
-    case '/responses/csv':
-      if (layout === 'wide')
-        return { ...filtered, ...wide(), bom: flag(), safe: flag(), count: maybe(() => true, 0.05) };
-      return {
-        ...filtered,
-        ...randomCursor(random, rows),
-        metadata: someKeys(random),
-        bom: flag(),
-        safe: flag(),
-        count: flag(),
-      };
-    case '/responses/ndjson':
-      return { ...filtered, ...randomCursor(random, rows), count: flag() };
-    case '/responses/xlsx':
-      return layout === 'wide'
-        ? { ...filtered, ...wide(), codebook: flag() }
-        : { ...filtered, metadata: someKeys(random), count: flag(), codebook: flag() };
-    case '/responses/questions':
-      return { ...filtered, format: pick(random, [undefined, 'json', 'csv']), columns: someColumns(random) };
-    case '/responses/digests':
-      return { ...filtered, interval: pick(random, [undefined, 'day', 'hour', 'month']) };
-    case '/responses/summary':
-      break;
-  }
-  return { ...filtered, timezone: pick(random, TIME_ZONES), ...leftOutOptions(random) };
+  const isWide = layout === 'wide' && NAMES[`${path} wide`] !== undefined;
+  const names = NAMES[isWide ? `${path} wide` : path];
+  const rows = accounts.flatMap(({ data }) => {
+    const ids = new Set(formsOf({ survey }, data).map(({ id }) => id));
+    return data.responses.filter(({ surveyid }) => ids.has(surveyid));
+  });
+  if (!names || rows.length === 0) return { survey };
+  const filters = random() < 0.5 ? FILTERS.filter(() => random() < 0.35) : [];
+  const others = names.filter(() => random() < 0.6);
+  const given = [...filters, ...others].map((name) => [
+    name,
+    VALUES[name as keyof typeof VALUES]?.(random, pick(random, rows)),
+  ]);
+  const count = isWide && path === '/responses/csv' && random() < 0.05 ? { count: true } : {}; // is refused
+  return { survey, ...(isWide ? { layout: 'wide' } : {}), ...Object.fromEntries(given), ...count };
 }
 
-/** Options of the wide layout. */
-function wideOptions(random: Random): Partial<Parameters> {
-  return {
-    layout: 'wide',
-    value: pick(random, [undefined, 'response', 'translated', 'label']),
-    ...leftOutOptions(random),
-    columns: someColumns(random),
-    metadata: someKeys(random),
-  };
-}
-
-/** Options of the wide layout and the summary. */
-function leftOutOptions(random: Random): Partial<Parameters> {
-  return {
-    repeats: pick(random, [undefined, 'last', 'first', 'drop']),
-    require_metadata: pick(random, [undefined, undefined, ['m'], ['ad_id', 'm']]),
-  };
-}
-
-const someColumns = (random: Random) => pick(random, [undefined, 'form_question', 'question'] as const);
-const someKeys = (random: Random) => pick(random, [undefined, METADATA_KEYS, METADATA_KEYS.slice(0, 1)]);
-
-function randomFilters(random: Random, rows: readonly Response[]): Partial<Parameters> {
-  const row = () => pick(random, rows);
-  const maybe = <T>(value: () => T) => (random() < 0.35 && rows.length > 0 ? value() : undefined);
-  const few = (own: string, ...others: string[]) => [own, pick(random, others)].slice(random() < 0.3 ? 1 : 0);
-  return {
-    since: maybe(() => instant(random, row().at)),
-    until: maybe(() => instant(random, row().at)),
-    userid: maybe(() => few(row().userid, ...USERIDS, 'U1', 'u')),
-    shortcode: maybe(() => few('f0', ...SHORTCODES, 'F1', 'f')),
-    question_ref: maybe(() => few(row().question, ...QUESTIONS, 'Q1', 'q')),
-  };
-}
-
-/** Resumes after a response in two of three requests. In the older format, a `userid` cannot contain a comma. */
-function randomCursor(random: Random, rows: readonly Response[]): Partial<Parameters> {
-  const response = random() < 0.66 ? pick(random, rows) : undefined;
-  return response ? { after: { response, older: random() < 0.3 && !response.userid.includes(',') } } : {};
-}
+const few = (random: Random, own: string, others: readonly string[]) =>
+  [own, pick(random, others)].slice(random() < 0.3 ? 1 : 0);
 
 /** A moment at or near another one, in one of the ways to write it. */
 function instant(random: Random, at: Moment): Instant {
   const moment = at + below(random, 2);
   const day = Math.floor(moment / DAY) * DAY;
   const inZone = timestampOf(moment + 7_200_000_000).replace('Z', '+02:00');
-  const beforeNext = `${timestampOf(moment).replace(/(?:\.\d+)?Z/, '')}.${String(((moment % 1e6) + 1e6) % 1e6).padStart(6, '0')}1Z`;
+  const seconds = timestampOf(moment).replace(/(?:\.\d+)?Z/, '');
+  const microseconds = String(((moment % 1e6) + 1e6) % 1e6).padStart(6, '0');
   return pick(random, [
     { text: timestampOf(moment), at: moment },
     { text: inZone, at: moment },
     { text: timestampOf(day).slice(0, 10), at: day },
     // Between two microseconds: the next one is the first at this time or later.
-    { text: beforeNext, at: moment + 1 },
+    { text: `${seconds}.${microseconds}1Z`, at: moment + 1 },
   ]);
 }
