@@ -2,12 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../tools/migrations.ts';
 import { WORKER_ROLE } from '../../tools/worker-role.ts';
 import { query } from '../support/database.ts';
-import { type GatewayUnderTest, startGateway } from '../support/sql-endpoint.ts';
 import { startPgBouncer } from '../support/pgbouncer.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { type GatewayUnderTest, startGateway } from '../support/sql-endpoint.ts';
 
 let postgres: TestPostgres;
-let pooler: Awaited<ReturnType<typeof startPgBouncer>>;
 let gateway: GatewayUnderTest;
 /** Closes connections, and sends no cancel requests. */
 let closing: GatewayUnderTest;
@@ -20,17 +19,14 @@ beforeAll(async () => {
   const { pathname } = new URL(await postgres.createDatabase());
   await migrate(url);
   await query(url, `alter role ${WORKER_ROLE} in database ${pathname.slice(1)} set statement_timeout = '1s'`);
-  pooler = await startPgBouncer(url);
-  gateway = await startGateway(pooler.url, 10);
-  closing = await startGateway(pooler.url, 10, false);
-  hurried = await startGateway(Object.assign(new URL(pooler.url), { pathname }).href, 10);
+  const pooled = await startPgBouncer(url);
+  gateway = await startGateway(pooled, 10);
+  closing = await startGateway(pooled, 10, false);
+  hurried = await startGateway(Object.assign(new URL(pooled), { pathname }).href, 10);
 });
 afterAll(async () => {
-  await gateway?.close();
-  await closing?.close();
-  await hurried?.close();
-  await pooler?.stop();
-  await postgres?.stop();
+  for (const one of [gateway, closing, hurried]) await one.close();
+  await postgres.stop();
 });
 
 test('every connection has the settings of the Worker’s role', async () => {
@@ -51,21 +47,12 @@ test.each([
   ['ends without a cancel request', () => closing],
 ])('a statement %s when the client disconnects', async (_, endpoint) => {
   const long = 'select pg_sleep(59)';
-  const running = async () =>
-    (await query(postgres.url, `select from pg_stat_activity where query = $1 and state = 'active'`, [long])).length;
+  const running = () =>
+    query(postgres.url, `select from pg_stat_activity where query = $1 and state = 'active'`, [long]);
   const client = new AbortController();
-  const response = fetch(endpoint().url, {
-    method: 'POST',
-    headers: {
-      'Neon-Connection-String': endpoint().connectionString(),
-      'Neon-Raw-Text-Output': 'true',
-      'Neon-Array-Mode': 'true',
-    },
-    body: JSON.stringify({ query: long }),
-    signal: client.signal,
-  });
-  await expect.poll(running).toBe(1);
+  const response = endpoint().post({ query: long }, {}, client.signal);
+  await expect.poll(running).toHaveLength(1);
   client.abort();
   await expect(response).rejects.toThrow('aborted');
-  await expect.poll(running, { timeout: 15_000 }).toBe(0);
+  await expect.poll(running, { timeout: 15_000 }).toEqual([]);
 });

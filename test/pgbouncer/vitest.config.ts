@@ -1,16 +1,15 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-const emptyText = fileURLToPath(new URL('../support/empty-text.ts', import.meta.url));
+process.env['TEST_PGBOUNCER'] = 'yes'; // see test/support/shared-stack.ts
 
-/** Used only by `npm run pgbouncer`. */
+/** npm run pgbouncer: the API tests, and those in this folder, with PgBouncer between the SQL-over-HTTP endpoint and Postgres. */
 export default defineConfig({
   root: fileURLToPath(new URL('../..', import.meta.url)),
   test: {
     maxWorkers: 5,
-    globalSetup: ['test/support/run.ts', 'test/pgbouncer/shared-stack.ts'],
+    globalSetup: ['test/support/run.ts', 'test/support/shared-stack.ts'],
     include: ['test/api/**/*.test.ts', 'test/pgbouncer/*.test.ts'],
-    alias: [{ find: /^.*\/pages\/[\w/-]+\.(?:html|css|svg|mjs)$/, replacement: emptyText }],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },

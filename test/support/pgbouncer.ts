@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
@@ -10,25 +10,24 @@ import { setWorkerPassword, WORKER_ROLE } from '../../tools/worker-role.ts';
 import { freePort } from './npm-start.ts';
 import { runFolder } from './once-per-run.ts';
 
-/** Path of the program, which npm does not have; undefined if it is not installed. */
-export function findPgBouncer(): string | undefined {
+/** Path of the program, which npm does not have. @throws Error if it is not installed */
+function findPgBouncer(): string {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin'];
-  return folders.map((folder) => join(folder, 'pgbouncer')).find((path) => existsSync(path));
+  const found = folders.map((folder) => join(folder, 'pgbouncer')).find((path) => existsSync(path));
+  if (found === undefined) throw new Error('pgbouncer is not installed. On Debian: apt-get install pgbouncer');
+  return found;
 }
-
-export const versionOf = (program: string): string =>
-  execFileSync(program, ['--version'], { encoding: 'utf8' }).split('\n')[0] ?? '';
 
 /**
  * Starts PgBouncer as Neon does, in transaction mode:
- * https://github.com/neondatabase/neon/blob/main/compute/etc/pgbouncer.ini
+ * https://github.com/neondatabase/neon/blob/main/compute/etc/pgbouncer.ini It stops when this process ends.
  *
  * @param databaseUrl superuser URL of a migrated database
  * @returns the URL of the Worker's role, which gets a new password, through PgBouncer
  */
-export async function startPgBouncer(databaseUrl: string): Promise<{ url: string; stop: () => Promise<void> }> {
+export async function startPgBouncer(databaseUrl: string): Promise<string> {
   const program = findPgBouncer();
-  if (program === undefined) throw new Error('pgbouncer is not installed');
+  const version = execFileSync(program, ['--version'], { encoding: 'utf8' });
   const direct = await withConnection(databaseUrl, (client) => setWorkerPassword(client, databaseUrl));
   const user = await serverUser(); // like Postgres, it refuses to run as root
   const folder = await mkdtemp(join(await runFolder(), 'pgbouncer-'));
@@ -47,7 +46,7 @@ auth_file = ${join(folder, 'users')}
 pool_mode = transaction
 max_client_conn = 10000
 default_pool_size = 64
-${/ 1\.(?:1\d|20)\b/.test(versionOf(program)) ? '' : 'max_prepared_statements = 0'}
+${/ 1\.(?:1\d|20)\b/.test(version) ? '' : 'max_prepared_statements = 0'}
 ignore_startup_parameters = extra_float_digits
 log_connections = 0
 log_disconnections = 0
@@ -60,21 +59,12 @@ log_disconnections = 0
     stdio: ['ignore', 'ignore', 'inherit'],
     onParentExit: 'QUIT',
   });
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const url = Object.assign(direct, { port: String(port) }).href;
-  await untilReady(url, ended);
-  return {
-    url,
-    stop: async () => {
-      child.kill('SIGQUIT');
-      await ended;
-    },
-  };
+  const { href } = Object.assign(direct, { port: String(port) });
+  await untilReady(href, child);
+  return href;
 }
 
-async function untilReady(url: string, ended: Promise<void>): Promise<void> {
-  let hasEnded = false;
-  void ended.then(() => (hasEnded = true));
+async function untilReady(url: string, child: ChildProcess): Promise<void> {
   for (;;) {
     const client = new Client({ connectionString: url });
     client.on('error', () => {});
@@ -82,7 +72,7 @@ async function untilReady(url: string, ended: Promise<void>): Promise<void> {
       await client.connect();
       return await client.end();
     } catch (error) {
-      if (hasEnded || (error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') throw error;
+      if (child.exitCode !== null || (error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') throw error;
     }
   }
 }
