@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { errorBody, fetchApi, origin, query } from '../support/api.ts';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { generateApiKey } from '../../src/auth/api-key.ts';
+import { errorBody, fetchApi, query } from '../support/api.ts';
 import {
   type TestSurvey,
   addResponses,
@@ -10,124 +10,280 @@ import {
   createAccount,
   createBulkSurvey,
   createSurvey,
+  storeKey,
 } from '../support/data.ts';
-import { beginExport, readExport } from '../support/export.ts';
+import { open, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { eventsIn } from '../support/request-log.ts';
-import { limitOf, withFaultyService } from './service.ts';
+import { firstAttempts, forward, limitOf, withFaultyService } from './service.ts';
 
 const service = withFaultyService();
 
+/** More than an export's first page. */
+const ROWS = 2000;
 /** More than sockets and the pages read ahead can hold. */
-const ROWS = 80_000;
+const BULK_ROWS = 80_000;
+const ACCOUNTS = 11;
+const KEYS = 5;
 const MINUTE = 60_000;
-let survey: TestSurvey;
-/** A small one of another account. */
+
+/** A survey of each of several accounts, with each of the account's keys. */
+let accounts: TestSurvey[][];
+/** Those of the account that takes what it can get. */
+let greedy: TestSurvey[];
 let other: TestSurvey;
-let whole: Buffer;
+/** Another survey of the greedy account. */
+let bulk: TestSurvey;
 
 beforeAll(async () => {
-  survey = await createBulkSurvey(await createAccount(), { rows: ROWS, forms: 5 });
-  whole = await copyResponses(survey);
-  other = await createBulkSurvey(await createAccount(), { rows: 100, forms: 1 });
+  accounts = await Promise.all(times(ACCOUNTS, () => createKeys()));
+  [greedy, [other]] = accounts as [TestSurvey[], [TestSurvey]];
+  bulk = await createBulkSurvey(accountOf(0), { rows: BULK_ROWS, forms: 5 });
+  for (const { account } of accounts.flat()) await fetchApi('/key', account); // caches the keys
 });
+
+/** Creates an account with a survey. @returns the survey, with each of the account's keys */
+async function createKeys(rows = ROWS): Promise<TestSurvey[]> {
+  const survey = await createBulkSurvey(await createAccount(), { rows, forms: 2 });
+  const keys = times(KEYS, generateApiKey);
+  for (const key of keys) await storeKey(survey.account.id, key);
+  return keys.map((key) => withKeyOf(survey, key));
+}
+
+const withKeyOf = (survey: TestSurvey, key: string): TestSurvey => ({ ...survey, account: { ...survey.account, key } });
+
+/** The greedy account, with each of its keys in turn. */
+const accountOf = (i: number) => withKey(i).account;
+const withKey = (i: number) => greedy[i % KEYS] as TestSurvey;
+
+/** Creates a survey of the greedy account. */
+async function createLarge(count: number, row: (i: number) => Parameters<typeof addResponses>[1][number]) {
+  const survey = await createSurvey(accountOf(0));
+  await addResponses(survey, times(count, row));
+  return survey;
+}
+
+const createQuestions = (text: string) =>
+  createLarge(15_000, (i) => ({ question_ref: `q${i}`, question_idx: i, question_text: text }));
+const createAnswers = () => createLarge(5461, (i) => ({ userid: `u${i}`, response: 'x'.repeat(4096) }));
 
 /** Downloads to end after the test. */
 const running: IncomingMessage[] = [];
 afterEach(() => running.splice(0).forEach((response) => response.destroy()));
 
-/** Starts an export whose client reads nothing. */
-async function begin(of: TestSurvey, headers: Record<string, string> = {}): Promise<IncomingMessage> {
-  const response = await beginExport(of, { headers });
-  response.on('error', () => {}).pause();
-  running.push(response);
+/** Starts a download whose client reads nothing yet. */
+async function begin(path: string, key: string, headers = {}): Promise<IncomingMessage> {
+  const response = await open(path, { key, headers });
+  running.push(response.on('error', () => {}).pause());
   return response;
 }
 
-/** Holds the queries of requests with these headers that `applies` is true for. */
-function hold(applies: (exchange: Exchange) => boolean) {
-  const trial = randomUUID();
-  const waiting: (() => void)[] = [];
-  let isHolding = true;
-  const watch = service.proxy.watch(trial, (exchange) => {
-    if (!isHolding || !applies(exchange)) return undefined;
-    return new Promise<void>((resolve) => waiting.push(resolve));
-  });
-  onTestFinished(() => watch[Symbol.dispose]());
-  return {
-    headers: { 'Test-Trial': trial },
-    held: () => waiting.length,
-    release: () => {
-      isHolding = false;
-      for (const resolve of waiting) resolve();
-    },
-  };
+type Headers = Record<string, string>;
+type Sent = { readonly status: number; readonly response?: IncomingMessage };
+type Send = (survey: TestSurvey, headers?: Headers) => Promise<Sent>;
+
+const exported = async ({ name, account }: TestSurvey, headers: Headers = {}) => {
+  const response = await begin(`/responses/csv${query({ survey: name })}`, account.key, headers);
+  return { status: response.statusCode as number, response };
+};
+const page =
+  (parameters: Record<string, string | number>): Send =>
+  ({ name, account: { key } }, headers = {}) =>
+    fetchApi(`/responses${query({ survey: name, ...parameters })}`, { key, headers });
+const count = page({ pageSize: 1, count: 'true' });
+const digests: Send = ({ name, account: { key } }, headers = {}) =>
+  fetchApi(`/responses/digests${query({ survey: name })}`, { key, headers });
+
+/** Recognises an export's pages after the first, which has 500 rows and decides the status. */
+const isLaterPage = (exchange: Exchange) => exchange.query.includes('question_text') && limitOf(exchange) !== 500;
+const isCount = ({ query: sql }: Exchange) => sql.includes('select count(*) from responses');
+const isDigests = ({ query: sql }: Exchange) => sql.includes('md5(');
+
+function times<T>(length: number, make: (i: number) => T): T[] {
+  return Array.from({ length }, (_, i) => make(i));
 }
 
-const forward = (ms: number) => fetch(origin(), { headers: { 'Test-Clock-Forward': String(ms) } });
-const isLargePage = (exchange: Exchange) => exchange.query.includes('question_text') && limitOf(exchange) > 500;
-const page = (of: TestSurvey, pageSize = 25, headers: Record<string, string> = {}) =>
-  fetchApi(`/responses${query({ survey: of.name, pageSize })}`, { key: of.account.key, headers });
-describe('exports', () => {
-  test('alone read three pages at a time; others of the account wait for these, and those of other accounts do not', async () => {
-    const { headers, held, release } = hold(isLargePage);
-    for (let i = 0; i < 3; i++) {
-      await begin(survey, headers);
-      await expect.poll(held).toBe(3);
-      await sleep(500);
-      expect(held()).toBe(3);
-    }
-    await begin(await createBulkSurvey(await createAccount(), { rows: 5000, forms: 1 }), headers);
-    await expect.poll(held).toBe(4);
+test.each<[what: string, stall: () => Promise<unknown>]>([
+  [
+    'codebooks of 15,000 questions and pages of 22 MB',
+    async () => {
+      const [codebook, answers] = await Promise.all([createQuestions('\u0085'.repeat(60)), createAnswers()]);
+      const paths = [
+        `/responses/questions${query({ survey: codebook.name })}`,
+        `/responses${query({ survey: answers.name, pageSize: 5461 })}`,
+      ];
+      await Promise.all(times(4, (i) => begin(paths[i % 2] as string, accountOf(i).key)));
+    },
+  ],
+  [
+    'exports with each of three keys',
+    async () => {
+      const { headers, held } = service.hold(isLaterPage);
+      for (const one of times(12, (i) => exported(withKey(i % 3), headers))) one.catch(() => {});
+      await expect.poll(held).toBeGreaterThanOrEqual(4);
+    },
+  ],
+])('while the clients of one account do not read %s, pages and exports of others start', async (_, stall) => {
+  await stall();
+  const others = accounts.slice(1, 10).map(([survey]) => survey as TestSurvey);
+  const pages = await Promise.all(others.map((one) => page({ pageSize: 500 })(one)));
+  expect(pages.map(({ status }) => status)).toEqual(others.map(() => 200));
+  const files = await Promise.all(others.map((one) => exported(one)));
+  for (const { status, response } of files)
+    expect([status, (await readExport(response)).complete]).toEqual([200, true]);
+});
+
+test('ten accounts have an export each that no other can take, and four at most', async () => {
+  const { headers, held, release } = service.hold(isLaterPage);
+  const started = accounts.slice(0, 2).flatMap((keys) => keys.slice(0, 4));
+  for (const [survey] of accounts.slice(2, 10)) started.push(survey as TestSurvey);
+  const responses: Awaited<ReturnType<typeof exported>>[] = [];
+  for (const survey of started) responses.push(await exported(survey, headers));
+  expect(responses.map(({ status }) => status)).toEqual(started.map(() => 200));
+  await expect.poll(held).toBeGreaterThanOrEqual(started.length);
+
+  const refused = [greedy[4], accounts[10]?.[0]].map(async (survey) => {
+    const { name, account } = survey as TestSurvey;
+    const { status, headers: received, text } = await fetchApi(`/responses/csv${query({ survey: name })}`, account);
+    return [status, received.get('X-Error-Code'), received.get('Retry-After'), text];
+  });
+  const message = 'This account already has 4 exports running. Try again when one of them has ended.';
+  expect(await Promise.all(refused)).toEqual([
+    [429, 'rate_limited', '10', errorBody(message)],
+    [503, 'overloaded', expect.stringMatching(/^\d+$/), expect.any(String)],
+  ]);
+  release();
+  for (const { response } of responses) expect((await readExport(response)).complete).toBe(true);
+});
+
+test('ten accounts have a scan each that no other can take, and two at most', async () => {
+  const { headers, held, release } = service.hold(isCount);
+  const own = times(4, (i) => count(withKey(i), headers));
+  await expect.poll(held).toBe(2);
+  const others = accounts.slice(1, 10).map(([survey]) => count(survey as TestSurvey, headers));
+  await expect.poll(held).toBe(2 + others.length);
+  release();
+  for (const { status } of await Promise.all([...own, ...others])) expect(status).toBe(200);
+});
+
+test.each<[what: string, running: number, applies: (exchange: Exchange) => boolean, send: Send]>([
+  ['exports', 4, isLaterPage, exported],
+  ['counts', 2, isCount, count],
+  ['digests', 2, isDigests, digests],
+])('of many %s of an account, %i run and four wait; the others get 429 at once', async (_, most, applies, send) => {
+  const { headers, held, release } = service.hold(applies);
+  const first = times(most, (i) => send(withKey(i), headers));
+  await expect.poll(held).toBeGreaterThanOrEqual(most);
+  const statuses: number[] = [];
+  const further = times(60, (i) => send(withKey(i), headers).then(({ status }) => statuses.push(status)));
+  await expect.poll(() => statuses.length).toBeGreaterThanOrEqual(56);
+  expect(statuses).toEqual(times(56, () => 429));
+  expect((await page({ pageSize: 1 })(other)).status).toBe(200);
+
+  release();
+  for (const { status, response } of await Promise.all(first)) {
+    expect(status).toBe(200);
+    if (response) await readExport(response); // makes room for the next
+  }
+  await Promise.all(further);
+  expect(statuses.slice(56)).toEqual([200, 200, 200, 200]);
+});
+
+test('the scans of an account take no turns from its pages, lists and files, whoever else requests pages', async () => {
+  const { headers, held, release } = service.hold(isCount);
+  const scans = times(2, (i) => count(withKey(i), headers));
+  await expect.poll(held).toBe(2);
+  expect((await page({ pageSize: 1 })(other)).status).toBe(200);
+  expect((await page({ pageSize: 500 })(withKey(2))).status).toBe(200);
+  expect((await fetchApi('/surveys', accountOf(3))).status).toBe(200);
+  expect((await readExport((await exported(withKey(4))).response)).complete).toBe(true);
+  release();
+  for (const { status } of await Promise.all(scans)) expect(status).toBe(200);
+});
+
+test('a page that waits for the turn of its query is read when one comes, although queries before it fail', async () => {
+  const isFirst = firstAttempts();
+  const { headers, held } = service.hold((exchange) => exchange.query.includes('question_text') && isFirst(exchange));
+  const surveys = await createKeys(1); // its five queries are held, until they are repeated
+  const slow = surveys.map((survey, i) => page({ pageSize: i + 1 })(survey, headers));
+  await expect.poll(held).toBe(KEYS);
+  expect((await page({ pageSize: 1 })(surveys[0] as TestSurvey)).status).toBe(200);
+  for (const { status } of await Promise.all(slow)) expect(status).toBe(200);
+});
+
+test('the codebook of a workbook is held, and counted, while the workbook is sent', async () => {
+  const survey = await createQuestions('x'.repeat(80));
+  const isPage = (exchange: Exchange) => isLaterPage(exchange) && exchange.query.includes('parent_surveyid');
+  /** Starts as many workbooks as an account can have. @returns the status of another codebook meanwhile */
+  const statusBeside = async (codebook: boolean) => {
+    const { headers, release } = service.hold(isPage);
+    const path = `/responses/xlsx${query({ survey: survey.name, codebook: String(codebook) })}`;
+    const workbooks = await Promise.all(times(4, (i) => begin(path, accountOf(i).key, headers)));
+    const codebookBeside = await begin(`/responses/questions${query({ survey: survey.name })}`, accountOf(0).key);
     release();
-  });
+    for (const response of [...workbooks, codebookBeside]) await readExport(response);
+    return codebookBeside.statusCode;
+  };
+  // Five of some 5 MiB each are more than the 27 MiB that an account can have.
+  expect(await statusBeside(true)).toBe(429);
+  expect(await statusBeside(false)).toBe(200);
+});
 
-  test('release what they have read ahead if their client is slow, and read it again', async () => {
-    const response = await begin(survey);
-    const large = await createSurvey(other.account);
-    await addResponses(large, [{ response: 'x'.repeat(8_500_000) }]);
-    expect((await page(large)).status).toBe(200); // with the pages ahead, there would be no memory for it
-    const { complete, bytes } = await readExport(response);
-    expect({ complete, same: bytes.equals(whole) }).toEqual({ complete: true, same: true });
-  });
-
-  test('of one account: four at a time, until one of them ends', async () => {
-    const first = await begin(survey);
-    for (let i = 0; i < 3; i++) expect((await begin(survey)).statusCode).toBe(200);
-    const { account, name } = survey;
-    const refused = await fetchApi(`/responses/csv${query({ survey: name })}`, { key: account.key });
-    expect(refused.status).toBe(429);
-    expect(refused.headers.get('X-Error-Code')).toBe('rate_limited');
-    expect(refused.headers.get('Retry-After')).toBe('10');
-    expect(refused.text).toBe(
-      errorBody('This account already has 4 exports running. Try again when one of them has ended.'),
-    );
-    const { complete, bytes } = await readExport(first);
-    expect({ complete, same: bytes.equals(whole) }).toEqual({ complete: true, same: true });
-    expect((await begin(survey)).statusCode).toBe(200);
-  });
-
-  test('that are not read count no longer: HEAD requests, and those that failed', async () => {
-    const { key } = survey.account;
-    const path = `/responses/csv${query({ survey: survey.name })}`;
+describe('exports that are not read', () => {
+  test('hold nothing: HEAD requests, those that failed, and those whose clients have left', async () => {
+    const { key } = other.account;
+    const path = `/responses/csv${query({ survey: other.name })}`;
     for (let i = 0; i < 5; i++) expect((await fetchApi(path, { key, method: 'HEAD' })).status).toBe(200);
     service.proxy.inject((exchange) => {
       if (exchange.query.includes('question_text')) exchange.reply(400, '{"message":"no","code":"42P01"}');
     });
-    onTestFinished(() => service.proxy.inject());
     for (let i = 0; i < 5; i++) expect((await fetchApi(path, { key })).status).toBe(500);
+    service.proxy.inject();
+    await Promise.all(times(100, (i) => open(path, { key, signal: AbortSignal.timeout(i) }).catch(() => {})));
+    // The runtime notices only after some time that they have left.
+    const statuses = async () => {
+      const begun = await Promise.all(times(4, () => exported(other)));
+      for (const { response } of begun) response.destroy();
+      return begun.map(({ status }) => status);
+    };
+    await expect.poll(statuses, { interval: 500 }).toEqual([200, 200, 200, 200]);
   });
 
-  test('whose client takes nothing for 5 minutes are aborted', async () => {
-    const response = await begin(survey);
-    await sleep(2000); // it waits for its client
+  test('read three pages at a time alone; others of the account wait for these, and those of other accounts do not', async () => {
+    const { headers, held } = service.hold(isLaterPage);
+    for (let i = 0; i < 3; i++) {
+      await exported(bulk, headers);
+      await expect.poll(held).toBe(3);
+      await sleep(300);
+      expect(held()).toBe(3);
+    }
+    await exported(other, headers);
+    await expect.poll(held).toBe(4);
+  });
+
+  test('release what they have read ahead, and read it again', async () => {
+    const { response } = await exported(bulk);
+    const large = await createSurvey(other.account);
+    await addResponses(large, [{ response: 'x'.repeat(8_500_000) }]);
+    expect((await page({})(large)).status).toBe(200); // with the pages ahead, there would be no memory for it
+    const { complete, bytes } = await readExport(response);
+    expect({ complete, same: bytes.equals(await copyResponses(bulk)) }).toEqual({ complete: true, same: true });
+  });
+
+  test('are aborted after 5 minutes, and pages after 10 seconds', async () => {
+    const { name } = await createAnswers();
+    const failures = () => eventsIn(service.stack.worker, 'export failed').length;
+    const before = failures();
+    const jsonPage = await begin(`/responses${query({ survey: name, pageSize: 5461 })}`, accountOf(0).key);
+    const { response } = await exported(bulk);
+    await sleep(1000); // both wait for their clients
     await forward(4.5 * MINUTE);
-    await sleep(6000);
-    expect(eventsIn(service.stack.worker, 'export failed')).toEqual([]);
-    await forward(5 * MINUTE);
-    await expect.poll(() => eventsIn(service.stack.worker, 'export failed')).toHaveLength(1);
+    await expect.poll(failures).toBe(before + 1);
+    expect((await readExport(jsonPage)).complete).toBe(false);
+    await forward(MINUTE);
+    await expect.poll(failures).toBe(before + 2);
     const { complete, bytes } = await readExport(response);
     expect(complete).toBe(false);
-    expect(whole.subarray(0, bytes.length).equals(bytes)).toBe(true);
+    expect((await copyResponses(bulk)).subarray(0, bytes.length).equals(bytes)).toBe(true);
   });
 });

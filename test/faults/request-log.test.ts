@@ -1,38 +1,61 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Page, fetchApi, fetchService, query } from '../support/api.ts';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
+import { type Page, errorBody, fetchApi, fetchService, query } from '../support/api.ts';
 import { parseCsv } from '../support/csv.ts';
-import { type TestSurvey, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
+import { type TestSurvey, addResponses, createAccount, createBulkSurvey, createSurvey, sql } from '../support/data.ts';
+import { beginExport, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
-import { lineOf, linesIn, untilLogged } from '../support/request-log.ts';
-import { withFaultyService, withoutRetries } from './service.ts';
+import { type RequestLine, eventsIn, lineOf, linesIn, untilLogged } from '../support/request-log.ts';
+import {
+  FEW_RETRIES,
+  PAGED_ROWS,
+  createPagedSurvey,
+  endRetries,
+  withFaultyService,
+  withoutRetries,
+} from './service.ts';
 
 const service = withFaultyService({ limits: { FAILURE_LIMIT: 8 } });
 
 const ROWS = 1200;
+/** More than sockets and the pages read ahead can hold. */
+const BULK_ROWS = 100_000;
+const GZIP = { 'Accept-Encoding': 'gzip' };
+const ANSWER = 'Zitronengras';
+const USER = 'participant-4711';
 let survey: TestSurvey;
+let paged: TestSurvey;
+let bulk: TestSurvey;
 let keyId: string;
 
 beforeAll(async () => {
-  survey = await createSurvey(await createAccount(), 'logged survey', 2);
+  survey = await createSurvey(await createAccount(), 'Quittenumfrage', 2);
   await addResponses(
     survey,
     Array.from({ length: ROWS }, (_, i) => ({
       form: i % 2,
-      userid: `user ${i % 100}`,
+      userid: `${USER} ${i % 100}`,
       question_ref: `q${i % 24}é`,
+      response: ANSWER,
       timestamp: new Date(Date.UTC(2026, 2, 1) + i).toISOString(),
     })),
   );
-  await fetchApi('/surveys', { key: survey.account.key }); // caches the key
+  paged = await createPagedSurvey();
+  bulk = await createBulkSurvey(paged.account, { rows: BULK_ROWS, forms: 5 });
+  for (const { account } of [survey, paged]) await fetchApi('/surveys', account); // caches the keys
   const [row] = await sql<{ id: string }>('select id from api_keys where userid = $1', [survey.account.id]);
   keyId = row?.id ?? '';
 });
 
+/** Does something that sends one request. @returns its log line */
+const logged = <T>(work: () => Promise<T>) => lineOf(service.stack.worker, work);
+
 /** Sends a request. @returns its log line, its response and its number of SQL requests */
-async function logged(path: string, options: Parameters<typeof fetchApi>[1] = { key: survey.account.key }) {
+async function fetchLogged(path: string, options: Parameters<typeof fetchApi>[1] = { key: survey.account.key }) {
   service.proxy.inject();
-  const { line, result: response } = await lineOf(service.stack.worker, () => fetchService(path, options));
+  const { line, result: response } = await logged(() => fetchService(path, options));
   expect(line.requestId).toBe(response.headers.get('X-Request-Id'));
   return { line, response, requests: service.proxy.requests };
 }
@@ -57,7 +80,7 @@ test.each([
 ])(
   'a request for %s %j is logged with its rows, bytes and SQL requests, and with HEAD without rows',
   async (path, parameters, rows) => {
-    const { line, response, requests } = await logged(api(path, parameters));
+    const { line, response, requests } = await fetchLogged(api(path, parameters));
     expect(response.status).toBe(200);
     expect(line).toEqual({
       event: 'request',
@@ -77,7 +100,7 @@ test.each([
     });
     expect(line.sqlRequests).toBeGreaterThan(0);
     expect(line.durationMs).toBeLessThan(60_000);
-    const head = await logged(api(path, parameters), { key: survey.account.key, method: 'HEAD' });
+    const head = await fetchLogged(api(path, parameters), { key: survey.account.key, method: 'HEAD' });
     const [method, sqlRequests] = ['HEAD', head.requests];
     expect(head.line).toMatchObject({ method, route: line.route, status: 200, rows: 0, bytes: 0, sqlRequests });
   },
@@ -85,92 +108,67 @@ test.each([
 
 test('bytes are counted before compression', async () => {
   for (const path of [api('/responses/csv'), api('/responses', { pageSize: 500 })]) {
-    const plain = await logged(path);
-    const zipped = await logged(path, {
-      key: survey.account.key,
-      headers: { 'Accept-Encoding': 'gzip' },
-    });
+    const plain = await fetchLogged(path);
+    const zipped = await fetchLogged(path, { key: survey.account.key, headers: GZIP });
     expect(zipped.response.headers.get('Content-Encoding')).toBe('gzip');
     expect(zipped.line.bytes).toBe(plain.response.bytes.length);
   }
 });
 
-describe('logs without rows:', () => {
-  test.each([
-    ['a full page', () => api('/responses'), 2],
-    ['an empty page', async () => api('/responses', { after: await lastToken() }), 3],
-    ['the surveys', () => '/api/v1/surveys', 1],
-  ])('304 of %s, which takes no more SQL requests than a first request', async (_, path, sqlRequests) => {
-    const { key } = survey.account;
-    const address = await path();
-    const first = await logged(address, { key });
-    expect(first.line).toMatchObject({ status: 200, sqlRequests });
-    const headers = { 'If-None-Match': first.response.headers.get('ETag') ?? '' };
-    const { line, requests } = await logged(address, { key, headers });
-    expect(line).toMatchObject({ status: 304, rows: 0, bytes: 0, sqlRequests, end: 'complete' });
-    expect(requests).toBe(sqlRequests);
-  });
-
-  async function lastToken(): Promise<string> {
-    const { response } = await logged(api('/responses', { pageSize: ROWS }));
-    return (JSON.parse(response.text) as Page).responses.at(-1)?.token ?? '';
-  }
-
-  test('a preflight', async () => {
-    const { line } = await logged(api('/responses/csv'), {
-      method: 'OPTIONS',
-      headers: { Origin: 'https://example.org', 'Access-Control-Request-Method': 'GET' },
-    });
-    expect(line).toMatchObject({ method: 'OPTIONS', status: 204, bytes: 0, accountId: null, end: 'complete' });
-  });
-
-  const open: [string, string | null][] = [
-    ['/healthz', '/healthz'],
-    ['/openapi.json', '/openapi.json'],
-    ['/nowhere?survey=secret', null],
-  ];
-  test.each(open)('%s, without a key', async (path, route) => {
-    const { line, response } = await logged(path, {});
-    expect(line).toMatchObject({
-      route,
-      status: response.status,
-      rows: 0,
-      bytes: response.bytes.length,
-      end: 'complete',
-    });
-    expect(line).toMatchObject({ accountId: null, keyId: null, keyCache: null });
-  });
-
-  test('400, 404, 405 and 500', async () => {
-    const { key } = survey.account;
-    const cases: [string, number, string | null, Parameters<typeof fetchApi>[1]][] = [
-      [api('/responses', { pageSize: 0 }), 400, '/api/v1/responses', { key }],
-      ['/api/v1/nowhere', 404, null, { key }],
-      [api('/surveys'), 405, '/api/v1/surveys', { key, method: 'POST' }],
-      ['/api/v1/responses?survey=none', 500, '/api/v1/responses', { key }],
-    ];
-    for (const [path, status, route, options] of cases) {
-      const { line, response } = await logged(path, options);
-      expect(line).toMatchObject({ status, route, rows: 0, bytes: response.bytes.length, end: 'complete' });
-      expect(line.accountId).toBe(survey.account.id);
-    }
-  });
+test.each([
+  ['a full page', () => api('/responses'), 2],
+  ['an empty page', async () => api('/responses', { after: await lastToken() }), 3],
+  ['the surveys', () => '/api/v1/surveys', 1],
+])('304 of %s is logged without rows, and takes no more SQL requests than a first request', async (_, path, most) => {
+  const { key } = survey.account;
+  const address = await path();
+  const first = await fetchLogged(address);
+  expect(first.line).toMatchObject({ status: 200, sqlRequests: most });
+  const headers = { 'If-None-Match': first.response.headers.get('ETag') ?? '' };
+  const { line, requests } = await fetchLogged(address, { key, headers });
+  expect(line).toMatchObject({ status: 304, rows: 0, bytes: 0, sqlRequests: most, end: 'complete' });
+  expect(requests).toBe(most);
 });
 
-test('logs one key cache miss, then hits, and counts the queries about the key', async () => {
+async function lastToken(): Promise<string> {
+  const { response } = await fetchLogged(api('/responses', { pageSize: ROWS }));
+  return (JSON.parse(response.text) as Page).responses.at(-1)?.token ?? '';
+}
+
+const PREFLIGHT = {
+  method: 'OPTIONS',
+  headers: { Origin: 'https://example.org', 'Access-Control-Request-Method': 'GET' },
+};
+
+test.each<[path: string, status: number, route: string | null, hasKey: boolean, options?: object]>([
+  ['/api/v1/responses/csv', 204, null, false, PREFLIGHT],
+  ['/healthz', 200, '/healthz', false],
+  ['/openapi.json', 200, '/openapi.json', false],
+  ['/nowhere?survey=secret', 404, null, false],
+  ['/api/v1/surveys', 401, '/api/v1/surveys', false],
+  ['/api/v1/responses?pageSize=0', 400, '/api/v1/responses', true],
+  ['/api/v1/nowhere', 404, null, true],
+  ['/api/v1/surveys', 405, '/api/v1/surveys', true, { method: 'POST' }],
+  ['/api/v1/responses?survey=none', 500, '/api/v1/responses', true],
+])('%s with status %i is logged without rows', async (path, status, route, hasKey, options = {}) => {
+  const { line, response } = await fetchLogged(path, { ...options, ...(hasKey ? { key: survey.account.key } : {}) });
+  expect(line).toMatchObject({ status, route, rows: 0, bytes: response.bytes.length, end: 'complete' });
+  const known = { accountId: survey.account.id, keyId, keyCache: 'hit' };
+  expect(line).toMatchObject(hasKey ? known : { accountId: null, keyId: null, keyCache: null });
+});
+
+test('a new key is logged as one key cache miss, then as hits, with the queries about it', async () => {
   const { key, id } = await createAccount();
-  const first = await logged('/api/v1/nowhere', { key });
+  const first = await fetchLogged('/api/v1/nowhere', { key });
   expect(first.line).toMatchObject({ keyCache: 'miss', accountId: id, status: 404, sqlRequests: 2 }); // the lookup, and last_used
-  await expect.poll(async () => (await logged('/api/v1/nowhere', { key })).line.keyCache).toBe('hit');
-  const { line, requests } = await logged('/api/v1/nowhere', { key });
+  await expect.poll(async () => (await fetchLogged('/api/v1/nowhere', { key })).line.keyCache).toBe('hit');
+  const { line, requests } = await fetchLogged('/api/v1/nowhere', { key });
   expect([line.keyCache, line.sqlRequests, requests]).toEqual(['hit', 0, 0]);
 });
 
-test('logs each of many concurrent requests without a valid key, as 401 or 429', async () => {
+test('each of many concurrent requests without a valid key is logged, as 401 or 429', async () => {
   const worker = service.stack.worker;
-  const none = await logged('/api/v1/surveys', {});
-  expect(none.line).toMatchObject({ status: 401, route: '/api/v1/surveys', accountId: null, keyCache: null });
-  const unknown = await logged('/api/v1/surveys', { key: generateApiKey() });
+  const unknown = await fetchLogged('/api/v1/surveys', { key: generateApiKey() });
   expect(unknown.line).toMatchObject({ status: 401, accountId: null, keyId: null, keyCache: 'miss', sqlRequests: 1 });
   const before = await untilLogged(worker);
   const responses = await Promise.all(Array.from({ length: 20 }, () => fetchApi('/surveys')));
@@ -180,71 +178,182 @@ test('logs each of many concurrent requests without a valid key, as 401 or 429',
   expect(responses.map(({ status }) => status)).toContain(429);
 });
 
-const ANSWER = 'Zitronengras';
-const USER = 'participant-4711';
-const SURVEY = 'Quittenumfrage';
-
-const PATHS = [
-  '/surveys',
-  '/responses',
-  '/responses/csv',
-  '/responses/csv?layout=wide',
-  '/responses/ndjson',
-  '/responses/form-data',
-  '/responses/questions',
-  '/responses/summary',
-  '/responses/digests',
-  '/nowhere',
-].map((path) => `/api/v1${path}`);
-
-/** The faults. The database's error messages may be logged; its results must not be. */
+/** The database's error messages may be logged; its results must not be. */
 const FAULTS: [string, ((exchange: Exchange) => void) | undefined][] = [
   ['nothing fails', undefined],
   ['SQL results break off', (exchange) => exchange.cutAfter(300)],
   ['SQL results are not JSON', (exchange) => exchange.reply(200, `[${ANSWER}]`)],
-  [
-    'the database returns an error',
-    (exchange) => exchange.reply(400, '{"message":"no such table","code":"42P01","severity":"ERROR"}'),
-  ],
 ];
-
-let secretive: TestSurvey;
-beforeAll(async () => {
-  secretive = await createSurvey(await createAccount(), SURVEY, 2);
-  await addResponses(
-    secretive,
-    Array.from({ length: 60 }, (_, i) => ({ form: i % 2, userid: USER, response: `${ANSWER} ${'x'.repeat(100)}` })),
-  );
-});
 
 test.each(FAULTS)(
   'no log line has a key, its hash, an e-mail address, a survey’s name or an answer when %s',
-  async (name, fault) => {
-    // An address of its own, whose limit no other test uses up.
-    const headers = { 'CF-Connecting-IP': `192.0.2.${1 + FAULTS.findIndex(([other]) => other === name)}` };
-    const { account } = secretive;
+  async (_, fault) => {
+    const { account, name } = survey;
     const { worker } = service.stack;
+    const headers = { 'CF-Connecting-IP': '192.0.2.1' }; // has a limit of its own
     const unknown = generateApiKey();
-    await fetchService('/api/v1/nowhere', { key: account.key, headers }); // caches the key
-    const before = await untilLogged(worker);
     service.proxy.inject(fault);
-    const authorised = PATHS.flatMap((path) => {
-      const address = `${path.replace(/\?.*/, '')}${query({ survey: SURVEY, userid: USER, layout: path.split('layout=')[1] })}`;
-      return [
-        ...['GET', 'HEAD', 'OPTIONS', 'POST'].map((method) =>
-          fetchService(address, { key: account.key, method, headers }),
-        ),
-        fetchService(address, { headers }),
-        fetchService(`${path.replace(/\?.*/, '')}${query({ survey: `no ${SURVEY}` })}`, { key: account.key, headers }),
-      ];
+    const paths = ['/csv', '/csv?layout=wide', '/ndjson', '/form-data', '/questions', '/summary', '/digests', ''];
+    const responses = paths.map((path) => {
+      const parameters = { survey: name, userid: USER, layout: path.split('layout=')[1] };
+      return fetchApi(`/responses${path.replace(/\?.*/, '')}${query(parameters)}`, { key: account.key, headers });
     });
-    const unauthorised = fetchService(PATHS[0] ?? '', { key: unknown, headers });
-    const responses = await withoutRetries(Promise.all([...authorised, unauthorised]));
-    expect(new Set(responses.map(({ status }) => status)).size).toBeGreaterThan(4);
-    expect(await untilLogged(worker)).toBe(before + responses.length);
+    responses.push(fetchApi(`/responses${query({ survey: `no ${name}` })}`, { key: account.key, headers }));
+    responses.push(fetchApi('/surveys', { key: unknown, headers }));
+    await withoutRetries(Promise.all(responses));
+    await untilLogged(worker);
 
     const log = worker.log();
     const secrets = [account.key, await hashApiKey(account.key), unknown, await hashApiKey(unknown), account.email];
-    for (const secret of [...secrets, SURVEY, ANSWER, USER]) expect(log).not.toContain(secret);
+    for (const secret of [...secrets, name, ANSWER, USER]) expect(log).not.toContain(secret);
   },
 );
+
+test('an export is logged with its duration and retries', async () => {
+  let faults = 0;
+  service.proxy.inject((exchange) => {
+    if (![0, 2, 5].includes(exchange.index)) return;
+    faults++;
+    exchange.reset();
+  });
+  const { line, result } = await logged(async () => readExport(await beginExport(paged)));
+  expect(line).toMatchObject({
+    rows: PAGED_ROWS,
+    bytes: result.bytes.length,
+    retries: 3,
+    sqlRequests: service.proxy.requests,
+    end: 'complete',
+  });
+  expect(faults).toBe(3);
+  expect(line.durationMs).toBeGreaterThanOrEqual(100); // two retries of three follow each other
+});
+
+describe('an export whose client disconnects', () => {
+  test.each([
+    [1, {}],
+    [1_000_000, {}],
+    [1_000_000, GZIP],
+  ])('after %i bytes, %j, is logged with the rows and bytes so far', async (least, headers) => {
+    const { line, result } = await logged(async () => {
+      const response = await beginExport(bulk, { headers });
+      let bytes = 0;
+      for await (const chunk of response) {
+        bytes += (chunk as Buffer).length;
+        if (bytes >= least) break;
+      }
+      response.socket.resetAndDestroy();
+      return bytes;
+    });
+    expect(line).toMatchObject({ route: '/api/v1/responses/csv', status: 200, end: 'client left' });
+    expect(line).not.toHaveProperty('reason');
+    expect(line.rows).toBeLessThan(BULK_ROWS);
+    if (headers === GZIP) return;
+    // Rows count when their page is complete, and bytes in sockets were never read.
+    expect(line.bytes).toBeGreaterThan(result - 10_000_000);
+  });
+
+  test('while the next page is being read is logged', async () => {
+    service.proxy.inject((exchange) => {
+      if (exchange.index >= 4) exchange.hang();
+    });
+    const { line } = await logged(async () => {
+      const response = await beginExport(bulk);
+      await once(response, 'data');
+      response.socket.resetAndDestroy();
+    });
+    expect(line).toMatchObject({ status: 200, end: 'client left' });
+  });
+
+  test.each([
+    ['while the survey is being found', () => true],
+    ['while the first page is being read', (text: string) => text.includes('from responses')],
+  ])('before the first byte, %s, is logged', async (_, hangs) => {
+    const address = query({ survey: bulk.name });
+    const { key } = bulk.account;
+    await fetchApi(`/responses${address}`, { key }); // both are requested at once
+    service.proxy.inject((exchange) => {
+      if (hangs(exchange.query)) exchange.hang();
+    });
+    const failures = eventsIn(service.stack.worker, 'request failed').length;
+    const { line } = await logged(async () => {
+      const { hostname, port } = service.stack.worker.url;
+      const client = connect(Number(port), hostname);
+      const headers = `Host: x\r\nAuthorization: Bearer ${key}\r\n`;
+      client.write(`GET /api/v1/responses/csv${address} HTTP/1.1\r\n${headers}\r\n`);
+      await expect.poll(() => service.proxy.requests).toBe(2);
+      client.resetAndDestroy();
+    });
+    expect(line).toMatchObject({ status: null, rows: 0, bytes: 0, sqlRequests: 2, end: 'client left' });
+    expect(eventsIn(service.stack.worker, 'request failed')).toHaveLength(failures); // the service did not fail
+  });
+});
+
+describe('an export that fails', () => {
+  const defect = '{"message":"no such table","code":"42P01","severity":"ERROR"}';
+  const detailsOf = (event: string, { requestId }: RequestLine) =>
+    eventsIn(service.stack.worker, event).filter((details) => details['requestId'] === requestId);
+
+  test.each<[reason: string, headers: Record<string, string>, fault: (exchange: Exchange) => void]>([
+    ['database: transient', {}, (exchange) => exchange.reset()],
+    ['database: transient', GZIP, (exchange) => exchange.reset()],
+    ['database: defect', {}, (exchange) => exchange.reply(400, defect)],
+  ])(
+    'after the first byte is logged with its reason (%s), %j, what its client received, and its details once',
+    async (reason, headers, fault) => {
+      service.proxy.inject((exchange) => {
+        if (exchange.index >= 6) fault(exchange);
+      });
+      const { line, result } = await logged(async () =>
+        readExport(await beginExport(paged, { headers: { ...headers, ...FEW_RETRIES } })),
+      );
+      expect(result.complete).toBe(false);
+      const { bytes } = result;
+      const received = headers === GZIP ? {} : { bytes: bytes.length, rows: parseCsv(bytes).length };
+      expect(line).toMatchObject({ status: 200, end: 'failed', reason, ...received });
+      const details = detailsOf('export failed', line);
+      expect(details).toHaveLength(1);
+      expect(details[0]?.['stack'] !== undefined).toBe(reason === 'database: defect');
+    },
+  );
+
+  test('has retried its first page as any request, but a later one only for EXPORT_RETRY_SECONDS', async () => {
+    let pages = 0;
+    service.proxy.inject((exchange) => {
+      if (exchange.query.includes('question_text') && [0, 2].includes(pages++)) exchange.reset();
+    });
+    const headers = { 'Test-Retry-Seconds': '0' };
+    const { line } = await logged(async () => readExport(await beginExport(paged, { headers })));
+    expect(line).toMatchObject({ status: 200, retries: 1, end: 'failed' });
+  });
+
+  const fetchCsv = () => fetchApi(`/responses/csv${query({ survey: paged.name })}`, { key: paged.account.key });
+
+  test('before the first byte gets 503, and is logged with its retries, without a stack', async () => {
+    service.proxy.inject((exchange) => exchange.reset());
+    const { line, result } = await logged(async () => {
+      const response = fetchCsv();
+      await expect.poll(() => service.proxy.requests).toBeGreaterThan(2);
+      await endRetries();
+      return response;
+    });
+    expect(result.status).toBe(503);
+    const { sqlRequests } = line; // for the form versions and for the first page
+    expect(line).toMatchObject({ status: 503, retries: sqlRequests - 2, rows: 0, end: 'complete' });
+    expect(line.bytes).toBe(result.bytes.length);
+    // When one of the two gives up, the last request for the other is aborted, perhaps before it has arrived.
+    expect([0, 1]).toContain(sqlRequests - service.proxy.requests);
+    const details = { event: 'request failed', requestId: line.requestId, error: expect.any(String) };
+    expect(detailsOf('request failed', line)).toEqual([details]);
+  });
+
+  test('by a defect before the first byte gets 500, and is logged once with its stack', async () => {
+    service.proxy.inject((exchange) => exchange.reply(400, defect));
+    const { line, result } = await logged(fetchCsv);
+    const message = `Something went wrong on our side. Please tell us this request id: ${line.requestId}`;
+    expect([result.status, result.text]).toEqual([500, errorBody(message)]);
+    expect(line).toMatchObject({ status: 500, retries: 0, end: 'complete' });
+    const details = detailsOf('request failed', line);
+    expect(details).toHaveLength(1);
+    expect(details[0]?.['stack']).toContain('no such table');
+  });
+});

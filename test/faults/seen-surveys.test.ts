@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Page, errorBody, fetchApi, query } from '../support/api.ts';
 import {
   type TestForm,
@@ -111,53 +111,51 @@ const changes: [string, (survey: TestSurvey) => Promise<unknown>][] = [
   ],
 ];
 
-describeMoment('between two requests', async (survey, change) => change(survey));
-describeMoment('while its form versions are being found', async (survey, change) => {
-  let isChanged = false;
-  injectAfterPage(async (exchange) => {
-    if (isChanged || !findsForms(exchange)) return;
-    isChanged = true;
-    await change(survey);
-  });
-});
-
-const rowsOf = (page: string) =>
-  (JSON.parse(page) as Page).responses.map(({ surveyid, shortcode, question_ref }) => [
-    surveyid,
-    shortcode,
-    question_ref,
-  ]);
+/** Makes a change between two requests, or while the form versions are being found. */
+const moments: [string, (change: () => Promise<unknown>) => Promise<void>][] = [
+  ['between two requests', async (change) => void (await change())],
+  [
+    'while its form versions are being found',
+    async (change) => {
+      let changed: Promise<unknown> | undefined;
+      injectAfterPage(async (exchange) => {
+        if (findsForms(exchange)) await (changed ??= change());
+      });
+    },
+  ],
+];
 
 /** The rows of a page, or the text of a file, of a survey of these form versions. */
-async function expectedOf(survey: TestSurvey, isPage: boolean): Promise<unknown> {
-  const { name, account, forms } = survey;
+async function expectedOf({ name, account, forms }: TestSurvey, isPage: boolean): Promise<unknown> {
   if (forms.length === 0) return errorBody(`No responses were found for survey: ${name} for user: ${account.email}`);
-  if (!isPage) return (await copyResponses(survey)).toString();
-  const rows = await sql<Record<'surveyid' | 'shortcode' | 'question_ref', string>>(
+  if (!isPage) return String(await copyResponses({ name, account, forms }));
+  return sql(
     `select surveyid, s.shortcode, question_ref from responses join surveys s on s.id = surveyid
      where surveyid = any($1) order by timestamp, responses.userid, question_ref, surveyid`,
     [forms.map(({ id }) => id)],
   );
-  return rows.map(({ surveyid, shortcode, question_ref }) => [surveyid, shortcode, question_ref]);
 }
 
-function describeMoment(
-  moment: string,
-  prepare: (survey: TestSurvey, change: (survey: TestSurvey) => Promise<unknown>) => Promise<unknown>,
-) {
-  test.each(changes)(`a file and a page have the rows of the survey as it is: %s, ${moment}`, async (_, change) => {
+const rowsOf = (page: string) =>
+  (JSON.parse(page) as Page).responses.map(({ surveyid, shortcode, question_ref }) => ({
+    surveyid,
+    shortcode,
+    question_ref,
+  }));
+
+describe.each(moments)('%s', (_, make) => {
+  test.each(changes)('a file and a page have the rows of the survey as it is: %s', async (__, change) => {
     for (const isPage of [false, true]) {
       const survey = await createSeenSurvey();
-      await prepare(survey, change);
+      await make(() => change(survey));
       const { text, status } = isPage
         ? await readPage(survey, 10_000)
         : await fetchApi(`/responses/csv${query({ survey: survey.name })}`, { key: survey.account.key });
-      const forms = await formsOf(survey);
       const received = isPage && status === 200 ? rowsOf(text) : text;
-      expect(received).toEqual(await expectedOf({ ...survey, forms }, isPage));
+      expect(received).toEqual(await expectedOf({ ...survey, forms: await formsOf(survey) }, isPage));
     }
   });
-}
+});
 
 test('a page of form versions that have changed is cancelled', async () => {
   const survey = await createSeenSurvey();
@@ -209,15 +207,4 @@ test('an isolate forgets the surveys that it read first if those that it has rea
   const last = others.at(-1) as TestSurvey;
   injectAfterPage(async () => {});
   expect((await readPage(last)).status).toBe(200); // its form versions wait until its page arrives
-});
-
-test('two accounts’ surveys of the same name are read at once in turn', async () => {
-  const surveys = [await createSeenSurvey('the same name'), await createSeenSurvey('the same name')];
-  for (const survey of surveys) {
-    service.proxy.inject();
-    const rows = (JSON.parse((await readPage(survey)).text) as Page).responses;
-    const ids = survey.forms.map(({ id }) => id);
-    for (const { surveyid } of rows) expect(ids).toContain(surveyid);
-    expect(service.proxy.requests).toBe(2);
-  }
 });

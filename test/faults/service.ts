@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll } from 'vitest';
-import { type Exchange, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { afterAll, afterEach, beforeAll, onTestFinished } from 'vitest';
+import { limitIndex } from '../chaos/faults/lies.ts';
 import { origin } from '../support/api.ts';
 import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { type Exchange, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { useStack } from '../support/stack-address.ts';
 import { type Stack, type StackOptions, startStack } from '../support/stack.ts';
 
@@ -13,10 +15,7 @@ const EXPORT_RETRY_SECONDS = '90';
 export const FEW_RETRIES = { 'Test-Retry-Seconds': '1' };
 
 /** Starts a service for a test file, with a fault proxy between its Worker and the database. */
-export function withFaultyService(options: Omit<StackOptions, 'startProxy'> = {}): {
-  readonly proxy: FaultProxy;
-  readonly stack: Stack;
-} {
+export function withFaultyService(options: Omit<StackOptions, 'startProxy'> = {}) {
   let proxy: FaultProxy;
   let stack: Stack;
   beforeAll(async () => {
@@ -37,22 +36,51 @@ export function withFaultyService(options: Omit<StackOptions, 'startProxy'> = {}
     await stack.stop();
   });
   return {
-    get proxy() {
+    get proxy(): FaultProxy {
       return proxy;
     },
-    get stack() {
+    get stack(): Stack {
       return stack;
+    },
+
+    /** Holds the queries of requests with these headers that `applies` is true for, until `release` or the end of the test. */
+    hold(applies: (exchange: Exchange) => boolean) {
+      const trial = randomUUID();
+      const { promise: released, resolve: release } = Promise.withResolvers<void>();
+      let held = 0;
+      const watch = proxy.watch(trial, (exchange) => {
+        if (!applies(exchange)) return undefined;
+        held++;
+        return released;
+      });
+      onTestFinished(() => {
+        release();
+        watch[Symbol.dispose]();
+      });
+      return { headers: { 'Test-Trial': trial }, held: () => held, release };
+    },
+
+    /** Refuses results of responses of more than so many rows. @returns the pages that were not refused, as they arrive */
+    limitRows(most: number): Exchange[] {
+      const pages: Exchange[] = [];
+      proxy.inject((exchange) => {
+        if (!isPage(exchange)) return;
+        if (limitOf(exchange) <= most) pages.push(exchange);
+        else exchange.reply(507, 'response is too large (max is 67108864 bytes)');
+      });
+      return pages;
     },
   };
 }
 
+/** Moves the Worker's clock. */
+export const forward = (ms: number) => fetch(origin(), { headers: { 'Test-Clock-Forward': String(ms) } });
+
 /** More than the retries of a request take, those of an export excepted. */
-export const RETRIES_MS = 25_000;
+const RETRIES_MS = 25_000;
 
 /** Moves the Worker's clock by {@link RETRIES_MS}. */
-export async function endRetries(): Promise<void> {
-  await fetch(origin(), { headers: { 'Test-Clock-Forward': String(RETRIES_MS) } });
-}
+export const endRetries = () => forward(RETRIES_MS);
 
 /** Waits for responses, and ends the retries of their requests every second: requests of an account take turns, so some begin late. */
 export async function withoutRetries<T>(responses: Promise<T>): Promise<T> {
@@ -61,23 +89,17 @@ export async function withoutRetries<T>(responses: Promise<T>): Promise<T> {
   return responses;
 }
 
-/** The SQL of a request, without the name of its result, which each attempt has of its own. */
-export const statementOf = ({ query }: Exchange): string => query.replaceAll(/\br[\da-f]{32}\b/g, '');
-
-/** The position of a query's limit in its parameters, where its check or a LIMIT names it; -1 if there is none. */
-export function limitIndex({ query }: Exchange): number {
-  const found = /count\(is_row\) over \(\), \$(\d+)/.exec(query) ?? /\blimit \$(\d+)/.exec(query);
-  return Number(found?.[1] ?? 0) - 1;
-}
+/** Recognises queries of responses, of either layout. */
+export const isPage = ({ query }: Exchange): boolean => /question_text|select userid, parent_surveyid/.test(query);
 
 export const limitOf = (exchange: Exchange): number => Number(exchange.params[limitIndex(exchange)]);
 
 /** Recognises the first attempt at each query. */
 export function firstAttempts(): (exchange: Exchange) => boolean {
   const seen = new Set<string>();
-  return (exchange) => {
-    const attempt = JSON.stringify([statementOf(exchange), exchange.params]);
-    return seen.size < seen.add(attempt).size;
+  return ({ query, params }) => {
+    const statement = query.replaceAll(/\br[\da-f]{32}\b/g, ''); // without the name of its result, which each attempt has of its own
+    return seen.size < seen.add(JSON.stringify([statement, params])).size;
   };
 }
 
