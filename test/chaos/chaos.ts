@@ -64,19 +64,17 @@ export async function chaos(context: Context, random: Random, seconds: number): 
   const deck = new Deck(random);
   const actions = actionsWith(deck);
   const measured = [await measureMemory(context)];
-  const end = new AbortController();
-  const collecting = collectGarbage(context, end.signal);
   const start = Date.now();
   for (const part of [0.5, 1]) {
     const actors = Array.from({ length: ACTORS }, (_, actor) =>
       act(context, randomFrom(random() * 2 ** 32), actions, start + 1000 * seconds * part, actor),
     );
-    await Promise.all(actors);
+    const end = new AbortController();
+    const acting = Promise.all(actors).finally(() => end.abort());
+    await Promise.all([acting, collectGarbage(context, end.signal)]);
     await checkIdle(context);
     measured.push(await measureMemory(context, measured[0]?.held));
   }
-  end.abort();
-  await collecting;
   await checkModel(context);
   checkLog(context);
   checkMemory(context, measured);

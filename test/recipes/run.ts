@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { UserError, messageOf, runCommand } from '../../tools/command.ts';
 import { withConnection } from '../../tools/connection.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
 import { parseCsv } from '../support/csv.ts';
-import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
 import { LAYOUTS, SURVEY, type Sheets, decoded, expectSheets, surveyFiles } from '../support/hard-workbook.ts';
 import { loadFiles } from '../support/load-files.ts';
 import { type Finished, type Interpreter, findInterpreter } from '../support/programs.ts';
@@ -21,17 +21,7 @@ const RECIPES = fileURLToPath(new URL('../../recipes/', import.meta.url));
 const READ_WORKBOOKS = fileURLToPath(new URL('read_workbooks.py', import.meta.url));
 const EMAIL = 'recipes@example.org';
 
-/** The service with a survey that is hard to read, behind a proxy that injects faults. */
-interface Service {
-  readonly origin: string;
-  readonly key: string;
-  readonly proxy: FaultProxy;
-  /** Creates an empty folder. */
-  folder(): Promise<string>;
-  /** The body of a response about the survey, requested without the proxy. */
-  get(path: string, params?: Readonly<Record<string, string>>): Promise<Buffer>;
-}
-
+type Service = Awaited<ReturnType<typeof startService>>;
 /** Runs a recipe, or another program of its language. */
 type Run = (folder: string, options?: RunOptions) => Promise<Finished>;
 
@@ -115,6 +105,9 @@ const checks: Readonly<Record<string, [Language, (service: Service, run: Run) =>
   ],
 };
 
+/** Python's libraries that read workbooks. Those of npm are in test/api/workbook-readers.test.ts. */
+const WORKBOOKS: (typeof checks)[string] = ['workbooks', checkWorkbooks];
+
 const rowsOf = (ndjson: string): unknown[] =>
   ndjson
     .trimEnd()
@@ -128,7 +121,6 @@ async function checkDownload(service: Service, run: Run): Promise<void> {
   await expectNothingComplete(service, run, [CUT, SHORTENED, ...SETTINGS]);
 }
 
-/** Checks Python's libraries that read workbooks. Those of npm are in test/api/workbook-readers.test.ts. */
 async function checkWorkbooks(service: Service, run: Run): Promise<void> {
   const folder = await service.folder();
   for (const [name, { table }] of Object.entries(LAYOUTS))
@@ -167,12 +159,14 @@ async function expectNothingComplete(service: Service, run: Run, mistakes: reado
   }
 }
 
-async function startService(cleanUp: AsyncDisposableStack): Promise<Service> {
+/** Starts the service with a survey that is hard to read, behind a proxy that injects faults. */
+async function startService(cleanUp: AsyncDisposableStack) {
   const stack = await startStack();
   cleanUp.defer(() => stack.stop());
   const { origin, databaseUrl } = stack.address;
   const proxy = await startFaultProxy(origin);
   cleanUp.defer(() => proxy.close());
+  /** Creates an empty folder. */
   const folder = async () => {
     const path = await mkdtemp(join(tmpdir(), 'recipe-'));
     cleanUp.defer(() => rm(path, { recursive: true, force: true }));
@@ -183,13 +177,14 @@ async function startService(cleanUp: AsyncDisposableStack): Promise<Service> {
     client.query(`update responses set metadata = metadata || '{"page": 123456789012345678, "ratio": 0.10}'`),
   );
   const { key } = await issueKey(databaseUrl, { email: EMAIL, name: 'recipes' });
+  /** The body of a response about the survey, requested without the proxy. */
   async function get(path: string, params: Readonly<Record<string, string>> = {}): Promise<Buffer> {
     const url = `${origin}/api/v1/responses/${path}?${new URLSearchParams({ survey: SURVEY, ...params }).toString()}`;
     const response = await fetch(url, { headers: { Authorization: `Bearer ${key}` } });
     if (!response.ok) throw new Error(`${url}: ${await response.text()}`);
     return Buffer.from(await response.arrayBuffer());
   }
-  return { origin, key, proxy, folder, get };
+  return { key, proxy, folder, get };
 }
 
 function runOf({ key, proxy }: Service, { run }: Interpreter, recipe: string): Run {
@@ -232,15 +227,8 @@ await runCommand(async () => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => void cleanUp.disposeAsync().finally(() => process.exit(1)));
   const service = await startService(cleanUp);
-  const files = Object.entries(checks).map(([path, [language, check]]) => ({
-    file: join(RECIPES, path),
-    language,
-    check,
-  }));
-  for (const { file, language, check } of [
-    ...files,
-    { file: READ_WORKBOOKS, language: 'workbooks', check: checkWorkbooks },
-  ]) {
+  for (const [path, [language, check]] of Object.entries({ ...checks, [READ_WORKBOOKS]: WORKBOOKS })) {
+    const file = resolve(RECIPES, path);
     const interpreter = found.get(language);
     const start = performance.now();
     const outcome = interpreter

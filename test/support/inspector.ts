@@ -11,7 +11,7 @@ interface HeapUsage {
  * The size of a Worker's live objects and buffers, in MiB. Takes a heap snapshot, because that collects garbage first;
  * `HeapProfiler.collectGarbage` does nothing in workerd.
  *
- * @param worker was started with its inspector
+ * @param worker was started with its inspector, which serves one connection at a time
  */
 export async function heldMemory({ inspectorUrl }: RunningWorker): Promise<number> {
   const socket = new WebSocket(inspectorUrl as URL);

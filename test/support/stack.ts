@@ -33,12 +33,8 @@ declare module 'vitest' {
 export interface StackOptions {
   /** Whether the service has a database server of its own, as outside of vitest. */
   readonly ownServer?: boolean;
-  /** The SQL-over-HTTP endpoint's limit for a response. */
-  readonly maxResponseBytes?: number;
   /** As for the SQL-over-HTTP endpoint. */
   readonly sendsCancelRequests?: boolean;
-  /** As for the SQL-over-HTTP endpoint. */
-  readonly beforeRequest?: () => Promise<unknown>;
   /** Starts a proxy between the Worker and the SQL-over-HTTP endpoint. @returns the proxy's URL */
   readonly startProxy?: (endpoint: string) => Promise<string>;
   /** Starts a connection pooler in front of the migrated database. @returns the URL of the Worker's role through it */

@@ -101,12 +101,9 @@ function outcomeOf(
   );
   const isUnchanged = status === 304 && known.some((one) => one.status === 200);
   if (!isKnown && !isUnchanged) {
-    if (!refusals.has(status))
-      throw new Error(
-        `status ${status} ${String(bytes).slice(0, 200)}, expected ${JSON.stringify(known).slice(0, 300)}`,
-      );
-    const problem = problemInRefusal(received, isHead);
-    if (problem) throw new Error(problem);
+    const isExplained = refusals.has(status) && complete && (isHead || MESSAGES[status]?.test(String(bytes)));
+    const expected = JSON.stringify(known).slice(0, 300);
+    if (!isExplained) throw new Error(`status ${status} ${String(bytes).slice(0, 200)}, expected ${expected}`);
     return 'failure';
   }
   // A page of JSON that takes several results ends visibly if responses were stored or deleted between them.
@@ -120,10 +117,9 @@ function outcomeOf(
   if (status !== 200 && status !== 304) return 'whole';
 
   const layouts = moments.flatMap((forms) => layoutsOf(request, forms, states));
-  const problem =
-    isHead || status === 304 ? (bytes.length > 0 ? 'a body' : undefined) : problemIn(request, received, layouts);
+  const isEmpty = isHead || status === 304;
   const wrong =
-    problem ??
+    (isEmpty ? undefined : problemIn(request, received, layouts)) ??
     problemInEncoding(request, received, reading.gzip) ??
     problemInTotal(request, received, states) ??
     problemInLink(request, received, layouts) ??
@@ -132,23 +128,12 @@ function outcomeOf(
   return complete ? 'whole' : 'failure';
 }
 
-/** The messages of the documented errors that faults cause. */
+/** The documented errors that faults cause. */
 const MESSAGES: Readonly<Record<number, RegExp>> = {
-  400: /^This selection has /,
-  500: /^Something went wrong on our side\. Please tell us this request id: [\w-]+$/,
-  503: /^The database cannot be reached at the moment\. Please try again shortly\.$/,
+  400: /^{"error":{"message":"This selection has /,
+  500: /^{"error":{"message":"Something went wrong on our side\. Please tell us this request id: [\w-]+"}}$/,
+  503: /^{"error":{"message":"The database cannot be reached at the moment\. Please try again shortly\."}}$/,
 };
-
-/** @returns what is wrong with an error that faults explain; undefined if nothing is */
-function problemInRefusal({ status, complete, bytes, headers }: Received, isHead: boolean): string | undefined {
-  if (!complete) return `${status}, broken off`;
-  const retryAfter = headers.get('Retry-After');
-  if (status === 503 && !/^[1-9]\d*$/.test(retryAfter ?? '')) return `503, with Retry-After: ${retryAfter}`;
-  if (isHead) return undefined;
-  const { error } = JSON.parse(bytes.toString()) as { error?: { message?: string } };
-  const isRight = MESSAGES[status]?.test(error?.message ?? '');
-  return isRight ? undefined : `${status}, with the body ${bytes.toString().slice(0, 300)}`;
-}
 
 /** Compares a body with all that are expected. Nothing can be read in a workbook that broke off. */
 function problemIn(request: Request, { bytes, complete }: Received, layouts: readonly Layout[]): string | undefined {
