@@ -86,10 +86,8 @@ test.each([
 
 test('a workbook with a text that is too long, stored after the texts were measured, is aborted', async () => {
   const survey = await createSurvey(await createAccount());
-  await addResponses(
-    survey,
-    Array.from({ length: 600 }, () => ({})), // more than the first page
-  );
+  const rows = Array.from({ length: 600 }, () => ({})); // more than the first page
+  await addResponses(survey, rows);
   const tooLong = { timestamp: '2030-01-01T00:00:00Z', response: 'a'.repeat(32_768) };
   let stored: Promise<unknown> | undefined;
   service.proxy.inject(async (exchange) => {

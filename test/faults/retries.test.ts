@@ -91,6 +91,7 @@ test('an export survives a response that never arrives before its first byte, an
 describe('a permanent failure', () => {
   const permanent: [keyof typeof files, string, (exchange: Exchange) => void][] = [
     ['long', 'resets', (exchange) => exchange.reset()],
+    ['long', 'rows that are too large', (exchange) => exchange.reply(507, 'response is too large')],
     ['wide', 'truncated responses', (exchange) => exchange.cutAfter(1000)],
     [
       'wide',
