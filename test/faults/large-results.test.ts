@@ -132,7 +132,7 @@ test('a page of JSON is aborted if it does not end where its link begins', async
     else if (++pages === 3) await addResponses(changing, [{ userid: 'u2', question_ref: 'q2, stored late' }]);
   });
   const response = await open(`/responses${query({ survey: changing.name, pageSize: 15 })}`, { key: account.key });
-  expect(response.headers.link).toBeDefined();
+  expect(response.headers['link']).toBeDefined();
   expect((await readExport(response)).complete).toBe(false);
   expect(pages).toBeGreaterThan(3);
 });
