@@ -63,10 +63,11 @@ async function createLarge(count: number, row: (i: number) => Parameters<typeof 
   return survey;
 }
 
-const createQuestions = (count: number, text: string) =>
-  createLarge(count, (i) => ({ question_ref: `q${i}`, question_idx: i, question_text: text }));
-/** 22 MB. */
-const createAnswers = () => createLarge(5461, (i) => ({ userid: `u${i}`, response: 'x'.repeat(4096) }));
+const createQuestions = (text: string) =>
+  createLarge(15_000, (i) => ({ question_ref: `q${i}`, question_idx: i, question_text: text }));
+let answers: Promise<TestSurvey> | undefined;
+/** A survey of 22 MB. */
+const largeAnswers = () => (answers ??= createLarge(5461, (i) => ({ userid: `u${i}`, response: 'x'.repeat(4096) })));
 
 /** Downloads to end after the test, with a reset, which the runtime notices at once. */
 const running: IncomingMessage[] = [];
@@ -108,10 +109,10 @@ test.each<[what: string, stall: () => Promise<unknown>]>([
   [
     'codebooks of 15,000 questions and pages of 22 MB',
     async () => {
-      const [codebook, answers] = await Promise.all([createQuestions(15_000, '\u0085'.repeat(60)), createAnswers()]);
+      const [codebook, pages] = await Promise.all([createQuestions('\u0085'.repeat(60)), largeAnswers()]);
       const paths = [
         `/responses/questions${query({ survey: codebook.name })}`,
-        `/responses${query({ survey: answers.name, pageSize: 5461 })}`,
+        `/responses${query({ survey: pages.name, pageSize: 5461 })}`,
       ];
       await Promise.all(times(4, (i) => begin(paths[i % 2] as string, accountOf(i).key)));
     },
@@ -217,7 +218,7 @@ test('a page that waits for the turn of its query is read when one comes, althou
 });
 
 test('the codebook of a workbook is held, and counted, while the workbook is sent', async () => {
-  const survey = await createQuestions(5000, 'x'.repeat(780));
+  const survey = await createQuestions('x'.repeat(80));
   const isRow = (exchange: Exchange) => isLaterPage(exchange) && exchange.query.includes('parent_surveyid');
   /** Starts as many workbooks as an account can have. @returns the status of another codebook meanwhile */
   const statusBeside = async (codebook: boolean) => {
@@ -278,7 +279,7 @@ describe('exports that are not read', () => {
   });
 
   test('are aborted after 5 minutes, and pages after 10 seconds', async () => {
-    const { name } = await createAnswers();
+    const { name } = await largeAnswers();
     const failures = () => eventsIn(service.stack.worker, 'export failed').length;
     const before = failures();
     const jsonPage = await begin(`/responses${query({ survey: name, pageSize: 5461 })}`, accountOf(0).key);
