@@ -1,15 +1,13 @@
 import { beforeAll, expect, test } from 'vitest';
-import { rowsOf } from '../chaos/actions/reads.ts';
 import { checkModel } from '../chaos/checks/quiet.ts';
 import { read } from '../chaos/checks/read.ts';
-import type { Context } from '../chaos/context.ts';
-import { PATHS, type Path, type Request } from '../chaos/expected/select.ts';
-import { SIZED } from '../chaos/model/random-data.ts';
+import { type Context, Tally } from '../chaos/context.ts';
+import { KINDS } from '../chaos/faults/deck.ts';
+import { isSized } from '../chaos/model/random-data.ts';
 import { World } from '../chaos/model/world.ts';
 import { writes } from '../chaos/model/writes.ts';
-import { KINDS } from '../chaos/requests/kinds.ts';
 import { randomParameters } from '../chaos/requests/parameters.ts';
-import { Tally } from '../chaos/tally.ts';
+import { PATHS, type Path, type Request } from '../chaos/requests/request.ts';
 import { pick, randomFrom } from '../support/random.ts';
 
 /*
@@ -38,12 +36,9 @@ beforeAll(async () => {
 /** A request for any of an account's small surveys, whose filters and cursors may name rows of other accounts. */
 function randomRequest(path: Path, layout: (typeof LAYOUTS)[number]): Request {
   const account = pick(random, context.world.accounts.slice(0, 3));
-  const names = account.data.forms.map(({ survey }) => survey);
-  const survey = pick(
-    random,
-    names.filter((name) => !SIZED.some((sized) => sized === name)),
-  );
-  return { account, path, parameters: randomParameters(random, path, survey, rowsOf(context, survey), layout) };
+  const { accounts } = context.world;
+  const names = account.data.forms.map(({ survey }) => survey).filter((name) => !isSized(name));
+  return { account, path, parameters: randomParameters(random, path, pick(random, names), accounts, layout) };
 }
 
 test.each(kinds)(

@@ -1,6 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { momentOf } from '../chaos/model/moment.ts';
-import { summaryJson } from '../chaos/expected/questions.ts';
+import { summaryJson } from '../chaos/expected/json.ts';
 import type { Response } from '../chaos/model/account.ts';
 import { errorBody, fetchApi, query } from '../support/api.ts';
 import { type TestAccount, type TestSurvey, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
@@ -34,9 +33,8 @@ test.each(ZONES)('a summary counts responses and participants by day in the time
   const times = [...MOMENTS.map((text) => `${text}.000Z`), ...before].toSorted();
   const rows = times.map((timestamp, i) => ({ timestamp, userid: `u${i % 3}` }));
   await addResponses(survey, rows);
-  const expected = rows.map(({ timestamp, userid }) => ({ at: momentOf(timestamp), userid }) as Response);
   const { status, text } = await summary(survey, { timezone });
-  expect([status, text]).toEqual([200, summaryJson(expected, { survey: '', timezone }, 0)]);
+  expect([status, text]).toEqual([200, summaryJson(rows as Response[], [], { survey: '', timezone })]);
 });
 
 test('a summary counts the day before the year 1 and the day after 9999 on the days beside them', async () => {

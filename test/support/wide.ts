@@ -1,3 +1,4 @@
+import { labelOf } from './choices.ts';
 import { naiveCsv } from './csv.ts';
 import { type TestSurvey, iso, sql } from './data.ts';
 

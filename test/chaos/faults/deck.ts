@@ -25,7 +25,7 @@ const kinds = (survey: Sized, maxBytes: number, paths: readonly Path[]): Kind[] 
     ];
   });
 
-const KINDS: readonly Kind[] = [
+export const KINDS: readonly Kind[] = [
   // A few requests to the database.
   ...kinds('few rows', Infinity, PATHS),
   // Many requests to the database, one after another.
