@@ -17,7 +17,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from ._client import Client
 from ._errors import SurveyExportError
-from ._models import Parameter
+from ._parameters import Parameter
 
 _Output: TypeAlias = tuple[Any, list[str]]
 """What a command prints with `--json`, and the lines that it prints without."""

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ._download import download
 from ._frame import frame
-from ._http import Http, texts
+from ._http import Http
 from ._labels import save_spss, save_stata
 from ._mirror import mirror
 from ._models import (
     Account,
     Changes,
-    Parameter,
     Question,
     Summary,
     SurveyInfo,
@@ -25,6 +24,7 @@ from ._models import (
     summary,
     surveys,
 )
+from ._parameters import Parameter, texts
 from ._records import NDJSON
 from ._transfer import Transfer
 

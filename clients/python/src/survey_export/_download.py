@@ -14,9 +14,10 @@ from typing import IO
 
 from ._errors import SurveyExportError, TransferError
 from ._files import check_folder, open_gzip, open_locked, put
-from ._http import Http, Response, query
+from ._http import Http, Response
 from ._line import Line
-from ._models import Parameter, summary
+from ._models import summary
+from ._parameters import Parameter, query
 from ._records import CSV, NDJSON, WIDE_COLUMNS, Format
 from ._transfer import (
     ROUNDS,

@@ -13,7 +13,8 @@ from ._download import write
 from ._errors import SurveyExportError
 from ._files import opened
 from ._http import Http
-from ._models import FILTERS, Parameter, Question, codebook
+from ._models import Question, codebook
+from ._parameters import FILTERS, Parameter
 from ._records import CSV, blocks, cells, csv_records, value
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from ._errors import SurveyExportError
 from ._files import check_folder, opened, put
 from ._frame import codebook_of, require, table
-from ._http import Http, query, texts
-from ._models import Parameter, Question
+from ._http import Http
+from ._models import Question
+from ._parameters import Parameter, query, texts
 from ._programs import SPSS, STATA, Program, bytes_of, cut_label, unique_names
 from ._transfer import ROUNDS
 

@@ -21,9 +21,10 @@ from ._errors import (
     TransferError,
 )
 from ._files import open_gzip, open_locked, opened, put
-from ._http import Http, parsed, texts
+from ._http import Http, parsed
 from ._manifest import MANIFEST, FileRecord, Manifest
-from ._models import FILTERS, Changes, Parameter
+from ._models import Changes
+from ._parameters import FILTERS, Parameter, texts
 from ._records import CSV, csv_records
 from ._transfer import ROUNDS, Transfer, fetch
 

@@ -1,18 +1,12 @@
-"""The service's parameters, and its JSON as dataclasses. Timestamps are texts, as the service writes them."""
+"""The service's JSON as dataclasses. Timestamps are texts, as the service writes them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, TypeAlias, TypeVar
-
-Value: TypeAlias = str | int | bool | date | datetime
-Parameter: TypeAlias = Value | Iterable[Value] | None
-"""The value of a query parameter. A collection repeats the parameter, and None leaves it out."""
-FILTERS = ("since", "until", "question_ref", "shortcode", "userid")
+from typing import Any, TypeVar
 
 
 @dataclass(frozen=True)

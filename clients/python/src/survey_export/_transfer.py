@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO, TypeVar
 
 from ._errors import ServiceError, TransferError
-from ._http import Http, Response, Retries, pieces, texts
-from ._models import FILTERS, Parameter
+from ._http import Http, Response, Retries, pieces
+from ._parameters import FILTERS, Parameter, texts
 from ._records import BOM, RESPONSE_COLUMNS, Format, Key, blocks, cells, commas, csv_records, cursor_of, key_of, value
 
 Result = TypeVar("Result")
