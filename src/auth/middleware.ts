@@ -20,7 +20,7 @@ const MAX_KV_CHECKS = 900;
 /** Finds the account of a request's key. */
 type FindKey = (counted: Pick<KeyRequest, 'stats' | 'countFailure'>) => Promise<StoredApiKey | undefined>;
 
-/** Such a check counts as no other request. */
+/** These checks do not count as requests. */
 const NOT_COUNTED: Parameters<FindKey>[0] = { stats: { keyCache: null }, countFailure: async () => {} };
 
 /**

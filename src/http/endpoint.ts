@@ -68,7 +68,8 @@ function checkEncoding(url: string): void {
 /**
  * Sets `ignored` and the header `X-Ignored-Parameters`.
  *
- * @throws ApiError 400 for a refused parameter; with `Prefer: handling=strict`, for those that the endpoint does not know, unless all have their defaults
+ * @throws ApiError 400 for a refused parameter; with `Prefer: handling=strict`, for those that the endpoint does not know, unless
+ *   all have their defaults
  */
 function checkNames(c: Context<AppEnv>, known: readonly string[], refused: Readonly<Record<string, string>>): void {
   const isStrict = prefersStrictHandling(c.req.header('Prefer') ?? '');
