@@ -66,6 +66,8 @@ await runCommand(async () => {
   const figures: Figure[] = [];
   const measurements: Measurement[] = [];
   const measured = (name: string, value: number, unit: string) => measurements.push({ name, value, unit });
+  using atEnd = new DisposableStack(); // also if a later part fails
+  atEnd.defer(() => void process.stdout.write(`\n${tables(figures, measurements)}`));
 
   log('encoders');
   const encoders = await measureEncoders(
@@ -312,7 +314,6 @@ await runCommand(async () => {
     );
   }
 
-  process.stdout.write(`\n${tables(figures, measurements)}`);
   await writeFile(json, `${JSON.stringify({ rows, node: process.version, figures, measurements }, null, 2)}\n`);
   log(`wrote ${json}`);
 });
