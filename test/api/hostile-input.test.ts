@@ -1,8 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import { fetchApi, query } from '../support/api.ts';
 import { type TestAccount, addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { sendRaw } from '../support/raw-http.ts';
-import { SPECIAL_NAMES } from '../support/special-names.ts';
 import { stackAddress } from '../support/stack-address.ts';
 
 const repeated = (pair: string) => Array.from({ length: 1000 }, () => pair).join('&');
@@ -26,17 +24,4 @@ test.each<[what: string, path: string, status: number, text: string]>([
   const request = { method: 'GET', target: `/api/v1${path}`, version: '1.1', headers, body: '' };
   const response = await sendRaw(new URL(stackAddress().directOrigin), request, account.key);
   expect([response.status, response.text.slice(0, 2000)]).toEqual([status, expect.stringContaining(text)]);
-});
-
-test('finds surveys whose names are special in other contexts', async () => {
-  const owner = await createAccount();
-  for (const survey of SPECIAL_NAMES) {
-    await addResponses(await createSurvey(owner, survey), [{ response: 'mine' }]);
-    const { status, headers, text } = await fetchApi(`/responses/csv${query({ survey })}`, owner);
-    expect([status, headers.get('X-Evil')]).toEqual([200, null]);
-    expect(headers.get('Content-Disposition')).toMatch(/^attachment; filename="[\w.-]+"$/);
-    expect(text).toContain(',mine,');
-  }
-  const listed = JSON.parse((await fetchApi('/surveys', owner)).text) as { survey_name: string }[];
-  expect(listed.map(({ survey_name }) => survey_name).toSorted()).toEqual(SPECIAL_NAMES.toSorted());
 });
