@@ -39,6 +39,8 @@ export async function createKey(
  * Creates a survey whose form versions alternate row by row, or with `consecutive` follow each other. Timestamps are about a third of a second apart and have
  * microseconds; each user has six questions; some texts need quotes. A CSV record has about 430 bytes. With `choices`, every other
  * question lists five choices, and its answers are their letters.
+ *
+ * @param columns SQL of other values, by their number `n` from 0
  */
 export async function createSurvey(
   client: pg.Client,
@@ -49,7 +51,15 @@ export async function createSurvey(
     forms,
     consecutive = false,
     choices = false,
-  }: { name: string; rows: number; forms: number; consecutive?: boolean; choices?: boolean },
+    columns = {},
+  }: {
+    name: string;
+    rows: number;
+    forms: number;
+    consecutive?: boolean;
+    choices?: boolean;
+    columns?: Readonly<Record<string, string>>;
+  },
 ): Promise<BenchSurvey> {
   const created = await client.query<{ id: string }>(
     `insert into surveys (userid, survey_name, shortcode, title, formid, created)
@@ -59,21 +69,35 @@ export async function createSurvey(
   );
   const ids = created.rows.map(({ id }) => id);
   const form = consecutive ? 'n::bigint * cardinality($1::uuid[]) / $2::int' : 'n % cardinality($1::uuid[])';
+  const question =
+    'Do you think that what the government is doing for people in poverty in this country is about the right amount?';
+  const listed =
+    '\\n- A. Too much\\n- B. About the right amount\\n- C. Too little\\n- D. I do not know\\n- E. I do not want to say';
+  const values: Readonly<Record<string, string>> = {
+    parent_surveyid: 'form',
+    parent_shortcode: `'parentform'`,
+    surveyid: 'form',
+    shortcode: `'form'`,
+    flowid: '1600000000000 + n / 6',
+    userid: '(2000000000000000 + (n / 6) % 50000)::text',
+    question_ref: `'question_' || n % 6`,
+    question_idx: 'n % 6',
+    question_text: `'${question}' || case when $3 and n % 2 = 0 then E'${listed}' else '' end`,
+    response: `case when $3 and n % 2 = 0 then chr(65 + n % 5) else case n % 5 when 0 then 'Too "Much", really' when 1 then 'yes'
+      when 2 then 'né 🎉' when 3 then '' else 'a somewhat longer answer, number ' || n end end`,
+    seed: '790363660',
+    pageid: `'935593143497601'`,
+    timestamp: `timestamptz '2026-03-01Z' + n * interval '0.37 s' + (n % 7) * interval '13 us'`,
+    metadata: `jsonb_build_object('form', 'wvsaustralia', 'startTime', 1772323417086 + n, 'platform', 'messenger',
+      'pageid', '935593143497601', 'seed', 790363660) ||
+      case when n % 3 = 0 then '{"ad_id": "23841891616030581"}' else '{}' end::jsonb`,
+    translated_response: `case when n % 4 = 0 then 'translated' end`,
+    ...columns,
+  };
   await client.query(
-    `insert into responses (parent_surveyid, parent_shortcode, surveyid, shortcode, flowid, userid, question_ref,
-       question_idx, question_text, response, seed, pageid, timestamp, metadata, translated_response)
-     select form, 'parentform', form, 'form', 1600000000000 + n / 6, (2000000000000000 + (n / 6) % 50000)::text,
-       'question_' || n % 6, n % 6,
-       'Do you think that what the government is doing for people in poverty in this country is about the right amount?' || case
-         when $3 and n % 2 = 0 then E'\\n- A. Too much\\n- B. About the right amount\\n- C. Too little\\n- D. I do not know\\n- E. I do not want to say' else '' end,
-       case when $3 and n % 2 = 0 then chr(65 + n % 5) else case n % 5 when 0 then 'Too "Much", really' when 1 then 'yes' when 2 then 'né 🎉' when 3 then ''
-         else 'a somewhat longer answer, number ' || n end end,
-       790363660, '935593143497601', timestamptz '2026-03-01Z' + n * interval '0.37 s' + (n % 7) * interval '13 us',
-       jsonb_build_object('form', 'wvsaustralia', 'startTime', 1772323417086 + n, 'platform', 'messenger',
-         'pageid', '935593143497601', 'seed', 790363660) ||
-         case when n % 3 = 0 then '{"ad_id": "23841891616030581"}' else '{}' end::jsonb,
-       case when n % 4 = 0 then 'translated' end
-     from generate_series(0, $2::int - 1) n, lateral (select ($1::uuid[])[1 + ${form}] as form) f`,
+    `insert into responses (${Object.keys(values).join()}) select ${Object.values(values).join()}
+     from generate_series(0, $2::int - 1) n, lateral (select ($1::uuid[])[1 + ${form}] as form) f
+     where $3::boolean is not null`,
     [ids, rows, choices],
   );
   return { name, accountId: account.id, rows, forms: ids };

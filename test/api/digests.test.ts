@@ -8,7 +8,15 @@ import { withConnection } from '../../tools/connection.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { errorBody, fetchApi, query } from '../support/api.ts';
 import { awkwardResponses } from '../support/awkward-responses.ts';
-import { type TestSurvey, addResponses, createAccount, createSurvey, sql, withClient } from '../support/data.ts';
+import {
+  type TestSurvey,
+  addResponses,
+  createAccount,
+  createBulkSurvey,
+  createSurvey,
+  sql,
+  withClient,
+} from '../support/data.ts';
 import { digestsOf } from '../support/digests.ts';
 import { stackAddress } from '../support/stack-address.ts';
 
@@ -84,19 +92,11 @@ test('digests are the same in a database that was restored with another collatio
 });
 
 test('there are up to 20,000 digests', async () => {
-  const long = await createSurvey(survey.account);
-  const add = (from: number, to: number) =>
-    sql(
-      `insert into responses (parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx,
-         question_text, response, timestamp)
-       select '', $1, '', 1, 'u', 'q', 1, '', '', timestamptz '2020-01-01Z' + i * interval '1 hour'
-       from generate_series($2::int, $3) i`,
-      [long.forms[0]?.id, from, to],
-    );
-  await add(1, 20_000);
+  const columns = { timestamp: `timestamptz '2020-01-01Z' + n * interval '1 hour'` };
+  const long = await createBulkSurvey(survey.account, { rows: 20_000, forms: 1, columns });
   const most = await get('digests', long, { interval: 'hour' });
   expect([most.status, (JSON.parse(most.text) as Digests).digests.length]).toEqual([200, 20_000]);
-  await add(20_001, 20_001);
+  await addResponses(long, [{ timestamp: '2019-12-31T23:00:00Z' }]);
   const refused = await get('digests', long, { interval: 'hour' });
   expect([refused.status, refused.headers.get('X-Error-Code'), refused.text]).toEqual([
     400,

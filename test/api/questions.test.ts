@@ -4,7 +4,14 @@ import { questionText } from '../support/arbitraries.ts';
 import { errorBody, fetchApi, query } from '../support/api.ts';
 import { type Choice, choicesOf } from '../support/choices.ts';
 import { naiveCsv } from '../support/csv.ts';
-import { type TestAccount, type TestSurvey, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
+import {
+  type TestAccount,
+  type TestSurvey,
+  addResponses,
+  createAccount,
+  createBulkSurvey,
+  createSurvey,
+} from '../support/data.ts';
 
 const LETTERS = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ');
 
@@ -21,25 +28,26 @@ beforeAll(async () => {
 });
 
 test('a codebook can have more questions than a wide file, of the same time and participant, until it is too large', async () => {
-  const survey = await createSurvey(account, undefined, 2);
-  const add = async (from: number, to: number, length: number) =>
-    sql(
-      `insert into responses (parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx,
-         question_text, response, timestamp)
-       select 'p', ($1::uuid[])[1 + i % 2], 'f0', 1, 'u', 'q' || i, i, repeat('x', $4), 'yes', '2026-03-01Z'
-       from generate_series($2::int, $3) i`,
-      [survey.forms.map(({ id }) => id), from, to, length],
-    );
-  await add(1, 6_000, 300);
+  const time = '2026-03-01T00:00:00.000Z';
+  const texts = {
+    question_ref: `'q' || n + 1`,
+    question_idx: 'n + 1',
+    question_text: `repeat('x', 300)`,
+    response: `'yes'`,
+  };
+  const columns = { userid: `'u'`, timestamp: `'${time}'`, ...texts };
+  const survey = await createBulkSurvey(account, { rows: 6000, forms: 2, columns });
   const response = await questions(survey, { format: 'csv' });
   const expected = Array.from({ length: 6_000 }, (_, i) => {
     const name = `q${i + 1}`;
-    const time = '2026-03-01T00:00:00.000Z';
-    return [`f0.${name}`, 'f0', name, String(i + 1), 'x'.repeat(300), '1', '1', time, time, null];
+    return [`form0.${name}`, 'form0', name, String(i + 1), 'x'.repeat(300), '1', '1', time, time, null];
   });
   expect(response.text === HEADER + naiveCsv(expected)).toBe(true);
 
-  await add(6_001, 6_010, 2_000_000);
+  await addResponses(
+    survey,
+    Array.from({ length: 10 }, () => ({ question_text: 'x'.repeat(2_000_000) })),
+  );
   for (const format of ['json', 'csv']) {
     const refused = await questions(survey, { format });
     expect([refused.status, refused.headers.get('X-Error-Code'), refused.text]).toEqual([

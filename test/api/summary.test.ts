@@ -2,7 +2,14 @@ import { beforeAll, expect, test } from 'vitest';
 import { summaryJson } from '../chaos/expected/json.ts';
 import type { Response } from '../chaos/model/account.ts';
 import { errorBody, fetchApi, query } from '../support/api.ts';
-import { type TestAccount, type TestSurvey, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
+import {
+  type TestAccount,
+  type TestSurvey,
+  addResponses,
+  createAccount,
+  createBulkSurvey,
+  createSurvey,
+} from '../support/data.ts';
 
 type Parameters = Record<string, string | readonly string[] | undefined>;
 
@@ -54,14 +61,8 @@ test('a summary counts the day before the year 1 and the day after 9999 on the d
 });
 
 test('a summary of too many days is refused', async () => {
-  const survey = await createSurvey(account);
-  await sql(
-    `insert into responses (parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx,
-       question_text, response, timestamp)
-     select 'p', $1::uuid, 'f0', 1, 'u', 'q', 1, 'q?', 'yes', '1900-01-01Z'::timestamptz + i * interval '1 day'
-     from generate_series(1, 40000) i`,
-    [survey.forms[0]?.id],
-  );
+  const columns = { timestamp: `timestamptz '1900-01-02Z' + n * interval '1 day'` };
+  const survey = await createBulkSurvey(account, { rows: 40_000, forms: 1, columns });
   const { status, text } = await summary(survey);
   expect([status, text]).toEqual([
     400,

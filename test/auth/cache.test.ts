@@ -194,14 +194,8 @@ describe('a revoked key', () => {
     const noHeaders = { 'Test-Clock-Ahead': '0' };
     const heldHeaders = { ...noHeaders, 'Test-Trial': trial };
     const createSmall = async () => createBulkSurvey(await createAccount(), { rows: 2000, forms: 1 });
-    const large = await createSurvey(await createAccount());
-    await sql(
-      `insert into responses (parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx, question_text, response,
-         timestamp)
-       select 'parent', $1, 'form', 1, n::text, 'q', 1, '?', repeat('x', 1000), timestamptz '2026-03-01Z' + n * interval '1 s'
-       from generate_series(1, 30000) n`,
-      [large.forms[0]?.id],
-    );
+    const columns = { response: `repeat('x', 1000)` };
+    const large = await createBulkSurvey(await createAccount(), { rows: 30_000, forms: 1, columns });
     const validKey = generateApiKey();
     await storeKey(large.account.id, validKey);
     const begin = async (survey: TestSurvey, headers: Record<string, string>) =>

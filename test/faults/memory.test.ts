@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { query } from '../support/api.ts';
-import { type TestAccount, createAccount, createSurvey, sql } from '../support/data.ts';
+import { type TestAccount, createAccount, createBulkSurvey, sql } from '../support/data.ts';
 import { open, readExport } from '../support/export.ts';
 import { heldMemory } from '../support/inspector.ts';
 import { useStack } from '../support/stack-address.ts';
@@ -27,8 +27,8 @@ beforeAll(async () => {
     addSurvey(account(0), 'long', 900, { response: `repeat('x', 16384)` }),
     addSurvey(account(0), 'participant', 260_000, {
       userid: `'u'`,
-      question: `'q' || n % 5000`,
-      parent: `'p' || n / 5000`,
+      question_ref: `'q' || n % 5000`,
+      parent_shortcode: `'p' || n / 5000`,
     }),
     ...accounts.map((account) => addSurvey(account, 'mixed', 5000, { response: `n || repeat('x', 1024)` })),
   ]);
@@ -40,28 +40,9 @@ afterAll(() => stack.stop());
 
 const account = (i: number) => accounts[i % ACCOUNTS] as TestAccount;
 
-/** Creates a survey of generated responses. @param columns SQL of their values, by their number `n` */
-async function addSurvey(
-  of: TestAccount,
-  name: string,
-  rows: number,
-  {
-    userid = `'u' || n / 60`,
-    question = `'q' || n % 60`,
-    parent = `'parent'`,
-    response = `'x'`,
-  }: { userid?: string; question?: string; parent?: string; response?: string },
-): Promise<void> {
-  const { forms } = await createSurvey(of, name);
-  await sql(
-    `insert into responses (parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx, question_text,
-       response, timestamp)
-     select ${parent}, $1, 'f0', 1, ${userid}, ${question}, n % 5000, '?', ${response},
-       timestamptz '2026-03-01Z' + n * interval '1 s'
-     from generate_series(0, $2::int - 1) n`,
-    [forms[0]?.id, rows],
-  );
-}
+/** Creates a survey of generated responses. */
+const addSurvey = (of: TestAccount, name: string, rows: number, columns: Record<string, string>) =>
+  createBulkSurvey(of, { name, rows, forms: 1, columns: { question_idx: 'n % 5000', ...columns } });
 
 /** Adds form versions with 100 KB of metadata each. */
 async function addFormVersions(of: TestAccount, count: number): Promise<void> {

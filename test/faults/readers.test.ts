@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
-import { type TestSurvey, copyResponses, createAccount, createSurvey, sql, withClient } from '../support/data.ts';
+import { type TestSurvey, copyResponses, createAccount, createBulkSurvey, sql, withClient } from '../support/data.ts';
 import { beginExport, decompress, readExport } from '../support/export.ts';
 import { readZip } from '../support/xlsx.ts';
 import { FEW_RETRIES, withFaultyService } from './service.ts';
@@ -16,16 +16,9 @@ let survey: TestSurvey;
 let whole: Buffer;
 
 beforeAll(async () => {
-  survey = await createSurvey(await createAccount(), 'bulk', 5);
-  await sql(
-    `insert into responses (parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx, question_text, response,
-       timestamp, metadata)
-     select 'parent', form, 'form', 1600000000001, (n / 6)::text, 'question_' || n % 6, n % 6, 'Question?',
-       n || '", ' || (select string_agg(encode(sha512((n || ' ' || i)::bytea), 'base64'), '') from generate_series(1, 22) i),
-       timestamptz '2026-03-01Z' + n * interval '0.37 s', '{}'
-     from generate_series(0, $2::int - 1) n, lateral (select ($1::uuid[])[1 + n % cardinality($1::uuid[])] as form) f`,
-    [survey.forms.map(({ id }) => id), ROWS],
-  );
+  const random = `(select string_agg(encode(sha512((n || ' ' || i)::bytea), 'base64'), '') from generate_series(1, 22) i)`;
+  const columns = { response: `n || '", ' || ${random}` };
+  survey = await createBulkSurvey(await createAccount(), { rows: ROWS, forms: 5, columns });
   await sql('vacuum analyze responses');
   whole = await copyResponses(survey);
 });

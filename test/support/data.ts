@@ -111,13 +111,13 @@ export async function createSurvey(account: TestAccount, name: string = randomUU
   return { name, account, forms: rows };
 }
 
-/** Creates a survey of many responses, as a benchmark's. */
+/** Creates a survey of many responses, as a benchmark's. @param options those of the benchmark's `createSurvey` */
 export async function createBulkSurvey(
   account: TestAccount,
-  options: { rows: number; forms: number },
+  options: { rows: number; forms: number; columns?: Readonly<Record<string, string>>; name?: string },
 ): Promise<TestSurvey> {
   const { name, forms } = await withClient((client) =>
-    createBenchSurvey(client, account, { name: 'bulk', ...options }),
+    createBenchSurvey(client, account, { name: `bulk ${randomUUID()}`, ...options }),
   );
   return { name, account, forms: forms.map((id) => ({ id, shortcode: 'form' })) };
 }
