@@ -71,21 +71,22 @@ function checkEncoding(url: string): void {
  * @throws ApiError 400 for a refused parameter; with `Prefer: handling=strict`, for those that the endpoint does not know, unless
  *   all have their defaults
  */
-function checkNames(c: Context<AppEnv>, known: readonly string[], refused: Readonly<Record<string, string>>): void {
+function checkNames(c: Context<AppEnv>, query: readonly string[], refused: Readonly<Record<string, string>>): void {
   const isStrict = prefersStrictHandling(c.req.header('Prefer') ?? '');
   if (isStrict) c.header('Preference-Applied', 'handling=strict');
   const given = c.req.queries();
-  for (const [name, values] of Object.entries(given)) {
-    const key = [name, ...values.map((value) => `${name}=${value}`)].find((one) => Object.hasOwn(refused, one));
-    if (key !== undefined && !isDefault(name, values)) throw invalidParameter(refused[key] as string);
-  }
-  const ignored = Object.keys(given).filter((name) => name !== '' && !known.includes(name));
+  const refusal = Object.entries(given)
+    .filter(([name, values]) => !isDefault(name, values))
+    .flatMap(([name, values]) => [name].concat(values.map((value) => `${name}=${value}`)))
+    .find((key) => Object.hasOwn(refused, key));
+  const known = new Set([...query, '', refusal?.split('=')[0]]);
+  const ignored = Object.keys(given).filter((name) => !known.has(name));
   c.set('ignored', ignored);
-  if (ignored.length === 0) return;
   const names = encodedList(ignored);
-  if (isStrict && !ignored.every((name) => isDefault(name, given[name])))
+  if (isStrict && !refusal && !ignored.every((name) => isDefault(name, given[name])))
     throw unknownParameters(names || 'their names are too long to be listed');
   if (names !== '') c.header('X-Ignored-Parameters', names);
+  if (refusal) throw invalidParameter(refused[refusal] as string);
 }
 
 /** Names, percent-encoded and joined by commas: as many as fit the header. */

@@ -132,13 +132,7 @@ test.each(['/api/v1//surveys', '//api/v1/surveys', '/api/v1/surveys/', '/healthz
       for (const name of ['Allow', 'Content-Type', 'ETag', 'X-Error-Code'])
         expect(given.headers.get(name)).toBe(expected.headers.get(name));
     }
-  },
-);
-
-test.each(['/api/v1/', '/api/v1/nowhere/', '/api/v1/surveys//', '/api/v1/responses/csv/more/', '/healthz//'])(
-  'a final slash does not make %s a path',
-  async (path) => {
-    expect((await fetchService(path, { key })).status).toBe(404);
+    expect((await fetchService(`${plain}//`, { key })).status).toBe(404);
   },
 );
 
