@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateApiKey } from '../../src/auth/api-key.ts';
-import { NotTested, expectEqual, expectThat } from './expect.ts';
-import { ms } from './run-checks.ts';
+import { NotTested, expectEqual, expectThat, ms } from './expect.ts';
 import { API, type RequestOptions, type Subject } from './subject.ts';
 
 /** A suspended database wakes up in seconds. */
