@@ -19,7 +19,7 @@ export interface EmbeddedDatabase extends AsyncDisposable {
 const IN_USE = /lock file "postmaster.pid" already exists|pre-existing shared memory block/;
 /** Time that the server of a killed `npm start`, which kill-with-parent.ts stops, has to end. */
 const WAIT_MS = 10_000;
-const POLL_MS = 200;
+const POLL_MS = 500;
 /** Time for a fast shutdown, which writes a checkpoint. Then the server is killed, and the next start recovers. */
 const SHUTDOWN_MS = 2_000;
 
