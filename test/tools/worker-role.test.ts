@@ -7,7 +7,7 @@ import { directHost, pooledHost } from '../../tools/neon-host.ts';
 import { query } from '../support/database.ts';
 import { EMPTY_PASSWORD, HASHED_PASSWORD, startNeonRoles } from '../support/neon-roles.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
-import { chooseLogin } from '../../tools/start/login.ts';
+import { chooseLogin } from '../../tools/worker-role.ts';
 import { startTool } from '../support/run-tool.ts';
 
 const run = (name: string, url: string, ...args: string[]) => startTool(name, args, { DATABASE_URL: url }).outcome;

@@ -24,12 +24,12 @@ export interface WorkerProcess extends AsyncDisposable {
 /**
  * Starts a process that bundles the Worker, and runs it once `start` is called.
  *
- * @param isWatching runs it with `wrangler dev`, which reloads it when its code changes
+ * @param isWatching reloads it when its code changes
  */
 export async function startWorkerProcess(isWatching: boolean): Promise<WorkerProcess> {
-  const program = fileURLToPath(new URL(isWatching ? 'wrangler-process.ts' : 'worker-process.ts', import.meta.url));
+  const program = fileURLToPath(new URL('worker-process.ts', import.meta.url));
   const folder = await makeTemporaryFolder();
-  const child = spawnKilledWithParent(process.execPath, [program, folder], {
+  const child = spawnKilledWithParent(process.execPath, [program, folder, ...(isWatching ? ['--watch'] : [])], {
     env: { ...process.env, TMPDIR: folder }, // for miniflare
     stdio: ['pipe', 'inherit', 'inherit'],
     detached: true, // a new process group, so that all of it can be killed
