@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import type { Metafile } from 'esbuild';
 import { runWrangler } from '../keys/wrangler.ts';
 import { withTemporaryFolder } from '../temporary-folder.ts';
 import { type Target, configPath } from './config.ts';
@@ -17,10 +18,6 @@ export interface Build {
   readonly gzipBytes: number;
   /** Paths of the files that contribute code to the bundle. */
   readonly inputs: readonly string[];
-}
-
-interface Metafile {
-  readonly outputs: Readonly<Record<string, { readonly inputs?: Readonly<Record<string, { bytesInOutput: number }>> }>>;
 }
 
 /**
@@ -42,7 +39,7 @@ export async function buildWorker(target: Target): Promise<Build> {
     const modules = await Promise.all(names.map((name) => readFile(join(out, name))));
     const { outputs } = JSON.parse(await readFile(metafile, 'utf8')) as Metafile;
     const inputs = Object.values(outputs)
-      .flatMap((output) => Object.entries(output.inputs ?? {}))
+      .flatMap((output) => Object.entries(output.inputs))
       .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
       .map(([path]) => path);
     return { gzipBytes: gzipSync(Buffer.concat(modules)).length, inputs };

@@ -27,8 +27,7 @@ export const configPath = ({ config }: Pick<Target, 'config'>) => resolve(ROOT, 
 /** @throws UserError if the file has no such environment or cannot be read */
 export function readEnvironment(target: Target): Environment {
   const config = configPath(target);
-  const { env = {} } = readRaw(config);
-  const names = Object.keys(env);
+  const names = environmentsIn(config);
   if (names.length === 0) throw new UserError(`--config: ${target.config} has no environments, as wrangler.toml has`);
   if (!names.includes(target.env)) {
     throw new UserError(
@@ -38,9 +37,9 @@ export function readEnvironment(target: Target): Environment {
   return readConfig({ config, env: target.env }, { hideWarnings: true }) as Environment;
 }
 
-function readRaw(config: string): { env?: Readonly<Record<string, unknown>> } {
+function environmentsIn(config: string): string[] {
   try {
-    return readRawConfig({ config }).rawConfig as { env?: Readonly<Record<string, unknown>> };
+    return Object.keys((readRawConfig({ config }).rawConfig as { env?: object }).env ?? {});
   } catch (cause) {
     throw new UserError(`--config: ${messageOf(cause)}`, { cause });
   }
