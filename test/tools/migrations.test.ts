@@ -128,7 +128,9 @@ describe('DATABASE_URL', () => {
 
   test('without a password ends the command with a reason', async () => {
     const { href } = Object.assign(new URL(url), { password: '' });
-    const { status, stderr } = await startTool('migrate.ts', [], { DATABASE_URL: href }).outcome;
+    // The server ends a connection that does not log in after a minute.
+    const { outcome } = startTool('migrate.ts', [], { DATABASE_URL: href }, undefined, undefined, 30_000);
+    const { status, stderr } = await outcome;
     expect(status).toBe(1); // rather than keep the process running with the open connection
     expect(stderr).toMatch(/the server requires a password, and the URL has none/);
   });
