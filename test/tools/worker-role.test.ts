@@ -207,6 +207,21 @@ describe('npm run db:worker-url', () => {
   });
 });
 
+test('the login of the SQL gateway on the embedded server gains nothing but the Worker’s role', async () => {
+  const url = await postgres.createDatabase();
+  await migrate(url);
+  const login = await chooseLogin(url, { isEmbedded: true });
+  expect([login.user, await userOf(login.url)]).toEqual(['survey_export_worker', 'survey_export_worker']);
+  for (const statement of [
+    'do $$ begin reset role; delete from responses; end $$',
+    'do $$ begin reset role; create role intruder superuser; end $$',
+    `do $$ begin reset role; perform pg_read_file('PG_VERSION'); end $$`,
+    `select set_config('role', 'postgres', false)`,
+    'set session authorization postgres',
+  ])
+    await expect(query(login.url, statement)).rejects.toMatchObject({ code: '42501' });
+});
+
 test.each([
   ['ep-cool-bird-a1b2c3.us-east-2.aws.neon.tech', 'ep-cool-bird-a1b2c3-pooler.us-east-2.aws.neon.tech'],
   ['ep-cool-bird-a1b2c3.c-2.eu-central-1.aws.neon.tech', 'ep-cool-bird-a1b2c3-pooler.c-2.eu-central-1.aws.neon.tech'],
