@@ -11,7 +11,7 @@ export interface EmbeddedDatabase extends AsyncDisposable {
   readonly url: string;
   /** Its name in messages. */
   readonly description: string;
-  /** Rejects if the server has ended unexpectedly. */
+  /** Rejects when the server ends. */
   readonly ended: Promise<never>;
 }
 
@@ -35,10 +35,18 @@ export async function startEmbedded(dataDir: string, signal?: AbortSignal): Prom
   for (const deadline = Date.now() + WAIT_MS; ; await sleep(POLL_MS, undefined, signal && { signal })) {
     try {
       const server = await startServer({ ...folder, onParentExit: 'INT' });
-      return { url: urlOf(folder.password, server.port), description: embeddedName(dataDir), ...lifeOf(server) };
+      return {
+        url: urlOf(folder.password, server.port),
+        description: embeddedName(dataDir),
+        ended: endOf(server),
+        [Symbol.asyncDispose]: () => shutDown(server),
+      };
     } catch (error) {
       if (!(error instanceof StartError)) throw error;
-      if (!IN_USE.test(error.message)) throw notStarted(error, dataDir);
+      if (!IN_USE.test(error.message)) {
+        const message = `Postgres did not start on ${dataDir}: ${reasonIn(error.message)}`;
+        throw inPlainWords(new Error(message, { cause: error }), dataDir);
+      }
       if (Date.now() > deadline) throw inUse(dataDir, /\(PID (\d+)\)/.exec(error.message)?.[1]);
     }
   }
@@ -55,25 +63,16 @@ const inUse = (dataDir: string, pid: string | number = 'unknown') =>
     `${dataDir} is in use by Postgres (process ${pid}): stop its npm start, or set DATA_DIR to another folder`,
   );
 
-function notStarted(error: StartError, dataDir: string): unknown {
-  const reason = reasonIn(error.message);
-  return inPlainWords(new Error(`Postgres did not start on ${dataDir}: ${reason}`, { cause: error }), dataDir);
-}
-
-function lifeOf(server: Server): Pick<EmbeddedDatabase, 'ended' | typeof Symbol.asyncDispose> {
-  let stopping = false;
-  const ended = server.ended.then((log) => {
-    if (stopping) return new Promise<never>(() => {});
+function endOf(server: Server): Promise<never> {
+  const ended = server.ended.then((log): never => {
     throw new UserError(`Postgres has ended unexpectedly: ${log.split('\n').at(-1)}`);
   });
-  ended.catch(() => {});
-  return {
-    ended,
-    async [Symbol.asyncDispose]() {
-      stopping = true;
-      const timer = setTimeout(() => void server.stop('SIGQUIT'), SHUTDOWN_MS);
-      await server.stop('SIGINT');
-      clearTimeout(timer);
-    },
-  };
+  ended.catch(() => {}); // nobody waits for it any more when the server is shut down
+  return ended;
+}
+
+async function shutDown(server: Server): Promise<void> {
+  const timer = setTimeout(() => void server.stop('SIGQUIT'), SHUTDOWN_MS);
+  await server.stop('SIGINT');
+  clearTimeout(timer);
 }
