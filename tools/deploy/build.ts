@@ -12,20 +12,13 @@ import { type Target, configPath } from './config.ts';
  */
 export const BUDGET_KIB = 120;
 
-/** The Worker, bundled as for a deployment. */
-export interface Build {
-  /** Size of everything that would be uploaded, except the source map. */
-  readonly gzipBytes: number;
-  /** Paths of the files that contribute code to the bundle. */
-  readonly inputs: readonly string[];
-}
-
 /**
  * Bundles the Worker with a dry run of `wrangler deploy`, which needs no network.
  *
+ * @returns the size of everything that would be uploaded, except the source map, and the paths of the files that contribute code
  * @throws UserError with wrangler's reason
  */
-export async function buildWorker(target: Target): Promise<Build> {
+export async function buildWorker(target: Target): Promise<{ gzipBytes: number; inputs: string[] }> {
   return withTemporaryFolder(async (folder) => {
     const out = join(folder, 'build');
     const metafile = join(folder, 'metafile.json');
