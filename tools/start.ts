@@ -87,7 +87,7 @@ async function serve(
   const failed = Promise.race([worker.ended, embedded?.ended ?? worker.ended]);
   await Promise.race([whenHealthy(port, stop), failed]);
   stop.throwIfAborted();
-  printReady({ port, database: database.description, login, demo });
+  printReady(port, database.description, login, demo);
   await Promise.race([stopped, failed]);
 }
 
@@ -99,17 +99,7 @@ function portFrom(text: string | undefined): number {
 }
 
 /** Prints where the service is and how to use it. Scripts wait for the `API` line and read the `Key` line. */
-function printReady({
-  port,
-  database,
-  login,
-  demo,
-}: {
-  port: number;
-  database: string;
-  login: Login;
-  demo: Demo | undefined;
-}): void {
+function printReady(port: number, database: string, login: Login, demo: Demo | undefined): void {
   const api = `http://127.0.0.1:${port}/api/v1`;
   const curl = `curl -fsS -H 'Authorization: Bearer ${demo?.key ?? '<key>'}'`;
   const lines = [

@@ -222,24 +222,14 @@ test('the login of the SQL gateway on the embedded server gains nothing but the 
     await expect(query(login.url, statement)).rejects.toMatchObject({ code: '42501' });
 });
 
-test.each([
-  ['ep-cool-bird-a1b2c3.us-east-2.aws.neon.tech', 'ep-cool-bird-a1b2c3-pooler.us-east-2.aws.neon.tech'],
-  ['ep-cool-bird-a1b2c3.c-2.eu-central-1.aws.neon.tech', 'ep-cool-bird-a1b2c3-pooler.c-2.eu-central-1.aws.neon.tech'],
-  ['ep-x.eastus2.azure.neon.tech', 'ep-x-pooler.eastus2.azure.neon.tech'],
-])('the Worker connects to the pooler of %s, and commands to the host itself', (direct, pooled) => {
-  for (const host of [direct, pooled]) expect([directHost(host), pooledHost(host)]).toEqual([direct, pooled]);
-});
-
-test('a command connects to Neon without the pooler, with TLS', () => {
-  const [pooled, direct] = ['ep-x-pooler', 'ep-x'].map(
-    (name) => `postgres://u:p%40@${name}.us-east-2.aws.neon.tech/db`,
-  );
-  expect(postgresUrl(`${pooled}?sslmode=require&channel_binding=require`).href).toBe(
-    `${direct}?sslmode=verify-full&channel_binding=require`,
-  );
-});
-
-test('hosts outside Neon have no pooler', () => {
+test('the Worker connects to the pooler of a Neon host, and commands to the host itself, with TLS', () => {
+  for (const region of ['us-east-2.aws.neon.tech', 'c-2.eu-central-1.aws.neon.tech', 'eastus2.azure.neon.tech']) {
+    const [direct, pooled] = [`ep-cool-bird-a1b2c3.${region}`, `ep-cool-bird-a1b2c3-pooler.${region}`];
+    for (const host of [direct, pooled]) expect([directHost(host), pooledHost(host)]).toEqual([direct, pooled]);
+    expect(postgresUrl(`postgres://u:p%40@${pooled}/db?sslmode=require&channel_binding=require`).href).toBe(
+      `postgres://u:p%40@${direct}/db?sslmode=verify-full&channel_binding=require`,
+    );
+  }
   for (const host of ['db.example.org', 'ep-x.example.org', 'ep-x-pooler.eu.aws.neon.tech.example.org'])
     expect([directHost(host), pooledHost(host)]).toEqual([host, host]);
 });
