@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { BUDGET_KIB, sizeProblems } from '../../tools/deploy/build.ts';
 import { cloudflareProblems, namesIn } from '../../tools/deploy/cloudflare.ts';
 import { configProblems, readEnvironment } from '../../tools/deploy/config.ts';
-import { deploy } from '../../tools/deploy/deploy.ts';
+import { deploy, type DeployOptions } from '../../tools/deploy/deploy.ts';
 import { ACCOUNT, fail, startCloudflare, succeed } from '../support/cloudflare.ts';
 import { startTool } from '../support/run-tool.ts';
 
@@ -72,11 +72,25 @@ function useEnv(env: Readonly<Record<string, string>>): void {
   onTestFinished(() => void vi.unstubAllEnvs());
 }
 
+/** Collects what this process writes to a stream during a test, in place of writing it. */
+function capture(stream: NodeJS.WriteStream): () => string {
+  const write = vi.spyOn(stream, 'write').mockReturnValue(true);
+  onTestFinished(() => write.mockRestore());
+  return () => write.mock.calls.map(([text]) => text).join('');
+}
+
+/** Runs the command's function in this process. @returns its exit status and what it printed */
+async function deployHere(options: DeployOptions) {
+  const [stdout, stderr] = [capture(process.stdout), capture(process.stderr)];
+  return { status: await deploy(options), stdout: stdout(), stderr: stderr() };
+}
+
 describe('npm run deploy', () => {
   test('lists everything that is missing, and uploads nothing', async () => {
     using cloudflare = await startAccount(undefined); // as before the first deployment
-    const env = { ...cloudflare.env, DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/db' };
-    const { status, stdout, stderr } = await startTool('deploy.ts', ['--config', unfinished], env).outcome;
+    useEnv(cloudflare.env);
+    const databaseUrl = 'postgres://me:secret@127.0.0.1:1/db';
+    const { status, stdout, stderr } = await deployHere({ env: 'production', config: unfinished, databaseUrl });
     expect(status).toBe(1);
     expect(stderr.split('\n')).toEqual([
       'Nothing was deployed. 4 problems:',
@@ -105,10 +119,9 @@ describe('npm run deploy', () => {
   test('only checks with --check', async () => {
     using cloudflare = await startAccount(['DATABASE_URL']);
     useEnv(cloudflare.env);
-    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-    onTestFinished(() => write.mockRestore());
-    expect(await deploy({ env: 'staging', config, check: true })).toBe(0);
-    expect(write.mock.calls.join()).toContain('Database not checked');
+    const { status, stdout, stderr } = await deployHere({ env: 'staging', config, check: true });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toContain('Database not checked');
     expect(attemptsIn(cloudflare.calls)).toEqual([]);
     expect(cloudflare.calls.join()).not.toContain('/scripts/survey-response-export-production');
   });
