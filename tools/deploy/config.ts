@@ -57,19 +57,15 @@ const SECRET = 'DATABASE_URL';
 export function configProblems(environment: Environment, databaseUrl?: string): string[] {
   const { kv_namespaces = [], ratelimits = [], secrets } = environment;
   const id = kv_namespaces.find(({ binding }) => binding === KV)?.id;
-  const missingLimits = LIMITS.filter((name) => !ratelimits.some((limit) => limit.name === name));
   const ids = ratelimits.map(({ namespace_id }) => namespace_id);
+  const add = 'it does not inherit the one of the top level, so add one';
   const problems: string[] = [];
-  if (id === undefined)
-    problems.push(
-      `the environment has no KV namespace bound as ${KV}; it does not inherit the one of the top level, so add one`,
-    );
+  if (id === undefined) problems.push(`the environment has no KV namespace bound as ${KV}; ${add}`);
   else if (!/^(?!0+$)[0-9a-f]{32}$/.test(id))
     problems.push(`the id of ${KV} is a placeholder; use the id that "npx wrangler kv namespace create" prints`);
-  for (const name of missingLimits)
-    problems.push(
-      `the environment has no rate limit ${name}; it does not inherit the one of the top level, so add one`,
-    );
+  for (const name of LIMITS)
+    if (!ratelimits.some((limit) => limit.name === name))
+      problems.push(`the environment has no rate limit ${name}; ${add}`);
   if (new Set(ids).size < ids.length)
     problems.push('two rate limits have the same namespace_id and would share a counter; give each its own');
   if (!secrets?.required?.includes(SECRET)) problems.push(`[secrets] required does not list ${SECRET}; add it`);
