@@ -64,7 +64,7 @@ describe('npm start', () => {
   });
   afterAll(removeFolder);
 
-  test('prints its URL, a key and a curl command that downloads a CSV', async () => {
+  test('prints addresses of the page, the API and the reference, a key, and a curl command that downloads a CSV', async () => {
     key = service.key;
     expect(service.printed).not.toContain('\nRole'); // the Worker's own
     expect(service.printed).toContain(`\nAPI   http://127.0.0.1:${port}/api/v1\n`);
@@ -75,13 +75,10 @@ describe('npm start', () => {
     expect(response.status).toBe(200);
     expect((await response.text()).split('\n').length).toBeGreaterThan(1000);
     expect(await use(key)).toBe(200); // now the key is in the cache
-  });
-
-  test('prints the address of the page first, and serves it and the reference at the addresses that it prints', async () => {
     const [, page = '', docs = ''] = /^\nPage {2}(http.*)\n.*\nDocs {2}(http.*)$/m.exec(service.printed) ?? [];
-    for (const url of [page, docs, `${docs}/`]) {
-      const response = await fetch(url);
-      expect([response.status, response.headers.get('Content-Type')]).toEqual([200, 'text/html; charset=utf-8']);
+    for (const address of [page, docs, `${docs}/`]) {
+      const { status, headers } = await fetch(address);
+      expect([status, headers.get('Content-Type')]).toEqual([200, 'text/html; charset=utf-8']);
     }
   });
 
@@ -155,6 +152,8 @@ describe('npm start', () => {
     const files = [...new Set([...written, ...open.filter((path) => path.startsWith(tmpdir()))])];
     expect(files).toContain(join(dataDir, 'demo.json'));
     expect(files.join()).toContain('/kv/v3/kv/');
+    const readable = [join(dataDir, 'demo.json'), join(dataDir, 'kv/v3/kv'), '-perm', '/077'];
+    expect(execFileSync('find', readable, { encoding: 'utf8' })).toBe('');
     const script = 'for path; do cat "$path" >/dev/null 2>&1 && echo "$path"; done; true';
     expect(execFileSync('/bin/sh', ['-c', script, 'sh', ...files], { ...STRANGER, encoding: 'utf8' })).toBe('');
   });

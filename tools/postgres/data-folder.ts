@@ -65,7 +65,7 @@ async function createData(
   const link = join(folder, 'postgres');
   const isReachable = await canReach(folder, user);
   const draft = await mkdtemp(isReachable ? join(folder, DRAFT) : join(await systemFolder(), 'data-'));
-  const remove = (path: string) => rm(path, { recursive: true, force: true });
+  const remove = (path: string) => rm(path, { recursive: true, force: true, maxRetries: 5 });
   try {
     await chownTree(draft, user);
     await createCluster(draft, { initdb, user, args: INITDB_ARGS, signal });
