@@ -5,10 +5,11 @@ import { Option } from 'commander';
 import { Client } from 'pg';
 import { commandLine, runCommand, UserError } from './command.ts';
 import { openDatabase } from './database.ts';
+import { DEMO } from './demo-data.ts';
 import { migrate } from './migrations.ts';
 import { checkNotInUse, startEmbedded } from './postgres/embedded.ts';
 import { startSqlGateway } from './sql-gateway.ts';
-import { type Demo, prepareDemo } from './start/demo.ts';
+import { prepareDemo } from './start/demo.ts';
 import { checkPortIsFree, whenHealthy } from './start/ports.ts';
 import { untilStopped } from './start/signals.ts';
 import { startWorkerProcess } from './start/worker.ts';
@@ -65,7 +66,7 @@ async function serve(
   stop.throwIfAborted();
   await migrate(database.url);
   stop.throwIfAborted();
-  const demo = embedded && wantsDemo ? await prepareDemo(database.url, dataDir) : undefined;
+  const demoKey = embedded && wantsDemo ? await prepareDemo(database.url, dataDir) : undefined;
   stop.throwIfAborted();
 
   const login = await chooseLogin(database.url, { isEmbedded });
@@ -87,7 +88,7 @@ async function serve(
   const failed = Promise.race([worker.ended, embedded?.ended ?? worker.ended]);
   await Promise.race([whenHealthy(port, stop), failed]);
   stop.throwIfAborted();
-  printReady(port, database.description, login, demo);
+  printReady(port, database.description, login, demoKey);
   await Promise.race([stopped, failed]);
 }
 
@@ -99,20 +100,20 @@ function portFrom(text: string | undefined): number {
 }
 
 /** Prints where the service is and how to use it. Scripts wait for the `API` line and read the `Key` line. */
-function printReady(port: number, database: string, login: Login, demo: Demo | undefined): void {
+function printReady(port: number, database: string, login: Login, demoKey: string | undefined): void {
   const api = `http://127.0.0.1:${port}/api/v1`;
-  const curl = `curl -fsS -H 'Authorization: Bearer ${demo?.key ?? '<key>'}'`;
+  const curl = `curl -fsS -H 'Authorization: Bearer ${demoKey ?? '<key>'}'`;
   const lines = [
     '',
     `Page  http://127.0.0.1:${port}/`,
     `API   ${api}`,
     `Docs  http://127.0.0.1:${port}/docs`,
-    ...(demo ? [`Key   ${demo.key}`] : []),
+    ...(demoKey ? [`Key   ${demoKey}`] : []),
     `Data  ${database}`,
     ...(login.user === WORKER_ROLE ? [] : [`Role  ${WORKER_ROLE}, with SET ROLE in a login of ${login.user}`]),
     '',
-    ...(demo
-      ? ['Try it:', `${curl} '${api}/responses/csv?survey=${encodeURIComponent(demo.survey)}' -o responses.csv`]
+    ...(demoKey
+      ? ['Try it:', `${curl} '${api}/responses/csv?survey=${encodeURIComponent(DEMO.survey)}' -o responses.csv`]
       : [
           'Issue a key, with the same DATABASE_URL or DATA_DIR, then list the surveys of its account:',
           'npm run --silent keys -- issue --email you@example.org --create-account',

@@ -264,7 +264,8 @@ test('the demo key is the same at each start, unless it was revoked; a database 
   const [row] = await query<{ id: string }>(url, `select id from api_keys where name = 'demo'`);
   await revokeKey(url, row?.id ?? '');
   const second = await prepareDemo(url, dataDir);
-  expect([second?.survey, second?.key]).toEqual([first?.survey, expect.not.stringMatching(`^${first?.key}$`)]);
+  expect(second).toMatch(/^sres_/);
+  expect(second).not.toBe(first);
 
   await query(url, `update users set email = 'you@example.org' where email = 'demo@example.org'`);
   await rm(join(dataDir, 'demo.json'));
