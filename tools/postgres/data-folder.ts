@@ -6,17 +6,6 @@ import { type OsUser, canReach, chownTree, serverUser } from './os-user.ts';
 import { createCluster, PASSWORD_FILE } from './cluster.ts';
 import { findPrograms, systemFolder } from './programs.ts';
 
-/** An embedded server's files and user. */
-export interface DataFolder {
-  /** The server's program. */
-  readonly postgres: string;
-  /** The data directory: an absolute path without symbolic links. */
-  readonly data: string;
-  /** The password of the superuser. */
-  readonly password: string;
-  readonly user: OsUser | undefined;
-}
-
 /** Text sorts by code point. */
 const INITDB_ARGS = ['--locale=C'];
 const DRAFT = 'postgres.new-';
@@ -26,9 +15,11 @@ const CHOOSE = 'set DATA_DIR to another folder';
  * Opens `<dataDir>/postgres`. Creates both folders, readable only by their owner, if they are missing. If the server's user
  * cannot reach `dataDir`, which happens only as root, `postgres` is a symbolic link to a folder that it can reach.
  *
+ * @returns the server's program; the data directory, an absolute path without symbolic links; the superuser's password; and whom the
+ * server runs as
  * @throws UserError if this service cannot use the folder or cannot create it
  */
-export async function openDataFolder(dataDir: string, signal?: AbortSignal): Promise<DataFolder> {
+export async function openDataFolder(dataDir: string, signal?: AbortSignal) {
   const link = join(resolve(dataDir), 'postgres');
   try {
     await createFolder(dataDir);

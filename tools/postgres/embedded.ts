@@ -1,17 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UserError } from '../command.ts';
+import type { Database } from '../database.ts';
 import { reasonIn } from './cluster.ts';
 import { inPlainWords, openDataFolder } from './data-folder.ts';
 import { embeddedName, findServer, urlOf } from './running.ts';
 import { type Server, StartError, startServer } from './server.ts';
 
-/** The database of `npm start`. Disposing of it stops its server. */
-export interface EmbeddedDatabase extends AsyncDisposable {
-  /** `postgres://` URL of the superuser, with the password. */
-  readonly url: string;
-  /** Its name in messages. */
-  readonly description: string;
-  /** Rejects when the server ends. */
+/** The database of `npm start`. */
+export interface EmbeddedDatabase extends Database, AsyncDisposable {
   readonly ended: Promise<never>;
 }
 
@@ -28,6 +24,7 @@ const SHUTDOWN_MS = 2_000;
  * one server on it.
  *
  * @param signal cancels it
+ * @returns the database; `ended` rejects when its server ends, and disposing of it stops the server
  * @throws UserError
  */
 export async function startEmbedded(dataDir: string, signal?: AbortSignal): Promise<EmbeddedDatabase> {
