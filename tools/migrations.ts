@@ -41,16 +41,12 @@ export async function applyMigrations(client: Client): Promise<string[]> {
 /** SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const DUPLICATE_TABLE = '42P07';
 
-/** Names of migrations, in order. */
-export interface Migrations {
-  /** Not applied yet. */
-  readonly pending: string[];
-  /** Applied by a newer version of this service, which this one does not have. */
-  readonly unknown: string[];
-}
-
-/** Compares the database's migrations with those of this version. Writes nothing. */
-export async function findMigrations(client: Client): Promise<Migrations> {
+/**
+ * Compares the database's migrations with those of this version. Writes nothing.
+ *
+ * @returns names, in order: of those that are not applied yet, and of those that a newer version of this service has applied
+ */
+export async function findMigrations(client: Client): Promise<{ pending: string[]; unknown: string[] }> {
   const names = (await readdir(folder)).filter((file) => file.endsWith('.sql')).toSorted();
   const { rows: tables } = await client.query(`select where to_regclass('schema_migrations') is not null`);
   if (tables.length === 0) return { pending: names, unknown: [] };

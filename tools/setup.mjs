@@ -26,11 +26,10 @@ function isInstalled() {
   const wanted = packagesOf(join(root, 'package-lock.json'));
   const found = packagesOf(join(modules, '.package-lock.json'));
   if (!wanted || !found) return false;
-  const missing = Object.entries(wanted).some(
-    ([path, entry]) => path !== '' && !entry.optional && found[path]?.version !== entry.version,
+  const paths = Object.keys({ ...wanted, ...found }).filter((path) => path !== '');
+  return paths.every(
+    (path) => (wanted[path]?.optional && !found[path]) || wanted[path]?.version === found[path]?.version,
   );
-  const stale = Object.entries(found).some(([path, entry]) => wanted[path]?.version !== entry.version);
-  return !missing && !stale;
 }
 
 function install() {

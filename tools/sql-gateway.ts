@@ -71,12 +71,13 @@ export async function startSqlGateway(options: SqlGatewayOptions): Promise<SqlGa
   const { database, password, maxConnections = 10, sendsCancelRequests = true } = options;
   const { maxResponseBytes = 64 * MIB, maxRequestBytes = 64 * MIB } = options;
   const upstream = new Client({ connectionString: database }); // never connected: it resolves the defaults of the URL
-  const sessions = new Sessions(database, { maxConnections, sendsCancelRequests });
+  const sessions = new Sessions(database, maxConnections, sendsCancelRequests);
 
   async function run(request: IncomingMessage, signal: AbortSignal): Promise<Buffer> {
     const login = loginOf(request.headers);
     checkPassword(login, password);
-    if (login.database !== upstream.database) throw noSuchDatabase(login.database);
+    if (login.database !== upstream.database)
+      throw new Failure(400, `database "${login.database}" does not exist`, { severity: 'FATAL', code: '3D000' });
     requireRawArrays(request.headers);
     const statement = statementOf(await readBody(request, maxRequestBytes));
     await options.beforeRequest?.();
@@ -120,8 +121,4 @@ function send(response: ServerResponse, status: number, body: Buffer | string): 
   response
     .writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) })
     .end(body);
-}
-
-function noSuchDatabase(name: string): Failure {
-  return new Failure(400, `database "${name}" does not exist`, { severity: 'FATAL', code: '3D000' });
 }

@@ -1,19 +1,19 @@
 // npm start: the whole service on this machine: database, SQL-over-HTTP endpoint, Worker. With --watch, npm run dev.
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { Option } from 'commander';
 import { Client } from 'pg';
 import { commandLine, runCommand, UserError } from './command.ts';
 import { openDatabase } from './database.ts';
+import { DEMO } from './demo-data.ts';
 import { migrate } from './migrations.ts';
 import { checkNotInUse, startEmbedded } from './postgres/embedded.ts';
 import { startSqlGateway } from './sql-gateway.ts';
 import { prepareDemo } from './start/demo.ts';
-import { chooseLogin } from './start/login.ts';
 import { checkPortIsFree, whenHealthy } from './start/ports.ts';
-import { printReady } from './start/ready.ts';
-import { type Stop, untilStopped } from './start/signals.ts';
+import { untilStopped } from './start/signals.ts';
 import { startWorkerProcess } from './start/worker.ts';
-import { WORKER_ROLE } from './worker-role.ts';
+import { chooseLogin, type Login, WORKER_ROLE } from './worker-role.ts';
 
 const DEFAULT_PORT = 8787;
 
@@ -31,10 +31,27 @@ Environment variables:
   );
 
 await runCommand(async () => {
-  const { watch: isWatching = false, demo: wantsDemo } = program.parse().opts<{ watch?: boolean; demo: boolean }>();
+  const options = program.parse().opts<{ watch?: boolean; demo: boolean }>();
   process.umask(0o077); // DATA_DIR holds keys and responses
-  await using cleanUp = new AsyncDisposableStack();
   const stop = untilStopped();
+  await using cleanUp = new AsyncDisposableStack();
+  await serve(options, stop, cleanUp).catch((error: unknown) => {
+    if (!stop.aborted) throw error;
+  });
+});
+
+/**
+ * Runs the service until it is stopped.
+ *
+ * @param cleanUp receives what it starts
+ * @throws Error if the service cannot be started, or a part of it ends; any error once it is stopped
+ */
+async function serve(
+  { watch: isWatching = false, demo: wantsDemo }: { watch?: boolean; demo: boolean },
+  stop: AbortSignal,
+  cleanUp: AsyncDisposableStack,
+): Promise<void> {
+  const stopped = once(stop, 'abort');
   const port = portFrom(process.env['PORT']);
   const dataDir = process.env['DATA_DIR'] || '.data';
   // Checked first, since a process that holds the data may hold the port as well.
@@ -42,16 +59,15 @@ await runCommand(async () => {
   if (isEmbedded) await checkNotInUse(dataDir);
   await checkPortIsFree(port);
 
-  const worker = await startWorkerProcess(isWatching); // bundles the Worker while the database starts
-  cleanUp.use(worker);
-  const embedded = isEmbedded ? await startEmbedded(dataDir, stop.signal).catch(unlessRequested(stop)) : undefined;
-  cleanUp.use(embedded);
-  if (stop.requested) return;
-  const database = embedded ?? (await openDatabase(process.env, stop.signal).catch(unlessRequested(stop)));
-  if (!database || stop.requested) return;
+  const worker = cleanUp.use(await startWorkerProcess(isWatching)); // bundles the Worker while the database starts
+  const embedded = cleanUp.use(isEmbedded ? await startEmbedded(dataDir, stop) : undefined);
+  stop.throwIfAborted();
+  const database = embedded ?? (await openDatabase(process.env, stop));
+  stop.throwIfAborted();
   await migrate(database.url);
-  const demo = embedded && wantsDemo && !stop.requested ? await prepareDemo(database.url, dataDir) : undefined;
-  if (stop.requested) return;
+  stop.throwIfAborted();
+  const demoKey = embedded && wantsDemo ? await prepareDemo(database.url, dataDir) : undefined;
+  stop.throwIfAborted();
 
   const login = await chooseLogin(database.url, { isEmbedded });
   const password = randomBytes(24).toString('hex'); // the gateway's
@@ -71,15 +87,9 @@ await runCommand(async () => {
 
   const failed = Promise.race([worker.ended, embedded?.ended ?? worker.ended]);
   await Promise.race([whenHealthy(port, stop), failed]);
-  if (!stop.requested) printReady({ port, database: database.description, login, demo });
-  await Promise.race([stop.promise, failed]);
-});
-
-/** Ignores errors that the stop has caused. */
-function unlessRequested(stop: Stop): (error: unknown) => undefined {
-  return (error) => {
-    if (!stop.requested) throw error;
-  };
+  stop.throwIfAborted();
+  printReady(port, database.description, login, demoKey);
+  await Promise.race([stopped, failed]);
 }
 
 function portFrom(text: string | undefined): number {
@@ -87,4 +97,31 @@ function portFrom(text: string | undefined): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (port < 1 || port > 65_535) throw new UserError(`PORT must be an integer from 1 to 65535, not "${text}"`);
   return port;
+}
+
+/** Prints where the service is and how to use it. Scripts wait for the `API` line and read the `Key` line. */
+function printReady(port: number, database: string, login: Login, demoKey: string | undefined): void {
+  const api = `http://127.0.0.1:${port}/api/v1`;
+  const curl = `curl -fsS -H 'Authorization: Bearer ${demoKey ?? '<key>'}'`;
+  const lines = [
+    '',
+    `Page  http://127.0.0.1:${port}/`,
+    `API   ${api}`,
+    `Docs  http://127.0.0.1:${port}/docs`,
+    ...(demoKey ? [`Key   ${demoKey}`] : []),
+    `Data  ${database}`,
+    ...(login.user === WORKER_ROLE ? [] : [`Role  ${WORKER_ROLE}, with SET ROLE in a login of ${login.user}`]),
+    '',
+    ...(demoKey
+      ? ['Try it:', `${curl} '${api}/responses/csv?survey=${encodeURIComponent(DEMO.survey)}' -o responses.csv`]
+      : [
+          'Issue a key, with the same DATABASE_URL or DATA_DIR, then list the surveys of its account:',
+          'npm run --silent keys -- issue --email you@example.org --create-account',
+          `${curl} '${api}/surveys'`,
+        ]),
+    '',
+    'Ctrl-C stops it.',
+    '',
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
 }

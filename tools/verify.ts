@@ -4,8 +4,7 @@ import { commandLine, runCommand, UserError } from './command.ts';
 import { openForCommand } from './database.ts';
 import { Progress } from './progress.ts';
 import { IssuedKeys } from './verify/issued-keys.ts';
-import { summaryOf } from './verify/run-checks.ts';
-import { verify } from './verify/verify.ts';
+import { summaryOf, verify } from './verify/verify.ts';
 
 const program = commandLine('npm run verify --')
   .description('Tests what a deployment can break in a running service. It only reads, unless --revocation is given.')

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Client, DatabaseError } from 'pg';
 import { UserError } from './command.ts';
+import { withConnection } from './connection.ts';
 
 /** The role that migration 0001 creates. */
 export const WORKER_ROLE = 'survey_export_worker';
@@ -15,7 +16,7 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 const NO_ROLE = new Set(['42704', '22023']);
 
 /** Explains the error of a statement that uses the Worker's role. @param denied the message if the user may not use it */
-export function explainRole(cause: unknown, denied: string): unknown {
+function explainRole(cause: unknown, denied: string): unknown {
   const code = cause instanceof DatabaseError ? (cause.code ?? '') : '';
   // A database that was restored on another server.
   if (NO_ROLE.has(code)) return new UserError(`There is no role ${WORKER_ROLE}: ${CREATE_ROLE}.`, { cause });
@@ -52,4 +53,34 @@ export async function otherWorkerDatabases(client: Client): Promise<string[]> {
     [WORKER_ROLE],
   );
   return rows.map(({ name }) => name);
+}
+
+/** How the SQL gateway logs in to the database. */
+export interface Login {
+  /** `postgres://` URL, with the password. */
+  readonly url: string;
+  readonly user: string;
+}
+
+/**
+ * Chooses the login with which the Worker's statements run under `npm start`. On the embedded server it is the Worker's role, which
+ * gets a new password. On a database of your own the role keeps its password, and the login is the user of DATABASE_URL, who has to
+ * use SET ROLE.
+ *
+ * @throws UserError if there is no such role, or the user of DATABASE_URL may not act as it
+ */
+export async function chooseLogin(url: string, { isEmbedded }: { isEmbedded: boolean }): Promise<Login> {
+  return withConnection(url, async (client) => {
+    if (isEmbedded) return { url: (await setWorkerPassword(client, url)).href, user: WORKER_ROLE };
+    const { rows } = await client.query<{ name: string }>('select quote_ident(current_user) as name');
+    const user = rows[0]?.name ?? '';
+    await client.query(`set role ${WORKER_ROLE}`).catch((cause: unknown) => {
+      throw explainRole(
+        cause,
+        `${user} may not act as the Worker's role, which another user of this server created. ` +
+          `As that user, or a superuser: GRANT ${WORKER_ROLE} TO ${user};`,
+      );
+    });
+    return { url, user };
+  });
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, readFile, rename } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'smol-toml';
@@ -13,12 +13,20 @@ export const ROOT = fileURLToPath(new URL('../', import.meta.url));
 /** The path of wrangler.toml. */
 export const CONFIG = join(ROOT, 'wrangler.toml');
 
-/** `[assets]` in wrangler.toml. The bundle's metadata does not have it. */
-export interface Assets {
-  readonly directory: string;
-  readonly binding: string;
-  readonly run_worker_first: string[];
+/** The parts of wrangler.toml's top level that the local runtime needs. */
+export interface Config {
+  readonly compatibility_date: string;
+  readonly compatibility_flags: string[];
+  readonly assets: { readonly directory: string; readonly binding: string; readonly run_worker_first: string[] };
+  readonly kv_namespaces: readonly { readonly binding: string; readonly id: string }[];
+  readonly ratelimits: readonly {
+    readonly name: string;
+    readonly namespace_id: string;
+    readonly simple: { readonly limit: number; readonly period: 10 | 60 };
+  }[];
 }
+
+export const readConfig = async () => parse(await readFile(CONFIG, 'utf8')) as unknown as Config;
 
 /** Path of wrangler's program, to run with `process.execPath`. */
 export const WRANGLER = join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
@@ -32,18 +40,11 @@ export const WRANGLER_ENV = {
   WRANGLER_SEND_METRICS: 'false',
 };
 
-/**
- * The paths in a folder of a Worker that `bundleWorker` has written: of what would be uploaded, a multipart form with the modules and
- * the bindings, and of the folder of static files.
- */
-export const bundleIn = (folder: string) => ({ worker: join(folder, 'worker'), assets: join(folder, 'assets') });
-
-export async function readAssets(): Promise<Assets> {
-  return (parse(await readFile(CONFIG, 'utf8')) as unknown as { assets: Assets }).assets;
-}
+/** The paths in a folder of a Worker that `bundleWorker` has written: of its module, and of the folder of its static files. */
+export const bundleIn = (folder: string) => ({ worker: join(folder, 'worker.js'), assets: join(folder, 'assets') });
 
 /**
- * Bundles a Worker as for a deployment, with the bindings of wrangler.toml's top level, and builds its static files.
+ * Bundles a Worker as for a deployment, and builds its static files.
  *
  * @param entry the Worker's module, relative to the project's root
  * @param folder receives the bundle: see {@link bundleIn}
@@ -51,7 +52,8 @@ export async function readAssets(): Promise<Assets> {
  */
 export async function bundleWorker(entry: string, folder: string): Promise<void> {
   const { worker, assets } = bundleIn(folder);
-  const child = spawn(process.execPath, [WRANGLER, 'deploy', entry, '--dry-run', '--env=', `--outfile=${worker}`], {
+  const out = join(folder, 'out');
+  const child = spawn(process.execPath, [WRANGLER, 'deploy', entry, '--dry-run', '--env=', `--outdir=${out}`], {
     cwd: ROOT,
     env: { ...process.env, ...WRANGLER_ENV, WRANGLER_WRITE_LOGS: 'false' },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -61,6 +63,7 @@ export async function bundleWorker(entry: string, folder: string): Promise<void>
     process.stderr.write(output + errors);
     throw new UserError('the Worker cannot be bundled: see the messages above');
   }
+  await rename(join(out, `${basename(entry, '.ts')}.js`), worker);
   // The files are copied, since the next build replaces them.
-  await cp(join(ROOT, (await readAssets()).directory), assets, { recursive: true });
+  await cp(join(ROOT, (await readConfig()).assets.directory), assets, { recursive: true });
 }

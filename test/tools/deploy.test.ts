@@ -6,12 +6,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { BUDGET_KIB, sizeProblems } from '../../tools/deploy/build.ts';
 import { cloudflareProblems, namesIn } from '../../tools/deploy/cloudflare.ts';
 import { configProblems, readEnvironment } from '../../tools/deploy/config.ts';
-import { databaseProblems } from '../../tools/deploy/database.ts';
-import { migrate } from '../../tools/migrations.ts';
+import { deploy, type DeployOptions } from '../../tools/deploy/deploy.ts';
 import { ACCOUNT, fail, startCloudflare, succeed } from '../support/cloudflare.ts';
-import { type TestPostgres, startPostgres } from '../support/postgres.ts';
 import { startTool } from '../support/run-tool.ts';
-import { query } from '../support/database.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const NAMESPACE = 'fedcba9876543210fedcba9876543210';
@@ -19,7 +16,7 @@ const NAMESPACE = 'fedcba9876543210fedcba9876543210';
 let folder: string;
 /** The project's wrangler.toml with ids for its KV namespaces, and placements, for a Worker that takes less time to build. */
 let config: string;
-/** The project's wrangler.toml with its placeholders. */
+/** The same without the ids and the placements. */
 let unfinished: string;
 
 beforeAll(async () => {
@@ -36,7 +33,10 @@ beforeAll(async () => {
     .replace(`${root}src/worker.ts`, join(folder, 'worker.js'))
     .replace(`${root}site/dist`, join(folder, 'assets'));
   await writeFile(config, finished);
-  await writeFile(unfinished, toml.replaceAll(/"[0-9a-f]{32}"/g, `"${'0'.repeat(32)}"`));
+  await writeFile(
+    unfinished,
+    finished.replaceAll(NAMESPACE, '0'.repeat(32)).replaceAll('placement =', '# placement ='),
+  );
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -53,7 +53,8 @@ async function startAccount(secrets: readonly string[] | undefined) {
   });
 }
 
-const uploadsIn = (calls: readonly string[]) => calls.filter((call) => /^(?:PUT|POST|PATCH)/.test(call));
+/** The requests of a deployment, whose first one is for the service's metadata. */
+const attemptsIn = (calls: readonly string[]) => calls.filter((call) => /^(?:PUT|POST|PATCH)|\/services\//.test(call));
 
 const MISSING_SECRET =
   'The secret DATABASE_URL is not set; run "npx wrangler secret put DATABASE_URL --env production"';
@@ -65,15 +66,31 @@ const LOGGED_OUT = {
   HOME: '/nowhere',
   XDG_CONFIG_HOME: '/nowhere',
 };
-const deploy = (env: NodeJS.ProcessEnv, ...args: string[]) => startTool('deploy.ts', args, env).outcome;
+/** Sets environment variables for the running test. */
+function useEnv(env: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+}
+
+/** Collects what this process writes to a stream during a test, in place of writing it. */
+function capture(stream: NodeJS.WriteStream): () => string {
+  const write = vi.spyOn(stream, 'write').mockReturnValue(true);
+  onTestFinished(() => write.mockRestore());
+  return () => write.mock.calls.map(([text]) => text).join('');
+}
+
+/** Runs the command's function in this process. @returns its exit status and what it printed */
+async function deployHere(options: DeployOptions) {
+  const [stdout, stderr] = [capture(process.stdout), capture(process.stderr)];
+  return { status: await deploy(options), stdout: stdout(), stderr: stderr() };
+}
 
 describe('npm run deploy', () => {
   test('lists everything that is missing, and uploads nothing', async () => {
     using cloudflare = await startAccount(undefined); // as before the first deployment
-    const { status, stdout, stderr } = await deploy(
-      { ...cloudflare.env, DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/db' },
-      ...['--env', 'production', '--config', unfinished],
-    );
+    useEnv(cloudflare.env);
+    const databaseUrl = 'postgres://me:secret@127.0.0.1:1/db';
+    const { status, stdout, stderr } = await deployHere({ env: 'production', config: unfinished, databaseUrl });
     expect(status).toBe(1);
     expect(stderr.split('\n')).toEqual([
       'Nothing was deployed. 4 problems:',
@@ -90,37 +107,32 @@ describe('npm run deploy', () => {
     expect(cloudflare.calls).toContainEqual(
       expect.stringContaining(`/accounts/${ACCOUNT}/workers/scripts/survey-response-export-production/secrets`),
     );
-    expect(uploadsIn(cloudflare.calls)).toEqual([]);
+    expect(attemptsIn(cloudflare.calls)).toEqual([]);
   });
 
   test('explains what to do without a login', async () => {
-    for (const [name, value] of Object.entries(LOGGED_OUT)) vi.stubEnv(name, value);
-    onTestFinished(() => void vi.unstubAllEnvs());
+    useEnv(LOGGED_OUT);
     const problem = 'wrangler is not logged in: run "npx wrangler login" or set CLOUDFLARE_API_TOKEN';
     expect(await cloudflareProblems({ env: 'production', config }, ['DATABASE_URL'])).toEqual([problem]);
   });
 
   test('only checks with --check', async () => {
     using cloudflare = await startAccount(['DATABASE_URL']);
-    const { status, stdout, stderr } = await deploy(cloudflare.env, '--env', 'staging', '--check', '--config', config);
+    useEnv(cloudflare.env);
+    const { status, stdout, stderr } = await deployHere({ env: 'staging', config, check: true });
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toContain('Database not checked');
-    expect(uploadsIn(cloudflare.calls)).toEqual([]);
+    expect(attemptsIn(cloudflare.calls)).toEqual([]);
     expect(cloudflare.calls.join()).not.toContain('/scripts/survey-response-export-production');
   });
 
   test('deploys if nothing is missing, and fails if the deployment fails', async () => {
     using cloudflare = await startAccount(['DATABASE_URL']);
-    const { status, stderr } = await deploy(cloudflare.env, '--env', 'staging', '--config', config);
-    expect(stderr).toContain('the fake deploys nothing');
-    expect(status).toBe(1);
+    const { outcome } = startTool('deploy.ts', ['--env', 'staging', '--config', config], cloudflare.env);
+    const stderr = expect.stringContaining('the fake deploys nothing') as string;
+    expect(await outcome).toMatchObject({ status: 1, stderr });
+    expect(attemptsIn(cloudflare.calls)).not.toEqual([]);
   });
-});
-
-test('refuses the URL of the Worker', async () => {
-  await expect(databaseProblems('postgres://survey_export_worker:p@127.0.0.1:1/db')).rejects.toThrow(
-    "survey_export_worker is the Worker's role; use the owner's URL",
-  );
 });
 
 describe('an environment of wrangler.toml', () => {
@@ -160,10 +172,7 @@ describe('an environment of wrangler.toml', () => {
     ['ep-x.eastus2.azure.neon.tech', { region }, ['in azure:eastus2;']],
     ['ep-x.eu-central-1.aws.neon.tech', { mode: 'smart' }, []],
     ['ep-x.eu-central-1.aws.neon.tech', undefined, [`in ${region}; add placement = { region = "${region}" }`]],
-    ['ep-x.eu-central-1.aws.neon.tech', { region: 'aws:eu-west-2' }, [`in ${region};`]],
     ['ep-x.eu-central-1.aws.neon.tech', { mode: 'off' }, [`in ${region};`]],
-    ['ep-x.c-2.us-east-2.aws.neon.tech', { region }, ['in aws:us-east-2;']],
-    ['ep-x.neon.tech', undefined, ['has no placement']],
     ['db.example.org', undefined, ['has no placement']],
     ['db.eu-central-1.aws.neon.tech.example.org', { region: 'gcp:us-east4' }, []],
     ['db.example.org', { mode: 'targeted', hostname: 'db.example.org' }, []],
@@ -200,132 +209,4 @@ test('accepts a bundle up to the size limit', () => {
 test('finds the names of secrets after a warning', () => {
   expect(namesIn('a [warning]\n[\n  {\n    "name": "A",\n    "type": "secret_text"\n  }\n]\n')).toEqual(['A']);
   expect(namesIn('[]\n')).toEqual([]);
-});
-
-describe('the database', () => {
-  let postgres: TestPostgres;
-  let url: string;
-  beforeAll(async () => {
-    postgres = await startPostgres();
-    url = await postgres.createDatabase();
-  });
-  afterAll(() => postgres?.stop());
-
-  test('lacks every migration and the role before it is migrated', async () => {
-    const problems = await databaseProblems(await postgres.createDatabase());
-    expect(problems).toEqual([
-      expect.stringMatching(/lacks the migrations 0001_initial\.sql, 0002.*npm run db:migrate/),
-      expect.stringContaining('has no role survey_export_worker'),
-    ]);
-  });
-
-  test('has no problems once migrated, and lacks only migrations that were not applied', async () => {
-    await migrate(url);
-    expect(await databaseProblems(url)).toEqual([]);
-    await query(url, `delete from schema_migrations where name like '0002%'`);
-    expect(await databaseProblems(url)).toEqual([expect.stringMatching(/lacks the migrations 0002_[\w.]+;/)]);
-    await query(url, `insert into schema_migrations (name) values ('0002_responses_by_participant.sql')`);
-  });
-
-  test('may let the role read only some columns of a table', async () => {
-    await migrate(url);
-    await query(url, 'revoke select on users from survey_export_worker');
-    await query(url, 'grant select (id, email) on users to survey_export_worker');
-    expect(await databaseProblems(url)).toEqual([]);
-    await query(url, 'grant select on users to survey_export_worker');
-  });
-
-  test('names what a migration was not allowed to set, because another user had created the role', async () => {
-    await query(url, `create role tenant login password 'p'`);
-    await query(url, 'create database tenants owner tenant');
-    const tenant = Object.assign(new URL(url), { username: 'tenant', password: 'p', pathname: '/tenants' }).href;
-    await query(url, 'alter role survey_export_worker reset all');
-    await migrate(tenant);
-    expect(await databaseProblems(tenant)).toEqual(
-      [
-        'enable_bitmapscan',
-        'enable_seqscan',
-        'statement_timeout',
-        'idle_in_transaction_session_timeout',
-        'max_parallel_workers_per_gather',
-        'client_connection_check_interval',
-      ].map((name) => expect.stringContaining(`has no setting ${name};`)),
-    );
-    await query(url, 'alter role survey_export_worker set enable_bitmapscan = off');
-    await query(url, 'drop database tenants');
-    for (const name of ['0003', '0005', '0006', '0007'])
-      await query(url, `delete from schema_migrations where name like '${name}%'`);
-    await migrate(url);
-    expect(await databaseProblems(url)).toEqual([]);
-  });
-
-  test.each([
-    ['alter role survey_export_worker nologin', 'alter role survey_export_worker login', 'cannot log in'],
-    [
-      `alter role survey_export_worker valid until '2020-01-01'`,
-      `alter role survey_export_worker valid until 'infinity'`,
-      'has expired',
-    ],
-    [
-      'revoke select on responses from survey_export_worker',
-      'grant select on responses to survey_export_worker',
-      'cannot read responses;',
-    ],
-    [
-      'revoke update (last_used) on api_key_uses from survey_export_worker',
-      'grant update (last_used) on api_key_uses to survey_export_worker',
-      'cannot update when a key was last used',
-    ],
-    [
-      'grant update (last_used) on api_keys to survey_export_worker',
-      'revoke update (last_used) on api_keys from survey_export_worker',
-      'can change api_keys;',
-    ],
-    [
-      'grant delete on surveys to survey_export_worker',
-      'revoke delete on surveys from survey_export_worker',
-      'can change surveys;',
-    ],
-    [
-      'revoke usage on schema public from survey_export_worker, public',
-      'grant usage on schema public to survey_export_worker, public',
-      'cannot use the schema public; run "grant usage on schema public to survey_export_worker"',
-    ],
-    [
-      `do $$ begin execute format('revoke connect on database %I from public', current_database()); end $$`,
-      `do $$ begin execute format('grant connect on database %I to public', current_database()); end $$`,
-      'cannot connect; run "grant connect on database test_',
-    ],
-    [
-      'alter role survey_export_worker createrole replication',
-      'alter role survey_export_worker nocreaterole noreplication',
-      'has more rights than it needs; run "alter role survey_export_worker nocreaterole noreplication"',
-    ],
-    [
-      'alter role survey_export_worker reset enable_seqscan',
-      'alter role survey_export_worker set enable_seqscan = off',
-      `has no setting enable_seqscan; run "alter role survey_export_worker set enable_seqscan = 'off'"`,
-    ],
-    [
-      `alter role survey_export_worker set statement_timeout = '5s'`,
-      `alter role survey_export_worker set statement_timeout = '65000'`, // the same as 65s
-      `has statement_timeout = '5s'; run "alter role survey_export_worker set statement_timeout = '65s'"`,
-    ],
-    [
-      'alter role survey_export_worker superuser',
-      'alter role survey_export_worker nosuperuser',
-      'can change everything',
-    ],
-    [
-      'grant pg_write_all_data to survey_export_worker',
-      'revoke pg_write_all_data from survey_export_worker',
-      'can change users, surveys',
-    ],
-  ])('has a problem after "%s"', async (sql, undo, problem) => {
-    await migrate(url);
-    await query(url, sql);
-    expect(await databaseProblems(url)).toEqual([expect.stringContaining(problem)]);
-    await query(url, undo);
-    expect(await databaseProblems(url)).toEqual([]);
-  });
 });

@@ -38,8 +38,8 @@ test.each(['src/worker.ts', 'site/home/main.ts'])('npm run dev reloads the Worke
   expect((await get('/api/v1/surveys')).status).toBe(200);
 });
 
-test('npm run dev stops with everything it has started', async () => {
-  expect((await service.stop('SIGTERM')).status).toBe(0);
+test('Ctrl-C stops npm run dev with everything that it has started', async () => {
+  expect((await service.stop('SIGINT')).status).toBe(0);
   const processes = () => commandLines().filter((line) => line.includes(dataDir) || line.includes(`:${port}`));
   await expect.poll(processes).toEqual([]);
 });

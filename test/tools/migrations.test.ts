@@ -21,22 +21,6 @@ describe('migrate', () => {
     expect(recorded.map(({ name }) => name)).toEqual(applied);
   });
 
-  test('creates a role that can only read, and write when a key was last used', async () => {
-    await migrate(url);
-    const asWorker = (sql: string) => query(url, `begin; set local role survey_export_worker; ${sql}; rollback`);
-    await asWorker('select from users, surveys, survey_settings, responses, api_keys, api_key_uses');
-    await asWorker('update api_key_uses set last_used = now()');
-    for (const sql of [
-      'update api_keys set last_used = now()',
-      `insert into users (email) values ('x')`,
-      'delete from responses',
-      'create table x ()',
-      'select from schema_migrations',
-    ]) {
-      await expect(asWorker(sql)).rejects.toMatchObject({ code: '42501' });
-    }
-  });
-
   test('works for a second database on a server that already has the role', async () => {
     const urls = [await createEmptyDatabase(), await createEmptyDatabase()];
     const applied = await Promise.all(urls.map(migrate));
@@ -95,9 +79,7 @@ test('migrate names the session that blocks it', async () => {
 describe('DATABASE_URL', () => {
   test.each([
     ['mysql://me:secret@host/db', /not a Postgres URL/],
-    ['secret', /not a Postgres URL/],
     ['postgres://me:a/secret@host/db', /special characters .* must be escaped: \/ as %2F/],
-    ['postgres://me:1/secret@host/db', /must be escaped/],
     ['postgres://me:a#secret@host/db', /must be escaped/],
     ['postgres://me:1?secret@host/db', /must be escaped/],
     ['postgresql://survey_export_worker:secret@host/db', /is the Worker's role; use the owner's URL$/],
@@ -106,10 +88,8 @@ describe('DATABASE_URL', () => {
       /Cannot connect to Postgres 127\.0\.0\.1:1\/db .*ECONNREFUSED.*; check the host/,
     ],
     ['"postgres://me:secret@host/db"', /not a Postgres URL: expected postgres:\/\/.*, without quotes around it$/],
-    ['postgres:me:secret@host/db', /not a Postgres URL/],
     ['postgres://me:secret@host:five/db', /the port must be a number from 1 to 65535$/],
     ['postgres://me:secret@host:70000/db', /the port must be a number/],
-    ['postgres://host:70000/db', /the port must be a number/],
     ['postgres://me:a/secret@host:5432/db', /must be escaped/],
     [
       'postgres://me:secret@no-such-host.invalid/db',
@@ -123,27 +103,20 @@ describe('DATABASE_URL', () => {
   });
 
   test.each([
-    [
-      'with a wrong password',
-      (good: URL) => void (good.password = 'secret'),
-      /password authentication failed .*; check/,
-    ],
-    [
-      'without a password',
-      (good: URL) => void (good.password = ''),
-      /the server requires a password, and the URL has none/,
-    ],
-    [
-      'of a missing database',
-      (good: URL) => void (good.pathname = '/no'),
-      /"no" does not exist; create it, or check its name/,
-    ],
-  ])('%s ends the command with a reason', async (_, change, reason) => {
-    const changed = new URL(url);
-    change(changed);
-    const { status, stderr } = await startTool('migrate.ts', [], { DATABASE_URL: changed.href }).outcome;
+    ['a wrong password', { password: 'secret' }, /password authentication failed .*; check/],
+    ['a missing database', { pathname: '/no' }, /"no" does not exist; create it, or check its name/],
+  ])('with %s is refused with a reason', async (_, change, reason) => {
+    const { href } = Object.assign(new URL(url), change);
+    await expect(openDatabase({ DATABASE_URL: href })).rejects.toThrow(reason);
+  });
+
+  test('without a password ends the command with a reason', async () => {
+    const { href } = Object.assign(new URL(url), { password: '' });
+    // The server ends a connection that does not log in after a minute.
+    const { outcome } = startTool('migrate.ts', [], { DATABASE_URL: href }, undefined, undefined, 30_000);
+    const { status, stderr } = await outcome;
     expect(status).toBe(1); // rather than keep the process running with the open connection
-    expect(stderr).toMatch(reason);
+    expect(stderr).toMatch(/the server requires a password, and the URL has none/);
   });
 
   test.each([' ', '\n'])('may begin or end with %j, and need not name its database', async (space) => {
@@ -158,13 +131,11 @@ describe('DATABASE_URL', () => {
     }
   });
 
-  test.each(['@', '/', '#', '?', '%', '%2F', '@/:'])('may have a password with %s, escaped', async (characters) => {
+  test('may have a password of special characters, escaped', async () => {
     const role = `odd_${randomBytes(6).toString('hex')}`; // the server is shared
-    await query(url, `create role ${role} login password '${characters}'`);
-    const odd = Object.assign(new URL(url), { username: role }).href.replace(
-      /:[^:@]+@/,
-      `:${encodeURIComponent(characters)}@`,
-    );
+    const password = '@/:#?%%2F';
+    await query(url, `create role ${role} login password '${password}'`);
+    const odd = new URL(url).href.replace(/postgres:[^:@]+@/, `${role}:${encodeURIComponent(password)}@`);
     const database = await openDatabase({ DATABASE_URL: odd });
     expect(await query(database.url, 'select current_user')).toEqual([{ current_user: role }]);
     await query(url, `drop role ${role}`);

@@ -1,15 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -28,7 +19,10 @@ import { query } from '../support/database.ts';
 const isRoot = process.getuid?.() === 0;
 const isReachable = await canReach(dirname(fileURLToPath(import.meta.url)), await serverUser());
 
-/** A DATA_DIR whose server each test stops: creating a database takes a second. */
+/** Whom the first test runs as; undefined for this process's own user. */
+const user = isReachable ? await serverUser() : undefined;
+
+/** A DATA_DIR that the first test creates, and whose server each test stops: creating a database takes a second. */
 let shared: string;
 let folder: string;
 let dataDir: string;
@@ -40,10 +34,9 @@ async function newFolder(): Promise<string> {
 }
 
 beforeAll(async () => {
-  shared = await newFolder();
-  await (await startEmbedded(shared))[Symbol.asyncDispose]();
+  shared = join(await newFolder(), 'data');
 });
-afterAll(() => rm(shared, { recursive: true, force: true }));
+afterAll(() => rm(dirname(shared), { recursive: true, force: true }));
 beforeEach(async () => {
   folder = await newFolder();
   dataDir = join(folder, 'data');
@@ -54,14 +47,14 @@ const lockFile = (folderOfData: string) => join(folderOfData, 'postgres/postmast
 const postmasterPid = (folderOfData: string) => Number.parseInt(readFileSync(lockFile(folderOfData), 'utf8'), 10);
 
 /** Starts the server from another process, which stops it when it is killed. */
-async function startElsewhere(DATA_DIR: string, user?: OsUser) {
+async function startElsewhere(DATA_DIR: string, as?: OsUser) {
   const module = new URL('../../tools/postgres/embedded.ts', import.meta.url).href;
   const script = `
     import { startEmbedded } from ${JSON.stringify(module)};
     const database = await startEmbedded(process.argv[1]).catch(({ message }) => ({ url: message }));
     process.stdout.write(database.url);`;
   const args = ['--input-type=module', '--eval', script, DATA_DIR];
-  const child = spawn(process.execPath, args, { ...user, cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, args, { ...as, cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   const [printed] = (await once(child.stdout, 'data')) as [Buffer];
   return {
@@ -74,7 +67,23 @@ async function startElsewhere(DATA_DIR: string, user?: OsUser) {
 }
 
 describe('the embedded database', () => {
-  test('is durable, sorts UTF-8 text by code point, requires its password, and is readable only by its owner', async () => {
+  test('is created once, by an ordinary user, and has one server, if two processes start it at the same time', async () => {
+    mkdirSync(join(shared, 'postgres.new-4194304'), { recursive: true, mode: 0o755 }); // above every process id
+    if (user) execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, shared]);
+    const both = await Promise.all([startElsewhere(shared, user), startElsewhere(shared, user)]);
+    const message = `${shared} is in use by Postgres (process ${postmasterPid(shared)}): stop its npm start, or set DATA_DIR`;
+    expect(both.map(({ printed }) => printed).toSorted()).toEqual([
+      expect.stringContaining(message),
+      expect.stringMatching(/^postgres:/),
+    ]);
+    expect(readdirSync(shared)).toEqual(['postgres']); // without what was left by one that was killed
+    expect(statSync(shared).mode & 0o777).toBe(0o755); // it was not empty, so it may be shared
+    expect(statSync(join(shared, 'postgres'))).toMatchObject({ uid: user?.uid ?? process.getuid?.() });
+    expect(execFileSync('find', [join(shared, 'postgres'), '-perm', '/077'], { encoding: 'utf8' })).toBe('');
+    await both.find(({ printed }) => printed.startsWith('postgres:'))?.kill();
+  });
+
+  test('is durable, sorts UTF-8 text by code point, and requires its password', async () => {
     await using database = await startEmbedded(shared);
     const [settings] = await query(
       database.url,
@@ -85,19 +94,6 @@ describe('the embedded database', () => {
     expect(settings).toEqual({ fsync: 'on', commit: 'on', pages: 'on', encoding: 'UTF8', sorted: 'Bbä🐘' });
     const guess = Object.assign(new URL(database.url), { password: 'guess' });
     await expect(query(guess.href, 'select')).rejects.toMatchObject({ code: '28P01' });
-    expect(execFileSync('find', [shared, '-perm', '/077'], { encoding: 'utf8' })).toBe('');
-  });
-
-  test('is created once, and has one server, if two processes start it at the same time', async () => {
-    mkdirSync(join(dataDir, 'postgres.new-4194304'), { recursive: true, mode: 0o755 }); // above every process id
-    const both = await Promise.all([startElsewhere(dataDir), startElsewhere(dataDir)]);
-    const message = `${dataDir} is in use by Postgres (process ${postmasterPid(dataDir)}): stop its npm start, or set DATA_DIR`;
-    expect(both.map(({ printed }) => printed).toSorted()).toEqual([
-      expect.stringContaining(message),
-      expect.stringMatching(/^postgres:/),
-    ]);
-    expect(readdirSync(dataDir)).toEqual(['postgres']); // without what was left by one that was killed
-    expect(statSync(dataDir).mode & 0o777).toBe(0o755); // it was not empty, so it may be shared
   });
 
   test('is used by commands while its server accepts connections', async () => {
@@ -178,27 +174,19 @@ describe('DATA_DIR', () => {
   test.runIf(isRoot)('that only root can enter gets a link to a folder of the server’s user', async () => {
     mkdirSync(dataDir, { mode: 0o700 });
     chmodSync(folder, 0o700);
-    await using _ = await startEmbedded(dataDir);
+    await using database = await startEmbedded(dataDir);
     const target = await readlink(join(dataDir, 'postgres'));
     onTestFinished(() => rm(target, { recursive: true, force: true }));
     expect(statSync(dataDir)).toMatchObject({ uid: 0 });
     const mode = expect.toSatisfy((all: number) => (all & 0o777) === 0o700);
     expect(statSync(target)).toMatchObject({ ...(await serverUser()), mode });
-    expect(await openDatabase({ DATA_DIR: dataDir })).toMatchObject({ url: _.url });
+    expect(await openDatabase({ DATA_DIR: dataDir })).toMatchObject({ url: database.url });
   });
 
-  test.runIf(!isRoot || isReachable)('works for an ordinary user, unless they may not write to it', async () => {
-    const user = await serverUser(); // undefined for an ordinary user
-    mkdirSync(dataDir);
-    if (user) chownSync(dataDir, user.uid, user.gid);
-    const started = await startElsewhere(dataDir, user);
-    expect(started.printed).toMatch(/^postgres:/);
-    expect(statSync(join(dataDir, 'postgres'))).toMatchObject({ uid: user?.uid ?? process.getuid?.() });
-
+  test.runIf(!isRoot || isReachable)('that an ordinary user may not create is refused with one sentence', async () => {
     chmodSync(folder, 0o555);
-    const other = join(folder, 'other');
-    const { printed } = await startElsewhere(other, user);
-    expect(printed).toBe(`${other} cannot be written to by this user: set DATA_DIR to another folder`);
+    const { printed } = await startElsewhere(dataDir, user);
+    expect(printed).toBe(`${dataDir} cannot be written to by this user: set DATA_DIR to another folder`);
     chmodSync(folder, 0o755);
   });
 });

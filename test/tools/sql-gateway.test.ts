@@ -42,10 +42,8 @@ describe('the SQL gateway', () => {
       search_path: '"$user", public, "a b"',
       log_min_duration_statement: '12345ms',
     };
-    const query = `select ${Object.keys(settings)
-      .map((name) => `current_setting('${name}')`)
-      .join()}`;
-    const rows = await gateway.rowsOf(query, [], gateway.as({ user: 'reader' }));
+    const names = Object.keys(settings).map((name) => `current_setting('${name}')`);
+    const rows = await gateway.rowsOf(`select ${names.join()}`, [], gateway.as({ user: 'reader' }));
     expect(rows).toEqual([Object.values(settings)]);
   });
 
@@ -93,13 +91,6 @@ describe('the SQL gateway', () => {
     return sent;
   }
 
-  /** Starts a long statement, and waits until it is running. @returns its request */
-  async function startLong(url: string) {
-    const running = send(url, LONG);
-    await expect.poll(countLong).toBe(1);
-    return running;
-  }
-
   async function countLong(): Promise<number> {
     const query = 'select from pg_stat_activity where query = $1 and state = $2';
     return (await gateway.directly(query, [LONG, 'active'])).length;
@@ -124,7 +115,8 @@ describe('the SQL gateway', () => {
 
   test('closes all connections when it is closed, whatever they are running', async () => {
     const other = await startGateway(databaseUrl, MAX_CONNECTIONS);
-    await startLong(other.url);
+    send(other.url, LONG);
+    await expect.poll(countLong).toBe(1);
     await other.close();
     await expect.poll(countLong).toBe(0);
     await expect(fetch(other.url)).rejects.toThrow('fetch failed');

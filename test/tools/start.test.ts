@@ -1,17 +1,26 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { query, startDatabase } from '../support/database.ts';
+import { openDatabase } from '../../tools/database.ts';
+import { issueKey } from '../../tools/keys/issue.ts';
 import { revokeKey } from '../../tools/keys/revoke.ts';
 import { prepareDemo } from '../../tools/start/demo.ts';
+import { query, startDatabase } from '../support/database.ts';
 import { freePort, keyIn, startService } from '../support/npm-start.ts';
-import { commandLines, processTree } from '../support/processes.ts';
+import { commandLines, listeningPorts, openFiles, processTree } from '../support/processes.ts';
 import { startTool } from '../support/run-tool.ts';
+
+const isLinux = process.platform === 'linux';
+const isRoot = process.getuid?.() === 0;
+/** Neither root nor the user that the database server runs as. */
+const STRANGER = { uid: 54_321, gid: 54_321 };
+/** The id of the KV namespace in wrangler.toml. */
+const NAMESPACE = '0'.repeat(32);
 
 let dataDir: string;
 let port: number;
@@ -23,17 +32,22 @@ async function prepareFolder(): Promise<void> {
 
 const removeFolder = () => rm(dataDir, { recursive: true, force: true });
 
-const start = (env: NodeJS.ProcessEnv = {}) => startService({ PORT: String(port), DATA_DIR: dataDir, ...env });
+const run = (args: readonly string[] = [], env: NodeJS.ProcessEnv = {}) =>
+  startTool('start.ts', args, { PORT: String(port), DATA_DIR: dataDir, ...env });
 
 /** Command lines of the running processes of this test's service. Those that watch over others end a moment after them. */
 const processes = () =>
   commandLines().filter((line) => line.includes(dataDir) || line.includes(`entry=127.0.0.1:${port}`));
 
+const get = (path: string, key?: string, init: Omit<RequestInit, 'headers'> & { headers?: object } = {}) =>
+  fetch(`http://127.0.0.1:${port}${path}`, {
+    ...init,
+    // workerd closes the connection after a request whose body the Worker has not read
+    headers: { Connection: 'close', Authorization: `Bearer ${key}`, ...init.headers },
+  });
+
 /** Requests a list of surveys. @returns the status */
-async function use(key: string | undefined): Promise<number> {
-  const url = `http://127.0.0.1:${port}/api/v1/surveys`;
-  return (await fetch(url, { headers: { Authorization: `Bearer ${key}` } })).status;
-}
+const use = async (key: string | undefined) => (await get('/api/v1/surveys', key)).status;
 
 // A start takes seconds, so these tests share one DATA_DIR and run in order: each continues where the previous one ended.
 describe('npm start', () => {
@@ -42,12 +56,17 @@ describe('npm start', () => {
 
   beforeAll(async () => {
     await prepareFolder();
-    service = await start();
+    // Others may read the folder, and what `wrangler dev` has left in it.
+    await chmod(dataDir, 0o755);
+    await mkdir(join(dataDir, 'kv/v3'), { recursive: true });
+    await writeFile(join(dataDir, 'kv/v3/traces'), '9272908327168660');
+    service = await startService({ PORT: String(port), DATA_DIR: dataDir });
   });
   afterAll(removeFolder);
 
-  test('prints its URL, a key and a curl command that downloads a CSV', async () => {
+  test('prints addresses of the page, the API and the reference, a key, and a curl command that downloads a CSV', async () => {
     key = service.key;
+    expect(service.printed).not.toContain('\nRole'); // the Worker's own
     expect(service.printed).toContain(`\nAPI   http://127.0.0.1:${port}/api/v1\n`);
     expect(key).toMatch(/^sres_\w{49}$/);
 
@@ -55,50 +74,88 @@ describe('npm start', () => {
     const response = await fetch(url ?? '', { headers: { Authorization: `Bearer ${key}` } });
     expect(response.status).toBe(200);
     expect((await response.text()).split('\n').length).toBeGreaterThan(1000);
-    expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
-    expect(execFileSync('find', [dataDir, '-perm', '/077'], { encoding: 'utf8' })).toBe('');
+    expect(await use(key)).toBe(200); // now the key is in the cache
+    const [, page = '', docs = ''] = /^\nPage {2}(http.*)\n.*\nDocs {2}(http.*)$/m.exec(service.printed) ?? [];
+    for (const address of [page, docs, `${docs}/`]) {
+      const { status, headers } = await fetch(address);
+      expect([status, headers.get('Content-Type')]).toEqual([200, 'text/html; charset=utf-8']);
+    }
   });
 
-  test('refuses its DATA_DIR to another npm start or npm run dev, whatever the port', async () => {
+  test('refuses its DATA_DIR to another npm start or npm run dev', async () => {
     const postmaster = Number.parseInt(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10);
-    const samePort = startTool('start.ts', [], { PORT: String(port), DATA_DIR: dataDir });
-    const dev = startTool('start.ts', ['--watch'], { PORT: String(await freePort()), DATA_DIR: dataDir });
-    for (const { outcome } of [samePort, dev]) {
-      const { status, stderr } = await outcome;
-      expect(status).toBe(1);
-      expect(stderr).toBe(
-        `${dataDir} is in use by Postgres (process ${postmaster}): stop its npm start, or set DATA_DIR to another folder\n`,
-      );
-    }
+    const stderr = `${dataDir} is in use by Postgres (process ${postmaster}): stop its npm start, or set DATA_DIR to another folder\n`;
+    expect(await run(['--watch']).outcome).toEqual({ status: 1, stdout: '', stderr });
   });
 
   test('names the port if another npm start uses that alone', async () => {
-    const env = { PORT: String(port), DATA_DIR: join(dataDir, 'other') };
-    const { status, stderr } = await startTool('start.ts', [], env).outcome;
-    expect({ status, stderr }).toEqual({ status: 1, stderr: `port ${port} is in use: set PORT to another one\n` });
-    expect(existsSync(env.DATA_DIR)).toBe(false);
+    const other = join(dataDir, 'other');
+    const stderr = `port ${port} is in use: set PORT to another one\n`;
+    expect(await run([], { DATA_DIR: other }).outcome).toEqual({ status: 1, stdout: '', stderr });
+    expect(existsSync(other)).toBe(false);
   });
 
   test('lets other commands use its database, and refuses a key as soon as it is rotated with no grace period', async () => {
-    const keys = async (...args: string[]) => {
-      const { status, stdout, stderr } = await startTool('keys.ts', [...args, '--json'], { DATA_DIR: dataDir }).outcome;
-      if (status !== 0) throw new Error(stderr);
-      return JSON.parse(stdout) as { key: string; id: string };
-    };
-    const old = await keys('issue', '--email', 'demo@example.org');
+    const { url } = await openDatabase({ DATA_DIR: dataDir });
+    const old = await issueKey(url, { email: 'demo@example.org', name: 'old' });
     expect(await use(old.key)).toBe(200);
     expect(await use(old.key)).toBe(200); // from the cache
-    const rotated = await keys('rotate', old.id, '--grace', '0');
+    const rotation = startTool('keys.ts', ['rotate', old.id, '--grace', '0'], { DATA_DIR: dataDir });
+    const { stdout } = await rotation.outcome;
     expect(await use(old.key)).toBe(401);
-    expect(await use(rotated.key)).toBe(200);
+    expect(await use(stdout.trim())).toBe(200);
   });
 
-  test('prints the address of the page first, and serves it and the reference at the addresses that it prints', async () => {
-    const [, page = '', docs = ''] = /^\nPage {2}(http.*)\n.*\nDocs {2}(http.*)$/m.exec(service.printed) ?? [];
-    for (const url of [page, docs, `${docs}/`]) {
-      const response = await fetch(url);
-      expect([response.status, response.headers.get('Content-Type')]).toEqual([200, 'text/html; charset=utf-8']);
+  const portsOf = (name: string) =>
+    listeningPorts(processTree(service.pid).flatMap((found) => (found.name === name ? [found.pid] : [])));
+
+  test('shows another user of the machine no tools of wrangler on the API’s port', async () => {
+    const explorer = '/cdn-cgi/local/explorer';
+    const found = await Promise.all([
+      get(explorer),
+      get(`${explorer}/api/storage/kv/namespaces`),
+      get(`${explorer}/api/storage/kv/namespaces/${NAMESPACE}/keys`),
+      get(`${explorer}/api/storage/kv/namespaces/${NAMESPACE}/values/x`, '', { method: 'PUT', body: 'x' }),
+      get(`${explorer}/api/local/observability/query`, '', { method: 'POST', body: '{"query":"select * from spans"}' }),
+      get('/cdn-cgi/local/scheduled'),
+      get('/cdn-cgi/local/email', '', { method: 'POST' }),
+    ]);
+    expect(found.map(({ status }) => status)).toEqual(found.map(() => 404));
+    // Through this, miniflare itself reaches the KV.
+    const headers = { 'MF-Op': 'GET', 'MF-Op-Target': '1', 'MF-Op-Secret': '0'.repeat(32) };
+    expect((await get('/cdn-cgi/local/platform-proxy', '', { headers })).status).toBe(401);
+  });
+
+  test.runIf(isLinux)('has no inspector or other port that accepts anything without a password', async () => {
+    expect(portsOf('workerd')).toEqual([port]);
+    expect(portsOf('postgres')).toHaveLength(1);
+    expect(commandLines().join()).not.toContain('survey_export_worker:'); // the Worker's DATABASE_URL
+    const all = listeningPorts(processTree(service.pid).map(({ pid }) => pid));
+    const others = all.filter((found) => ![port, ...portsOf('postgres')].includes(found));
+    expect(others).toHaveLength(2); // the SQL gateway and miniflare's own
+    const headers = {
+      'MF-Loopback-Secret': '0'.repeat(64),
+      'Neon-Connection-String': 'postgres://postgres:postgres@h.i/postgres',
+    };
+    const requests = ['GET /', 'GET /json/list', 'GET /core/public-url', 'GET /cdn-cgi/local/explorer', 'POST /sql'];
+    for (const request of requests) {
+      const [method = '', path = ''] = request.split(' ');
+      const responses = others.map((other) => fetch(`http://127.0.0.1:${other}${path}`, { method, headers }));
+      const statuses = (await Promise.all(responses)).map(({ status }) => status);
+      expect({ request, statuses: statuses.toSorted((a, b) => a - b) }).toEqual({ request, statuses: [400, 403] });
     }
+  });
+
+  test.runIf(isLinux && isRoot)('has no file that another user can read', () => {
+    const open = processTree(service.pid).flatMap(({ pid }) => openFiles(pid));
+    const written = execFileSync('find', [dataDir, '-type', 'f'], { encoding: 'utf8' }).trim().split('\n');
+    const files = [...new Set([...written, ...open.filter((path) => path.startsWith(tmpdir()))])];
+    expect(files).toContain(join(dataDir, 'demo.json'));
+    expect(files.join()).toContain('/kv/v3/kv/');
+    const readable = [join(dataDir, 'demo.json'), join(dataDir, 'kv/v3/kv'), '-perm', '/077'];
+    expect(execFileSync('find', readable, { encoding: 'utf8' })).toBe('');
+    const script = 'for path; do cat "$path" >/dev/null 2>&1 && echo "$path"; done; true';
+    expect(execFileSync('/bin/sh', ['-c', script, 'sh', ...files], { ...STRANGER, encoding: 'utf8' })).toBe('');
   });
 
   test('leaves no process when it is killed', async () => {
@@ -134,11 +191,7 @@ describe('npm start on a new DATA_DIR', () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port: databasePort } = silent.address() as AddressInfo;
-    const { child, outcome } = startTool('start.ts', [], {
-      PORT: String(port),
-      DATA_DIR: dataDir,
-      DATABASE_URL: `postgres://u:p@127.0.0.1:${databasePort}/d`,
-    });
+    const { child, outcome } = run([], { DATABASE_URL: `postgres://u:p@127.0.0.1:${databasePort}/d` });
     await once(silent, 'connection');
     child.kill('SIGTERM');
     expect(await outcome).toEqual({ status: 0, stdout: '', stderr: '' }); // status 1 if it missed its deadline
@@ -146,7 +199,7 @@ describe('npm start on a new DATA_DIR', () => {
   });
 
   test('stops at once while its database is being created', async () => {
-    const { child, outcome } = startTool('start.ts', [], { PORT: String(port), DATA_DIR: dataDir });
+    const { child, outcome } = run();
     const isBeingCreated = () => readdirSync(dataDir).some((name) => name.startsWith('postgres.new'));
     await expect.poll(isBeingCreated).toBe(true);
     child.kill('SIGTERM');
@@ -159,15 +212,13 @@ describe('npm start on a new DATA_DIR', () => {
     const database = await startDatabase();
     onTestFinished(() => database.stop());
     const { url } = database;
-    const service = await start({ DATABASE_URL: url });
+    const service = await startService({ PORT: String(port), DATA_DIR: dataDir, DATABASE_URL: url });
     expect(service.key).toBeUndefined();
     expect(service.printed).toContain('\nRole  survey_export_worker, with SET ROLE in a login of postgres\n');
-    expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
-
-    const [, args = ''] = /^npm run --silent keys -- (.*)$/m.exec(service.printed) ?? [];
-    const { stdout } = await startTool('keys.ts', args.split(' '), { DATABASE_URL: url }).outcome;
+    expect(service.printed).toContain('\nnpm run --silent keys -- issue --email you@example.org --create-account\n');
+    const { key } = await issueKey(url, { email: 'you@example.org', createAccount: true, name: 'key' });
     const [, surveys = ''] = /^curl .*'(http:[^']+)'$/m.exec(service.printed) ?? [];
-    const response = await fetch(surveys, { headers: { Authorization: `Bearer ${stdout.trim()}` } });
+    const response = await fetch(surveys, { headers: { Authorization: `Bearer ${key}` } });
     expect([response.status, await response.text()]).toEqual([200, '[]']);
     const workerd = processTree(service.pid).find(({ name }) => name === 'workerd');
     expect(await service.stop('SIGKILL', workerd?.pid)).toEqual({
@@ -178,38 +229,26 @@ describe('npm start on a new DATA_DIR', () => {
   });
 
   test.each([
-    ['a bad port', { PORT: 'http' }, 'PORT must be an integer from 1 to 65535, not "http"'],
+    ['a bad port', [], { PORT: 'http' }, 'PORT must be an integer from 1 to 65535, not "http"\n'],
     [
       'a TMPDIR that is no folder',
+      [],
       { TMPDIR: '/dev/null' },
       '/dev/null, the folder for temporary files, cannot be written',
     ],
-    ['a bad database URL', { DATABASE_URL: 'mysql://u:secret@h/d' }, 'DATABASE_URL is not a Postgres URL'],
-  ])('refuses %s', async (_, env, message) => {
-    const { status, stdout, stderr } = await startTool('start.ts', [], {
-      PORT: String(port),
-      DATA_DIR: dataDir,
-      ...env,
-    }).outcome;
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toContain(message);
-    expect(stderr).not.toContain('secret');
-  });
-
-  test.each([
-    [['--port', '9000'], "error: unknown option '--port'\n"],
-    [['9000'], 'error: too many arguments. Expected 0 arguments but got 1: 9000.\n'],
-  ])('refuses the arguments %j, and names its help', async (args, message) => {
-    const { outcome } = startTool('start.ts', args, { PORT: String(port), DATA_DIR: dataDir });
-    expect(await outcome).toEqual({
-      status: 1,
-      stdout: '',
-      stderr: `${message}See "npm start -- --help". Options follow the "--".\n`,
-    });
+    [
+      'an unknown option',
+      ['--port', '9000'],
+      {},
+      `error: unknown option '--port'\nSee "npm start -- --help". Options follow the "--".\n`,
+    ],
+  ])('refuses %s', async (_, args, env, message) => {
+    const stderr = expect.stringContaining(message) as string;
+    expect(await run(args, env).outcome).toEqual({ status: 1, stdout: '', stderr });
   });
 
   test('has a help that names the environment variables', async () => {
-    const { stdout } = await startTool('start.ts', ['--help'], {}).outcome;
+    const { stdout } = await run(['--help']).outcome;
     for (const name of ['PORT', 'DATA_DIR', 'DATABASE_URL']) expect(stdout).toContain(name);
   });
 });
@@ -225,7 +264,8 @@ test('the demo key is the same at each start, unless it was revoked; a database 
   const [row] = await query<{ id: string }>(url, `select id from api_keys where name = 'demo'`);
   await revokeKey(url, row?.id ?? '');
   const second = await prepareDemo(url, dataDir);
-  expect([second?.survey, second?.key]).toEqual([first?.survey, expect.not.stringMatching(`^${first?.key}$`)]);
+  expect(second).toMatch(/^sres_/);
+  expect(second).not.toBe(first);
 
   await query(url, `update users set email = 'you@example.org' where email = 'demo@example.org'`);
   await rm(join(dataDir, 'demo.json'));

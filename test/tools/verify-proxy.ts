@@ -6,88 +6,67 @@ import {
   createServer,
   request as forward,
 } from 'node:http';
-import { type Http2ServerResponse, constants, createServer as createHttp2Server } from 'node:http2';
+import { constants, createServer as createHttp2Server } from 'node:http2';
 import { type AddressInfo, type Socket, createServer as createTcpServer } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** A request and its response, which a fault may change. */
-export interface Exchange {
+/** A request, with the parameters of its URL and its headers, which a fault may change. */
+export interface Sent {
   readonly method: string;
   readonly url: URL;
-  readonly requestHeaders: IncomingHttpHeaders;
-  readonly requestBody: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** A request that was sent and its response, which a fault may change. */
+export interface Exchange {
+  readonly sent: Sent;
   status: number;
   readonly headers: IncomingHttpHeaders;
   body: Buffer;
-  /** Breaks the connection after so many bytes of the body. */
-  breakAfter?: number;
+  /** Whether the connection breaks after the body, which then is not the end of the response. */
+  isBroken?: boolean;
 }
 
 /** What is wrong with a service. */
 export interface Fault {
-  /** Called before a request is forwarded; may change its headers and the parameters of its URL. */
-  readonly onRequest?: (request: { url: URL; headers: IncomingHttpHeaders; method: string }) => void;
-  /** Called before a response is passed back. Without it, responses are passed on as they arrive. */
+  /** Called before a request is forwarded. */
+  readonly onRequest?: (sent: Sent) => void;
+  /** Called before a response is passed back. */
   readonly onResponse?: (exchange: Exchange) => void;
-  /** A transfer that breaks off ends like a complete one, with these bytes. Only without `onResponse`. */
-  readonly endOfBroken?: Uint8Array;
 }
 
-/** Headers of a connection, which HTTP/2 does not have. */
+/** Headers of a connection. The proxy sends each body in one piece, and HTTP/2 has none of them. */
 const OF_CONNECTION = ['connection', 'keep-alive', 'transfer-encoding'];
 
 /** A proxy in front of a service, with one fault at a time. It speaks HTTP/1.1 and, without TLS, HTTP/2. */
 export async function startProxy(target: string) {
   let fault: Fault = {};
 
-  async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { onRequest, onResponse, endOfBroken } = fault;
-    const requestBody = await buffer(request);
-    const method = request.method ?? '';
+  /** @param breakOff called after the body of a response that is broken */
+  async function pass(request: IncomingMessage, response: ServerResponse, breakOff: () => void): Promise<void> {
+    const { method = '' } = request;
     const url = new URL(request.url ?? '', target);
-    const requestHeaders = Object.fromEntries(
-      Object.entries(request.headers).filter(([name]) => !name.startsWith(':')),
-    );
-    const sent = { url, method, headers: { ...requestHeaders, host: url.host } };
-    onRequest?.(sent);
-    const onward = forward(url, { method, headers: sent.headers });
-    response.on('close', () => onward.destroy());
-    onward.end(requestBody);
-    const [upstream] = (await once(onward, 'response')) as [IncomingMessage];
-    const { headers } = upstream;
-    if (request.httpVersionMajor === 2) for (const name of OF_CONNECTION) delete headers[name];
-    if (!onResponse) {
-      response.writeHead(upstream.statusCode ?? 0, headers);
-      try {
-        for await (const chunk of upstream) if (!response.write(chunk)) await once(response, 'drain');
-      } catch (error) {
-        if (!endOfBroken) throw error;
-        response.write(endOfBroken);
-      }
-      response.end();
-      return;
-    }
-    const exchange: Exchange = {
-      ...{ method, url, requestHeaders, requestBody: requestBody.toString(), headers },
-      status: upstream.statusCode ?? 0,
-      body: await buffer(upstream),
-    };
-    onResponse(exchange);
-    const { status, body, breakAfter } = exchange;
-    if (headers['content-length'] !== undefined && method !== 'HEAD') headers['content-length'] = String(body.length);
-    response.writeHead(status, headers);
-    if (breakAfter === undefined) response.end(body);
-    else response.write(body.subarray(0, breakAfter), () => response.socket?.destroySoon());
+    const given = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !name.startsWith(':')));
+    const sent = { method, url, headers: { ...given, host: url.host } };
+    fault.onRequest?.(sent);
+    const [upstream] = (await once(forward(url, sent).end(), 'response')) as [IncomingMessage];
+    const { statusCode = 0, headers } = upstream;
+    for (const name of OF_CONNECTION) delete headers[name];
+    const exchange: Exchange = { sent, status: statusCode, headers, body: await buffer(upstream) };
+    fault.onResponse?.(exchange);
+    if (method !== 'HEAD') delete headers['content-length'];
+    response.writeHead(exchange.status, headers);
+    if (exchange.isBroken) response.write(exchange.body, breakOff);
+    else response.end(exchange.body);
   }
 
   const http1 = createServer((request, response) => {
-    void pass(request, response).catch(() => response.destroy());
+    void pass(request, response, () => response.socket?.destroySoon());
   });
   // The types of its requests and responses differ from those of HTTP/1.1 in what is not used here.
-  const http2 = createHttp2Server((request, response: Http2ServerResponse) => {
-    void pass(request as unknown as IncomingMessage, response as unknown as ServerResponse).catch(() =>
-      response.stream.close(constants.NGHTTP2_CANCEL),
-    );
+  const http2 = createHttp2Server((request, response) => {
+    const breakOff = () => response.stream.close(constants.NGHTTP2_CANCEL);
+    void pass(request as unknown as IncomingMessage, response as unknown as ServerResponse, breakOff);
   });
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -101,22 +80,17 @@ export async function startProxy(target: string) {
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  async function close(): Promise<void> {
-    const closed = once(server, 'close');
-    server.close();
-    for (const socket of sockets) socket.destroy();
-    await closed;
-  }
   return {
-    origin: `http://127.0.0.1:${port}`,
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     /** Injects a fault; none if it has no members. */
     inject(next: Fault): void {
       fault = next;
     },
-    close,
-    [Symbol.asyncDispose]: close,
+    async close(): Promise<void> {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
   };
 }
-
-export type Proxy = Awaited<ReturnType<typeof startProxy>>;

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import type { Metafile } from 'esbuild';
 import { runWrangler } from '../keys/wrangler.ts';
 import { withTemporaryFolder } from '../temporary-folder.ts';
 import { type Target, configPath } from './config.ts';
@@ -11,24 +12,13 @@ import { type Target, configPath } from './config.ts';
  */
 export const BUDGET_KIB = 120;
 
-/** The Worker, bundled as for a deployment. */
-export interface Build {
-  /** Size of everything that would be uploaded, except the source map. */
-  readonly gzipBytes: number;
-  /** Paths of the files that contribute code to the bundle. */
-  readonly inputs: readonly string[];
-}
-
-interface Metafile {
-  readonly outputs: Readonly<Record<string, { readonly inputs?: Readonly<Record<string, { bytesInOutput: number }>> }>>;
-}
-
 /**
  * Bundles the Worker with a dry run of `wrangler deploy`, which needs no network.
  *
+ * @returns the size of everything that would be uploaded, except the source map, and the paths of the files that contribute code
  * @throws UserError with wrangler's reason
  */
-export async function buildWorker(target: Target): Promise<Build> {
+export async function buildWorker(target: Target): Promise<{ gzipBytes: number; inputs: string[] }> {
   return withTemporaryFolder(async (folder) => {
     const out = join(folder, 'build');
     const metafile = join(folder, 'metafile.json');
@@ -42,7 +32,7 @@ export async function buildWorker(target: Target): Promise<Build> {
     const modules = await Promise.all(names.map((name) => readFile(join(out, name))));
     const { outputs } = JSON.parse(await readFile(metafile, 'utf8')) as Metafile;
     const inputs = Object.values(outputs)
-      .flatMap((output) => Object.entries(output.inputs ?? {}))
+      .flatMap((output) => Object.entries(output.inputs))
       .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
       .map(([path]) => path);
     return { gzipBytes: gzipSync(Buffer.concat(modules)).length, inputs };

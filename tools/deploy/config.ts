@@ -27,8 +27,7 @@ export const configPath = ({ config }: Pick<Target, 'config'>) => resolve(ROOT, 
 /** @throws UserError if the file has no such environment or cannot be read */
 export function readEnvironment(target: Target): Environment {
   const config = configPath(target);
-  const { env = {} } = readRaw(config);
-  const names = Object.keys(env);
+  const names = environmentsIn(config);
   if (names.length === 0) throw new UserError(`--config: ${target.config} has no environments, as wrangler.toml has`);
   if (!names.includes(target.env)) {
     throw new UserError(
@@ -38,9 +37,9 @@ export function readEnvironment(target: Target): Environment {
   return readConfig({ config, env: target.env }, { hideWarnings: true }) as Environment;
 }
 
-function readRaw(config: string): { env?: Readonly<Record<string, unknown>> } {
+function environmentsIn(config: string): string[] {
   try {
-    return readRawConfig({ config }).rawConfig as { env?: Readonly<Record<string, unknown>> };
+    return Object.keys((readRawConfig({ config }).rawConfig as { env?: object }).env ?? {});
   } catch (cause) {
     throw new UserError(`--config: ${messageOf(cause)}`, { cause });
   }
@@ -58,19 +57,15 @@ const SECRET = 'DATABASE_URL';
 export function configProblems(environment: Environment, databaseUrl?: string): string[] {
   const { kv_namespaces = [], ratelimits = [], secrets } = environment;
   const id = kv_namespaces.find(({ binding }) => binding === KV)?.id;
-  const missingLimits = LIMITS.filter((name) => !ratelimits.some((limit) => limit.name === name));
   const ids = ratelimits.map(({ namespace_id }) => namespace_id);
+  const add = 'it does not inherit the one of the top level, so add one';
   const problems: string[] = [];
-  if (id === undefined)
-    problems.push(
-      `the environment has no KV namespace bound as ${KV}; it does not inherit the one of the top level, so add one`,
-    );
+  if (id === undefined) problems.push(`the environment has no KV namespace bound as ${KV}; ${add}`);
   else if (!/^(?!0+$)[0-9a-f]{32}$/.test(id))
     problems.push(`the id of ${KV} is a placeholder; use the id that "npx wrangler kv namespace create" prints`);
-  for (const name of missingLimits)
-    problems.push(
-      `the environment has no rate limit ${name}; it does not inherit the one of the top level, so add one`,
-    );
+  for (const name of LIMITS)
+    if (!ratelimits.some((limit) => limit.name === name))
+      problems.push(`the environment has no rate limit ${name}; ${add}`);
   if (new Set(ids).size < ids.length)
     problems.push('two rate limits have the same namespace_id and would share a counter; give each its own');
   if (!secrets?.required?.includes(SECRET)) problems.push(`[secrets] required does not list ${SECRET}; add it`);

@@ -38,77 +38,64 @@ export async function databaseProblems(url: string): Promise<string[]> {
  * @param remedy what to do if there is no such role
  */
 async function roleProblems(client: Client, remedy: string): Promise<string[]> {
-  const { rows: roles } = await client.query<{
+  const { rows } = await client.query<{
     can_login: boolean;
-    is_super: boolean;
     is_expired: boolean;
-    attributes: string[];
+    attributes: string;
     locked_database: string | null;
     locked_schemas: string[];
+    unreadable: string | null;
+    can_note_use: boolean;
+    writable: string | null;
   }>(
-    `select rolcanlogin as can_login, rolsuper or rolbypassrls as is_super,
+    `with tables as (select name, to_regclass(name) as id from unnest($2::text[]) name where to_regclass(name) is not null)
+     select rolcanlogin as can_login,
        coalesce(rolvaliduntil < now(), false) as is_expired,
-       array_remove(array[case when rolcreaterole then 'createrole' end, case when rolcreatedb then 'createdb' end,
-         case when rolreplication then 'replication' end], null) as attributes,
+       concat_ws(' ', case when rolcreaterole then 'nocreaterole' end, case when rolcreatedb then 'nocreatedb' end,
+         case when rolreplication then 'noreplication' end) as attributes,
        case when not has_database_privilege(oid, current_database(), 'connect') then quote_ident(current_database()) end
          as locked_database,
-       array(select distinct relnamespace::regnamespace::text from pg_class
-         where pg_class.oid in (select to_regclass(name) from unnest($2::text[]) as name)
-           and not has_schema_privilege($1, relnamespace, 'usage')) as locked_schemas
+       array(select distinct relnamespace::regnamespace::text from pg_class join tables on tables.id = pg_class.oid
+         where not has_schema_privilege($1, relnamespace, 'usage')) as locked_schemas,
+       (select string_agg(name, ', ') from tables where not has_any_column_privilege($1, id, 'select')) as unreadable,
+       (select coalesce(has_column_privilege($1, id, 'keyid', 'insert') and has_column_privilege($1, id, 'last_used', 'insert')
+         and has_column_privilege($1, id, 'last_used', 'update'), true) from to_regclass('api_key_uses') as id) as can_note_use,
+       case when rolsuper or rolbypassrls then 'everything' else
+         (select string_agg(name, ', ') from tables where has_table_privilege($1, id, 'insert, update, delete, truncate')
+           or name <> 'api_key_uses' and has_any_column_privilege($1, id, 'insert, update')) end as writable
      from pg_roles where rolname = $1`,
     [ROLE, TABLES],
   );
-  const role = roles[0];
+  const role = rows[0];
   if (!role) return [`The database has no role ${ROLE}; ${remedy}`];
-  const problems: string[] = [];
-  if (!role.can_login) problems.push(`The role ${ROLE} cannot log in; run "alter role ${ROLE} login"`);
-  if (role.is_expired)
-    problems.push(`The password of the role ${ROLE} has expired; run "alter role ${ROLE} valid until 'infinity'"`);
-  if (role.attributes.length > 0)
-    problems.push(
-      `The role ${ROLE} has more rights than it needs; run "alter role ${ROLE} ${role.attributes.map((name) => `no${name}`).join(' ')}"`,
-    );
-  if (role.locked_database !== null)
-    problems.push(
-      `The role ${ROLE} cannot connect; run "grant connect on database ${role.locked_database} to ${ROLE}"`,
-    );
-  for (const schema of role.locked_schemas)
-    problems.push(`The role ${ROLE} cannot use the schema ${schema}; run "grant usage on schema ${schema} to ${ROLE}"`);
-  problems.push(...(await settingProblems(client)));
-
-  const { rows: tables } = await client.query<{ name: string; can_read: boolean; can_write: boolean }>(
-    `select name, has_any_column_privilege($1, to_regclass(name), 'select') as can_read,
-       has_table_privilege($1, to_regclass(name), 'insert, update, delete, truncate')
-         or name <> 'api_key_uses' and has_any_column_privilege($1, to_regclass(name), 'insert, update') as can_write
-     from unnest($2::text[]) as name where to_regclass(name) is not null`,
-    [ROLE, TABLES],
-  );
-  const namesOf = (some: { name: string }[]) => some.map(({ name }) => name).join(', ');
-  const unreadable = namesOf(tables.filter(({ can_read }) => !can_read));
-  const writable = role.is_super ? 'everything' : namesOf(tables.filter(({ can_write }) => can_write));
-  if (unreadable)
-    problems.push(`The role ${ROLE} cannot read ${unreadable}; run "grant select on ${unreadable} to ${ROLE}"`);
-  const { rows: notUpdatable } = await client.query(
-    `select from (select to_regclass('api_key_uses')) uses (name)
-     where not (has_column_privilege($1, name, 'keyid', 'insert')
-       and has_column_privilege($1, name, 'last_used', 'insert')
-       and has_column_privilege($1, name, 'last_used', 'update'))`,
-    [ROLE],
-  );
-  if (notUpdatable.length > 0)
-    problems.push(
-      `The role ${ROLE} cannot update when a key was last used; ` +
-        `run "grant insert (keyid, last_used), update (last_used) on api_key_uses to ${ROLE}"`,
-    );
-  if (writable)
-    problems.push(
+  const { attributes, locked_database: database, unreadable, writable } = role;
+  const problems: (readonly [isThere: unknown, problem: string, statement: string])[] = [
+    [!role.can_login, 'cannot log in', `alter role ${ROLE} login`],
+    [role.is_expired, 'has a password that has expired', `alter role ${ROLE} valid until 'infinity'`],
+    [attributes, 'has more rights than it needs', `alter role ${ROLE} ${attributes}`],
+    [database, 'cannot connect', `grant connect on database ${database} to ${ROLE}`],
+    ...role.locked_schemas.map(
+      (schema) => [true, `cannot use the schema ${schema}`, `grant usage on schema ${schema} to ${ROLE}`] as const,
+    ),
+    ...(await settingProblems(client)),
+    [unreadable, `cannot read ${unreadable}`, `grant select on ${unreadable} to ${ROLE}`],
+    [
+      !role.can_note_use,
+      'cannot update when a key was last used',
+      `grant insert (keyid, last_used), update (last_used) on api_key_uses to ${ROLE}`,
+    ],
+  ];
+  const found = problems.filter(([isThere]) => isThere);
+  const messages = found.map(([, problem, statement]) => `The role ${ROLE} ${problem}; run "${statement}"`);
+  if (writable !== null)
+    messages.push(
       `The role ${ROLE} can change ${writable}; revoke that privilege, and its membership in roles that grant it`,
     );
-  return problems;
+  return messages;
 }
 
 /** A setting for this database overrides that for all. `set_config` returns a value in the server's spelling: 65s for 65000. */
-async function settingProblems(client: Client): Promise<string[]> {
+async function settingProblems(client: Client) {
   const { rows } = await client.query<{ name: string; wanted: string; found: string | null }>(
     `select name, wanted, found
      from unnest($2::text[], $3::text[]) as needed (name, wanted)
@@ -123,9 +110,8 @@ async function settingProblems(client: Client): Promise<string[]> {
      where found is null or set_config(name, found, true) <> set_config(name, wanted, true)`,
     [ROLE, Object.keys(SETTINGS), Object.values(SETTINGS)],
   );
-  return rows.map(
-    ({ name, wanted, found }) =>
-      `The role ${ROLE} has ${found === null ? `no setting ${name}` : `${name} = '${found}'`}; ` +
-      `run "alter role ${ROLE} set ${name} = '${wanted}'"`,
-  );
+  return rows.map(({ name, wanted, found }) => {
+    const problem = found === null ? `has no setting ${name}` : `has ${name} = '${found}'`;
+    return [true, problem, `alter role ${ROLE} set ${name} = '${wanted}'`] as const;
+  });
 }

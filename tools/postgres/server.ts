@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { spawnKilledWithParent } from '../kill-with-parent.ts';
@@ -75,20 +74,6 @@ async function tryToStart({ postgres, data, user, settings, onParentExit }: Serv
     detached: true, // Ctrl-C in the terminal is for this process, which then stops the server
     onParentExit,
   });
-  const log = await readyLog(child);
-  return {
-    pid: child.pid ?? 0,
-    port: Number(all['port']),
-    ended: log.ended,
-    async stop(signal) {
-      child.kill(signal);
-      await log.ended;
-    },
-  };
-}
-
-/** Waits until the server accepts connections. */
-async function readyLog(child: ChildProcess): Promise<{ ended: Promise<string> }> {
   const ready = Promise.withResolvers<void>();
   let log = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -100,7 +85,15 @@ async function readyLog(child: ChildProcess): Promise<{ ended: Promise<string> }
   const ended = once(child, 'exit').then(() => log.trim());
   ended.catch(() => {}); // if it cannot be started, `ready` rejects
   await ready.promise;
-  return { ended };
+  return {
+    pid: child.pid ?? 0,
+    port: Number(all['port']),
+    ended,
+    async stop(signal) {
+      child.kill(signal);
+      await ended;
+    },
+  };
 }
 
 async function freePort(): Promise<number> {

@@ -8,18 +8,15 @@ export class Result implements Submittable {
   readonly #maxBytes: number;
   readonly #rows: Buffer[] = [];
   #rowsLength = 0;
-  readonly #done = Promise.withResolvers<void>();
+  readonly #settle = Promise.withResolvers<void>();
+  /** Rejects with a DatabaseError or a {@link Failure}. */
+  readonly done = this.#settle.promise;
   #fields = '[]';
   #tag = '';
 
   constructor(statement: Statement, maxBytes: number) {
     this.#statement = statement;
     this.#maxBytes = maxBytes;
-  }
-
-  /** Rejects with a DatabaseError or a {@link Failure}. */
-  get done(): Promise<void> {
-    return this.#done.promise;
   }
 
   /** The JSON, once {@link done} has resolved. */
@@ -36,7 +33,7 @@ export class Result implements Submittable {
 
   /** Rejects {@link done}. */
   fail(reason: Failure): void {
-    this.#done.reject(reason);
+    this.#settle.reject(reason);
   }
 
   /** Sends Parse, Bind, Describe, Execute and Sync: the extended query protocol. */
@@ -82,11 +79,11 @@ export class Result implements Submittable {
   handleEmptyQuery(): void {}
 
   handleReadyForQuery(): void {
-    this.#done.resolve();
+    this.#settle.resolve();
   }
 
   handleError(error: Error): void {
-    this.#done.reject(error);
+    this.#settle.reject(error);
   }
 
   #refuseCopy(): void {

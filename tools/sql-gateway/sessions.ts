@@ -4,22 +4,6 @@ import { connectFailure, Failure } from './failure.ts';
 import type { Statement } from './request.ts';
 import { Result } from './result.ts';
 
-/** As in SqlGatewayOptions. */
-export interface SessionsOptions {
-  maxConnections: number;
-  sendsCancelRequests: boolean;
-}
-
-/** How {@link Sessions.run} runs a statement. */
-export interface RunOptions {
-  /** The role to run it as; undefined for the user who logged in. */
-  role: string | undefined;
-  /** A longer result fails with 507. */
-  maxBytes: number;
-  /** Aborted when the client has disconnected. */
-  signal: AbortSignal;
-}
-
 /**
  * Gives a session the role $1 and the settings of that role (`ALTER ROLE … SET`), which a login applies but `SET ROLE` does not.
  * Settings for this database override those for all. The role comes last, because the user may have more rights.
@@ -40,8 +24,11 @@ export class Sessions {
   readonly #sockets = new Set<Socket>();
   readonly #roles = new WeakMap<PoolClient, string | undefined>();
 
-  /** @param database `postgres://` URL */
-  constructor(database: string, { maxConnections, sendsCancelRequests }: SessionsOptions) {
+  /**
+   * @param database `postgres://` URL
+   * @param maxConnections as in SqlGatewayOptions, and so is `sendsCancelRequests`
+   */
+  constructor(database: string, maxConnections: number, sendsCancelRequests: boolean) {
     this.#sendsCancelRequests = sendsCancelRequests;
     this.#pool = new Pool({
       connectionString: database,
@@ -59,9 +46,15 @@ export class Sessions {
    * Runs a statement as soon as a connection is free and returns its result as JSON. A connection is reused only after
    * success, as in Neon's proxy.
    *
+   * @param options.role the role to run it as; undefined for the user who logged in
+   * @param options.maxBytes a longer result fails with 507
+   * @param options.signal aborted when the client has disconnected
    * @throws Failure or DatabaseError
    */
-  async run(statement: Statement, { role, maxBytes, signal }: RunOptions): Promise<Buffer> {
+  async run(
+    statement: Statement,
+    { role, maxBytes, signal }: { role: string | undefined; maxBytes: number; signal: AbortSignal },
+  ): Promise<Buffer> {
     const client = await this.#pool.connect().catch((error: unknown) => Promise.reject(connectFailure(error)));
     const result = new Result(statement, maxBytes);
     try {

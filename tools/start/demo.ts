@@ -6,39 +6,32 @@ import { DEMO, loadDemoData } from '../demo-data.ts';
 import { issueKey } from '../keys/issue.ts';
 import { inPlainWords } from '../postgres/data-folder.ts';
 
-/** What you need to try the service. */
-export interface Demo {
-  readonly key: string;
-  readonly survey: string;
-}
-
 /**
  * Loads the demo data into an empty database and issues a key for it. The key is kept in `dataDir`, readable by its owner
  * only, so that later starts can show it again. If it has been revoked, they issue another.
  *
- * @returns undefined if the database holds other data
+ * @returns the key; undefined if the database holds other data
  */
-export async function prepareDemo(url: string, dataDir: string): Promise<Demo | undefined> {
+export async function prepareDemo(url: string, dataDir: string): Promise<string | undefined> {
   const file = join(dataDir, 'demo.json');
-  const stored = await readDemo(file);
-  const { isEmpty, hasDemo, isActive } = await lookUp(url, stored?.key);
-  if (stored && isActive) return stored;
+  const stored = await readKey(file);
+  const { isEmpty, hasDemo, isActive } = await lookUp(url, stored);
+  if (isActive) return stored;
   if (isEmpty) {
     process.stderr.write('Loading demo data …\n');
     await loadDemoData(url);
   } else if (!hasDemo) return undefined;
 
   const { key } = await issueKey(url, { email: DEMO.email, name: 'demo' });
-  const demo: Demo = { key, survey: DEMO.survey };
-  await writeFile(file, `${JSON.stringify(demo)}\n`, { mode: 0o600 }).catch((error: unknown) => {
+  await writeFile(file, `${JSON.stringify({ key })}\n`, { mode: 0o600 }).catch((error: unknown) => {
     throw inPlainWords(error, dataDir);
   });
-  return demo;
+  return key;
 }
 
-async function readDemo(file: string): Promise<Demo | undefined> {
+async function readKey(file: string): Promise<string | undefined> {
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as Demo;
+    return (JSON.parse(await readFile(file, 'utf8')) as { key?: string }).key;
   } catch {
     return undefined;
   }

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, UserError } from '../command.ts';
-import type { Stop } from './signals.ts';
 
 /** Checks the port before anything is started. @throws UserError if it is in use */
 export async function checkPortIsFree(port: number): Promise<void> {
@@ -28,9 +27,9 @@ const MAX_PAUSE_MS = 250;
  *
  * @throws UserError after a minute
  */
-export async function whenHealthy(port: number, stop: Stop): Promise<void> {
+export async function whenHealthy(port: number, stop: AbortSignal): Promise<void> {
   const deadline = Date.now() + HEALTHY_WITHIN_MS;
-  for (let pauseMs = 100; !stop.requested; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+  for (let pauseMs = 100; !stop.aborted; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
     const signal = AbortSignal.timeout(5_000);
     const response = await fetch(`http://127.0.0.1:${port}/healthz`, { signal }).catch(() => undefined);
     await response?.body?.cancel();

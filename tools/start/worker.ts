@@ -17,19 +17,19 @@ export interface WorkerProcess extends AsyncDisposable {
    * @throws UserError if this service cannot use `dataDir`
    */
   start(options: { port: number; dataDir: string; vars: Readonly<Record<string, string>> }): Promise<void>;
-  /** Rejects if the Worker cannot be started or ends unexpectedly. */
+  /** Rejects if the Worker cannot be started, and when it ends. */
   readonly ended: Promise<never>;
 }
 
 /**
  * Starts a process that bundles the Worker, and runs it once `start` is called.
  *
- * @param isWatching runs it with `wrangler dev`, which reloads it when its code changes
+ * @param isWatching reloads it when its code changes
  */
 export async function startWorkerProcess(isWatching: boolean): Promise<WorkerProcess> {
-  const program = fileURLToPath(new URL(isWatching ? 'wrangler-process.ts' : 'worker-process.ts', import.meta.url));
+  const program = fileURLToPath(new URL('worker-process.ts', import.meta.url));
   const folder = await makeTemporaryFolder();
-  const child = spawnKilledWithParent(process.execPath, [program, folder], {
+  const child = spawnKilledWithParent(process.execPath, [program, folder, ...(isWatching ? ['--watch'] : [])], {
     env: { ...process.env, TMPDIR: folder }, // for miniflare
     stdio: ['pipe', 'inherit', 'inherit'],
     detached: true, // a new process group, so that all of it can be killed
@@ -38,15 +38,18 @@ export async function startWorkerProcess(isWatching: boolean): Promise<WorkerPro
   });
   child.stdin?.on('error', () => {}); // the process has ended
   const exited = once(child, 'exit');
-  let stopped: Promise<void> | undefined;
-  const ended = exited.then(() => {
-    if (stopped) return new Promise<never>(() => {});
+  const ended = exited.then((): never => {
     throw new UserError('the Worker has ended unexpectedly: see the messages above');
   });
-  ended.catch(() => {});
+  ended.catch(() => {}); // nobody waits for it any more when the process is stopped
 
+  let stopped: Promise<void> | undefined;
   async function stop(): Promise<void> {
-    killGroup(child.pid as number);
+    try {
+      process.kill(-(child.pid as number), 'SIGKILL'); // its process group
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
     await exited;
     await rm(folder, { recursive: true, force: true });
   }
@@ -65,12 +68,4 @@ export async function startWorkerProcess(isWatching: boolean): Promise<WorkerPro
     ended,
     [Symbol.asyncDispose]: () => (stopped ??= stop()),
   };
-}
-
-function killGroup(leader: number): void {
-  try {
-    process.kill(-leader, 'SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
 }

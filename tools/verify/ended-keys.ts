@@ -27,8 +27,8 @@ const REVOCATION_MS = 5 * 60_000;
  * Whether clients can tell an aborted transfer from a complete one: https://github.com/cloudflare/workerd/issues/6818 and 7277
  * report bodies that end cleanly after an error. The first check starts all transfers.
  */
-export function checkAbort(how: 'HTTP/1.1' | 'HTTP/2' | 'gzip'): (subject: Subject) => Promise<string> {
-  return async (subject) => (await (subject.transfers ??= startTransfers(subject)))[how];
+export async function checkAbort(subject: Subject, how: 'HTTP/1.1' | 'HTTP/2' | 'gzip'): Promise<string> {
+  return (await (subject.transfers ??= startTransfers(subject)))[how];
 }
 
 async function startTransfers(subject: Subject) {

@@ -15,6 +15,9 @@ export function expectThat(condition: boolean, message: string): asserts conditi
   if (!condition) throw new Error(message);
 }
 
+/** A time as text. @param duration in milliseconds */
+export const ms = (duration: number) => `${Math.round(duration).toLocaleString('en-US')} ms`;
+
 const MAX_LENGTH = 300;
 
 function show(value: unknown): string {

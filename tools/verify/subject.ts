@@ -1,6 +1,5 @@
 import { NotTested, expectThat } from './expect.ts';
 import type { IssuedKeys } from './issued-keys.ts';
-import type { RunOptions } from './run-checks.ts';
 
 /** Every path under it needs a key. */
 export const API = '/api/v1';
@@ -8,7 +7,7 @@ export const API = '/api/v1';
 /** A response may be stored this long after its timestamp. */
 const SETTLED_MS = 10 * 60_000;
 
-export interface VerifyOptions extends RunOptions {
+export interface VerifyOptions {
   /** Undefined to test only what needs no key. */
   readonly key?: string | undefined;
   /** A key of another account. */
@@ -19,6 +18,10 @@ export interface VerifyOptions extends RunOptions {
   readonly issuedKeys?: IssuedKeys | undefined;
   /** How long a revoked key may be accepted, in milliseconds. */
   readonly revocationMs?: number;
+  /** Writes a line of the report. */
+  readonly log?: (line: string) => void;
+  /** Called with what is being done. */
+  readonly progress?: (text: string) => void;
 }
 
 export interface RequestOptions {
