@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Outcome, startTool, withoutDatabase } from './run-tool.ts';
+import { runHere } from './run-here.ts';
+import type { Outcome } from './run-tool.ts';
 import { query, startDatabase } from './database.ts';
 import { parseDuration } from '../../tools/keys/arguments.ts';
 import { type IssuedKey, issueKey } from '../../tools/keys/issue.ts';
@@ -39,10 +40,7 @@ export async function startKeysCommand(): Promise<KeysCommand> {
     CLOUDFLARE_API_TOKEN: '',
     CLOUDFLARE_API_BASE_URL: 'http://127.0.0.1:9/client/v4',
   };
-  const runWith = async (more: NodeJS.ProcessEnv, ...args: string[]): Promise<Outcome> => {
-    const outcome = await startTool('keys.ts', args, { ...env, ...more }).outcome;
-    return { ...outcome, stderr: withoutDatabase(outcome.stderr) };
-  };
+  const runWith = (more: NodeJS.ProcessEnv, ...args: string[]) => runHere('keys.ts', args, { ...env, ...more });
   await query(database.url, `insert into users (email) values ('you@example.org')`);
   return {
     url: database.url,
