@@ -212,7 +212,6 @@ describe('an import refuses', () => {
 });
 
 test.each([
-  ["error: required option '--forms <file>' not specified", { '--responses': 'r' }],
   ['--email: "ann" is not an e-mail address', { '--email': 'ann', '--forms': 'f', '--responses': 'r' }],
   ['--responses: is empty: expected the path of a file', { '--forms': '.', '--responses': '' }],
   ['nowhere.csv: there is no such file', { '--forms': 'nowhere.csv', '--responses': 'r' }],
