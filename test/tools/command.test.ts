@@ -12,7 +12,6 @@ test.each([
   ['import.ts', ['--nonsense']],
   ['remove.ts', ['--nonsense']],
   ['worker-url.ts', ['--nonsense']],
-  ['deploy.ts', ['--nonsense']],
   ['verify.ts', ['--nonsense']],
   ['keys.ts', ['issue', '--nonsense']],
 ])('%s refuses %j, and names its help in one line', async (tool, args) => {

@@ -182,42 +182,24 @@ describe('an import stores', () => {
     ]);
   });
 
-  test('changed form versions, keeping columns that the file does not have', async () => {
+  test('changed form versions, keeping columns that the file does not have, and some versions without the others', async () => {
     await load();
     await query(running.url, `update surveys set title = 'T', formid = 'F', translation_conf = '{"self": true}'`);
-    const survey_created = '2026-01-05 09:00:00+00';
-    const change = { shortcode: 'x', survey_name: 'Étude 2', survey_created, metadata: '{"wave": 2}' };
-    const { forms } = await load({ forms: csvOf([formRow(change)]) });
-    expect(forms).toEqual({ new: 0, changed: 1, unchanged: 0 });
-    const [form] = await query(
-      running.url,
-      'select shortcode, survey_name, metadata, title, formid, translation_conf from surveys',
-    );
-    const { shortcode, survey_name } = change;
-    const kept = { title: 'T', formid: 'F', translation_conf: { self: true } };
-    expect(form).toEqual({ shortcode, survey_name, metadata: { wave: 2 }, ...kept });
-  });
-
-  test('some versions of a form without the others, and responses to form versions stored before', async () => {
-    await load();
+    const change = { shortcode: 'x', survey_name: 'É', metadata: '{"a": 2}' };
+    const changed = formRow({ ...change, survey_created: '2026-01-05 09:00:00+00' });
     const later = { surveyid: secondFormId, version: '5', survey_created: '2026-01-06T00:00:00.000Z' };
-    const summary = await load({ forms: csvOf([formRow(later)]), responses: csvOf([responseRow({ response: 'x' })]) });
-    expect(summary).toMatchObject({
-      isNewAccount: false,
-      forms: { new: 1, changed: 0, unchanged: 0 },
-      responses: { new: 0, changed: 1, unchanged: 0 },
-    });
+    const { forms } = await load({ forms: csvOf([changed, formRow(later)]) });
+    expect(forms).toEqual({ new: 1, changed: 1, unchanged: 0 });
+    const columns = 'shortcode, survey_name, metadata::text, title, formid, translation_conf';
+    const [form] = await query(running.url, `select ${columns} from surveys where id = $1`, [formId]);
+    expect(form).toEqual({ ...change, title: 'T', formid: 'F', translation_conf: { self: true } });
   });
 
-  test('a number written with other digits as a change', async () => {
-    const files = (metadata: string): Files => ({
-      forms: csvOf([formRow({ metadata })]),
-      responses: csvOf([responseRow({ metadata, ad_id: null })]),
-    });
-    await load(files('{"n": 1.0}'));
-    const changed = { new: 0, changed: 1, unchanged: 0 };
-    expect(await load(files('{"n": 1.00}'))).toMatchObject({ forms: changed, responses: changed });
-    expect((await stored())[0]?.['metadata']).toBe('{"n": 1.00}');
+  test('responses to form versions stored before', async () => {
+    await load();
+    const later = { surveyid: secondFormId, version: '2', survey_created: '2026-01-06T00:00:00.000Z' };
+    const files = { forms: csvOf([formRow(later)]), responses: csvOf([responseRow({ response: 'again' })]) };
+    expect(await load(files)).toMatchObject({ forms: { new: 1 }, responses: { new: 0, changed: 1, unchanged: 0 } });
   });
 
   const awkward = responseRow({ response: 'a;b\t"c",\nd' });
@@ -271,6 +253,10 @@ describe('an import stores', () => {
   const texts = [...AWKWARD, controls, ' padded ', '\n\r', 'a\n\\.\nb', '\\n', '\uFFFD\uFFFF', '=1+1', 'a,"b"\r\n"c",'];
 
   test('every text unchanged', async () => {
+    const forms = texts.map((text, index) => {
+      const surveyid = `3f1c6c5e-0000-4000-8000-${String(index + 1).padStart(12, '0')}`;
+      return formRow({ surveyid, shortcode: text, survey_name: text });
+    });
     const rows = rowsOf(
       ['', ...texts].map((text) => ({
         parent_shortcode: text,
@@ -284,11 +270,14 @@ describe('an import stores', () => {
         translated_response: text,
       })),
     );
-    await load({ responses: csvOf(rows) });
+    const files = { forms: csvOf(forms), responses: csvOf(rows) };
+    await load(files);
+    const names = await query(running.url, 'select shortcode, survey_name from surveys order by id');
+    expect(names).toEqual(texts.map((text) => ({ shortcode: text, survey_name: text })));
     const found = await stored();
     for (const row of found) row['metadata'] = JSON.stringify({ ad_id: row['ad_id'] }); // without the spaces of Postgres
     expect(found).toEqual(rows);
-    expect((await load({ responses: csvOf(rows) })).responses).toEqual({ new: 0, changed: 0, unchanged: rows.length });
+    expect((await load(files)).responses).toEqual({ new: 0, changed: 0, unchanged: rows.length });
   });
 
   test('responses of a megabyte', async () => {
@@ -297,21 +286,16 @@ describe('an import stores', () => {
     expect((await stored()).map((row, index) => row['response'] === long[index])).toEqual([true, true, true]);
   });
 
-  test('survey names and shortcodes unchanged', async () => {
-    const rows = texts.map((text, index) => {
-      const surveyid = `3f1c6c5e-0000-4000-8000-${String(index + 1).padStart(12, '0')}`;
-      return formRow({ surveyid, shortcode: text, survey_name: text });
-    });
-    await load({ forms: csvOf(rows) });
-    const found = await query(running.url, 'select shortcode, survey_name from surveys order by id');
-    expect(found).toEqual(texts.map((text) => ({ shortcode: text, survey_name: text })));
-  });
-
-  test('every digit of the numbers in JSON, and an ad_id that is a number', async () => {
+  test('every digit of the numbers in JSON, and an ad_id that is a number; other digits are a change', async () => {
     const id = '23848585167320457123.50';
     const digits = '123456789012345678901234567890.10';
-    const metadata = `{"a":1E+400,"b":${digits},"c":-0.0,"d":9007199254740993,"e":1e-7,"f":[1.50],"ad_id":${id}}`;
-    await load({ responses: csvOf([responseRow({ metadata, ad_id: id })]) });
+    const files = (half: string): Files => {
+      const metadata = `{"a":1E+400,"b":${digits},"c":-0.0,"d":9007199254740993,"e":1e-7,"f":[${half}],"ad_id":${id}}`;
+      return { forms: csvOf([formRow({ metadata })]), responses: csvOf([responseRow({ metadata, ad_id: id })]) };
+    };
+    await load(files('1.5'));
+    const changed = { new: 0, changed: 1, unchanged: 0 };
+    expect(await load(files('1.50'))).toMatchObject({ forms: changed, responses: changed });
     expect((await stored())[0]?.['metadata']).toBe(
       `{"a": 1${'0'.repeat(400)}, "b": ${digits}, "c": 0.0, "d": 9007199254740993, "e": 0.0000001, "f": [1.50], "ad_id": ${id}}`,
     );
