@@ -1,6 +1,5 @@
 import { questions } from './questions.ts';
 import type { Random } from './random.ts';
-import type { FormVersion } from './tables.ts';
 
 /** When the first and the second version of the nth form were created. */
 const CREATED = [(n: number) => `2026-01-05T09:0${n}:00.123456Z`, (n: number) => `2026-02-02T09:0${n}:00Z`];
@@ -11,8 +10,10 @@ const titles: Record<string, string> = {
   healthlater: 'Three weeks later',
 };
 
-/** Makes both versions of each of a study's forms. */
-export function makeForms(random: Random, account: string, surveyName: string): FormVersion[] {
+export type FormVersion = ReturnType<typeof makeForms>[number];
+
+/** Makes both versions of each of a study's forms, as rows of the table. */
+export function makeForms(random: Random, account: string, surveyName: string) {
   return CREATED.flatMap((created, index) =>
     Object.keys(questions).map((shortcode, n) => ({
       id: random.uuid(),
@@ -22,8 +23,8 @@ export function makeForms(random: Random, account: string, surveyName: string): 
       title: titles[shortcode] ?? shortcode,
       formid: random.digits(8),
       created: created(n),
-      metadata: JSON.stringify({ wave: index + 1, team: 'Água', tags: ['health', 'food'] }),
-      translation_conf: JSON.stringify({ self: true }),
+      metadata: { wave: index + 1, team: 'Água', tags: ['health', 'food'] },
+      translation_conf: { self: true },
     })),
   );
 }
