@@ -99,7 +99,7 @@ describe('npm run db:remove', () => {
   });
 
   test.each([
-    ['--email: there is no account "eve@example.org"', { '--email': 'eve@example.org' }],
+    ['--email: there is no account "eve@example.org".', { '--email': 'eve@example.org' }],
     ['--survey: there is no survey "C": the account has "A", "B"', { '--survey': 'C' }],
     ['--userid: "3" has no responses in this survey', { '--userid': '3' }],
   ])('refuses what does not exist: %s', async (message, options) => {

@@ -19,7 +19,7 @@ const pages = ['935593143497601123', '104882517369924467'] as const;
  */
 export function makeResponses(random: Random, forms: FormVersion[], participants: number) {
   const ids = Array.from({ length: participants }, (_, index) => 1_600_000_000_000 + index * 17);
-  return ids.flatMap((flowid) => [...makeParticipant(random, forms, flowid)]);
+  return ids.flatMap((flowid) => Array.from(makeParticipant(random, forms, flowid)));
 }
 
 function* makeParticipant(random: Random, forms: FormVersion[], flowid: number) {

@@ -1,8 +1,7 @@
 import { apiKeyPrefix, generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
-import { findAccount, findOrCreateAccount } from '../accounts.ts';
+import { existingAccount, findAccount, findOrCreateAccount } from '../accounts.ts';
 import { inTransaction, withLockTimeout } from '../connection.ts';
 import { applyMigrations } from '../migrations.ts';
-import { noSuchAccount } from './not-found.ts';
 import { printable } from './printable.ts';
 
 /** A new key. `key` is not stored, so it cannot be shown again. */
@@ -28,6 +27,8 @@ export interface IssueOptions {
   readonly onNotice?: (notice: string) => void;
 }
 
+const ADVICE = '"npm run db:import" creates one with its data, --create-account one without.';
+
 /**
  * Issues an API key for an account and stores its hash, in a database that it migrates first. All or nothing.
  *
@@ -47,11 +48,8 @@ export async function issueKey(
     inTransaction(client, async () => {
       const applied = await applyMigrations(client);
       if (applied.length > 0) stored.push(`applied ${applied.join(', ')}`);
-      const found = await findAccount(client, email);
-      const { account, isNew } =
-        found || !createAccount ? { account: found, isNew: false } : await findOrCreateAccount(client, email);
-      if (!account)
-        throw noSuchAccount(email, '"npm run db:import" creates one with its data, --create-account one without.');
+      const known = createAccount ? await findAccount(client, email) : await existingAccount(client, email, ADVICE);
+      const { account, isNew } = known ? { account: known, isNew: false } : await findOrCreateAccount(client, email);
       if (isNew) stored.push(printable(`Created the account "${email}".`));
       const insert =
         'insert into api_keys (userid, name, prefix, hash, expires) values ($1, $2, $3, $4, $5) returning id';

@@ -1,6 +1,6 @@
-import { findAccount } from '../accounts.ts';
+import { existingAccount } from '../accounts.ts';
+import { UserError } from '../command.ts';
 import { withLockTimeout } from '../connection.ts';
-import { noSuchAccount } from './not-found.ts';
 import { isoTime } from './times.ts';
 
 /** A key as operators see it, without the key and its hash. Times are ISO 8601. */
@@ -17,6 +17,13 @@ export interface ListedKey {
   readonly state: 'active' | 'expired' | 'revoked';
 }
 
+/** SQL for the state of a key `k`. */
+export const stateAt = (time: string) =>
+  `case when k.revoked is not null then 'revoked' when k.expires <= ${time} then 'expired' else 'active' end`;
+
+export const noSuchKey = (id: string) =>
+  new UserError(`<id>: there is no key ${id}. "npm run keys -- list" shows all keys.`);
+
 /**
  * Lists the keys of all accounts, or of one: by account, then by age, oldest first.
  *
@@ -27,13 +34,12 @@ export async function listKeys(url: string, email?: string): Promise<ListedKey[]
   const select = `
     select k.id, u.email, k.name, k.prefix, ${isoTime('k.created')} as created, ${isoTime('k.expires')} as expires,
       ${isoTime('uses.last_used')} as "lastUsed", ${isoTime('k.revoked')} as revoked,
-      case when k.revoked is not null then 'revoked' when k.expires <= now() then 'expired' else 'active' end as state
+      ${stateAt('now()')} as state
     from api_keys k join users u on u.id = k.userid left join api_key_uses uses on uses.keyid = k.id
     where $1::uuid is null or u.id = $1
     order by u.email collate "C", k.created, k.id`;
   return withLockTimeout(url, async (client) => {
-    const account = email === undefined ? undefined : await findAccount(client, email);
-    if (email !== undefined && !account) throw noSuchAccount(email);
+    const account = email === undefined ? undefined : await existingAccount(client, email);
     return (await client.query<ListedKey>(select, [account?.id])).rows;
   });
 }

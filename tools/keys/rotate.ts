@@ -2,7 +2,7 @@ import { apiKeyPrefix, generateApiKey, hashApiKey } from '../../src/auth/api-key
 import { UserError } from '../command.ts';
 import { inTransaction, withLockTimeout } from '../connection.ts';
 import type { IssuedKey } from './issue.ts';
-import { noSuchKey } from './not-found.ts';
+import { type ListedKey, noSuchKey, stateAt } from './list.ts';
 import { printable } from './printable.ts';
 import { isoTime, toTheMinute } from './times.ts';
 
@@ -12,16 +12,9 @@ export interface RotatedKey extends IssuedKey {
   readonly replaces: { readonly id: string; readonly prefix: string; readonly expires: string };
 }
 
-interface FoundKey {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly prefix: string;
-  readonly hash: string;
-  readonly expires: string | null;
-  readonly revoked: string | null;
-  readonly hasExpired: boolean;
-}
+type FoundKey = Pick<ListedKey, 'id' | 'email' | 'name' | 'prefix' | 'expires' | 'revoked' | 'state'> & {
+  hash: string;
+};
 
 /**
  * SQL for the id of the key that replaces another. It follows from the other's id, so that the primary key allows one successor
@@ -55,7 +48,7 @@ export async function rotateKey(
   // clock_timestamp(), not now(): while this waits for the lock, another rotation may end the key.
   const select = (idOf: string) => `
     select k.id, u.email, k.name, k.prefix, k.hash, ${isoTime('k.expires')} as expires, ${isoTime('k.revoked')} as revoked,
-      coalesce(k.expires <= clock_timestamp(), false) as "hasExpired"
+      ${stateAt('clock_timestamp()')} as state
     from api_keys k join users u on u.id = k.userid where k.id = ${idOf} for no key update of k`;
   const insert = `
     insert into api_keys (id, userid, name, prefix, hash, expires)
@@ -103,7 +96,7 @@ function rotatedAlready(id: string, successor: FoundKey): UserError {
 }
 
 /** How a key ended, if it has. */
-function endOf({ revoked, expires, hasExpired }: FoundKey): string | undefined {
+function endOf({ revoked, expires, state }: FoundKey): string | undefined {
   if (revoked) return `was revoked at ${toTheMinute(revoked)}`;
-  return hasExpired ? `expired at ${toTheMinute(expires ?? '')}` : undefined;
+  return state === 'expired' ? `expired at ${toTheMinute(expires ?? '')}` : undefined;
 }
