@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import { BadLine, shown } from './bad-line.ts';
-import type { Counts } from './summary.ts';
+import type { Counts } from './forms.ts';
 
 /**
  * Refuses responses in `import_responses` that have valid types but cannot be stored.
