@@ -52,7 +52,7 @@ function* makeParticipant(random: Random, forms: FormVersion[], flowid: number) 
         shortcode: form.shortcode,
         question_ref: question.ref,
         question_idx: index,
-        question_text: question.texts[isSecond ? 1 : 0],
+        question_text: (isSecond && question.texts[1]) || question.texts[0],
         timestamp: isoTime(time),
         metadata,
       };

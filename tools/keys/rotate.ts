@@ -16,6 +16,8 @@ type FoundKey = Pick<ListedKey, 'id' | 'email' | 'name' | 'prefix' | 'expires' |
   hash: string;
 };
 
+type Replacement = Pick<ListedKey, 'id' | 'expires'> & { oldEnd: string };
+
 /**
  * SQL for the id of the key that replaces another. It follows from the other's id, so that the primary key allows one successor
  * at most, and names it.
@@ -50,15 +52,16 @@ export async function rotateKey(
     select k.id, u.email, k.name, k.prefix, k.hash, ${isoTime('k.expires')} as expires, ${isoTime('k.revoked')} as revoked,
       ${stateAt('clock_timestamp()')} as state
     from api_keys k join users u on u.id = k.userid where k.id = ${idOf} for no key update of k`;
-  const insert = `
+  const replace = `
+    with limited as (
+      update api_keys set expires = least(expires, date_trunc('milliseconds', now() + ${ms('$5')})) where id = $1
+      returning ${isoTime('expires')} as until
+    )
     insert into api_keys (id, userid, name, prefix, hash, expires)
     select ${successorId('id')}, userid, name, $2, $3,
       date_trunc('milliseconds', now() + coalesce(${ms('$4')}, interval '1 second' * extract(epoch from expires - created)::float8))
     from api_keys where id = $1
-    returning id, ${isoTime('expires')} as expires`;
-  const limit = `
-    update api_keys set expires = least(expires, date_trunc('milliseconds', now() + ${ms('$2')})) where id = $1
-    returning ${isoTime('expires')} as expires`;
+    returning id, ${isoTime('expires')} as expires, (select until from limited) as "oldEnd"`;
 
   return withLockTimeout(url, (client) =>
     inTransaction(client, async () => {
@@ -69,21 +72,11 @@ export async function rotateKey(
       if (successor) throw rotatedAlready(id, successor);
       const end = endOf(old);
       if (end) throw new UserError(`<id>: key ${id} ${end} and cannot be rotated. ${ISSUE}`);
-      const added = await client.query<{ id: string; expires: string | null }>(insert, [
-        id,
-        prefix,
-        hash,
-        expiresInMs ?? null,
-      ]);
-      const limited = await client.query<{ expires: string }>(limit, [id, graceMs]);
-      const [issued, ending] = [added.rows[0], limited.rows[0]];
-      if (!issued || !ending) throw noSuchKey(id);
-      const { email, name } = old;
-      const replaces = { id, prefix: old.prefix, expires: ending.expires };
-      return {
-        rotated: { key, id: issued.id, email, name, prefix, expires: issued.expires, replaces },
-        oldHash: old.hash,
-      };
+      const { rows } = await client.query<Replacement>(replace, [id, prefix, hash, expiresInMs ?? null, graceMs]);
+      const { id: newId, expires, oldEnd } = rows[0] as Replacement;
+      const replaces = { id, prefix: old.prefix, expires: oldEnd };
+      const rotated = { key, id: newId, email: old.email, name: old.name, prefix, expires, replaces };
+      return { rotated, oldHash: old.hash };
     }),
   );
 }
