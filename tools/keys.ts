@@ -5,12 +5,11 @@ import { openForCommand } from './database.ts';
 import { type CacheOptions, checkCacheOptions, removeFromCache } from './keys/cache.ts';
 import { parseDuration, parseKeyId, parseKeyName } from './keys/arguments.ts';
 import { type IssueOptions, issueKey } from './keys/issue.ts';
-import { listKeys } from './keys/list.ts';
+import { listKeys, toTable } from './keys/list.ts';
 import { withoutSecrets } from '../src/http/secrets.ts';
 import { printable, printableJson } from './keys/printable.ts';
 import { revokeKey } from './keys/revoke.ts';
 import { rotateKey } from './keys/rotate.ts';
-import { toTable } from './keys/table.ts';
 import { toTheMinute } from './keys/times.ts';
 
 const lifetime = (text: string) => parseDuration('--expires', text);

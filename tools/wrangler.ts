@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { type ExecFileException, execFile } from 'node:child_process';
 import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { parse } from 'smol-toml';
 import { UserError } from './command.ts';
 
@@ -51,16 +50,12 @@ export async function readAssets(): Promise<Assets> {
  */
 export async function bundleWorker(entry: string, folder: string): Promise<void> {
   const { worker, assets } = bundleIn(folder);
-  const child = spawn(process.execPath, [WRANGLER, 'deploy', entry, '--dry-run', '--env=', `--outfile=${worker}`], {
-    cwd: ROOT,
-    env: { ...process.env, ...WRANGLER_ENV, WRANGLER_WRITE_LOGS: 'false' },
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const args = [WRANGLER, 'deploy', entry, '--dry-run', '--env=', `--outfile=${worker}`];
+  const env = { ...process.env, ...WRANGLER_ENV, WRANGLER_WRITE_LOGS: 'false' };
+  await promisify(execFile)(process.execPath, args, { cwd: ROOT, env }).catch((cause: ExecFileException) => {
+    process.stderr.write(`${cause.stdout}${cause.stderr}`);
+    throw new UserError('the Worker cannot be bundled: see the messages above', { cause });
   });
-  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  if (child.exitCode !== 0) {
-    process.stderr.write(output + errors);
-    throw new UserError('the Worker cannot be bundled: see the messages above');
-  }
   // The files are copied, since the next build replaces them.
   await cp(join(ROOT, (await readAssets()).directory), assets, { recursive: true });
 }

@@ -1,5 +1,5 @@
 import { UserError } from '../command.ts';
-import { isPrintable, printable } from './printable.ts';
+import { printable } from './printable.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -35,7 +35,7 @@ export function parseKeyName(text: string): string {
   if (text.trim() === '') throw new UserError('--name: is empty: expected 1 to 200 characters');
   if (length > MAX_NAME_LENGTH)
     throw new UserError(`--name: has ${length} characters: expected 1 to ${MAX_NAME_LENGTH}`);
-  if (!isPrintable(text)) throw new UserError('--name: has control characters, such as line breaks');
+  if (printable(text) !== text) throw new UserError('--name: has control characters, such as line breaks');
   return text;
 }
 

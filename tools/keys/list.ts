@@ -1,7 +1,8 @@
 import { existingAccount } from '../accounts.ts';
 import { UserError } from '../command.ts';
 import { withLockTimeout } from '../connection.ts';
-import { isoTime } from './times.ts';
+import { printable } from './printable.ts';
+import { isoTime, toTheMinute } from './times.ts';
 
 /** A key as operators see it, without the key and its hash. Times are ISO 8601. */
 export interface ListedKey {
@@ -43,3 +44,21 @@ export async function listKeys(url: string, email?: string): Promise<ListedKey[]
     return (await client.query<ListedKey>(select, [account?.id])).rows;
   });
 }
+
+const HEADER = ['id', 'account', 'name', 'prefix', 'created', 'expires', 'last used', 'state'];
+
+/** @returns the keys as an aligned table with a header, without control characters */
+export function toTable(keys: readonly ListedKey[]): string {
+  const rows = [HEADER, ...keys.map(cellsOf)].map((row) => row.map((cell) => printable(cell)));
+  const widths = HEADER.map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? ''))));
+  const pad = (cell: string, column: number) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell));
+  return rows.map((row) => `${row.map(pad).join('  ').trimEnd()}\n`).join('');
+}
+
+function cellsOf({ id, email, name, prefix, created, expires, lastUsed, state }: ListedKey): string[] {
+  const time = (iso: string | null, none: string) => (iso ? toTheMinute(iso) : none);
+  return [id, email, name, prefix, toTheMinute(created), time(expires, 'never'), time(lastUsed, '-'), state];
+}
+
+/** The number of characters as users see them (grapheme clusters). */
+const widthOf = (text: string) => Array.from(new Intl.Segmenter().segment(text)).length;
