@@ -20,7 +20,7 @@ export async function runHere(name: string, args: readonly string[], env: NodeJS
   const spies = [
     ...(['stdout', 'stderr'] as const).map((stream) => vi.spyOn(process, stream, 'get').mockReturnValue(into(stream))),
     vi.spyOn(process, 'exit').mockImplementation((status) => {
-      exited ??= { status: Number(status), ...output };
+      exited ??= { status: Number(status ?? process.exitCode), ...output };
       throw new Error('what the command does after it has ended');
     }),
   ];
@@ -33,7 +33,9 @@ export async function runHere(name: string, args: readonly string[], env: NodeJS
   }
   try {
     process.exitCode = 0;
-    await import(`${script}?run=${(runs += 1)}`);
+    await import(`${script}?run=${(runs += 1)}`).catch((error: unknown) => {
+      if (!exited) throw error;
+    });
     const { status, stdout, stderr } = exited ?? { status: process.exitCode, ...output };
     return { status, stdout, stderr: stderr.replace(/^Database: .*\n/m, '') };
   } finally {

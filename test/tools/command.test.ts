@@ -15,7 +15,7 @@ test.each([
   ['verify.ts', ['--nonsense']],
   ['keys.ts', ['issue', '--nonsense']],
 ])('%s refuses %j, and names its help in one line', async (tool, args) => {
-  const { status, stdout, stderr } = await startTool(tool, args, {}).outcome;
+  const { status, stdout, stderr } = await runHere(tool, args, {});
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
   expect(stderr).toMatch(/^error: .*nonsense.*\nSee "npm run [^"]+ -- --help"\. Options follow the "--"\.\n$/);
 });
@@ -24,7 +24,7 @@ test.each([
   ['import.ts', '--forms <file>'],
   ['remove.ts', '--survey <name>'],
 ])('%s refuses to run without %s', async (tool, option) => {
-  const { status, stdout, stderr } = await runHere(tool, ['--email', 'ann@example.org'], {});
+  const { status, stdout, stderr } = await startTool(tool, ['--email', 'ann@example.org'], {}).outcome;
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
   expect(stderr).toContain(`error: required option '${option}' not specified\n`);
 });

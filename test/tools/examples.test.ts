@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Digests } from '../../src/db/digests.ts';
-import { withConnection } from '../../tools/connection.ts';
 import { loadDemoData } from '../../tools/demo-data.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
+import { query } from '../support/database.ts';
 import { digestsOf } from '../support/digests.ts';
 import { loadFiles } from '../support/load-files.ts';
 import { freePort, startService } from '../support/npm-start.ts';
@@ -75,48 +75,35 @@ test('the import in docs/local.md takes the export of the demo data, into a data
   });
 });
 
-/** The test vectors of docs/sync.md: two files, the text of each response with its MD5 in hexadecimal, and the digests. */
-async function readTestVectors() {
-  const page = await readFile(new URL('../../docs/sync.md', import.meta.url), 'utf8');
-  const section = page.slice(page.indexOf('### Test vectors'));
-  const [formData = '', responses = '', texts = '', digests = ''] = [
-    ...section.matchAll(/^```(?:csv|text)\n([^]*?)^```$/gm),
-  ].map(([, block = '']) => block);
-  const hashed = [...texts.matchAll(/([^]+?)\nmd5 ([0-9a-f]{32})\n+/g)];
-  return {
-    formData,
-    responses,
-    texts: hashed.map(([, text = '', md5 = '']) => ({ text, md5 })),
-    digests: digests.trimEnd(),
-  };
-}
-
 test('the test vectors in docs/sync.md are what the service returns', async () => {
-  const { formData, responses, texts, digests } = await readTestVectors();
+  const page = await readFile(new URL('../../docs/sync.md', import.meta.url), 'utf8');
+  const blocks = page.slice(page.indexOf('### Test vectors')).matchAll(/^```(?:csv|text)\n([^]*?)^```$/gm);
+  const [forms = '', responses = '', texts = '', digests = ''] = Array.from(blocks, ([, block = '']) => block);
   const { origin, databaseUrl } = stack.address;
   // An import takes no JSON null.
-  const files = { email: account.email, forms: formData, responses: responses.replace(',null,', ',,') };
-  await loadFiles(databaseUrl, folder, files);
-  const [surveyid = ''] = formData.split('\n')[1]?.split(',') ?? [];
-  await withConnection(databaseUrl, (client) =>
-    client.query(`update responses set metadata = 'null' where surveyid = $1 and question_ref = 'name'`, [surveyid]),
-  );
+  await loadFiles(databaseUrl, folder, { email: account.email, forms, responses: responses.replace(',null,', ',,') });
+  const [surveyid = ''] = forms.split('\n')[1]?.split(',') ?? [];
+  await query(databaseUrl, `update responses set metadata = 'null' where surveyid = $1 and question_ref = 'name'`, [
+    surveyid,
+  ]);
   const get = async (path: string) => {
     const url = `${origin}/api/v1/responses/${path}?survey=Test+vectors`;
     return await (await fetch(url, { headers: { Authorization: `Bearer ${account.key}` } })).text();
   };
-  expect([await get('form-data'), await get('csv'), await get('digests')]).toEqual([formData, responses, digests]);
-  expect(JSON.stringify(digestsOf(Buffer.from(responses), Buffer.from(formData)))).toBe(digests);
+  const body = digests.trimEnd();
+  expect([await get('form-data'), await get('csv'), await get('digests')]).toEqual([forms, responses, body]);
+  expect(JSON.stringify(digestsOf(Buffer.from(responses), Buffer.from(forms)))).toBe(body);
 
-  const hashes = texts.map(({ text }) => createHash('md5').update(text).digest());
-  expect(hashes.map((hash) => hash.toString('hex'))).toEqual(texts.map(({ md5 }) => md5));
-  const sumsByDay = [hashes.slice(0, 3), hashes.slice(3)].map((day) =>
-    [0, 8].map((at) => {
-      const sum = day.reduce((total, hash) => total + hash.readBigUInt64BE(at), 0n);
-      return BigInt.asUintN(64, sum).toString(16).padStart(16, '0');
-    }),
-  );
-  expect(sumsByDay.map((halves) => halves.join(''))).toEqual(
-    (JSON.parse(digests) as Digests).digests.map(({ digest }) => digest),
+  const hashes = Array.from(texts.matchAll(/([^]+?)\nmd5 ([0-9a-f]{32})\n+/g), ([, text = '', md5 = '']) => {
+    expect(createHash('md5').update(text).digest('hex')).toBe(md5);
+    return md5;
+  });
+  const sumOf = (day: string[], at: number) => {
+    const sum = day.reduce((total, md5) => total + BigInt(`0x${md5.slice(at, at + 16)}`), 0n);
+    return BigInt.asUintN(64, sum).toString(16).padStart(16, '0');
+  };
+  const days = [hashes.slice(0, 3), hashes.slice(3)];
+  expect(days.map((day) => sumOf(day, 0) + sumOf(day, 16))).toEqual(
+    (JSON.parse(body) as Digests).digests.map(({ digest }) => digest),
   );
 });

@@ -100,7 +100,7 @@ describe('with --remote, the cache of the deployed service', () => {
     using cloudflare = await startCloudflare(() => undefined);
     for (const [name, value] of Object.entries(cloudflare.env)) vi.stubEnv(name, value);
     const args = ['kv', 'key', 'delete', UNKNOWN_ID, '--binding', 'API_KEYS', '--remote'];
-    await expect(runWrangler(args, { timeoutMs: 2_000 })).rejects.toThrow('wrangler took longer than 2 s');
+    await expect(runWrangler(args, { timeoutMs: 1_000 })).rejects.toThrow('wrangler took longer than 1 s');
     vi.unstubAllEnvs();
     await expect.poll(() => commandLines().filter((line) => line.includes(UNKNOWN_ID))).toEqual([]);
   });
