@@ -12,6 +12,10 @@ import { revokeKey } from './keys/revoke.ts';
 import { rotateKey } from './keys/rotate.ts';
 import { toTheMinute } from './keys/times.ts';
 
+const ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
+const examples = (...lines: string[]) =>
+  ['', 'Examples:', ...lines.map((line) => `  npm run --silent keys -- ${line}`)].join('\n');
+
 const lifetime = (text: string) => parseDuration('--expires', text);
 
 const program = commandLine('npm run keys --')
@@ -35,10 +39,7 @@ program
   .option('--json', 'print the key with its id, prefix and times, as JSON')
   .addHelpText(
     'after',
-    `
-Examples:
-  npm run --silent keys -- issue --email ann@example.org
-  npm run --silent keys -- issue --email ann@example.org --name "Nightly pull" --expires 90d`,
+    examples('issue --email ann@example.org', 'issue --email ann@example.org --name "Nightly pull" --expires 90d'),
   )
   .hook('preAction', needs('--email'))
   .action(async ({ expires, json, ...options }: IssueOptions & { expires?: number; json?: boolean }) => {
@@ -53,13 +54,7 @@ program
   .description('Lists the keys with their ids, which rotate and revoke take. Times are UTC.')
   .option('--email <email>', "only this account's keys")
   .option('--json', 'print an array of objects, with times to the millisecond')
-  .addHelpText(
-    'after',
-    `
-Examples:
-  npm run --silent keys -- list
-  npm run --silent keys -- list --email ann@example.org --json`,
-  )
+  .addHelpText('after', examples('list', 'list --email ann@example.org --json'))
   .action(async ({ email, json }: { email?: string; json?: boolean }) => {
     const database = await openForCommand();
     const keys = await listKeys(database.url, email);
@@ -83,11 +78,7 @@ program
   .option('--json', 'print the key with its id, prefix and times, and what it replaces, as JSON')
   .addHelpText(
     'after',
-    `
-Examples:
-  npm run --silent keys -- rotate 7c9e6679-7425-40de-944b-e07fc1f90ae7
-  npm run --silent keys -- rotate 7c9e6679-7425-40de-944b-e07fc1f90ae7 --grace 7d --expires 90d
-  npm run --silent keys -- rotate 7c9e6679-7425-40de-944b-e07fc1f90ae7 --grace 0 --remote`,
+    examples(`rotate ${ID}`, `rotate ${ID} --grace 7d --expires 90d`, `rotate ${ID} --grace 0 --remote`),
   )
   .action(async (id: string, options: CacheOptions & { grace: string; expires?: number; json?: boolean }) => {
     const graceMs = parseDuration('--grace', options.grace, { orZero: true });
@@ -100,10 +91,9 @@ Examples:
     const oldEnd = graceMs === 0 ? 'no longer works' : `works until ${toTheMinute(replaces.expires)}`;
     const newEnd = expires ? `, the new one until ${toTheMinute(expires)}` : '';
     note(`The old key (${printable(replaces.prefix)}…) ${oldEnd}${newEnd}.`);
-    await clearCache(oldHash, options, {
-      problem: 'The key is rotated, but the old one could not be removed from the cache',
-      consequence: 'the old key may work for up to 5 minutes from now, even if it should end earlier',
-    });
+    const problem = 'The key is rotated, but the old one could not be removed from the cache';
+    const consequence = 'the old key may work for up to 5 minutes from now, even if it should end earlier';
+    await clearCache(oldHash, options, (reason) => `${problem} (${reason}): ${consequence}.`);
   });
 
 program
@@ -113,13 +103,7 @@ program
   .option('--remote', 'clear the cache of the deployed service, as the Cloudflare user that wrangler is logged in as')
   .option('--env <name>', "with --remote: the deployed service's environment in wrangler.toml")
   .option('--json', 'print the key as JSON')
-  .addHelpText(
-    'after',
-    `
-Examples:
-  npm run --silent keys -- revoke 7c9e6679-7425-40de-944b-e07fc1f90ae7
-  npm run --silent keys -- revoke 7c9e6679-7425-40de-944b-e07fc1f90ae7 --remote --env staging`,
-  )
+  .addHelpText('after', examples(`revoke ${ID}`, `revoke ${ID} --remote --env staging`))
   .action(async (id: string, options: CacheOptions & { json?: boolean }) => {
     checkCacheOptions(options);
     const database = await openForCommand();
@@ -129,25 +113,18 @@ Examples:
     print(
       options.json ? printableJson(revoked) : printable(`revoked ${id} (${name}, ${prefix}…) of ${email}${before}`),
     );
-    await clearCache(hash, options, {
-      problem: 'The key is revoked in the database, but could not be removed from the cache',
-      consequence: 'it stops working within 5 minutes everywhere. Run the command again to retry',
-    });
+    const problem = 'The key is revoked in the database, but could not be removed from the cache';
+    const consequence = 'it stops working within 5 minutes everywhere. Run the command again to retry';
+    await clearCache(hash, options, (reason) => `${problem} (${reason}): ${consequence}.`);
   });
 
 await runCommand(() => program.parseAsync());
 
-/** The database has been changed already, so an error must state the consequence. */
-async function clearCache(
-  hash: string,
-  options: CacheOptions,
-  { problem, consequence }: { problem: string; consequence: string },
-): Promise<void> {
-  try {
-    await removeFromCache(hash, options);
-  } catch (error) {
-    throw new UserError(`${problem} (${messageOf(error)}): ${consequence}.`);
-  }
+/** @param explain the error for the user: the database has been changed already, so it must state the consequence */
+async function clearCache(hash: string, options: CacheOptions, explain: (reason: string) => string): Promise<void> {
+  await removeFromCache(hash, options).catch((error: unknown) => {
+    throw new UserError(explain(messageOf(error)));
+  });
   if (process.env['DATABASE_URL'] && !options.remote)
     note('A deployed service may take up to 5 minutes to notice: its cache was not touched. --remote clears it.');
 }
