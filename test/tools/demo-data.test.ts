@@ -55,7 +55,7 @@ describe('demo data', () => {
          bool_or(response like '%"%') as quotes, bool_or(response like E'%\\n%') as line_breaks,
          bool_or(response = '') as empty, bool_or(response = 'C' and question_text like E'%\\nC) %') as choices, bool_or(translated_response is null) as untranslated,
          bool_or(metadata is null) as no_metadata, bool_or(pageid is null) as no_page, bool_or(metadata ? 'ad_id') as ads,
-         bool_or(not metadata ? 'ad_id') as no_ads, bool_or((metadata ->> 'page')::numeric > 2::numeric ^ 53) as big_integers,
+         bool_or(not metadata ? 'ad_id') as no_ads, bool_or(metadata @@ '$.page > 9007199254740993') as big_integers,
          bool_or(date_trunc('milliseconds', timestamp) = timestamp) as milliseconds,
          bool_or(date_trunc('milliseconds', timestamp) <> timestamp) as microseconds,
          count(distinct timestamp) > count(distinct date_trunc('milliseconds', timestamp)) as same_millisecond,

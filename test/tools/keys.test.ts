@@ -31,7 +31,7 @@ describe('npm run keys -- list', () => {
          ('${id(1)}', 'you', 'new', '2026-11-20 10:15:59.999+01', '9999-12-31 23:59:30Z', null),
          ('${id(2)}', 'you', 'gone', '2026-02-01Z', null, '2026-02-03 04:05:06.789Z'),
          ('${id(3)}', 'you', 'old', '2026-01-01Z', '2026-01-02Z', null),
-         ('${id(4)}', 'Zoe', 'other', '2020-01-01Z', null, null)
+         ('${id(4)}', 'Zoe', 'other', '2026-12-01Z', null, null)
        ) key (id, owner, name, created, expires, revoked) on email = owner || '@example.org'`,
     );
     await query(keys.url, `insert into api_key_uses values ('${id(3)}', '2026-01-01 12:00Z')`);
@@ -44,7 +44,7 @@ describe('npm run keys -- list', () => {
       status: 0,
       stdout: `\
 id                                    account          name             prefix      created            expires            last used          state
-${id(4)}  Zoe@example.org  a�[31mb�c�2Jd�e  sres_other  2020-01-01 00:00Z  never              -                  active
+${id(4)}  Zoe@example.org  a�[31mb�c�2Jd�e  sres_other  2026-12-01 00:00Z  never              -                  active
 ${id(3)}  you@example.org  old              sres_old    2026-01-01 00:00Z  2026-01-02 00:00Z  2026-01-01 12:00Z  expired
 ${id(2)}  you@example.org  gone             sres_gone   2026-02-01 00:00Z  never              -                  revoked
 ${id(1)}  you@example.org  new              sres_new    2026-11-20 09:15Z  9999-12-31 23:59Z  -                  active
