@@ -6,26 +6,33 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Digests } from '../../src/db/digests.ts';
 import { loadDemoData } from '../../tools/demo-data.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
+import { findServer } from '../../tools/postgres/running.ts';
 import { query } from '../support/database.ts';
 import { digestsOf } from '../support/digests.ts';
 import { loadFiles } from '../support/load-files.ts';
 import { freePort, startService } from '../support/npm-start.ts';
 import { startTool } from '../support/run-tool.ts';
 import { runProgram } from '../support/programs.ts';
-import { type Stack, startStack } from '../support/stack.ts';
 
-let stack: Stack;
 let folder: string;
+let DATA_DIR: string;
+let service: Awaited<ReturnType<typeof startService>>;
+let origin: string;
+let databaseUrl: string;
 let account: { email: string; key: string; survey: string };
 beforeAll(async () => {
-  stack = await startStack();
   folder = await mkdtemp(join(tmpdir(), 'examples-'));
-  const { email, surveys } = await loadDemoData(stack.address.databaseUrl);
-  const { key } = await issueKey(stack.address.databaseUrl, { email, name: 'examples' });
+  DATA_DIR = join(folder, 'data');
+  const PORT = String(await freePort());
+  service = await startService({ PORT, DATA_DIR }, ['--no-demo']);
+  origin = `http://127.0.0.1:${PORT}`;
+  databaseUrl = (await findServer(DATA_DIR))?.url ?? '';
+  const { email, surveys } = await loadDemoData(databaseUrl); // refuses a database that has any
+  const { key } = await issueKey(databaseUrl, { email, name: 'examples' });
   account = { email, key, survey: surveys[0] ?? '' };
 });
 afterAll(async () => {
-  await stack?.stop();
+  await service?.stop('SIGTERM');
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -46,7 +53,6 @@ test.each([
   const page = await readFile(new URL(`../../${name}`, import.meta.url), 'utf8');
   const examples = examplesOf(page).filter(({ command }) => !command.startsWith('export SURVEY_EXPORT_KEY='));
   expect(examples).toHaveLength(count);
-  const { origin } = stack.address;
   const env = { SURVEY_EXPORT_URL: origin, SURVEY_EXPORT_KEY: account.key, SURVEY: account.survey };
   for (const { command, output } of examples) {
     const here = command.replace('http://127.0.0.1:8787', origin);
@@ -56,32 +62,13 @@ test.each([
   }
 });
 
-test('the import in docs/local.md takes the export of the demo data, into a database without it', async () => {
-  const page = await readFile(new URL('../../docs/local.md', import.meta.url), 'utf8');
-  const [, curl = '', start = '', args = ''] =
-    /^(curl [^#]*-o form-data.csv)[^]*DATA_DIR=\.data-2 npm start -- (\S*)[^]*DATA_DIR=\.data-2 npm run db:import -- (.*)$/m.exec(
-      page,
-    ) ?? [];
-  const { origin } = stack.address;
-  const env = { SURVEY_EXPORT_KEY: account.key };
-  await runProgram(['sh', '-c', curl.replace('http://127.0.0.1:8787', origin)], { cwd: folder, env });
-  const DATA_DIR = join(folder, 'data-2');
-  const second = await startService({ PORT: String(await freePort()), DATA_DIR }, [start]);
-  const { status, stdout } = await startTool('import.ts', args.split(' '), { DATA_DIR }, folder).outcome;
-  await second.stop('SIGTERM');
-  expect({ status, stdout }).toEqual({
-    status: 0,
-    stdout: expect.stringMatching(/^new account you@example.org\n6 form versions: 6 new.*\n3,921 responses: 3,921 new/),
-  });
-});
-
 test('the test vectors in docs/sync.md are what the service returns', async () => {
   const page = await readFile(new URL('../../docs/sync.md', import.meta.url), 'utf8');
   const blocks = page.slice(page.indexOf('### Test vectors')).matchAll(/^```(?:csv|text)\n([^]*?)^```$/gm);
   const [forms = '', responses = '', texts = '', digests = ''] = Array.from(blocks, ([, block = '']) => block);
-  const { origin, databaseUrl } = stack.address;
   // An import takes no JSON null.
-  await loadFiles(databaseUrl, folder, { email: account.email, forms, responses: responses.replace(',null,', ',,') });
+  const files = { suffix: ' of vectors.csv', forms, responses: responses.replace(',null,', ',,') };
+  await loadFiles(databaseUrl, folder, { email: account.email, ...files });
   const [surveyid = ''] = forms.split('\n')[1]?.split(',') ?? [];
   await query(databaseUrl, `update responses set metadata = 'null' where surveyid = $1 and question_ref = 'name'`, [
     surveyid,
@@ -106,4 +93,20 @@ test('the test vectors in docs/sync.md are what the service returns', async () =
   expect(days.map((day) => sumOf(day, 0) + sumOf(day, 16))).toEqual(
     (JSON.parse(body) as Digests).digests.map(({ digest }) => digest),
   );
+});
+
+test('the import in docs/local.md takes the export of the demo data, into a database without it', async () => {
+  const page = await readFile(new URL('../../docs/local.md', import.meta.url), 'utf8');
+  const [, curl = '', args = ''] =
+    /^(curl [^#]*-o form-data.csv)[^]*npm start -- --no-demo[^]*DATA_DIR=\.data-2 npm run db:import -- (.*)$/m.exec(
+      page,
+    ) ?? [];
+  const env = { SURVEY_EXPORT_KEY: account.key };
+  await runProgram(['sh', '-c', curl.replace('http://127.0.0.1:8787', origin)], { cwd: folder, env });
+  await query(databaseUrl, 'truncate users cascade'); // a second service would have another database
+  const { status, stdout } = await startTool('import.ts', args.split(' '), { DATA_DIR }, folder).outcome;
+  expect({ status, stdout }).toEqual({
+    status: 0,
+    stdout: expect.stringMatching(/^new account you@example.org\n6 form versions: 6 new.*\n3,921 responses: 3,921 new/),
+  });
 });
