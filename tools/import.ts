@@ -1,6 +1,6 @@
 // npm run db:import: loads files in the service's own export formats for an account.
 import { isAbsolute, join, relative } from 'node:path';
-import { commandLine, needs, runCommand, UserError } from './command.ts';
+import { commandLine, counted, needs, runCommand, UserError } from './command.ts';
 import { checkEmail } from './accounts.ts';
 import { openForCommand } from './database.ts';
 import type { Counts } from './import/forms.ts';
@@ -91,11 +91,9 @@ function format({ email, isNewAccount, forms, responses }: ImportSummary, isDryR
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function formatCounts(name: string, counts: Counts): string {
-  const n = (count: number): string => count.toLocaleString('en-US');
-  const total = counts.new + counts.changed + counts.unchanged;
-  const parts = `${n(counts.new)} new, ${n(counts.changed)} changed, ${n(counts.unchanged)} unchanged`;
-  return `${n(total)} ${name}${total === 1 ? '' : 's'}: ${parts}`;
+function formatCounts(noun: string, { new: added, changed, unchanged }: Counts): string {
+  const [a, b, c] = [added, changed, unchanged].map((count) => count.toLocaleString('en-US'));
+  return `${counted(added + changed + unchanged, noun)}: ${a} new, ${b} changed, ${c} unchanged`;
 }
 
 /** npm runs scripts in the project's folder; relative paths start from the folder where npm was called. */

@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import { findAccount, findOrCreateAccount } from '../accounts.ts';
-import { UserError } from '../command.ts';
+import { counted, UserError } from '../command.ts';
 import { inTransaction, limitLockWaits, withConnection } from '../connection.ts';
 import { applyMigrations } from '../migrations.ts';
 import { BadLine } from './bad-line.ts';
@@ -53,7 +53,7 @@ export async function importFiles(url: string, input: ImportInput, options: Impo
       const rows = await namingFile(responses, () => loadFile(client, responses, responsesFile, loadOptions));
       const enter = (phase: string): void => {
         signal.throwIfAborted();
-        onProgress(`${phase} responses`, `${rows.toLocaleString('en-US')} rows`);
+        onProgress(`${phase} responses`, counted(rows, 'row'));
       };
       enter('checking');
       const { account, isNew: isNewAccount } = await findOrCreateAccount(client, input.email); // locked only from here on

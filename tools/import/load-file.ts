@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Client, DatabaseError } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import { counted } from '../command.ts';
 import { BadLine } from './bad-line.ts';
 import { type FileFormat, reasonForRefusal } from './columns.ts';
 import { type Header, parseHeader } from './header.ts';
@@ -51,7 +52,7 @@ export async function loadFile(
       );
     const copied = (records: readonly CsvRecord[]): Buffer => {
       for (const { line } of records) lines.push(line);
-      onProgress(`reading ${format.name}`, `${lines.length.toLocaleString('en-US')} rows, ${file.progress()}`);
+      onProgress(`reading ${format.name}`, `${counted(lines.length, 'row')}, ${file.progress()}`);
       return Buffer.from(records.map((record) => copyLine(record, header, format)).join(''));
     };
     const copy = async function* (): AsyncGenerator<Buffer, void> {
