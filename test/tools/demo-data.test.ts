@@ -75,10 +75,9 @@ describe('demo data', () => {
   });
 
   test('has forms with and without an off time and timeouts', async () => {
-    const settings =
-      'select count(*)::integer, count(timeouts)::integer as timeouts, count(off_time)::integer as off_times';
-    const [counts] = await query(running.url, `${settings} from survey_settings`);
-    expect(counts).toEqual({ count: 2, timeouts: 1, off_times: 2 });
+    const select =
+      'select count(timeouts)::integer as timeouts, count(off_time)::integer as off_times from survey_settings';
+    expect(await query(running.url, select)).toEqual([{ timeouts: 1, off_times: 2 }]);
   });
 
   test('is the same each time it is loaded, and refuses a database that has an account', async () => {

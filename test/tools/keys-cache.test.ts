@@ -32,7 +32,7 @@ describe('the local key cache', () => {
     const [hash, otherHash] = [await hashApiKey(revoked.key), await hashApiKey(other.key)];
     await revokeKey(keys.url, revoked.id);
     const kvNamespaces = { API_KEYS: '0'.repeat(32) }; // its id in wrangler.toml
-    const resourcePersistencePath = join(keys.env['DATA_DIR'] ?? '', 'kv/v3'); // as npm start has it
+    const resourcePersistencePath = join(keys.env.DATA_DIR, 'kv/v3'); // as npm start has it
     const worker = { modules: true, script: 'export default {}', kvNamespaces };
     const runtime = new Miniflare(convertV4MiniflareOptions({ ...worker, resourcePersistencePath, cf: false }));
     const cache = await runtime.getKVNamespace('API_KEYS');
@@ -50,7 +50,7 @@ describe('the local key cache', () => {
 
   test('that cannot be cleared: the new key is printed', async () => {
     const old = await keys.issue();
-    await mkdir(join(keys.folder, 'data/kv'), { recursive: true });
+    await mkdir(join(keys.env.DATA_DIR, 'kv'), { recursive: true });
     const noFolder = { TMPDIR: join(keys.folder, 'nowhere') }; // wrangler reads the hash from a temporary file
     const { status, stdout, stderr } = await keys.runWith(noFolder, 'rotate', old.id);
     expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringMatching(/^sres_\w{49}\n$/) });
