@@ -50,10 +50,7 @@ export async function lockAddress(client: Client, email: string): Promise<void> 
 }
 
 /** Locks an address, and finds its account as {@link findAccount} does, or creates it. */
-export async function findOrCreateAccount(
-  client: Client,
-  email: string,
-): Promise<{ account: Account; isNew: boolean }> {
+export async function findOrCreateAccount(client: Client, email: string) {
   await lockAddress(client, email);
   const found = await findAccount(client, email);
   if (found) return { account: found, isNew: false };

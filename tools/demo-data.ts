@@ -1,15 +1,24 @@
 import type { Client } from 'pg';
 import { lockAddress } from './accounts.ts';
 import { UserError } from './command.ts';
-import { makeForms } from './demo-data/forms.ts';
 import { makeResponses } from './demo-data/participants.ts';
-import { randomFrom } from './demo-data/random.ts';
+import { questions } from './demo-data/questions.ts';
+import { type Random, randomFrom } from './demo-data/random.ts';
 import { inTransaction, withConnection } from './connection.ts';
 
 const STUDY = 'Health & Habits 2026 – Saúde';
 const PILOT = 'Pilot study (nobody asked yet)';
 /** The account of the demo data, and the name of its study. */
 export const DEMO = { email: 'demo@example.org', survey: STUDY };
+
+/** When the first and the second version of the nth form were created. */
+const CREATED = [(n: number) => `2026-01-05T09:0${n}:00.123456Z`, (n: number) => `2026-02-02T09:0${n}:00Z`];
+
+const titles: Record<string, string> = {
+  healthstart: 'Health & water: the beginning',
+  healthfood: 'What we eat',
+  healthlater: 'Three weeks later',
+};
 
 /**
  * Loads a made-up study into an empty database: three forms in two versions each, and some thousand answers in six languages.
@@ -56,4 +65,21 @@ async function insertRows(client: Client, table: string, rows: object[]): Promis
   const json = JSON.stringify(rows).replaceAll(/"page":"(\d+)"/g, '"page":$1');
   const insert = `insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, $1)`;
   await client.query(insert, [json]);
+}
+
+/** Makes both versions of each of a study's forms, as rows of the table. */
+function makeForms(random: Random, account: string, surveyName: string) {
+  return CREATED.flatMap((created, index) =>
+    Object.keys(questions).map((shortcode, n) => ({
+      id: random.uuid(),
+      userid: account,
+      survey_name: surveyName,
+      shortcode,
+      title: titles[shortcode] ?? shortcode,
+      formid: random.digits(8),
+      created: created(n),
+      metadata: { wave: index + 1, team: 'Água', tags: ['health', 'food'] },
+      translation_conf: { self: true },
+    })),
+  );
 }

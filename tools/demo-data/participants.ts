@@ -1,4 +1,3 @@
-import type { FormVersion } from './forms.ts';
 import { type Question, languages, questions } from './questions.ts';
 import type { Random } from './random.ts';
 
@@ -9,6 +8,9 @@ const LAST_START = Date.parse('2026-03-01T21:00:00Z');
 const MINUTE = 60_000;
 
 const platforms = ['messenger', 'whatsapp', 'instagram'] as const;
+/** A form version, as far as its responses need it. */
+type Form = Readonly<Record<'id' | 'shortcode', string>>;
+
 /** Ids of the pages that the chats run on, with more digits than a double has. */
 const pages = ['935593143497601123', '104882517369924467'] as const;
 
@@ -17,12 +19,12 @@ const pages = ['935593143497601123', '104882517369924467'] as const;
  *
  * @param forms first version of each form, then the second version of each
  */
-export function makeResponses(random: Random, forms: FormVersion[], participants: number) {
+export function makeResponses(random: Random, forms: Form[], participants: number) {
   const ids = Array.from({ length: participants }, (_, index) => 1_600_000_000_000 + index * 17);
   return ids.flatMap((flowid) => Array.from(makeParticipant(random, forms, flowid)));
 }
 
-function* makeParticipant(random: Random, forms: FormVersion[], flowid: number) {
+function* makeParticipant(random: Random, forms: Form[], flowid: number) {
   // Participants start on the quarter hour, so that several answer at the same moment.
   const start = FIRST_START + random.integer(0, (LAST_START - FIRST_START) / (15 * MINUTE)) * 15 * MINUTE;
   const half = forms.length / 2;

@@ -2,19 +2,11 @@ import { apiKeyPrefix, generateApiKey, hashApiKey } from '../../src/auth/api-key
 import { existingAccount, findAccount, findOrCreateAccount } from '../accounts.ts';
 import { inTransaction, withLockTimeout } from '../connection.ts';
 import { applyMigrations } from '../migrations.ts';
+import type { ListedKey } from './list.ts';
 import { printable } from './printable.ts';
 
 /** A new key. `key` is not stored, so it cannot be shown again. */
-export interface IssuedKey {
-  readonly key: string;
-  /** `api_keys.id`, which `rotate` and `revoke` take. */
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly prefix: string;
-  /** ISO 8601; null for a key that does not expire. */
-  readonly expires: string | null;
-}
+export type IssuedKey = { readonly key: string } & Pick<ListedKey, 'id' | 'email' | 'name' | 'prefix' | 'expires'>;
 
 export interface IssueOptions {
   readonly email: string;
