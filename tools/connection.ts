@@ -80,9 +80,12 @@ type Blockers = Record<'names' | 'ends', string | null>;
 async function findBlockers(url: string, pid: number | undefined): Promise<Blockers> {
   // The time is when its transaction began, or else when it became idle: null, and left out, if the user may not see it.
   const select = `
-    select string_agg(format('process %s (role %s%s)', pid, usename, ', since ' || ${isoTime('coalesce(xact_start, state_change)')}), ' and ' order by pid) as names,
+    select string_agg(format('process %s (role %s%s)', pid, role, ', since ' || since), ' and ' order by pid) as names,
       string_agg(format('pg_terminate_backend(%s)', pid), ', ' order by pid) as ends
-    from pg_stat_activity where pid = any(pg_blocking_pids($1))`;
+    from (
+      select pid, usename as role, ${isoTime('coalesce(xact_start, state_change)')} as since
+      from pg_stat_activity where pid = any(pg_blocking_pids($1))
+    ) as session`;
   return withConnection(url, async (client) => (await client.query<Blockers>(select, [pid])).rows[0] as Blockers);
 }
 

@@ -167,8 +167,8 @@ describe('an import refuses', () => {
     const paths = await writeFiles(folder);
     const controller = new AbortController();
     const reason = new Error('enough');
-    const phases = new Set<string>();
-    const onProgress = (phase: string) => phases.add(phase);
+    const phases = new Map<string, string>();
+    const onProgress = (phase: string, progress: string) => phases.set(phase, progress);
     const options = { signal: controller.signal, onProgress };
     await withConnection(running.url, async (other) => {
       await other.query('begin');
@@ -180,8 +180,11 @@ describe('an import refuses', () => {
       await expect(loading).rejects.toThrow(reason);
       await other.query('rollback');
     });
-    const names = ['reading forms', 'reading responses', 'checking responses', 'comparing responses'];
-    expect([...phases]).toEqual([...names, 'writing responses']);
+    expect([...phases].map((phase) => phase.join(': '))).toEqual([
+      'reading forms: 1 row, 0.0 of 0.0 MB',
+      'reading responses: 1 row, 0.0 of 0.0 MB',
+      ...['checking', 'comparing', 'writing'].map((verb) => `${verb} responses: 1 row`),
+    ]);
   });
 
   test('without storing anything, in all of these cases', async () => {
