@@ -25,11 +25,11 @@ function onLine3(values: FileRow = {}): string {
   return csvOf([formRow(), formRow({ surveyid: secondFormId, version: '2', survey_created, ...values })]);
 }
 
-const many = Array.from({ length: 4500 }, (_, index) => responseRow({ userid: `${index}` }));
+const many = Array.from({ length: 1500 }, (_, index) => responseRow({ userid: `${index}` }));
 
-/** Many valid rows, and one on line 3002 that only Postgres finds to be invalid. */
-function onLine3002(values: FileRow): string {
-  return csvOf(many.map((row, index) => (index === 3000 ? { ...row, ...values } : row)));
+/** Many valid rows, and one on line 1002 that only Postgres finds to be invalid. */
+function onLine1002(values: FileRow): string {
+  return csvOf(many.map((row, index) => (index === 1000 ? { ...row, ...values } : row)));
 }
 
 const gzipped = gzipSync(csvOf(Array.from({ length: 2000 }, (_, index) => responseRow({ userid: `${index * 7919}` }))));
@@ -88,11 +88,11 @@ const responsesFiles: [string, string | Uint8Array][] = [
   [' line 5: ad_id: "2385" is not the ad_id of the metadata', onLine5({ ad_id: '2385' })],
   [' line 5: ad_id: null is not the ad_id of the metadata', onLine5({ ad_id: null })],
   [' line 5: timestamp: cannot be stored: date/time field', onLine5({ timestamp: '2026-02-29T00:00:00Z' })],
-  [' line 3002: timestamp: is not in the years 1 to 9999 in UTC', onLine3002({ timestamp: '0001-01-01T00:00:00+05' })],
-  [' line 3002: timestamp: is not in the years 1 to 9999 in UTC', onLine3002({ timestamp: '9999-12-31T23:59:59-05' })],
-  [' line 3002: metadata: cannot be stored: unsupported Unicode', onLine3002({ metadata: '{"a":"\\u0000"}' })],
-  [` line 3002: ${KEY}: too long for an index`, onLine3002({ question_ref: unlikely })],
-  [` line 4502: has the same ${KEY} as an earlier line`, csvOf([...many, { ...many[7], timestamp: OTHER_ZONE }])],
+  [' line 1002: timestamp: is not in the years 1 to 9999 in UTC', onLine1002({ timestamp: '0001-01-01T00:00:00+05' })],
+  [' line 1002: timestamp: is not in the years 1 to 9999 in UTC', onLine1002({ timestamp: '9999-12-31T23:59:59-05' })],
+  [' line 1002: metadata: cannot be stored: unsupported Unicode', onLine1002({ metadata: '{"a":"\\u0000"}' })],
+  [` line 1002: ${KEY}: too long for an index`, onLine1002({ question_ref: unlikely })],
+  [` line 1502: has the same ${KEY} as an earlier line`, csvOf([...many, { ...many[7], timestamp: OTHER_ZONE }])],
 ];
 
 /** The same for the forms file. */

@@ -57,18 +57,20 @@ const METADATA = '{"ad_id": "2384", "startTime": 1772323417086}';
 describe('npm run db:import', () => {
   const argsFor = ({ forms, responses }: { forms: string; responses: string }) =>
     Object.entries({ '--email': email, '--forms': forms, '--responses': responses }).flat();
-  const run = async (files: Files, ...args: string[]) =>
-    runHere('import.ts', [...argsFor(await writeFiles(folder, files)), ...args], { DATABASE_URL: running.url });
+  /** Imports two files. @returns what the command prints, by line */
+  const run = async (files: Files, ...args: string[]) => {
+    const allArgs = [...argsFor(await writeFiles(folder, files)), ...args];
+    const { status, stdout, stderr } = await runHere('import.ts', allArgs, { DATABASE_URL: running.url });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    return stdout.trimEnd().split('\n');
+  };
 
   test('reports what it loaded: account, form versions, responses', async () => {
-    expect(await run({ responses: csvOf(rowsOf(Array.from({ length: 1200 }, () => ({})))) })).toEqual({
-      status: 0,
-      stdout:
-        'new account ann@example.org\n' +
-        '1 form version: 1 new, 0 changed, 0 unchanged\n' +
-        '1,200 responses: 1,200 new, 0 changed, 0 unchanged\n',
-      stderr: '',
-    });
+    expect(await run({ responses: csvOf(rowsOf(Array.from({ length: 1200 }, () => ({})))) })).toEqual([
+      'new account ann@example.org',
+      '1 form version: 1 new, 0 changed, 0 unchanged',
+      '1,200 responses: 1,200 new, 0 changed, 0 unchanged',
+    ]);
     expect((await stored())[0]).toEqual(responseRow({ userid: '0', metadata: METADATA }));
     const [form] = await query(
       running.url,
@@ -89,15 +91,12 @@ describe('npm run db:import', () => {
     const versions = () => query(running.url, 'select xmin::text, ctid::text from responses order by question_idx');
     const before = [await dump(running.url), await versions()];
     const again = rowsOf([{ timestamp: '2026-03-01 00:03:43.77+00', metadata: METADATA }, empty]);
-    expect(await run({ responses: csvOf(again) })).toEqual({
-      status: 0,
-      stdout:
-        'account ann@example.org\n' +
-        '1 form version: 0 new, 0 changed, 1 unchanged\n' +
-        '2 responses: 0 new, 0 changed, 2 unchanged\n' +
-        'nothing changed: all rows were already stored\n',
-      stderr: '',
-    });
+    expect(await run({ responses: csvOf(again) })).toEqual([
+      'account ann@example.org',
+      '1 form version: 0 new, 0 changed, 1 unchanged',
+      '2 responses: 0 new, 0 changed, 2 unchanged',
+      'nothing changed: all rows were already stored',
+    ]);
     expect([await dump(running.url), await versions()]).toEqual(before);
   });
 
@@ -105,15 +104,12 @@ describe('npm run db:import', () => {
     await load();
     const before = await dump(running.url);
     const responses = csvOf([responseRow({ response: 'Better' }), responseRow({ userid: '2' })]);
-    expect(await run({ forms: csvOf([formRow({ survey_name: 'x' })]), responses }, '--dry-run')).toEqual({
-      status: 0,
-      stdout:
-        'account ann@example.org\n' +
-        '1 form version: 0 new, 1 changed, 0 unchanged\n' +
-        '2 responses: 1 new, 1 changed, 0 unchanged\n' +
-        'dry run: nothing was stored\n',
-      stderr: '',
-    });
+    expect(await run({ forms: csvOf([formRow({ survey_name: 'x' })]), responses }, '--dry-run')).toEqual([
+      'account ann@example.org',
+      '1 form version: 0 new, 1 changed, 0 unchanged',
+      '2 responses: 1 new, 1 changed, 0 unchanged',
+      'dry run: nothing was stored',
+    ]);
     expect(await dump(running.url)).toEqual(before);
   });
 
