@@ -53,6 +53,11 @@ export function messageOf(error: unknown): string {
   return text.replaceAll(/\s*\n\s*/g, ' ');
 }
 
+/** A number with its noun, such as `1,200 responses`. */
+export function counted(number: number, noun: string): string {
+  return `${number.toLocaleString('en-US')} ${noun}${number === 1 ? '' : 's'}`;
+}
+
 /**
  * A command line without arguments besides options and subcommands. Its errors are short, and name how to get help.
  *

@@ -36,14 +36,6 @@ function recordStatements(client: Client): () => string {
 const LOCK_TIMEOUT_MS = 5_000;
 const LOOKUP_MS = 2_000;
 
-/** A session that holds a lock. */
-interface Blocker {
-  readonly pid: number;
-  readonly role: string;
-  /** When its transaction began, or else when it became idle; ISO 8601. Null if the user may not see it. */
-  readonly since: string | null;
-}
-
 /**
  * Runs `work` on a new connection, whose statements wait at most 5 s for a lock.
  *
@@ -59,48 +51,47 @@ export async function limitLockWaits<T>(url: string, client: Client, work: () =>
     `select pg_backend_pid() as pid, set_config('lock_timeout', $1, false)`,
     [String(LOCK_TIMEOUT_MS)],
   );
-  let blockers: Blocker[] = [];
+  let blockers: Blockers = { names: null, ends: null };
   // Another connection looks them up, because Postgres knows them only while this one waits.
   const lookup = setInterval(() => {
     void findBlockers(url, rows[0]?.pid).then(
-      (found) => found.length > 0 && (blockers = found),
+      (found) => found.names !== null && (blockers = found),
       () => {},
     );
   }, LOOKUP_MS);
   try {
     return await work();
-  } catch (error) {
-    throw isLockTimeout(error) ? blockedBy(blockers, error) : error;
+  } catch (cause) {
+    if (!isLockTimeout(cause)) throw cause;
+    const { names, ends } = blockers;
+    const remedy = names === null ? '' : `, or end it with "select ${ends}"`;
+    throw new UserError(
+      `Blocked for ${LOCK_TIMEOUT_MS / 1000} s by a lock of ${names ?? 'another session'}: try again when it has ended${remedy}.`,
+      { cause },
+    );
   } finally {
     clearInterval(lookup);
   }
 }
 
-async function findBlockers(url: string, pid: number | undefined): Promise<Blocker[]> {
+/** The sessions that hold a lock, in words, and what ends them; null if there is none. */
+type Blockers = Record<'names' | 'ends', string | null>;
+
+async function findBlockers(url: string, pid: number | undefined): Promise<Blockers> {
+  // The time is when its transaction began, or else when it became idle: null, and left out, if the user may not see it.
   const select = `
-    select pid, usename as role, ${isoTime('coalesce(xact_start, state_change)')} as since
-    from pg_stat_activity where pid = any(pg_blocking_pids($1)) order by pid`;
-  return withConnection(url, async (client) => (await client.query<Blocker>(select, [pid])).rows);
+    select string_agg(format('process %s (role %s%s)', pid, role, ', since ' || since), ' and ' order by pid) as names,
+      string_agg(format('pg_terminate_backend(%s)', pid), ', ' order by pid) as ends
+    from (
+      select pid, usename as role, ${isoTime('coalesce(xact_start, state_change)')} as since
+      from pg_stat_activity where pid = any(pg_blocking_pids($1))
+    ) as session`;
+  return withConnection(url, async (client) => (await client.query<Blockers>(select, [pid])).rows[0] as Blockers);
 }
 
 /** Whether an error, or its cause, is the server's `lock_not_available`. */
 function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && ((error as DatabaseError).code === '55P03' || isLockTimeout(error.cause));
-}
-
-function blockedBy(blockers: readonly Blocker[], cause: unknown): UserError {
-  const names = blockers.map(
-    ({ pid, role, since }) => `process ${pid} (role ${role}${since === null ? '' : `, since ${since}`})`,
-  );
-  const ends = blockers.map(({ pid }) => `pg_terminate_backend(${pid})`);
-  const [who, remedy] =
-    blockers.length > 0
-      ? [names.join(' and '), `, or end it with "select ${ends.join(', ')}"`]
-      : ['another session', ''];
-  return new UserError(
-    `Blocked for ${LOCK_TIMEOUT_MS / 1000} s by a lock of ${who}: try again when it has ended${remedy}.`,
-    { cause },
-  );
 }
 
 /** Runs `work` in one transaction, which sees what others have committed: on any error the database is as it was before. */

@@ -1,16 +1,24 @@
+import type { Client } from 'pg';
 import { lockAddress } from './accounts.ts';
 import { UserError } from './command.ts';
-import { makeForms } from './demo-data/forms.ts';
-import { insertRows } from './demo-data/insert.ts';
 import { makeResponses } from './demo-data/participants.ts';
-import { randomFrom } from './demo-data/random.ts';
-import { formColumns, responseColumns, settingColumns, userColumns } from './demo-data/tables.ts';
+import { questions } from './demo-data/questions.ts';
+import { type Random, randomFrom } from './demo-data/random.ts';
 import { inTransaction, withConnection } from './connection.ts';
 
 const STUDY = 'Health & Habits 2026 – Saúde';
 const PILOT = 'Pilot study (nobody asked yet)';
 /** The account of the demo data, and the name of its study. */
 export const DEMO = { email: 'demo@example.org', survey: STUDY };
+
+/** When the first and the second version of the nth form were created. */
+const CREATED = [(n: number) => `2026-01-05T09:0${n}:00.123456Z`, (n: number) => `2026-02-02T09:0${n}:00Z`];
+
+const titles: Record<string, string> = {
+  healthstart: 'Health & water: the beginning',
+  healthfood: 'What we eat',
+  healthlater: 'Three weeks later',
+};
 
 /**
  * Loads a made-up study into an empty database: three forms in two versions each, and some thousand answers in six languages.
@@ -28,13 +36,10 @@ export async function loadDemoData(url: string): Promise<{ email: string; survey
   const study = makeForms(random, account.id, STUDY);
   const pilot = makeForms(random, account.id, PILOT).slice(0, 1);
   const otherStudy = makeForms(random, other.id, STUDY);
+  const timeouts = [{ type: 'relative', value: '3 days', message: 'Still there?' }];
   const settings = [
-    {
-      surveyid: study[0]?.id ?? null,
-      timeouts: JSON.stringify([{ type: 'relative', value: '3 days', message: 'Still there?' }]),
-      off_time: '2026-03-31T22:00:00Z',
-    },
-    { surveyid: study[4]?.id ?? null, timeouts: null, off_time: '2026-04-15T12:30:00.5Z' },
+    { surveyid: study[0]?.id, timeouts, off_time: '2026-03-31T22:00:00Z' },
+    { surveyid: study[4]?.id, off_time: '2026-04-15T12:30:00.5Z' },
   ];
   const responses = [...makeResponses(random, study, 400), ...makeResponses(random, otherStudy, 25)];
 
@@ -44,12 +49,37 @@ export async function loadDemoData(url: string): Promise<{ email: string; survey
       const { rowCount } = await client.query('select from users limit 1');
       if (rowCount !== 0)
         throw new UserError('demo data can only be loaded into an empty database, but this one has accounts');
-      await insertRows(client, 'users', userColumns, [account, other]);
-      await insertRows(client, 'surveys', formColumns, [...study, ...pilot, ...otherStudy]);
-      await insertRows(client, 'survey_settings', settingColumns, settings);
-      await insertRows(client, 'responses', responseColumns, responses);
+      await insertRows(client, 'users', [account, other]);
+      await insertRows(client, 'surveys', [...study, ...pilot, ...otherStudy]);
+      await insertRows(client, 'survey_settings', settings);
+      await insertRows(client, 'responses', responses);
     });
     await client.query('vacuum (analyze) responses'); // rather than wait for autovacuum
   });
   return { email: DEMO.email, surveys: [STUDY, PILOT] };
+}
+
+/** Inserts rows, whose columns are those of the first. The id of a page is text here, since a JS number would lose digits. */
+async function insertRows(client: Client, table: string, rows: object[]): Promise<void> {
+  const columns = Object.keys(rows[0] ?? {}).join(', ');
+  const json = JSON.stringify(rows).replaceAll(/"page":"(\d+)"/g, '"page":$1');
+  const insert = `insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, $1)`;
+  await client.query(insert, [json]);
+}
+
+/** Makes both versions of each of a study's forms, as rows of the table. */
+function makeForms(random: Random, account: string, surveyName: string) {
+  return CREATED.flatMap((created, index) =>
+    Object.keys(questions).map((shortcode, n) => ({
+      id: random.uuid(),
+      userid: account,
+      survey_name: surveyName,
+      shortcode,
+      title: titles[shortcode] ?? shortcode,
+      formid: random.digits(8),
+      created: created(n),
+      metadata: { wave: index + 1, team: 'Água', tags: ['health', 'food'] },
+      translation_conf: { self: true },
+    })),
+  );
 }

@@ -1,12 +1,11 @@
 // npm run db:import: loads files in the service's own export formats for an account.
 import { isAbsolute, join, relative } from 'node:path';
-import { commandLine, needs, runCommand, UserError } from './command.ts';
+import { commandLine, counted, needs, runCommand, UserError } from './command.ts';
 import { checkEmail } from './accounts.ts';
 import { openForCommand } from './database.ts';
-import { type ImportInput, type ImportOptions, importFiles } from './import/import-files.ts';
-import { InputFile } from './import/input-file.ts';
-import { reportTo } from './import/progress.ts';
-import { type ImportSummary, formatSummary } from './import/summary.ts';
+import type { Counts } from './import/forms.ts';
+import { type ImportInput, type ImportSummary, importFiles } from './import/import-files.ts';
+import { openInput } from './import/input-file.ts';
 import { Progress } from './progress.ts';
 
 interface Options extends ImportInput {
@@ -52,33 +51,49 @@ async function importWithReports({ email, forms, responses, dryRun = false }: Op
     if (path === '') throw new UserError(`${option}: is empty: expected the path of a file`);
   const input = { email, forms: fromCallersFolder(forms), responses: fromCallersFolder(responses) };
   // A wrong path is reported whether there is a database or not.
-  await InputFile.open(input.forms);
-  await InputFile.open(input.responses);
+  await openInput(input.forms);
+  await openInput(input.responses);
   const interruption = new AbortController();
-  const interrupt = (): void => interruption.abort(new UserError('interrupted: nothing was loaded'));
   // Only the first Ctrl-C: a second one ends the process at once, and Postgres rolls back when it loses the connection.
-  process.once('SIGINT', interrupt);
-  process.once('SIGTERM', interrupt);
-  try {
-    const database = await openForCommand({ needsMigrations: dryRun });
-    const summary = await importWithProgress(database.url, input, { dryRun, signal: interruption.signal });
-    process.stdout.write(formatSummary(summary, dryRun));
-  } finally {
-    process.off('SIGINT', interrupt);
-    process.off('SIGTERM', interrupt);
-  }
-}
-
-async function importWithProgress(url: string, input: ImportInput, options: ImportOptions): Promise<ImportSummary> {
-  using progress = new Progress(process.stderr);
-  return await importFiles(url, input, {
-    ...options,
-    onProgress: reportTo(progress),
+  for (const signal of ['SIGINT', 'SIGTERM'])
+    process.once(signal, () => interruption.abort(new UserError('interrupted: nothing was loaded')));
+  const database = await openForCommand({ needsMigrations: dryRun });
+  using report = new Progress(process.stderr);
+  let current = '';
+  let start = 0;
+  const summary = await importFiles(database.url, input, {
+    dryRun,
+    signal: interruption.signal,
+    onProgress(phase, progress) {
+      if (phase !== current) start = performance.now();
+      current = phase;
+      report.update(() => `${phase}: ${progress}, ${Math.round((performance.now() - start) / 1000)} s`);
+    },
     onNotice(notice) {
-      progress.clear();
+      report.clear();
       process.stderr.write(`${notice}\n`);
     },
   });
+  report.clear();
+  process.stdout.write(format(summary, dryRun));
+}
+
+/** The result of an import, in lines for the terminal. */
+function format({ email, isNewAccount, forms, responses }: ImportSummary, isDryRun: boolean): string {
+  const isNothingNew = !isNewAccount && [forms, responses].every((counts) => counts.new + counts.changed === 0);
+  const lines = [
+    `${isNewAccount ? 'new account' : 'account'} ${email}`,
+    formatCounts('form version', forms),
+    formatCounts('response', responses),
+    ...(isNothingNew ? ['nothing changed: all rows were already stored'] : []),
+    ...(isDryRun ? ['dry run: nothing was stored'] : []),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function formatCounts(noun: string, { new: added, changed, unchanged }: Counts): string {
+  const [a, b, c] = [added, changed, unchanged].map((count) => count.toLocaleString('en-US'));
+  return `${counted(added + changed + unchanged, noun)}: ${a} new, ${b} changed, ${c} unchanged`;
 }
 
 /** npm runs scripts in the project's folder; relative paths start from the folder where npm was called. */

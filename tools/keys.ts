@@ -4,22 +4,19 @@ import { commandLine, needs, messageOf, runCommand, UserError } from './command.
 import { openForCommand } from './database.ts';
 import { type CacheOptions, checkCacheOptions, removeFromCache } from './keys/cache.ts';
 import { parseDuration, parseKeyId, parseKeyName } from './keys/arguments.ts';
-import { issueKey } from './keys/issue.ts';
-import { listKeys } from './keys/list.ts';
+import { type IssueOptions, issueKey } from './keys/issue.ts';
+import { listKeys, toTable } from './keys/list.ts';
 import { withoutSecrets } from '../src/http/secrets.ts';
 import { printable, printableJson } from './keys/printable.ts';
 import { revokeKey } from './keys/revoke.ts';
 import { rotateKey } from './keys/rotate.ts';
-import { toTable } from './keys/table.ts';
 import { toTheMinute } from './keys/times.ts';
 
-interface IssueOptions {
-  email: string;
-  createAccount?: boolean;
-  name: string;
-  expires?: string;
-  json?: boolean;
-}
+const ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
+const examples = (...lines: string[]) =>
+  ['', 'Examples:', ...lines.map((line) => `  npm run --silent keys -- ${line}`)].join('\n');
+
+const lifetime = (text: string) => parseDuration('--expires', text);
 
 const program = commandLine('npm run keys --')
   .description('Manages the API keys of accounts.')
@@ -37,26 +34,19 @@ program
   .description('Issues a key and prints it. Only its hash is stored, so it cannot be shown again.')
   .option('--email <email>', 'the account')
   .option('--create-account', 'create the account if it does not exist')
-  .option('--name <name>', 'what the key is for', 'API key')
-  .option('--expires <duration>', 'when it stops working, such as 90d, 12h or 30m (default: never)')
+  .option('--name <name>', 'what the key is for', parseKeyName, 'API key')
+  .option('--expires <duration>', 'when it stops working, such as 90d, 12h or 30m (default: never)', lifetime)
   .option('--json', 'print the key with its id, prefix and times, as JSON')
   .addHelpText(
     'after',
-    `
-Examples:
-  npm run --silent keys -- issue --email ann@example.org
-  npm run --silent keys -- issue --email ann@example.org --name "Nightly pull" --expires 90d`,
+    examples('issue --email ann@example.org', 'issue --email ann@example.org --name "Nightly pull" --expires 90d'),
   )
   .hook('preAction', needs('--email'))
-  .action(async (options: IssueOptions) => {
-    const { email } = options;
-    const name = parseKeyName(options.name);
-    const expiresInMs = parseExpiry(options.expires);
-    if (options.createAccount) checkEmail(email);
-    const { createAccount = false } = options;
+  .action(async ({ expires, json, ...options }: IssueOptions & { expires?: number; json?: boolean }) => {
+    if (options.createAccount) checkEmail(options.email);
     const database = await openForCommand({ needsMigrations: false });
-    const key = await issueKey(database.url, { email, createAccount, name, expiresInMs, onNotice: note });
-    print(options.json ? printableJson(key) : key.key);
+    const key = await issueKey(database.url, { ...options, expiresInMs: expires, onNotice: note });
+    print(json ? printableJson(key) : key.key);
   });
 
 program
@@ -64,13 +54,7 @@ program
   .description('Lists the keys with their ids, which rotate and revoke take. Times are UTC.')
   .option('--email <email>', "only this account's keys")
   .option('--json', 'print an array of objects, with times to the millisecond')
-  .addHelpText(
-    'after',
-    `
-Examples:
-  npm run --silent keys -- list
-  npm run --silent keys -- list --email ann@example.org --json`,
-  )
+  .addHelpText('after', examples('list', 'list --email ann@example.org --json'))
   .action(async ({ email, json }: { email?: string; json?: boolean }) => {
     const database = await openForCommand();
     const keys = await listKeys(database.url, email);
@@ -82,55 +66,45 @@ Examples:
 program
   .command('rotate')
   .description('Issues a key that replaces another, and prints it. The old key works for a grace period.')
-  .argument('<id>', 'the old key, as "list" shows it; it must not be rotated already, revoked or expired')
+  .argument('<id>', 'the old key, as "list" shows it; it must not be rotated already, revoked or expired', parseKeyId)
   .option('--grace <duration>', 'how long the old key still works, unless it expires earlier; 0 ends it now', '24h')
-  .option('--expires <duration>', 'when the new key stops working (default: as long as the old one was issued for)')
+  .option(
+    '--expires <duration>',
+    'when the new key stops working (default: as long as the old one was issued for)',
+    lifetime,
+  )
   .option('--remote', 'clear the cache of the deployed service, as the Cloudflare user that wrangler is logged in as')
   .option('--env <name>', "with --remote: the deployed service's environment in wrangler.toml")
   .option('--json', 'print the key with its id, prefix and times, and what it replaces, as JSON')
   .addHelpText(
     'after',
-    `
-Examples:
-  npm run --silent keys -- rotate 7c9e6679-7425-40de-944b-e07fc1f90ae7
-  npm run --silent keys -- rotate 7c9e6679-7425-40de-944b-e07fc1f90ae7 --grace 7d --expires 90d
-  npm run --silent keys -- rotate 7c9e6679-7425-40de-944b-e07fc1f90ae7 --grace 0 --remote`,
+    examples(`rotate ${ID}`, `rotate ${ID} --grace 7d --expires 90d`, `rotate ${ID} --grace 0 --remote`),
   )
-  .action(async (idText: string, options: CacheOptions & { grace: string; expires?: string; json?: boolean }) => {
-    const id = parseKeyId(idText);
+  .action(async (id: string, options: CacheOptions & { grace: string; expires?: number; json?: boolean }) => {
     const graceMs = parseDuration('--grace', options.grace, { orZero: true });
-    const expiresInMs = parseExpiry(options.expires);
     checkCacheOptions(options);
     const database = await openForCommand();
-    const { rotated, oldHash } = await rotateKey(database.url, id, { graceMs, expiresInMs });
+    const { rotated, oldHash } = await rotateKey(database.url, id, { graceMs, expiresInMs: options.expires });
     // Printed before anything else can fail: the key cannot be shown again.
     print(options.json ? printableJson(rotated) : rotated.key);
     const { replaces, expires } = rotated;
     const oldEnd = graceMs === 0 ? 'no longer works' : `works until ${toTheMinute(replaces.expires)}`;
     const newEnd = expires ? `, the new one until ${toTheMinute(expires)}` : '';
     note(`The old key (${printable(replaces.prefix)}…) ${oldEnd}${newEnd}.`);
-    await clearCache(oldHash, options, {
-      problem: 'The key is rotated, but the old one could not be removed from the cache',
-      consequence: 'the old key may work for up to 5 minutes from now, even if it should end earlier',
-    });
+    const problem = 'The key is rotated, but the old one could not be removed from the cache';
+    const consequence = 'the old key may work for up to 5 minutes from now, even if it should end earlier';
+    await clearCache(oldHash, options, (reason) => `${problem} (${reason}): ${consequence}.`);
   });
 
 program
   .command('revoke')
   .description('Ends a key at once and for good. If it is revoked already, only clears the cache again.')
-  .argument('<id>', 'the key, as "list" shows it')
+  .argument('<id>', 'the key, as "list" shows it', parseKeyId)
   .option('--remote', 'clear the cache of the deployed service, as the Cloudflare user that wrangler is logged in as')
   .option('--env <name>', "with --remote: the deployed service's environment in wrangler.toml")
   .option('--json', 'print the key as JSON')
-  .addHelpText(
-    'after',
-    `
-Examples:
-  npm run --silent keys -- revoke 7c9e6679-7425-40de-944b-e07fc1f90ae7
-  npm run --silent keys -- revoke 7c9e6679-7425-40de-944b-e07fc1f90ae7 --remote --env staging`,
-  )
-  .action(async (idText: string, options: CacheOptions & { json?: boolean }) => {
-    const id = parseKeyId(idText);
+  .addHelpText('after', examples(`revoke ${ID}`, `revoke ${ID} --remote --env staging`))
+  .action(async (id: string, options: CacheOptions & { json?: boolean }) => {
     checkCacheOptions(options);
     const database = await openForCommand();
     const { revoked, wasRevoked, hash } = await revokeKey(database.url, id);
@@ -139,29 +113,18 @@ Examples:
     print(
       options.json ? printableJson(revoked) : printable(`revoked ${id} (${name}, ${prefix}…) of ${email}${before}`),
     );
-    await clearCache(hash, options, {
-      problem: 'The key is revoked in the database, but could not be removed from the cache',
-      consequence: 'it stops working within 5 minutes everywhere. Run the command again to retry',
-    });
+    const problem = 'The key is revoked in the database, but could not be removed from the cache';
+    const consequence = 'it stops working within 5 minutes everywhere. Run the command again to retry';
+    await clearCache(hash, options, (reason) => `${problem} (${reason}): ${consequence}.`);
   });
 
 await runCommand(() => program.parseAsync());
 
-function parseExpiry(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : parseDuration('--expires', text);
-}
-
-/** The database has been changed already, so an error must state the consequence. */
-async function clearCache(
-  hash: string,
-  options: CacheOptions,
-  { problem, consequence }: { problem: string; consequence: string },
-): Promise<void> {
-  try {
-    await removeFromCache(hash, options);
-  } catch (error) {
-    throw new UserError(`${problem} (${messageOf(error)}): ${consequence}.`);
-  }
+/** @param explain the error for the user: the database has been changed already, so it must state the consequence */
+async function clearCache(hash: string, options: CacheOptions, explain: (reason: string) => string): Promise<void> {
+  await removeFromCache(hash, options).catch((error: unknown) => {
+    throw new UserError(explain(messageOf(error)));
+  });
   if (process.env['DATABASE_URL'] && !options.remote)
     note('A deployed service may take up to 5 minutes to notice: its cache was not touched. --remote clears it.');
 }

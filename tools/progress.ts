@@ -7,7 +7,6 @@ export class Progress implements Disposable {
   readonly #stream: NodeJS.WriteStream;
   readonly #timer: NodeJS.Timeout;
   #text: (() => string) | undefined;
-  #isShown = false;
 
   constructor(stream: NodeJS.WriteStream) {
     this.#stream = stream;
@@ -22,8 +21,7 @@ export class Progress implements Disposable {
 
   /** Removes the line from the terminal, so that another can be written. The next update shows it again. */
   clear(): void {
-    if (this.#isShown) this.#stream.write('\r\u001B[K');
-    this.#isShown = false;
+    if (this.#stream.isTTY) this.#stream.write('\r\u001B[K');
     this.#text = undefined;
   }
 
@@ -35,6 +33,5 @@ export class Progress implements Disposable {
   #report(): void {
     if (!this.#text) return;
     this.#stream.write(this.#stream.isTTY ? `\r${this.#text()}\u001B[K` : `${this.#text()}\n`);
-    this.#isShown = this.#stream.isTTY;
   }
 }

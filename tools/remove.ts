@@ -1,5 +1,5 @@
 // npm run db:remove: deletes a survey, or one participant's responses to it.
-import { commandLine, needs, runCommand } from './command.ts';
+import { commandLine, counted, needs, runCommand } from './command.ts';
 import { openForCommand } from './database.ts';
 import { printable } from './keys/printable.ts';
 import { type Removal, type RemovalTarget, removeSurvey } from './remove/remove-survey.ts';
@@ -43,13 +43,9 @@ function format(removal: Removal, { survey, userid }: RemovalTarget, isConfirmed
   const range = first === null ? '' : `, from ${first} to ${last}`;
   const lines = [
     printable(`account ${email}, survey "${survey}"`),
-    `${verb} ${count(responses, 'response')} of ${count(participants, 'participant')}${range}`,
-    ...(userid === undefined ? [`${verb} ${count(formVersions, 'form version')}`] : []),
+    `${verb} ${counted(responses, 'response')} of ${counted(participants, 'participant')}${range}`,
+    ...(userid === undefined ? [`${verb} ${counted(formVersions, 'form version')}`] : []),
     ...(isConfirmed ? [] : ['nothing was deleted: repeat the command with --yes to delete this']),
   ];
   return lines.map((line) => `${line}\n`).join('');
-}
-
-function count(number: number, name: string): string {
-  return `${number.toLocaleString('en-US')} ${name}${number === 1 ? '' : 's'}`;
 }

@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { type ExecFileException, execFile } from 'node:child_process';
 import { cp, readFile, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { parse } from 'smol-toml';
 import { UserError } from './command.ts';
 
@@ -53,16 +52,12 @@ export const bundleIn = (folder: string) => ({ worker: join(folder, 'worker.js')
 export async function bundleWorker(entry: string, folder: string): Promise<void> {
   const { worker, assets } = bundleIn(folder);
   const out = join(folder, 'out');
-  const child = spawn(process.execPath, [WRANGLER, 'deploy', entry, '--dry-run', '--env=', `--outdir=${out}`], {
-    cwd: ROOT,
-    env: { ...process.env, ...WRANGLER_ENV, WRANGLER_WRITE_LOGS: 'false' },
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const args = [WRANGLER, 'deploy', entry, '--dry-run', '--env=', `--outdir=${out}`];
+  const env = { ...process.env, ...WRANGLER_ENV, WRANGLER_WRITE_LOGS: 'false' };
+  await promisify(execFile)(process.execPath, args, { cwd: ROOT, env }).catch((cause: ExecFileException) => {
+    process.stderr.write(`${cause.stdout}${cause.stderr}`);
+    throw new UserError('the Worker cannot be bundled: see the messages above', { cause });
   });
-  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  if (child.exitCode !== 0) {
-    process.stderr.write(output + errors);
-    throw new UserError('the Worker cannot be bundled: see the messages above');
-  }
   await rename(join(out, `${basename(entry, '.ts')}.js`), worker);
   // The files are copied, since the next build replaces them.
   await cp(join(ROOT, (await readConfig()).assets.directory), assets, { recursive: true });

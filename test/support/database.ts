@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type QueryResultRow } from 'pg';
 import { withConnection } from '../../tools/connection.ts';
 import { migrate } from '../../tools/migrations.ts';
@@ -62,6 +63,12 @@ export async function query<R extends QueryResultRow>(url: string, sql: string, 
   } finally {
     await client.end();
   }
+}
+
+/** Waits until a session of the database waits for a lock. */
+export async function untilBlocked(url: string): Promise<void> {
+  const select = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+  while ((await query(url, select)).length === 0) await sleep(20);
 }
 
 /** Empties the database. */

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Outcome, startTool, withoutDatabase } from './run-tool.ts';
+import { runHere } from './run-here.ts';
 import { query, startDatabase } from './database.ts';
 import { parseDuration } from '../../tools/keys/arguments.ts';
-import { type IssuedKey, issueKey } from '../../tools/keys/issue.ts';
+import { issueKey } from '../../tools/keys/issue.ts';
 
 /** The note on stderr after changing a database that a deployed service may be using. */
 export const CACHE_NOTE =
@@ -12,25 +12,15 @@ export const CACHE_NOTE =
 
 export const UNKNOWN_ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 
-/** `npm run keys` on its own database, with the account you@example.org; nobody is logged in to Cloudflare. */
-export interface KeysCommand {
-  readonly url: string;
-  /** A temporary folder, the command's HOME and TMPDIR. DATA_DIR is `data` in it. */
-  readonly folder: string;
-  readonly env: Readonly<Record<string, string>>;
-  /** The outcome without the line that names the database. */
-  run(...args: string[]): Promise<Outcome>;
-  runWith(env: NodeJS.ProcessEnv, ...args: string[]): Promise<Outcome>;
-  /** Issues a key for you@example.org in this process, which takes far less time than the command. */
-  issue(options?: { name?: string; expires?: string }): Promise<IssuedKey>;
-  stop(): Promise<void>;
-}
+export type KeysCommand = Awaited<ReturnType<typeof startKeysCommand>>;
 
-export async function startKeysCommand(): Promise<KeysCommand> {
+/** `npm run keys` on its own database, with the account you@example.org; nobody is logged in to Cloudflare. */
+export async function startKeysCommand() {
   const folder = await mkdtemp(join(tmpdir(), 'test-keys-'));
   const database = await startDatabase();
+  const { url } = database;
   const env = {
-    DATABASE_URL: database.url,
+    DATABASE_URL: url,
     DATA_DIR: join(folder, 'data'),
     TMPDIR: folder,
     // A developer may be logged in to Cloudflare: nothing may reach their account.
@@ -39,20 +29,18 @@ export async function startKeysCommand(): Promise<KeysCommand> {
     CLOUDFLARE_API_TOKEN: '',
     CLOUDFLARE_API_BASE_URL: 'http://127.0.0.1:9/client/v4',
   };
-  const runWith = async (more: NodeJS.ProcessEnv, ...args: string[]): Promise<Outcome> => {
-    const outcome = await startTool('keys.ts', args, { ...env, ...more }).outcome;
-    return { ...outcome, stderr: withoutDatabase(outcome.stderr) };
-  };
-  await query(database.url, `insert into users (email) values ('you@example.org')`);
+  await query(url, `insert into users (email) values ('you@example.org')`);
   return {
-    url: database.url,
+    url,
+    /** The command's HOME and TMPDIR. */
     folder,
     env,
-    runWith,
-    run: (...args) => runWith({}, ...args),
-    issue({ name = 'API key', expires } = {}) {
+    run: (...args: string[]) => runHere('keys.ts', args, env),
+    runWith: (more: NodeJS.ProcessEnv, ...args: string[]) => runHere('keys.ts', args, { ...env, ...more }),
+    /** Issues a key for you@example.org. */
+    issue({ name = 'API key', expires }: { name?: string; expires?: string } = {}) {
       const expiresInMs = expires === undefined ? undefined : parseDuration('expires', expires);
-      return issueKey(database.url, { email: 'you@example.org', name, expiresInMs });
+      return issueKey(url, { email: 'you@example.org', name, expiresInMs });
     },
     async stop() {
       await database.stop();

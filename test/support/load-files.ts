@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ImportOptions, importFiles } from '../../tools/import/import-files.ts';
-import type { ImportSummary } from '../../tools/import/summary.ts';
+import { type ImportOptions, type ImportSummary, importFiles } from '../../tools/import/import-files.ts';
 import { csvOf, formRow, responseRow } from './export-files.ts';
 
 type Content = string | Uint8Array;

@@ -1,58 +1,59 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startDatabase } from '../support/database.ts';
+import { runHere } from '../support/run-here.ts';
 import { startTool } from '../support/run-tool.ts';
 
-const COMMANDS = ['migrate.ts', 'import.ts', 'remove.ts', 'worker-url.ts', 'deploy.ts', 'verify.ts'];
-
-test.each<[string, readonly string[]]>([
-  ...COMMANDS.map((tool): [string, string[]] => [tool, ['--nonsense']]),
-  ['keys.ts', ['issue', '--nonsense']],
+test.each([
   ['migrate.ts', ['nonsense']],
+  ['import.ts', ['--nonsense']],
+  ['remove.ts', ['--nonsense']],
+  ['worker-url.ts', ['--nonsense']],
+  ['verify.ts', ['--nonsense']],
+  ['keys.ts', ['issue', '--nonsense']],
 ])('%s refuses %j, and names its help in one line', async (tool, args) => {
-  const { status, stdout, stderr } = await startTool(tool, args, {}).outcome;
+  const { status, stdout, stderr } = await runHere(tool, args, {});
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
   expect(stderr).toMatch(/^error: .*nonsense.*\nSee "npm run [^"]+ -- --help"\. Options follow the "--"\.\n$/);
 });
 
-// What all commands run does this.
-test.each(['import.ts', 'start.ts'])('%s refuses --dry-run before the --, which npm takes for itself', async (tool) => {
-  const env = { npm_config_dry_run: 'true', DATA_DIR: '/dev/null/x' };
-  expect(await startTool(tool, [], env).outcome).toEqual({
+test.each([
+  ['import.ts', '--forms <file>'],
+  ['remove.ts', '--survey <name>'],
+])('%s refuses to run without %s', async (tool, option) => {
+  const { status, stdout, stderr } = await startTool(tool, ['--email', 'ann@example.org'], {}).outcome;
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toContain(`error: required option '${option}' not specified\n`);
+});
+
+test('a command refuses --dry-run before the --, which npm takes for itself', async () => {
+  expect(await runHere('import.ts', [], { npm_config_dry_run: 'true' })).toEqual({
     status: 1,
     stdout: '',
     stderr: 'npm took --dry-run for itself: put it after "--", as in "npm run db:import -- --dry-run"\n',
   });
 });
 
-describe('a command whose output', () => {
-  const run = async (url: string, stdout: 'pipe' | number) => {
-    const script = fileURLToPath(new URL('../../tools/keys.ts', import.meta.url));
-    const child = spawn(process.execPath, [script, 'list', '--json'], {
-      env: { ...process.env, DATABASE_URL: url },
-      stdio: ['ignore', stdout, 'pipe'],
-    });
-    child.stdout?.destroy();
-    const [stderr] = await Promise.all([text(child.stderr as NonNullable<typeof child.stderr>), once(child, 'close')]);
-    return { status: child.exitCode, stderr };
-  };
-
-  test.runIf(process.platform === 'linux')(
-    'cannot be written ends with one sentence, or silently if nobody reads it',
-    async () => {
-      const database = await startDatabase();
-      const { host, pathname } = new URL(database.url);
-      const named = `Database: Postgres ${host}${pathname}\n`;
-      expect(await run(database.url, openSync('/dev/full', 'w'))).toEqual({
-        status: 1,
-        stderr: `${named}Cannot write to stdout: ENOSPC: no space left on device, write\n`,
-      });
-      expect(await run(database.url, 'pipe')).toEqual({ status: 1, stderr: named });
-      await database.stop();
-    },
-  );
-});
+test.runIf(process.platform === 'linux')(
+  'a command whose output cannot be written ends with one sentence, or silently if nobody reads it',
+  async () => {
+    const database = await startDatabase();
+    const run = async (stdout: 'pipe' | number) => {
+      const script = fileURLToPath(new URL('../../tools/keys.ts', import.meta.url));
+      const env = { ...process.env, DATABASE_URL: database.url };
+      const child = spawn(process.execPath, [script, 'list', '--json'], { env, stdio: ['ignore', stdout, 'pipe'] });
+      child.stdout?.destroy();
+      const [stderr] = await Promise.all([child.stderr?.toArray(), once(child, 'close')]);
+      return { status: child.exitCode, stderr: stderr?.join('') };
+    };
+    const { host, pathname } = new URL(database.url);
+    const named = `Database: Postgres ${host}${pathname}\n`;
+    const full = `${named}Cannot write to stdout: ENOSPC: no space left on device, write\n`;
+    expect(await run(openSync('/dev/full', 'w'))).toEqual({ status: 1, stderr: full });
+    expect(await run('pipe')).toEqual({ status: 1, stderr: named });
+    await database.stop();
+  },
+);

@@ -4,28 +4,35 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Digests } from '../../src/db/digests.ts';
-import { withConnection } from '../../tools/connection.ts';
 import { loadDemoData } from '../../tools/demo-data.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
+import { findServer } from '../../tools/postgres/running.ts';
+import { query } from '../support/database.ts';
 import { digestsOf } from '../support/digests.ts';
 import { loadFiles } from '../support/load-files.ts';
 import { freePort, startService } from '../support/npm-start.ts';
 import { startTool } from '../support/run-tool.ts';
 import { runProgram } from '../support/programs.ts';
-import { type Stack, startStack } from '../support/stack.ts';
 
-let stack: Stack;
 let folder: string;
+let DATA_DIR: string;
+let service: Awaited<ReturnType<typeof startService>>;
+let origin: string;
+let databaseUrl: string;
 let account: { email: string; key: string; survey: string };
 beforeAll(async () => {
-  stack = await startStack();
   folder = await mkdtemp(join(tmpdir(), 'examples-'));
-  const { email, surveys } = await loadDemoData(stack.address.databaseUrl);
-  const { key } = await issueKey(stack.address.databaseUrl, { email, name: 'examples' });
+  DATA_DIR = join(folder, 'data');
+  const PORT = String(await freePort());
+  service = await startService({ PORT, DATA_DIR }, ['--no-demo']);
+  origin = `http://127.0.0.1:${PORT}`;
+  databaseUrl = (await findServer(DATA_DIR))?.url ?? '';
+  const { email, surveys } = await loadDemoData(databaseUrl); // refuses a database that has any
+  const { key } = await issueKey(databaseUrl, { email, name: 'examples' });
   account = { email, key, survey: surveys[0] ?? '' };
 });
 afterAll(async () => {
-  await stack?.stop();
+  await service?.stop('SIGTERM');
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -46,7 +53,6 @@ test.each([
   const page = await readFile(new URL(`../../${name}`, import.meta.url), 'utf8');
   const examples = examplesOf(page).filter(({ command }) => !command.startsWith('export SURVEY_EXPORT_KEY='));
   expect(examples).toHaveLength(count);
-  const { origin } = stack.address;
   const env = { SURVEY_EXPORT_URL: origin, SURVEY_EXPORT_KEY: account.key, SURVEY: account.survey };
   for (const { command, output } of examples) {
     const here = command.replace('http://127.0.0.1:8787', origin);
@@ -56,67 +62,51 @@ test.each([
   }
 });
 
-test('the import in docs/local.md takes the export of the demo data, into a database without it', async () => {
-  const page = await readFile(new URL('../../docs/local.md', import.meta.url), 'utf8');
-  const [, curl = '', start = '', args = ''] =
-    /^(curl [^#]*-o form-data.csv)[^]*DATA_DIR=\.data-2 npm start -- (\S*)[^]*DATA_DIR=\.data-2 npm run db:import -- (.*)$/m.exec(
-      page,
-    ) ?? [];
-  const { origin } = stack.address;
-  const env = { SURVEY_EXPORT_KEY: account.key };
-  await runProgram(['sh', '-c', curl.replace('http://127.0.0.1:8787', origin)], { cwd: folder, env });
-  const DATA_DIR = join(folder, 'data-2');
-  const second = await startService({ PORT: String(await freePort()), DATA_DIR }, [start]);
-  const { status, stdout } = await startTool('import.ts', args.split(' '), { DATA_DIR }, folder).outcome;
-  await second.stop('SIGTERM');
-  expect({ status, stdout }).toEqual({
-    status: 0,
-    stdout: expect.stringMatching(/^new account you@example.org\n6 form versions: 6 new.*\n3,921 responses: 3,921 new/),
-  });
-});
-
-/** The test vectors of docs/sync.md: two files, the text of each response with its MD5 in hexadecimal, and the digests. */
-async function readTestVectors() {
-  const page = await readFile(new URL('../../docs/sync.md', import.meta.url), 'utf8');
-  const section = page.slice(page.indexOf('### Test vectors'));
-  const [formData = '', responses = '', texts = '', digests = ''] = [
-    ...section.matchAll(/^```(?:csv|text)\n([^]*?)^```$/gm),
-  ].map(([, block = '']) => block);
-  const hashed = [...texts.matchAll(/([^]+?)\nmd5 ([0-9a-f]{32})\n+/g)];
-  return {
-    formData,
-    responses,
-    texts: hashed.map(([, text = '', md5 = '']) => ({ text, md5 })),
-    digests: digests.trimEnd(),
-  };
-}
-
 test('the test vectors in docs/sync.md are what the service returns', async () => {
-  const { formData, responses, texts, digests } = await readTestVectors();
-  const { origin, databaseUrl } = stack.address;
+  const page = await readFile(new URL('../../docs/sync.md', import.meta.url), 'utf8');
+  const blocks = page.slice(page.indexOf('### Test vectors')).matchAll(/^```(?:csv|text)\n([^]*?)^```$/gm);
+  const [forms = '', responses = '', texts = '', digests = ''] = Array.from(blocks, ([, block = '']) => block);
   // An import takes no JSON null.
-  const files = { email: account.email, forms: formData, responses: responses.replace(',null,', ',,') };
-  await loadFiles(databaseUrl, folder, files);
-  const [surveyid = ''] = formData.split('\n')[1]?.split(',') ?? [];
-  await withConnection(databaseUrl, (client) =>
-    client.query(`update responses set metadata = 'null' where surveyid = $1 and question_ref = 'name'`, [surveyid]),
-  );
+  const files = { suffix: ' of vectors.csv', forms, responses: responses.replace(',null,', ',,') };
+  await loadFiles(databaseUrl, folder, { email: account.email, ...files });
+  const [surveyid = ''] = forms.split('\n')[1]?.split(',') ?? [];
+  await query(databaseUrl, `update responses set metadata = 'null' where surveyid = $1 and question_ref = 'name'`, [
+    surveyid,
+  ]);
   const get = async (path: string) => {
     const url = `${origin}/api/v1/responses/${path}?survey=Test+vectors`;
     return await (await fetch(url, { headers: { Authorization: `Bearer ${account.key}` } })).text();
   };
-  expect([await get('form-data'), await get('csv'), await get('digests')]).toEqual([formData, responses, digests]);
-  expect(JSON.stringify(digestsOf(Buffer.from(responses), Buffer.from(formData)))).toBe(digests);
+  const body = digests.trimEnd();
+  expect([await get('form-data'), await get('csv'), await get('digests')]).toEqual([forms, responses, body]);
+  expect(JSON.stringify(digestsOf(Buffer.from(responses), Buffer.from(forms)))).toBe(body);
 
-  const hashes = texts.map(({ text }) => createHash('md5').update(text).digest());
-  expect(hashes.map((hash) => hash.toString('hex'))).toEqual(texts.map(({ md5 }) => md5));
-  const sumsByDay = [hashes.slice(0, 3), hashes.slice(3)].map((day) =>
-    [0, 8].map((at) => {
-      const sum = day.reduce((total, hash) => total + hash.readBigUInt64BE(at), 0n);
-      return BigInt.asUintN(64, sum).toString(16).padStart(16, '0');
-    }),
+  const hashes = Array.from(texts.matchAll(/([^]+?)\nmd5 ([0-9a-f]{32})\n+/g), ([, text = '', md5 = '']) => {
+    expect(createHash('md5').update(text).digest('hex')).toBe(md5);
+    return md5;
+  });
+  const sumOf = (day: string[], at: number) => {
+    const sum = day.reduce((total, md5) => total + BigInt(`0x${md5.slice(at, at + 16)}`), 0n);
+    return BigInt.asUintN(64, sum).toString(16).padStart(16, '0');
+  };
+  const days = [hashes.slice(0, 3), hashes.slice(3)];
+  expect(days.map((day) => sumOf(day, 0) + sumOf(day, 16))).toEqual(
+    (JSON.parse(body) as Digests).digests.map(({ digest }) => digest),
   );
-  expect(sumsByDay.map((halves) => halves.join(''))).toEqual(
-    (JSON.parse(digests) as Digests).digests.map(({ digest }) => digest),
-  );
+});
+
+test('the import in docs/local.md takes the export of the demo data, into a database without it', async () => {
+  const page = await readFile(new URL('../../docs/local.md', import.meta.url), 'utf8');
+  const [, curl = '', args = ''] =
+    /^(curl [^#]*-o form-data.csv)[^]*npm start -- --no-demo[^]*DATA_DIR=\.data-2 npm run db:import -- (.*)$/m.exec(
+      page,
+    ) ?? [];
+  const env = { SURVEY_EXPORT_KEY: account.key };
+  await runProgram(['sh', '-c', curl.replace('http://127.0.0.1:8787', origin)], { cwd: folder, env });
+  await query(databaseUrl, 'truncate users cascade'); // a second service would have another database
+  const { status, stdout } = await startTool('import.ts', args.split(' '), { DATA_DIR }, folder).outcome;
+  expect({ status, stdout }).toEqual({
+    status: 0,
+    stdout: expect.stringMatching(/^new account you@example.org\n6 form versions: 6 new.*\n3,921 responses: 3,921 new/),
+  });
 });

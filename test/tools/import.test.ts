@@ -1,466 +1,339 @@
+import { execFile } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { importFiles } from '../../tools/import/import-files.ts';
-import type { ImportSummary } from '../../tools/import/summary.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
-import { migrate } from '../../tools/migrations.ts';
+import { AWKWARD } from '../support/awkward-text.ts';
 import { type FileRow, csvOf, formId, formRow, responseRow, secondFormId } from '../support/export-files.ts';
 import { type Files, loadFiles, writeFiles } from '../support/load-files.ts';
-import { type RunningDatabase, dump, empty, query, startDatabase } from '../support/database.ts';
+import { type RunningDatabase, dump, query, startDatabase } from '../support/database.ts';
+import { runHere } from '../support/run-here.ts';
+import { startTool } from '../support/run-tool.ts';
 
 const email = 'ann@example.org';
 
-describe('import', () => {
-  let running: RunningDatabase;
-  let folder: string;
+let running: RunningDatabase;
+let folder: string;
+beforeAll(async () => {
+  running = await startDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'test-import-'));
+});
+beforeEach(() => query(running.url, 'truncate users cascade'));
+afterAll(async () => {
+  await running?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
 
-  beforeAll(async () => {
-    running = await startDatabase();
-    folder = await mkdtemp(join(tmpdir(), 'test-import-'));
-  });
-  afterAll(async () => {
-    await running?.stop();
-    await rm(folder, { recursive: true, force: true });
-  });
+/** Imports two files. @returns its summary, and its notices without the folder */
+async function load(files?: Files) {
+  const notices: string[] = [];
+  const onNotice = (notice: string) => notices.push(notice.replace(join(folder, '/'), ''));
+  return { ...(await loadFiles(running.url, folder, files, { onNotice })), notices };
+}
 
-  const load = (files?: Files): Promise<ImportSummary> => loadFiles(running.url, folder, files);
+/** The stored responses as rows of a file. Metadata is as Postgres prints it. */
+const stored = () =>
+  query<FileRow>(
+    running.url,
+    `select parent_surveyid::text, parent_shortcode, surveyid::text, flowid::text, userid, question_ref,
+       question_idx::text, question_text, response,
+       to_char(timestamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as timestamp,
+       metadata::text, metadata ->> 'ad_id' as ad_id, pageid, translated_response
+     from responses order by responses.question_idx`,
+  );
 
-  function stored(): Promise<FileRow[]> {
-    return query<FileRow>(
+/** One response per item, in this order. */
+const rowsOf = (values: readonly FileRow[]) =>
+  values.map((value, index) => responseRow({ userid: `${index}`, question_idx: `${index}`, ...value }));
+
+const METADATA = '{"ad_id": "2384", "startTime": 1772323417086}';
+
+describe('npm run db:import', () => {
+  const argsFor = ({ forms, responses }: { forms: string; responses: string }) =>
+    Object.entries({ '--email': email, '--forms': forms, '--responses': responses }).flat();
+  /** Imports two files. @returns what the command prints, by line */
+  const run = async (files: Files, ...args: string[]) => {
+    const allArgs = [...argsFor(await writeFiles(folder, files)), ...args];
+    const { status, stdout, stderr } = await runHere('import.ts', allArgs, { DATABASE_URL: running.url });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    return stdout.trimEnd().split('\n');
+  };
+
+  test('reports what it loaded: account, form versions, responses', async () => {
+    expect(await run({ responses: csvOf(rowsOf(Array.from({ length: 1200 }, () => ({})))) })).toEqual([
+      'new account ann@example.org',
+      '1 form version: 1 new, 0 changed, 0 unchanged',
+      '1,200 responses: 1,200 new, 0 changed, 0 unchanged',
+    ]);
+    expect((await stored())[0]).toEqual(responseRow({ userid: '0', metadata: METADATA }));
+    const [form] = await query(
       running.url,
-      `select parent_surveyid::text, parent_shortcode, surveyid::text, flowid::text, userid, question_ref,
-         question_idx::text, question_text, response,
-         to_char(timestamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as timestamp,
-         metadata::text, metadata ->> 'ad_id' as ad_id, pageid, translated_response
-       from responses order by responses.question_idx`,
+      `select surveys.id, email, survey_name, shortcode, title, formid, metadata, translation_conf,
+         created = '2026-01-05 09:00:00.123456+00' as exact
+       from surveys join users on users.id = surveys.userid`,
     );
-  }
+    const { survey_name, shortcode } = formRow();
+    const made = { title: shortcode, formid: formId, translation_conf: {} };
+    expect(form).toEqual({ id: formId, email, survey_name, shortcode, ...made, metadata: { wave: 1 }, exact: true });
+    const [row] = await query(running.url, 'select shortcode, seed from responses');
+    expect(row).toEqual({ shortcode: 'start', seed: null });
+  });
 
-  describe('loads', () => {
-    beforeEach(() => empty(running.url));
+  test('writes nothing on a second run, whatever the format of times and JSON', async () => {
+    const empty = { metadata: null, ad_id: null };
+    await run({ responses: csvOf(rowsOf([{ timestamp: '2026-03-01T00:03:43.770Z' }, empty])) });
+    const versions = () => query(running.url, 'select xmin::text, ctid::text from responses order by question_idx');
+    const before = [await dump(running.url), await versions()];
+    const again = rowsOf([{ timestamp: '2026-03-01 00:03:43.77+00', metadata: METADATA }, empty]);
+    expect(await run({ responses: csvOf(again) })).toEqual([
+      'account ann@example.org',
+      '1 form version: 0 new, 0 changed, 1 unchanged',
+      '2 responses: 0 new, 0 changed, 2 unchanged',
+      'nothing changed: all rows were already stored',
+    ]);
+    expect([await dump(running.url), await versions()]).toEqual(before);
+  });
 
-    test('an empty database: account, form versions, responses', async () => {
-      const summary = await load();
-      expect(summary).toEqual({
-        email,
-        isNewAccount: true,
-        forms: { new: 1, changed: 0, unchanged: 0 },
-        responses: { new: 1, changed: 0, unchanged: 0 },
-      });
-      expect(await stored()).toEqual([responseRow({ metadata: '{"ad_id": "2384", "startTime": 1772323417086}' })]);
-      const forms = await query(
-        running.url,
-        `select surveys.id, email, survey_name, shortcode, title, formid, metadata::text, translation_conf::text,
-           created = '2026-01-05 09:00:00.123456+00' as exact
-         from surveys join users on users.id = surveys.userid`,
-      );
-      expect(forms).toEqual([
-        {
-          id: formId,
-          email,
-          survey_name: 'Étude “1”',
-          shortcode: 'start',
-          title: 'start',
-          formid: formId,
-          metadata: '{"wave": 1}',
-          translation_conf: '{}',
-          exact: true,
-        },
-      ]);
-      expect(await query(running.url, 'select shortcode, seed from responses')).toEqual([
-        { shortcode: 'start', seed: null },
-      ]);
-    });
+  test('with --dry-run reports what it would load, and loads nothing', async () => {
+    await load();
+    const before = await dump(running.url);
+    const responses = csvOf([responseRow({ response: 'Better' }), responseRow({ userid: '2' })]);
+    expect(await run({ forms: csvOf([formRow({ survey_name: 'x' })]), responses }, '--dry-run')).toEqual([
+      'account ann@example.org',
+      '1 form version: 0 new, 1 changed, 0 unchanged',
+      '2 responses: 1 new, 1 changed, 0 unchanged',
+      'dry run: nothing was stored',
+    ]);
+    expect(await dump(running.url)).toEqual(before);
+  });
 
-    test('files without rows, with a notice', async () => {
-      const header = `${csvOf([responseRow()]).split('\n')[0]}\n`;
-      const notices: string[] = [];
-      const options = { onNotice: (notice: string) => notices.push(notice) };
-      const summary = await loadFiles(running.url, folder, { responses: header }, options);
-      expect(summary.responses).toEqual({ new: 0, changed: 0, unchanged: 0 });
-      expect(notices).toContain(`${join(folder, 'responses.csv')}: has no rows after its header`);
-    });
+  test('resolves paths relative to the folder in which npm was called', async () => {
+    const { forms, responses } = await writeFiles(folder);
+    const env = { DATABASE_URL: running.url, npm_lifecycle_event: 'db:import', INIT_CWD: folder };
+    const args = argsFor({ forms: basename(forms), responses: basename(responses) });
+    expect(await runHere('import.ts', args, env)).toMatchObject({ status: 0 });
+  });
 
-    test('a second time without changing anything', async () => {
-      const responses = csvOf([
-        responseRow(),
-        responseRow({ question_idx: '1', question_ref: 'b', metadata: null, ad_id: null }),
-      ]);
-      await load({ responses });
-      const before = await dump(running.url);
-      const versions = await query(running.url, 'select xmin::text, ctid::text from responses order by question_idx');
-      expect(await load({ responses })).toEqual({
-        email,
-        isNewAccount: false,
-        forms: { new: 0, changed: 0, unchanged: 1 },
-        responses: { new: 0, changed: 0, unchanged: 2 },
-      });
-      expect(await dump(running.url)).toEqual(before);
-      expect(await query(running.url, 'select xmin::text, ctid::text from responses order by question_idx')).toEqual(
-        versions,
-      );
-    });
-
-    test('one time in different formats as the same response', async () => {
-      await load({ responses: csvOf([responseRow({ timestamp: '2026-03-01T00:03:43.770Z' })]) });
-      const summary = await load({ responses: csvOf([responseRow({ timestamp: '2026-03-01 00:03:43.77+00' })]) });
-      expect(summary.responses).toEqual({ new: 0, changed: 0, unchanged: 1 });
-    });
-
-    test('every changed column over the stored one', async () => {
-      const changes: FileRow[] = [
-        { parent_surveyid: secondFormId },
-        { parent_surveyid: null },
-        { parent_shortcode: 'other' },
-        { flowid: '-9223372036854775808' },
-        { question_text: '' },
-        { response: 'Better' },
-        { metadata: '{"x": 1, "ad_id": "2384"}' },
-        { metadata: null, ad_id: null },
-        { pageid: '' },
-        { translated_response: 'Well' },
-        { question_idx: '2147483647' },
-      ];
-      const metadata = '{"ad_id": "2384", "startTime": 1772323417086}';
-      const rows = changes.map((_, index) =>
-        responseRow({ metadata, userid: String(index), question_idx: String(index) }),
-      );
-      const changed = rows.map((row, index) => ({ ...row, ...changes[index] }));
-      await load({ responses: csvOf(rows) });
-      await query(running.url, 'update responses set seed = 7');
-      const summary = await load({ responses: csvOf(changed) });
-      expect(summary.responses).toEqual({ new: 0, changed: changes.length, unchanged: 0 });
-      expect(await stored()).toEqual(changed);
-      expect(await query(running.url, 'select distinct seed from responses')).toEqual([{ seed: '7' }]);
-    });
-
-    test('a number written with other digits as a change', async () => {
-      const files = (metadata: string): Files => ({
-        forms: csvOf([formRow({ metadata })]),
-        responses: csvOf([responseRow({ metadata, ad_id: null })]),
-      });
-      await load(files('{"n": 1.0}'));
-      const changed = { new: 0, changed: 1, unchanged: 0 };
-      expect(await load(files('{"n": 1.00}'))).toMatchObject({ forms: changed, responses: changed });
-      expect((await stored())[0]?.['metadata']).toBe('{"n": 1.00}');
-    });
-
-    test('changed form versions, keeping columns that the file does not have', async () => {
-      await load();
-      await query(running.url, `update surveys set title = 'T', formid = 'F', translation_conf = '{"self": true}'`);
-      const change = {
-        shortcode: 'x',
-        survey_name: 'Étude 2',
-        survey_created: '2026-01-05 09:00:00+00',
-        metadata: '{"wave": 2}',
-      };
-      expect((await load({ forms: csvOf([formRow(change)]) })).forms).toEqual({ new: 0, changed: 1, unchanged: 0 });
-      expect(
-        await query(
-          running.url,
-          `select shortcode, survey_name, metadata::text, title, formid, translation_conf::text from surveys`,
-        ),
-      ).toEqual([
-        {
-          shortcode: 'x',
-          survey_name: 'Étude 2',
-          metadata: '{"wave": 2}',
-          title: 'T',
-          formid: 'F',
-          translation_conf: '{"self": true}',
-        },
-      ]);
-    });
-
-    test('responses to form versions stored before', async () => {
-      await load();
-      const forms = csvOf([
-        formRow({ surveyid: secondFormId, version: '2', survey_created: '2026-01-06T00:00:00.000Z' }),
-      ]);
-      const summary = await load({ forms, responses: csvOf([responseRow({ response: 'again' })]) });
-      expect(summary).toEqual({
-        email,
-        isNewAccount: false,
-        forms: { new: 1, changed: 0, unchanged: 0 },
-        responses: { new: 0, changed: 1, unchanged: 0 },
-      });
-    });
-
-    test('columns in any order', async () => {
-      const reversed = Object.fromEntries(Object.entries(responseRow()).toReversed());
-      await load({ responses: csvOf([reversed]) });
-      expect((await stored())[0]).toMatchObject({
-        userid: '2000921492222525',
-        response: 'Good',
-        question_ref: 'health',
-      });
-    });
-
-    test('CRLF line breaks, a byte order mark, and a last line without a line break', async () => {
-      const responses = csvOf(
-        [responseRow({ response: 'a\nb' }), responseRow({ question_idx: '1', userid: '2' })],
-        '\r\n',
-      );
-      await load({ forms: `\uFEFF${csvOf([formRow()], '\r\n')}`, responses: `\uFEFF${responses}`.trimEnd() });
-      expect((await stored()).map((row) => row['response'])).toEqual(['a\nb', 'Good']);
-    });
-
-    test('LF and CRLF line breaks in one file', async () => {
-      const [header, ...records] = csvOf([responseRow(), responseRow({ question_idx: '1', userid: '2' })]).split('\n');
-      await load({ responses: `${header}\r\n${records[0]}\n${records[1]}\r\n` });
-      expect(await stored()).toHaveLength(2);
-    });
-
-    test('column names in quotes', async () => {
-      const [header = '', ...records] = csvOf([responseRow()]).split('\n');
-      await load({ responses: [header.replaceAll(/\w+/g, '"$&"'), ...records].join('\n') });
-      expect(await stored()).toHaveLength(1);
-    });
-
-    test.each(['.csv', '.csv.gz'])(
-      'gzip in several members, with zeros between and after them, named %s',
-      async (suffix) => {
-        const lines = csvOf(
-          Array.from({ length: 9 }, (_, index) => responseRow({ question_idx: `${index}`, userid: `${index}` })),
-        );
-        const members = lines
-          .match(/.*\n/g)
-          ?.map((line, index) => [gzipSync(line), Buffer.alloc([0, 1, 70_000][index % 3] ?? 0)]);
-        await load({ suffix, forms: gzipSync(csvOf([formRow()])), responses: Buffer.concat(members?.flat() ?? []) });
-        expect(await stored()).toHaveLength(9);
-      },
-    );
-
-    test('timestamps in every format', async () => {
-      const timestamps = [
-        ['2026-03-01T00:03:43.770Z', '2026-03-01T00:03:43.770000Z'],
-        ['2026-03-01T00:03:43.770047Z', '2026-03-01T00:03:43.770047Z'],
-        ['2026-03-01 00:03:43.770047+00', '2026-03-01T00:03:43.770047Z'],
-        ['2026-03-01 00:03:43.7+00', '2026-03-01T00:03:43.700000Z'],
-        ['2026-03-01 00:03:43+00:00', '2026-03-01T00:03:43.000000Z'],
-        ['2024-02-29 23:59:59.999999Z', '2024-02-29T23:59:59.999999Z'],
-        ['2026-03-01T05:33:43.000001+05:30', '2026-03-01T00:03:43.000001Z'],
-        ['2026-02-28T20:03:43-04', '2026-03-01T00:03:43.000000Z'],
-        ['0001-01-01T00:00:00.000Z', '0001-01-01T00:00:00.000000Z'],
-        ['9999-12-31T23:59:59.999999Z', '9999-12-31T23:59:59.999999Z'],
-      ] as const;
-      const rows = timestamps.map(([timestamp], index) =>
-        responseRow({ timestamp, question_ref: String(index), question_idx: String(index) }),
-      );
-      await load({ responses: csvOf(rows) });
-      expect((await stored()).map((row) => row['timestamp'])).toEqual(timestamps.map(([, expected]) => expected));
-    });
-
-    const controls = Array.from({ length: 31 }, (_, index) => String.fromCharCode(index + 1)).join('');
-    const nasty = [
-      '',
-      ' ',
-      '"',
-      '""',
-      ',',
-      "'",
-      '\\',
-      '\\.',
-      '\\N',
-      '\\n',
-      'NULL',
-      'null',
-      '{}',
-      '{"a"}',
-      '{1,2}',
-      '\t',
-      '\r',
-      '\n',
-      '\r\n',
-      '\n\r',
-      ' padded ',
-      'a\n\\.\nb',
-      controls,
-      '\u007F\u0080\u009F',
-      '\u2028\u2029\u00A0',
-      '\uFEFF',
-      '\uFFFD\uFFFF',
-      'e\u0301 é',
-      'שלום \u202Eabc',
-      'مرحبا',
-      'नमस्ते',
-      '👩‍👩‍👧 🏳️‍🌈',
-      '\u{10FFFF}',
-      '=1+1',
-      '+1555',
-      'a,"b"\r\n"c",',
-      '$1',
-      '%s',
-      '--',
-      ';drop table users',
-    ];
-
-    test('every text unchanged', async () => {
-      const rows = nasty.map((text, index) =>
-        responseRow({
-          parent_shortcode: text,
-          userid: text,
-          question_ref: text,
-          question_idx: String(index),
-          question_text: text,
-          response: text,
-          metadata: JSON.stringify({ ad_id: text }),
-          ad_id: text,
-          pageid: text,
-          translated_response: text,
-        }),
-      );
-      await load({ responses: csvOf(rows) });
-      const found = await stored();
-      const texts = [
-        'parent_shortcode',
-        'userid',
-        'question_ref',
-        'question_text',
-        'response',
-        'ad_id',
-        'pageid',
-        'translated_response',
-      ];
-      for (const [index, text] of nasty.entries()) {
-        for (const name of texts) expect([name, found[index]?.[name]]).toEqual([name, text]);
+  test.runIf(process.platform !== 'win32')('loads nothing when it is interrupted', async () => {
+    const { forms } = await writeFiles(folder);
+    const responses = join(folder, 'pipe');
+    await promisify(execFile)('mkfifo', [responses]);
+    const { child, outcome } = startTool('import.ts', argsFor({ forms, responses }), { DATABASE_URL: running.url });
+    const [header = '', row = ''] = csvOf([responseRow({ userid: 'user' })]).split('\n');
+    async function* lines(): AsyncGenerator<string, void> {
+      yield `${header}\n`;
+      for (let index = 0; index < 10_000; index += 1) {
+        if (index === 5_000) child.kill('SIGINT'); // a pipe holds only 64 KiB, so the import has read most of them
+        yield `${row.replace('user', String(index))}\n`;
       }
-      const again = await load({ responses: csvOf(rows) });
-      expect(again.responses).toEqual({ new: 0, changed: 0, unchanged: nasty.length });
-    });
+    }
+    await pipeline(lines, createWriteStream(responses)).catch(() => {}); // the pipe breaks when the import ends
+    const { status, stdout, stderr } = await outcome;
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(/\ninterrupted: nothing was loaded\n$/);
+    expect(await query(running.url, 'select from users')).toEqual([]);
+  });
 
-    test('survey names and shortcodes unchanged', async () => {
-      const [, ...names] = nasty; // the first is empty
-      const rows = names.map((text, index) => {
-        const surveyid = `3f1c6c5e-0000-4000-8000-${String(index + 1).padStart(12, '0')}`;
-        return formRow({ surveyid, shortcode: text, survey_name: text });
-      });
-      await load({ forms: csvOf(rows) });
-      const found = await query(running.url, 'select shortcode, survey_name from surveys order by id');
-      expect(found).toEqual(names.map((text) => ({ shortcode: text, survey_name: text })));
-    });
+  test('explains itself with --help', async () => {
+    const { status, stdout, stderr } = await runHere('import.ts', ['--help'], {});
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    for (const word of ['--email', '--forms', '--responses', 'DATABASE_URL', 'Example']) expect(stdout).toContain(word);
+  });
+});
 
-    test('every digit of the numbers in JSON', async () => {
-      const metadata =
-        '{"a":1E+400,"b":123456789012345678901234567890.10,"c":-0.0,"d":9007199254740993,"e":1e-7,"f":[1.50]}';
-      await load({ responses: csvOf([responseRow({ metadata, ad_id: null })]) });
-      const expected = `{"a": 1${'0'.repeat(400)}, "b": 123456789012345678901234567890.10, "c": 0.0, "d": 9007199254740993, "e": 0.0000001, "f": [1.50]}`;
-      expect((await stored())[0]?.['metadata']).toBe(expected);
-    });
+describe('an import stores', () => {
+  test('every changed column over the stored one, and new responses, but not the shortcode and seed', async () => {
+    const changes: FileRow[] = [
+      {}, // unchanged
+      { parent_surveyid: secondFormId },
+      { parent_surveyid: null },
+      { parent_shortcode: 'other' },
+      { flowid: '-9223372036854775808' },
+      { question_text: '' },
+      { response: 'Better' },
+      { metadata: '{"x": 1, "ad_id": "2384"}' },
+      { metadata: null, ad_id: null },
+      { pageid: '' },
+      { translated_response: 'Well' },
+      { question_idx: '2147483647' },
+    ];
+    const rows = rowsOf(changes.map(() => ({ metadata: METADATA })));
+    const changed = rows.map((row, index) => ({ ...row, ...changes[index] }));
+    await load({ responses: csvOf(rows) });
+    await query(running.url, `update responses set seed = 7, shortcode = 'S'`);
+    const added = responseRow({ userid: 'new', question_idx: '-1', metadata: METADATA });
+    const { responses } = await load({ responses: csvOf([...changed, added]) });
+    expect(responses).toEqual({ new: 1, changed: changes.length - 1, unchanged: 1 });
+    expect(await stored()).toEqual([added, ...changed]);
+    const kept = await query(running.url, 'select distinct shortcode, seed from responses order by seed');
+    expect(kept).toEqual([
+      { shortcode: 'S', seed: '7' },
+      { shortcode: 'start', seed: null },
+    ]);
+  });
 
-    test('an ad_id that is a number, as metadata prints it', async () => {
-      const metadata = '{"ad_id": 23848585167320457123.50}';
-      await load({ responses: csvOf([responseRow({ metadata, ad_id: '23848585167320457123.50' })]) });
-      expect((await stored())[0]?.['ad_id']).toBe('23848585167320457123.50');
-    });
+  test('changed form versions, keeping columns that the file does not have, and some versions without the others', async () => {
+    await load();
+    await query(running.url, `update surveys set title = 'T', formid = 'F', translation_conf = '{"self": true}'`);
+    const change = { shortcode: 'x', survey_name: 'É', metadata: '{"a": 2}' };
+    const changed = formRow({ ...change, survey_created: '2026-01-05 09:00:00+00' });
+    const later = { surveyid: secondFormId, version: '5', survey_created: '2026-01-06T00:00:00.000Z' };
+    const { forms } = await load({ forms: csvOf([changed, formRow(later)]) });
+    expect(forms).toEqual({ new: 1, changed: 1, unchanged: 0 });
+    const columns = 'shortcode, survey_name, metadata::text, title, formid, translation_conf';
+    const [form] = await query(running.url, `select ${columns} from surveys where id = $1`, [formId]);
+    expect(form).toEqual({ ...change, title: 'T', formid: 'F', translation_conf: { self: true } });
+  });
 
-    test('responses of a megabyte', async () => {
-      const texts = ['x'.repeat(1_048_576), '",\n'.repeat(350_000), '👩‍👩‍👧é'.repeat(100_000)];
-      const rows = texts.map((response, index) =>
-        responseRow({ response, question_idx: String(index), question_ref: `${index}` }),
-      );
-      await load({ responses: csvOf(rows) });
-      const found = await stored();
-      expect(found.map((row, index) => row['response'] === texts[index])).toEqual([true, true, true]);
-    });
+  test('responses to form versions stored before', async () => {
+    await load();
+    const later = { surveyid: secondFormId, version: '2', survey_created: '2026-01-06T00:00:00.000Z' };
+    const files = { forms: csvOf([formRow(later)]), responses: csvOf([responseRow({ response: 'again' })]) };
+    expect(await load(files)).toMatchObject({ forms: { new: 1 }, responses: { new: 0, changed: 1, unchanged: 0 } });
+  });
 
-    test('new, changed and unchanged responses of one file', async () => {
-      const rows = Array.from({ length: 6 }, (_, index) => responseRow({ userid: `${index}` }));
-      await load({ responses: csvOf(rows.slice(0, 5)) });
-      const changed = rows.map((row, index) =>
-        index < 2 ? responseRow({ userid: `${index}`, response: 'Better' }) : row,
-      );
-      const summary = await load({ responses: csvOf(changed) });
-      expect(summary.responses).toEqual({ new: 1, changed: 2, unchanged: 3 });
-      expect(await query(running.url, 'select userid, response from responses order by userid')).toEqual(
-        changed.map(({ userid, response }) => ({ userid, response })),
-      );
-    });
+  const awkward = responseRow({ response: 'a;b\t"c",\nd' });
 
-    test('nothing in a dry run, and reports what it would load', async () => {
-      await load();
-      const before = await dump(running.url);
-      const rows = [responseRow({ response: 'Better' }), responseRow({ userid: '2' })];
-      const files = { responses: csvOf(rows), forms: csvOf([formRow({ survey_name: 'x' })]) };
-      expect(await loadFiles(running.url, folder, { ...files, email }, { dryRun: true })).toEqual({
-        email,
-        isNewAccount: false,
-        forms: { new: 0, changed: 1, unchanged: 0 },
-        responses: { new: 1, changed: 1, unchanged: 0 },
-      });
-      expect(await dump(running.url)).toEqual(before);
-    });
+  test.each<[string, string, string[]]>([
+    ['columns in another order', csvOf([Object.fromEntries(Object.entries(awkward).toReversed())]), []],
+    ['CRLF, a byte order mark and no line break at the end', `\uFEFF${csvOf([awkward], '\r\n')}`.trimEnd(), []],
+    ['CRLF after some lines and LF after others', csvOf([awkward]).replace('\n', '\r\n'), []],
+    ['column names in quotes', csvOf([awkward]).replace(/.*/, (names) => names.replaceAll(/\w+/g, '"$&"')), []],
+    ['semicolons', csvOf([awkward], '\n', ';'), ['columns are separated by semicolons, not commas']],
+    ['tabs', csvOf([awkward], '\n', '\t'), ['columns are separated by tabs, not commas']],
+  ])('a file with %s', async (_, responses, notices) => {
+    expect((await load({ responses })).notices).toEqual(notices.map((notice) => `responses.csv: ${notice}`));
+    expect(await stored()).toEqual([{ ...awkward, metadata: METADATA }]);
+  });
 
-    test.each([
-      ['semicolons', ';'],
-      ['tabs', '\t'],
-    ])('columns separated by %s, with a notice', async (words, delimiter) => {
-      const separated = (row: FileRow): string => csvOf([row], '\n', delimiter);
-      const notices: string[] = [];
-      const files = { forms: separated(formRow()), responses: separated(responseRow({ response: 'a;b\t"c",\nd' })) };
-      await loadFiles(running.url, folder, files, { onNotice: (notice) => notices.push(notice) });
-      expect((await stored())[0]).toMatchObject({ response: 'a;b\t"c",\nd', translated_response: null });
-      const names = [join(folder, 'forms.csv'), join(folder, 'responses.csv')];
-      expect(notices).toEqual([
-        ...names.map((name) => `${name}: columns are separated by ${words}, not commas`),
-        expect.stringMatching(/^applied 0001_initial\.sql, 0002/),
-      ]);
-    });
+  test('nothing from a file without rows, with a notice', async () => {
+    const { responses, notices } = await load({ responses: csvOf([awkward]).replace(/\n[^]*/, '\n') });
+    expect(responses).toEqual({ new: 0, changed: 0, unchanged: 0 });
+    expect(notices).toEqual(['responses.csv: has no rows after its header']);
+  });
 
-    test('in a transaction that waits for another import for as long as it takes', async () => {
-      await load();
-      await query(
-        running.url,
-        `create table seen (lock_timeout text);
-         create function note() returns trigger language plpgsql as
-           $$ begin insert into seen values (current_setting('lock_timeout')); return new; end $$;
-         create trigger note before insert on responses for each row execute function note()`,
-      );
-      await load({ responses: csvOf([responseRow({ userid: 'new' })]) });
-      expect(await query(running.url, 'select * from seen')).toEqual([{ lock_timeout: '0' }]);
-    });
+  test.each(['.csv', '.csv.gz'])(
+    'gzip in several members, with zeros between and after them, named %s',
+    async (suffix) => {
+      const lines = csvOf(rowsOf(Array.from({ length: 9 }, () => ({})))).match(/.*\n/g) ?? [];
+      const members = lines.flatMap((line, index) => [gzipSync(line), Buffer.alloc([0, 1, 70_000][index % 3] ?? 0)]);
+      await load({ suffix, forms: gzipSync(csvOf([formRow()])), responses: Buffer.concat(members) });
+      expect(await stored()).toHaveLength(9);
+    },
+  );
 
-    test('into one account for addresses that differ in case only, also at the same time as others and as new keys', async () => {
-      await migrate(running.url);
-      const files = await writeFiles(folder);
-      const addresses = [email, 'ANN@Example.org', 'Ann@example.org'];
-      const keys = addresses.map((address) => issueKey(running.url, { email: address, createAccount: true, name: '' }));
-      const imports = addresses.map((address) => importFiles(running.url, { email: address, ...files }));
-      const summaries = await Promise.all(imports);
-      const results = summaries.map(({ forms, responses }) => [
-        forms.new,
-        responses.new,
-        forms.unchanged + responses.unchanged,
-      ]);
-      expect(results.map(String).toSorted()).toEqual(['0,0,2', '0,0,2', '1,1,0']);
-      const [account, ...others] = await query(running.url, 'select email from users');
-      expect(others).toEqual([]);
-      for (const used of [...summaries, ...(await Promise.all(keys))]) expect(used).toMatchObject(account ?? {});
-    });
+  test('timestamps in every format', async () => {
+    const timestamps = [
+      ['2026-03-01T00:03:43.770Z', '2026-03-01T00:03:43.770000Z'],
+      ['2026-03-01T00:03:43.770047Z', '2026-03-01T00:03:43.770047Z'],
+      ['2026-03-01 00:03:43.770047+00', '2026-03-01T00:03:43.770047Z'],
+      ['2026-03-01 00:03:43.7+00', '2026-03-01T00:03:43.700000Z'],
+      ['2026-03-01 00:03:43+00:00', '2026-03-01T00:03:43.000000Z'],
+      ['2024-02-29 23:59:59.999999Z', '2024-02-29T23:59:59.999999Z'],
+      ['2026-03-01T05:33:43.000001+05:30', '2026-03-01T00:03:43.000001Z'],
+      ['2026-02-28T20:03:43-04', '2026-03-01T00:03:43.000000Z'],
+      ['0001-01-01T00:00:00.000Z', '0001-01-01T00:00:00.000000Z'],
+      ['9999-12-31T23:59:59.999999Z', '9999-12-31T23:59:59.999999Z'],
+    ] as const;
+    await load({ responses: csvOf(rowsOf(timestamps.map(([timestamp]) => ({ timestamp })))) });
+    expect((await stored()).map((row) => row['timestamp'])).toEqual(timestamps.map(([, expected]) => expected));
+  });
 
-    test('some versions of a form without the others', async () => {
-      const rows = [
-        formRow({ version: '2' }),
-        formRow({ surveyid: secondFormId, version: '5', survey_created: '2026-01-06T00:00:00.000Z' }),
-      ];
-      expect((await load({ forms: csvOf(rows) })).forms.new).toBe(2);
-    });
+  const controls = Array.from({ length: 31 }, (_, index) => String.fromCharCode(index + 1)).join('');
+  const texts = [...AWKWARD, controls, ' padded ', '\n\r', 'a\n\\.\nb', '\\n', '\uFFFD\uFFFF', '=1+1', 'a,"b"\r\n"c",'];
 
-    test('versions of the same time whose ids are in another order, with a notice', async () => {
-      const ids = [secondFormId, formId];
-      const forms = csvOf(ids.map((surveyid, index) => formRow({ surveyid, version: `${index + 1}` })));
-      const notices: string[] = [];
-      await loadFiles(running.url, folder, { forms }, { onNotice: (notice) => notices.push(notice) });
-      expect(notices[0]).toBe(
-        `${join(folder, 'forms.csv')} line 2: version 1 of "start" has the same survey_created as another one: the service numbers such versions by their ids`,
-      );
-      expect(await query(running.url, 'select id from surveys order by id')).toEqual([
-        { id: formId },
-        { id: secondFormId },
-      ]);
+  test('every text unchanged', async () => {
+    const forms = texts.map((text, index) => {
+      const surveyid = `3f1c6c5e-0000-4000-8000-${String(index + 1).padStart(12, '0')}`;
+      return formRow({ surveyid, shortcode: text, survey_name: text });
     });
+    const rows = rowsOf(
+      ['', ...texts].map((text) => ({
+        parent_shortcode: text,
+        userid: text,
+        question_ref: text,
+        question_text: text,
+        response: text,
+        metadata: JSON.stringify({ ad_id: text }),
+        ad_id: text,
+        pageid: text,
+        translated_response: text,
+      })),
+    );
+    const files = { forms: csvOf(forms), responses: csvOf(rows) };
+    await load(files);
+    const names = await query(running.url, 'select shortcode, survey_name from surveys order by id');
+    expect(names).toEqual(texts.map((text) => ({ shortcode: text, survey_name: text })));
+    const found = await stored();
+    for (const row of found) row['metadata'] = JSON.stringify({ ad_id: row['ad_id'] }); // without the spaces of Postgres
+    expect(found).toEqual(rows);
+    expect((await load(files)).responses).toEqual({ new: 0, changed: 0, unchanged: rows.length });
+  });
+
+  test('responses of a megabyte', async () => {
+    const long = ['x'.repeat(1_048_576), '",\n'.repeat(350_000), '👩‍👩‍👧é'.repeat(100_000)];
+    await load({ responses: csvOf(rowsOf(long.map((response) => ({ response })))) });
+    expect((await stored()).map((row, index) => row['response'] === long[index])).toEqual([true, true, true]);
+  });
+
+  test('every digit of the numbers in JSON, and an ad_id that is a number; other digits are a change', async () => {
+    const id = '23848585167320457123.50';
+    const digits = '123456789012345678901234567890.10';
+    const files = (half: string): Files => {
+      const metadata = `{"a":1E+400,"b":${digits},"c":-0.0,"d":9007199254740993,"e":1e-7,"f":[${half}],"ad_id":${id}}`;
+      return { forms: csvOf([formRow({ metadata })]), responses: csvOf([responseRow({ metadata, ad_id: id })]) };
+    };
+    await load(files('1.5'));
+    const changed = { new: 0, changed: 1, unchanged: 0 };
+    expect(await load(files('1.50'))).toMatchObject({ forms: changed, responses: changed });
+    expect((await stored())[0]?.['metadata']).toBe(
+      `{"a": 1${'0'.repeat(400)}, "b": ${digits}, "c": 0.0, "d": 9007199254740993, "e": 0.0000001, "f": [1.50], "ad_id": ${id}}`,
+    );
+  });
+
+  test('rows in a transaction that waits for another import for as long as it takes', async () => {
+    await load();
+    await query(
+      running.url,
+      `create table seen (lock_timeout text);
+       create function note() returns trigger language plpgsql as
+         $$ begin insert into seen values (current_setting('lock_timeout')); return new; end $$;
+       create trigger note before insert on responses for each row execute function note()`,
+    );
+    await load({ responses: csvOf([responseRow({ userid: 'new' })]) });
+    expect(await query(running.url, 'select * from seen')).toEqual([{ lock_timeout: '0' }]);
+    await query(running.url, 'drop function note cascade');
+  });
+
+  test('one account for addresses that differ in case only, also at the same time as others and as new keys', async () => {
+    const files = await writeFiles(folder);
+    const addresses = [email, 'ANN@Example.org', 'Ann@example.org'];
+    const keys = addresses.map((address) => issueKey(running.url, { email: address, createAccount: true, name: '' }));
+    const imports = addresses.map((address) => importFiles(running.url, { email: address, ...files }));
+    const summaries = await Promise.all(imports);
+    const results = summaries.map(({ forms, responses }) => [
+      forms.new,
+      responses.new,
+      forms.unchanged + responses.unchanged,
+    ]);
+    expect(results.map(String).toSorted()).toEqual(['0,0,2', '0,0,2', '1,1,0']);
+    const [account, ...others] = await query(running.url, 'select email from users');
+    expect(others).toEqual([]);
+    for (const used of [...summaries, ...(await Promise.all(keys))]) expect(used).toMatchObject(account ?? {});
+  });
+
+  test('versions of the same time whose ids are in another order, with a notice', async () => {
+    const ids = [secondFormId, formId];
+    const forms = csvOf(ids.map((surveyid, index) => formRow({ surveyid, version: `${index + 1}` })));
+    expect((await load({ forms })).notices).toEqual([
+      'forms.csv line 2: version 1 of "start" has the same survey_created as another one: the service numbers such versions by their ids',
+    ]);
+    expect(await query(running.url, 'select from surveys')).toHaveLength(2);
   });
 });

@@ -1,47 +1,24 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { getPlatformProxy } from 'wrangler';
+import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { hashApiKey } from '../../src/auth/api-key.ts';
 import { revokeKey } from '../../tools/keys/revoke.ts';
+import { runWrangler } from '../../tools/keys/wrangler.ts';
+import { ACCOUNT, fail, startCloudflare, succeed } from '../support/cloudflare.ts';
+import { query } from '../support/database.ts';
+import { CACHE_NOTE, type KeysCommand, startKeysCommand, UNKNOWN_ID } from '../support/keys.ts';
 import { commandLines } from '../support/processes.ts';
 import { startTool } from '../support/run-tool.ts';
-import { CACHE_NOTE, type KeysCommand, startKeysCommand } from '../support/keys.ts';
 
-/** The part of a KV namespace that the tests use. */
-interface Cache {
-  put(name: string, value: string): Promise<void>;
-  list(): Promise<{ readonly keys: readonly { readonly name: string }[] }>;
-}
-
-const configPath = fileURLToPath(new URL('../../wrangler.toml', import.meta.url));
+let keys: KeysCommand;
+beforeAll(async () => {
+  keys = await startKeysCommand();
+});
+afterAll(() => keys?.stop());
 
 describe('the local key cache', () => {
-  let keys: KeysCommand;
-
-  beforeAll(async () => {
-    keys = await startKeysCommand();
-    vi.stubEnv('WRANGLER_LOG', 'error'); // hides a warning about DATABASE_URL, which the cache does not need
-  });
-  afterEach(() => rm(join(keys.folder, 'data'), { recursive: true, force: true }));
-  afterAll(async () => {
-    vi.unstubAllEnvs();
-    await keys?.stop();
-  });
-
-  /** Opens the cache in this process as wrangler does for a service. wrangler's commands would take more than a second each. */
-  async function openCache() {
-    const persist = { path: join(keys.folder, 'data/kv/v3') }; // where wrangler stores data with --persist-to data/kv
-    const { env, dispose } = await getPlatformProxy<{ API_KEYS: Cache }>({ configPath, persist, envFiles: [] });
-    return {
-      put: (...hashes: string[]) => Promise.all(hashes.map((hash) => env.API_KEYS.put(hash, '{}'))),
-      hashes: async () => (await env.API_KEYS.list()).keys.map(({ name }) => name),
-      [Symbol.asyncDispose]: dispose,
-    };
-  }
-
   /** Revokes a key. @returns the command's outcome, and the command lines of all processes meanwhile: wrangler runs for a second */
   async function watchRevoking(id: string) {
     const { child, outcome } = startTool('keys.ts', ['revoke', id], keys.env);
@@ -54,11 +31,16 @@ describe('the local key cache', () => {
     const [revoked, other] = [await keys.issue(), await keys.issue()];
     const [hash, otherHash] = [await hashApiKey(revoked.key), await hashApiKey(other.key)];
     await revokeKey(keys.url, revoked.id);
-    await using cache = await openCache(); // wrangler shares it with another process
-    await cache.put(hash, otherHash);
+    const kvNamespaces = { API_KEYS: '0'.repeat(32) }; // its id in wrangler.toml
+    const resourcePersistencePath = join(keys.env.DATA_DIR, 'kv/v3'); // as npm start has it
+    const worker = { modules: true, script: 'export default {}', kvNamespaces };
+    const runtime = new Miniflare(convertV4MiniflareOptions({ ...worker, resourcePersistencePath, cf: false }));
+    const cache = await runtime.getKVNamespace('API_KEYS');
+    for (const name of [hash, otherHash]) await cache.put(name, '{}');
     const { status, stderr, seen } = await watchRevoking(revoked.id);
     expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining(CACHE_NOTE) });
-    expect(await cache.hashes()).toEqual([otherHash]);
+    expect((await cache.list()).keys.map(({ name }) => name)).toEqual([otherHash]);
+    await runtime.dispose();
     expect(seen).toContain('kv bulk delete');
     expect(seen).not.toContain(hash);
     expect(await readdir(keys.folder, { recursive: true })).not.toContainEqual(
@@ -68,7 +50,7 @@ describe('the local key cache', () => {
 
   test('that cannot be cleared: the new key is printed', async () => {
     const old = await keys.issue();
-    await mkdir(join(keys.folder, 'data/kv'), { recursive: true });
+    await mkdir(join(keys.env.DATA_DIR, 'kv'), { recursive: true });
     const noFolder = { TMPDIR: join(keys.folder, 'nowhere') }; // wrangler reads the hash from a temporary file
     const { status, stdout, stderr } = await keys.runWith(noFolder, 'rotate', old.id);
     expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringMatching(/^sres_\w{49}\n$/) });
@@ -76,5 +58,50 @@ describe('the local key cache', () => {
       /^The old key .*\nThe key is rotated, but the old one could not be removed from the cache \(.+\): the old key may work for up to 5 minutes from now, even if it should end earlier\.\n$/,
     );
     expect(stderr).not.toContain(await hashApiKey(old.key));
+  });
+});
+
+describe('with --remote, the cache of the deployed service', () => {
+  /** Revokes a new key while Cloudflare's API responds like this. */
+  async function revokeRemotely(respond: Parameters<typeof startCloudflare>[0], ...options: string[]) {
+    using cloudflare = await startCloudflare(respond);
+    const { key, id } = await keys.issue();
+    const outcome = await keys.runWith(cloudflare.env, 'revoke', id, '--remote', ...options);
+    expect(outcome.stdout).toMatch(/^revoked /);
+    const [row] = await query(keys.url, 'select revoked is not null as revoked from api_keys where id = $1', [id]);
+    expect(row).toEqual({ revoked: true });
+    return { ...outcome, hash: await hashApiKey(key), calls: cloudflare.calls };
+  }
+
+  test('is cleared through the API', async () => {
+    const { status, stderr, calls, hash } = await revokeRemotely(() => ({ status: 200, body: succeed({}) }));
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    const path = `/client/v4/accounts/${ACCOUNT}/storage/kv/namespaces/\\w+/bulk`;
+    expect(calls).toEqual([expect.stringMatching(`^DELETE ${path} \\["${hash}"\\]$`)]);
+  });
+
+  test('cannot be cleared: an error of the API is shown, without the hash', async () => {
+    const refuse = (_: string, body: string) => ({ status: 404, body: fail(10_013, `no entry ${body}`) });
+    const { status, stderr, hash } = await revokeRemotely(refuse);
+    expect(status).toBe(1);
+    expect(stderr).toContain(
+      'could not be removed from the cache (Cloudflare: no entry ["…"] [code: 10013]): it stops working',
+    );
+    expect(stderr).not.toContain(hash);
+  });
+
+  test('stays in an environment that wrangler.toml does not have', async () => {
+    const { status, stderr, calls } = await revokeRemotely(() => undefined, '--env', 'nowhere');
+    expect({ status, calls }).toEqual({ status: 1, calls: [] });
+    expect(stderr).toContain('(No environment found in configuration with name "nowhere")');
+  });
+
+  test('is given up if Cloudflare does not respond, and no process is left', async () => {
+    using cloudflare = await startCloudflare(() => undefined);
+    for (const [name, value] of Object.entries(cloudflare.env)) vi.stubEnv(name, value);
+    const args = ['kv', 'key', 'delete', UNKNOWN_ID, '--binding', 'API_KEYS', '--remote'];
+    await expect(runWrangler(args, { timeoutMs: 1_000 })).rejects.toThrow('wrangler took longer than 1 s');
+    vi.unstubAllEnvs();
+    await expect.poll(() => commandLines().filter((line) => line.includes(UNKNOWN_ID))).toEqual([]);
   });
 });

@@ -1,30 +1,105 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateApiKey, hashApiKey, isWellFormedApiKey } from '../../src/auth/api-key.ts';
-import { type IssuedKey, type IssueOptions, issueKey } from '../../tools/keys/issue.ts';
+import { parseDuration, parseKeyId, parseKeyName } from '../../tools/keys/arguments.ts';
+import { type IssuedKey, issueKey } from '../../tools/keys/issue.ts';
 import { query } from '../support/database.ts';
-import { type KeysCommand, startKeysCommand } from '../support/keys.ts';
-import { startTool } from '../support/run-tool.ts';
+import { type KeysCommand, startKeysCommand, UNKNOWN_ID } from '../support/keys.ts';
+import type { Outcome } from '../support/run-tool.ts';
 
 const ISSUE = ['issue', '--email', 'you@example.org'];
 
-describe('npm run keys -- issue', () => {
-  let keys: KeysCommand;
+let keys: KeysCommand;
+beforeAll(async () => {
+  keys = await startKeysCommand();
+  await query(keys.url, `insert into users (email) values ('two@example.org'), ('Two@example.org')`);
+});
+afterAll(() => keys?.stop());
+
+describe('npm run keys -- list', () => {
+  const HOSTILE = 'a\u{1b}[31mb\nc\u{9b}2Jd\u{202e}e';
+  const id = (n: number) => `7c9e6679-7425-40de-944b-00000000000${n}`;
+  let none: Outcome;
 
   beforeAll(async () => {
-    keys = await startKeysCommand();
+    none = await keys.run('list');
+    // Stored neither by account nor by age.
+    await query(keys.url, `insert into users (email) values ('Zoe@example.org'), ('none@example.org')`);
+    await query(
+      keys.url,
+      `insert into api_keys (id, userid, name, prefix, hash, created, expires, revoked)
+       select key.id::uuid, users.id, name, 'sres_' || name, name, created::timestamptz, expires::timestamptz, revoked::timestamptz
+       from users join (values
+         ('${id(1)}', 'you', 'new', '2026-11-20 10:15:59.999+01', '9999-12-31 23:59:30Z', null),
+         ('${id(2)}', 'you', 'gone', '2026-02-01Z', null, '2026-02-03 04:05:06.789Z'),
+         ('${id(3)}', 'you', 'old', '2026-01-01Z', '2026-01-02Z', null),
+         ('${id(4)}', 'Zoe', 'other', '2026-12-01Z', null, null)
+       ) key (id, owner, name, created, expires, revoked) on email = owner || '@example.org'`,
+    );
+    await query(keys.url, `insert into api_key_uses values ('${id(3)}', '2026-01-01 12:00Z')`);
+    await query(keys.url, `update api_keys set name = $1 where name = 'other'`, [HOSTILE]);
   });
-  afterAll(() => keys?.stop());
+  afterAll(() => query(keys.url, 'truncate api_keys, api_key_uses'));
 
+  test('shows all keys in a table, by account and age', async () => {
+    expect(await keys.run('list')).toEqual({
+      status: 0,
+      stdout: `\
+id                                    account          name             prefix      created            expires            last used          state
+${id(4)}  Zoe@example.org  a�[31mb�c�2Jd�e  sres_other  2026-12-01 00:00Z  never              -                  active
+${id(3)}  you@example.org  old              sres_old    2026-01-01 00:00Z  2026-01-02 00:00Z  2026-01-01 12:00Z  expired
+${id(2)}  you@example.org  gone             sres_gone   2026-02-01 00:00Z  never              -                  revoked
+${id(1)}  you@example.org  new              sres_new    2026-11-20 09:15Z  9999-12-31 23:59Z  -                  active
+`,
+      stderr: '',
+    });
+  });
+
+  test('shows one account, whose e-mail address matches in any case', async () => {
+    const { stdout } = await keys.run('list', '--email', 'zoe@EXAMPLE.org');
+    expect(stdout.trimEnd().split('\n').slice(1)).toEqual([expect.stringContaining(id(4))]);
+  });
+
+  test('reports that there are no keys', async () => {
+    expect(none).toEqual({ status: 0, stdout: '', stderr: 'There are no keys.\n' });
+    const { stdout, stderr } = await keys.run('list', '--email', 'none@example.org');
+    expect({ stdout, stderr }).toEqual({ stdout: '', stderr: 'The account "none@example.org" has no keys.\n' });
+    const outcome = { status: 0, stdout: '[]\n', stderr: '' };
+    expect(await keys.run('list', '--email', 'none@example.org', '--json')).toEqual(outcome);
+  });
+
+  test('prints JSON, with times to the millisecond and control characters escaped', async () => {
+    const { status, stdout, stderr } = await keys.run('list', '--json');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).not.toMatch(/[\p{Cc}\u{202e}](?!$)/u);
+    expect(JSON.parse(stdout)).toEqual([
+      expect.objectContaining({ email: 'Zoe@example.org', name: HOSTILE, lastUsed: null, state: 'active' }),
+      expect.objectContaining({ expires: '2026-01-02T00:00:00.000Z', lastUsed: '2026-01-01T12:00:00.000Z' }),
+      {
+        id: id(2),
+        email: 'you@example.org',
+        name: 'gone',
+        prefix: 'sres_gone',
+        created: '2026-02-01T00:00:00.000Z',
+        expires: null,
+        lastUsed: null,
+        revoked: '2026-02-03T04:05:06.789Z',
+        state: 'revoked',
+      },
+      expect.objectContaining({ name: 'new', created: '2026-11-20T09:15:59.999Z' }),
+    ]);
+  });
+});
+
+describe('npm run keys -- issue', () => {
   const stored = async (key: string) =>
     query<{ id: string; email: string; name: string; prefix: string; expires: Date | null }>(
       keys.url,
-      `select k.id, u.email, k.name, k.prefix, k.expires
-       from api_keys k join users u on u.id = k.userid where hash = $1`,
+      'select k.id, u.email, k.name, k.prefix, k.expires from api_keys k join users u on u.id = k.userid where hash = $1',
       [await hashApiKey(key)],
     );
 
-  test('prints only the key, and stores only its hash', async () => {
-    const { status, stdout, stderr } = await keys.run(...ISSUE);
+  test('prints only the key, and stores only its hash; finds the account by its e-mail address in any case', async () => {
+    const { status, stdout, stderr } = await keys.run('issue', '--email', 'You@Example.ORG');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     const key = stdout.trimEnd();
     expect(stdout).toBe(`${key}\n`);
@@ -44,63 +119,86 @@ describe('npm run keys -- issue', () => {
     expect(issued).toEqual({ ...row, key: issued.key, expires: row?.expires?.toISOString() });
   });
 
-  const issue = (email: string, options: Partial<IssueOptions> = {}) =>
-    issueKey(keys.url, { email, name: 'key', ...options });
-
-  test('finds the account by its e-mail address in any case', async () => {
-    expect(await issue('You@Example.ORG')).toMatchObject({ email: 'you@example.org' });
-  });
-
   test('creates the account with --create-account, once', async () => {
     const email = 'new@example.org';
     const { status, stdout, stderr } = await keys.run('issue', '--email', email, '--create-account');
     expect({ status, stderr }).toEqual({ status: 0, stderr: 'Created the account "new@example.org".\n' });
     const notices: string[] = [];
-    const second = await issue(email, { createAccount: true, onNotice: (notice) => notices.push(notice) });
+    const onNotice = (notice: string) => notices.push(notice);
+    const second = await issueKey(keys.url, { email, createAccount: true, name: 'key', onNotice });
     expect(notices).toEqual([]);
     for (const key of [stdout.trim(), second.key]) expect(await stored(key)).toMatchObject([{ email }]);
   });
-
-  test('refuses an e-mail address that two accounts match, or none', async () => {
-    await query(keys.url, `insert into users (email) values ('two@example.org'), ('Two@example.org')`);
-    await expect(issue('TWO@example.org')).rejects.toThrow(
-      'the accounts "Two@example.org" and "two@example.org" differ only in upper and lower case',
-    );
-    await expect(issue('nobody@example.org')).rejects.toThrow('there is no account "nobody@example.org". "npm');
-  });
-
-  test.each([
-    ['a bad name', [...ISSUE, '--name', ' '], '--name: is empty'],
-    ['a bad lifetime', [...ISSUE, '--expires', '3 weeks'], '--expires: "3 weeks" is not'],
-    ['a bad address of a new account', ['issue', '--create-account', '--email', 'new'], '--email: "new" is not'],
-    ['no account', ['issue'], "required option '--email <email>' not specified"],
-  ])('refuses %s', async (_, args, message) => {
-    const { status, stdout, stderr } = await keys.run(...args);
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toContain(message);
-  });
 });
 
-describe('the help of npm run keys', () => {
-  const help = (...args: string[]) => startTool('keys.ts', args, {}).outcome;
-
-  test('has examples', async () => {
-    const { status, stdout } = await help('issue', '--help');
+describe('npm run keys', () => {
+  test('issue --help has examples', async () => {
+    const { status, stdout } = await keys.run('issue', '--help');
     expect(status).toBe(0);
     expect(stdout).toMatch(/^Usage: npm run keys -- issue .*^Examples:\n {2}npm run --silent keys -- issue/ms);
   });
 
-  test('is shown without a command', async () => {
-    const { status, stdout, stderr } = await help();
+  test('shows its help without a command', async () => {
+    const { status, stdout, stderr } = await keys.run();
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toMatch(/^Usage: npm run keys -- .*issue .*list .*rotate .*revoke/s);
   });
 
-  test('does not quote a key given as an extra argument', async () => {
-    const key = generateApiKey();
-    const { status, stderr } = await help('revoke', 'a', key);
-    expect(status).toBe(1);
-    expect(stderr).toContain('error: too many arguments');
-    expect(stderr).not.toContain(key);
+  const KEY = generateApiKey();
+  const noKey = `<id>: there is no key ${UNKNOWN_ID}. "npm run keys -- list" shows all keys.`;
+
+  test.each<[string[], string, string?]>([
+    [['issue'], "required option '--email <email>' not specified"],
+    [[...ISSUE, '--name', ' '], '--name: is empty'],
+    [[...ISSUE, '--expires', '3 weeks'], '--expires: "3 weeks" is not a duration such as 90d, 12h or 30m'],
+    [['issue', '--create-account', '--email', 'new'], '--email: "new" is not an e-mail address'],
+    [['issue', '--email', 'eve@example.org'], 'there is no account "eve@example.org". "npm run db:import" creates one'],
+    [['issue', '--email', 'TWO@example.org'], '"Two@example.org" and "two@example.org" differ only in upper and lower'],
+    [['list', '--email', 'eve@example.org'], '--email: there is no account "eve@example.org".'],
+    [['revoke', UNKNOWN_ID], noKey],
+    [['revoke', 'a', KEY], 'error: too many arguments'],
+    [['revoke', KEY], '<id>: this is a key, not the id of one. "npm run keys -- list" shows the ids.'],
+    [['revoke', '42'], '<id>: this is not the id of a key (a UUID). "npm run keys -- list" shows the ids.'],
+    [['rotate', UNKNOWN_ID], noKey],
+    [['rotate', UNKNOWN_ID, '--grace', 'soon'], '--grace: "soon" is not a duration such as 90d, 12h, 30m or 0'],
+    [['rotate', UNKNOWN_ID, '--expires', '0'], '--expires: "0" is not a duration'],
+    [['rotate', UNKNOWN_ID, '--env', 'x'], '--env: only valid with --remote, whose environment it names'],
+    [['revoke', UNKNOWN_ID, '--remote'], '--remote: set DATABASE_URL to the database of the deployed service', ''],
+  ])('refuses %j, without quoting a key', async (args, message, DATABASE_URL = keys.url) => {
+    const { status, stdout, stderr } = await keys.runWith({ DATABASE_URL }, ...args);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain(KEY);
   });
+});
+
+test.each([
+  ['5s', 5_000],
+  ['30m', 1_800_000],
+  ['12h', 43_200_000],
+  ['90d', 7_776_000_000],
+  ['2w', 1_209_600_000],
+  ['007d', 604_800_000],
+  ['36500d', 3_153_600_000_000],
+  ...['0', '0s', '0h', '00d'].map((zero): [string, number] => [zero, 0]),
+])('a grace period of %s is %d ms', (text, ms) => {
+  expect(parseDuration('--grace', text, { orZero: true })).toBe(ms);
+});
+
+test.each(['', '0', '0d', '5', 'd', '1.5h', '-1d', '3 weeks', '1D', '1d\n'])('a lifetime is not %j', (text) => {
+  expect(() => parseDuration('--expires', text)).toThrow(/^--expires: ".*" is not a duration such as 90d, 12h or 30m$/);
+});
+
+test.each(['36501d', '876001h', '5215w', `${'9'.repeat(400)}d`])('a lifetime of %s is too long', (text) => {
+  expect(() => parseDuration('--expires', text)).toThrow(`--expires: ${text} is too long: at most 36500d`);
+});
+
+test('a name has 1 to 200 characters, without control characters', () => {
+  expect(parseKeyName('🙂'.repeat(200))).toBe('🙂'.repeat(200));
+  expect(() => parseKeyName('🙂'.repeat(201))).toThrow('--name: has 201 characters: expected 1 to 200');
+  expect(() => parseKeyName('a\nb')).toThrow('--name: has control characters, such as line breaks');
+});
+
+test('a key id may be in upper case', () => {
+  expect(parseKeyId(UNKNOWN_ID.toUpperCase())).toBe(UNKNOWN_ID);
 });

@@ -1,6 +1,5 @@
 import { type Question, languages, questions } from './questions.ts';
 import type { Random } from './random.ts';
-import type { FormVersion, Response } from './tables.ts';
 
 /** Most participants who start after this time get the second versions. For weeks, both versions get answers. */
 const SECOND_VERSION = Date.parse('2026-02-02T09:00:00Z');
@@ -9,58 +8,60 @@ const LAST_START = Date.parse('2026-03-01T21:00:00Z');
 const MINUTE = 60_000;
 
 const platforms = ['messenger', 'whatsapp', 'instagram'] as const;
+/** A form version, as far as its responses need it. */
+type Form = Readonly<Record<'id' | 'shortcode', string>>;
+
 /** Ids of the pages that the chats run on, with more digits than a double has. */
 const pages = ['935593143497601123', '104882517369924467'] as const;
 
 /**
- * Makes the responses of a study's participants. Each answers the forms one after the other; some leave early.
+ * Makes the responses of a study's participants, as rows of the table. Each answers the forms one after the other; some leave early.
  *
  * @param forms first version of each form, then the second version of each
  */
-export function makeResponses(random: Random, forms: FormVersion[], participants: number): Response[] {
+export function makeResponses(random: Random, forms: Form[], participants: number) {
   const ids = Array.from({ length: participants }, (_, index) => 1_600_000_000_000 + index * 17);
-  return ids.flatMap((flowid) => makeParticipant(random, forms, String(flowid)));
+  return ids.flatMap((flowid) => Array.from(makeParticipant(random, forms, flowid)));
 }
 
-function makeParticipant(random: Random, forms: FormVersion[], flowid: string): Response[] {
+function* makeParticipant(random: Random, forms: Form[], flowid: number) {
   // Participants start on the quarter hour, so that several answer at the same moment.
   const start = FIRST_START + random.integer(0, (LAST_START - FIRST_START) / (15 * MINUTE)) * 15 * MINUTE;
   const half = forms.length / 2;
   const isSecond = start >= SECOND_VERSION && random.chance(0.8);
   const own = isSecond ? forms.slice(half) : forms.slice(0, half);
-  const parent = own[0];
   const person = {
     flowid,
     userid: random.digits(16),
-    seed: random.digits(9),
+    seed: Number(random.digits(9)),
     pageid: random.chance(0.95) ? random.pick(pages) : null,
-    parent_surveyid: parent?.id ?? null,
-    parent_shortcode: parent?.shortcode ?? '',
+    parent_surveyid: own[0]?.id,
+    parent_shortcode: own[0]?.shortcode,
   };
   const language = random.integer(0, languages.length - 1);
-  const metadata = makeMetadata(random, start, person.seed, person.pageid, languages[language] ?? 'en');
-  const answersTotal = random.chance(0.8) ? Infinity : random.integer(1, 9);
-  const responses: Response[] = [];
+  const { seed, pageid } = person;
+  const metadata = makeMetadata(random, { startTime: start, seed, page: pageid, language: languages[language] });
+  let left = random.chance(0.8) ? Infinity : random.integer(1, 9);
   let time = start * 1000; // microseconds
   for (const [formIndex, form] of own.entries()) {
     for (const [index, question] of (questions[form.shortcode] ?? []).entries()) {
-      if (responses.length >= answersTotal) return responses;
-      responses.push({
+      if (left === 0) return;
+      left -= 1;
+      yield {
         ...person,
         ...makeAnswer(random, question, language),
         surveyid: form.id,
         shortcode: form.shortcode,
         question_ref: question.ref,
-        question_idx: String(index),
-        question_text: question.texts[isSecond ? 1 : 0],
+        question_idx: index,
+        question_text: (isSecond && question.texts[1]) || question.texts[0],
         timestamp: isoTime(time),
         metadata,
-      });
+      };
       time += timeToNext(random);
     }
     time += (formIndex + 1) * random.integer(1, 10) * 24 * 60 * MINUTE * 1000;
   }
-  return responses;
 }
 
 /** Microseconds until the next answer: usually seconds, sometimes so few that both fall into one millisecond. */
@@ -68,31 +69,18 @@ function timeToNext(random: Random): number {
   return random.chance(0.03) ? random.integer(1, 400) : random.integer(2_000_000, 90_000_000);
 }
 
-function makeAnswer(
-  random: Random,
-  { answers }: Question,
-  language: number,
-): Pick<Response, 'response' | 'translated_response'> {
+function makeAnswer(random: Random, { answers }: Question, language: number) {
   if (typeof answers === 'number') return { response: String(random.integer(0, answers)), translated_response: null };
   const answer = random.pick(answers);
-  return { response: answer[language] ?? '', translated_response: language === 0 ? null : answer[0] };
+  return { response: answer[language], translated_response: language === 0 ? null : answer[0] };
 }
 
-/** Metadata as JSON text, because a JS number would lose digits of the page id. Some participants have none. */
-function makeMetadata(
-  random: Random,
-  start: number,
-  seed: string,
-  pageid: string | null,
-  language: string,
-): string | null {
+/** Some participants have no metadata, some came without an ad, and some have no page. */
+function makeMetadata(random: Random, { page, ...hidden }: { page: string | null; [name: string]: unknown }) {
   if (random.chance(0.02)) return null;
-  const hidden = { startTime: start, platform: random.pick(platforms), seed: Number(seed), language };
-  const ad = random.chance(0.6)
-    ? { ad_id: `2384${random.digits(13)}`, cluster: `cluster ${random.integer(1, 20)}` }
-    : {};
-  const text = JSON.stringify({ ...hidden, ...ad });
-  return pageid === null ? text : `${text.slice(0, -1)},"page":${pageid}}`;
+  const platform = random.pick(platforms);
+  const ad = random.chance(0.6) && { ad_id: `2384${random.digits(13)}`, cluster: `cluster ${random.integer(1, 20)}` };
+  return { ...hidden, platform, ...ad, ...(page !== null && { page }) };
 }
 
 function isoTime(microseconds: number): string {

@@ -6,8 +6,8 @@ type Answer = readonly [en: string, es: string, hi: string, ar: string, pt: stri
 
 export interface Question {
   ref: string;
-  /** Its wording in the first and in the second version of the form. */
-  texts: readonly [string, string];
+  /** Its wording in the first version of the form and, if it has changed, in the second. */
+  texts: readonly [string, string?];
   /** The possible answers or, if the answer is a number, the largest. */
   answers: readonly [Answer, ...Answer[]] | number;
 }
@@ -37,7 +37,7 @@ export const questions: Record<string, readonly Question[]> = {
         ['Poor', 'Mala', 'ख़राब', 'سيئة', 'Má', 'Mbaya'],
       ],
     },
-    { ref: 'children', texts: ['How many children live with you?', 'How many children live with you?'], answers: 7 },
+    { ref: 'children', texts: ['How many children live with you?'], answers: 7 },
   ],
   healthfood: [
     {
@@ -72,11 +72,7 @@ export const questions: Record<string, readonly Question[]> = {
         ],
       ],
     },
-    {
-      ref: 'fruit',
-      texts: ['How many pieces of fruit did you eat yesterday?', 'How many pieces of fruit did you eat yesterday?'],
-      answers: 6,
-    },
+    { ref: 'fruit', texts: ['How many pieces of fruit did you eat yesterday?'], answers: 6 },
     {
       ref: 'water',
       texts: [
@@ -85,11 +81,7 @@ export const questions: Record<string, readonly Question[]> = {
       ],
       answers: [letter('A'), letter('B'), letter('C')],
     },
-    {
-      ref: 'meals',
-      texts: ['How many meals did you have yesterday?', 'How many meals did you have yesterday?'],
-      answers: 5,
-    },
+    { ref: 'meals', texts: ['How many meals did you have yesterday?'], answers: 5 },
   ],
   healthlater: [
     {
@@ -116,11 +108,7 @@ export const questions: Record<string, readonly Question[]> = {
         ['', '', '', '', '', ''],
       ],
     },
-    { ref: 'again', texts: ['May we write to you again?', 'May we write to you again?'], answers: [yes, yes, no] },
-    {
-      ref: 'recommend',
-      texts: ['From 0 to 10: would you recommend us?', 'From 0 to 10: would you recommend us?'],
-      answers: 10,
-    },
+    { ref: 'again', texts: ['May we write to you again?'], answers: [yes, yes, no] },
+    { ref: 'recommend', texts: ['From 0 to 10: would you recommend us?'], answers: 10 },
   ],
 };

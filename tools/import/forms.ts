@@ -1,6 +1,13 @@
 import type { Client } from 'pg';
 import { BadLine, shown } from './bad-line.ts';
-import type { Counts } from './summary.ts';
+
+/** Numbers of a file's rows. */
+export interface Counts {
+  new: number;
+  /** Rows that were stored with other values. */
+  changed: number;
+  unchanged: number;
+}
 
 /**
  * Stores the form versions of `import_forms` for an account. The file lacks three columns: a new form version gets its

@@ -1,15 +1,14 @@
 import type { Client } from 'pg';
 import { findAccount, findOrCreateAccount } from '../accounts.ts';
-import { UserError } from '../command.ts';
+import { counted, UserError } from '../command.ts';
 import { inTransaction, limitLockWaits, withConnection } from '../connection.ts';
 import { applyMigrations } from '../migrations.ts';
 import { BadLine } from './bad-line.ts';
 import { formsFile, responsesFile } from './columns.ts';
 import { checkVersions, storeForms } from './forms.ts';
-import { InputFile } from './input-file.ts';
+import { type InputFile, openInput } from './input-file.ts';
 import { type LoadOptions, loadFile } from './load-file.ts';
 import { checkResponses, compareWithStored, storeResponses } from './responses.ts';
-import type { ImportSummary } from './summary.ts';
 
 export interface ImportInput {
   /** The account to load the files for; created if it does not exist. */
@@ -24,6 +23,9 @@ export interface ImportOptions extends Partial<LoadOptions> {
   dryRun?: boolean;
 }
 
+/** The account, with its address as it is stored, and what happened to the rows of both files. */
+export type ImportSummary = Awaited<ReturnType<typeof importFiles>>;
+
 /**
  * Loads two files into a database, which it migrates first, in one transaction: everything, or nothing on any error. Stored rows
  * with other values are updated; rows that are not in the files stay. A second run changes nothing.
@@ -32,15 +34,11 @@ export interface ImportOptions extends Partial<LoadOptions> {
  * @throws UserError for a file that cannot be read or a line that cannot be loaded, naming file and line
  * @throws the signal's reason once it is aborted
  */
-export async function importFiles(
-  url: string,
-  input: ImportInput,
-  options: ImportOptions = {},
-): Promise<ImportSummary> {
+export async function importFiles(url: string, input: ImportInput, options: ImportOptions = {}) {
   const { onProgress = () => {}, onNotice = () => {}, dryRun } = options;
   const { signal = new AbortController().signal } = options;
-  const forms = await InputFile.open(input.forms);
-  const responses = await InputFile.open(input.responses);
+  const forms = await openInput(input.forms);
+  const responses = await openInput(input.responses);
   return await withConnection(url, async (client) => {
     using _ = await cancelWhenAborted(url, client, signal);
     let applied: string[] = [];
@@ -49,12 +47,13 @@ export async function importFiles(
       await client.query('reset lock_timeout'); // an import waits for another one until that has ended
       await findAccount(client, input.email); // refuses an ambiguous address before it reads the files
       const loadOptions = { signal, onProgress, onNotice };
-      const formRows = await namingFile(forms, () => loadForms(client, forms, loadOptions));
+      const formRows = await namingFile(forms, () => loadFile(client, forms, formsFile, loadOptions));
+      const renumbered = await namingFile(forms, () => checkVersions(client));
+      if (renumbered !== undefined) onNotice(`${forms.path} ${renumbered}`);
       const rows = await namingFile(responses, () => loadFile(client, responses, responsesFile, loadOptions));
       const enter = (phase: string): void => {
         signal.throwIfAborted();
-        const { bytesRead, size } = responses;
-        onProgress({ phase: `${phase} responses`, rows, bytesRead, size });
+        onProgress(`${phase} responses`, counted(rows, 'row'));
       };
       enter('checking');
       const { account, isNew: isNewAccount } = await findOrCreateAccount(client, input.email); // locked only from here on
@@ -92,13 +91,6 @@ async function cancelWhenAborted(url: string, client: Client, signal: AbortSigna
   };
   signal.addEventListener('abort', cancel);
   return { [Symbol.dispose]: () => signal.removeEventListener('abort', cancel) };
-}
-
-async function loadForms(client: Client, file: InputFile, options: LoadOptions): Promise<number> {
-  const rows = await loadFile(client, file, formsFile, options);
-  const notice = await checkVersions(client);
-  if (notice !== undefined) options.onNotice(`${file.path} ${notice}`);
-  return rows;
 }
 
 async function namingFile<T>(file: InputFile, work: () => Promise<T>): Promise<T> {

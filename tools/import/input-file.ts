@@ -5,78 +5,64 @@ import { createGunzip } from 'node:zlib';
 import { UserError } from '../command.ts';
 import { HEAD_BYTES, whyNotCsv } from './not-csv.ts';
 
+export type InputFile = Awaited<ReturnType<typeof openInput>>;
+
 /**
  * A file to read, plain or gzip. It is gzip if it starts with gzip's two magic bytes (RFC 1952, section 2.3.1); a file named
  * `.gz` has to be gzip. The content is streamed, so it can have any size.
+ *
+ * @throws UserError naming the file if it is missing, a directory or not readable
  */
-export class InputFile {
-  readonly path: string;
-  /** Size on disk in bytes; null for a pipe. */
-  readonly size: number | null;
-  #source: ReadStream | undefined;
-  #isGzip = false;
-
-  /** @throws UserError naming the file if it is missing, a directory or not readable */
-  static async open(path: string): Promise<InputFile> {
-    const info = await stat(path).catch((error: unknown) => {
-      throw unreadable(path, error);
-    });
-    if (info.isDirectory()) throw new UserError(`${path}: is a directory, not a file`);
-    await access(path, constants.R_OK).catch((error: unknown) => {
-      throw unreadable(path, error);
-    });
-    return new InputFile(path, info.isFile() ? info.size : null);
-  }
-
-  private constructor(path: string, size: number | null) {
-    this.path = path;
-    this.size = size;
-  }
-
-  /** Bytes read from the disk so far. */
-  get bytesRead(): number {
-    return this.#source?.bytesRead ?? 0;
-  }
+export async function openInput(path: string) {
+  const info = await stat(path).catch(unreadable(path));
+  if (info.isDirectory()) throw new UserError(`${path}: is a directory, not a file`);
+  await access(path, constants.R_OK).catch(unreadable(path));
+  let source: ReadStream | undefined;
+  let isGzip = false;
 
   /**
    * The file's bytes, decompressed if it is gzip.
    *
    * @throws UserError naming the file if it is named `.gz` but is not gzip, is damaged or truncated, or cannot be CSV
    */
-  async *content(): AsyncGenerator<Uint8Array, void> {
-    const source = createReadStream(this.path);
-    this.#source = source;
+  async function* content(): AsyncGenerator<Uint8Array, void> {
+    source = createReadStream(path);
     try {
       const chunks: AsyncIterableIterator<Buffer> = source[Symbol.asyncIterator]();
       const magic = await start(chunks, 2);
-      this.#isGzip = magic[0] === 0x1f && magic[1] === 0x8b;
-      if (!this.#isGzip && this.path.endsWith('.gz')) {
-        throw new UserError(
-          `${this.path}: is named .gz, but is not a gzip file: if it is CSV, remove .gz from its name`,
-        );
-      }
-      const content = this.#isGzip ? gunzip(chain(magic, chunks)) : chain(magic, chunks);
-      const head = await start(content, HEAD_BYTES);
+      isGzip = magic[0] === 0x1f && magic[1] === 0x8b;
+      if (!isGzip && path.endsWith('.gz'))
+        throw new UserError(`${path}: is named .gz, but is not a gzip file: if it is CSV, remove .gz from its name`);
+      const bytes = isGzip ? gunzip(chain(magic, chunks)) : chain(magic, chunks);
+      const head = await start(bytes, HEAD_BYTES);
       const problem = whyNotCsv(head);
-      if (problem !== undefined) throw new UserError(`${this.path}: ${problem}`);
-      yield* chain(head, content);
+      if (problem !== undefined) throw new UserError(`${path}: ${problem}`);
+      yield* chain(head, bytes);
     } catch (error) {
-      throw error instanceof UserError ? error : unreadable(this.path, error);
+      throw error instanceof UserError ? error : unreadable(path)(error);
     } finally {
       source.destroy();
     }
   }
 
-  /**
-   * Reads a gzip file again, up to the checksum at its end. Call this before you report an error in the content, because a
-   * damaged file may first decompress to garbage.
-   *
-   * @throws UserError like {@link content}
-   */
-  async checkGzip(): Promise<void> {
-    if (!this.#isGzip || this.size === null) return;
-    for await (const chunk of this.content()) void chunk;
-  }
+  return {
+    path,
+    content,
+    /** How much has been read from the disk, in words. A pipe has no size. */
+    progress(): string {
+      const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
+      return `${megabytes(source?.bytesRead ?? 0)}${info.isFile() ? ` of ${megabytes(info.size)}` : ''} MB`;
+    },
+    /**
+     * Reads a gzip file again, up to the checksum at its end. Call this before you report an error in the content, because a
+     * damaged file may first decompress to garbage.
+     *
+     * @throws UserError like `content`
+     */
+    async checkGzip(): Promise<void> {
+      if (isGzip && info.isFile()) for await (const chunk of content()) void chunk;
+    },
+  };
 }
 
 /** Takes chunks until there are `count` bytes, or no more. */
@@ -121,10 +107,12 @@ async function* gunzip(chunks: AsyncIterator<Buffer>): AsyncGenerator<Buffer, vo
   }
 }
 
-function unreadable(path: string, error: unknown): UserError {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const reason = code === undefined ? undefined : REASONS[code];
-  return new UserError(`${path}: ${reason ?? message}`, { cause: error });
+/** Throws an error that names the file, for an error of Node.js. */
+function unreadable(path: string) {
+  return (error: unknown): never => {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    throw new UserError(`${path}: ${REASONS[code] ?? message}`, { cause: error });
+  };
 }
 
 const REASONS: Record<string, string> = {

@@ -2,26 +2,17 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Client, DatabaseError } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import { counted } from '../command.ts';
 import { BadLine } from './bad-line.ts';
 import { type FileFormat, reasonForRefusal } from './columns.ts';
 import { type Header, parseHeader } from './header.ts';
 import type { InputFile } from './input-file.ts';
 import { type CsvRecord, fieldsOf, recordsOf } from './records.ts';
 
-export interface ImportProgress {
-  /** What is being done, such as `checking responses`. */
-  phase: string;
-  /** Records of the file read so far. */
-  rows: number;
-  /** Bytes of the file read so far, as stored on disk. */
-  bytesRead: number;
-  /** Size of the file in bytes; null for a pipe. */
-  size: number | null;
-}
-
 export interface LoadOptions {
   signal: AbortSignal;
-  onProgress: (progress: ImportProgress) => void;
+  /** Called with what is being done, such as `checking responses`, and how much of it. */
+  onProgress: (phase: string, progress: string) => void;
   /** Called with remarks about a file that do not prevent loading it. */
   onNotice: (notice: string) => void;
 }
@@ -61,7 +52,7 @@ export async function loadFile(
       );
     const copied = (records: readonly CsvRecord[]): Buffer => {
       for (const { line } of records) lines.push(line);
-      onProgress({ phase: `reading ${format.name}`, rows: lines.length, bytesRead: file.bytesRead, size: file.size });
+      onProgress(`reading ${format.name}`, `${counted(lines.length, 'row')}, ${file.progress()}`);
       return Buffer.from(records.map((record) => copyLine(record, header, format)).join(''));
     };
     const copy = async function* (): AsyncGenerator<Buffer, void> {

@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import { BadLine, shown } from './bad-line.ts';
-import type { Counts } from './summary.ts';
+import type { Counts } from './forms.ts';
 
 /**
  * Refuses responses in `import_responses` that have valid types but cannot be stored.
@@ -31,11 +31,13 @@ export async function checkResponses(client: Client, account: string): Promise<v
   throw new BadLine(row.line, `ad_id: ${adId} is not the ad_id of the metadata`);
 }
 
+type Comparison = Pick<Counts, 'changed' | 'unchanged'>;
+
 /**
  * Creates the temporary table `import_stored`: the lines of `import_responses` that are stored already, and whether all their
  * values are the same.
  */
-export async function compareWithStored(client: Client): Promise<Pick<Counts, 'changed' | 'unchanged'>> {
+export async function compareWithStored(client: Client): Promise<Comparison> {
   // Postgres takes the columns of a key for independent, so it expects few matches, and would look up each row with Memoize.
   await client.query(`set local enable_memoize = off; set local work_mem = '64MB'`);
   await client.query(
@@ -49,11 +51,11 @@ export async function compareWithStored(client: Client): Promise<Pick<Counts, 'c
      from import_responses as file join responses as stored using (surveyid, timestamp, userid, question_ref)`,
   );
   await client.query('analyze import_stored');
-  const { rows } = await client.query<{ changed: string; unchanged: string }>(
-    `select count(*) filter (where not is_unchanged) as changed, count(*) filter (where is_unchanged) as unchanged
+  const { rows } = await client.query<Comparison>(
+    `select count(*) filter (where not is_unchanged)::float8 as changed, count(*) filter (where is_unchanged)::float8 as unchanged
      from import_stored`,
   );
-  return { changed: Number(rows[0]?.changed), unchanged: Number(rows[0]?.unchanged) };
+  return rows[0] as Comparison;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { UserError } from '../command.ts';
-import { isPrintable, printable } from './printable.ts';
+import { printable } from './printable.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -35,7 +35,7 @@ export function parseKeyName(text: string): string {
   if (text.trim() === '') throw new UserError('--name: is empty: expected 1 to 200 characters');
   if (length > MAX_NAME_LENGTH)
     throw new UserError(`--name: has ${length} characters: expected 1 to ${MAX_NAME_LENGTH}`);
-  if (!isPrintable(text)) throw new UserError('--name: has control characters, such as line breaks');
+  if (printable(text) !== text) throw new UserError('--name: has control characters, such as line breaks');
   return text;
 }
 
@@ -46,14 +46,13 @@ export function parseKeyName(text: string): string {
  * @throws UserError if the text is anything else, or more than 36 500 days
  */
 export function parseDuration(option: string, text: string, { orZero = false } = {}): number {
-  if (orZero && /^0+[smhdw]?$/.test(text)) return 0;
-  const match = /^0*([1-9]\d*)([smhdw])$/.exec(text);
-  const unit = UNITS[match?.[2] ?? ''];
-  if (!match || !unit) {
+  const [, digits, unit = ''] = /^(\d+)([smhdw]?)$/.exec(text) ?? [];
+  if (orZero && Number(digits) === 0) return 0;
+  const ms = Number(digits) * (UNITS[unit] ?? 0);
+  if (!(ms > 0)) {
     const examples = orZero ? '90d, 12h, 30m or 0' : '90d, 12h or 30m';
     throw new UserError(`${option}: "${printable(text)}" is not a duration such as ${examples}`);
   }
-  const ms = Number(match[1]) * unit;
   if (ms > MAX_DAYS * 86_400_000)
     throw new UserError(`${option}: ${text} is too long: at most ${MAX_DAYS}d, a century`);
   return ms;

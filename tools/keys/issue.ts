@@ -1,21 +1,12 @@
 import { apiKeyPrefix, generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
-import { findAccount, findOrCreateAccount } from '../accounts.ts';
+import { existingAccount, findAccount, findOrCreateAccount } from '../accounts.ts';
 import { inTransaction, withLockTimeout } from '../connection.ts';
 import { applyMigrations } from '../migrations.ts';
-import { noSuchAccount } from './not-found.ts';
+import type { ListedKey } from './list.ts';
 import { printable } from './printable.ts';
 
 /** A new key. `key` is not stored, so it cannot be shown again. */
-export interface IssuedKey {
-  readonly key: string;
-  /** `api_keys.id`, which `rotate` and `revoke` take. */
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly prefix: string;
-  /** ISO 8601; null for a key that does not expire. */
-  readonly expires: string | null;
-}
+export type IssuedKey = { readonly key: string } & Pick<ListedKey, 'id' | 'email' | 'name' | 'prefix' | 'expires'>;
 
 export interface IssueOptions {
   readonly email: string;
@@ -27,6 +18,8 @@ export interface IssueOptions {
   /** Called with each thing that was stored besides the key. */
   readonly onNotice?: (notice: string) => void;
 }
+
+const ADVICE = '"npm run db:import" creates one with its data, --create-account one without.';
 
 /**
  * Issues an API key for an account and stores its hash, in a database that it migrates first. All or nothing.
@@ -47,11 +40,8 @@ export async function issueKey(
     inTransaction(client, async () => {
       const applied = await applyMigrations(client);
       if (applied.length > 0) stored.push(`applied ${applied.join(', ')}`);
-      const found = await findAccount(client, email);
-      const { account, isNew } =
-        found || !createAccount ? { account: found, isNew: false } : await findOrCreateAccount(client, email);
-      if (!account)
-        throw noSuchAccount(email, '"npm run db:import" creates one with its data, --create-account one without.');
+      const known = createAccount ? await findAccount(client, email) : await existingAccount(client, email, ADVICE);
+      const { account, isNew } = known ? { account: known, isNew: false } : await findOrCreateAccount(client, email);
       if (isNew) stored.push(printable(`Created the account "${email}".`));
       const insert =
         'insert into api_keys (userid, name, prefix, hash, expires) values ($1, $2, $3, $4, $5) returning id';

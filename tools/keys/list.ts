@@ -1,7 +1,8 @@
-import { findAccount } from '../accounts.ts';
+import { existingAccount } from '../accounts.ts';
+import { UserError } from '../command.ts';
 import { withLockTimeout } from '../connection.ts';
-import { noSuchAccount } from './not-found.ts';
-import { isoTime } from './times.ts';
+import { printable } from './printable.ts';
+import { isoTime, toTheMinute } from './times.ts';
 
 /** A key as operators see it, without the key and its hash. Times are ISO 8601. */
 export interface ListedKey {
@@ -17,6 +18,13 @@ export interface ListedKey {
   readonly state: 'active' | 'expired' | 'revoked';
 }
 
+/** SQL for the state of a key `k`. */
+export const stateAt = (time: string) =>
+  `case when k.revoked is not null then 'revoked' when k.expires <= ${time} then 'expired' else 'active' end`;
+
+export const noSuchKey = (id: string) =>
+  new UserError(`<id>: there is no key ${id}. "npm run keys -- list" shows all keys.`);
+
 /**
  * Lists the keys of all accounts, or of one: by account, then by age, oldest first.
  *
@@ -27,13 +35,30 @@ export async function listKeys(url: string, email?: string): Promise<ListedKey[]
   const select = `
     select k.id, u.email, k.name, k.prefix, ${isoTime('k.created')} as created, ${isoTime('k.expires')} as expires,
       ${isoTime('uses.last_used')} as "lastUsed", ${isoTime('k.revoked')} as revoked,
-      case when k.revoked is not null then 'revoked' when k.expires <= now() then 'expired' else 'active' end as state
+      ${stateAt('now()')} as state
     from api_keys k join users u on u.id = k.userid left join api_key_uses uses on uses.keyid = k.id
     where $1::uuid is null or u.id = $1
     order by u.email collate "C", k.created, k.id`;
   return withLockTimeout(url, async (client) => {
-    const account = email === undefined ? undefined : await findAccount(client, email);
-    if (email !== undefined && !account) throw noSuchAccount(email);
+    const account = email === undefined ? undefined : await existingAccount(client, email);
     return (await client.query<ListedKey>(select, [account?.id])).rows;
   });
 }
+
+const HEADER = ['id', 'account', 'name', 'prefix', 'created', 'expires', 'last used', 'state'];
+
+/** @returns the keys as an aligned table with a header, without control characters */
+export function toTable(keys: readonly ListedKey[]): string {
+  const rows = [HEADER, ...keys.map(cellsOf)].map((row) => row.map((cell) => printable(cell)));
+  const widths = HEADER.map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? ''))));
+  const pad = (cell: string, column: number) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell));
+  return rows.map((row) => `${row.map(pad).join('  ').trimEnd()}\n`).join('');
+}
+
+function cellsOf({ id, email, name, prefix, created, expires, lastUsed, state }: ListedKey): string[] {
+  const time = (iso: string | null, none: string) => (iso ? toTheMinute(iso) : none);
+  return [id, email, name, prefix, toTheMinute(created), time(expires, 'never'), time(lastUsed, '-'), state];
+}
+
+/** The number of characters as users see them (grapheme clusters). */
+const widthOf = (text: string) => Array.from(new Intl.Segmenter().segment(text)).length;

@@ -4,11 +4,6 @@
  */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u{61c}\u{200e}\u{200f}\u{202a}-\u{202e}\u{2066}-\u{2069}]/gu;
 
-/** Whether a terminal shows the text unchanged, in one line. */
-export function isPrintable(text: string): boolean {
-  return text.search(UNPRINTABLE) < 0;
-}
-
 /** The text with U+FFFD (�) in place of every character that a terminal interprets. */
 export function printable(text: string): string {
   return text.replaceAll(UNPRINTABLE, '\u{fffd}');

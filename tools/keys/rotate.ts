@@ -2,7 +2,7 @@ import { apiKeyPrefix, generateApiKey, hashApiKey } from '../../src/auth/api-key
 import { UserError } from '../command.ts';
 import { inTransaction, withLockTimeout } from '../connection.ts';
 import type { IssuedKey } from './issue.ts';
-import { noSuchKey } from './not-found.ts';
+import { type ListedKey, noSuchKey, stateAt } from './list.ts';
 import { printable } from './printable.ts';
 import { isoTime, toTheMinute } from './times.ts';
 
@@ -12,16 +12,11 @@ export interface RotatedKey extends IssuedKey {
   readonly replaces: { readonly id: string; readonly prefix: string; readonly expires: string };
 }
 
-interface FoundKey {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly prefix: string;
-  readonly hash: string;
-  readonly expires: string | null;
-  readonly revoked: string | null;
-  readonly hasExpired: boolean;
-}
+type FoundKey = Pick<ListedKey, 'id' | 'email' | 'name' | 'prefix' | 'expires' | 'revoked' | 'state'> & {
+  hash: string;
+};
+
+type Replacement = Pick<ListedKey, 'id' | 'expires'> & { oldEnd: string };
 
 /**
  * SQL for the id of the key that replaces another. It follows from the other's id, so that the primary key allows one successor
@@ -55,17 +50,18 @@ export async function rotateKey(
   // clock_timestamp(), not now(): while this waits for the lock, another rotation may end the key.
   const select = (idOf: string) => `
     select k.id, u.email, k.name, k.prefix, k.hash, ${isoTime('k.expires')} as expires, ${isoTime('k.revoked')} as revoked,
-      coalesce(k.expires <= clock_timestamp(), false) as "hasExpired"
+      ${stateAt('clock_timestamp()')} as state
     from api_keys k join users u on u.id = k.userid where k.id = ${idOf} for no key update of k`;
-  const insert = `
+  const replace = `
+    with limited as (
+      update api_keys set expires = least(expires, date_trunc('milliseconds', now() + ${ms('$5')})) where id = $1
+      returning ${isoTime('expires')} as until
+    )
     insert into api_keys (id, userid, name, prefix, hash, expires)
     select ${successorId('id')}, userid, name, $2, $3,
       date_trunc('milliseconds', now() + coalesce(${ms('$4')}, interval '1 second' * extract(epoch from expires - created)::float8))
     from api_keys where id = $1
-    returning id, ${isoTime('expires')} as expires`;
-  const limit = `
-    update api_keys set expires = least(expires, date_trunc('milliseconds', now() + ${ms('$2')})) where id = $1
-    returning ${isoTime('expires')} as expires`;
+    returning id, ${isoTime('expires')} as expires, (select until from limited) as "oldEnd"`;
 
   return withLockTimeout(url, (client) =>
     inTransaction(client, async () => {
@@ -76,21 +72,11 @@ export async function rotateKey(
       if (successor) throw rotatedAlready(id, successor);
       const end = endOf(old);
       if (end) throw new UserError(`<id>: key ${id} ${end} and cannot be rotated. ${ISSUE}`);
-      const added = await client.query<{ id: string; expires: string | null }>(insert, [
-        id,
-        prefix,
-        hash,
-        expiresInMs ?? null,
-      ]);
-      const limited = await client.query<{ expires: string }>(limit, [id, graceMs]);
-      const [issued, ending] = [added.rows[0], limited.rows[0]];
-      if (!issued || !ending) throw noSuchKey(id);
-      const { email, name } = old;
-      const replaces = { id, prefix: old.prefix, expires: ending.expires };
-      return {
-        rotated: { key, id: issued.id, email, name, prefix, expires: issued.expires, replaces },
-        oldHash: old.hash,
-      };
+      const { rows } = await client.query<Replacement>(replace, [id, prefix, hash, expiresInMs ?? null, graceMs]);
+      const { id: newId, expires, oldEnd } = rows[0] as Replacement;
+      const replaces = { id, prefix: old.prefix, expires: oldEnd };
+      const rotated = { key, id: newId, email: old.email, name: old.name, prefix, expires, replaces };
+      return { rotated, oldHash: old.hash };
     }),
   );
 }
@@ -103,7 +89,7 @@ function rotatedAlready(id: string, successor: FoundKey): UserError {
 }
 
 /** How a key ended, if it has. */
-function endOf({ revoked, expires, hasExpired }: FoundKey): string | undefined {
+function endOf({ revoked, expires, state }: FoundKey): string | undefined {
   if (revoked) return `was revoked at ${toTheMinute(revoked)}`;
-  return hasExpired ? `expired at ${toTheMinute(expires ?? '')}` : undefined;
+  return state === 'expired' ? `expired at ${toTheMinute(expires ?? '')}` : undefined;
 }

@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { findAccount, lockAddress } from '../accounts.ts';
+import { existingAccount, lockAddress } from '../accounts.ts';
 import { UserError } from '../command.ts';
 import { inTransaction, withConnection } from '../connection.ts';
 import { printable } from '../keys/printable.ts';
@@ -13,16 +13,7 @@ export interface RemovalTarget {
 }
 
 /** What a removal deletes. */
-export interface Removal {
-  /** The account's address as it is stored. */
-  email: string;
-  responses: number;
-  participants: number;
-  /** Times of the first and the last response, in UTC to the second; null without responses. */
-  first: string | null;
-  last: string | null;
-  formVersions: number;
-}
+export type Removal = Awaited<ReturnType<typeof removeSurvey>>;
 
 /**
  * Deletes a survey's responses, form versions and settings, or one participant's responses, in one transaction.
@@ -31,16 +22,11 @@ export interface Removal {
  * @param options.isConfirmed if false, the rows are only counted
  * @throws UserError for an account, a survey or a participant that does not exist
  */
-export async function removeSurvey(
-  url: string,
-  target: RemovalTarget,
-  options: { isConfirmed: boolean },
-): Promise<Removal> {
+export async function removeSurvey(url: string, target: RemovalTarget, options: { isConfirmed: boolean }) {
   return await withConnection(url, async (client) => {
     const removal = await inTransaction(client, async () => {
       await lockAddress(client, target.email); // waits for an import
-      const account = await findAccount(client, target.email);
-      if (!account) throw new UserError(`--email: there is no account "${printable(target.email)}"`);
+      const account = await existingAccount(client, target.email);
       const forms = await lockForms(client, account.id, target.survey);
       const counts = await countResponses(client, forms, target.userid);
       if (target.userid !== undefined && counts.responses === 0)
@@ -70,25 +56,18 @@ async function lockForms(client: Client, account: string, survey: string): Promi
   throw new UserError(`--survey: there is no survey "${printable(survey)}": ${advice}`);
 }
 
-async function countResponses(
-  client: Client,
-  forms: string[],
-  userid: string | undefined,
-): Promise<Pick<Removal, 'responses' | 'participants' | 'first' | 'last'>> {
+/** Times of the first and the last response, in UTC to the second; null without responses. */
+type Counts = Record<'responses' | 'participants', number> & Record<'first' | 'last', string | null>;
+
+async function countResponses(client: Client, forms: string[], userid: string | undefined): Promise<Counts> {
   const time = (value: string): string => `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS"Z"')`;
-  const { rows } = await client.query<{
-    responses: string;
-    participants: string;
-    first: string | null;
-    last: string | null;
-  }>(
-    `select count(*) as responses, count(distinct userid) as participants,
+  const { rows } = await client.query<Counts>(
+    `select count(*)::float8 as responses, count(distinct userid)::float8 as participants,
        ${time('min(timestamp)')} as first, ${time('max(timestamp)')} as last
      from responses where surveyid = any ($1) and ($2::text is null or userid = $2)`,
     [forms, userid],
   );
-  const { responses, participants, first = null, last = null } = rows[0] ?? {};
-  return { responses: Number(responses), participants: Number(participants), first, last };
+  return rows[0] as Counts;
 }
 
 async function deleteRows(client: Client, forms: string[], userid: string | undefined): Promise<void> {

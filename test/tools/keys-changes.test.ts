@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hashApiKey, isWellFormedApiKey } from '../../src/auth/api-key.ts';
+import { withConnection } from '../../tools/connection.ts';
+import { listKeys } from '../../tools/keys/list.ts';
+import { type RotatedKey, rotateKey } from '../../tools/keys/rotate.ts';
+import { query, untilBlocked } from '../support/database.ts';
+import { CACHE_NOTE, type KeysCommand, startKeysCommand } from '../support/keys.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const PAST = '2026-01-02T03:04:59.000Z';
+
+let keys: KeysCommand;
+beforeAll(async () => {
+  keys = await startKeysCommand();
+  // Berlin's clocks change within most of the spans below, but a day must still have 24 hours.
+  const [{ name } = { name: '' }] = await query<{ name: string }>(keys.url, 'select current_database() as name');
+  await query(keys.url, `alter database "${name}" set timezone to 'Europe/Berlin'`);
+});
+afterAll(() => keys?.stop());
+
+const listed = async (id: string) => (await listKeys(keys.url)).find((key) => key.id === id);
+const update = (id: string, changes: string) => query(keys.url, `update api_keys set ${changes} where id = $1`, [id]);
+
+describe('npm run keys -- rotate', () => {
+  const rotated = async (id: string, { graceMs = DAY } = {}) => (await rotateKey(keys.url, id, { graceMs })).rotated;
+  /** Milliseconds between two times. */
+  const span = (from: string | undefined, to: string | null | undefined) =>
+    Date.parse(to ?? '') - Date.parse(from ?? '');
+
+  test('prints only the new key on stdout; the old key works for a day', async () => {
+    const old = await keys.issue({ name: 'Pull' });
+    const { status, stdout, stderr } = await keys.run('rotate', old.id);
+    expect(status).toBe(0);
+    const key = stdout.trimEnd();
+    expect(stdout).toBe(`${key}\n`);
+    expect(isWellFormedApiKey(key)).toBe(true);
+    const end = (await listed(old.id))?.expires;
+    expect(stderr).toBe(
+      `The old key (${old.prefix}…) works until ${end?.slice(0, 10)} ${end?.slice(11, 16)}Z.\n${CACHE_NOTE}`,
+    );
+    const stored = await query<{ id: string }>(keys.url, 'select id from api_keys where hash = $1', [
+      await hashApiKey(key),
+    ]);
+    const found = await listed(stored[0]?.id ?? '');
+    expect(found).toMatchObject({ name: 'Pull', email: 'you@example.org' });
+    expect(span(found?.created, end)).toBe(DAY);
+  });
+
+  test('prints JSON; takes a lifetime and a grace period', async () => {
+    const old = await keys.issue({ name: 'JSON', expires: '300d' });
+    const { status, stdout } = await keys.run('rotate', '--json', old.id, '--expires', '200d', '--grace', '90m');
+    expect(status).toBe(0);
+    const result = JSON.parse(stdout) as RotatedKey;
+    const found = await listed(result.id);
+    expect(result).toEqual({
+      key: expect.stringMatching(/^sres_\w{49}$/),
+      id: expect.not.stringContaining(old.id),
+      email: 'you@example.org',
+      name: 'JSON',
+      prefix: result.key.slice(0, 9),
+      expires: found?.expires,
+      replaces: { id: old.id, prefix: old.prefix, expires: (await listed(old.id))?.expires },
+    });
+    expect(found).toMatchObject({ state: 'active', prefix: result.prefix });
+    const ends = [result.expires, result.replaces.expires];
+    expect(ends.map((end) => span(found?.created, end))).toEqual([200 * DAY, 1.5 * HOUR]);
+    // As docs/keys.md states: a later version has to recognise it.
+    const md5 = createHash('md5').update(`successor of ${old.id}`).digest('hex');
+    expect(result.id.replaceAll('-', '')).toBe(md5);
+  });
+
+  test('gives the new key the lifetime of the old one, which it does not extend', async () => {
+    const old = await keys.issue({ expires: '2401h' });
+    await update(old.id, `created = created - interval '2400 hours', expires = expires - interval '2400 hours'`);
+    const before = (await listed(old.id))?.expires;
+    const { id, expires, replaces } = await rotated(old.id);
+    expect(Math.round(span((await listed(id))?.created, expires) / HOUR)).toBe(2401);
+    expect([replaces.expires, (await listed(old.id))?.expires]).toEqual([before, before]);
+  });
+
+  test('expires the old key at once with a grace period of 0', async () => {
+    const old = await keys.issue();
+    const { status, stderr } = await keys.run('rotate', old.id, '--grace', '0', '--expires', '1d');
+    expect(status).toBe(0);
+    expect(stderr).toMatch(/^The old key \(sres_.{4}…\) no longer works, the new one until 20.*Z\.\n/);
+    expect((await listed(old.id))?.state).toBe('expired');
+  });
+
+  async function expectRefusal(id: string, message: string): Promise<void> {
+    const stored = () => query(keys.url, 'select * from api_keys order by id');
+    const before = await stored();
+    const error = { name: 'UserError', message: expect.stringContaining(`<id>: key ${id} ${message}`) };
+    await expect(rotateKey(keys.url, id, { graceMs: DAY })).rejects.toMatchObject(error);
+    expect(await stored()).toEqual(before);
+  }
+
+  test.each([
+    ['expires', 'expired'],
+    ['revoked', 'was revoked'],
+  ])('refuses a key whose time in the column %s is over', async (column, ended) => {
+    const { id } = await keys.issue();
+    await update(id, `${column} = '${PAST}'`);
+    const message = `${ended} at 2026-01-02 03:04Z and cannot be rotated. "npm run keys -- issue" issues a new one.`;
+    await expectRefusal(id, message);
+  });
+
+  test.each([DAY, 0])(
+    'refuses a key that was rotated already with a grace period of %d ms, and names its successor, which can be rotated',
+    async (graceMs) => {
+      const old = await keys.issue({ name: 'Nightly \u{1b}pull' });
+      // Keys of the same account and name, one issued before and one after the rotation.
+      await keys.issue({ name: 'Nightly \u{1b}pull' });
+      const { id, prefix } = await rotated(old.id, { graceMs });
+      await keys.issue({ name: 'Nightly \u{1b}pull' });
+      const named = `was rotated already: key ${id} (Nightly \u{fffd}pull, ${prefix}…) replaces it`;
+      await expectRefusal(old.id, `${named}. Rotate that one instead.`);
+      await update(old.id, 'revoked = now()');
+      await expectRefusal(old.id, `${named}. Rotate that one instead.`);
+
+      const next = await rotated(id);
+      await expectRefusal(id, `was rotated already: key ${next.id} (`);
+      await update(id, `revoked = '${PAST}'`);
+      await expectRefusal(
+        old.id,
+        `${named}, but that was revoked at 2026-01-02 03:04Z. "npm run keys -- issue" issues`,
+      );
+    },
+  );
+
+  test('rotates a key once, however many commands do so at the same time', async () => {
+    const old = await keys.issue({ name: 'raced' });
+    const results = await Promise.allSettled([1, 2, 3, 4].map(() => rotateKey(keys.url, old.id, { graceMs: DAY })));
+    const won = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value.rotated.id] : []));
+    const lost = results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []));
+    expect(won).toHaveLength(1);
+    expect(lost).toEqual([1, 2, 3].map(() => expect.stringContaining(`was rotated already: key ${won[0]} (raced, `)));
+    expect(await query(keys.url, `select from api_keys where name = 'raced'`)).toHaveLength(2);
+  });
+
+  test('refuses a key that another rotation expires while this one waits for its lock', async () => {
+    const { id } = await keys.issue();
+    await withConnection(keys.url, async (other) => {
+      await other.query('begin');
+      await other.query('select from api_keys where id = $1 for update', [id]);
+      const refusal = keys.run('rotate', id);
+      await untilBlocked(keys.url);
+      await other.query('update api_keys set expires = clock_timestamp() where id = $1', [id]);
+      await other.query('commit');
+      const outcome = { status: 1, stdout: '', stderr: expect.stringContaining(`<id>: key ${id} expired at `) };
+      expect(await refusal).toEqual(outcome);
+    });
+  });
+});
+
+describe('npm run keys -- revoke', () => {
+  test('revokes one key and names it', async () => {
+    const [key, other] = [await keys.issue({ name: 'Pull' }), await keys.issue()];
+    const before = Date.now();
+    expect(await keys.run('revoke', key.id)).toEqual({
+      status: 0,
+      stdout: `revoked ${key.id} (Pull, ${key.prefix}…) of you@example.org\n`,
+      stderr: CACHE_NOTE,
+    });
+    const at = Date.parse((await listed(key.id))?.revoked ?? '');
+    expect(Math.abs(at - before)).toBeLessThan(60_000);
+    expect((await listed(other.id))?.revoked).toBeNull();
+  });
+
+  test('keeps and shows the time at which a key was first revoked; prints an odd name without control characters', async () => {
+    const { id, prefix } = await keys.issue();
+    await update(id, `name = E'a\\u001b[2Jb', expires = '2026-01-01Z', revoked = '${PAST}'`);
+    const { status, stdout } = await keys.run('revoke', id);
+    expect(status).toBe(0);
+    expect(stdout).toBe(`revoked ${id} (a�[2Jb, ${prefix}…) of you@example.org, already at 2026-01-02 03:04Z\n`);
+    expect((await listed(id))?.revoked).toBe(PAST);
+  });
+
+  test('revokes an expired key, and prints JSON', async () => {
+    const { id, prefix } = await keys.issue({ name: 'Pull' });
+    await update(id, `expires = '2026-01-01Z'`);
+    const { stdout } = await keys.run('revoke', id, '--json');
+    const revoked = (await listed(id))?.revoked;
+    expect(revoked).not.toBeNull();
+    expect(JSON.parse(stdout)).toEqual({ id, email: 'you@example.org', name: 'Pull', prefix, revoked });
+  });
+
+  test('names the session that blocks it, and how to end that', async () => {
+    const { id } = await keys.issue();
+    await withConnection(keys.url, async (other) => {
+      const { rows } = await other.query<{ pid: number }>('select pg_backend_pid() as pid');
+      const pid = String(rows[0]?.pid);
+      await other.query('begin');
+      await other.query('select from api_keys where id = $1 for update', [id]);
+      const { status, stdout, stderr } = await keys.run('revoke', id);
+      expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+      expect(stderr.replace(/since 2\d{3}-\d\d-\d\dT\S{12}Z/, 'since TIME')).toBe(
+        `Blocked for 5 s by a lock of process ${pid} (role postgres, since TIME): ` +
+          `try again when it has ended, or end it with "select pg_terminate_backend(${pid})".\n`,
+      );
+    });
+  });
+});
