@@ -51,7 +51,7 @@ export function formDataTable(forms: readonly FormVersion[]): Cells[] {
   return [['surveyid', 'shortcode', 'survey_name', 'version', 'survey_created', 'metadata'], ...records];
 }
 
-export const CODEBOOK = [
+const CODEBOOK = [
   ...['column', 'shortcode', 'question_ref', 'question_idx', 'question_text'],
   ...['responses', 'participants', 'first', 'last', 'choices'],
 ];
