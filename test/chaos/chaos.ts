@@ -4,7 +4,7 @@ import { disconnect, disconnectDuringQuery } from './actions/disconnect.ts';
 import { sendHostile } from './actions/hostile.ts';
 import { endKey, expireKey, tryInvalidKey, useKey } from './actions/keys.ts';
 import { poll, readFile, readPage, readSlowly } from './actions/reads.ts';
-import { checkMemory, collectGarbage, measureMemory } from './checks/memory.ts';
+import { checkMemory, heldMemory } from './checks/memory.ts';
 import { checkIdle, checkLog, checkModel } from './checks/quiet.ts';
 import type { Action, Context } from './context.ts';
 import { tryFault } from './faults/trial.ts';
@@ -53,28 +53,18 @@ const BURST_MS = 10_000;
 /** Part of this time. */
 const PAGES = 0.35;
 
-/**
- * Runs all actions at once, in two parts; after each, checks that nothing is left over. During the first part, workerd compiles the
- * code and its memory grows. The other one shows whether it keeps growing.
- */
+/** Runs all actions at once; then checks that nothing is left over. */
 export async function chaos(context: Context, random: Random, seconds: number): Promise<void> {
-  const { world } = context;
-  for (const account of world.accounts) for (const key of account.keys) await useKey(context, account, key);
-  const measured = [await measureMemory(context)];
-  const start = Date.now();
-  for (const part of [0.5, 1]) {
-    const actors = Array.from({ length: ACTORS }, (_, actor) =>
-      act(context, randomFrom(random() * 2 ** 32), start + 1000 * seconds * part, actor),
-    );
-    const end = new AbortController();
-    const acting = Promise.all(actors).finally(() => end.abort());
-    await Promise.all([acting, collectGarbage(context, end.signal)]);
-    await checkIdle(context);
-    measured.push(await measureMemory(context, measured[0]?.held));
-  }
+  for (const account of context.world.accounts) for (const key of account.keys) await useKey(context, account, key);
+  const idle = await heldMemory(context.stack.worker);
+  const end = Date.now() + 1000 * seconds;
+  await Promise.all(
+    Array.from({ length: ACTORS }, (_, actor) => act(context, randomFrom(random() * 2 ** 32), end, actor)),
+  );
+  await checkIdle(context);
+  await checkMemory(context, idle);
   await checkModel(context);
   checkLog(context);
-  checkMemory(context, measured);
 }
 
 /** Does one action, then random ones. @param end milliseconds since 1970 @param first the number of the first action */

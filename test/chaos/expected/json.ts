@@ -25,9 +25,8 @@ export const keyJson = ({ email }: Account): string => jsonOf({ email: quoted(em
 
 export function surveysJson({ marker }: Account, forms: readonly FormVersion[]): string {
   const newestFirst = forms.toSorted((a, b) => b.created - a.created || byCreation(a, b));
-  const surveys = newestFirst.map(({ id, survey, shortcode, title, created, metadata, settings }) => {
-    const closes = settings?.closes ?? null;
-    return jsonOf({
+  const surveys = newestFirst.map(({ id, survey, shortcode, title, created, metadata, closes, timeouts }) =>
+    jsonOf({
       id: quoted(id),
       survey_name: quoted(survey),
       shortcode: quoted(shortcode),
@@ -36,10 +35,10 @@ export function surveysJson({ marker }: Account, forms: readonly FormVersion[]):
       created: quoted(timestampOf(created)),
       metadata,
       translation_conf: metadata,
-      off_time: quoted(closes === null ? null : timestampOf(closes)),
-      timeouts: settings?.timeouts ?? 'null',
-    });
-  });
+      off_time: quoted(closes),
+      timeouts: timeouts ?? 'null',
+    }),
+  );
   return listOf(surveys);
 }
 
