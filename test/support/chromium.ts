@@ -4,6 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inflate } from '@sparticuz/chromium';
 import { type BrowserServer, chromium } from 'playwright-core';
+import type { TestProject } from 'vitest/node';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The endpoint of the shared Chromium. */
+    chromium: string;
+  }
+}
 
 /** A browser's executable, and the environment it needs. */
 interface Program extends AsyncDisposable {
@@ -20,6 +28,13 @@ const ARGS = [
 export interface RunningChromium extends AsyncDisposable {
   /** The endpoint for Playwright's `connect`. */
   readonly endpoint: string;
+}
+
+/** Vitest's global setup: starts one browser for all files of the project. */
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const running = await startChromium();
+  project.provide('chromium', running.endpoint);
+  return async () => await running[Symbol.asyncDispose]();
 }
 
 /**

@@ -44,8 +44,8 @@ export async function startNeonRoles(server: TestPostgres): Promise<NeonRoles> {
       sockets.add(from);
       from.on('error', () => {}).on('close', () => to.destroy());
     }
-    const session = new Session();
-    client.on('data', (chunk) => database.write(session.rewrite(chunk)));
+    const rewrite = createRewrite();
+    client.on('data', (chunk) => database.write(rewrite(chunk)));
     database.pipe(client);
   }).listen(0, '127.0.0.1');
   await once(proxy, 'listening');
@@ -61,45 +61,24 @@ export async function startNeonRoles(server: TestPostgres): Promise<NeonRoles> {
 }
 
 /**
- * What one client sends: https://www.postgresql.org/docs/current/protocol-message-formats.html. Only simple queries are rewritten,
- * since statements about roles take no parameters.
+ * Rewrites what one client sends: https://www.postgresql.org/docs/current/protocol-message-formats.html. A client sends the next
+ * statement after the result of the last, so a simple query arrives alone. Statements about roles take no parameters.
  */
-class Session {
-  #pending = Buffer.alloc(0);
-  /** The first message has no type. */
-  #typeBytes = 0;
-  #isInTransaction = false;
-
-  /** @returns the complete messages so far */
-  rewrite(chunk: Buffer): Buffer {
-    this.#pending = Buffer.concat([this.#pending, chunk]);
-    const messages: Buffer[] = [];
-    for (;;) {
-      if (this.#pending.length < this.#typeBytes + 4) break;
-      const length = this.#typeBytes + this.#pending.readInt32BE(this.#typeBytes);
-      if (this.#pending.length < length) break;
-      const message = this.#pending.subarray(0, length);
-      const isQuery = this.#typeBytes === 1 && message[0] === 'Q'.charCodeAt(0);
-      messages.push(isQuery ? simpleQuery(this.#checked(message.toString('utf8', 5, length - 1))) : message);
-      this.#pending = this.#pending.subarray(length);
-      this.#typeBytes = 1;
-    }
-    return Buffer.concat(messages);
-  }
-
-  #checked(sql: string): string {
+function createRewrite(): (message: Buffer) => Buffer {
+  let isInTransaction = false;
+  const checked = (sql: string): string => {
     if (/password\s+'(?:SCRAM-SHA-256\$|md5[0-9a-f]{32}')/i.test(sql))
       return `do $neon$ begin raise exception '%', '${HASHED_PASSWORD}'; end $neon$`;
-    if (/^begin$/i.test(sql)) this.#isInTransaction = true;
-    else if (/^(?:commit|rollback)$/i.test(sql)) this.#isInTransaction = false;
+    if (/^(?:begin|commit|rollback)$/i.test(sql)) isInTransaction = /^begin$/i.test(sql);
     if (/^commit$/i.test(sql)) return `${CHECK}; ${sql}`;
-    return !this.#isInTransaction && /\brole\b/i.test(sql) ? `${sql}; ${CHECK}` : sql;
-  }
-}
-
-function simpleQuery(sql: string): Buffer {
-  const text = Buffer.from(`${sql}\0`);
-  const head = Buffer.alloc(5, 'Q');
-  head.writeInt32BE(text.length + 4, 1);
-  return Buffer.concat([head, text]);
+    return !isInTransaction && /\brole\b/i.test(sql) ? `${sql}; ${CHECK}` : sql;
+  };
+  return (message) => {
+    const isQuery = message[0] === 'Q'.charCodeAt(0) && message.readInt32BE(1) === message.length - 1;
+    if (!isQuery) return message;
+    const text = Buffer.from(`${checked(message.toString('utf8', 5, message.length - 1))}\0`);
+    const head = Buffer.alloc(5, 'Q');
+    head.writeInt32BE(text.length + 4, 1);
+    return Buffer.concat([head, text]);
+  };
 }

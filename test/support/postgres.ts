@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Client } from 'pg';
+import { withConnection } from '../../tools/connection.ts';
 import { chownTree, serverUser } from '../../tools/postgres/os-user.ts';
 import { createCluster, PASSWORD_FILE } from '../../tools/postgres/cluster.ts';
 import { findPrograms } from '../../tools/postgres/programs.ts';
@@ -77,12 +77,6 @@ export async function startPostgres(options: { settings?: Record<string, string>
 
 async function createDatabase(url: string): Promise<string> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(`create database ${name}`);
-  } finally {
-    await client.end();
-  }
+  await withConnection(url, (client) => client.query(`create database ${name}`));
   return new URL(`/${name}`, url).href;
 }

@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
 /** How a program finished, and what it printed. */
@@ -18,33 +19,36 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv | undefined;
   /** Written to its stdin. */
   readonly input?: string | undefined;
+  /** The OS user that runs it. */
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined;
+  /** When it is killed; never if 0. */
+  readonly timeoutMs?: number;
 }
 
 type Command = readonly [string, ...string[]];
 
-const TIMEOUT_MS = 120_000;
-
-/** Runs a program until it exits, or for two minutes at most. */
-export async function runProgram(
+/** Starts a program. */
+export function startProgram(
   [program, ...args]: Command,
-  { cwd, env, input = '' }: RunOptions = {},
-): Promise<Finished> {
-  const child = spawn(program, args, { cwd, env: { ...process.env, ...env } });
-  // spawn's own timeout keeps this process alive if the program does not exist.
-  const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);
-  const failure = Promise.withResolvers<Finished>();
-  child.on('error', ({ message }) => failure.resolve({ status: null, stdout: '', stderr: message })); // no such program
+  { cwd, env, input = '', user, timeoutMs = 120_000 }: RunOptions = {},
+) {
+  const options = { cwd, ...user, env: { ...process.env, ...env }, timeout: timeoutMs, killSignal: 'SIGKILL' } as const;
+  const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(program, args, options);
   child.stdin.on('error', () => {}); // it may exit without reading its input
   child.stdin.end(input);
-  const end = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
-    ([stdout, stderr]): Finished => ({ status: child.exitCode, stdout, stderr }),
+  const printed = Promise.all([text(child.stdout), text(child.stderr)]);
+  const outcome = once(child, 'close').then(
+    async (): Promise<Finished> => {
+      const [stdout, stderr] = await printed;
+      return { status: child.exitCode, stdout, stderr };
+    },
+    ({ message }: Error): Finished => ({ status: null, stdout: '', stderr: message }), // no such program
   );
-  try {
-    return await Promise.race([end, failure.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return { child, outcome };
 }
+
+/** Runs a program until it exits, or for two minutes at most. */
+export const runProgram = (command: Command, options?: RunOptions) => startProgram(command, options).outcome;
 
 /** Runs the programs of a language. */
 export interface Interpreter {

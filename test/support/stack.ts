@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import type { TestProject } from 'vitest/node';
 import { startSqlGateway } from '../../tools/sql-gateway.ts';
 import { startDatabase } from './database.ts';
+import { startPgBouncer } from './pgbouncer.ts';
 import { type RunningWorker, startWorker } from './worker.ts';
 
 /** The complete service: the Worker in workerd, the SQL-over-HTTP endpoint, and a database. */
@@ -47,6 +49,13 @@ export interface StackOptions {
   readonly inspector?: boolean;
   /** The Worker's module; by default the service's. */
   readonly entry?: string;
+}
+
+/** Vitest's global setup: starts one service for all files of the project, with PgBouncer if `npm run pgbouncer` runs it. */
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const stack = await startStack(process.env['TEST_PGBOUNCER'] ? { startPooler: startPgBouncer } : {});
+  project.provide('stack', stack.address);
+  return () => stack.stop();
 }
 
 export async function startStack(options: StackOptions = {}): Promise<Stack> {

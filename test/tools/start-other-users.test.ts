@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
+import { processTree } from '../../bench/process-stats.ts';
 import { freePort, startService } from '../support/npm-start.ts';
-import { commandLines, listeningPorts, openFiles, processTree } from '../support/processes.ts';
+import { commandLines, listeningPorts, openFiles } from '../support/processes.ts';
 
 const isLinux = process.platform === 'linux';
 const isRoot = process.getuid?.() === 0;

@@ -9,8 +9,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFin
 import { query, startDatabase } from '../support/database.ts';
 import { revokeKey } from '../../tools/keys/revoke.ts';
 import { prepareDemo } from '../../tools/start/demo.ts';
+import { processTree } from '../../bench/process-stats.ts';
 import { freePort, keyIn, startService } from '../support/npm-start.ts';
-import { commandLines, processTree } from '../support/processes.ts';
+import { commandLines } from '../support/processes.ts';
 import { startTool } from '../support/run-tool.ts';
 
 let dataDir: string;
