@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import { fetchApi, query } from '../support/api.ts';
+import { SPECIAL_NAMES } from '../support/awkward-text.ts';
 import { type TestAccount, addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { sendRaw } from '../support/raw-http.ts';
-import { SPECIAL_NAMES } from '../support/special-names.ts';
 import { stackAddress } from '../support/stack-address.ts';
 
 const repeated = (pair: string) => Array.from({ length: 1000 }, () => pair).join('&');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { encodeCursor } from '../../src/responses/cursor.ts';
 import { fetchApi, query } from '../support/api.ts';
 import { parseCsv } from '../support/csv.ts';
-import { encodeCursor } from '../support/cursor.ts';
 import { addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
 import { randomFrom } from '../support/random.ts';
 
