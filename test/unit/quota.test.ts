@@ -46,13 +46,6 @@ test('ten accounts have a reserved part that no other can take, and further acco
   expect(take(others, 'account 0')).toBeDefined();
 });
 
-test('an account has at most as much as it can have, whatever is free', () => {
-  const all = quota(10, { most: 3 });
-  expect(take(all, 'a', 3)).toBeDefined();
-  expect(take(all, 'a')).toBeUndefined();
-  expect(all.heldBy('a')).toBe(3);
-});
-
 test('what is reserved for accounts that hold nothing can be lent, and each has it at once when it comes', () => {
   const all = quota(3, { lends: true });
   expect(take(all, 'a', 24)).toBeUndefined();
