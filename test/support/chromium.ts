@@ -24,12 +24,6 @@ const ARGS = [
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ];
 
-/** A headless Chromium, to which processes connect. */
-export interface RunningChromium extends AsyncDisposable {
-  /** The endpoint for Playwright's `connect`. */
-  readonly endpoint: string;
-}
-
 /** Vitest's global setup: starts one browser for all files of the project. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const running = await startChromium();
@@ -42,7 +36,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
  *
  * @throws Error on other platforms without `CHROMIUM_PATH`
  */
-export async function startChromium(): Promise<RunningChromium> {
+export async function startChromium() {
   await using stack = new AsyncDisposableStack();
   const { path, env } = stack.use(await findChromium());
   const launch = (chromiumSandbox: boolean): Promise<BrowserServer> =>
@@ -57,7 +51,11 @@ export async function startChromium(): Promise<RunningChromium> {
   const server = process.getuid?.() === 0 ? await launch(false) : await launch(true).catch(() => launch(false));
   stack.defer(() => server.close());
   const running = stack.move();
-  return { endpoint: server.wsEndpoint(), [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return {
+    /** The endpoint for Playwright's `connect`. */
+    endpoint: server.wsEndpoint(),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
 }
 
 async function findChromium(): Promise<Program> {

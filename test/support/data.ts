@@ -152,7 +152,7 @@ export async function insertResponses(rows: readonly object[]): Promise<void> {
 }
 
 /** SQL for the API's timestamps, written differently from the service's. */
-export const iso = (column: string) =>
+const iso = (column: string) =>
   String.raw`regexp_replace(to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '(\.\d{3})000$', '\1') || 'Z'`;
 
 const quoted = (text: string, mark: string) => mark + text.replaceAll(mark, mark + mark) + mark;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Outcome, startTool, withoutDatabase } from './run-tool.ts';
 import { query, startDatabase } from './database.ts';
 import { parseDuration } from '../../tools/keys/arguments.ts';
-import { type IssuedKey, issueKey } from '../../tools/keys/issue.ts';
+import { issueKey } from '../../tools/keys/issue.ts';
 
 /** The note on stderr after changing a database that a deployed service may be using. */
 export const CACHE_NOTE =
@@ -12,21 +12,10 @@ export const CACHE_NOTE =
 
 export const UNKNOWN_ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 
-/** `npm run keys` on its own database, with the account you@example.org; nobody is logged in to Cloudflare. */
-export interface KeysCommand {
-  readonly url: string;
-  /** A temporary folder, the command's HOME and TMPDIR. DATA_DIR is `data` in it. */
-  readonly folder: string;
-  readonly env: Readonly<Record<string, string>>;
-  /** The outcome without the line that names the database. */
-  run(...args: string[]): Promise<Outcome>;
-  runWith(env: NodeJS.ProcessEnv, ...args: string[]): Promise<Outcome>;
-  /** Issues a key for you@example.org in this process, which takes far less time than the command. */
-  issue(options?: { name?: string; expires?: string }): Promise<IssuedKey>;
-  stop(): Promise<void>;
-}
+export type KeysCommand = Awaited<ReturnType<typeof startKeysCommand>>;
 
-export async function startKeysCommand(): Promise<KeysCommand> {
+/** `npm run keys` on its own database, with the account you@example.org; nobody is logged in to Cloudflare. */
+export async function startKeysCommand() {
   const folder = await mkdtemp(join(tmpdir(), 'test-keys-'));
   const database = await startDatabase();
   const env = {
@@ -46,15 +35,18 @@ export async function startKeysCommand(): Promise<KeysCommand> {
   await query(database.url, `insert into users (email) values ('you@example.org')`);
   return {
     url: database.url,
+    /** A temporary folder, the command's HOME and TMPDIR. DATA_DIR is `data` in it. */
     folder,
     env,
     runWith,
-    run: (...args) => runWith({}, ...args),
-    issue({ name = 'API key', expires } = {}) {
+    /** The outcome without the line that names the database. */
+    run: (...args: string[]) => runWith({}, ...args),
+    /** Issues a key for you@example.org in this process, which takes far less time than the command. */
+    issue({ name = 'API key', expires }: { name?: string; expires?: string } = {}) {
       const expiresInMs = expires === undefined ? undefined : parseDuration('expires', expires);
       return issueKey(database.url, { email: 'you@example.org', name, expiresInMs });
     },
-    async stop() {
+    async stop(): Promise<void> {
       await database.stop();
       await rm(folder, { recursive: true, force: true });
     },

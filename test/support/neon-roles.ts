@@ -3,12 +3,6 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { query } from './database.ts';
 import type { TestPostgres } from './postgres.ts';
 
-/** A database whose transactions are subject to Neon's rules for roles. */
-export interface NeonRoles extends AsyncDisposable {
-  /** `postgres://` URL of the database's owner, who may create roles but is not a superuser. */
-  readonly url: string;
-}
-
 /** Neon's words: https://github.com/logto-io/logto/issues/4535 */
 export const EMPTY_PASSWORD =
   'Received HTTP code 400 from control plane: {"error":"Neon does not support roles with empty passwords"}';
@@ -22,7 +16,7 @@ const CHECK = 'do $neon$ begin perform neon.check_roles(); end $neon$';
  * hashed password. Neon does this in a hook of the server, which sends changed roles to its control plane before the commit:
  * https://github.com/neondatabase/neon/blob/main/pgxn/neon/neon_ddl_handler.c (An event trigger is not called for roles.)
  */
-export async function startNeonRoles(server: TestPostgres): Promise<NeonRoles> {
+export async function startNeonRoles(server: TestPostgres) {
   await query(server.url, `create role neon_owner login createrole createdb password 'owner'`);
   await query(server.url, 'create database neondb owner neon_owner');
   const upstream = Object.assign(new URL(server.url), { pathname: '/neondb' });
@@ -51,8 +45,9 @@ export async function startNeonRoles(server: TestPostgres): Promise<NeonRoles> {
   await once(proxy, 'listening');
   const { port } = proxy.address() as AddressInfo;
   return {
+    /** `postgres://` URL of the database's owner, who may create roles but is not a superuser. */
     url: `postgres://neon_owner:owner@127.0.0.1:${port}/neondb`,
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       for (const socket of sockets) socket.destroy();
       proxy.close();
       await once(proxy, 'close');

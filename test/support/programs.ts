@@ -93,12 +93,9 @@ export const findInterpreter = {
   },
 
   async duckdb(): Promise<Interpreter | Missing> {
-    const version = await firstLine(['duckdb', '--version']);
-    if (version !== undefined) return { version: `duckdb ${version}`, run: withInput(['duckdb', '-bail']) };
-    const python = await findPython(['duckdb']);
-    return 'missing' in python
-      ? { missing: `DuckDB is not installed; ${python.missing}` }
-      : { version: python.version, run: withInput([python.python, '-c', DUCKDB_IN_PYTHON]) };
+    const found = await findPython(['duckdb']);
+    if ('missing' in found) return found;
+    return { version: found.version, run: withInput([found.python, '-c', DUCKDB_IN_PYTHON]) };
   },
 
   workbooks: () => findPython(['openpyxl', 'pandas', 'python_calamine', 'xlsx2csv']),
