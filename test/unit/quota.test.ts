@@ -173,28 +173,20 @@ test('nobody waits while there is room, and nothing is held by requests that hav
   await fc.assert(
     fc.asyncProperty(division, fc.array(step, { maxLength: 60 }), async (divided, steps) => {
       const all = new Quota('scans', { ...divided, waitMs: WAIT_MS, begunWaitMs: 3 * WAIT_MS });
-      const requests: {
-        lease: Lease;
-        client: AbortController;
-        reservation: Reservation;
-        timer: unknown;
-        waitsFor: number;
-      }[] = [];
+      const begin = (name: string, waitsFor: number, hasBegun: boolean) => {
+        const lease = Object.assign(leaseOf(name), { hasBegun });
+        const [client, reservation] = [new AbortController(), lease.reserve(all)];
+        const timer = timers.mock.results.at(-1)?.value;
+        const request = { lease, client, reservation, timer, waitsFor };
+        const settled = () => void (request.waitsFor = 0);
+        reservation.acquire(waitsFor, client.signal).then(settled, settled);
+        return request;
+      };
+      const requests: ReturnType<typeof begin>[] = [];
       leaseOf('observer'); // ends those that were killed
       for (const one of steps) {
         if (one.do === 'acquire') {
-          const lease = leaseOf(one.account);
-          lease.hasBegun = one.begun;
-          const request = {
-            lease,
-            client: new AbortController(),
-            reservation: lease.reserve(all),
-            timer: timers.mock.results.at(-1)?.value as unknown,
-            waitsFor: one.amount,
-          };
-          requests.push(request);
-          const settled = () => void (request.waitsFor = 0);
-          request.reservation.acquire(one.amount, request.client.signal).then(settled, settled);
+          requests.push(begin(one.account, one.amount, one.begun));
         } else if (one.do === 'pass') {
           await vi.advanceTimersByTimeAsync(one.ms);
         } else {
@@ -203,7 +195,7 @@ test('nobody waits while there is room, and nothing is held by requests that hav
           if (request?.waitsFor === 0 && one.do === 'release') request.reservation.release();
           if (one.do === 'end') request?.lease.end();
           if (one.do === 'abort') request?.client.abort(new Error('left'));
-          if (one.do === 'kill') clearInterval(request?.timer as number);
+          if (one.do === 'kill') clearInterval(request?.timer);
         }
         await vi.advanceTimersByTimeAsync(0);
         const alive = requests.filter(({ lease }) => !lease.hasEnded);

@@ -3,7 +3,7 @@ import { type Question, isLeftOut } from '../../support/wide.ts';
 import type { Account, Data, FormVersion, Response } from '../model/account.ts';
 import { timestampOf } from '../model/moment.ts';
 import { byCreation, shortcodesOf, tokenOf } from '../model/order.ts';
-import type { Parameters } from '../requests/request.ts';
+import type { Parameters } from '../requests/parameters.ts';
 import { formsOf, select } from './select.ts';
 import { codebookTable, formDataTable, participantsOf } from './tables.ts';
 
