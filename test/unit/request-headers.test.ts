@@ -39,9 +39,27 @@ test.each(['"a"', '  W/"a"  ', '"b","c,d" , "a",', ', ,"a"', ' * '])('If-None-Ma
 });
 
 test.each([
-  ...['"b"', '""', '"A"', '"b,a"', '"W/"', '"\u00e9"'],
+  '"b"',
+  '""',
+  '"A"',
+  '"b,a"',
+  '"W/"',
+  '"\u00e9"',
   // These cannot be parsed.
-  ...[undefined, '', 'a', '"a', 'a"', 'w/"a"', 'W/ "a"', '"a" "b"', '"a", b', '"a" *', '"a "', '*, "a"', ',', '"a"b"'],
+  undefined,
+  '',
+  'a',
+  '"a',
+  'a"',
+  'w/"a"',
+  'W/ "a"',
+  '"a" "b"',
+  '"a", b',
+  '"a" *',
+  '"a "',
+  '*, "a"',
+  ',',
+  '"a"b"',
 ])('If-None-Match: %j does not name "a"', (header) => {
   expect(ifNoneMatchNames(header, 'W/"a"')).toBe(false);
 });
@@ -56,8 +74,16 @@ test.each([
 });
 
 test.each([
-  ...['', 'strict', 'handling=lenient, handling=strict', 'handling, handling=strict', 'handling=strictly'],
-  ...['handling="strict', 'handling=strict lenient', 'handlings=strict', 'x; handling=strict', 'x=", handling=strict'],
+  '',
+  'strict',
+  'handling=lenient, handling=strict',
+  'handling, handling=strict',
+  'handling=strictly',
+  'handling="strict',
+  'handling=strict lenient',
+  'handlings=strict',
+  'x; handling=strict',
+  'x=", handling=strict',
 ])('Prefer: %j does not ask for strict handling', (header) => {
   expect(prefersStrictHandling(header)).toBe(false);
 });
