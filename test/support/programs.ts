@@ -52,7 +52,7 @@ export const runProgram = (command: Command, options?: RunOptions) => startProgr
 
 /** Runs the programs of a language. */
 export interface Interpreter {
-  /** Such as `curl 8.5.0`. */
+  /** The first line that it prints about itself. */
   readonly version: string;
   /** @param file absolute, or relative to `cwd` */
   readonly run: (file: string, options: RunOptions) => Promise<Finished>;
@@ -72,25 +72,16 @@ for statement in duckdb.extract_statements(sys.stdin.read()):
 
 /** Finds the interpreter of a language, with the libraries that its programs need. */
 export const findInterpreter = {
-  async curl(): Promise<Interpreter | Missing> {
-    const version = await firstLine(['curl', '--version']);
-    if (version === undefined) return { missing: 'curl is not installed' };
-    if ((await firstLine(['sh', '-c', 'echo yes'])) !== 'yes') return { missing: 'sh is not installed' };
-    return { version: version.split(' ').slice(0, 2).join(' '), run: withFile(['sh']) };
-  },
+  curl: () => findProgram(['curl', '--version'], ['sh'], 'curl is not installed'),
 
   python: () => findPython(['requests']),
 
-  async r(): Promise<Interpreter | Missing> {
-    const version = await firstLine([
-      'Rscript',
-      '-e',
-      'library(httr2); library(readr); cat("R", format(getRversion()))',
-    ]);
-    return version === undefined
-      ? { missing: 'R is not installed, or not with httr2 and readr' }
-      : { version, run: withFile(['Rscript']) };
-  },
+  r: () =>
+    findProgram(
+      ['Rscript', '-e', 'library(httr2); library(readr); cat("R", format(getRversion()))'],
+      ['Rscript'],
+      'R is not installed, or not with httr2 and readr',
+    ),
 
   async duckdb(): Promise<Interpreter | Missing> {
     const found = await findPython(['duckdb']);
@@ -100,6 +91,12 @@ export const findInterpreter = {
 
   workbooks: () => findPython(['openpyxl', 'pandas', 'python_calamine', 'xlsx2csv']),
 };
+
+/** @param asking prints the version @param running runs a file */
+async function findProgram(asking: Command, running: Command, missing: string): Promise<Interpreter | Missing> {
+  const version = await firstLine(asking);
+  return version === undefined ? { missing } : { version, run: withFile(running) };
+}
 
 /** The first Python that has these modules: `PYTHON`, or one on the path. */
 export async function findPython(
