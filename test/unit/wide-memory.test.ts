@@ -70,6 +70,17 @@ test.each<[string, number, (i: number) => Row]>([
   for (const chunk of builder.end()) if (chunk.length === 0) throw new Error('an empty chunk');
 });
 
+test('replaced answers take no memory', () => {
+  const builder = wideTableBuilder(columns, rowColumns({}), 'last', new CsvRecords());
+  const answer = (i: number) => ({ question: i % QUESTIONS, response: 'x'.repeat(200) });
+  add(builder, QUESTIONS, answer);
+  const once = builder.size;
+  for (let i = 0; i < 20; i++) {
+    add(builder, QUESTIONS, answer);
+    expect(builder.size).toBeLessThan(2.5 * once);
+  }
+});
+
 test('a participant counts until its records are written', () => {
   const builder = wideTableBuilder(columns, rowColumns({}), 'last', new CsvRecords());
   add(builder, 5000, (i) => ({ parent: i }));
