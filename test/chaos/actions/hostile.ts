@@ -2,7 +2,7 @@ import { origin } from '../../support/api.ts';
 import { description, expectConformance } from '../../support/conformance.ts';
 import { sendRaw } from '../../support/raw-http.ts';
 import { leaksIn } from '../checks/leaks.ts';
-import { BUSY } from '../checks/read.ts';
+import { isBusy } from '../checks/read.ts';
 import type { Action, Context } from '../context.ts';
 import { hostileRequest } from '../requests/hostile-request.ts';
 
@@ -34,7 +34,7 @@ async function responseTo({ stack, world, hostile, served }: Context, request: R
     throw new Error(`status ${status}, not by the service`);
   }
   served.set(headers.get('X-Request-Id') ?? '', true);
-  if (BUSY.has(headers.get('X-Error-Code') ?? '')) return 'refused because of others';
+  if (isBusy(response)) return 'refused because of others';
   if (!STATUSES.has(status)) throw new Error(`status ${status} ${text.slice(0, 300)}`);
   const error = method === 'HEAD' || status < 400 ? undefined : /^{"error":{"message":"(.*)"}}$/s.exec(text);
   if (error === null) throw new Error(`an error with the body ${text.slice(0, 300)}`);

@@ -29,8 +29,12 @@ export interface Read extends Received {
   readonly outcome: 'whole' | 'failure';
 }
 
-/** Why requests are refused until others have ended: see src/limits/limits.ts. */
-export const BUSY: ReadonlySet<string> = new Set(['rate_limited', 'overloaded']);
+/** The codes and statuses of requests that are refused until others have ended: see src/limits/limits.ts. */
+const BUSY: Readonly<Record<string, number>> = { rate_limited: 429, overloaded: 503 };
+
+export const isBusy = ({ status, headers }: Pick<Received, 'status' | 'headers'>): boolean =>
+  BUSY[headers.get('X-Error-Code') ?? ''] === status;
+
 /** Sooner than `Retry-After` tells clients, for more checks in the same time. */
 const RETRY_MS = 1_000;
 /** Longer than requests wait for others. */
@@ -53,10 +57,10 @@ export async function read(context: Context, request: Request, reading: Reading)
     for (const deadline = Date.now() + MAX_BUSY_MS; ; await sleep(RETRY_MS)) {
       const states = request.account.watch();
       const received = await send(address, { key, method, headers, slowMs });
-      const isBusy = BUSY.has(received.headers.get('x-error-code') ?? '');
-      if (isBusy && Date.now() > deadline) throw new Error(`still refused after ${MAX_BUSY_MS / 1000} s`);
+      const isRefused = isBusy(received);
+      if (isRefused && Date.now() > deadline) throw new Error(`still refused after ${MAX_BUSY_MS / 1000} s`);
       await checkResponse(context, request, reading, received);
-      if (isBusy) continue;
+      if (isRefused) continue;
       const outcome = outcomeOf(context, request, reading, received, states());
       context.served.set(received.headers.get('X-Request-Id') ?? '', outcome === 'whole');
       return { ...received, outcome };
