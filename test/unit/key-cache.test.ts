@@ -17,6 +17,11 @@ afterEach(() => {
 
 const found = async (): Promise<Row[]> => [['key id', 'account id', 'a@example.org', null, null]];
 const notFound = async (): Promise<Row[]> => [];
+const slowly = () =>
+  vi.fn<() => Promise<Row[]>>(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    return found();
+  });
 
 function requestWith(rows: () => Promise<Row[]>, kv: Partial<KeyNamespace> = {}, deferred: Promise<unknown>[] = []) {
   const request: KeyRequest = {
@@ -106,10 +111,7 @@ test('the result of a lookup whose request ended before the KV write is shared f
 
 test('a lookup is shared with a request whose time is behind that of the lookup', async () => {
   const cache = new KeyCache();
-  const rows = vi.fn<() => Promise<Row[]>>(async () => {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-    return found();
-  });
+  const rows = slowly();
   const requests = [cache.find('hash', requestWith(rows))];
   await vi.advanceTimersByTimeAsync(5);
   vi.setSystemTime(Date.now() - 6);
@@ -139,10 +141,7 @@ test.each(['before', 'after'])(
   async (order) => {
     const cache = new KeyCache();
     const entry = Promise.withResolvers<null>();
-    const rows = vi.fn<() => Promise<Row[]>>(async () => {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-      return found();
-    });
+    const rows = slowly();
     const begin = [
       () => cache.find('hash', requestWith(rows)),
       () => cache.find('hash', requestWith(rows, { get: () => entry.promise })),
