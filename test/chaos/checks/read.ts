@@ -116,7 +116,7 @@ function outcomeOf(
   }
   const wrong =
     (isHead || status === 304 ? undefined : problemIn(request, received, layouts)) ??
-    (status >= 400 ? undefined : problemInHeaders(context, request, reading, received, layouts, states));
+    (status >= 400 ? undefined : problemInHeaders(context, { request, reading, received, layouts, states }));
   if (wrong) throw new Error(`status ${status}, ${complete ? 'complete' : 'broken off'}: ${wrong}`);
   return complete ? 'whole' : 'failure';
 }
