@@ -52,7 +52,7 @@ export const runProgram = (command: Command, options?: RunOptions) => startProgr
 
 /** Runs the programs of a language. */
 export interface Interpreter {
-  /** The first line that it prints about itself. */
+  /** Such as `curl 8.5.0`. */
   readonly version: string;
   /** @param file absolute, or relative to `cwd` */
   readonly run: (file: string, options: RunOptions) => Promise<Finished>;
@@ -115,10 +115,10 @@ export async function findPython(
   return { missing };
 }
 
-/** @returns undefined if the program cannot be run or fails */
+/** What a program prints first, without notes in parentheses. @returns undefined if it cannot be run or fails */
 async function firstLine(command: Command): Promise<string | undefined> {
   const { status, stdout } = await runProgram(command);
-  return status === 0 ? stdout.split('\n')[0]?.trim() : undefined;
+  return status === 0 ? stdout.split(/\n| \(/)[0]?.trim() : undefined;
 }
 
 function withFile(command: Command): Interpreter['run'] {
