@@ -28,18 +28,19 @@ const GARBAGE = ['<html>', '', '{"rows":[[', '\u0000', '{"fields"'];
 
 const anywhere = (body: Buffer, random: Random) => below(random, body.length);
 
-/** The byte offsets at which a body ends: at its start, within a character, before its last byte, after a row, or anywhere. */
-const CUTS: readonly ((body: Buffer, random: Random) => number)[] = [
-  (_, random) => below(random, 2),
-  (body, random) => {
+/** The byte offsets at which a body ends, by name. */
+const CUTS: Readonly<Record<string, (body: Buffer, random: Random) => number>> = {
+  'at byte 0': () => 0,
+  'at byte 1': () => 1,
+  'within a character': (body, random) => {
     const start = anywhere(body, random);
     const within = body.findIndex((byte, i) => i >= start && byte >> 6 === 0b10);
     return within < 0 ? start : within;
   },
-  (body) => body.length - 1,
-  (body, random) => body.lastIndexOf('],[', anywhere(body, random)) + 1,
+  'before its last byte': (body) => body.length - 1,
+  'after a row': (body, random) => body.lastIndexOf('],[', anywhere(body, random)) + 1,
   anywhere,
-];
+};
 
 const transient: Readonly<Record<string, InjectedFault['inject']>> = {
   latency: (_, random) => sleep(10 + 100 * random()),
@@ -48,9 +49,14 @@ const transient: Readonly<Record<string, InjectedFault['inject']>> = {
   503: (exchange) => exchange.reply(503, 'no'),
   '520 to 530': (exchange, random) => exchange.reply(520 + below(random, 11), 'error code: 52x'),
   reset: (exchange) => exchange.reset(),
-  'a body that breaks off': (exchange, random) => exchange.cutAfter((body) => pick(random, CUTS)(body, random)),
+  ...Object.fromEntries(
+    Object.entries(CUTS).map(([where, cut]) => [
+      `a body cut ${where}`,
+      (exchange, random) => exchange.cutAfter((body) => cut(body, random)),
+    ]),
+  ),
   'a body that ends early': (exchange, random) =>
-    exchange.change((body) => body.subarray(0, pick(random, CUTS)(body, random))),
+    exchange.change((body) => body.subarray(0, pick(random, Object.values(CUTS))(body, random))),
   garbage: (exchange, random) => exchange.reply(200, pick(random, GARBAGE)),
   'the wrong shape': (exchange, random) => exchange.reply(200, pick(random, SHAPES)),
   'the result of another query': (exchange, random) => exchange.reply(200, pick(random, OTHER_RESULTS)),
