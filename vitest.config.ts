@@ -9,7 +9,7 @@ export default defineConfig({
   test: {
     reporters: ['verbose'],
     maxWorkers: 5, // many files spend half their time waiting for a timeout, a retry or another process
-    globalSetup: ['test/support/run.ts'],
+    globalSetup: ['test/support/once-per-run.ts'],
     // Run in the order of their names. The longest files come in the middle, so that short ones fill the end.
     projects: [
       // The files share nothing but imports.
@@ -20,7 +20,7 @@ export default defineConfig({
           name: 'api',
           isolate: false,
           include: ['test/api/**/*.test.ts'],
-          globalSetup: [sharedServer, 'test/support/shared-stack.ts'], // all files share one service; each test has its own accounts
+          globalSetup: [sharedServer, 'test/support/stack.ts'], // all files share one service; each test has its own accounts
           ...timeouts,
         },
       },
@@ -30,7 +30,7 @@ export default defineConfig({
           include: ['test/site/**/*.test.ts'],
           isolate: false,
           // All files share one service and one browser; each test has its own accounts and browser context.
-          globalSetup: [sharedServer, 'test/support/shared-stack.ts', 'test/support/shared-chromium.ts'],
+          globalSetup: [sharedServer, 'test/support/stack.ts', 'test/support/chromium.ts'],
           ...timeouts,
         },
       },

@@ -34,31 +34,26 @@ function processes(): Process[] {
   });
 }
 
-/** CPU seconds of a process and its descendants, including those that have exited. */
-export function treeCpu(root: number): number {
+/** A process and all its descendants. */
+export function processTree(root: number): Process[] {
   const all = processes();
-  const sum = (pid: number): number =>
-    all.filter((process) => process.parent === pid).reduce((total, child) => total + sum(child.pid), 0) +
-    all.filter((process) => process.pid === pid).reduce((total, own) => total + own.cpu + own.childrenCpu, 0);
-  return sum(root);
+  const below = (pid: number): Process[] =>
+    all.filter(({ parent }) => parent === pid).flatMap((child) => [child].concat(below(child.pid)));
+  return all.filter(({ pid }) => pid === root).concat(below(root));
 }
+
+/** CPU seconds of a process and its descendants, including those that have exited. */
+export const treeCpu = (root: number): number =>
+  processTree(root).reduce((sum, { cpu, childrenCpu }) => sum + cpu + childrenCpu, 0);
 
 /** Runs `start` and finds the workerd that it started among this process's descendants. */
 export async function workerdStartedBy<T>(start: () => Promise<T>): Promise<{ started: T; workerd: number }> {
-  const before = new Set(descendants(process.pid, 'workerd'));
+  const workerds = () => processTree(process.pid).flatMap(({ name, pid }) => (name === 'workerd' ? [pid] : []));
+  const before = workerds();
   const started = await start();
-  const workerd = descendants(process.pid, 'workerd').find((pid) => !before.has(pid));
+  const workerd = workerds().find((pid) => !before.includes(pid));
   if (!workerd) throw new Error('no workerd was started');
   return { started, workerd };
-}
-
-function descendants(root: number, name: string): number[] {
-  const all = processes();
-  const below = (pid: number): Process[] =>
-    all.filter((process) => process.parent === pid).flatMap((child) => [child].concat(below(child.pid)));
-  return below(root)
-    .filter((process) => process.name === name)
-    .map(({ pid }) => pid);
 }
 
 /** Resident memory of a process in MiB, now and at its peak. */

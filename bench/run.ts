@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { runCommand } from '../tools/command.ts';
 import { CSV_COLUMNS, JSON_COLUMNS } from '../src/responses/columns.ts';
-import { encodeCursor } from '../test/support/cursor.ts';
+import { encodeCursor } from '../src/responses/cursor.ts';
 import { measureAggregates } from './aggregates.ts';
 import { measureFeatures } from './bare.ts';
 import { measureGzip } from './compression.ts';

@@ -2,7 +2,6 @@ import { beforeAll, expect, test } from 'vitest';
 import { checkModel } from '../chaos/checks/quiet.ts';
 import { read } from '../chaos/checks/read.ts';
 import { type Context, Tally } from '../chaos/context.ts';
-import { KINDS } from '../chaos/faults/deck.ts';
 import { isSized } from '../chaos/model/random-data.ts';
 import { World } from '../chaos/model/world.ts';
 import { writes } from '../chaos/model/writes.ts';
@@ -60,11 +59,11 @@ test.each(kinds)(
   },
 );
 
-test.each(KINDS.filter((kind) => kind.survey === 'many bytes'))(
-  `a survey that takes many results of the database has each row once: %j, seed ${seed}`,
-  async ({ path, layout, survey }) => {
+test.each(kinds.filter(([path]) => /csv|ndjson|xlsx/.test(path)))(
+  `a survey that takes many results of the database has each row once: %s, %s, seed ${seed}`,
+  async (path, layout) => {
     const [account] = context.world.pair as [Request['account']];
-    const request = { account, path, parameters: { survey, layout } };
+    const request = { account, path, parameters: { survey: 'many bytes', layout } };
     const { outcome } = await read(context, request, { key: account.keys[0] ?? '' });
     expect(outcome).toBe('whole');
   },

@@ -2,16 +2,16 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { fetchApi, fetchService, query } from '../support/api.ts';
 import * as catalogue from '../../src/http/errors.ts';
-import type {
-  DescribedParameter,
-  DescribedResponse,
-  Description,
-  Operation,
-  Schema,
+import {
+  type DescribedParameter,
+  type DescribedResponse,
+  type Description,
+  type Operation,
+  type Schema,
+  faults,
+  resolve,
 } from '../support/api-description.ts';
-import { resolve } from '../support/api-description.ts';
 import { addResponses, createAccount, createSurvey } from '../support/data.ts';
-import { faults } from '../support/schema-check.ts';
 
 interface App {
   createApp(): { readonly routes: readonly { readonly method: string; readonly path: string }[] };

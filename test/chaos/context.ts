@@ -7,8 +7,6 @@ import type { World } from './model/world.ts';
 /** What all actions share. */
 export interface Context {
   readonly stack: Stack;
-  /** The process id of workerd; undefined where there is no /proc. */
-  readonly workerd: number | undefined;
   /** Between the Worker and the SQL endpoint. */
   readonly proxy: FaultProxy;
   readonly world: World;

@@ -1,6 +1,5 @@
 // npm run chaos: reads, writes and faults, all at once.
 import { Command, InvalidArgumentError } from 'commander';
-import { workerdStartedBy } from '../../bench/process-stats.ts';
 import { messageOf, runCommand } from '../../tools/command.ts';
 import { addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
@@ -31,15 +30,12 @@ await runCommand(async () => {
   const random = randomFrom(seed);
   const tally = new Tally();
   let proxy: FaultProxy | undefined;
-  const start = () =>
-    startStack({
-      entry: 'test/support/worker-under-faults.ts',
-      inspector: true,
-      limits: { ACCOUNT_LIMIT: 1e9, FAILURE_LIMIT: 1e9 },
-      startProxy: async (endpoint) => (proxy = await startFaultProxy(endpoint)).url,
-    });
-  const { started: stack, workerd } =
-    process.platform === 'linux' ? await workerdStartedBy(start) : { started: await start(), workerd: undefined };
+  const stack = await startStack({
+    entry: 'test/support/worker-under-faults.ts',
+    inspector: true,
+    limits: { ACCOUNT_LIMIT: 1e9, FAILURE_LIMIT: 1e9 },
+    startProxy: async (endpoint) => (proxy = await startFaultProxy(endpoint)).url,
+  });
   try {
     if (!proxy) throw new Error('there is no proxy');
     useStack(stack.address);
@@ -47,7 +43,7 @@ await runCommand(async () => {
     await world.store(random);
     const hostile = await createAccount();
     await addResponses(await createSurvey(hostile, 'fuzzed', 2), [{}, { form: 1, response: '=1' }, { userid: 'a' }]);
-    const context = { stack, workerd, proxy, world, hostile, tags: new Map(), served: new Map(), tally };
+    const context = { stack, proxy, world, hostile, tags: new Map(), served: new Map(), tally };
     await chaos(context, random, seconds).catch((error: unknown) => tally.fail(messageOf(error)));
     const { passed, problems } = tally;
     for (const name of [...passed.keys()].toSorted()) print(`${String(passed.get(name)).padStart(7)}  ${name}`);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { query } from '../support/api.ts';
 import { type TestAccount, createAccount, createBulkSurvey, sql } from '../support/data.ts';
 import { open, readExport } from '../support/export.ts';
-import { heldMemory } from '../support/inspector.ts';
+import { heldMemory } from '../chaos/checks/memory.ts';
 import { useStack } from '../support/stack-address.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 

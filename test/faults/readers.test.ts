@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { type TestSurvey, copyResponses, createAccount, createBulkSurvey, sql, withClient } from '../support/data.ts';
 import { beginExport, decompress, readExport } from '../support/export.ts';
 import { readZip } from '../support/xlsx.ts';
-import { FEW_RETRIES, withFaultyService } from './service.ts';
+import { FEW_RETRIES, isPage, limitOf, withFaultyService } from './service.ts';
 
 // Cancel requests need not reach Postgres: a connection that is closed is enough.
 const service = withFaultyService({ sendsCancelRequests: false });
@@ -66,8 +66,8 @@ test('a client that disconnects ends the running query', async () => {
     let locking: Promise<unknown> | undefined;
     // Every query after the first page waits for the lock. The page stays unread, so that the client disconnects with a TCP
     // reset: workerd notices a FIN only at its next write.
-    service.proxy.inject(async ({ query: text, params }) => {
-      if (locking || (text.includes('question_text') && Number(params[0]) > 500))
+    service.proxy.inject(async (exchange) => {
+      if (locking || (isPage(exchange) && limitOf(exchange) > 500))
         await (locking ??= client.query('lock table responses in access exclusive mode'));
     });
     const response = await beginExport(survey);

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type SqlResult, Swap } from '../chaos/faults/fault.ts';
+import type { SqlResult } from '../chaos/faults/fault.ts';
 import { lies } from '../chaos/faults/lies.ts';
 import { passing } from '../chaos/faults/visible.ts';
 import { errorBody, fetchApi, query } from '../support/api.ts';
@@ -34,10 +34,9 @@ beforeAll(async () => {
   service.proxy.inject();
 });
 
-/** Those of the script `chaos` that a retry overcomes, and that need no second request. */
-const unswapped = lies.filter(({ name }) => !name.startsWith('swapped'));
-const faults = [...passing, ...unswapped];
-const others = { earlier: foreign, foreign, swap: new Swap(), unaltered: () => {} };
+/** Those of the script `chaos` that a retry overcomes. */
+const faults = [...passing, ...lies];
+const others = { earlier: foreign, foreign, unaltered: () => {} };
 
 const PARTS = Array.from({ length: Math.ceil(faults.length / REQUESTS) }, (_, part) => part);
 

@@ -1,3 +1,6 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import * as ajvFormats from 'ajv-formats';
+
 /** The parts of an OpenAPI document that the tests use, with all references resolved. */
 export interface Description {
   readonly openapi: string;
@@ -14,52 +17,55 @@ export interface Operation {
   readonly responses: Readonly<Record<string, DescribedResponse>>;
 }
 
-export interface DescribedParameter {
-  readonly name: string;
-  readonly description?: string;
-  readonly required?: boolean;
-  readonly schema: Schema;
-  readonly example?: unknown;
-}
-
 export interface DescribedResponse {
   readonly description: string;
-  readonly headers?: Readonly<Record<string, DescribedHeader>>;
-  readonly content?: Readonly<Record<string, DescribedBody>>;
+  readonly headers?: Readonly<Record<string, Described>>;
+  readonly content?: Readonly<Record<string, Described>>;
 }
 
-export interface DescribedHeader {
+/** A header or a body. */
+export interface Described {
   readonly required?: boolean;
-  readonly schema: Schema;
-  readonly example?: unknown;
-}
-
-export interface DescribedBody {
   readonly schema: Schema;
   readonly example?: unknown;
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
 }
 
+export interface DescribedParameter extends Described {
+  readonly name: string;
+  readonly description?: string;
+}
+
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Resolves every reference. */
+/** Resolves every reference, and forbids undescribed members. The document allows them, so that they can be added later. */
 export function resolve(document: unknown): Description {
   const follow = (node: unknown): unknown => {
     if (typeof node !== 'object' || node === null) return node;
     if (Array.isArray(node)) return node.map(follow);
     if ('$ref' in node) return follow(at(document, String(node.$ref)));
-    return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, follow(value)]));
+    const copy = Object.fromEntries(Object.entries(node).map(([name, value]) => [name, follow(value)]));
+    return 'properties' in node && 'type' in node ? { ...copy, additionalProperties: false } : copy;
   };
   return follow(document) as Description;
 }
 
 /** The node at a JSON pointer (RFC 6901), written as a URL fragment. */
 function at(document: unknown, reference: string): unknown {
-  const names = reference.replace(/^#\//, '').split('/');
   let node = document;
-  for (const name of names) {
+  for (const name of reference.replace(/^#\//, '').split('/')) {
     node = (node as Record<string, unknown>)[name.replaceAll('~1', '/').replaceAll('~0', '~')];
     if (node === undefined) throw new Error(`${reference} points to nothing`);
   }
   return node;
+}
+
+const ajv = new Ajv2020({ allErrors: true, strictTypes: false });
+ajvFormats.default(ajv);
+
+/** Validates a value against a JSON Schema (2020-12). @returns the faults, if any */
+export function faults(schema: Schema, value: unknown): string[] {
+  const validate = ajv.compile(schema); // once for each schema
+  if (validate(value)) return [];
+  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || 'it'} ${message}`);
 }

@@ -31,6 +31,12 @@ export const AWKWARD: readonly string[] = [
   '\u{10ffff}',
 ];
 
+/** Survey names that are special in a header, a URL, a file system, SQL or JSON. */
+export const SPECIAL_NAMES = [
+  ...['a\r\nX-Evil: 1', '"; filename="evil', "a'; --", '../../etc/passwd', '%0d%0a', '%2F', 'a&b=c', 'a+b #c'],
+  ...[' ', '\u202eexe.csv', 'x'.repeat(2500), '漢'.repeat(800), '{"error":{}}', '$1', '__proto__', 'null'],
+];
+
 /** Text that Postgres can store (no NUL, no lone surrogates), with much that breaks encoders. */
 export function awkwardText(random: () => number): string {
   const parts = Array.from({ length: Math.floor(6 * random()) }, () =>

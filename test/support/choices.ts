@@ -23,11 +23,11 @@ export function choicesOf(text: string): Choice[] | null {
 
 function choiceOf(line: string): Choice | undefined {
   const chars = (line.endsWith('\r') ? line.slice(0, -1) : line).split('');
-  while (isSpace(chars[0])) chars.shift();
-  while (isSpace(chars.at(-1))) chars.pop();
   const skipSpace = () => {
     while (isSpace(chars[0])) chars.shift();
   };
+  while (isSpace(chars.at(-1))) chars.pop();
+  skipSpace();
   if (chars[0] === '-') {
     chars.shift();
     skipSpace();

@@ -4,6 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inflate } from '@sparticuz/chromium';
 import { type BrowserServer, chromium } from 'playwright-core';
+import type { TestProject } from 'vitest/node';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The endpoint of the shared Chromium. */
+    chromium: string;
+  }
+}
 
 /** A browser's executable, and the environment it needs. */
 interface Program extends AsyncDisposable {
@@ -16,10 +24,11 @@ const ARGS = [
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ];
 
-/** A headless Chromium, to which processes connect. */
-export interface RunningChromium extends AsyncDisposable {
-  /** The endpoint for Playwright's `connect`. */
-  readonly endpoint: string;
+/** Vitest's global setup: starts one browser for all files of the project. */
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const running = await startChromium();
+  project.provide('chromium', running.endpoint);
+  return async () => await running[Symbol.asyncDispose]();
 }
 
 /**
@@ -27,7 +36,7 @@ export interface RunningChromium extends AsyncDisposable {
  *
  * @throws Error on other platforms without `CHROMIUM_PATH`
  */
-export async function startChromium(): Promise<RunningChromium> {
+export async function startChromium() {
   await using stack = new AsyncDisposableStack();
   const { path, env } = stack.use(await findChromium());
   const launch = (chromiumSandbox: boolean): Promise<BrowserServer> =>
@@ -42,7 +51,11 @@ export async function startChromium(): Promise<RunningChromium> {
   const server = process.getuid?.() === 0 ? await launch(false) : await launch(true).catch(() => launch(false));
   stack.defer(() => server.close());
   const running = stack.move();
-  return { endpoint: server.wsEndpoint(), [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return {
+    /** The endpoint for Playwright's `connect`. */
+    endpoint: server.wsEndpoint(),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
 }
 
 async function findChromium(): Promise<Program> {

@@ -1,11 +1,11 @@
 import {
-  type DescribedHeader,
+  type Described,
   type DescribedResponse,
   type Description,
   type Schema,
+  faults,
   resolve,
 } from './api-description.ts';
-import { faults } from './schema-check.ts';
 
 interface ReceivedResponse {
   readonly status: number;
@@ -14,17 +14,11 @@ interface ReceivedResponse {
   readonly text: string;
 }
 
-const descriptions = new Map<string, Promise<Description>>();
+const descriptions: Record<string, Promise<Description>> = {};
 
 /** The /openapi.json of the service at an origin, requested once. */
-export function description(origin: string): Promise<Description> {
-  let pending = descriptions.get(origin);
-  if (!pending) {
-    pending = fetch(`${origin}/openapi.json`).then(async (response) => resolve(await response.json()));
-    descriptions.set(origin, pending);
-  }
-  return pending;
-}
+export const description = (origin: string): Promise<Description> =>
+  (descriptions[origin] ??= fetch(`${origin}/openapi.json`).then(async (response) => resolve(await response.json())));
 
 /**
  * Checks a response against /openapi.json: its status, headers, type and body must be those described for its path and method.
@@ -84,7 +78,7 @@ function differences(
   return [...differing, ...bodyFaults(type, body.schema, response.text).map((fault) => `body: ${fault}`)];
 }
 
-function headerFaults(name: string, { required, schema }: DescribedHeader, headers: Headers): string[] {
+function headerFaults(name: string, { required, schema }: Described, headers: Headers): string[] {
   const value = headers.get(name);
   if (value === null) return required ? [`${name} is missing`] : [];
   return faults(schema, schema['type'] === 'integer' ? Number(value) : value).map((fault) => `${name}: ${fault}`);

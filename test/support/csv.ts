@@ -4,13 +4,13 @@ import { cellsOf, createRecordEnds } from '../../site/shared/csv.ts';
  * The CSV dialect of Postgres's COPY in its simplest form, to compare the encoder with.
  * https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-FILE-FORMATS
  */
-export function naiveCsv(rows: readonly (readonly (string | null)[])[]): string {
-  return rows.map((row) => `${row.map(naiveCell).join(',')}\n`).join('');
-}
-
-function naiveCell(cell: string | null): string {
-  if (cell === null) return '';
-  return cell === '' || /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+export function naiveCsv(rows: readonly (readonly (string | null)[])[], lineEnd = '\n', delimiter = ','): string {
+  const cellOf = (cell: string | null): string => {
+    if (cell === null) return '';
+    const isQuoted = cell === '' || cell.includes(delimiter) || /["\r\n]/.test(cell);
+    return isQuoted ? `"${cell.replaceAll('"', '""')}"` : cell;
+  };
+  return rows.map((row) => row.map(cellOf).join(delimiter) + lineEnd).join('');
 }
 
 /** The records of a CSV file, the header first: null for an unquoted empty cell, "" for a quoted one. */

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { apiKeyPrefix, generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
-import { createSurvey as createBenchSurvey } from '../../bench/data.ts';
+import { apiKeyPrefix, hashApiKey } from '../../src/auth/api-key.ts';
+import {
+  type BenchAccount,
+  createAccount as createBenchAccount,
+  createSurvey as createBenchSurvey,
+} from '../../bench/data.ts';
 import { stackAddress } from './stack-address.ts';
 
-export interface TestAccount {
-  readonly id: string;
-  readonly email: string;
-  readonly key: string;
-}
+export type TestAccount = BenchAccount;
 
 export interface TestSurvey {
   readonly name: string;
@@ -74,23 +74,16 @@ export async function sql<T extends pg.QueryResultRow>(text: string, params: unk
 }
 
 /** Creates an account with a key. Tests share a database but not accounts. */
-export async function createAccount(): Promise<TestAccount> {
-  const key = generateApiKey();
-  const email = `${randomUUID()}@example.org`;
-  const [row] = await sql<{ id: string }>('insert into users (email) values ($1) returning id', [email]);
-  const id = row?.id ?? '';
-  await storeKey(id, key);
-  return { id, email, key };
-}
+export const createAccount = (): Promise<TestAccount> =>
+  withClient((client) => createBenchAccount(client, `${randomUUID()}@example.org`));
 
 export async function storeKey(
   account: string,
   key: string,
   { expires = null, revoked = null }: { expires?: Date | null; revoked?: Date | null } = {},
 ): Promise<void> {
-  await sql('insert into api_keys (userid, name, prefix, hash, expires, revoked) values ($1, $2, $3, $4, $5, $6)', [
+  await sql(`insert into api_keys (userid, name, prefix, hash, expires, revoked) values ($1, 'test', $2, $3, $4, $5)`, [
     account,
-    'test',
     apiKeyPrefix(key),
     await hashApiKey(key),
     expires,
@@ -123,23 +116,22 @@ export async function createBulkSurvey(
 }
 
 export async function addResponses(survey: TestSurvey, responses: readonly TestResponse[]): Promise<void> {
-  const rows = responses.map((row, i) => {
-    const form = survey.forms[row.form ?? 0];
+  const rows = responses.map(({ form: index = 0, parent, ...given }, i) => {
+    const form = survey.forms[index];
     return {
-      parent_surveyid: row.parent === undefined ? form?.id : row.parent,
-      parent_shortcode: row.parent_shortcode ?? 'parent',
+      parent_surveyid: parent === undefined ? form?.id : parent,
+      parent_shortcode: 'parent',
       surveyid: form?.id,
       shortcode: form?.shortcode,
-      flowid: row.flowid ?? '1600000000001',
-      userid: row.userid ?? 'user',
-      question_ref: row.question_ref ?? `q${i}`,
-      question_idx: row.question_idx ?? i,
-      question_text: row.question_text ?? 'Question?',
-      response: row.response ?? 'Answer',
-      timestamp: row.timestamp ?? '2026-03-01T00:03:43.770047Z',
-      metadata: row.metadata === undefined ? '{}' : row.metadata,
-      pageid: row.pageid ?? null,
-      translated_response: row.translated_response ?? null,
+      flowid: '1600000000001',
+      userid: 'user',
+      question_ref: `q${i}`,
+      question_idx: i,
+      question_text: 'Question?',
+      response: 'Answer',
+      timestamp: '2026-03-01T00:03:43.770047Z',
+      metadata: '{}',
+      ...given,
     };
   });
   await insertResponses(rows);
@@ -160,7 +152,7 @@ export async function insertResponses(rows: readonly object[]): Promise<void> {
 }
 
 /** SQL for the API's timestamps, written differently from the service's. */
-export const iso = (column: string) =>
+const iso = (column: string) =>
   String.raw`regexp_replace(to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '(\.\d{3})000$', '\1') || 'Z'`;
 
 const quoted = (text: string, mark: string) => mark + text.replaceAll(mark, mark + mark) + mark;

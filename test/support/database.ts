@@ -71,6 +71,13 @@ export async function untilBlocked(url: string): Promise<void> {
   while ((await query(url, select)).length === 0) await sleep(20);
 }
 
+/** Creates an empty database on the server that the test files share, which has the Worker's role. @returns the superuser's URL */
+export async function createEmptyDatabase(): Promise<string> {
+  const { url } = await startDatabase();
+  await empty(url);
+  return url;
+}
+
 /** Empties the database. */
 export async function empty(url: string): Promise<void> {
   await query(url, 'drop schema public cascade');

@@ -1,3 +1,5 @@
+import { naiveCsv } from './csv.ts';
+
 /** A row of an export file, by column. An unquoted empty cell is null. */
 export type FileRow = Record<string, string | null>;
 
@@ -39,14 +41,7 @@ export function responseRow(values: FileRow = {}): FileRow {
 }
 
 /** Writes rows as CSV as Postgres does. All rows have the columns of the first. */
-export function csvOf(rows: FileRow[], lineEnd = '\n', delimiter = ','): string {
+export function csvOf(rows: FileRow[], lineEnd?: string, delimiter?: string): string {
   const names = Object.keys(rows[0] ?? {});
-  const records = rows.map((row) => names.map((name) => csvField(row[name] ?? null, delimiter)));
-  return [names, ...records].map((fields) => fields.join(delimiter) + lineEnd).join('');
-}
-
-function csvField(value: string | null, delimiter: string): string {
-  if (value === null) return '';
-  const needsQuotes = value === '' || value.includes(delimiter) || /["\r\n]/.test(value);
-  return needsQuotes ? `"${value.replaceAll('"', '""')}"` : value;
+  return naiveCsv([names, ...rows.map((row) => names.map((name) => row[name] ?? null))], lineEnd, delimiter);
 }

@@ -8,46 +8,56 @@ import { pipeline } from 'node:stream/promises';
 export type Fault = (exchange: Exchange) => Promise<void> | void;
 
 /** A request, and the ways to tamper with it. If a fault calls none of them, the request passes. */
-export interface Exchange {
-  /** Number of requests before this one since the faults were set, or in its trial. */
-  readonly index: number;
-  readonly method: string;
-  /** Resolves when the response has been sent, or the client has disconnected. */
-  readonly closed: Promise<void>;
-  /** The SQL and its parameters, where the request has them. */
-  readonly query: string;
-  readonly params: unknown[];
-  /** Responds in place of the target. */
-  reply(status: number, body: string | Buffer, headers?: Readonly<Record<string, string>>): void;
-  /** Resets the connection before the first byte of a response. */
-  reset(): void;
-  /** Never responds. */
-  hang(): void;
-  /**
-   * Breaks the connection after so many bytes of the response's body.
-   *
-   * @param bytes the number, or computes it from the body
-   * @param received the connection stays open until this resolves; a browser can drop bytes that arrive together with the break
-   */
-  cutAfter(bytes: number | ((body: Buffer) => number), received?: Promise<unknown>): void;
-  /** Replaces the body of a response with status 200; it still ends as if it were complete. */
-  change(how: Change): void;
-  /** Replaces the parameters of the SQL on its way to the target. */
-  replaceParams(params: readonly unknown[]): void;
-  /** Responds 507 in place of a longer response, as the SQL endpoint does above its limit. */
-  refuseLonger(bytes: number): void;
-}
-
-/** Computes the body to send instead. The response waits for it. */
-export type Change = (body: Buffer) => Buffer | string | Promise<Buffer | string>;
+export type Exchange = ReturnType<typeof exchangeOf>;
 
 /** Changes to a request and its response. */
 interface Changes {
+  isForwarded: boolean;
   maxBytes: number;
   cut?: number | ((body: Buffer) => number);
   received?: Promise<unknown> | undefined;
-  change?: Change;
+  change?: (body: Buffer) => Buffer | string | Promise<Buffer | string>;
   params?: readonly unknown[];
+}
+
+function exchangeOf(index: number, request: IncomingMessage, body: Buffer, response: ServerResponse, changes: Changes) {
+  const sql = body.length > 0 ? (JSON.parse(body.toString()) as { query?: string; params?: unknown[] }) : {};
+  const instead = (action: () => void) => {
+    changes.isForwarded = false;
+    action();
+  };
+  return {
+    /** Number of requests before this one since the faults were set, or in its trial. */
+    index,
+    method: request.method ?? '',
+    /** Resolves when the response has been sent, or the client has disconnected. */
+    closed: new Promise<void>((resolve) => void response.on('close', resolve)),
+    /** The SQL and its parameters, where the request has them. */
+    query: sql.query ?? '',
+    params: sql.params ?? [],
+    /** Responds in place of the target. */
+    reply(status: number, content: string | Buffer, headers: Readonly<Record<string, string>> = {}): void {
+      instead(() => response.writeHead(status, headers).end(content));
+    },
+    /** Resets the connection before the first byte of a response. */
+    reset: (): void => instead(() => response.socket?.resetAndDestroy()),
+    /** Never responds. */
+    hang: (): void => instead(() => {}),
+    /**
+     * Breaks the connection after so many bytes of the response's body.
+     *
+     * @param cut the number, or computes it from the body
+     * @param received the connection stays open until this resolves; a browser can drop bytes that arrive together with the break
+     */
+    cutAfter: (cut: NonNullable<Changes['cut']>, received?: Promise<unknown>): void =>
+      void Object.assign(changes, { cut, received }),
+    /** Replaces the body of a response with status 200, which waits for it; it still ends as if it were complete. */
+    change: (change: NonNullable<Changes['change']>): void => void Object.assign(changes, { change }),
+    /** Replaces the parameters of the SQL on its way to the target. */
+    replaceParams: (params: readonly unknown[]): void => void Object.assign(changes, { params }),
+    /** Responds 507 in place of a longer response, as the SQL endpoint does above its limit. */
+    refuseLonger: (maxBytes: number): void => void Object.assign(changes, { maxBytes }),
+  };
 }
 
 /** Requests that are counted together. */
@@ -56,26 +66,14 @@ interface Watch {
   requests: number;
 }
 
-/** An HTTP proxy that injects faults, in front of the SQL-over-HTTP endpoint or of the service. */
-export interface FaultProxy {
-  /** The target's URL with the proxy's origin. */
-  readonly url: string;
-  /** Sets the fault for all requests from now on; none if undefined. */
-  inject(fault?: Fault): void;
-  /**
-   * Sets the fault for the requests of one trial, which worker-under-faults.ts marks. Others can run at the same time and
-   * are counted separately. Dispose of it to end the trial.
-   */
-  watch(trial: string, fault?: Fault): { readonly requests: number } & Disposable;
-  /** Requests that have arrived since {@link inject} was last called. */
-  readonly requests: number;
-  /** Requests whose client disconnected before the response was complete. */
-  readonly abandoned: number;
-  close(): Promise<void>;
-}
+export type FaultProxy = Awaited<ReturnType<typeof startFaultProxy>>;
 
-/** @param target URL of the server that the proxy is in front of */
-export async function startFaultProxy(target: string): Promise<FaultProxy> {
+/**
+ * Starts an HTTP proxy that injects faults, in front of the SQL-over-HTTP endpoint or of the service.
+ *
+ * @param target URL of the server that the proxy is in front of
+ */
+export async function startFaultProxy(target: string) {
   let all: Watch = { fault: undefined, requests: 0 };
   let abandoned = 0;
   const trials = new Map<string, Watch>();
@@ -84,37 +82,15 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(request).catch(() => undefined);
     if (!body) return; // the client disconnected before all of it had arrived
-    const { promise: closed, resolve } = Promise.withResolvers<void>();
     response.on('close', () => {
       if (!response.writableFinished) abandoned++;
-      resolve();
     });
-
-    const sql = body.length > 0 ? (JSON.parse(body.toString()) as { query?: string; params?: unknown[] }) : {};
-    const changes: Changes = { maxBytes: Infinity };
-    let isForwarded = true;
-    const instead = (action: () => void) => {
-      isForwarded = false;
-      action();
-    };
+    const changes: Changes = { isForwarded: true, maxBytes: Infinity };
     const watch = trials.get(trialOf(request) ?? '') ?? all;
-    const index = watch.requests++;
-    await watch.fault?.({
-      index,
-      method: request.method ?? '',
-      closed,
-      query: sql.query ?? '',
-      params: sql.params ?? [],
-      reply: (status, reply, headers = {}) => instead(() => response.writeHead(status, headers).end(reply)),
-      reset: () => instead(() => response.socket?.resetAndDestroy()),
-      hang: () => instead(() => {}),
-      cutAfter: (bytes, received) => Object.assign(changes, { cut: bytes, received }),
-      change: (how) => (changes.change = how),
-      replaceParams: (params) => (changes.params = params),
-      refuseLonger: (bytes) => (changes.maxBytes = bytes),
-    });
-    const { params } = changes;
-    const sent = params ? Buffer.from(JSON.stringify({ ...sql, params })) : body;
+    const exchange = exchangeOf(watch.requests++, request, body, response, changes);
+    await watch.fault?.(exchange);
+    const { isForwarded, params } = changes;
+    const sent = params ? Buffer.from(JSON.stringify({ ...(JSON.parse(body.toString()) as object), params })) : body;
     if (isForwarded) forwardRequest(request, sent, response, changes);
   }
 
@@ -136,28 +112,31 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const { port } = server.address() as AddressInfo;
   const { pathname } = new URL(target);
   return {
+    /** The target's URL with the proxy's origin. */
     url: `http://127.0.0.1:${port}${pathname}`,
-    inject(fault) {
+    /** Sets the fault for all requests from now on; none if undefined. */
+    inject(fault?: Fault): void {
       all = { fault, requests: 0 };
       abandoned = 0;
     },
-    watch(trial, fault) {
+    /**
+     * Sets the fault for the requests of one trial, which worker-under-faults.ts marks. Others can run at the same time and
+     * are counted separately. Dispose of it to end the trial.
+     */
+    watch(trial: string, fault?: Fault): { readonly requests: number } & Disposable {
       const watch: Watch = { fault, requests: 0 };
       trials.set(trial, watch);
-      return {
-        get requests() {
-          return watch.requests;
-        },
-        [Symbol.dispose]: () => void trials.delete(trial),
-      };
+      return Object.assign(watch, { [Symbol.dispose]: () => void trials.delete(trial) });
     },
-    get requests() {
+    /** Requests that have arrived since {@link inject} was last called. */
+    get requests(): number {
       return all.requests;
     },
-    get abandoned() {
+    /** Requests whose client disconnected before the response was complete. */
+    get abandoned(): number {
       return abandoned;
     },
-    async close() {
+    async close(): Promise<void> {
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();

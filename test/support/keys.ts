@@ -42,7 +42,7 @@ export async function startKeysCommand() {
       const expiresInMs = expires === undefined ? undefined : parseDuration('expires', expires);
       return issueKey(url, { email: 'you@example.org', name, expiresInMs });
     },
-    async stop() {
+    async stop(): Promise<void> {
       await database.stop();
       await rm(folder, { recursive: true, force: true });
     },

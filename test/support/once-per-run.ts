@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, realpath, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TestProject } from 'vitest/node';
 import { canReach, serverUser } from '../../tools/postgres/os-user.ts';
 
 /** The environment variable that names the folder that the processes of a test run share. */
@@ -23,38 +24,28 @@ let own: Promise<string> | undefined;
  */
 export async function oncePerRun(name: string, make: (folder: string) => Promise<void>): Promise<string> {
   const made = join(await runFolder(), name);
-  const draft = `${made}.draft`;
+  const [claimed, draft] = [`${made}.claim`, `${made}.draft`];
   const deadline = Date.now() + TIMEOUT_MS;
-  while (!existsSync(made)) {
-    if (await claim(draft)) await fill(draft, made, make);
-    else if (Date.now() < deadline) await sleep(POLL_MS);
-    else throw new Error(`${draft} has not been finished for ${TIMEOUT_MS / 1000} s`);
+  for (; !existsSync(made); await sleep(POLL_MS)) {
+    if (await claim(claimed)) {
+      try {
+        await mkdir(draft);
+        await make(draft);
+        await rename(draft, made);
+      } catch (error) {
+        for (const folder of [draft, claimed]) await rm(folder, { recursive: true, force: true });
+        throw error;
+      }
+    } else if (Date.now() > deadline) throw new Error(`${draft} has not been finished for ${TIMEOUT_MS / 1000} s`);
   }
   return made;
 }
 
-/** Creates `draft`. @returns false if it exists, because another process is filling it */
-async function claim(draft: string): Promise<boolean> {
-  try {
-    await mkdir(draft);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  }
-}
-
-async function fill(draft: string, made: string, make: (folder: string) => Promise<void>): Promise<void> {
-  try {
-    if (existsSync(made)) await rm(draft, { recursive: true }); // another process was first
-    else {
-      await make(draft);
-      await rename(draft, made);
-    }
-  } catch (error) {
-    await rm(draft, { recursive: true, force: true });
-    throw error;
-  }
+/** Creates a folder. @returns false if it exists, because another process was first */
+async function claim(folder: string): Promise<boolean> {
+  const error = await mkdir(folder).catch((cause: NodeJS.ErrnoException) => cause);
+  if (error && error.code !== 'EEXIST') throw error;
+  return error === undefined;
 }
 
 /** The folder of vitest's run, or else of this process. */
@@ -79,10 +70,16 @@ function removeWhenOver(folder: string): void {
   if (shell.stdin && 'unref' in shell.stdin && typeof shell.stdin.unref === 'function') shell.stdin.unref();
 }
 
-/** Starts a run, which all processes started later belong to. @returns its folder */
-export async function beginRun(): Promise<string> {
+/**
+ * Vitest's global setup: starts a run, which all processes started later belong to. After a watched file changes, a service that a
+ * test file starts uses the new version; the one that all files of a project share keeps the old one.
+ */
+export default async function setUp(project: TestProject): Promise<void> {
   const folder = await createRunFolder();
   process.env[RUN_FOLDER] = folder;
   process.env['NODE_COMPILE_CACHE'] ??= join(folder, 'compiled'); // speeds up each start of wrangler
-  return folder;
+  project.onTestsRerun(async () => {
+    const bundles = (await readdir(folder)).filter((name) => name.startsWith('bundle of '));
+    for (const name of bundles) await rm(join(folder, name), { recursive: true, force: true });
+  });
 }

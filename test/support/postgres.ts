@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Client } from 'pg';
+import { withConnection } from '../../tools/connection.ts';
 import { chownTree, serverUser } from '../../tools/postgres/os-user.ts';
 import { createCluster, PASSWORD_FILE } from '../../tools/postgres/cluster.ts';
 import { findPrograms } from '../../tools/postgres/programs.ts';
@@ -10,18 +10,7 @@ import { startServer } from '../../tools/postgres/server.ts';
 import { oncePerRun, runFolder } from './once-per-run.ts';
 
 /** A running Postgres server. Its data is removed when it stops. */
-export interface TestPostgres {
-  /** Superuser URL of the database `postgres`. */
-  readonly url: string;
-  /** Process id of the postmaster. */
-  readonly pid: number;
-  /** Creates an empty database and returns its superuser URL. */
-  createDatabase(): Promise<string>;
-  /** Stops the server, breaking open connections, and starts it again with the same data and port. */
-  restart(): Promise<void>;
-  /** Stops the server at once, breaking open connections, and removes its files. May be called twice. */
-  stop(): Promise<void>;
-}
+export type TestPostgres = Awaited<ReturnType<typeof startPostgres>>;
 
 /**
  * Text sorts by ICU's root collation, which is deliberately neither byte order nor the order of JavaScript strings: code that
@@ -37,7 +26,7 @@ const SETTINGS = { max_connections: '50', fsync: 'off', synchronous_commit: 'off
  *
  * @param options.settings settings of postgresql.conf, which override those for tests
  */
-export async function startPostgres(options: { settings?: Record<string, string> } = {}): Promise<TestPostgres> {
+export async function startPostgres(options: { settings?: Record<string, string> } = {}) {
   const user = await serverUser();
   const { initdb, postgres } = await findPrograms(user);
   // initdb takes longer than starting the server
@@ -62,27 +51,27 @@ export async function startPostgres(options: { settings?: Record<string, string>
   const url = `postgres://postgres:${password}@127.0.0.1:${server.port}/postgres`;
   let stopped: Promise<void> | undefined;
   return {
+    /** Superuser URL of the database `postgres`. */
     url,
+    /** Process id of the postmaster. */
     get pid() {
       return server.pid;
     },
+    /** Creates an empty database and returns its superuser URL. */
     createDatabase: () => createDatabase(url),
-    async restart() {
+    /** Stops the server, breaking open connections, and starts it again with the same data and port. */
+    async restart(): Promise<void> {
       await server.stop('SIGINT'); // an immediate shutdown may lose the last commits
       server = await start(server.port);
     },
-    stop: () => (stopped ??= server.stop('SIGQUIT').then(() => rm(data, { recursive: true, force: true }))),
+    /** Stops the server at once, breaking open connections, and removes its files. May be called twice. */
+    stop: (): Promise<void> =>
+      (stopped ??= server.stop('SIGQUIT').then(() => rm(data, { recursive: true, force: true }))),
   };
 }
 
 async function createDatabase(url: string): Promise<string> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(`create database ${name}`);
-  } finally {
-    await client.end();
-  }
+  await withConnection(url, (client) => client.query(`create database ${name}`));
   return new URL(`/${name}`, url).href;
 }

@@ -8,19 +8,6 @@ export function commandLines(): string[] {
   return ids.map((id) => read(`/proc/${id}/cmdline`).replaceAll('\0', ' ')).filter((line) => line !== '');
 }
 
-/** A process and all its descendants, from /proc, so on Linux only. */
-export function processTree(root: number): { readonly pid: number; readonly name: string }[] {
-  const all = readdirSync('/proc').flatMap((id) => {
-    const [, pid, name, parent] = /^(\d+) \((.*)\) \w (\d+)/.exec(read(`/proc/${id}/stat`)) ?? [];
-    return pid === undefined ? [] : [{ pid: Number(pid), name: name ?? '', parent: Number(parent) }];
-  });
-  const withDescendants = (pid: number): typeof all =>
-    all
-      .filter((process) => process.pid === pid)
-      .concat(all.filter(({ parent }) => parent === pid).flatMap((child) => withDescendants(child.pid)));
-  return withDescendants(root);
-}
-
 /** The ports that processes listen on, whatever the address, from /proc. */
 export function listeningPorts(pids: readonly number[]): number[] {
   const sockets = new Set(pids.flatMap(openFiles));

@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
 /** How a program finished, and what it printed. */
@@ -18,33 +19,36 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv | undefined;
   /** Written to its stdin. */
   readonly input?: string | undefined;
+  /** The OS user that runs it. */
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined;
+  /** When it is killed; never if 0. */
+  readonly timeoutMs?: number;
 }
 
 type Command = readonly [string, ...string[]];
 
-const TIMEOUT_MS = 120_000;
-
-/** Runs a program until it exits, or for two minutes at most. */
-export async function runProgram(
+/** Starts a program. */
+export function startProgram(
   [program, ...args]: Command,
-  { cwd, env, input = '' }: RunOptions = {},
-): Promise<Finished> {
-  const child = spawn(program, args, { cwd, env: { ...process.env, ...env } });
-  // spawn's own timeout keeps this process alive if the program does not exist.
-  const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);
-  const failure = Promise.withResolvers<Finished>();
-  child.on('error', ({ message }) => failure.resolve({ status: null, stdout: '', stderr: message })); // no such program
+  { cwd, env, input = '', user, timeoutMs = 120_000 }: RunOptions = {},
+) {
+  const options = { cwd, ...user, env: { ...process.env, ...env }, timeout: timeoutMs, killSignal: 'SIGKILL' } as const;
+  const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(program, args, options);
   child.stdin.on('error', () => {}); // it may exit without reading its input
   child.stdin.end(input);
-  const end = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
-    ([stdout, stderr]): Finished => ({ status: child.exitCode, stdout, stderr }),
+  const printed = Promise.all([text(child.stdout), text(child.stderr)]);
+  const outcome = once(child, 'close').then(
+    async (): Promise<Finished> => {
+      const [stdout, stderr] = await printed;
+      return { status: child.exitCode, stdout, stderr };
+    },
+    ({ message }: Error): Finished => ({ status: null, stdout: '', stderr: message }), // no such program
   );
-  try {
-    return await Promise.race([end, failure.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return { child, outcome };
 }
+
+/** Runs a program until it exits, or for two minutes at most. */
+export const runProgram = (command: Command, options?: RunOptions) => startProgram(command, options).outcome;
 
 /** Runs the programs of a language. */
 export interface Interpreter {
@@ -68,37 +72,31 @@ for statement in duckdb.extract_statements(sys.stdin.read()):
 
 /** Finds the interpreter of a language, with the libraries that its programs need. */
 export const findInterpreter = {
-  async curl(): Promise<Interpreter | Missing> {
-    const version = await firstLine(['curl', '--version']);
-    if (version === undefined) return { missing: 'curl is not installed' };
-    if ((await firstLine(['sh', '-c', 'echo yes'])) !== 'yes') return { missing: 'sh is not installed' };
-    return { version: version.split(' ').slice(0, 2).join(' '), run: withFile(['sh']) };
-  },
+  curl: () => findProgram(['curl', '--version'], ['sh'], 'curl is not installed'),
 
   python: () => findPython(['requests']),
 
-  async r(): Promise<Interpreter | Missing> {
-    const version = await firstLine([
-      'Rscript',
-      '-e',
-      'library(httr2); library(readr); cat("R", format(getRversion()))',
-    ]);
-    return version === undefined
-      ? { missing: 'R is not installed, or not with httr2 and readr' }
-      : { version, run: withFile(['Rscript']) };
-  },
+  r: () =>
+    findProgram(
+      ['Rscript', '-e', 'library(httr2); library(readr); cat("R", format(getRversion()))'],
+      ['Rscript'],
+      'R is not installed, or not with httr2 and readr',
+    ),
 
   async duckdb(): Promise<Interpreter | Missing> {
-    const version = await firstLine(['duckdb', '--version']);
-    if (version !== undefined) return { version: `duckdb ${version}`, run: withInput(['duckdb', '-bail']) };
-    const python = await findPython(['duckdb']);
-    return 'missing' in python
-      ? { missing: `DuckDB is not installed; ${python.missing}` }
-      : { version: python.version, run: withInput([python.python, '-c', DUCKDB_IN_PYTHON]) };
+    const found = await findPython(['duckdb']);
+    if ('missing' in found) return found;
+    return { version: found.version, run: withInput([found.python, '-c', DUCKDB_IN_PYTHON]) };
   },
 
   workbooks: () => findPython(['openpyxl', 'pandas', 'python_calamine', 'xlsx2csv']),
 };
+
+/** @param asking prints the version @param running runs a file */
+async function findProgram(asking: Command, running: Command, missing: string): Promise<Interpreter | Missing> {
+  const version = await firstLine(asking);
+  return version === undefined ? { missing } : { version, run: withFile(running) };
+}
 
 /** The first Python that has these modules: `PYTHON`, or one on the path. */
 export async function findPython(
@@ -117,10 +115,10 @@ export async function findPython(
   return { missing };
 }
 
-/** @returns undefined if the program cannot be run or fails */
+/** What a program prints first, without notes in parentheses. @returns undefined if it cannot be run or fails */
 async function firstLine(command: Command): Promise<string | undefined> {
   const { status, stdout } = await runProgram(command);
-  return status === 0 ? stdout.split('\n')[0]?.trim() : undefined;
+  return status === 0 ? stdout.split(/\n| \(/)[0]?.trim() : undefined;
 }
 
 function withFile(command: Command): Interpreter['run'] {

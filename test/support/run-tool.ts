@@ -1,14 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { type Finished, startProgram } from './programs.ts';
 
 /** The exit status and output of a command-line tool. */
-export interface Outcome {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+export type Outcome = Finished;
 
 /** Removes the line with which a command names its database. */
 export const withoutDatabase = (stderr: string): string => stderr.replace(/^Database: .*\n/m, '');
@@ -21,18 +15,12 @@ export function startTool(
   cwd?: string,
   user?: { readonly uid: number; readonly gid: number },
   timeout = 100_000,
-): { readonly child: ChildProcess; readonly outcome: Promise<Outcome> } {
+) {
   const script = fileURLToPath(new URL(`../../tools/${name}`, import.meta.url));
-  const child = spawn(process.execPath, [script, ...args], {
+  return startProgram([process.execPath, script, ...args], {
     cwd,
-    ...user,
-    env: { ...process.env, DATABASE_URL: '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout,
-    killSignal: 'SIGKILL',
+    env: { DATABASE_URL: '', ...env },
+    user,
+    timeoutMs: timeout,
   });
-  const outcome = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
-    ([stdout, stderr]): Outcome => ({ status: child.exitCode, stdout, stderr }),
-  );
-  return { child, outcome };
 }

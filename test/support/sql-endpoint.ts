@@ -1,4 +1,4 @@
-import { Client } from 'pg';
+import { withConnection } from '../../tools/connection.ts';
 import { startSqlGateway } from '../../tools/sql-gateway.ts';
 
 export const PASSWORD = 'the gateway’s';
@@ -79,14 +79,8 @@ export class SqlEndpoint {
 
   /** The rows of a statement that the database runs without the endpoint. */
   async directly(query: string, params: unknown[] = []): Promise<unknown[][]> {
-    const client = new Client({ connectionString: this.#database });
-    await client.connect();
-    try {
-      const { rows } = await client.query<unknown[]>({ text: query, values: params, rowMode: 'array' });
-      return rows;
-    } finally {
-      await client.end();
-    }
+    const statement = { text: query, values: params, rowMode: 'array' } as const;
+    return withConnection(this.#database, async (client) => (await client.query<unknown[]>(statement)).rows);
   }
 }
 

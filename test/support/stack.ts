@@ -1,24 +1,18 @@
 import { randomBytes } from 'node:crypto';
+import type { TestProject } from 'vitest/node';
 import { startSqlGateway } from '../../tools/sql-gateway.ts';
 import { startDatabase } from './database.ts';
-import { type RunningWorker, startWorker } from './worker.ts';
+import { startPgBouncer } from './pgbouncer.ts';
+import { startWorker } from './worker.ts';
 
 /** The complete service: the Worker in workerd, the SQL-over-HTTP endpoint, and a database. */
-export interface Stack {
-  /** Plain data, which vitest's global setup can pass to tests. */
-  readonly address: StackAddress;
-  readonly worker: RunningWorker;
-  /** Stops only the database server, for good. It must be the service's own. */
-  stopDatabase(): Promise<void>;
-  /** Stops the database server and starts it again, with the same data on the same port. It must be the service's own. */
-  restartDatabase(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type Stack = Awaited<ReturnType<typeof startStack>>;
 
+/** Plain data, which vitest's global setup can pass to tests. */
 export interface StackAddress {
   /** The Worker's origin, without a trailing slash. */
   readonly origin: string;
-  /** The origin of {@link RunningWorker.directUrl}. */
+  /** The origin of the Worker's `directUrl`. */
   readonly directOrigin: string;
   /** Superuser URL of the database. */
   readonly databaseUrl: string;
@@ -49,7 +43,14 @@ export interface StackOptions {
   readonly entry?: string;
 }
 
-export async function startStack(options: StackOptions = {}): Promise<Stack> {
+/** Vitest's global setup: starts one service for all files of the project, with PgBouncer if `npm run pgbouncer` runs it. */
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const stack = await startStack(process.env['TEST_PGBOUNCER'] ? { startPooler: startPgBouncer } : {});
+  project.provide('stack', stack.address);
+  return () => stack.stop();
+}
+
+export async function startStack(options: StackOptions = {}) {
   await using stack = new AsyncDisposableStack();
   const running = await startDatabase(options);
   stack.defer(() => running.stop());
@@ -84,11 +85,14 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     return server;
   };
   const moved = stack.move();
+  const address: StackAddress = { origin: worker.url.origin, directOrigin: worker.directUrl.origin, databaseUrl };
   return {
     worker,
+    address,
+    /** Stops only the database server, for good. It must be the service's own. */
     stopDatabase: async () => own().stop(),
+    /** Stops the database server and starts it again, with the same data on the same port. It must be the service's own. */
     restartDatabase: async () => own().restart(),
-    address: { origin: worker.url.origin, directOrigin: worker.directUrl.origin, databaseUrl },
     stop: () => moved.disposeAsync(),
   };
 }

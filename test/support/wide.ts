@@ -1,6 +1,6 @@
 import { labelOf } from './choices.ts';
-import { naiveCsv } from './csv.ts';
-import { type TestSurvey, iso, sql } from './data.ts';
+import { naiveCsv, parseCsv } from './csv.ts';
+import { type TestSurvey, copyResponses } from './data.ts';
 
 type Cell = string | null;
 
@@ -148,31 +148,12 @@ function answerOf({ response, translated_response: translated, question_text: te
   return value === 'translated' ? (translated ?? response) : response;
 }
 
-/**
- * The expected wide file of a survey, byte for byte.
- *
- * @param where condition on the responses `r` and their form versions `s`
- */
-export async function wideCsv(survey: TestSurvey, where = 'true', parameters: WideParameters = {}): Promise<string> {
-  const ids = survey.forms.map(({ id }) => id);
-  const forms = await sql<{ id: string; shortcode: string }>(
-    'select id, shortcode from surveys where id = any($1) order by created, id',
-    [ids],
-  );
-  const rows = await sql<Row>(
-    `select parent_surveyid, parent_shortcode, surveyid, flowid::text, r.userid, question_ref, question_idx::text, question_text,
-       response, ${iso('timestamp')} as timestamp, r.metadata::text, translated_response,
-       coalesce((
-         select jsonb_object_agg(key, value) filter (where value is not null)
-         from jsonb_each_text(case jsonb_typeof(r.metadata) when 'object' then r.metadata else '{}' end)
-       ), '{}') as values
-     from responses r join surveys s on s.id = surveyid where surveyid = any($1) and (${where})
-     order by r.userid, timestamp, question_ref, surveyid`,
-    [ids],
-  );
-  const shortcodes = new Map(forms.map(({ id, shortcode }) => [id, shortcode]));
-  const columns = wideColumns(rows, shortcodes, parameters);
-  const participants = [...Map.groupBy(rows, ({ userid }) => userid).values()];
-  const records = participants.flatMap((participant) => wideRecords(participant, columns, shortcodes, parameters));
-  return naiveCsv([columns.header, ...records]);
+/** The expected wide file of a survey, byte for byte. @param isSelected whether it has a response; all if omitted */
+export async function wideCsv(survey: TestSurvey, isSelected: (row: Row) => boolean = () => true): Promise<string> {
+  const shortcodes = new Map(survey.forms.map(({ id, shortcode }) => [id, shortcode]));
+  const rows = (parseCsv(await copyResponses(survey)) as unknown as Row[]).filter(isSelected);
+  const columns = wideColumns(rows, shortcodes, {});
+  const participants = Map.groupBy(rows, ({ userid }) => userid);
+  const ordered = [...participants.keys()].toSorted().map((userid) => participants.get(userid) ?? []);
+  return naiveCsv([columns.header, ...ordered.flatMap((some) => wideRecords(some, columns, shortcodes, {}))]);
 }

@@ -1,20 +1,9 @@
-import type { Miniflare } from 'miniflare';
 import { startWorker as startBundledWorker, type WorkerOptions } from '../../tools/worker.ts';
 import { bundleWorker } from '../../tools/wrangler.ts';
 import { oncePerRun } from './once-per-run.ts';
 
 /** A Worker in workerd, bundled as for a deployment. */
-export interface RunningWorker extends AsyncDisposable {
-  readonly url: URL;
-  /** The URL that bypasses miniflare's entry Worker, which responds to some requests itself. */
-  readonly directUrl: URL;
-  /** The URL of the Chrome DevTools protocol, if `inspector` was set. */
-  readonly inspectorUrl: URL | undefined;
-  /** The KV namespace of keys. */
-  readonly keys: Awaited<ReturnType<Miniflare['getKVNamespace']>>;
-  /** Everything it has logged. */
-  readonly log: () => string;
-}
+export type RunningWorker = Awaited<ReturnType<typeof startWorker>>;
 
 /**
  * @param entry the Worker's module, relative to the project's root; its bindings are those of wrangler.toml
@@ -26,7 +15,7 @@ export async function startWorker(
     inspector = false,
     ...options
   }: Pick<WorkerOptions, 'vars' | 'limits'> & { readonly inspector?: boolean | undefined },
-): Promise<RunningWorker> {
+) {
   const folder = await oncePerRun(`bundle of ${entry.replaceAll('/', ' ')}`, (draft) => bundleWorker(entry, draft));
   let log = '';
   const miniflare = await startBundledWorker(folder, {
@@ -39,10 +28,13 @@ export async function startWorker(
   });
   return {
     url: await miniflare.ready,
+    /** The URL that bypasses miniflare's entry Worker, which responds to some requests itself. */
     directUrl: await miniflare.unsafeGetDirectURL(),
-    // miniflare's name for the only Worker
+    /** The URL of the Chrome DevTools protocol, if `inspector` was set. It has miniflare's name for the only Worker. */
     inspectorUrl: inspector ? new URL('./core:user:', await miniflare.getInspectorURL()) : undefined,
+    /** The KV namespace of keys. */
     keys: await miniflare.getKVNamespace('API_KEYS'),
+    /** Everything it has logged. */
     log: () => log,
     [Symbol.asyncDispose]: () => miniflare.dispose(),
   };

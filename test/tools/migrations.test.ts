@@ -4,8 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
 import { openDatabase, postgresUrl } from '../../tools/database.ts';
 import { migrate } from '../../tools/migrations.ts';
-import { query } from '../support/database.ts';
-import { createEmptyDatabase } from '../support/empty-database.ts';
+import { createEmptyDatabase, query } from '../support/database.ts';
 import { startTool } from '../support/run-tool.ts';
 
 let url: string;

@@ -8,8 +8,7 @@ import { databaseProblems } from '../../tools/deploy/database.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
 import { listKeys } from '../../tools/keys/list.ts';
 import { migrate } from '../../tools/migrations.ts';
-import { query, startDatabase } from '../support/database.ts';
-import { createEmptyDatabase } from '../support/empty-database.ts';
+import { createEmptyDatabase, query, startDatabase } from '../support/database.ts';
 import { loadFiles, writeFiles } from '../support/load-files.ts';
 import { startTool } from '../support/run-tool.ts';
 

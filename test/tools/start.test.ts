@@ -10,9 +10,10 @@ import { openDatabase } from '../../tools/database.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
 import { revokeKey } from '../../tools/keys/revoke.ts';
 import { prepareDemo } from '../../tools/start/demo.ts';
+import { processTree } from '../../bench/process-stats.ts';
 import { query, startDatabase } from '../support/database.ts';
 import { freePort, keyIn, startService } from '../support/npm-start.ts';
-import { commandLines, listeningPorts, openFiles, processTree } from '../support/processes.ts';
+import { commandLines, listeningPorts, openFiles } from '../support/processes.ts';
 import { startTool } from '../support/run-tool.ts';
 
 const isLinux = process.platform === 'linux';

@@ -125,26 +125,14 @@ describe('a result is rejected as a transient failure if it has', () => {
   });
 });
 
-describe('the body of a page', () => {
+test('the body of a page may have its members in any order', () => {
   const { proof, result } = proven(ROWS);
   const { fields, rows, rowCount } = result;
-
   const bodies = [
     { rows, rowCount, fields },
     { fields: fields.map((field) => ({ x: [1, { y: ']}"\\' }], ...field })), rowCount, rows },
     { rowAsArray: true, rowCount, rows, fields, command: 'SELECT' },
-  ].map((body) => JSON.stringify(body));
-
-  test('may have its members in any order', () => {
-    for (const body of bodies) expect(csvOf(proof, body)).toBe(CSV);
-  });
-
-  test('is rejected if truncated, at any byte of its rows', () => {
-    for (const whole of bodies) {
-      for (let end = 0; end < whole.indexOf(']]') + 2; end++) {
-        expect(() => csvOf(proof, whole.slice(0, end)), `truncated at ${end}`).toThrow(REJECTED);
-      }
-    }
-    expect(() => csvOf(proof, '<html>')).toThrow(REJECTED);
-  });
+  ];
+  for (const body of bodies) expect(csvOf(proof, JSON.stringify(body))).toBe(CSV);
+  expect(() => csvOf(proof, '<html>')).toThrow(REJECTED);
 });

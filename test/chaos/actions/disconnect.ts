@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { query } from '../../support/api.ts';
 import { open } from '../../support/export.ts';
+import type { Exchange } from '../../support/fault-proxy.ts';
 import { pick } from '../../support/random.ts';
 import type { Action } from '../context.ts';
 
@@ -30,20 +31,18 @@ export const disconnect: Action = async ({ world, tally }, random) => {
 /** Resets the connection while the database works on a page: the Worker must cancel the query. */
 export const disconnectDuringQuery: Action = async ({ world, proxy, tally }, random) => {
   const name = randomUUID();
-  const held = Promise.withResolvers<{ readonly closed: Promise<void> }>();
-  let isHeld = false;
+  const { promise: held, resolve: hold } = Promise.withResolvers<Exchange>();
   using _ = proxy.watch(name, (exchange) => {
-    if (isHeld || !/from responses\b/.test(exchange.query) || exchange.index < 2) return;
-    isHeld = true;
-    held.resolve(exchange);
+    if (exchange.index < 2) return;
     exchange.hang();
+    hold(exchange);
   });
   const response = await open(`/responses/csv${query({ survey: 'many bytes' })}`, {
     key: pick(random, pick(random, world.pair).keys),
     headers: { 'Test-Trial': name },
   });
   response.on('error', () => {}).resume();
-  const exchange = await Promise.race([held.promise, once(response, 'close').then(() => undefined)]);
+  const exchange = await Promise.race([held, once(response, 'close').then(() => undefined)]);
   if (!exchange) return; // refused because of others
   response.socket.resetAndDestroy();
   if ((await Promise.race([exchange.closed, sleep(NOTICED_MS, 'late')])) === 'late')

@@ -2,7 +2,7 @@ import { origin } from '../../support/api.ts';
 import { description, expectConformance } from '../../support/conformance.ts';
 import { sendRaw } from '../../support/raw-http.ts';
 import { leaksIn } from '../checks/leaks.ts';
-import { BUSY } from '../checks/read.ts';
+import { isBusy } from '../checks/read.ts';
 import type { Action, Context } from '../context.ts';
 import { hostileRequest } from '../requests/hostile-request.ts';
 
@@ -34,23 +34,15 @@ async function responseTo({ stack, world, hostile, served }: Context, request: R
     throw new Error(`status ${status}, not by the service`);
   }
   served.set(headers.get('X-Request-Id') ?? '', true);
-  if (BUSY.has(headers.get('X-Error-Code') ?? '')) return 'refused because of others';
+  if (isBusy(response)) return 'refused because of others';
   if (!STATUSES.has(status)) throw new Error(`status ${status} ${text.slice(0, 300)}`);
-  const message = method === 'HEAD' || status < 400 ? undefined : messageOf(text);
-  if (status === 500 && !message?.startsWith('No responses were found for survey: ') && method !== 'HEAD')
-    throw new Error(text);
+  const error = method === 'HEAD' || status < 400 ? undefined : /^{"error":{"message":"(.*)"}}$/s.exec(text);
+  if (error === null) throw new Error(`an error with the body ${text.slice(0, 300)}`);
+  if (status === 500 && error && !error[1]?.startsWith('No responses were found for survey: ')) throw new Error(text);
   const path = target.replace(/[?#].*$/s, '');
   // A request to upgrade reaches the service as GET, whatever its method.
   const isUpgrade = request.headers.some((line) => /^upgrade:/i.test(line));
   if (path in (await description(origin())).paths && !isUpgrade)
     await expectConformance(origin(), { method, path }, response);
   return status;
-}
-
-/** The message of an error. @throws Error unless the body is `{"error":{"message":…}}`, with nothing else */
-function messageOf(text: string): string {
-  const { error, ...others } = JSON.parse(text) as { error?: { message?: unknown } };
-  const isError = typeof error?.message === 'string' && Object.keys({ ...error, ...others }).length === 1;
-  if (!isError) throw new Error(`an error with the body ${text.slice(0, 300)}`);
-  return error.message as string;
 }

@@ -8,17 +8,27 @@ import type { Received } from '../requests/send.ts';
 import { isSettled, textOf } from './body.ts';
 import type { Reading } from './read.ts';
 
-/*
- * Each function returns what is wrong with a header, or undefined if nothing is.
- */
-
 const COUNTED = new Set(['/responses', '/responses/csv', '/responses/ndjson', '/responses/xlsx']);
 /** The smallest body that is compressed, in bytes. */
 const MIN_COMPRESSED_BYTES = 1024;
 /** The service leaves out a link of more than 8 KB. */
 const MAX_LINKED_NAME = 1000;
 
-export function problemInEncoding({ path }: Request, { status, headers, bytes }: Received, gzip = false) {
+/** A response with status 200 or 304, and what is expected of it. */
+export interface Success {
+  readonly request: Request;
+  readonly reading: Reading;
+  readonly received: Received;
+  readonly layouts: readonly Layout[];
+  readonly states: readonly Data[];
+}
+
+/** @returns what is wrong with the headers of a response; undefined if nothing is */
+export const problemInHeaders = (context: Context, success: Success): string | undefined =>
+  problemInEncoding(success) ?? problemInTotal(success) ?? problemInLink(success) ?? problemInTag(context, success);
+
+function problemInEncoding({ request: { path }, reading: { gzip = false }, received }: Success) {
+  const { status, headers, bytes } = received;
   const encoding = headers.get('Content-Encoding');
   const mustCompress = gzip && status === 200 && bytes.length >= MIN_COMPRESSED_BYTES && path !== '/responses/xlsx';
   const isRight = mustCompress ? encoding === 'gzip' : encoding === null || gzip;
@@ -26,8 +36,8 @@ export function problemInEncoding({ path }: Request, { status, headers, bytes }:
 }
 
 /** Responses are counted at one moment, and their form versions found at another. */
-export function problemInTotal({ path, parameters }: Request, { headers }: Received, states: readonly Data[]) {
-  const total = headers.get('X-Total-Count');
+function problemInTotal({ request: { path, parameters }, received, states }: Success) {
+  const total = received.headers.get('X-Total-Count');
   const isCounted = parameters.count && COUNTED.has(path);
   if (!isCounted) return total === null ? undefined : `X-Total-Count: ${total}`;
   const totals = states.flatMap((one) =>
@@ -44,7 +54,7 @@ export const linkedToken = (headers: Headers): string | null => {
 };
 
 /** A full page has a link to the next one, after its last row. While rows change, it is unknown which one that is. */
-export function problemInLink({ path, parameters }: Request, received: Received, layouts: readonly Layout[]) {
+function problemInLink({ request: { path, parameters }, received, layouts }: Success) {
   const { status, headers, complete } = received;
   if (path !== '/responses' || status !== 200 || !complete || !isSettled(layouts)) return undefined;
   const [{ units, limit }] = layouts as [Layout];
@@ -59,13 +69,10 @@ export function problemInLink({ path, parameters }: Request, received: Received,
  * Checks that an entity tag always identifies the same account and body, and that a response has status 304 exactly if its body is
  * the one that the request's tag identifies. While rows change, it is unknown which body a response without one would have had.
  */
-export function problemInTag(
-  { tags }: Context,
-  { account, path, parameters }: Request,
-  { tag: given, isLimited }: Reading,
-  { status, headers, complete, bytes }: Received,
-  layouts: readonly Layout[],
-) {
+function problemInTag({ tags }: Context, { request, reading, received, layouts }: Success) {
+  const { account, path, parameters } = request;
+  const { tag: given, isLimited } = reading;
+  const { status, headers, complete, bytes } = received;
   const tag = headers.get('ETag');
   const isTagged = path === '/surveys' || path === '/responses/digests' || (path === '/responses' && !parameters.count);
   if (!isTagged) return tag === null ? undefined : `ETag: ${tag}`;

@@ -1,55 +1,49 @@
-import { setInterval as every, setTimeout as sleep } from 'node:timers/promises';
-import { memoryOf } from '../../../bench/process-stats.ts';
-import { heldMemory } from '../../support/inspector.ts';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RunningWorker } from '../../support/worker.ts';
 import type { Context } from '../context.ts';
 
-/** The memory of workerd after a garbage collection, in MiB. */
-interface Measurement {
-  /** The Worker's objects and buffers. */
-  readonly held: number;
-  /** Resident memory of the process; 0 if unknown, on systems other than Linux. */
-  readonly resident: number;
-}
-
 /** Allowed growth of held memory, in MiB: caches of keys and of compiled code. One page of a file would be 4. */
-const MAX_HELD_GROWTH = 3;
-/**
- * Allowed growth of resident memory from one part of the load to the next, in MiB. It is not compared with the start, because the
- * simulation of KV and rate limits in the same process grows with each request, up to about 900 MiB, whatever the Worker does
- * (docs/trust.md). In ten runs of 30 and 120 seconds, it grew by 19 to 120 MiB, and by more on faster machines.
- */
-const MAX_RESIDENT_GROWTH = 256;
-const COLLECTION_INTERVAL_MS = 10_000;
+const MAX_GROWTH = 3;
 
-/**
- * Collects the garbage of workerd until `signal` is aborted: V8 does not count buffers outside its heap, and collects them only after
- * they reach about 200 MiB.
- */
-export async function collectGarbage({ stack }: Context, signal: AbortSignal): Promise<void> {
-  try {
-    for await (const _ of every(COLLECTION_INTERVAL_MS, undefined, { signal })) await heldMemory(stack.worker);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
+/** https://chromedevtools.github.io/devtools-protocol/v8/Runtime/#method-getHeapUsage, in bytes */
+interface HeapUsage {
+  readonly usedSize: number;
+  readonly backingStorageSize: number;
 }
 
-/** @param idle memory held before the load. Waits a few seconds for it: pages of disconnected readers are freed late */
-export async function measureMemory({ stack, workerd }: Context, idle = Infinity): Promise<Measurement> {
-  let held = await heldMemory(stack.worker);
-  for (let tries = 0; held > idle + MAX_HELD_GROWTH && tries < 5; tries++) {
+/** A heap snapshot collects garbage first; `HeapProfiler.collectGarbage` does nothing in workerd. */
+const CALLS = ['Runtime.enable', 'HeapProfiler.enable', 'HeapProfiler.takeHeapSnapshot', 'Runtime.getHeapUsage'];
+
+/**
+ * The size of a Worker's live objects and buffers, in MiB.
+ *
+ * @param worker was started with its inspector, which serves one connection at a time
+ */
+export async function heldMemory({ inspectorUrl }: RunningWorker): Promise<number> {
+  const socket = new WebSocket(inspectorUrl as URL);
+  const { promise: usage, resolve, reject } = Promise.withResolvers<HeapUsage>();
+  socket.addEventListener('close', () => reject(new Error('the inspector closed the connection')));
+  socket.addEventListener('message', ({ data }) => {
+    const { id, result } = JSON.parse(String(data)) as { id?: number; result: HeapUsage }; // events have no id
+    if (id === CALLS.length) resolve(result);
+  });
+  socket.addEventListener('open', () => {
+    for (const [i, method] of CALLS.entries()) socket.send(JSON.stringify({ id: i + 1, method }));
+  });
+  const { usedSize, backingStorageSize } = await usage;
+  socket.close();
+  await once(socket, 'close');
+  return (usedSize + backingStorageSize) / 2 ** 20;
+}
+
+/** Compares held memory with that before the load. Waits a few seconds: pages of disconnected readers are freed late. */
+export async function checkMemory({ stack, tally }: Context, idle: number): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    const growth = (await heldMemory(stack.worker)) - idle;
+    const found = `the Worker holds ${growth.toFixed(1)} MiB more than when idle`;
+    if (growth <= MAX_GROWTH) return tally.pass(`memory: ${found}`);
+    if (tries === 5) return tally.fail(`${found}; ${MAX_GROWTH} are allowed`);
     await sleep(1000);
-    held = await heldMemory(stack.worker);
   }
-  return { held, resident: workerd === undefined ? 0 : memoryOf(workerd).now };
-}
-
-/** Compares the last measurement with the idle one (held memory) and with the one before (resident memory). */
-export function checkMemory({ tally }: Context, measured: readonly Measurement[]): void {
-  const [idle, before, last] = measured as [Measurement, Measurement, Measurement];
-  const held = last.held - idle.held;
-  const resident = last.resident - before.resident;
-  const found = `the Worker holds ${held.toFixed(1)} MiB more than when idle, and workerd grew by ${resident.toFixed(0)} MiB in the second part`;
-  const isBounded = held <= MAX_HELD_GROWTH && resident <= MAX_RESIDENT_GROWTH;
-  if (isBounded) tally.pass(`memory: ${found}`);
-  else tally.fail(`${found}; ${MAX_HELD_GROWTH} and ${MAX_RESIDENT_GROWTH} are allowed`);
 }

@@ -3,9 +3,9 @@ import { type Question, isLeftOut } from '../../support/wide.ts';
 import type { Account, Data, FormVersion, Response } from '../model/account.ts';
 import { timestampOf } from '../model/moment.ts';
 import { byCreation, shortcodesOf, tokenOf } from '../model/order.ts';
-import type { Parameters } from '../requests/request.ts';
+import type { Parameters } from '../requests/parameters.ts';
 import { formsOf, select } from './select.ts';
-import { CODEBOOK, codebookTable, formDataTable, participantsOf } from './tables.ts';
+import { codebookTable, formDataTable, participantsOf } from './tables.ts';
 
 /*
  * The JSON that docs/api.md describes, written member by member.
@@ -13,35 +13,33 @@ import { CODEBOOK, codebookTable, formDataTable, participantsOf } from './tables
 
 const quoted = (text: string | null) => JSON.stringify(text);
 
-/** @param members names and JSON */
-const jsonOf = (members: readonly (readonly [string, string])[]): string =>
-  `{${members.map(([name, value]) => `${quoted(name)}:${value}`).join(',')}}`.replace(
-    /[\u0085\u2028\u2029]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+/** @param members JSON by name */
+const jsonOf = (members: Readonly<Record<string, string>>): string =>
+  `{${Object.entries(members)
+    .map(([name, json]) => `${quoted(name)}:${json}`)
+    .join(',')}}`.replace(/[\u0085\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-export const keyJson = ({ email }: Account): string => `{"email":${quoted(email)},"expires":null}`;
+const listOf = (jsons: readonly string[]) => `[${jsons.join(',')}]`;
 
-export function surveysJson(account: Account, forms: readonly FormVersion[]): string {
+export const keyJson = ({ email }: Account): string => jsonOf({ email: quoted(email), expires: 'null' });
+
+export function surveysJson({ marker }: Account, forms: readonly FormVersion[]): string {
   const newestFirst = forms.toSorted((a, b) => b.created - a.created || byCreation(a, b));
-  return `[${newestFirst.map((form) => surveyJson(account, form)).join(',')}]`;
-}
-
-function surveyJson({ marker }: Account, form: FormVersion): string {
-  const { id, survey, shortcode, title, created, metadata, settings } = form;
-  const closes = settings?.closes ?? null;
-  return jsonOf([
-    ['id', quoted(id)],
-    ['survey_name', quoted(survey)],
-    ['shortcode', quoted(shortcode)],
-    ['title', quoted(title)],
-    ['formid', quoted(marker)],
-    ['created', quoted(timestampOf(created))],
-    ['metadata', metadata],
-    ['translation_conf', metadata],
-    ['off_time', quoted(closes === null ? null : timestampOf(closes))],
-    ['timeouts', settings?.timeouts ?? 'null'],
-  ]);
+  const surveys = newestFirst.map(({ id, survey, shortcode, title, created, metadata, closes, timeouts }) =>
+    jsonOf({
+      id: quoted(id),
+      survey_name: quoted(survey),
+      shortcode: quoted(shortcode),
+      title: quoted(title),
+      formid: quoted(marker),
+      created: quoted(timestampOf(created)),
+      metadata,
+      translation_conf: metadata,
+      off_time: quoted(closes),
+      timeouts: timeouts ?? 'null',
+    }),
+  );
+  return listOf(surveys);
 }
 
 /** The members of a response before its token, which its digest covers. */
@@ -58,7 +56,7 @@ export function responseJson(row: Response, shortcode: string): string {
     const name = MEMBERS[i] ?? '';
     return [name, name === 'metadata' ? (value ?? 'null') : quoted(value)] as const;
   });
-  return jsonOf([...members, ['token', quoted(tokenOf(row))]]);
+  return jsonOf({ ...Object.fromEntries(members), token: quoted(tokenOf(row)) });
 }
 
 export function digestsJson(parameters: Parameters, data: Data): string {
@@ -66,35 +64,24 @@ export function digestsJson(parameters: Parameters, data: Data): string {
   const forms = formsOf(parameters, data);
   const shortcodes = shortcodesOf(forms);
   const rows = select(parameters, forms, data.responses); // ascending
-  const digests = [...Map.groupBy(rows, ({ timestamp }) => startOf(timestamp, interval))].map(([start, group]) =>
-    jsonOf([
-      ['start', quoted(start)],
-      ['responses', String(group.length)],
-      ['digest', quoted(digestOf(group.map((row) => valuesOf(row, shortcodes.get(row.surveyid) ?? ''))))],
-    ]),
-  );
-  return jsonOf([
-    ['version', '1'],
-    ['interval', quoted(interval)],
-    ['forms', quoted(digestOf(formDataTable(forms).slice(1)))],
-    ['digests', `[${digests.join(',')}]`],
-  ]);
+  const digests = [...Map.groupBy(rows, ({ timestamp }) => startOf(timestamp, interval))].map(([start, group]) => {
+    const digest = digestOf(group.map((row) => valuesOf(row, shortcodes.get(row.surveyid) ?? '')));
+    return jsonOf({ start: quoted(start), responses: String(group.length), digest: quoted(digest) });
+  });
+  const ofForms = quoted(digestOf(formDataTable(forms).slice(1)));
+  return jsonOf({ version: '1', interval: quoted(interval), forms: ofForms, digests: listOf(digests) });
 }
 
 /** The members of a codebook that are not strings. */
 const JSON_MEMBERS = new Set(['responses', 'participants', 'choices']);
 
 export function codebookJson(questions: readonly Question<Response>[], parameters: Parameters): string {
-  const [, ...records] = codebookTable(questions, parameters);
-  const entries = records.map((cells) =>
-    jsonOf(
-      cells.map((cell, i) => {
-        const name = CODEBOOK[i] ?? '';
-        return [name, JSON_MEMBERS.has(name) ? (cell ?? 'null') : quoted(cell)];
-      }),
-    ),
-  );
-  return `{"questions":[${entries.join(',')}]}`;
+  const [names = [], ...records] = codebookTable(questions, parameters);
+  const entries = records.map((cells) => {
+    const jsons = cells.map((cell, i) => (JSON_MEMBERS.has(names[i] ?? '') ? (cell ?? 'null') : quoted(cell)));
+    return jsonOf(Object.fromEntries(jsons.map((json, i) => [names[i], json])));
+  });
+  return jsonOf({ questions: listOf(entries) });
 }
 
 /** @param selected all responses, also of those participants whom the parameters leave out */
@@ -106,18 +93,14 @@ export function summaryJson(selected: readonly Response[], forms: readonly FormV
   const rows = selected.filter((row) => !without.has(row));
   const format = new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' });
   const days = [...Map.groupBy(rows, ({ timestamp }) => format.format(Date.parse(timestamp)))].map(([day, group]) =>
-    jsonOf([
-      ['day', quoted(day)],
-      ['responses', String(group.length)],
-      ['participants', participantsOf(group)],
-    ]),
+    jsonOf({ day: quoted(day), responses: String(group.length), participants: participantsOf(group) }),
   );
-  return jsonOf([
-    ['responses', String(rows.length)],
-    ['participants', participantsOf(rows)],
-    ['first', quoted(rows[0]?.timestamp ?? null)],
-    ['last', quoted(rows.at(-1)?.timestamp ?? null)],
-    ['days', `[${days.join(',')}]`],
-    ['left_out', String(leftOut.length)],
-  ]);
+  return jsonOf({
+    responses: String(rows.length),
+    participants: participantsOf(rows),
+    first: quoted(rows[0]?.timestamp ?? null),
+    last: quoted(rows.at(-1)?.timestamp ?? null),
+    days: listOf(days),
+    left_out: String(leftOut.length),
+  });
 }

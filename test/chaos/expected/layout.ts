@@ -1,8 +1,9 @@
+import { errorBody } from '../../support/api.ts';
 import { naiveCsv } from '../../support/csv.ts';
 import { FIXED, type Shortcodes, questionsOf, wideColumns, wideRecords } from '../../support/wide.ts';
 import type { Data, FormVersion, Response } from '../model/account.ts';
 import { byCursor, primaryKeyOf, shortcodesOf } from '../model/order.ts';
-import type { Path, Request } from '../requests/request.ts';
+import type { Request } from '../requests/request.ts';
 import { codebookJson, digestsJson, keyJson, responseJson, summaryJson, surveysJson } from './json.ts';
 import { mixturesOf } from './mixtures.ts';
 import { formsOf, select } from './select.ts';
@@ -16,8 +17,9 @@ export interface Unit {
   readonly isRequired: boolean;
 }
 
-/** A body that a request may get: a start, then units in order, at most `limit` of them, then an end. */
+/** A response that a request may get. Its body has a start, then units in order, at most `limit` of them, then an end. */
 export interface Layout {
+  readonly status: 200 | 400 | 500;
   readonly start: string;
   readonly units: readonly Unit[];
   readonly limit: number;
@@ -25,10 +27,16 @@ export interface Layout {
 }
 
 /** A body without units. */
-const whole = (start: string): Layout => ({ start, units: [], limit: 0, end: '' });
+const whole = (start: string, status: Layout['status'] = 200): Layout => ({
+  status,
+  start,
+  units: [],
+  limit: 0,
+  end: '',
+});
 
 /**
- * The bodies with status 200 that a request may get, computed without SQL from the data of its account only. In those of pages, a
+ * The responses that a request may get without a fault, computed without SQL from the data of its account only. In those of pages, a
  * comma precedes every response, the first one too; the sheets of workbooks are written as CSV, one after the other.
  *
  * @param forms all form versions of the account, as they were when the survey was looked up
@@ -36,29 +44,39 @@ const whole = (start: string): Layout => ({ start, units: [], limit: 0, end: '' 
  */
 export function layoutsOf(request: Request, forms: readonly FormVersion[], states: readonly Data[]): Layout[] {
   const { account, path, parameters } = request;
+  const { survey, layout, count } = parameters;
+  if (path === '/surveys') return [whole(surveysJson(account, forms))];
+  if (path === '/key') return [whole(keyJson(account))];
+  if (survey === '') return [whole(errorBody('No user, no responses!'), 400)];
+  if (layout === 'wide' && path === '/responses/csv' && count) {
+    const why = 'the number of records is known only at the end';
+    return [whole(errorBody(`count cannot be used with layout=wide: ${why}.`), 400)];
+  }
+  const ids = new Set(formsOf(parameters, { forms }).map(({ id }) => id));
+  const withResponses = states.filter(({ responses }) => responses.some(({ surveyid }) => ids.has(surveyid)));
+  const none = whole(errorBody(`No responses were found for survey: ${survey} for user: ${account.email}`), 500);
+  return [
+    ...(withResponses.length < states.length ? [none] : []),
+    ...(withResponses.length > 0 ? surveyLayouts(request, forms, states) : []),
+  ];
+}
+
+/** Those of a survey that has responses. */
+function surveyLayouts(request: Request, forms: readonly FormVersion[], states: readonly Data[]): Layout[] {
+  const { path, parameters } = request;
   const survey = formsOf(parameters, { forms });
   const shortcodes = shortcodesOf(survey);
+  if (path === '/responses/form-data') return [whole(naiveCsv(formDataTable(survey)))];
+  // One statement reads everything.
+  if (path === '/responses/digests') return states.map((data) => whole(digestsJson(parameters, data)));
   const selections = different(states.map(({ responses }) => select(parameters, survey, responses)));
-  const rowLayouts = () => fileLayouts(request, selections, shortcodes);
-  const layouts: Record<Path, () => Layout[]> = {
-    '/surveys': () => [whole(surveysJson(account, forms))],
-    '/key': () => [whole(keyJson(account))],
-    '/responses': rowLayouts,
-    '/responses/csv': rowLayouts,
-    '/responses/ndjson': rowLayouts,
-    '/responses/xlsx': rowLayouts,
-    '/responses/form-data': () => [whole(naiveCsv(formDataTable(survey)))],
-    // One statement reads everything.
-    '/responses/digests': () => states.map((data) => whole(digestsJson(parameters, data))),
-    '/responses/summary': () => selections.map((rows) => whole(summaryJson(rows, survey, parameters))),
-    '/responses/questions': () =>
-      selections.map((rows) => {
-        const questions = questionsOf(rows, shortcodes);
-        const isCsv = parameters.format === 'csv';
-        return whole(isCsv ? naiveCsv(codebookTable(questions, parameters)) : codebookJson(questions, parameters));
-      }),
-  };
-  return layouts[path]();
+  if (path === '/responses/summary') return selections.map((rows) => whole(summaryJson(rows, survey, parameters)));
+  if (path !== '/responses/questions') return fileLayouts(request, selections, shortcodes);
+  return selections.map((rows) => {
+    const questions = questionsOf(rows, shortcodes);
+    const isCsv = parameters.format === 'csv';
+    return whole(isCsv ? naiveCsv(codebookTable(questions, parameters)) : codebookJson(questions, parameters));
+  });
 }
 
 /** Those of pages and of files of responses. */
@@ -96,7 +114,7 @@ function wideLayout(
       wideRecords(rows, columns, shortcodes, parameters).map(written).join(''),
     );
   const units = [...userids].toSorted((a, b) => (a < b ? -1 : 1)).map((userid) => unitOf(textsOf(userid)));
-  return { start: startOf(request) + csvOf(request, columns.header), units, limit: Infinity, end: '' };
+  return { ...whole(startOf(request) + csvOf(request, columns.header)), units, limit: Infinity };
 }
 
 function longLayout(request: Request, selections: readonly (readonly Response[])[], shortcodes: Shortcodes): Layout {
@@ -115,10 +133,10 @@ function longLayout(request: Request, selections: readonly (readonly Response[])
   const units = versions.map(({ rows, isRequired }) =>
     unitOf([...Array.from(rows, textOf), ...(isRequired ? [] : [''])]),
   );
-  if (path === '/responses') return { start: '{"responses":[', units, limit: parameters.pageSize ?? 25, end: ']}' };
+  if (path === '/responses') return { ...whole('{"responses":['), units, limit: parameters.pageSize ?? 25, end: ']}' };
   const hasHeader = path !== '/responses/ndjson' && !parameters.after;
   const start = hasHeader ? startOf(request) + csvOf(request, longHeader(parameters)) : '';
-  return { start, units, limit: Infinity, end: '' };
+  return { ...whole(start), units, limit: Infinity };
 }
 
 /** Lists without those that equal the one before. */

@@ -1,6 +1,6 @@
 import type { Data, FormVersion, Response } from '../model/account.ts';
 import { type Position, byCursor, compareLists } from '../model/order.ts';
-import type { Parameters } from '../requests/request.ts';
+import type { Parameters } from '../requests/parameters.ts';
 
 /** The form versions of a request's survey. */
 export const formsOf = ({ survey }: Pick<Parameters, 'survey'>, { forms }: Pick<Data, 'forms'>): FormVersion[] =>

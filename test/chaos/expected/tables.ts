@@ -3,7 +3,7 @@ import { choicesOf } from '../../support/choices.ts';
 import type { FormVersion, Response } from '../model/account.ts';
 import { timestampOf } from '../model/moment.ts';
 import { byCreation, compareLists } from '../model/order.ts';
-import type { Parameters } from '../requests/request.ts';
+import type { Parameters } from '../requests/parameters.ts';
 
 /*
  * The tables that docs/api.md describes, for CSV and workbooks. The first row has the names of the columns.
@@ -51,7 +51,7 @@ export function formDataTable(forms: readonly FormVersion[]): Cells[] {
   return [['surveyid', 'shortcode', 'survey_name', 'version', 'survey_created', 'metadata'], ...records];
 }
 
-export const CODEBOOK = [
+const CODEBOOK = [
   ...['column', 'shortcode', 'question_ref', 'question_idx', 'question_text'],
   ...['responses', 'participants', 'first', 'last', 'choices'],
 ];

@@ -9,20 +9,13 @@ import type { InjectedFault, Others, SqlResult } from './fault.ts';
 
 type Rows = SqlResult['rows'];
 /** The altered result; undefined if there is nothing to alter. */
-type Alter = (
-  own: SqlResult,
-  others: Others,
-  exchange: Exchange,
-  random: Random,
-) => SqlResult | undefined | Promise<SqlResult | undefined>;
+type Alter = (own: SqlResult, others: Others, exchange: Exchange, random: Random) => SqlResult | undefined;
 
 /** Results that take the place of another one. */
-const replacements: readonly [name: string, other: InjectedFault['other'], Alter][] = [
-  ['swapped in one request', undefined, (own, { swap }) => swap.exchange(own)],
-  ['swapped between accounts', 'meanwhile', (own, { swap }) => swap.exchange(own)],
-  ['stale', undefined, (_, { earlier }, __, random) => pick(random, earlier)],
-  ['foreign', 'before', (_, { foreign }, { index }, random) => foreign[index] ?? pick(random, foreign)],
-];
+const replacements: Readonly<Record<string, Alter>> = {
+  stale: (_, { earlier }, __, random) => pick(random, earlier),
+  foreign: (_, { foreign }, { index }, random) => foreign[index] ?? pick(random, foreign),
+};
 
 /** One row, or any number of them but not all. */
 const some = ({ length }: Rows, random: Random) => (random() < 0.5 ? 1 : 1 + below(random, length - 1));
@@ -43,16 +36,16 @@ const changes: Readonly<Record<string, (rows: Rows, random: Random) => Rows>> = 
   'shortened to nothing': () => [],
 };
 
-function altering(name: string, alter: Alter, other?: InjectedFault['other']): InjectedFault {
+function altering(name: string, alter: Alter): InjectedFault {
   const inject: InjectedFault['inject'] = (exchange, random, others) =>
-    exchange.change(async (body) => {
+    exchange.change((body) => {
       const own = JSON.parse(body.toString()) as SqlResult;
-      const result = await alter(own, others, exchange, random);
+      const result = alter(own, others, exchange, random);
       if (result && !isDeepStrictEqual(result, own)) return JSON.stringify(result);
       others.unaltered();
       return body;
     });
-  return { name, other, refusals: [], inject };
+  return { name, refusals: [], inject };
 }
 
 const withRows = (own: SqlResult, rows: Rows): SqlResult => ({ ...own, rows, rowCount: rows.length });
@@ -64,16 +57,12 @@ export function limitIndex({ query }: Exchange): number {
 }
 
 export const lies: readonly InjectedFault[] = [
-  ...replacements.flatMap(([name, other, replacement]) => [
-    altering(`${name}: whole`, replacement, other),
-    altering(
-      `${name}: only rows`,
-      async (own, ...rest) => {
-        const result = await replacement(own, ...rest);
-        return result && withRows(own, result.rows);
-      },
-      other,
-    ),
+  ...Object.entries(replacements).flatMap(([name, replacement]) => [
+    altering(`${name}: whole`, replacement),
+    altering(`${name}: only rows`, (own, ...rest) => {
+      const result = replacement(own, ...rest);
+      return result && withRows(own, result.rows);
+    }),
   ]),
   ...Object.entries(changes).map(([name, change]) =>
     altering(name, (own, _, __, random) => withRows(own, change(own.rows, random))),

@@ -3,60 +3,80 @@ import { type Random, below, pick } from '../../support/random.ts';
 import { linkedToken } from '../checks/headers.ts';
 import { read } from '../checks/read.ts';
 import type { Context } from '../context.ts';
+import type { Account } from '../model/account.ts';
 import { positionOf } from '../model/order.ts';
+import type { Sized } from '../model/random-data.ts';
 import { randomParameters } from '../requests/parameters.ts';
-import type { Request } from '../requests/request.ts';
-import { type Deck, type Kind, faults } from './deck.ts';
-import { type InjectedFault, type SqlResult, Swap } from './fault.ts';
-import { lasting, passing } from './visible.ts';
+import { PATHS, type Path, type Request } from '../requests/request.ts';
+import type { InjectedFault, SqlResult } from './fault.ts';
+import { lies } from './lies.ts';
+import { cacheFaults, lasting, passing } from './visible.ts';
 
-/** Sends a request of the next combination, with its fault at one of its requests to the database. @throws Error that describes what is wrong */
-export async function tryNext(context: Context, random: Random, deck: Deck, ofPages: boolean): Promise<void> {
-  const combination = deck.next(ofPages);
-  const { kind, fault } = combination;
-  const [account, other] = random() < 0.5 ? context.world.pair : context.world.pair.toReversed();
-  if (!account || !other) throw new Error('there are no accounts');
-  const { path, survey, layout } = kind;
-  const request = { account, path, parameters: randomParameters(random, path, survey, [account], layout) };
-  if (typeof fault === 'string') {
+/** A kind of requests, which every fault is combined with. */
+interface Kind {
+  readonly path: Path;
+  readonly survey: Sized;
+  /** The SQL endpoint's limit for a result. */
+  readonly maxBytes: number;
+}
+
+const FILES: readonly Path[] = ['/responses/csv', '/responses/ndjson', '/responses/xlsx'];
+const KINDS: readonly Kind[] = [
+  // A few requests to the database.
+  ...PATHS.map((path) => ({ path, survey: 'few rows', maxBytes: Infinity }) as const),
+  // Many requests to the database, one after another.
+  ...['/responses' as const, ...FILES].map((path) => ({ path, survey: 'few rows', maxBytes: 100_000 }) as const),
+  // Many requests to the database, in parallel.
+  ...FILES.map((path) => ({ path, survey: 'many bytes', maxBytes: Infinity }) as const),
+  // Many requests in parallel, for pages that several queries plan. Excel takes no texts that long.
+  ...FILES.slice(0, 2).map((path) => ({ path, survey: 'many pages', maxBytes: 500_000 }) as const),
+];
+
+const faults = [...passing, ...lasting, ...lies];
+const MAX_PAGES = 4;
+
+/** Sends a request of some kind, with a fault at one of its requests to the database, or of the key cache. */
+export async function tryFault(context: Context, random: Random, ofPages: boolean): Promise<void> {
+  const { world, tally } = context;
+  const kind = pick(
+    random,
+    KINDS.filter(({ path }) => (path === '/responses') === ofPages),
+  );
+  const { path, survey } = kind;
+  const [account, other] = (random() < 0.5 ? world.pair : world.pair.toReversed()) as [Account, Account];
+  const request = { account, path, parameters: randomParameters(random, path, survey, [account]) };
+  const planOf = (some: readonly InjectedFault[]) => new Map(some.map((fault) => [someIndex(random, kind), fault]));
+  if (survey === 'few rows' && (path === '/key' || random() < 0.12)) {
+    const fault = pick(random, cacheFaults);
+    const headers = { 'Test-Key-Cache': fault };
+    const key = await world.issueKey(account);
     // The first request may look the key up: a fault that a retry does not overcome would fail it as well.
-    const plan = new Map([[someIndex(random, kind), pick(random, passing)]]);
-    const key = await context.world.issueKey(account);
-    await send(context, random, { request, kind, plan, cache: { 'Test-Key-Cache': fault }, key });
-    context.tally.pass(`fault: a key cache that ${fault}`);
-    return;
+    await send(context, random, { request, kind, plan: planOf([pick(random, passing)]), headers, key });
+    return tally.pass(`fault: a key cache that ${fault}`);
   }
+  const fault = pick(random, faults);
   // With more than one, the first may prevent the request that another one is planned for.
-  const more = random() < 0.25 ? [pick(random, ALONE), pick(random, lasting)] : [];
-  const plan = new Map([...more, fault].map((one) => [someIndex(random, kind), one]));
-  const swap = new Swap();
-  const others = { request: { ...request, account: other }, kind, plan, swap };
-  const before = fault.other === 'before' ? await send(context, random, { ...others, plan: new Map() }) : undefined;
-  const meanwhile = fault.other === 'meanwhile' ? send(context, random, others) : undefined;
-  const trial = send(context, random, { request, kind, plan, swap, foreign: before?.results });
-  for (const one of await Promise.allSettled([trial, meanwhile])) if (one.status === 'rejected') throw one.reason;
-  if ((await trial).injected.includes(fault)) context.tally.pass(`fault: ${fault.name}`);
-  else deck.putBack(combination);
+  const plan = planOf([...(random() < 0.25 ? [pick(random, faults), pick(random, lasting)] : []), fault]);
+  const needsForeign = fault.name.startsWith('foreign');
+  const foreign = needsForeign
+    ? await send(context, random, { request: { ...request, account: other }, kind, plan: new Map() })
+    : undefined;
+  const { injected } = await send(context, random, { request, kind, plan, foreign: foreign?.results });
+  for (const { name } of injected) tally.pass(`fault: ${name}`);
 }
 
 /** The index of a request to the database, which may not be sent: how many are needed depends on what else runs. */
 const someIndex = (random: Random, { survey, maxBytes }: Kind) =>
   below(random, survey === 'few rows' && maxBytes === Infinity ? 4 : 14);
 
-const MAX_PAGES = 4;
-/** Faults that need no other request. */
-const ALONE = faults.filter(({ other }) => !other);
-
 interface Trial {
   readonly request: Request;
   readonly kind: Kind;
   /** Faults by the index of the request to the database. */
   readonly plan: ReadonlyMap<number, InjectedFault>;
-  readonly swap?: Swap;
   /** Results of another account. */
   readonly foreign?: readonly SqlResult[] | undefined;
-  /** The header for a fault of the key cache. */
-  readonly cache?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly key?: string;
 }
 
@@ -64,7 +84,7 @@ interface Trial {
 async function send(
   context: Context,
   random: Random,
-  { request, kind, plan, swap = new Swap(), foreign = [], cache = {}, key }: Trial,
+  { request, kind, plan, foreign = [], headers = {}, key }: Trial,
 ): Promise<{ results: SqlResult[]; injected: InjectedFault[] }> {
   const name = randomUUID();
   const results: SqlResult[] = [];
@@ -75,7 +95,7 @@ async function send(
     if (fault) {
       injected.push(fault);
       const unaltered = () => void injected.splice(injected.indexOf(fault), 1);
-      return fault.inject(exchange, random, { earlier: results, foreign, swap, unaltered });
+      return fault.inject(exchange, random, { earlier: results, foreign, unaltered });
     }
     exchange.change((body) => {
       results.push(JSON.parse(body.toString()) as SqlResult);
@@ -85,16 +105,17 @@ async function send(
   });
   let page: Request | undefined = request;
   for (let left = random() < 0.3 ? MAX_PAGES : 1; page && left > 0; left--) {
-    const { outcome, headers } = await read(context, page, {
+    const response = await read(context, page, {
       key: key ?? pick(random, request.account.keys),
       gzip: random() < 0.5,
       ...(random() < 0.05 ? { method: 'HEAD' as const } : {}),
-      headers: { 'Test-Trial': name, ...cache },
+      headers: { 'Test-Trial': name, ...headers },
       refusals: () => new Set(injected.flatMap(({ refusals }) => refusals)),
       isLimited: true,
     });
-    context.tally.pass(`read: ${request.path}, with faults${outcome === 'whole' ? '' : ': failing visibly'}`);
-    page = outcome === 'whole' ? nextPage(page, linkedToken(headers)) : undefined;
+    const isWhole = response.outcome === 'whole';
+    context.tally.pass(`read: ${request.path}, with faults${isWhole ? '' : ': failing visibly'}`);
+    page = isWhole ? nextPage(page, linkedToken(response.headers)) : undefined;
   }
   return { results, injected };
 }

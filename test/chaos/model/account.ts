@@ -10,8 +10,9 @@ export interface FormVersion {
   readonly created: Moment;
   /** JSON as Postgres prints it. */
   readonly metadata: string;
-  /** The row of `survey_settings`, if there is one. */
-  readonly settings: { readonly closes: Moment | null; readonly timeouts: string | null } | undefined;
+  /** A timestamp of `survey_settings`, which has no row if all are null. */
+  readonly closes: string | null;
+  readonly timeouts: string | null;
 }
 
 /** A row of `responses`. */

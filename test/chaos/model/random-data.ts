@@ -17,7 +17,7 @@ export const QUESTIONS = ['q0', 'q1', 'q10', 'q2,"B"\n', 'q3\\n'];
 export const DAY: Moment = 86_400_000_000;
 const TIMES: readonly Moment[] = [0, 1, 1000, 43_770_047, DAY - 1, DAY, DAY + 1, 2 * DAY, 8 * DAY + 1];
 const FLOWS = ['1600000000001', '-5', '9223372036854775807'];
-const TIMEOUTS = ['[1, 2]', '{"a": "\\n"}', '"x"', '12345678901234567890.10', null];
+const TIMEOUTS = [null, '[1, 2]', '{"a": "\\n"}', '"x"', '12345678901234567890.10'];
 
 /** The rows of the larger surveys, and the characters of a row's response. */
 const SIZES = {
@@ -62,7 +62,8 @@ export const randomForm = (
   title: randomText(random) + marker,
   created: pick(random, TIMES),
   metadata: `{"m": "${marker}", "wave": 1.50}`,
-  settings: pick(random, [undefined, { closes: pick(random, [null, ...TIMES]), timeouts: pick(random, TIMEOUTS) }]),
+  closes: random() < 0.5 ? null : timestampOf(pick(random, TIMES)),
+  timeouts: pick(random, TIMEOUTS),
 });
 
 /** Responses to these form versions, without those whose primary key is taken. */

@@ -68,24 +68,12 @@ const insertForms = ({ id, marker }: Account, forms: readonly FormVersion[]) =>
   sql(
     `with form as (
        select * from json_to_recordset($3) as f(id uuid, survey text, shortcode text, title text, created timestamptz, metadata text,
-         closes timestamptz, timeouts text, has_settings bool)
+         closes timestamptz, timeouts text)
      ), stored as (
        insert into surveys (id, userid, survey_name, shortcode, title, formid, created, metadata, translation_conf)
        select id, $1, survey, shortcode, title, $2, created, metadata::jsonb, metadata::jsonb from form
      )
      insert into survey_settings (surveyid, timeouts, off_time)
-     select id, timeouts::jsonb, closes from form where has_settings`,
-    [
-      id,
-      marker,
-      JSON.stringify(
-        forms.map(({ settings, ...form }) => ({
-          ...form,
-          created: timestampOf(form.created),
-          ...settings,
-          closes: typeof settings?.closes === 'number' ? timestampOf(settings.closes) : null,
-          has_settings: settings !== undefined,
-        })),
-      ),
-    ],
+     select id, timeouts::jsonb, closes from form where timeouts is not null or closes is not null`,
+    [id, marker, JSON.stringify(forms.map((form) => Object.assign({}, form, { created: timestampOf(form.created) })))],
   );

@@ -1,7 +1,6 @@
-import { awkwardText } from '../../support/awkward-text.ts';
+import { SPECIAL_NAMES, awkwardText } from '../../support/awkward-text.ts';
 import { sql } from '../../support/data.ts';
 import { type Random, below, pick } from '../../support/random.ts';
-import { SPECIAL_NAMES } from '../../support/special-names.ts';
 import type { Account, FormVersion, Response } from './account.ts';
 import { SHORTCODES, isSized, randomAnswer, randomForm, randomResponses } from './random-data.ts';
 import { type World, add } from './world.ts';

@@ -11,60 +11,62 @@ const BROKEN_ESCAPES = [
   ...['%0d%0aX-Evil:%201', '%0aX-Evil:%201', '%e2%80%a8', '%ef%bb%bf', '%2f..%2f', '%2525', '+', '%2B', '%22', "'"],
   ...['%22;%20filename=%22evil', "'%20or%20'1'='1", "';--", '$1', '%24%7b1%7d', '%7b%22a%22:1%7d', '__proto__', ''],
 ];
+const NUMBERS = ['0', '-1', '1', '10000', '10001', '1e3', '0x10', '1.0', '%201', '9'.repeat(400), 'NaN', '１'];
+const TIMES = [
+  '2026-03-01T09:30:00.0000009+00:00',
+  '2026-02-28',
+  '0001-01-01 23:59:59 UTC',
+  '9999-12-31t24:00:00-23:59',
+];
+const SURVEYID = '00000000-0000-4000-8000-000000000000';
+/** Parts of page tokens with a wrong type, size or meaning. */
+const PARTS: readonly unknown[] = [
+  ...[null, true, 1e308, -0, 0.5, [[]], {}, { toString: 1 }, '', 'a\0', '\ud800', 'x'.repeat(3000), 'infinity'],
+  ...['2026-02-30T00:00:00Z', '0001-01-01 00:00:00+00', '10000-01-01T00:00:00Z', SURVEYID, SURVEYID.replace('4', 'G')],
+];
 
-const text = (random: Random) => encodeURIComponent(awkwardText(random));
+/** A text with something else in the place of some characters, such as a timestamp that is barely valid or invalid. */
+function altered(random: Random, text: string): string {
+  const at = below(random, text.length);
+  const other = pick(random, [
+    '',
+    '0',
+    '1',
+    '9',
+    '24',
+    '60',
+    '99',
+    '-',
+    '+',
+    ' ',
+    ':',
+    ',',
+    'Z',
+    '\0',
+    awkwardText(random),
+  ]);
+  return text.slice(0, at) + other + text.slice(at + below(random, 3));
+}
+
+const time = (random: Random) => altered(random, pick(random, TIMES));
+
+/** A page token, in either format, in which something is wrong. */
+function token(random: Random): string {
+  const valid: readonly unknown[] = [1, '2026-03-01T00:03:43.77Z', 'user', 'q0', SURVEYID];
+  const parts = valid.with(below(random, 5), pick(random, [...PARTS, time(random), awkwardText(random)]));
+  const older = parts.slice(1, 4).map((part) => (typeof part === 'string' ? part : JSON.stringify(part)));
+  const texts = [JSON.stringify(parts), altered(random, JSON.stringify(valid)), older.join(','), '['.repeat(9000)];
+  return Buffer.from(pick(random, texts)).toString('base64url');
+}
 
 function longText(random: Random): string {
   const unit = pick(random, ['a', '%00', '%22', '%F0%9F%8E%89', '[']);
   return unit.repeat(Math.ceil((200 + below(random, 39_800)) / unit.length));
 }
 
-const two = (number: number) => String(number).padStart(2, '0');
-const ZONES = ['', 'Z', 'z', '+00', '+00:00', '+24:00', '-23:59', '+99', ' UTC', '\0'];
-const CLOCKS = ['', 'T', ' 10:00', 'T24:00:00', 'T23:59:60', 'T09:30:00', 'T09:30:00.0000009', 't09:30:00.1'];
-const YEARS = ['0000', '0001', '1969', '2026', '2026', '9999', '10000', '-001', ''];
-/** A timestamp, valid or not. */
-const time = (random: Random) =>
-  random() < 0.5
-    ? `${pick(random, YEARS)}-${two(below(random, 14))}-${two(below(random, 33))}${pick(random, CLOCKS)}${pick(random, ZONES)}`
-    : `2026-${pick(random, ['02', '04', '13'])}-${28 + below(random, 5)}T09:30:00${pick(random, ['Z', '+00'])}`;
-
-/** Parts of page tokens with a wrong type, size or meaning. */
-const PARTS: readonly unknown[] = [
-  ...['2026-03-01T00:03:43.77Z', '2026-02-30T00:00:00Z', '', 'a\0', '\ud800', null, 1e308, -0, true, [[]], 0.5],
-  ...[{}, [], { toString: 1 }, '0001-01-01 00:00:00+00', '10000-01-01T00:00:00Z', 'x'.repeat(3000), 'infinity'],
-  ...['00000000-0000-4000-8000-000000000000', '00000000-0000-4000-8000-00000000000G'],
-];
-const VALID_PARTS: readonly unknown[] = [
-  1,
-  '2026-03-01T00:03:43.77Z',
-  'user',
-  'q0',
-  '00000000-0000-4000-8000-000000000000',
-];
-const TOKENS = ['['.repeat(9000), '[1', '[1e999]', '[\\]', '{"0":1}', ',,', ',,,', '[1,"2026-03-01T00:00:00Z"'];
-
-/** A page token, in either format, in which one part is wrong; or a text that is none. */
-function token(random: Random): string {
-  const index = below(random, 5);
-  const wrong = index === 1 ? time(random) : pick(random, [pick(random, PARTS), awkwardText(random)]);
-  const parts = VALID_PARTS.map((valid, i) => (i === index ? wrong : valid));
-  const older = parts.slice(1, 4).map((part) => (typeof part === 'string' ? part : JSON.stringify(part)));
-  const some = Array.from({ length: below(random, 7) }, () => pick(random, PARTS));
-  const texts = [
-    JSON.stringify(parts),
-    JSON.stringify(parts),
-    older.join(','),
-    JSON.stringify(some),
-    pick(random, TOKENS),
-  ];
-  return Buffer.from(pick(random, texts)).toString('base64url');
-}
-
-const NUMBERS = ['0', '-1', '1', '10000', '10001', '1e3', '0x10', '1.0', '%201', '9'.repeat(400), 'NaN', '１'];
+const escapedTime = (random: Random) => encodeURIComponent(time(random).toWellFormed());
 const number = (random: Random) => pick(random, [pick(random, NUMBERS), String(below(random, 2 ** 32) - 2 ** 31)]);
-
-const escapedTime = (random: Random) => encodeURIComponent(time(random));
+const text = (random: Random) => encodeURIComponent(awkwardText(random));
 const ANY = [(random: Random) => pick(random, BROKEN_ESCAPES), text, longText, escapedTime, token, number];
 const NEAR = new Map([
   ['after', token],

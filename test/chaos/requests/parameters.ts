@@ -1,35 +1,51 @@
 import { type Random, below, pick } from '../../support/random.ts';
 import type { Account, Response } from '../model/account.ts';
 import { type Moment, timestampOf } from '../model/moment.ts';
+import type { Position } from '../model/order.ts';
 import { DAY, METADATA_KEYS, QUESTIONS, SHORTCODES, USERIDS } from '../model/random-data.ts';
 import { formsOf } from '../expected/select.ts';
-import type { Instant, Parameters, Path } from './request.ts';
+import type { Path } from './request.ts';
 
-/** Random values, all of them valid. @param row a response that filters and cursors can name */
-const VALUES: {
-  [Name in Exclude<keyof Parameters, 'survey' | 'layout'>]: (random: Random, row: Response) => Parameters[Name];
-} = {
+/** A moment, and one way to write it in a request. */
+interface Instant {
+  readonly text: string;
+  readonly at: Moment;
+}
+
+type Value = (random: Random, row: Response) => unknown;
+/** Random values, all of them valid. The row is a response that filters and cursors can name. */
+const VALUES = {
   since: (random, { at }) => instant(random, at),
   until: (random, { at }) => instant(random, at),
   userid: (random, { userid }) => few(random, userid, [...USERIDS, 'U1', 'u']),
   shortcode: (random) => few(random, 'f0', [...SHORTCODES, 'F1', 'f']),
   question_ref: (random, { question_ref }) => few(random, question_ref, [...QUESTIONS, 'Q1', 'q']),
   // In the older format, a `userid` cannot contain a comma.
-  after: (random, response) => ({ response, older: random() < 0.3 && !response.userid.includes(',') }),
-  pageSize: (random) => pick(random, [1, 2, 3, 5, 8, 25, 100, 100, 350, 350, 1000, 10_000]),
-  order: (random) => pick(random, ['asc', 'desc']),
+  after: (random, response): After => ({ response, older: random() < 0.3 && !response.userid.includes(',') }),
+  pageSize: (random) => pick<number>(random, [1, 2, 3, 5, 8, 25, 100, 100, 350, 350, 1000, 10_000]),
+  order: (random) => pick(random, ['asc', 'desc'] as const),
   count: () => true,
   bom: () => true,
   safe: () => true,
   codebook: () => true,
   metadata: (random) => pick(random, [METADATA_KEYS, METADATA_KEYS.slice(0, 1)]),
-  value: (random) => pick(random, ['response', 'translated', 'label']),
-  repeats: (random) => pick(random, ['last', 'first', 'drop']),
+  value: (random) => pick(random, ['response', 'translated', 'label'] as const),
+  repeats: (random) => pick(random, ['last', 'first', 'drop'] as const),
   require_metadata: (random) => pick(random, [['m'], ['ad_id', 'm']]),
-  columns: (random) => pick(random, ['form_question', 'question']),
-  format: (random) => pick(random, ['json', 'csv']),
-  interval: (random) => pick(random, ['day', 'hour', 'month']),
+  columns: (random) => pick(random, ['form_question', 'question'] as const),
+  format: (random) => pick(random, ['json', 'csv'] as const),
+  interval: (random) => pick(random, ['day', 'hour', 'month'] as const),
   timezone: (random) => pick(random, ['Africa/Nairobi', 'America/New_York', 'Asia/Kathmandu', 'CET']),
+} satisfies Readonly<Record<string, Value>>;
+
+interface After {
+  readonly response: Position;
+  readonly older: boolean;
+}
+
+/** The parameters of a request. An endpoint ignores those that it does not know. */
+export type Parameters = { readonly survey: string; readonly layout?: 'long' | 'wide' | undefined } & {
+  readonly [Name in keyof typeof VALUES]?: ReturnType<(typeof VALUES)[Name]> | undefined;
 };
 
 const FILTERS: readonly string[] = ['since', 'until', 'userid', 'shortcode', 'question_ref'];

@@ -1,34 +1,6 @@
-import type { WideParameters } from '../../support/wide.ts';
 import type { Account } from '../model/account.ts';
-import type { Moment } from '../model/moment.ts';
-import { type Position, tokenOf } from '../model/order.ts';
-
-/** A moment, and one way to write it in a request. */
-export interface Instant {
-  readonly text: string;
-  readonly at: Moment;
-}
-
-/** The parameters of a request. An endpoint ignores those that it does not know. */
-export interface Parameters extends WideParameters {
-  readonly survey: string;
-  readonly since?: Instant | undefined;
-  readonly until?: Instant | undefined;
-  readonly userid?: readonly string[] | undefined;
-  readonly shortcode?: readonly string[] | undefined;
-  readonly question_ref?: readonly string[] | undefined;
-  readonly after?: { readonly response: Position; readonly older: boolean } | undefined;
-  readonly pageSize?: number | undefined;
-  readonly order?: 'asc' | 'desc' | undefined;
-  readonly count?: boolean | undefined;
-  readonly bom?: boolean | undefined;
-  readonly safe?: boolean | undefined;
-  readonly layout?: 'long' | 'wide' | undefined;
-  readonly codebook?: boolean | undefined;
-  readonly format?: 'json' | 'csv' | undefined;
-  readonly interval?: 'day' | 'hour' | 'month' | undefined;
-  readonly timezone?: string | undefined;
-}
+import { tokenOf } from '../model/order.ts';
+import type { Parameters } from './parameters.ts';
 
 export const PATHS = [
   '/surveys',

@@ -1,0 +1,162 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { csvEncoder } from '../../src/encode/csv.ts';
+import { type ObjectLayout, objectEncoder } from '../../src/encode/json.ts';
+import { type EncodeRows, MalformedRowsError } from '../../src/encode/rows.ts';
+import { tokenWriter } from '../../src/encode/token-writer.ts';
+import { pgCell, pgText } from '../support/arbitraries.ts';
+import { naiveCsv } from '../support/csv.ts';
+import { encodeJson, escapedRowsJson, rowsJson } from '../support/rows-json.ts';
+
+type Row = (string | null)[];
+
+/** Members from these columns: any text, JSON, an id, and the four values of a token. */
+const MEMBERS: ObjectLayout['members'] = [
+  ['text', 'string'],
+  ['json', 'json'],
+  ['id', 'string'],
+  ['timestamp', 'string'],
+  ['userid', 'string'],
+  ['questionRef', 'string'],
+  ['surveyid', 'string'],
+  ['token', tokenWriter(1, [3, 4, 5, 6])],
+];
+const KEY = [3, 0, 4];
+const toLines = objectEncoder({ keyColumns: KEY, members: MEMBERS, after: '\n' });
+const toCsv = csvEncoder({ columns: 7, keyColumns: KEY });
+
+const textOf = (encode: EncodeRows, json: string) =>
+  new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(encodeJson(encode, json).data);
+
+/** Lines of objects, with the characters escaped that line splitters may take for the end of a line. */
+const naiveLines = (rows: readonly Row[]): string => rows.map(naiveLine).join('');
+function naiveLine([text, json, id, ...key]: Row): string {
+  const [timestamp, userid, questionRef, surveyid] = key;
+  const token = Buffer.from(JSON.stringify([1, ...key])).toString('base64url');
+  const object = JSON.stringify({ text, json: 0, id, timestamp, userid, questionRef, surveyid, token });
+  const line = `${object.replace('"json":0', () => `"json":${json}`)}\n`;
+  return line.replaceAll('\u0085', '\\u0085').replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
+}
+
+const jsonText = fc.option(
+  fc.oneof(
+    fc.jsonValue({ stringUnit: 'binary' }).map((value) => JSON.stringify(value)),
+    fc.tuple(pgText, pgText).map(([name, value]) => JSON.stringify({ [name]: `${value}\u2028\u2029` })),
+  ),
+  { freq: 5 },
+);
+const rows = fc.array(fc.tuple(pgCell, jsonText, pgText, pgText, pgText, pgText, pgText), { minLength: 1 });
+
+describe.each<[string, EncodeRows, (rows: readonly Row[]) => string]>([
+  ['CSV', toCsv, naiveCsv],
+  ['lines of JSON', toLines, naiveLines],
+])('a page as %s', (_, encode, naive) => {
+  const rowOf = (text: string | null) => [text, null, 'id', '', '🎉', 'é"\n\u0001', 'y'];
+
+  test('has its rows, their number, the last row’s key, and the text of its last cell, which is not written', () => {
+    fc.assert(
+      fc.property(rows, (some) => {
+        const page = encodeJson(encode, rowsJson(some));
+        expect(Buffer.from(page.data).toString()).toBe(naive(some));
+        expect(page.rowCount).toBe(some.length);
+        expect(page.lastKey).toEqual(KEY.map((column) => some.at(-1)?.[column]));
+        expect(page.check).toBe(`${some.length} check`);
+      }),
+    );
+  });
+
+  test('can have any size', () => {
+    const long = `é"\n${'x'.repeat(1000)}`.repeat(1000);
+    const large: Row[] = [rowOf('a'), [long, JSON.stringify(long), 'id2', long, long, long, long]];
+    const small: Row[] = Array.from({ length: 1000 }, (__, i) => [null, null, 'id', String(i % 2), '', '', '']);
+    const some = [...small, ...large, ...small];
+    expect(textOf(encode, rowsJson(some)) === naive(some)).toBe(true);
+  });
+
+  test('is rejected if truncated, at any byte', () => {
+    for (const last of ['', 'a', 'ab', 'abc']) {
+      const whole = rowsJson([rowOf('a'), rowOf(null).slice(0, -1).concat(last)]);
+      const bytes = new TextEncoder().encode(whole);
+      const end = bytes.length - 1; // the `}` after the rows
+      for (let length = 0; length < end; length++) {
+        expect(() => encode(bytes.slice(0, length), 0), `truncated at ${length}`).toThrow(MalformedRowsError);
+      }
+      expect(() => encodeJson(encode, whole)).not.toThrow();
+    }
+  });
+
+  test.each([
+    ['no rows, since every result has one', '[]}'],
+    ['too few columns', rowsJson([rowOf('a').slice(1)])],
+    ['too many columns', rowsJson([[...rowOf('a'), 'z']])],
+    ['rows of different lengths', rowsJson([rowOf('a'), rowOf('a').slice(1)])],
+    ['a number for a cell', rowsJson([rowOf('a')]).replace('"a"', '1')],
+    ['rows as objects', '[{"a":"b"}]}'],
+    ['a raw control character', rowsJson([rowOf('a')]).replace('"a"', '"\n"')],
+    ['a bad escape', rowsJson([rowOf('a')]).replace('"a"', String.raw`"\x41"`)],
+    ['a bad \\u escape', rowsJson([rowOf('a')]).replace('"a"', String.raw`"\u00g0"`)],
+    ['HTML', '<html>'],
+  ])('is rejected with %s', (__, json) => {
+    expect(() => encodeJson(encode, json)).toThrow(MalformedRowsError);
+  });
+});
+
+test('CSV does not depend on how the JSON was escaped', () => {
+  const rowsOf = (columns: number) =>
+    fc.array(fc.array(pgCell, { minLength: columns, maxLength: columns }), { minLength: 1 });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 15 }).chain(rowsOf), (some) => {
+      const encode = csvEncoder({ columns: some[0]?.length ?? 1, keyColumns: [] });
+      for (const json of [rowsJson(some), escapedRowsJson(some)]) expect(textOf(encode, json)).toBe(naiveCsv(some));
+    }),
+  );
+});
+
+test('CSV replaces a lone surrogate, which UTF-8 cannot encode', () => {
+  const json = String.raw`[["a\ud83db","\udf89","\ud83d\ud83c\udf89","1"]]`;
+  expect(textOf(csvEncoder({ columns: 3, keyColumns: [] }), json)).toBe('a\ufffdb,\ufffd,\ufffd🎉\n');
+});
+
+describe('an object', () => {
+  /** With tokens decoded. */
+  const decode = (name: string, value: unknown): unknown =>
+    name === 'token' ? JSON.parse(Buffer.from(String(value), 'base64url').toString()) : value;
+  const membersIn = (lines: string) =>
+    lines.split('\n').map((line) => JSON.parse(line || 'null', decode) as object | null);
+  const rowOf = (json: string): Row => ['', json, 'id', '', '', '', ''];
+
+  test('does not depend on how the JSON was escaped, and has no character that ends a line for a line splitter', () => {
+    fc.assert(
+      fc.property(rows, (some) => {
+        const lines = textOf(toLines, escapedRowsJson(some));
+        expect(lines).not.toMatch(/[\u0085\u2028\u2029]/);
+        expect(membersIn(lines)).toEqual(membersIn(naiveLines(some)));
+      }),
+    );
+  });
+
+  test('stays on one line, however its JSON was formatted', () => {
+    const formatted = '{\r\n\t"a": [1,\n 2],\n"b": "\\n"\n}';
+    for (const json of [rowsJson([rowOf(formatted)]), escapedRowsJson([rowOf(formatted)])]) {
+      expect(textOf(toLines, json)).toContain(`"json":${formatted.replace(/[\r\n\t]/g, ' ')},`);
+    }
+    const value = fc.jsonValue({ stringUnit: 'binary' });
+    fc.assert(
+      fc.property(value, (json) => {
+        const indented = textOf(toLines, rowsJson([rowOf(JSON.stringify(json, null, '\t'))]));
+        expect(membersIn(indented)).toEqual(membersIn(naiveLine(rowOf(JSON.stringify(json)))));
+      }),
+    );
+  });
+
+  test('is framed by the text before and after it', () => {
+    const layout = { keyColumns: [], members: [['a', 'string']] as const, before: ',', after: ';' };
+    expect(textOf(objectEncoder(layout), rowsJson([['1'], [null]]))).toBe(',{"a":"1"};,{"a":null};');
+  });
+
+  test('takes little more memory than its bytes, from the first page on', () => {
+    const [a, b] = ['a', 'b'].map((text) => [text.repeat(1e6), null, 'id', '', '🎉', 'é"\n\u0001', 'y']) as [Row, Row];
+    const { data } = encodeJson(objectEncoder({ keyColumns: KEY, members: MEMBERS }), rowsJson([a, b]));
+    expect(data.buffer.byteLength / data.length).toBeLessThan(1.05);
+  });
+});
