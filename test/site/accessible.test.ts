@@ -1,58 +1,87 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { query } from '../support/api.ts';
 import { addResponses, createAccount, createSurvey } from '../support/data.ts';
-import { type OpenPage, openPage } from './browser.ts';
-import { enterKey } from './home.ts';
+import { openPage } from './browser.ts';
+import { NO_RESPONSES, enterKey, openSurvey } from './home.ts';
 
 const LONG = 'Long name '.repeat(40);
 const DISPLAYS = [
-  { colorScheme: 'light', width: 1280 },
   { colorScheme: 'dark', width: 320 },
+  { colorScheme: 'light', width: 1280 },
 ] as const;
+/** Between things that do not touch, in pixels. */
+const LEAST_SPACE = 6;
 
-const open = (path: string) => openPage(path, { reducedMotion: 'reduce' });
 /** Opens everything that can be opened. */
 const openDetails = (page: Page) =>
   page.evaluate("document.querySelectorAll('details').forEach((details) => (details.open = true))");
 
-async function openKey(): Promise<OpenPage> {
-  const opened = await open('/');
-  await enterKey(opened.page, '');
-  await opened.page.getByRole('alert').getByText('Paste your key first.').waitFor();
-  return opened;
+/** Expects a page to be accessible and to fit the window, on a phone and on a desktop, on which it ends. */
+async function expectAccessible(page: Page): Promise<void> {
+  await page.evaluate(axe.source);
+  for (const { colorScheme, width } of DISPLAYS) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.setViewportSize({ width, height: 800 });
+    const boxes = "['html', '.downloads ul'].map((name) => document.querySelector(name)?.scrollWidth ?? 0)";
+    expect(Math.max(...(await page.evaluate<number[]>(boxes)))).toBe(width);
+    const violations = await page.evaluate(async () => {
+      const { axe: checker } = globalThis as unknown as { axe: typeof axe };
+      const { violations: found } = await checker.run({ resultTypes: ['violations'] }); // the others take most of the time
+      return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+    });
+    expect(violations).toEqual([]);
+  }
 }
 
-async function openSurveys(): Promise<OpenPage> {
+test('the form for the key and the list of surveys are accessible and fit the window', async () => {
   const account = await createAccount();
   await createSurvey(account, LONG, 12);
   await createSurvey(account, 'x'.repeat(400));
-  const opened = await open('/');
-  await enterKey(opened.page, account.key);
-  await expect.poll(() => opened.page.getByText('0 answers').count()).toBe(2);
-  return opened;
-}
+  const page = await openPage('/', { reducedMotion: 'reduce', provoked: NO_RESPONSES });
+  await enterKey(page, '');
+  await page.getByRole('alert').getByText('Paste your key first.').waitFor();
+  await expectAccessible(page);
 
-/** A survey with all its parts, a preview, a file that was refused, a complete download, and one that is running. */
-async function openSurvey(): Promise<OpenPage> {
+  await enterKey(page, account.key);
+  await expect.poll(() => page.getByText('0 answers').count()).toBe(2);
+  await expectAccessible(page);
+
+  // On a phone, the rows are aligned with the heading, and no line is wasted.
+  await page.setViewportSize({ width: 320, height: 800 });
+  const boxOf = (role: 'heading' | 'link' | 'button', name: string) => page.getByRole(role, { name }).boundingBox();
+  expect((await boxOf('link', 'xxx'))?.x).toBe((await boxOf('heading', 'Your surveys'))?.x);
+  const [button, link] = [await boxOf('button', 'Forget key'), await boxOf('link', 'For programmers')];
+  expect(Math.abs((button?.y ?? 0) - (link?.y ?? 0))).toBeLessThan(10);
+
+  await page.keyboard.press('Tab'); // from the heading to the first row
+  const ring = await page.evaluate<[style: string, offset: number, width: number]>(`(() => {
+    const ringed = [document.activeElement, document.activeElement.closest('li')].find((node) => getComputedStyle(node).outlineStyle !== 'none');
+    const { outlineStyle, outlineOffset, outlineWidth } = getComputedStyle(ringed);
+    return [outlineStyle, ringed.localName === 'li' ? parseFloat(outlineOffset) : Infinity, parseFloat(outlineWidth)];
+  })()`);
+  expect(ring).toEqual(['solid', -3, 3]); // inside the row, which cuts off what is outside it
+});
+
+/** Opens a survey with all its parts, a preview, a file that was refused, a complete download, and one that is running. */
+async function openEverything(): Promise<Page> {
   const survey = await createSurvey(await createAccount(), LONG, 2);
+  const questions = Array.from({ length: 30 }, (_, i) => `${'q'.repeat(4 * i)}${i}`);
   await addResponses(
     survey,
-    Array.from({ length: 120 }, (_, i) => ({
+    questions.map((question_ref, i) => ({
       userid: `participant ${i % 7}`,
-      question_ref: `${'q'.repeat(i)}${i % 60}`,
-      question_text: `Question ${'x'.repeat(i * 5)}?\nA) Yes\nB) ${'No'.repeat(1 + i)}`,
-      timestamp: new Date(Date.UTC(2026, 2, 1, 5 * i)).toISOString(),
-      response: `Answer ${'y'.repeat(i * 5)}`,
+      question_ref,
+      question_text: `Question ${'x'.repeat(i * 20)}?\nA) Yes\nB) ${'No'.repeat(1 + i)}`,
+      timestamp: new Date(Date.UTC(2026, 2, 1, 20 * i)).toISOString(),
+      response: `Answer ${'y'.repeat(i * 20)}`,
       translated_response: i % 3 === 0 ? `Translation ${i}` : null,
-      metadata: JSON.stringify({ cluster: `c${i % 3}` }),
+      metadata: JSON.stringify({ cluster: `c${i % 3}`, household_members_count: i }),
     })),
   );
-  const opened = await open(`/${query({ survey: LONG, layout: 'wide' })}`);
-  const { page } = opened;
-  await enterKey(page, survey.account.key);
-  await page.getByText(/^Selected: .*, 120 answers/).waitFor();
+  const metadata = ['cluster', 'household_members_count'];
+  const selection = { layout: 'wide', question_ref: questions, metadata };
+  const page = await openSurvey(survey, selection, { reducedMotion: 'reduce' });
   await page.getByRole('button', { name: 'Download', exact: true }).click();
   await page
     .getByRole('region', { name: 'Downloads' })
@@ -68,47 +97,79 @@ async function openSurvey(): Promise<OpenPage> {
   await page.getByRole('button', { name: 'Download', exact: true }).click();
   await page.getByRole('progressbar').waitFor();
   await openDetails(page);
-  await page.getByRole('group', { name: 'Leave out testers' }).getByLabel('cluster').waitFor();
-  await page.getByText('120 questions', { exact: true }).waitFor();
+  await page.getByRole('group', { name: 'Leave out testers' }).getByLabel('household_members_count').waitFor();
+  await page.getByRole('group', { name: 'More columns' }).getByLabel('household_members_count').waitFor();
+  await page.getByText('30 questions', { exact: true }).waitFor();
   await page.getByRole('slider', { name: 'Participants per day' }).waitFor();
   await page.getByRole('region', { name: 'Newest answers' }).getByRole('listitem').first().waitFor();
-  return opened;
+  return page;
 }
 
-/** The reference, with a response of which only the beginning is shown. */
-async function openReference(): Promise<OpenPage> {
+test('a survey with its downloads is accessible and fits the window; nothing is cut off, touches or is covered', async () => {
+  const page = await openEverything();
+  await expectAccessible(page);
+
+  const cut = await page.evaluate<string[]>(`(() => {
+    const context = document.createElement('canvas').getContext('2d');
+    const ARROW = 40;
+    return [...document.querySelectorAll('.download select')].flatMap((select) => {
+      context.font = getComputedStyle(select).font;
+      return [...select.options].map((option) => option.text).filter((text) => context.measureText(text).width > select.clientWidth - ARROW);
+    });
+  })()`);
+  expect(cut).toEqual([]);
+  const box = async (label: string) =>
+    (await page.getByLabel(label, { exact: true }).boundingBox()) as Record<'x' | 'y' | 'width', number>;
+  const [from, to] = [await box('From'), await box('To')];
+  expect(from.y).toBe(to.y);
+  expect(to.x - from.x - from.width).toBeGreaterThanOrEqual(LEAST_SPACE);
+  const touching = await page.evaluate<string[]>(`(() => {
+    const nodes = [...document.querySelectorAll('main *')].filter((node) => node.checkVisibility());
+    const lines = nodes.filter((node) => !node.closest('button, .button, input, select')).flatMap((node) => {
+      const { left, right, top, bottom } = node.getBoundingClientRect();
+      const { borderTopWidth, borderBottomWidth } = getComputedStyle(node);
+      return [[borderTopWidth, top], [borderBottomWidth, bottom]].flatMap(([width, y]) =>
+        width === '0px' ? [] : [{ node, left, right, y }]);
+    });
+    return nodes.filter((node) => node.matches('button:not(.downloads *), .button')).flatMap((button) => {
+      const { left, right, top, bottom } = button.getBoundingClientRect();
+      return lines
+        .filter((line) => line.left < right && left < line.right)
+        .filter(({ y }) => y > top - ${LEAST_SPACE} && y < bottom + ${LEAST_SPACE})
+        .map(({ node }) => button.textContent + ' touches ' + node.localName + '.' + node.className);
+    });
+  })()`);
+  expect(touching).toEqual([]);
+
+  const complete = page.getByRole('listitem').filter({ hasText: 'Complete: ' });
+  expect((await complete.boundingBox())?.height).toBeLessThan(50); // one line
+  // At every position of the page, each button that is visible can be clicked.
+  const covered = await page.evaluate<string[]>(`(async () => {
+    const covered = [];
+    for (let y = 0; y < document.documentElement.scrollHeight; y += 300) {
+      scrollTo({ top: y, behavior: 'instant' });
+      for (const button of document.querySelectorAll('main button, main input:not(.choices *), main summary')) {
+        const { left, top, width, height } = button.getBoundingClientRect();
+        const [x, middle] = [left + width / 2, top + height / 2];
+        if (!button.checkVisibility() || middle < 0 || middle > innerHeight - 1) continue;
+        const found = document.elementFromPoint(x, middle);
+        if (!button.contains(found) && !found?.contains(button)) covered.push(button.outerHTML);
+      }
+    }
+    return covered;
+  })()`);
+  expect(covered).toEqual([]);
+});
+
+test('the reference, with a response of which only the beginning is shown, is accessible and fits the window', async () => {
   const survey = await createSurvey(await createAccount());
   await addResponses(survey, [{ response: 'x'.repeat(100_000) }]);
-  const opened = await open('/docs');
-  const endpoint = opened.page.locator('#exportCsv');
-  await opened.page.getByLabel('API key').fill(survey.account.key);
+  const page = await openPage('/docs', { reducedMotion: 'reduce' });
+  const endpoint = page.locator('#exportCsv');
+  await page.getByLabel('API key').fill(survey.account.key);
   await endpoint.getByLabel('survey', { exact: true }).fill(survey.name);
   await endpoint.getByRole('button', { name: 'Send request' }).click();
   await endpoint.getByText('Only the beginning of the response was read').waitFor();
-  await openDetails(opened.page);
-  return opened;
-}
-
-test.each([
-  ['the form for the key', openKey],
-  ['the list of surveys', openSurveys],
-  ['a survey with its downloads', openSurvey],
-  ['the reference', openReference],
-])('%s is accessible and fits the window, in both color schemes', async (_, openIt) => {
-  await using opened = await openIt();
-  const { page, problems } = opened;
-  await page.evaluate(axe.source);
-  for (const { colorScheme, width } of DISPLAYS) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await page.setViewportSize({ width, height: 800 });
-    const boxes = "['html', '.downloads ul'].map((name) => document.querySelector(name)?.scrollWidth ?? 0)";
-    expect(Math.max(...(await page.evaluate<number[]>(boxes)))).toBe(width);
-    const violations = await page.evaluate(async () => {
-      const { axe: checker } = globalThis as unknown as { axe: typeof axe };
-      const { violations: found } = await checker.run({ resultTypes: ['violations'] }); // the others take most of the time
-      return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-    });
-    expect(violations).toEqual([]);
-  }
-  expect(problems.filter((problem) => !/status of 500/.test(problem))).toEqual([]); // surveys without responses
+  await openDetails(page);
+  await expectAccessible(page);
 });

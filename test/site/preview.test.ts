@@ -1,9 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
-import { fetchApi, origin, query } from '../support/api.ts';
+import { fetchApi, query } from '../support/api.ts';
 import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
-import { startFaultProxy } from '../support/fault-proxy.ts';
-import { openPage } from './browser.ts';
-import { enterKey, expectNoProblems } from './home.ts';
+import { type Display } from './browser.ts';
+import { type Selection, openSurvey, startProxy } from './home.ts';
 
 let survey: TestSurvey;
 beforeAll(async () => {
@@ -18,19 +17,15 @@ beforeAll(async () => {
   );
 });
 
-async function open(selection: Record<string, string> = {}, pageOrigin = origin()) {
-  const opened = await openPage(`/${query({ survey: survey.name, ...selection })}`, { origin: pageOrigin });
-  await enterKey(opened.page, survey.account.key);
-  const { page } = opened;
-  await page.getByText(/^Selected: /).waitFor();
+async function open(selection: Selection, display: Display = {}) {
+  const page = await openSurvey(survey, selection, display);
   const rows = page.getByRole('group', { name: 'First rows of the file' }).getByRole('row');
   const preview = () => page.getByRole('button', { name: 'Preview' }).click();
-  return { opened, page, rows, preview };
+  return { page, rows, preview };
 }
 
 test('a preview shows the first 20 rows of the exact file and counts its columns', async () => {
-  const { opened, page, rows, preview } = await open({ layout: 'wide', format: 'csv-excel' });
-  await using _ = opened;
+  const { page, rows, preview } = await open({ layout: 'wide', format: 'csv-excel' });
   await preview();
   await page.getByText('The first 20 rows of the file, which has 18 columns.').waitFor();
   expect(await rows.count()).toBe(21);
@@ -48,50 +43,32 @@ test('a preview shows the first 20 rows of the exact file and counts its columns
 
   await page.getByRole('radio', { name: 'NDJSON' }).check();
   expect(await page.getByRole('button', { name: 'Preview' }).isVisible()).toBe(false);
-  expectNoProblems(opened);
 });
 
-test('the preview of a workbook is that of its table, and a failure names what to do', async () => {
-  const { opened, page, rows, preview } = await open({ codebook: 'true' });
-  await using _ = opened;
+test('the preview of a workbook is that of its table; it stops the file when it has its rows, or names what to do', async () => {
+  const { proxy, proxied } = await startProxy();
+  const { page, rows, preview } = await open(
+    { codebook: 'true' },
+    { origin: proxied, provoked: /status of (4|5)\d\d/ },
+  );
+  proxy.inject((exchange) => exchange.cutAfter((body) => body.length - 1, exchange.closed)); // would never end
   await preview();
   await page.getByText('The first 20 rows of the file, which has 14 columns.').waitFor();
   const { bytes } = await fetchApi(`/responses/csv${query({ survey: survey.name })}`, survey.account);
   const header = await rows.first().getByRole('columnheader').allTextContents();
   expect(header.join(',')).toBe(String(bytes).split('\n', 1)[0]);
+  await expect.poll(() => proxy.abandoned).toBe(1);
 
   for (const [status, code, text] of [
     [503, 'overloaded', 'Preview: The service is busy. Try again in a minute.'],
     [400, 'export_too_large', /^Preview: This is too large for one file of this kind. Choose fewer/],
     [502, '', /If it happens again, tell whoever runs this service\.$/], // a gateway's
   ] as const) {
-    await page.route('**/responses/csv*', (route) =>
-      route.fulfill({ status, headers: { 'X-Error-Code': code }, body: '{"error": {"message": "Narrow it."}}' }),
+    proxy.inject((exchange) =>
+      exchange.reply(status, '{"error": {"message": "Narrow it."}}', { 'X-Error-Code': code }),
     );
     await preview();
     await page.getByText(text).waitFor();
     expect(await rows.count()).toBe(0);
-  }
-});
-
-test('a preview stops the file when it has its rows', async () => {
-  const big = await createSurvey(survey.account);
-  await addResponses(
-    big,
-    Array.from({ length: 400 }, () => ({ response: 'x'.repeat(100_000) })),
-  );
-  const proxy = await startFaultProxy(origin());
-  try {
-    await using opened = await openPage(`/${query({ survey: big.name, format: 'csv' })}`, {
-      origin: proxy.url.replace(/\/$/, ''),
-    });
-    const { page } = opened;
-    await enterKey(page, survey.account.key);
-    await page.getByText(/^Selected: /).waitFor();
-    await page.getByRole('button', { name: 'Preview' }).click();
-    await page.getByText('The first 20 rows of the file').waitFor();
-    await expect.poll(() => proxy.abandoned).toBe(1);
-  } finally {
-    await proxy.close();
   }
 });

@@ -1,16 +1,16 @@
 import type { TestProject } from 'vitest/node';
-import { startChromium } from './chromium.ts';
+import { type Program, findChromium } from './chromium.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The endpoint of the shared Chromium. */
-    chromium: string;
+    chromium: Program;
   }
 }
 
-/** Vitest's global setup: starts one browser for all files of the project. */
+/** Vitest's global setup: finds a browser, which each process of the project starts. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const running = await startChromium();
-  project.provide('chromium', running.endpoint);
-  return async () => await running[Symbol.asyncDispose]();
+  const found = await findChromium();
+  const { path, env } = found;
+  project.provide('chromium', { path, ...(env && { env }) });
+  return async () => await found[Symbol.asyncDispose]();
 }
