@@ -213,7 +213,7 @@ const programs: [selection: Selection, path: string, added: Selection, file: str
   ],
 ];
 
-test('the button and the programs download the same bytes as the API', async () => {
+test('the button and the programs download the same bytes as the API, without what a format does not take', async () => {
   const languages = [
     { name: 'curl', interpreter: findInterpreter.curl() },
     { name: 'Python', interpreter: findPython(['survey_export', 'requests']) },
@@ -240,15 +240,13 @@ test('the button and the programs download the same bytes as the API', async () 
       expect(await run(found, program ?? '', fileName)).toEqual(bytes);
     }
   }
-});
 
-test('what a format does not take is neither offered nor sent', async () => {
-  const page = await openSurvey(survey);
+  await visit(page, linkOf({}));
+  await page.getByText('Code and link for this selection').click();
   await page.getByLabel('One row per participant').check();
   await field(page, 'Answers').selectOption('translated, where there is a translation');
   const codebook = page.getByRole('checkbox', { name: 'With the codebook' });
   await codebook.check();
-  await page.getByText('Code and link for this selection').click();
   const curl = page.getByRole('group', { name: 'curl' });
   expect(await curl.textContent()).toContain('codebook=true');
   await page.getByLabel('NDJSON').check();

@@ -325,12 +325,14 @@ describe('an interrupted download', () => {
     );
     await press(page, 'Download');
     await expect.poll(() => proxy.requests).toBe(1);
-    await page.clock.runFor(120_000);
+    await page.clock.fastForward(120_000);
     await card(page).getByText('The connection was lost. Trying to continue').waitFor();
     await page.evaluate('dispatchEvent(new Event("online"))');
     await expect.poll(() => proxy.requests).toBe(2);
+    await page.clock.resume();
+    await endWaits(page);
     const again = page.getByRole('button', { name: 'Start again' });
-    while (!(await again.isVisible())) await page.clock.runFor(10_000);
+    await again.waitFor();
     expect(proxy.requests).toBe(24); // waits of 1, 2, 4, 8, 16 seconds, then of 30
     proxy.inject();
     await expectFile(await saved(page, () => again.click()));

@@ -30,8 +30,9 @@ async function openKept(): Promise<Page> {
 }
 
 describe('the key', () => {
-  test('is refused with a sentence that helps, and accepted with what is often copied with it', async () => {
-    const page = await openPage('/', { provoked: UNAUTHORIZED });
+  test('is refused with a sentence that helps, accepted with what is often copied with it, and stored nowhere', async () => {
+    const page = await openPage(LINK, { provoked: UNAUTHORIZED });
+    await page.getByText(`This link opens the survey “${SURVEY}”`).waitFor();
     await enterKey(page, '');
     expect(await alert(page).textContent()).toBe('Paste your key first.');
     await enterKey(page, account.key.slice(0, -1));
@@ -44,23 +45,15 @@ describe('the key', () => {
     expect(await page.evaluate('document.activeElement.id')).toBe('key');
 
     await enterKey(page, ` "Authorization: Bearer ${account.key}"\t`);
-    await page.getByText(account.email).waitFor();
-    await forget(page);
-    await enterKey(page, `Docs  ${account.email}/docs Key   ${account.key} Data  embedded Postgres`);
-    await page.getByText(`Key for ${account.email}`, { exact: true }).waitFor(); // shows whose it is
-  });
-
-  test('is neither stored nor in the URL, a reload forgets it, and a link to a survey waits for it', async () => {
-    const page = await openPage(LINK);
-    await page.getByText(`This link opens the survey “${SURVEY}”`).waitFor();
-    await enterKey(page, account.key);
     await page.getByRole('heading', { name: SURVEY }).waitFor();
     expect((await traces(page)).join()).not.toContain(account.key);
     const reference = await page.context().newPage();
     await reference.goto(new URL('/docs', page.url()).href);
-    await page.reload();
+    await page.reload(); // forgets it
     expect(await keyIn(page)).toBe('');
     expect(await keyIn(reference)).toBe(''); // nor is it handed to another tab
+    await enterKey(page, `Docs  ${account.email}/docs Key   ${account.key} Data  embedded Postgres`);
+    await page.getByText(`Key for ${account.email}`, { exact: true }).waitFor(); // shows whose it is
   });
 
   test('is kept in this tab, after a reload and in tabs that open meanwhile, until all of them forget everything', async () => {

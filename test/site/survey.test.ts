@@ -240,7 +240,7 @@ test('shows the newest answers by participant, older ones on request, and new on
 test('shows hostile texts as text, cut, and more of them on request, and the choices of a question', async () => {
   const name = '‮<script>throw 1</script> استبيان';
   const survey = await createSurvey(await createAccount(), name);
-  const long = `<img src=x onerror=alert(1)>${'\u0301'.repeat(100)}${'नींद 👍🏽 '.repeat(150_000)}`;
+  const long = `<img src=x onerror=alert(1)>${'\u0301'.repeat(100)}${'नींद 👍🏽 '.repeat(2000)}`;
   const labels = ['<img src=x onerror=alert(1)>', 'نعم <b>', `نعم ${'long'.repeat(200)}`];
   const choices = labels.map((label, i) => `\n${'abc'[i]}) ${label}`).join('');
   await addResponses(survey, [
@@ -262,7 +262,7 @@ test('shows hostile texts as text, cut, and more of them on request, and the cho
   const rightToLeft = newest.locator('bdi:dir(rtl)'); // each has the direction of its own text
   expect(await rightToLeft.allTextContents()).toEqual(['مشارك <i>\u202e', 'سؤال']);
 
-  await newest.getByRole('button', { name: /^Show the first 10,000 of 1,\d{3},\d{3} characters/ }).click();
+  await newest.getByRole('button', { name: /^Show the first 10,000 of \d\d,\d{3} characters/ }).click();
   expect((await newest.locator('.text').allTextContents()).map((text) => text.slice(0, 9999))).toContain(
     long.slice(0, 9999),
   );

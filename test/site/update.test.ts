@@ -1,83 +1,96 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
-import { addResponses } from '../support/data.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { fetchApi, query } from '../support/api.ts';
+import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { saved } from './browser.ts';
-import { createChanging, createOutdated, fileOf, responseAt } from './changing-survey.ts';
 import { enterKey, hold, openSurvey, settled, startProxy } from './home.ts';
 
 /* What becomes of an older file is in update-file.test.ts. */
 
+const fileOf = async ({ name, account }: TestSurvey) =>
+  (await fetchApi(`/responses/csv${query({ survey: name })}`, account)).bytes;
 const choose = (page: Page, buffer: Buffer) =>
   page.getByLabel('Older CSV file').setInputFiles({ name: 'old.csv', mimeType: 'text/csv', buffer });
 const cards = (page: Page) => page.getByRole('region', { name: 'Downloads' }).getByRole('listitem');
+const press = (page: Page, name: string) => page.getByRole('button', { name }).first().click();
 
-test('an older file is chosen, even while another one is compared, and the one that is up to date is saved', async () => {
-  const survey = await createChanging();
+/** A survey of some days with an answer each, and its file before two of them got another one. */
+async function createOutdated(): Promise<{ survey: TestSurvey; old: Buffer }> {
+  const survey = await createSurvey(await createAccount(), 'Health & Habits 2026');
+  await addResponses(
+    survey,
+    Array.from({ length: 5 }, (_, i) => ({ timestamp: `2026-03-0${i + 1}T12:00:00Z` })),
+  );
+  const old = await fileOf(survey);
+  await addResponses(survey, [
+    { timestamp: '2026-03-02T15:00:00Z' },
+    { timestamp: '2026-03-04T15:00:00Z', response: 'x'.repeat(200_000) },
+  ]);
+  return { survey, old };
+}
+
+test('an older file is chosen, even while another one is compared, or dropped, and saved when it is up to date', async () => {
+  const { survey, old } = await createOutdated();
   const page = await openSurvey(survey, { format: 'ndjson' }); // for the file, the format does not matter
   let files = 0;
   page.on('download', () => files++);
-  const old = await fileOf(survey);
   await choose(page, Buffer.from('a,b\n'));
   await cards(page).getByText('This is not a CSV file that was downloaded here').waitFor();
-  await addResponses(survey, [{ ...responseAt(0, 12), question_ref: 'later' }]);
   const file = await saved(page, () => choose(page, old));
   expect(file.bytes).toEqual(await fileOf(survey));
   expect(file.name).toMatch(/^health-habits-2026_long_\d{4}-\d\d-\d\d\.csv$/);
-  await cards(page).first().getByText('Up to date. Days: 5 unchanged, 1 changed, 0 new, 0 gone.').waitFor();
+  await cards(page).first().getByText('Up to date. Days: 3 unchanged, 2 changed, 0 new, 0 gone.').waitFor();
 
   const held = await hold(page, '/responses/form-data');
   await choose(page, old);
   await expect.poll(() => held.held).toBe(1);
-  await choose(page, old.subarray(0, -300));
+  await choose(page, file.bytes);
   await expect.poll(() => held.held).toBe(2);
   held.release();
   await expect.poll(() => cards(page).getByText('Up to date.').count()).toBe(3);
-  await expect.poll(() => files).toBe(3);
-});
 
-test('an older file can be dropped anywhere on the page, and must not change before the new one is saved', async () => {
-  const survey = await createChanging();
-  const page = await openSurvey(survey);
-  const drop = (count = 1) =>
-    page.evaluate<void>(`(async () => {
+  /** Drops files anywhere on the page. */
+  const drop = (...texts: string[]) =>
+    page.evaluate<void>(`(() => {
       const dataTransfer = new DataTransfer();
-      const root = await navigator.storage.getDirectory();
-      const file = await (await root.getFileHandle('old')).getFile();
-      for (let i = 0; i < ${count}; i++) dataTransfer.items.add(file);
+      for (const text of ${JSON.stringify(texts)}) dataTransfer.items.add(new File([text], 'old.csv'));
       const fire = (type) => document.querySelector('h1').dispatchEvent(
         new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
       if (fire('dragover') || fire('drop')) throw new Error('the browser would open the file');
     })()`);
-  const write = (text: string) =>
-    page.evaluate(
-      `(async (text) => {
-        const file = await (await navigator.storage.getDirectory()).getFileHandle('old', { create: true });
-        const writable = await file.createWritable();
-        await writable.write(text);
-        await writable.close();
-      })(${JSON.stringify(text)})`,
-    );
-  const unreadable = cards(page)
-    .first()
-    .getByText('The file cannot be read. It may have been changed, moved or deleted.');
-  const old = await fileOf(survey);
-  await write(String(old));
-  await drop(2);
+  await drop('', '');
   await page.getByText('Drop one file at a time.').waitFor();
-  const file = await saved(page, () => drop());
-  expect(file.bytes).toEqual(old);
+  const dropped = await saved(page, () => drop(String(old)));
+  expect(dropped.bytes).toEqual(file.bytes);
+  expect(files).toBe(4);
+});
 
-  // The new file refers to parts of the older one.
-  await write('changed');
-  await page.getByRole('button', { name: 'Save again' }).click();
+test('an older file must not change while it is compared, nor before the new one is saved', async () => {
+  const { survey, old } = await createOutdated();
+  const folder = await mkdtemp(join(tmpdir(), 'survey-export-old-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const path = join(folder, 'old.csv');
+  const page = await openSurvey(survey);
+  const chooseIt = async () => {
+    await writeFile(path, old);
+    await page.getByLabel('Older CSV file').setInputFiles(path);
+  };
+  const unreadable = page
+    .getByRole('listitem')
+    .getByText('The file cannot be read. It may have been changed, moved or deleted.');
+  await saved(page, chooseIt);
+  await writeFile(path, 'changed'); // the new file refers to parts of it
+  await press(page, 'Save again');
   await unreadable.waitFor();
-  await page.getByRole('button', { name: 'Remove' }).click();
+  await press(page, 'Remove');
 
-  await write(String(old));
   const held = await hold(page, '/responses/form-data');
-  await drop();
+  await chooseIt();
   await expect.poll(() => held.held).toBe(1);
-  await write('changed'); // the page has the file as it was before
+  await writeFile(path, 'changed');
   held.release();
   await unreadable.waitFor();
 });
@@ -88,15 +101,13 @@ test('a lost connection continues; nothing is left when it is cancelled, the pag
   const page = await openSurvey(survey, {}, { origin: proxied, provoked: /Failed to load resource/ });
   page.on('dialog', (dialog) => dialog.accept()); // the page warns before it is closed
   // The first two requests are those for the digests and the form data.
-  proxy.inject((exchange) => {
-    if (exchange.index === 3) exchange.cutAfter(100_000);
-  });
+  proxy.inject((exchange) => (exchange.index === 3 ? exchange.cutAfter(100_000) : undefined));
   const { bytes } = await saved(page, () => choose(page, old));
   expect(bytes).toEqual(await fileOf(survey));
-  await page.getByRole('button', { name: 'Remove' }).click();
+  await press(page, 'Remove');
 
   const ends = [
-    () => page.getByRole('button', { name: 'Cancel' }).click(),
+    () => press(page, 'Cancel'),
     async () => {
       await page.reload();
       await enterKey(page, survey.account.key);
@@ -114,9 +125,9 @@ test('a lost connection continues; nothing is left when it is cancelled, the pag
     expect(await page.getByRole('button', { name: 'Continue' }).count()).toBe(0);
   }
 
-  proxy.inject((exchange) => {
-    if (exchange.index === 2) exchange.reply(401, '{}', { 'X-Error-Code': 'invalid_token' });
-  });
+  proxy.inject((exchange) =>
+    exchange.index === 2 ? exchange.reply(401, '{}', { 'X-Error-Code': 'invalid_token' }) : undefined,
+  );
   await choose(page, old);
   await page.getByRole('alert').getByText('Your key no longer works').waitFor();
 });
