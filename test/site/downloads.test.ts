@@ -7,16 +7,12 @@ import type { Exchange, Fault, FaultProxy } from '../support/fault-proxy.ts';
 import { type Display, saved } from './browser.ts';
 import { type Selection, enterKey, openSurvey, settled, startProxy } from './home.ts';
 
+/** A survey whose rows have quotes, line breaks and characters of several bytes, also in the columns of a cursor. */
 let survey: TestSurvey;
 beforeAll(async () => {
-  survey = await createHostileSurvey();
-});
-
-/** A survey whose rows have quotes, line breaks and characters of several bytes, also in the columns of a cursor. */
-async function createHostileSurvey(): Promise<TestSurvey> {
-  const created = await createSurvey(await createAccount(), 'Étude “1” <script> مسح');
+  survey = await createSurvey(await createAccount(), 'Étude “1” <script> مسح');
   await addResponses(
-    created,
+    survey,
     Array.from({ length: 400 }, (_, i) => ({
       userid: `Åsa "${i % 7}",\n🌍`,
       question_ref: `q\r\n${i}`,
@@ -25,8 +21,7 @@ async function createHostileSurvey(): Promise<TestSurvey> {
       metadata: `{"é": "\\"${i}\\""}`,
     })),
   );
-  return created;
-}
+});
 
 /** Opens the survey through a proxy, ready to download a selection. */
 async function open(selection: Selection = { format: 'csv' }, display: Display = {}) {
@@ -196,7 +191,7 @@ test('Firefox, which would read parts into memory, saves them as one file', asyn
 });
 
 describe('an interrupted download', () => {
-  test('continues by itself to the same file; a workbook starts again three times, then waits for the user', async () => {
+  test('continues by itself to the same file, also in memory; a workbook starts again three times, then waits for the user', async () => {
     const { page, proxy } = await open({ format: 'csv-excel', metadata: 'é' });
     await endWaits(page);
     const resumed: boolean[] = [];
@@ -227,6 +222,22 @@ describe('an interrupted download', () => {
     await page.getByRole('button', { name: 'Start again' }).waitFor();
     expect(proxy.requests).toBe(4);
     await expectFile(await saved(page, () => press(page, 'Start again')), 'xlsx', { metadata: 'é' });
+
+    // In memory where the browser has no file storage; a warning comes before the page is closed.
+    await page.evaluate('delete StorageManager.prototype.getDirectory');
+    await chooseFormat(page, 'NDJSON');
+    const { promise: warned, resolve } = Promise.withResolvers<void>();
+    const file = await saved(page, async () => {
+      await startHalf(page, proxy, () => warned);
+      await page.getByText('Keep this page open').waitFor();
+      const [dialog] = await Promise.all([page.waitForEvent('dialog'), page.close({ runBeforeUnload: true })]);
+      expect(dialog.type()).toBe('beforeunload');
+      await dialog.dismiss();
+      resolve();
+    });
+    await expectFile(file, 'ndjson');
+    await card(page).getByText('Complete: ').waitFor();
+    expect(await page.getByText('Keep this page open').isVisible()).toBe(false);
   });
 
   test('is offered after a reload or a refused key, to the keys of its account', async () => {
@@ -241,8 +252,9 @@ describe('an interrupted download', () => {
 
     await page.reload();
     const key = generateApiKey();
-    await storeKey(survey.account.id, key);
+    await storeKey(survey.account.id, key, { expires: new Date('2100-01-01T12:00:00Z') });
     await enterKey(page, key);
+    await page.getByText(/\(expires 1 Jan 2100/).waitFor();
     await card(page)
       .getByText(/^Not finished\. [\d]+ of 400 answers, .* arrived so far\.$/)
       .waitFor();
@@ -250,6 +262,7 @@ describe('an interrupted download', () => {
     proxy.inject((exchange) => exchange.reply(401, '{}', { 'X-Error-Code': 'invalid_token' }));
     await press(page, 'Continue');
     await page.getByRole('alert').getByText('Your key no longer works').waitFor();
+    expect(await page.getByText(survey.account.email).count()).toBe(0);
     proxy.inject();
     await enterKey(page, survey.account.key);
     await expectFile(await saved(page, () => press(page, 'Continue')));
@@ -299,23 +312,6 @@ describe('an interrupted download', () => {
     await expect.poll(() => keptNames(page)).toEqual([]);
   });
 
-  test('continues in memory where the browser has no file storage, and warns before the page is closed', async () => {
-    const { page, proxy } = await open();
-    await page.evaluate('delete StorageManager.prototype.getDirectory');
-    const { promise: warned, resolve } = Promise.withResolvers<void>();
-    const file = await saved(page, async () => {
-      await startHalf(page, proxy, () => warned);
-      await page.getByText('Keep this page open').waitFor();
-      const [dialog] = await Promise.all([page.waitForEvent('dialog'), page.close({ runBeforeUnload: true })]);
-      expect(dialog.type()).toBe('beforeunload');
-      await dialog.dismiss();
-      resolve();
-    });
-    await expectFile(file);
-    await card(page).getByText('Complete: ').waitFor();
-    expect(await page.getByText('Keep this page open').isVisible()).toBe(false);
-  });
-
   test('is tried again after two minutes of silence, at once when the browser is online, and for ten minutes', async () => {
     const { page, proxy } = await open();
     await page.clock.install();
@@ -345,7 +341,15 @@ test('a download that fails or lacks rows is not saved, and names what to do', a
   page.on('download', () => files++);
   const bytes = await fileOf('ndjson');
 
-  proxy.inject(cutAt(page, [0.5], () => truncateParts(page)));
+  const truncatePart = `(async () => {
+    const root = await navigator.storage.getDirectory();
+    for await (const folder of root.values()) {
+      const writable = await (await folder.getFileHandle('0')).createWritable({ keepExistingData: true });
+      await writable.truncate(10);
+      await writable.close();
+    }
+  })()`;
+  proxy.inject(cutAt(page, [0.5], () => page.evaluate<void>(truncatePart)));
   await press(page, 'Download');
   await card(page).getByText('Your browser could not store the file. Start the download again.').waitFor();
 
@@ -377,14 +381,3 @@ test('a download that fails or lacks rows is not saved, and names what to do', a
     .getByText(/^Complete: 401 answers, .* 1 of them arrived during the download\./)
     .waitFor();
 });
-
-/** Damages what the page keeps of a download. */
-const truncateParts = (page: Page) =>
-  page.evaluate<void>(`(async () => {
-    const root = await navigator.storage.getDirectory();
-    for await (const folder of root.values()) {
-      const writable = await (await folder.getFileHandle('0')).createWritable({ keepExistingData: true });
-      await writable.truncate(10);
-      await writable.close();
-    }
-  })()`);

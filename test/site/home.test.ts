@@ -1,14 +1,12 @@
 import type { FileChooser, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { generateApiKey } from '../../src/auth/api-key.ts';
 import { query } from '../support/api.ts';
-import { type TestAccount, addResponses, createAccount, createSurvey, storeKey } from '../support/data.ts';
+import { type TestAccount, addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { focused, openPage, saved, traces } from './browser.ts';
 import { enterKey, hold } from './home.ts';
 
 const SURVEY = 'Food & water';
 const LINK = `/${query({ survey: SURVEY })}`;
-const UNAUTHORIZED = /status of 401/;
 let account: TestAccount;
 
 beforeAll(async () => {
@@ -31,7 +29,7 @@ async function openKept(): Promise<Page> {
 
 describe('the key', () => {
   test('is refused with a sentence that helps, accepted with what is often copied with it, and stored nowhere', async () => {
-    const page = await openPage(LINK, { provoked: UNAUTHORIZED });
+    const page = await openPage(LINK, { provoked: /status of 401/ });
     await page.getByText(`This link opens the survey “${SURVEY}”`).waitFor();
     await enterKey(page, '');
     expect(await alert(page).textContent()).toBe('Paste your key first.');
@@ -104,19 +102,6 @@ describe('the key', () => {
     await Promise.race([ended, tab.waitForTimeout(1000)]); // the request may have been aborted before it was sent
     expect((await traces(tab)).join()).not.toContain('sres_');
     expect(await alert(tab).count()).toBe(0); // nothing has failed
-  });
-
-  test('that no longer works returns the user to the key field with an explanation', async () => {
-    const page = await openPage(LINK, { provoked: UNAUTHORIZED });
-    const key = generateApiKey();
-    await storeKey(account.id, key, { expires: new Date('2100-01-01T12:00:00Z') });
-    await enterKey(page, key);
-    await page.getByText('Selected: 1 participant, 1 answer').waitFor();
-    await page.getByText(/\(expires 1 Jan 2100/).waitFor();
-    await page.route('**/api/v1/**', (route) => route.continue({ headers: { authorization: 'Bearer expired' } }));
-    await page.getByLabel('Participant ID').fill('somebody');
-    await expect.poll(() => alert(page).textContent()).toMatch(/^Your key no longer works/);
-    expect(await page.getByText(account.email).count()).toBe(0);
   });
 });
 

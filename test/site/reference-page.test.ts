@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { errorBody, origin } from '../support/api.ts';
 import { type TestSurvey, addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
+import { expectAccessible, openDetails } from './accessible.ts';
 import { focused, openPage, saved, traces } from './browser.ts';
 
 const NAME = `It's “Ümläut” & $(more)`;
@@ -54,8 +55,8 @@ test('the reference sends a request with the key, which it stores nowhere, and s
   expect(fields[2]).toMatch(/^value string.*label string.+$/);
 });
 
-test('the reference reads only the beginning of a large file, downloads all of it on request, and does not save errors', async () => {
-  const page = await openPage('/docs', { provoked: /status of (500|401)/ });
+test('the reference is accessible, reads only the beginning of a large file, downloads all of it on request, and does not save errors', async () => {
+  const page = await openPage('/docs', { reducedMotion: 'reduce', provoked: /status of (500|401)/ });
   const endpoint = page.locator('#exportCsv');
   const fill = (name: string, value: string) => endpoint.getByLabel(name, { exact: true }).fill(value);
   const click = (name: string) => endpoint.getByRole('button', { name }).click();
@@ -67,12 +68,13 @@ test('the reference reads only the beginning of a large file, downloads all of i
   const expected = await copyResponses(survey);
   expect(Buffer.byteLength(shown)).toBe(64 * 1024);
   expect(expected.toString().startsWith(shown)).toBe(true);
+  await openDetails(page);
+  await expectAccessible(page);
   const file = await saved(page, () => click('Download the file'));
   expect(file.name).toMatch(/^responses_.*Z\.csv$/);
   expect(file.bytes.equals(expected)).toBe(true);
 
   await fill('userid', 'a\nb c');
-  await endpoint.getByText('As a curl command').click();
   expect(await endpoint.getByRole('group', { name: 'curl command' }).textContent()).toBe(
     [
       'curl -sS --fail',

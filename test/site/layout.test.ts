@@ -1,38 +1,14 @@
-import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { expectAccessible, openDetails } from './accessible.ts';
 import { openPage } from './browser.ts';
+
 import { NO_RESPONSES, enterKey, openSurvey } from './home.ts';
 
 const LONG = 'Long name '.repeat(40);
-const DISPLAYS = [
-  { colorScheme: 'dark', width: 320 },
-  { colorScheme: 'light', width: 1280 },
-] as const;
 /** Between things that do not touch, in pixels. */
 const LEAST_SPACE = 6;
-
-/** Opens everything that can be opened. */
-const openDetails = (page: Page) =>
-  page.evaluate("document.querySelectorAll('details').forEach((details) => (details.open = true))");
-
-/** Expects a page to be accessible and to fit the window, on a phone and on a desktop, on which it ends. */
-async function expectAccessible(page: Page): Promise<void> {
-  await page.evaluate(axe.source);
-  for (const { colorScheme, width } of DISPLAYS) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await page.setViewportSize({ width, height: 800 });
-    const boxes = "['html', '.downloads ul'].map((name) => document.querySelector(name)?.scrollWidth ?? 0)";
-    expect(Math.max(...(await page.evaluate<number[]>(boxes)))).toBe(width);
-    const violations = await page.evaluate(async () => {
-      const { axe: checker } = globalThis as unknown as { axe: typeof axe };
-      const { violations: found } = await checker.run({ resultTypes: ['violations'] }); // the others take most of the time
-      return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-    });
-    expect(violations).toEqual([]);
-  }
-}
 
 test('the form for the key and the list of surveys are accessible and fit the window', async () => {
   const account = await createAccount();
@@ -159,17 +135,4 @@ test('a survey with its downloads is accessible and fits the window; nothing is 
     return covered;
   })()`);
   expect(covered).toEqual([]);
-});
-
-test('the reference, with a response of which only the beginning is shown, is accessible and fits the window', async () => {
-  const survey = await createSurvey(await createAccount());
-  await addResponses(survey, [{ response: 'x'.repeat(100_000) }]);
-  const page = await openPage('/docs', { reducedMotion: 'reduce' });
-  const endpoint = page.locator('#exportCsv');
-  await page.getByLabel('API key').fill(survey.account.key);
-  await endpoint.getByLabel('survey', { exact: true }).fill(survey.name);
-  await endpoint.getByRole('button', { name: 'Send request' }).click();
-  await endpoint.getByText('Only the beginning of the response was read').waitFor();
-  await openDetails(page);
-  await expectAccessible(page);
 });
