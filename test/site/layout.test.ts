@@ -10,15 +10,31 @@ const LONG = 'Long name '.repeat(40);
 /** Between things that do not touch, in pixels. */
 const LEAST_SPACE = 6;
 
-test('the form for the key and the list of surveys are accessible and fit the window', async () => {
+test('the form for the key stands after five requests at most, and a second view loads no file again', async () => {
+  const page = await openPage('/');
+  /** The paths of what the view has requested from the service. */
+  const requested = async () => {
+    await page.getByLabel('API key').waitFor();
+    return page.evaluate<string[]>(
+      `[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+         .filter(({ transferSize }) => transferSize > 0) // 0: from the browser's cache
+         .map(({ name }) => new URL(name).pathname)`,
+    );
+  };
+  expect((await requested()).length).toBeLessThanOrEqual(5);
+  await page.goto(page.url());
+  expect(await requested()).toEqual(['/']);
+
+  await enterKey(page, '');
+  await page.getByRole('alert').getByText('Paste your key first.').waitFor();
+  await expectAccessible(page);
+});
+
+test('the list of surveys is accessible and fits the window', async () => {
   const account = await createAccount();
   await createSurvey(account, LONG, 12);
   await createSurvey(account, 'x'.repeat(400));
   const page = await openPage('/', { reducedMotion: 'reduce', provoked: NO_RESPONSES });
-  await enterKey(page, '');
-  await page.getByRole('alert').getByText('Paste your key first.').waitFor();
-  await expectAccessible(page);
-
   await enterKey(page, account.key);
   await expect.poll(() => page.getByText('0 answers').count()).toBe(2);
   await expectAccessible(page);

@@ -227,7 +227,6 @@ const REFUSED: Readonly<Record<string, readonly [text: string, make: Make, selec
   'with apostrophes': ['changes the data', (_, survey) => fileOf(survey, { safe: 'true' })],
   'in the wide layout': ['one row per participant', (_, survey) => fileOf(survey, { layout: 'wide' })],
   'that is a workbook': ['an Excel workbook', () => 'PK\u0003\u0004'],
-  'that is something else': ['not a CSV file that was downloaded here', () => 'a,b\n1,2\n'],
   'that is empty': ['not a CSV file that was downloaded here', () => ''],
   'with other line breaks': ['not a CSV file that was downloaded here', (old) => String(old).replaceAll('\n', '\r\n')],
   'with a record that is damaged': [
