@@ -29,7 +29,7 @@ export default defineConfig({
           name: 'site',
           include: ['test/site/**/*.test.ts'],
           isolate: false,
-          // All files share one service and one browser; each test has its own accounts and browser context.
+          // All files share one service, and those of a process one browser; each test has its own accounts and browser context.
           globalSetup: [sharedServer, 'test/support/stack.ts', 'test/support/chromium.ts'],
           ...timeouts,
         },

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { errorBody, fetchService } from '../support/api.ts';
 
@@ -32,6 +33,16 @@ test('the pages are /, /docs and /docs/', () => {
   const pages = [...files].filter(([, name]) => name.endsWith('.html')).map(([path]) => path);
   expect(pages.toSorted()).toEqual(['/', '/docs', '/docs/']);
 });
+
+test.each(['home', 'reference'])(
+  'the script and the style sheet of %s take less than 70 kB, compressed',
+  async (page) => {
+    const own = names.filter((name) => name.startsWith(`assets/${page}/`) && /\.(js|css)$/.test(name));
+    expect(own).toHaveLength(2);
+    const contents = await Promise.all(own.map((name) => readFile(join(DIST, name))));
+    expect(contents.reduce((sum, content) => sum + gzipSync(content).length, 0)).toBeLessThan(70_000);
+  },
+);
 
 test.each([...files])('%s is the built file, with the headers of site/_headers', async (path, name) => {
   const file = await fetchService(path);

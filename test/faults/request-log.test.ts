@@ -17,7 +17,7 @@ import {
   withoutRetries,
 } from './service.ts';
 
-const service = withFaultyService({ limits: { FAILURE_LIMIT: 8 } });
+const service = withFaultyService({ limits: { FAILURE_LIMIT: 8 }, vars: { PAGE: 'off' } });
 
 const ROWS = 1200;
 /** More than sockets and the pages read ahead can hold. */
@@ -155,6 +155,16 @@ test.each<[path: string, status: number, route: string | null, hasKey: boolean, 
   expect(line).toMatchObject({ status, route, rows: 0, bytes: response.bytes.length, end: 'complete' });
   const known = { accountId: survey.account.id, keyId, keyCache: 'hit' };
   expect(line).toMatchObject(hasKey ? known : { accountId: null, keyId: null, keyCache: null });
+});
+
+test('the page is not found if the variable PAGE is off, and the reference still is', async () => {
+  expect((await fetchService('/docs')).status).toBe(200);
+  for (const path of ['/', '/index.html']) {
+    const { status, text } = await fetchService(path);
+    const message =
+      'Not found: there is no such path. Those of the API begin with /api/v1, and /openapi.json lists them.';
+    expect([path, status, text]).toEqual([path, 404, errorBody(message)]);
+  }
 });
 
 test('a new key is logged as one key cache miss, then as hits, with the queries about it', async () => {

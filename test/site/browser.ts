@@ -1,34 +1,36 @@
 import { buffer } from 'node:stream/consumers';
-import { type Browser, type BrowserContextOptions, type Page, chromium } from 'playwright-core';
-import { inject } from 'vitest';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { expect, inject, onTestFinished } from 'vitest';
 import { origin as serviceOrigin } from '../support/api.ts';
-
-/** A page of the service, open in a browser. */
-export interface OpenPage extends AsyncDisposable {
-  readonly page: Page;
-  /** Console messages, errors, policy violations, and requests to anything but the service. */
-  readonly problems: readonly string[];
-}
+import { launchChromium } from '../support/chromium.ts';
 
 /** How a page is displayed. */
 export interface Display extends Omit<BrowserContextOptions, 'viewport'> {
   readonly width?: number;
   /** Another origin under which the page is opened, such as a fault proxy's. */
   readonly origin?: string;
-  /** Runs before the page's own scripts. */
-  readonly script?: string | undefined;
+  /** Matches the problems that the test provokes. */
+  readonly provoked?: RegExp;
 }
 
-let connected: Promise<Browser> | undefined;
+/** One for all files that this process runs. It ends with the process. */
+let launched: Promise<Browser> | undefined;
 
-/** Opens the page at a path, in its own context of the shared browser. */
-export async function openPage(path: string, display: Display = {}): Promise<OpenPage> {
-  const { width = 1280, origin = serviceOrigin(), script = '', ...options } = display;
-  const browser = await (connected ??= chromium.connect(inject('chromium')));
+/**
+ * Opens the page at a path, in its own context of the browser, until the test ends. The test fails if the page has other
+ * problems than the provoked ones: console messages, errors, policy violations, or requests to anything but the service.
+ */
+export async function openPage(path: string, display: Display = {}): Promise<Page> {
+  const { width = 1280, origin = serviceOrigin(), provoked = /^$/, ...options } = display;
+  const browser = await (launched ??= launchChromium(inject('chromium')));
   const context = await browser.newContext({ ...options, viewport: { width, height: 800 } });
+  const problems: string[] = [];
+  onTestFinished(async () => {
+    await context.close();
+    expect(problems.filter((problem) => !provoked.test(problem))).toEqual([]);
+  });
   context.setDefaultTimeout(100_000); // only a little less than that of a test
   const page = await context.newPage();
-  const problems: string[] = [];
   page.on('console', (message) => problems.push(`console: ${message.text()}`));
   page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
   page.on('request', (request) => {
@@ -36,11 +38,10 @@ export async function openPage(path: string, display: Display = {}): Promise<Ope
     if (url.origin !== origin && url.protocol !== 'blob:') problems.push(`request to ${url.href}`);
   });
   await page.addInitScript({
-    content: `addEventListener('securitypolicyviolation', (event) => console.error(event.violatedDirective, 'violated'));
-      ${script}`,
+    content: `addEventListener('securitypolicyviolation', (event) => console.error(event.violatedDirective, 'violated'));`,
   });
   await page.goto(origin + path);
-  return { page, problems, [Symbol.asyncDispose]: () => context.close() };
+  return page;
 }
 
 /** The file that the browser saves while `action` runs, or after it, as late as the test may end. */
@@ -49,6 +50,9 @@ export async function saved(page: Page, action: () => Promise<unknown>): Promise
   const bytes = await buffer(await download.createReadStream());
   return { name: download.suggestedFilename(), bytes };
 }
+
+/** The text of the element that has the focus. */
+export const focused = (page: Page) => page.evaluate<string>('document.activeElement.textContent');
 
 /**
  * What a page has left in the browser, except files: the values in its storages, its cookies and its URL. The values are read by

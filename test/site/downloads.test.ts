@@ -1,26 +1,18 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { generateApiKey } from '../../src/auth/api-key.ts';
-import { fetchApi, origin, query } from '../support/api.ts';
+import { fetchApi, query } from '../support/api.ts';
 import { type TestSurvey, addResponses, createAccount, createSurvey, storeKey } from '../support/data.ts';
-import { type Exchange, type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
-import { type OpenPage, openPage, saved } from './browser.ts';
-import { enterKey } from './home.ts';
-
-let survey: TestSurvey;
-let proxy: FaultProxy;
-beforeAll(async () => {
-  survey = await createHostileSurvey();
-  proxy = await startFaultProxy(origin());
-});
-afterEach(() => proxy.inject());
-afterAll(() => proxy.close());
+import type { Exchange, Fault, FaultProxy } from '../support/fault-proxy.ts';
+import { type Display, saved } from './browser.ts';
+import { type Selection, enterKey, openSurvey, settled, startProxy } from './home.ts';
 
 /** A survey whose rows have quotes, line breaks and characters of several bytes, also in the columns of a cursor. */
-async function createHostileSurvey(): Promise<TestSurvey> {
-  const created = await createSurvey(await createAccount(), 'Étude “1” <script> مسح');
+let survey: TestSurvey;
+beforeAll(async () => {
+  survey = await createSurvey(await createAccount(), 'Étude “1” <script> مسح');
   await addResponses(
-    created,
+    survey,
     Array.from({ length: 400 }, (_, i) => ({
       userid: `Åsa "${i % 7}",\n🌍`,
       question_ref: `q\r\n${i}`,
@@ -29,38 +21,29 @@ async function createHostileSurvey(): Promise<TestSurvey> {
       metadata: `{"é": "\\"${i}\\""}`,
     })),
   );
-  return created;
-}
+});
 
-type Selection = Readonly<Record<string, string>>;
-
-/** Opens the survey through the proxy, ready to download a selection. @param script runs before the page's own */
-async function openSurvey(selection: Selection = { format: 'csv' }, script?: string): Promise<OpenPage> {
-  const { origin: proxied } = new URL(proxy.url);
-  const open = await openPage(`/${query({ survey: survey.name, ...selection })}`, { origin: proxied, script });
-  await enterKey(open.page, survey.account.key);
-  await settled(open.page);
-  return open;
-}
-
-/** Waits until the page has everything that it requests for the survey. */
-async function settled(page: Page): Promise<void> {
-  await page.getByText('Selected: 7 participants, 400 answers').waitFor();
-  await expect.poll(() => page.locator('[aria-busy]').count()).toBe(0);
+/** Opens the survey through a proxy, ready to download a selection. */
+async function open(selection: Selection = { format: 'csv' }, display: Display = {}) {
+  const { proxy, proxied } = await startProxy();
+  const provoked = /^console: Failed to load resource/;
+  const page = await openSurvey(survey, selection, { ...display, origin: proxied, provoked });
+  return { page, proxy };
 }
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+const chooseFormat = (page: Page, name: string) => page.getByRole('radio', { name }).check();
+const cards = (page: Page) => page.getByRole('region', { name: 'Downloads' }).getByRole('listitem');
+/** How the newest download is doing. */
+const card = (page: Page) => cards(page).first().getByRole('paragraph').nth(1);
 
-/** How the only download is doing. */
-const card = (page: Page) =>
-  page.getByRole('region', { name: 'Downloads' }).getByRole('listitem').getByRole('paragraph').nth(1);
+/** A file of the API. */
+const fileOf = async (path = 'csv', parameters: Selection = {}) =>
+  (await fetchApi(`/responses/${path}${query({ survey: survey.name, ...parameters })}`, survey.account)).bytes;
 
 /** Expects the bytes of a file to be those of the API. */
 async function expectFile(file: { bytes: Buffer }, path = 'csv', parameters: Selection = {}): Promise<void> {
-  const { bytes } = await fetchApi(
-    `/responses/${path}${query({ survey: survey.name, ...parameters })}`,
-    survey.account,
-  );
+  const bytes = await fileOf(path, parameters);
   expect(file.bytes.equals(bytes), `${file.bytes.length} bytes instead of ${bytes.length}`).toBe(true);
 }
 
@@ -83,9 +66,13 @@ function cutAt(page: Page, shares: readonly number[], otherwise?: Fault): Fault 
   };
 }
 
-/** Starts a download that is interrupted for good after half of it. */
-async function startHalf(page: Page): Promise<void> {
-  proxy.inject(cutAt(page, [0.5], (exchange) => exchange.hang()));
+/** Starts a download that is interrupted after half of it, and then does something else. */
+async function startHalf(
+  page: Page,
+  proxy: FaultProxy,
+  otherwise: Fault = (exchange) => exchange.hang(),
+): Promise<void> {
+  proxy.inject(cutAt(page, [0.5], otherwise));
   await press(page, 'Download');
   await expect.poll(() => proxy.requests).toBe(2);
 }
@@ -105,38 +92,47 @@ const kept = (page: Page) =>
 const keptNames = async (page: Page) => Object.keys(await kept(page)).toSorted();
 const HALF = ['0/0', '0/manifest.json'];
 
-/** For pages that wait between requests: the browser seems to be online again and again, which ends each wait. */
-const WITHOUT_WAITS = 'setInterval(() => dispatchEvent(new Event("online")), 50)';
+/** Has the page not wait between requests: the browser seems to be online again and again, which ends each wait. */
+const endWaits = (page: Page) => page.evaluate('setInterval(() => dispatchEvent(new Event("online")), 50)');
 
-/** Problems besides the failed requests that a test provokes. */
-const otherProblems = ({ problems }: OpenPage) =>
-  problems.filter((problem) => !problem.startsWith('console: Failed to load resource'));
-
-test('a complete file can be saved again until it is removed', async () => {
-  await using open = await openSurvey({ format: 'csv', layout: 'wide' });
-  const { page } = open;
-  const file = await saved(page, () => press(page, 'Download'));
+test('a file is downloaded once at a time, and can be saved again until it is removed', async () => {
+  const { page, proxy } = await open({ format: 'csv', layout: 'wide' });
+  const button = page.getByRole('button', { name: 'Download', exact: true });
+  proxy.inject();
+  const file = await saved(page, () => button.dblclick({ delay: 100 }));
   await expectFile(file, 'csv', { layout: 'wide' });
   expect(file.name).toMatch(/^étude-1-script-مسح_wide_\d{4}-\d\d-\d\d\.csv$/);
   await card(page)
     .getByText(/^Complete: 7 rows, /)
     .waitFor();
+  expect([proxy.requests, await cards(page).count()]).toEqual([1, 1]);
+  const complete = await keptNames(page);
+
+  await page.getByLabel('One row per answer').check();
+  await startHalf(page, proxy);
+  await button.press('Enter');
+  await button.press('Enter');
+  expect([proxy.requests, await cards(page).count()]).toEqual([2, 2]);
+  // Nor does the second click of a double click press what has moved under the pointer.
+  await page.getByRole('button', { name: 'Cancel' }).dblclick();
+  expect(await cards(page).count()).toBe(1);
+  await expect.poll(() => proxy.abandoned).toBe(2); // the request has ended
+  await expect.poll(() => keptNames(page)).toEqual(complete);
+
   await expectFile(await saved(page, () => press(page, 'Save again')), 'csv', { layout: 'wide' });
   await press(page, 'Remove');
   await expect.poll(() => keptNames(page)).toEqual([]);
-  expect(open.problems).toEqual([]);
+  expect(await page.evaluate('document.activeElement.localName')).toBe('main');
 });
 
 test('a complete file is deleted ten minutes later by the next page that opens, without a key, once no tab uses it', async () => {
-  await using open = await openSurvey();
-  const { page } = open;
+  const { page } = await open();
   await saved(page, () => press(page, 'Download'));
   await card(page).getByText('Complete: ').waitFor();
   const files = await keptNames(page);
   expect(files).not.toEqual([]);
-  const context = page.context();
   const openLater = async (minutes: number) => {
-    const later = await context.newPage();
+    const later = await page.context().newPage();
     await later.clock.setFixedTime(Date.now() + minutes * 60_000);
     await later.goto(page.url());
     await later.getByLabel('API key').waitFor();
@@ -154,90 +150,32 @@ test('a complete file is deleted ten minutes later by the next page that opens, 
   await expect.poll(() => keptNames(late)).toEqual([]);
 });
 
-test.each(['csv', 'xlsx'])('a complete file that was never saved is deleted by the next page: %s', async (format) => {
-  const neverSaved = 'Blob.prototype.arrayBuffer = () => new Promise(() => {})'; // which the page reads before it saves
-  await using open = await openSurvey({ format }, neverSaved);
-  const { page } = open;
-  await press(page, 'Download');
-  await expect.poll(async () => (await kept(page))['0/manifest.json']).toContain('"isComplete":true');
-  const next = await page.context().newPage();
-  await page.close();
-  await next.goto(new URL(proxy.url).origin);
-  await expect.poll(() => keptNames(next)).toEqual([]);
-});
-
-test('a download that a version of the page with another manifest has left is deleted', async () => {
-  await using open = await openSurvey();
-  const { page } = open;
+test('files that were never saved, and those of a page with another manifest, are deleted by the next page', async () => {
+  const { page } = await open();
   await page.evaluate(`(async () => {
+    Blob.prototype.arrayBuffer = () => new Promise(() => {}); // which the page reads before it saves
     const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle('left', { create: true });
     const file = await (await folder.getFileHandle('manifest.json', { create: true })).createWritable();
     await file.write(JSON.stringify({ email: '${survey.account.email}', time: Date.now(), isComplete: false }));
     await file.close();
   })()`);
-  await page.reload();
-  await expect.poll(() => keptNames(page)).toEqual([]);
-});
-
-test('complete downloads take a line each, and cover nothing', async () => {
-  await using open = await openSurvey({ format: 'ndjson' });
-  const { page } = open;
-  await page.setViewportSize({ width: 1366, height: 768 });
-  for (const name of ['NDJSON', 'Codebook']) {
-    await page.getByRole('radio', { name }).check();
-    await saved(page, () => press(page, 'Download'));
-  }
-  const cards = page.getByRole('region', { name: 'Downloads' }).getByRole('listitem');
-  await expect.poll(() => cards.getByText('Complete: ').count()).toBe(2);
-  for (const one of await cards.all()) expect((await one.boundingBox())?.height).toBeLessThan(50);
-  // At every position of the page, each button that is visible can be clicked.
-  const covered = await page.evaluate<string[]>(`(async () => {
-    const covered = [];
-    for (let y = 0; y < document.documentElement.scrollHeight; y += 300) {
-      scrollTo({ top: y, behavior: 'instant' });
-      for (const button of document.querySelectorAll('main button, main input, main summary')) {
-        const { left, top, width, height } = button.getBoundingClientRect();
-        const [x, middle] = [left + width / 2, top + height / 2];
-        if (!button.checkVisibility() || middle < 0 || middle > innerHeight - 1) continue;
-        const found = document.elementFromPoint(x, middle);
-        if (!button.contains(found) && !found?.contains(button)) covered.push(button.outerHTML);
-      }
-    }
-    return covered;
-  })()`);
-  expect(covered).toEqual([]);
-});
-
-test('a file that is being downloaded is not downloaded a second time', async () => {
-  await using open = await openSurvey();
-  const { page } = open;
-  const cards = page.getByRole('region', { name: 'Downloads' }).getByRole('listitem');
-  let requests = 0;
-  page.on('request', (request) => (requests += request.url().includes('/responses/csv') ? 1 : 0));
-  const button = page.getByRole('button', { name: 'Download', exact: true });
-  await saved(page, () => button.dblclick({ delay: 100 }));
-  await card(page).getByText('Complete: ').waitFor();
-  expect([requests, await cards.count()]).toEqual([1, 1]);
-
-  proxy.inject((exchange) => exchange.hang());
-  await button.click();
-  await expect.poll(() => requests).toBe(2);
-  await button.press('Enter');
-  await button.press('Enter');
-  expect([requests, await cards.count()]).toEqual([2, 2]);
-  // Nor does the second click of a double click press what has moved under the pointer.
-  await page.getByRole('button', { name: 'Cancel' }).dblclick();
-  expect(await cards.count()).toBe(1);
+  await press(page, 'Download');
+  await chooseFormat(page, 'Excel workbook');
+  await press(page, 'Download');
+  const complete = async () =>
+    Object.values(await kept(page)).filter((text) => text.includes('"isComplete":true')).length;
+  await expect.poll(complete).toBe(2);
+  const next = await page.context().newPage();
+  const { origin } = new URL(page.url());
+  await page.close();
+  await next.goto(origin);
+  await expect.poll(() => keptNames(next)).toEqual([]);
 });
 
 test('Firefox, which would read parts into memory, saves them as one file', async () => {
-  const { origin: proxied } = new URL(proxy.url);
   const userAgent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
-  const path = `/${query({ survey: survey.name, format: 'csv' })}`;
-  await using open = await openPage(path, { origin: proxied, script: WITHOUT_WAITS, userAgent });
-  const { page } = open;
-  await enterKey(page, survey.account.key);
-  await settled(page);
+  const { page, proxy } = await open({ format: 'csv' }, { userAgent });
+  await endWaits(page);
   proxy.inject(cutAt(page, [0.5]));
   await expectFile(await saved(page, () => press(page, 'Download')));
   await card(page).getByText('Complete: ').waitFor();
@@ -245,27 +183,20 @@ test('Firefox, which would read parts into memory, saves them as one file', asyn
   await expectFile(await saved(page, () => press(page, 'Save again')));
 
   // So is a file that is brought up to date, which refers to parts of the older one.
-  const { bytes } = await fetchApi(`/responses/csv${query({ survey: survey.name })}`, survey.account);
-  const old = { name: 'old.csv', mimeType: 'text/csv', buffer: bytes };
+  const buffer = await fileOf();
+  const old = { name: 'old.csv', mimeType: 'text/csv', buffer };
   await expectFile(await saved(page, () => page.getByLabel('Older CSV file').setInputFiles(old)));
   const wholes = Object.entries(await kept(page)).filter(([name]) => name.endsWith('/whole'));
-  expect(wholes.map(([, text]) => text)).toEqual([String(bytes), String(bytes)]);
+  expect(wholes.map(([, text]) => text)).toEqual([String(buffer), String(buffer)]);
 });
 
 describe('an interrupted download', () => {
-  test.each([
-    {
-      selection: { format: 'csv-excel', metadata: 'é' },
-      path: 'csv',
-      parameters: { bom: 'true', safe: 'true', metadata: 'é' },
-    },
-    { selection: { format: 'ndjson' }, path: 'ndjson', parameters: {} },
-  ])('continues by itself to the same file: $selection.format', async ({ selection, path, parameters }) => {
-    await using open = await openSurvey(selection, WITHOUT_WAITS);
-    const { page } = open;
+  test('continues by itself to the same file, also in memory; a workbook starts again three times, then waits for the user', async () => {
+    const { page, proxy } = await open({ format: 'csv-excel', metadata: 'é' });
+    await endWaits(page);
     const resumed: boolean[] = [];
     page.on('request', (sent) => {
-      if (sent.url().includes(`/responses/${path}`)) resumed.push(sent.url().includes('after='));
+      if (sent.url().includes('/responses/')) resumed.push(sent.url().includes('after='));
     });
     const otherwise = (exchange: Exchange) => {
       if (exchange.index === 3) {
@@ -274,27 +205,44 @@ describe('an interrupted download', () => {
       if (exchange.index === 4) return exchange.reply(503, '{}', { 'Retry-After': '1', 'X-Error-Code': 'overloaded' });
       return page.getByRole('status').getByText('The service is busy. Waiting').waitFor();
     };
-    proxy.inject(cutAt(page, [0.0001, 0.3333, 0.0002], otherwise));
-    await expectFile(await saved(page, () => press(page, 'Download')), path, parameters);
-    expect(resumed).toEqual([false, false, true, true, true, true]); // the first cut comes before the first record
-    await card(page).getByText('Complete: 400 answers, ').waitFor();
-    expect(otherProblems(open)).toEqual([]);
-  });
+    const expectContinued = async (path: string, parameters: Selection) => {
+      proxy.inject(cutAt(page, [0.0001, 0.3333, 0.0002], otherwise));
+      await expectFile(await saved(page, () => press(page, 'Download')), path, parameters);
+      // The first cut comes before the first record.
+      expect(resumed.splice(0)).toEqual([false, false, true, true, true, true]);
+      await card(page).getByText('Complete: 400 answers, ').waitFor();
+    };
+    await expectContinued('csv', { bom: 'true', safe: 'true', metadata: 'é' });
+    await chooseFormat(page, 'NDJSON');
+    await expectContinued('ndjson', {});
 
-  test('restarts three times if it is a workbook, then waits for the user', async () => {
-    await using open = await openSurvey({}, WITHOUT_WAITS);
-    const { page } = open;
+    await chooseFormat(page, 'Excel workbook');
     proxy.inject(cutAt(page, [0.001, 0.001, 0.001, 0.001]));
     await press(page, 'Download');
     await page.getByRole('button', { name: 'Start again' }).waitFor();
     expect(proxy.requests).toBe(4);
-    await expectFile(await saved(page, () => press(page, 'Start again')), 'xlsx');
+    await expectFile(await saved(page, () => press(page, 'Start again')), 'xlsx', { metadata: 'é' });
+
+    // In memory where the browser has no file storage; a warning comes before the page is closed.
+    await page.evaluate('delete StorageManager.prototype.getDirectory');
+    await chooseFormat(page, 'NDJSON');
+    const { promise: warned, resolve } = Promise.withResolvers<void>();
+    const file = await saved(page, async () => {
+      await startHalf(page, proxy, () => warned);
+      await page.getByText('Keep this page open').waitFor();
+      const [dialog] = await Promise.all([page.waitForEvent('dialog'), page.close({ runBeforeUnload: true })]);
+      expect(dialog.type()).toBe('beforeunload');
+      await dialog.dismiss();
+      resolve();
+    });
+    await expectFile(file, 'ndjson');
+    await card(page).getByText('Complete: ').waitFor();
+    expect(await page.getByText('Keep this page open').isVisible()).toBe(false);
   });
 
   test('is offered after a reload or a refused key, to the keys of its account', async () => {
-    await using open = await openSurvey();
-    const { page } = open;
-    await startHalf(page);
+    const { page, proxy } = await open();
+    await startHalf(page, proxy);
     proxy.inject();
     await page.reload();
     await enterKey(page, (await createAccount()).key);
@@ -304,8 +252,9 @@ describe('an interrupted download', () => {
 
     await page.reload();
     const key = generateApiKey();
-    await storeKey(survey.account.id, key);
+    await storeKey(survey.account.id, key, { expires: new Date('2100-01-01T12:00:00Z') });
     await enterKey(page, key);
+    await page.getByText(/\(expires 1 Jan 2100/).waitFor();
     await card(page)
       .getByText(/^Not finished\. [\d]+ of 400 answers, .* arrived so far\.$/)
       .waitFor();
@@ -313,6 +262,7 @@ describe('an interrupted download', () => {
     proxy.inject((exchange) => exchange.reply(401, '{}', { 'X-Error-Code': 'invalid_token' }));
     await press(page, 'Continue');
     await page.getByRole('alert').getByText('Your key no longer works').waitFor();
+    expect(await page.getByText(survey.account.email).count()).toBe(0);
     proxy.inject();
     await enterKey(page, survey.account.key);
     await expectFile(await saved(page, () => press(page, 'Continue')));
@@ -321,14 +271,12 @@ describe('an interrupted download', () => {
   });
 
   test('is left alone by other tabs', async () => {
-    await using open = await openSurvey();
+    const { page, proxy } = await open();
     const { promise: forgotten, resolve } = Promise.withResolvers<void>();
-    const file = await saved(open.page, async () => {
-      proxy.inject(cutAt(open.page, [0.5], (exchange) => (exchange.index === 1 ? forgotten : undefined)));
-      await press(open.page, 'Download');
-      await expect.poll(() => proxy.requests).toBe(2);
-      const other = await open.page.context().newPage();
-      await other.goto(open.page.url());
+    const file = await saved(page, async () => {
+      await startHalf(page, proxy, (exchange) => (exchange.index === 1 ? forgotten : undefined));
+      const other = await page.context().newPage();
+      await other.goto(page.url());
       await enterKey(other, survey.account.key);
       await settled(other);
       expect(await other.getByRole('button', { name: 'Continue' }).count()).toBe(0);
@@ -340,54 +288,32 @@ describe('an interrupted download', () => {
     await expectFile(file);
   });
 
-  test.each([
-    ['when a key is forgotten, even that of another account', 0, (page: Page) => press(page, 'Forget key')],
-    ['when a key is entered a week later', 8, async () => {}],
-  ])('is deleted %s', async (_, days, action) => {
-    await using open = await openSurvey();
-    const { page } = open;
-    await startHalf(page);
-    proxy.inject();
-    await page.clock.setFixedTime(Date.now() + days * 24 * 3600 * 1000);
+  test('is deleted when a key is forgotten, even that of another account, and when a key is entered a week later', async () => {
+    const { page, proxy } = await open();
+    const another = await createAccount();
+    const leaveHalf = async () => {
+      await startHalf(page, proxy);
+      proxy.inject();
+      expect(await keptNames(page)).toEqual(HALF);
+    };
+    await leaveHalf();
     await page.reload();
-    await enterKey(page, (await createAccount()).key);
-    await action(page);
+    await enterKey(page, another.key);
+    await press(page, 'Forget key');
     await expect.poll(() => keptNames(page)).toEqual([]);
-  });
 
-  test('is deleted when it is cancelled, and its request ends', async () => {
-    await using open = await openSurvey();
-    const { page } = open;
-    await startHalf(page);
-    await press(page, 'Cancel');
+    await page.goto(`${new URL(page.url()).origin}/${query({ survey: survey.name, format: 'csv' })}`);
+    await enterKey(page, survey.account.key);
+    await settled(page);
+    await leaveHalf();
+    await page.clock.setFixedTime(Date.now() + 8 * 24 * 3600 * 1000);
+    await page.reload();
+    await enterKey(page, another.key);
     await expect.poll(() => keptNames(page)).toEqual([]);
-    expect(await page.getByRole('region', { name: 'Downloads' }).getByRole('listitem').count()).toBe(0);
-    expect(await page.evaluate('document.activeElement.localName')).toBe('main');
-    await expect.poll(() => proxy.abandoned).toBe(2);
-  });
-
-  test('continues in memory where the browser has no file storage, and warns before the page is closed', async () => {
-    await using open = await openSurvey({ format: 'csv' }, 'delete StorageManager.prototype.getDirectory');
-    const { page } = open;
-    const { promise: warned, resolve } = Promise.withResolvers<void>();
-    proxy.inject(cutAt(page, [0.5], () => warned));
-    const file = await saved(page, async () => {
-      await press(page, 'Download');
-      await expect.poll(() => proxy.requests).toBe(2);
-      await page.getByText('Keep this page open').waitFor();
-      const [dialog] = await Promise.all([page.waitForEvent('dialog'), page.close({ runBeforeUnload: true })]);
-      expect(dialog.type()).toBe('beforeunload');
-      await dialog.dismiss();
-      resolve();
-    });
-    await expectFile(file);
-    await card(page).getByText('Complete: ').waitFor();
-    expect(await page.getByText('Keep this page open').isVisible()).toBe(false);
   });
 
   test('is tried again after two minutes of silence, at once when the browser is online, and for ten minutes', async () => {
-    await using open = await openSurvey();
-    const { page } = open;
+    const { page, proxy } = await open();
     await page.clock.install();
     await page.clock.pauseAt(Date.now() + 60_000);
     proxy.inject((exchange) =>
@@ -395,12 +321,14 @@ describe('an interrupted download', () => {
     );
     await press(page, 'Download');
     await expect.poll(() => proxy.requests).toBe(1);
-    await page.clock.runFor(120_000);
+    await page.clock.fastForward(120_000);
     await card(page).getByText('The connection was lost. Trying to continue').waitFor();
     await page.evaluate('dispatchEvent(new Event("online"))');
     await expect.poll(() => proxy.requests).toBe(2);
+    await page.clock.resume();
+    await endWaits(page);
     const again = page.getByRole('button', { name: 'Start again' });
-    while (!(await again.isVisible())) await page.clock.runFor(10_000);
+    await again.waitFor();
     expect(proxy.requests).toBe(24); // waits of 1, 2, 4, 8, 16 seconds, then of 30
     proxy.inject();
     await expectFile(await saved(page, () => again.click()));
@@ -408,13 +336,20 @@ describe('an interrupted download', () => {
 });
 
 test('a download that fails or lacks rows is not saved, and names what to do', async () => {
-  await using open = await openSurvey({ format: 'ndjson' });
-  const { page } = open;
+  const { page, proxy } = await open({ format: 'ndjson' });
   let files = 0;
   page.on('download', () => files++);
-  const { bytes } = await fetchApi(`/responses/ndjson${query({ survey: survey.name })}`, survey.account);
+  const bytes = await fileOf('ndjson');
 
-  proxy.inject(cutAt(page, [0.5], () => truncateParts(page)));
+  const truncatePart = `(async () => {
+    const root = await navigator.storage.getDirectory();
+    for await (const folder of root.values()) {
+      const writable = await (await folder.getFileHandle('0')).createWritable({ keepExistingData: true });
+      await writable.truncate(10);
+      await writable.close();
+    }
+  })()`;
+  proxy.inject(cutAt(page, [0.5], () => page.evaluate<void>(truncatePart)));
   await press(page, 'Download');
   await card(page).getByText('Your browser could not store the file. Start the download again.').waitFor();
 
@@ -426,11 +361,11 @@ test('a download that fails or lacks rows is not saved, and names what to do', a
 
   proxy.inject();
   const devtools = await page.context().newCDPSession(page);
-  const { origin: pageOrigin } = new URL(page.url());
-  await devtools.send('Storage.overrideQuotaForOrigin', { origin: pageOrigin, quotaSize: 10_000 });
+  const { origin } = new URL(page.url());
+  await devtools.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 10_000 });
   await press(page, 'Start again');
   await card(page).getByText('There is not enough space for this file.').waitFor();
-  await devtools.send('Storage.overrideQuotaForOrigin', { origin: pageOrigin });
+  await devtools.send('Storage.overrideQuotaForOrigin', { origin });
 
   const last = bytes.lastIndexOf('\n', -2) + 1;
   proxy.inject((exchange) => exchange.change(() => bytes.subarray(0, last)));
@@ -446,14 +381,3 @@ test('a download that fails or lacks rows is not saved, and names what to do', a
     .getByText(/^Complete: 401 answers, .* 1 of them arrived during the download\./)
     .waitFor();
 });
-
-/** Damages what the page keeps of a download. */
-const truncateParts = (page: Page) =>
-  page.evaluate<void>(`(async () => {
-    const root = await navigator.storage.getDirectory();
-    for await (const folder of root.values()) {
-      const writable = await (await folder.getFileHandle('0')).createWritable({ keepExistingData: true });
-      await writable.truncate(10);
-      await writable.close();
-    }
-  })()`);

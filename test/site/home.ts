@@ -1,9 +1,15 @@
 import type { Page } from 'playwright-core';
-import { expect } from 'vitest';
-import type { OpenPage } from './browser.ts';
+import { expect, onTestFinished } from 'vitest';
+import { origin, query } from '../support/api.ts';
+import type { TestSurvey } from '../support/data.ts';
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { type Display, openPage } from './browser.ts';
 
 /** What Chromium logs about a survey without responses, which has status 500. */
-const NO_RESPONSES = /status of 500/;
+export const NO_RESPONSES = /status of 500/;
+
+/** Parameters of a link, or of a file. */
+export type Selection = Readonly<Record<string, string | readonly string[]>>;
 
 /** Enters a key on the page at `/`. */
 export async function enterKey(page: Page, key: string): Promise<void> {
@@ -11,9 +17,35 @@ export async function enterKey(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'Show my surveys' }).click();
 }
 
-/** Expects a page to have no problems but surveys without responses, and none of those if `provoked` is another pattern. */
-export function expectNoProblems({ problems }: OpenPage, provoked: RegExp = NO_RESPONSES): void {
-  expect(problems.filter((problem) => !provoked.test(problem))).toEqual([]);
+/** Opens a link to a survey with responses, enters its key, and waits until the page has everything that it requests. */
+export async function openSurvey(
+  { name, account }: TestSurvey,
+  selection: Selection = {},
+  display: Display = {},
+): Promise<Page> {
+  const page = await openPage(`/${query({ survey: name, ...selection })}`, display);
+  await enterKey(page, account.key);
+  await settled(page);
+  return page;
+}
+
+/** Waits until the page has everything that it requests for a survey with responses. */
+export async function settled(page: Page): Promise<void> {
+  await page.getByText(/^Selected: |^No answers match/).waitFor();
+  await expect.poll(() => page.locator('[aria-busy]').count()).toBe(0);
+}
+
+/** Goes to a path as the Back button does, without loading the page again. */
+export const visit = (page: Page, path: string) =>
+  page.evaluate<boolean>(
+    `history.pushState(null, '', ${JSON.stringify(path)}), dispatchEvent(new PopStateEvent('popstate'))`,
+  );
+
+/** Starts a fault proxy in front of the service, until the test ends. */
+export async function startProxy(): Promise<{ proxy: FaultProxy; proxied: string }> {
+  const proxy = await startFaultProxy(origin());
+  onTestFinished(() => proxy.close());
+  return { proxy, proxied: new URL(proxy.url).origin };
 }
 
 /** Holds all requests for a path of the API until `release` is called. `held` is their number. */

@@ -1,10 +1,9 @@
 // npm run docs:picture: takes the picture of the page that README.md shows, from the demo data.
 import { Command } from 'commander';
-import { chromium } from 'playwright-core';
 import { runCommand } from '../../tools/command.ts';
 import { DEMO, loadDemoData } from '../../tools/demo-data.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
-import { startChromium } from '../support/chromium.ts';
+import { findChromium, launchChromium } from '../support/chromium.ts';
 import { startStack } from '../support/stack.ts';
 
 const PICTURE = 'docs/page.png';
@@ -19,8 +18,7 @@ await runCommand(async () => {
   await loadDemoData(databaseUrl);
   const { key } = await issueKey(databaseUrl, { email: DEMO.email, name: 'picture' });
 
-  const { endpoint } = stack.use(await startChromium());
-  const browser = stack.use(await chromium.connect(endpoint));
+  const browser = stack.use(await launchChromium(stack.use(await findChromium())));
   const page = await browser.newPage({ viewport: { width: 1100, height: 1000 }, timezoneId: 'Africa/Nairobi' });
   await page.goto(`${origin}/?survey=${encodeURIComponent(DEMO.survey)}`);
   await page.getByLabel('API key').fill(key);

@@ -1,13 +1,10 @@
-import { beforeAll, expect, test } from 'vitest';
-import { fetchApi, origin, query } from '../support/api.ts';
-import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
-import { startFaultProxy } from '../support/fault-proxy.ts';
-import { openPage } from './browser.ts';
-import { enterKey, expectNoProblems } from './home.ts';
+import { expect, test } from 'vitest';
+import { fetchApi, query } from '../support/api.ts';
+import { addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { openSurvey, startProxy } from './home.ts';
 
-let survey: TestSurvey;
-beforeAll(async () => {
-  survey = await createSurvey(await createAccount());
+test('a preview shows the first 20 rows of the exact file, then stops it, or names what to do', async () => {
+  const survey = await createSurvey(await createAccount());
   await addResponses(
     survey,
     Array.from({ length: 240 }, (_, i) => ({
@@ -16,21 +13,11 @@ beforeAll(async () => {
       response: i === 0 ? '-1\n"é"' : `answer ${i}`,
     })),
   );
-});
-
-async function open(selection: Record<string, string> = {}, pageOrigin = origin()) {
-  const opened = await openPage(`/${query({ survey: survey.name, ...selection })}`, { origin: pageOrigin });
-  await enterKey(opened.page, survey.account.key);
-  const { page } = opened;
-  await page.getByText(/^Selected: /).waitFor();
+  const { proxy, proxied } = await startProxy();
+  const selection = { layout: 'wide', format: 'csv-excel' };
+  const page = await openSurvey(survey, selection, { origin: proxied, provoked: /status of (400|50[23])/ });
   const rows = page.getByRole('group', { name: 'First rows of the file' }).getByRole('row');
   const preview = () => page.getByRole('button', { name: 'Preview' }).click();
-  return { opened, page, rows, preview };
-}
-
-test('a preview shows the first 20 rows of the exact file and counts its columns', async () => {
-  const { opened, page, rows, preview } = await open({ layout: 'wide', format: 'csv-excel' });
-  await using _ = opened;
   await preview();
   await page.getByText('The first 20 rows of the file, which has 18 columns.').waitFor();
   expect(await rows.count()).toBe(21);
@@ -45,53 +32,31 @@ test('a preview shows the first 20 rows of the exact file and counts its columns
   await expect.poll(() => rows.count()).toBe(0);
   await preview();
   await page.getByText('The whole file: 1 row, 18 columns.').waitFor();
-
+  await page.getByLabel('Participant ID').fill('');
   await page.getByRole('radio', { name: 'NDJSON' }).check();
   expect(await page.getByRole('button', { name: 'Preview' }).isVisible()).toBe(false);
-  expectNoProblems(opened);
-});
 
-test('the preview of a workbook is that of its table, and a failure names what to do', async () => {
-  const { opened, page, rows, preview } = await open({ codebook: 'true' });
-  await using _ = opened;
+  // That of a workbook is that of its table. The file would never end.
+  await page.getByRole('radio', { name: 'Excel workbook' }).check();
+  await page.getByLabel('One row per answer').check();
+  proxy.inject((exchange) => exchange.cutAfter((body) => body.length - 1, exchange.closed));
   await preview();
   await page.getByText('The first 20 rows of the file, which has 14 columns.').waitFor();
-  const { bytes } = await fetchApi(`/responses/csv${query({ survey: survey.name })}`, survey.account);
+  const { text } = await fetchApi(`/responses/csv${query({ survey: survey.name })}`, survey.account);
   const header = await rows.first().getByRole('columnheader').allTextContents();
-  expect(header.join(',')).toBe(String(bytes).split('\n', 1)[0]);
+  expect(header.join(',')).toBe(text.split('\n', 1)[0]);
+  await expect.poll(() => proxy.abandoned).toBe(1);
 
-  for (const [status, code, text] of [
+  for (const [status, code, problem] of [
     [503, 'overloaded', 'Preview: The service is busy. Try again in a minute.'],
     [400, 'export_too_large', /^Preview: This is too large for one file of this kind. Choose fewer/],
     [502, '', /If it happens again, tell whoever runs this service\.$/], // a gateway's
   ] as const) {
-    await page.route('**/responses/csv*', (route) =>
-      route.fulfill({ status, headers: { 'X-Error-Code': code }, body: '{"error": {"message": "Narrow it."}}' }),
+    proxy.inject((exchange) =>
+      exchange.reply(status, '{"error": {"message": "Narrow it."}}', { 'X-Error-Code': code }),
     );
     await preview();
-    await page.getByText(text).waitFor();
+    await page.getByText(problem).waitFor();
     expect(await rows.count()).toBe(0);
-  }
-});
-
-test('a preview stops the file when it has its rows', async () => {
-  const big = await createSurvey(survey.account);
-  await addResponses(
-    big,
-    Array.from({ length: 400 }, () => ({ response: 'x'.repeat(100_000) })),
-  );
-  const proxy = await startFaultProxy(origin());
-  try {
-    await using opened = await openPage(`/${query({ survey: big.name, format: 'csv' })}`, {
-      origin: proxy.url.replace(/\/$/, ''),
-    });
-    const { page } = opened;
-    await enterKey(page, survey.account.key);
-    await page.getByText(/^Selected: /).waitFor();
-    await page.getByRole('button', { name: 'Preview' }).click();
-    await page.getByText('The first 20 rows of the file').waitFor();
-    await expect.poll(() => proxy.abandoned).toBe(1);
-  } finally {
-    await proxy.close();
   }
 });

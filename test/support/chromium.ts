@@ -3,18 +3,17 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inflate } from '@sparticuz/chromium';
-import { type BrowserServer, chromium } from 'playwright-core';
+import { type Browser, chromium } from 'playwright-core';
 import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The endpoint of the shared Chromium. */
-    chromium: string;
+    chromium: Program;
   }
 }
 
 /** A browser's executable, and the environment it needs. */
-interface Program extends AsyncDisposable {
+export interface Program {
   readonly path: string;
   readonly env?: Record<string, string>;
 }
@@ -24,41 +23,34 @@ const ARGS = [
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ];
 
-/** Vitest's global setup: starts one browser for all files of the project. */
+/** Vitest's global setup: finds a browser, which each process of the project starts. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const running = await startChromium();
-  project.provide('chromium', running.endpoint);
-  return async () => await running[Symbol.asyncDispose]();
+  const found = await findChromium();
+  const { path, env } = found;
+  project.provide('chromium', { path, ...(env && { env }) });
+  return async () => await found[Symbol.asyncDispose]();
 }
 
-/**
- * Starts a headless Chromium: the one at `CHROMIUM_PATH`, or else the pinned one from npm, which exists for Linux on x64 only.
- *
- * @throws Error on other platforms without `CHROMIUM_PATH`
- */
-export async function startChromium() {
-  await using stack = new AsyncDisposableStack();
-  const { path, env } = stack.use(await findChromium());
-  const launch = (chromiumSandbox: boolean): Promise<BrowserServer> =>
-    chromium.launchServer({
-      host: '127.0.0.1',
+/** Starts a headless Chromium. */
+export async function launchChromium({ path, env }: Program): Promise<Browser> {
+  const launch = (chromiumSandbox: boolean) =>
+    chromium.launch({
       executablePath: path,
       args: ARGS,
       env: { ...process.env, LC_ALL: 'C.UTF-8', ...env }, // without a locale, it cannot name files in other scripts
       chromiumSandbox,
     });
   // The sandbox does not work for root, or where user namespaces are disabled.
-  const server = process.getuid?.() === 0 ? await launch(false) : await launch(true).catch(() => launch(false));
-  stack.defer(() => server.close());
-  const running = stack.move();
-  return {
-    /** The endpoint for Playwright's `connect`. */
-    endpoint: server.wsEndpoint(),
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
-  };
+  return process.getuid?.() === 0 ? launch(false) : launch(true).catch(() => launch(false));
 }
 
-async function findChromium(): Promise<Program> {
+/**
+ * Finds a Chromium: the one at `CHROMIUM_PATH`, or else the pinned one from npm, which exists for Linux on x64 only, and is
+ * unpacked until it is disposed of.
+ *
+ * @throws Error on other platforms without `CHROMIUM_PATH`
+ */
+export async function findChromium(): Promise<Program & AsyncDisposable> {
   const path = process.env['CHROMIUM_PATH'];
   if (path) return { path, [Symbol.asyncDispose]: async () => {} };
   if (process.platform === 'linux' && process.arch === 'x64') return unpackChromium();
@@ -71,7 +63,7 @@ async function findChromium(): Promise<Program> {
  * Unpacks the Chromium from npm, with the libraries and fonts it needs. `inflate` writes files with fixed names to `TMPDIR`,
  * so it gets a new folder.
  */
-async function unpackChromium(): Promise<Program> {
+async function unpackChromium(): Promise<Program & AsyncDisposable> {
   const folder = await mkdtemp(join(tmpdir(), 'survey-export-chromium-'));
   const before = process.env['TMPDIR'];
   try {
