@@ -194,7 +194,6 @@ class Proxy(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Forwarder)
         self.fault: Callable[[str], Fault | None] = lambda path: None
         self.requests: list[str] = []
-        self.bytes = 0
 
     @property
     def url(self) -> str:
@@ -214,6 +213,7 @@ class Proxy(ThreadingHTTPServer):
 
 class _Forwarder(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or each response waits for a delayed acknowledgement
     server: Proxy
 
     def log_message(self, *_: object) -> None:
@@ -253,7 +253,6 @@ class _Forwarder(BaseHTTPRequestHandler):
                 left -= len(piece)
             if piece:
                 self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
-                self.server.bytes += len(piece)
             if left == 0:
                 break
         upstream.close()
