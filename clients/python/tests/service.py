@@ -7,11 +7,14 @@ import http.client
 import json
 import os
 import random
+import subprocess
+import sys
 import urllib.parse
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -19,22 +22,12 @@ import psycopg
 URL = os.environ["SURVEY_EXPORT_TEST_URL"]
 KEY = os.environ["SURVEY_EXPORT_TEST_KEY"]
 OTHER_KEY = os.environ["SURVEY_EXPORT_TEST_OTHER_KEY"]
+os.environ.update(SURVEY_EXPORT_URL=URL, SURVEY_EXPORT_KEY=KEY)  # for the programs that tests start
 DEMO_SURVEY = "Health & Habits 2026 – Saúde"
 EMPTY_SURVEY = "Pilot study (nobody asked yet)"
 
 TEXTS = [
-    "",
-    "NA",
-    "007",
-    'a "quoted", one',
-    "two\nlines\n",
-    "Água, 水 💧",
-    "null",
-    "~",
-    "x\r\ny",
-    "\u2028",
-    "=1+1",
-    "\\N",
+    *["", "NA", "007", 'a "quoted", one', "two\nlines\n", "Água, 水 💧", "null", "~", "x\r\ny", "\u2028", "=1+1", "\\N"]
 ]
 
 
@@ -51,6 +44,12 @@ def get(path: str, key: str = KEY, **parameters: str | list[str]) -> bytes:
     connection.close()
     assert response.status == 200, body
     return body
+
+
+def run_python(program: str, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a program in Python, with the URL and the key in its environment."""
+    command = [sys.executable, "-B", "-c", program, *arguments]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True)
 
 
 class Study:
@@ -149,11 +148,28 @@ class Study:
             )
         return way
 
+    def mark_responses(self) -> None:
+        self.sql("update responses set response = response || '#' where surveyid = any(%s)", self.forms)
+
+    def unmark_responses(self) -> None:
+        marked = "response like '%%#'"
+        self.sql(
+            f"update responses set response = left(response, -1) where surveyid = any(%s) and {marked}", self.forms
+        )
+
+    def mark_forms(self) -> None:
+        self.sql("update surveys set shortcode = '#' || shortcode where id = any(%s)", self.forms)
+        self.shortcodes = [f"#{shortcode}" for shortcode in self.shortcodes]
+
+    def unmark_forms(self) -> None:
+        self.sql("update surveys set shortcode = ltrim(shortcode, '#') where id = any(%s)", self.forms)
+        self.shortcodes = [shortcode.lstrip("#") for shortcode in self.shortcodes]
+
     def export(self, path: str = "/responses/csv", **parameters: str | list[str]) -> bytes:
         return get(path, KEY, survey=self.name, **parameters)
 
-    def digests(self) -> dict[str, str]:
-        body = json.loads(self.export("/responses/digests"))
+    def digests(self, **parameters: str) -> dict[str, str]:
+        body = json.loads(self.export("/responses/digests", **parameters))
         return {entry["start"]: entry["digest"] for entry in body["digests"]}
 
     def delete_all(self) -> None:
