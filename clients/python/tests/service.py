@@ -103,50 +103,44 @@ class Study:
                 rows,
             )
 
-    def change(self, random: random.Random) -> str:
-        """Change the survey in a random way. Return which."""
+    def change(self, random: random.Random) -> None:
+        """Change the survey in a random way."""
         day = f"2026-03-{random.randrange(1, 15):02}"
         some = (
             "ctid in (select ctid from responses where surveyid = any(%s) "
             "order by md5(ctid::text || %s) limit 1 + floor(random() * 4))"
         )
-        way = random.choice(["add", "late", "edit", "edit", "delete", "day", "move", "rename", "version", "forms"])
         selected = (self.forms, str(random.random()))
-        if way == "add":
-            self.add(random, [f"2026-04-{random.randrange(1, 29):02}"], random.randrange(1, 20))
-        elif way == "late":
-            self.add(random, [day], random.randrange(1, 4))
-        elif way == "edit":
-            column = random.choice(["response", "question_text", "translated_response", "pageid", "parent_shortcode"])
-            self.sql(f"update responses set {column} = %s where {some}", random.choice(TEXTS), *selected)
-        elif way == "delete":
-            self.sql(f"delete from responses where {some}", *selected)
-        elif way == "day":
-            self.sql(
+        column = random.choice(["response", "question_text", "translated_response", "pageid", "parent_shortcode"])
+        interval = random.choice(["1 microsecond", "-3 hours", "30 hours", "-9 days"])
+        edit = (f"update responses set {column} = %s where {some}", random.choice(TEXTS), *selected)
+        move = (f"update responses set timestamp = timestamp + interval '{interval}' where {some}", *selected)
+        ways: list[Callable[[], object]] = [
+            lambda: self.add(random, [f"2026-04-{random.randrange(1, 29):02}"], random.randrange(1, 20)),
+            lambda: self.add(random, [day], random.randrange(1, 4)),
+            lambda: self.add_version(random.choice(self.shortcodes)),
+            *[lambda: self.sql(*edit)] * 2,
+            lambda: self.sql(*move),
+            lambda: self.sql(f"delete from responses where {some}", *selected),
+            lambda: self.sql(
                 "delete from responses where surveyid = any(%s) and timestamp::date = %s::date "
                 "and (select count(*) from responses where surveyid = any(%s)) > 60",
-                self.forms,
-                day,
-                self.forms,
-            )
-        elif way == "move":
-            interval = random.choice(["1 microsecond", "-3 hours", "30 hours", "-9 days"])
-            self.sql(f"update responses set timestamp = timestamp + interval '{interval}' where {some}", *selected)
-        elif way == "rename":
-            old = random.choice(self.shortcodes)
-            self.shortcodes.remove(old)
-            new = f"{random.choice(['food', 'début', 'q,1'])}{random.randrange(10**6)}"
-            self.shortcodes.append(new)
-            self.sql("update surveys set shortcode = %s where id = any(%s) and shortcode = %s", new, self.forms, old)
-        elif way == "version":
-            self.add_version(random.choice(self.shortcodes))
-        else:
-            self.sql(
+                *(self.forms, day, self.forms),
+            ),
+            lambda: self.sql(
                 "update surveys set metadata = jsonb_build_object('wave', %s::int) where id = %s",
-                random.randrange(10**6),
-                random.choice(self.forms),
-            )
-        return way
+                *(random.randrange(10**6), random.choice(self.forms)),
+            ),
+            lambda: self.rename(random),
+        ]
+        random.choice(ways)()
+
+    def rename(self, random: random.Random) -> None:
+        """Give the versions of a form another shortcode."""
+        old = self.shortcodes.pop(random.randrange(len(self.shortcodes)))
+        new = f"{random.choice(['food', 'début', 'q,1'])}{random.randrange(10**6)}"
+        self.shortcodes.append(new)
+        self.sql("update surveys set shortcode = %s where id = any(%s) and shortcode = %s", new, self.forms, old)
 
     def mark_responses(self) -> None:
         self.sql("update responses set response = response || '#' where surveyid = any(%s)", self.forms)

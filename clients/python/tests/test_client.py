@@ -148,34 +148,28 @@ OF_JSON = ["surveys", "account", "codebook", "summary", "mirror"]
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_web_page_in_place_of_a_response(survey: Survey, proxy: Proxy, tmp_path: Path, call: str) -> None:
-    page = Fault(shorten=lambda body: b"<html>Welcome</html>\n", headers={"Content-Type": "text/html; charset=utf-8"})
-    proxy.fault = lambda path: page
-    with pytest.raises(ServiceError, match=r"HTTP status 200, .* URL") as failed:
-        CALLS[call](survey, tmp_path)
-    assert failed.value.status == 200
-    assert len(proxy.paths()) == 1
-
-
-@pytest.mark.parametrize("body", [b"[1]", b"{}", b"null", b'"text"', b'{"questions":[{}],"digests":[{}]}'])
-@pytest.mark.parametrize("call", OF_JSON)
-def test_json_of_something_else(survey: Survey, proxy: Proxy, tmp_path: Path, call: str, body: bytes) -> None:
-    proxy.fault = lambda path: Fault(shorten=lambda _: body)
-    if (call, body) == ("surveys", b"{}"):  # like no surveys
-        return
-    with pytest.raises(ServiceError, match="something else"):
-        CALLS[call](survey, tmp_path)
-    assert len(proxy.paths()) == 1
+def test_something_else_in_place_of_a_response(proxy: Proxy, proxied: Client, tmp_path: Path, call: str) -> None:
+    """It is not requested again."""
+    page = Fault(status=200, body=b"<html>Welcome</html>\n", headers={"Content-Type": "text/html; charset=utf-8"})
+    bodies = [b"[1]", b"{}", b"null", b'"text"', b'{"questions":[{}],"digests":[{}]}'] if call in OF_JSON else []
+    others = [(Fault(status=200, body=body), "something else") for body in bodies]
+    for fault, message in [(page, r"HTTP status 200, .* URL"), *others]:
+        if (call, fault.body) == ("surveys", b"{}"):  # like no surveys
+            continue
+        proxy.fault = lambda path, fault=fault: fault  # type: ignore[misc]
+        with pytest.raises(ServiceError, match=message) as failed:
+            CALLS[call](proxied.survey("any"), tmp_path)
+        assert failed.value.status == 200
+        assert len(proxy.paths()) == 1
 
 
 @pytest.mark.parametrize("is_gzip", [False, True])
-@pytest.mark.parametrize("call", OF_JSON)
-def test_shortened_json_is_requested_again(
-    survey: Survey, proxy: Proxy, tmp_path: Path, call: str, is_gzip: bool
-) -> None:
-    proxy.faults(Fault(shorten=lambda body: body[: len(body) // 2], gzip=is_gzip), Fault(cut=20))
-    CALLS[call](survey, tmp_path)
-    proxy.fault = lambda path: Fault(shorten=lambda body: body[: len(body) // 2], gzip=is_gzip)
+def test_shortened_json_is_requested_again(survey: Survey, proxy: Proxy, tmp_path: Path, is_gzip: bool) -> None:
+    half = Fault(shorten=lambda body: body[: len(body) // 2], gzip=is_gzip)
+    for call in OF_JSON:
+        proxy.faults(half, Fault(cut=20))
+        CALLS[call](survey, tmp_path)
+    proxy.fault = lambda path: half
     proxy.paths()
     with pytest.raises(TransferError):
         survey.summary()
@@ -251,26 +245,21 @@ def test_an_address_that_was_reached_is_tried_again(study: Study, monkeypatch: p
 
 
 @pytest.mark.parametrize(
-    "url",
+    ("url", "proxy_url", "message"),
     [
-        *["", "export.example.org", "ftp://x", "https://me:secret@x", "https://", "https://x/?a", "https://x/?"],
-        *["https://x:abc", "https://x\ny", "https://me:secret@x:abc", "https://x:99999", "https://x:-1"],
+        *[(url, "", "URL") for url in ("", "export.example.org", "ftp://x", "https://", "https://x/?a", "https://x/?")],
+        *[(url, "", "URL") for url in ("https://x:abc", "https://x\ny", "https://x:99999", "https://x:-1")],
+        *[(url, "", "URL") for url in ("https://me:secret@x", "https://me:secret@x:abc")],
+        *[("https://x", "http://proxy:abc", "of a proxy"), ("https://x", "socks5://x:1", "socks")],
+        ("https://x", "ftp://x", "proxy"),
     ],
 )
-def test_refuses_other_urls(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refuses_other_urls(monkeypatch: pytest.MonkeyPatch, url: str, proxy_url: str, message: str) -> None:
     monkeypatch.delenv("SURVEY_EXPORT_URL", raising=False)
-    with pytest.raises(ValueError, match="URL") as refused:
+    monkeypatch.setenv("ALL_PROXY", proxy_url)
+    with pytest.raises(ValueError, match=message) as refused:
         Client(url, KEY)
     assert "secret" not in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("proxy_url", "message"), [("http://proxy:abc", "of a proxy"), ("socks5://x:1", "socks"), ("ftp://x", "proxy")]
-)
-def test_refuses_a_proxy_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch, proxy_url: str, message: str) -> None:
-    monkeypatch.setenv("ALL_PROXY", proxy_url)
-    with pytest.raises(ValueError, match=message):
-        Client(URL, KEY)
 
 
 def test_refuses_parameters_that_are_too_long_for_a_url(survey: Survey, proxy: Proxy) -> None:

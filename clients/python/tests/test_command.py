@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from service import DEMO_SURVEY, KEY, URL, Fault, Proxy, get
+from service import DEMO_SURVEY, KEY, Fault, Proxy, get
+from survey_export._cli import main
 
 
 def run(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
     """Run the command that pip has installed."""
-    command = Path(sys.executable).with_name("survey-export")
-    settings = {"SURVEY_EXPORT_URL": URL, "SURVEY_EXPORT_KEY": KEY, "PYTHONUTF8": "1", **env}
-    return subprocess.run([command, *arguments], capture_output=True, encoding="utf-8", env={**os.environ, **settings})
+    command = [str(Path(sys.executable).with_name("survey-export")), *arguments]
+    return subprocess.run(command, capture_output=True, encoding="utf-8", env={**os.environ, "PYTHONUTF8": "1", **env})
 
 
 def printed(*arguments: str) -> str:
@@ -59,7 +59,7 @@ def on_terminal(program: str, *, at: bytes = b"", interrupt: bool = False, **env
         [sys.executable, "-c", program],
         stdout=subprocess.DEVNULL,
         stderr=terminal,
-        env={**os.environ, "SURVEY_EXPORT_URL": URL, "SURVEY_EXPORT_KEY": KEY, **env},
+        env={**os.environ, **env},
     )
     os.close(terminal)  # so that reading ends
     written = b""
@@ -114,8 +114,7 @@ def test_interrupted(proxy: Proxy, tmp_path: Path) -> None:
 
 def test_a_reader_that_ends_early_is_no_error() -> None:
     command = [str(Path(sys.executable).with_name("survey-export")), "surveys"]
-    env = {**os.environ, "SURVEY_EXPORT_URL": URL, "SURVEY_EXPORT_KEY": KEY}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout and process.stderr
     process.stdout.close()
     assert (process.stderr.read(), process.wait()) == (b"", 0)
@@ -156,13 +155,17 @@ def test_codebook() -> None:
     ],
 )
 def test_failures(status: int, arguments: list[str], env: dict[str, str], message: str, tmp_path: Path,
-                  monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+                  monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
-    failed = run(*arguments, **env)
-    assert (failed.returncode, failed.stdout, failed.stderr.count("\n")) == (status, "", 1)
-    assert failed.stderr.startswith("survey-export: ")
-    assert message in failed.stderr
-    assert KEY not in failed.stderr
+    for name, text in env.items():
+        monkeypatch.setenv(name, text)
+    with pytest.raises(SystemExit) as exited:
+        sys.exit(main(arguments))
+    printed, error = capfd.readouterr()
+    assert (exited.value.code, printed, error.count("\n")) == (status, "", 1)
+    assert error.startswith("survey-export: ")
+    assert message in error
+    assert KEY not in error
     assert [*tmp_path.iterdir()] == []
 
 
@@ -181,6 +184,6 @@ def test_nothing_to_list() -> None:
 def test_failed_output(unbuffered: str) -> None:
     with Path("/dev/full").open("w") as full:
         command = [sys.executable, "-m", "survey_export", "surveys"]
-        env = {**os.environ, "SURVEY_EXPORT_URL": URL, "SURVEY_EXPORT_KEY": KEY, "PYTHONUNBUFFERED": unbuffered}
+        env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
         failed = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=env)
     assert (failed.returncode, failed.stderr) == (1, "survey-export: [Errno 28] No space left on device\n")

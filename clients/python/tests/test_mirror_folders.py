@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -120,18 +121,17 @@ def test_touched_files_are_replaced(
     first, second, *_ = sorted((tmp_path / "responses").iterdir())
     codebook, forms = tmp_path / "codebook.csv", tmp_path / "form-data.csv"
     contents = first.read_bytes()
-    touches: list[list[Callable[[], object]]] = [
-        [lambda: first.write_bytes(second.read_bytes())],
-        [lambda: first.write_bytes(second.read_bytes()), lambda: second.write_bytes(contents)],
-        [first.unlink],
-        [lambda: (tmp_path / "responses" / "2030-01-01.csv.gz").write_bytes(contents)],
-        [lambda: forms.write_text("")],
-        [codebook.unlink],
-        *([lambda path=path: change_a_bit(path, randomness)] for path in (first, forms, codebook)),
+    touches: list[Callable[[], object]] = [
+        lambda: first.write_bytes(second.read_bytes()),
+        lambda: (first.write_bytes(second.read_bytes()), second.write_bytes(contents)),
+        lambda: (tmp_path / "responses" / "2030-01-01.csv.gz").write_bytes(contents),
+        lambda: forms.write_text(""),
+        first.unlink,
+        codebook.unlink,
+        *(partial(change_a_bit, path, randomness) for path in (first, forms, codebook)),
     ]
     for touch in touches:
-        for step in touch:
-            step()
+        touch()
         survey.mirror(tmp_path)
         assert_exact(tmp_path, study)
         assert_unchanged(survey, proxy, tmp_path)
