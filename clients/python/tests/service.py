@@ -205,6 +205,9 @@ class Proxy(ThreadingHTTPServer):
         self.fault: Callable[[str], Fault | None] = lambda path: None
         self.requests: list[str] = []
 
+    def handle_error(self, *_: object) -> None:
+        """Say nothing of a client that was killed."""
+
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_port}"

@@ -225,7 +225,7 @@ def test_reads_all_members_of_a_gzip_body(survey: Survey, proxy: Proxy, tmp_path
     assert (tmp_path / name).read_bytes() == expected
 
 
-@pytest.mark.parametrize("name", ["r.csv", "r.ndjson", "wide.csv", "r.xlsx", "wide.xlsx", "rows"])
+@pytest.mark.parametrize("name", ["r.csv", "wide.csv", "r.xlsx", "wide.xlsx", "rows"])
 def test_what_is_complete_is_exact(
     study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -36,9 +36,11 @@ def test_random_rounds(
     interval: Literal["day", "hour", "month"],
     filters: dict[str, Any],
 ) -> None:
+    """Whatever is cut is requested again."""
     length = {"hour": 13, "day": 10, "month": 7}[interval]
     before: dict[str, str] = {}
     for _ in range(rounds if (interval, filters) == ("day", {}) else rounds // 3):
+        proxy.fault = lambda path: Fault(cut=randomness.randrange(6000)) if randomness.random() < 0.1 else None
         changes = survey.mirror(tmp_path, interval, **filters)
         after = study.digests(interval=interval, **filters)
         assert_exact(tmp_path, study, **filters)

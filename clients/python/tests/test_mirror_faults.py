@@ -1,4 +1,4 @@
-"""Runs that are refused, cut or killed, and the next ones."""
+"""Runs that fail or are killed, and the next ones."""
 
 from __future__ import annotations
 
@@ -18,17 +18,6 @@ from mirrors import CSV, DIGESTS, assert_exact, assert_unchanged, files_of
 from service import Fault, Proxy, Study
 from survey_export import ServiceError, Survey, TransferError
 from survey_export._digests import digest_of, read_forms
-
-
-def test_connections_that_are_cut(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random, rounds: int
-) -> None:
-    """All that is cut is requested again."""
-    for _ in range(rounds):
-        proxy.fault = lambda path: Fault(cut=randomness.randrange(6000)) if randomness.random() < 0.15 else None
-        survey.mirror(tmp_path)
-        assert_exact(tmp_path, study)
-        study.change(randomness)
 
 
 def test_network_that_stays_cut(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
@@ -160,18 +149,3 @@ def completed(folder: Path) -> dict[str, str]:
     manifest = folder / "manifest.json"
     stored: dict[str, str] = json.loads(manifest.read_bytes())["completed"] if manifest.exists() else {}
     return stored
-
-
-def test_killed_while_downloading(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
-    survey.mirror(tmp_path)
-    before = files_of(tmp_path)
-    study.sql("update responses set response = 'x' where surveyid = any(%s)", study.forms)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "survey_export", "--url", proxy.url, "mirror", study.name, str(tmp_path)],
-    )
-    proxy.faults(Fault(cut=3000, then=process.kill), path=CSV)
-    assert process.wait() == -signal.SIGKILL
-    after = files_of(tmp_path)
-    assert {name: after.get(name) for name in before} == before
-    survey.mirror(tmp_path)
-    assert_exact(tmp_path, study)
