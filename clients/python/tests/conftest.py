@@ -54,8 +54,8 @@ def database() -> Iterator[psycopg.Connection[Any]]:
 @pytest.fixture
 def study(database: psycopg.Connection[Any], randomness: random.Random) -> Iterator[Study]:
     """A survey with responses of two weeks."""
-    study = Study(database, f"Study & {uuid.uuid4()} – “é”")
-    study.add(randomness, MARCH, 150)
+    study = Study(database, f"Study & {uuid.uuid4()} – “é”", randomness)
+    study.add(MARCH, 150)
     yield study
     study.delete_survey()
 

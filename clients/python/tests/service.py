@@ -55,17 +55,29 @@ def run_python(program: str, *arguments: str, cwd: Path | None = None) -> subpro
 class Study:
     """A survey of the test account, which SQL changes."""
 
-    def __init__(self, database: psycopg.Connection[Any], name: str) -> None:
+    def __init__(self, database: psycopg.Connection[Any], name: str, randomness: random.Random) -> None:
         self.name = name
         self.forms: list[str] = []
         self._database = database
+        self._random = randomness
         self.shortcodes = ["start", "food"]
         for shortcode in self.shortcodes:
             self.add_version(shortcode)
 
-    def sql(self, statement: str, *values: object) -> int:
-        """Run a statement, in which %s is a value. Return how many rows it changed."""
-        return self._database.execute(statement, values).rowcount
+    def sql(self, statement: str, *values: object) -> None:
+        """Run a statement, in which %s is a value."""
+        self._database.execute(statement, values)
+
+    def update(self, changes: str, where: str = "true", *values: object) -> None:
+        """Change responses. The changes can have values."""
+        self.sql(f"update responses set {changes} where surveyid = any(%s) and {where}", *values, self.forms)
+
+    def update_forms(self, changes: str, *values: object) -> None:
+        self.sql(f"update surveys set {changes} where id = any(%s)", *values, self.forms)
+
+    def delete(self, where: str = "true") -> None:
+        """Delete responses."""
+        self.sql(f"delete from responses where surveyid = any(%s) and {where}", self.forms)
 
     def add_version(self, shortcode: str) -> None:
         form = str(uuid.uuid4())
@@ -78,8 +90,9 @@ class Study:
         )
         self.forms.append(form)
 
-    def add(self, random: random.Random, days: list[str], number: int = 1) -> None:
+    def add(self, days: list[str], number: int = 1) -> None:
         """Add responses at random times of these days."""
+        random = self._random
         rows = []
         for _ in range(number):
             microseconds = random.choice(["", ".5", f".{random.randrange(10**6):06}"])
@@ -103,60 +116,51 @@ class Study:
                 rows,
             )
 
-    def change(self, random: random.Random) -> None:
+    def change(self) -> None:
         """Change the survey in a random way."""
+        random = self._random
         day = f"2026-03-{random.randrange(1, 15):02}"
         some = (
-            "ctid in (select ctid from responses where surveyid = any(%s) "
-            "order by md5(ctid::text || %s) limit 1 + floor(random() * 4))"
+            "ctid in (select ctid from responses where surveyid = any(%s) order by md5(ctid::text || "
+            f"'{random.random()}') limit 1 + floor(random() * 4))"
         )
-        selected = (self.forms, str(random.random()))
         column = random.choice(["response", "question_text", "translated_response", "pageid", "parent_shortcode"])
         interval = random.choice(["1 microsecond", "-3 hours", "30 hours", "-9 days"])
-        edit = (f"update responses set {column} = %s where {some}", random.choice(TEXTS), *selected)
-        move = (f"update responses set timestamp = timestamp + interval '{interval}' where {some}", *selected)
+        edit = (f"update responses set {column} = %s where {some}", random.choice(TEXTS), self.forms)
+        move = (f"update responses set timestamp = timestamp + interval '{interval}' where {some}", self.forms)
         ways: list[Callable[[], object]] = [
-            lambda: self.add(random, [f"2026-04-{random.randrange(1, 29):02}"], random.randrange(1, 20)),
-            lambda: self.add(random, [day], random.randrange(1, 4)),
+            lambda: self.add([f"2026-04-{random.randrange(1, 29):02}"], random.randrange(1, 20)),
+            lambda: self.add([day], random.randrange(1, 4)),
             lambda: self.add_version(random.choice(self.shortcodes)),
+            lambda: self.update_forms("metadata = jsonb_build_object('wave', %s::int)", random.randrange(10**6)),
             *[lambda: self.sql(*edit)] * 2,
             lambda: self.sql(*move),
-            lambda: self.sql(f"delete from responses where {some}", *selected),
-            lambda: self.sql(
-                "delete from responses where surveyid = any(%s) and timestamp::date = %s::date "
-                "and (select count(*) from responses where surveyid = any(%s)) > 60",
-                *(self.forms, day, self.forms),
-            ),
-            lambda: self.sql(
-                "update surveys set metadata = jsonb_build_object('wave', %s::int) where id = %s",
-                *(random.randrange(10**6), random.choice(self.forms)),
-            ),
-            lambda: self.rename(random),
+            lambda: self.sql(f"delete from responses where {some}", self.forms),
+            lambda: self.delete(f"timestamp::date = '{day}'"),
+            self.rename,
         ]
         random.choice(ways)()
 
-    def rename(self, random: random.Random) -> None:
+    def rename(self) -> None:
         """Give the versions of a form another shortcode."""
+        random = self._random
         old = self.shortcodes.pop(random.randrange(len(self.shortcodes)))
         new = f"{random.choice(['food', 'début', 'q,1'])}{random.randrange(10**6)}"
         self.shortcodes.append(new)
         self.sql("update surveys set shortcode = %s where id = any(%s) and shortcode = %s", new, self.forms, old)
 
     def mark_responses(self) -> None:
-        self.sql("update responses set response = response || '#' where surveyid = any(%s)", self.forms)
+        self.update("response = response || '#'")
 
     def unmark_responses(self) -> None:
-        marked = "response like '%%#'"
-        self.sql(
-            f"update responses set response = left(response, -1) where surveyid = any(%s) and {marked}", self.forms
-        )
+        self.update("response = left(response, -1)", "response like '%%#'")
 
     def mark_forms(self) -> None:
-        self.sql("update surveys set shortcode = '#' || shortcode where id = any(%s)", self.forms)
+        self.update_forms("shortcode = '#' || shortcode")
         self.shortcodes = [f"#{shortcode}" for shortcode in self.shortcodes]
 
     def unmark_forms(self) -> None:
-        self.sql("update surveys set shortcode = ltrim(shortcode, '#') where id = any(%s)", self.forms)
+        self.update_forms("shortcode = ltrim(shortcode, '#')")
         self.shortcodes = [shortcode.lstrip("#") for shortcode in self.shortcodes]
 
     def export(self, path: str = "/responses/csv", **parameters: str | list[str]) -> bytes:
@@ -166,11 +170,8 @@ class Study:
         body = json.loads(self.export("/responses/digests", **parameters))
         return {entry["start"]: entry["digest"] for entry in body["digests"]}
 
-    def delete_all(self) -> None:
-        self.sql("delete from responses where surveyid = any(%s)", self.forms)
-
     def delete_survey(self) -> None:
-        self.delete_all()
+        self.delete()
         self.sql("delete from surveys where id = any(%s)", self.forms)
 
 

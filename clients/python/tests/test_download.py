@@ -46,10 +46,8 @@ def test_resumes_after_cuts_at_random_offsets(
         assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_resumes_any_number_of_times(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random
-) -> None:
-    study.add(randomness, ["2026-03-05"], 3000)
+def test_resumes_any_number_of_times(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+    study.add(["2026-03-05"], 3000)
     proxy.fault = lambda path: Fault(cut=6000) if "/responses/" in path else None
     with contextlib.suppress(TransferError):  # the last part has no response that is not cut
         survey.download(tmp_path / "r.csv")
@@ -63,7 +61,7 @@ def test_resumes_any_number_of_times(
 def test_resumes_after_being_killed(
     study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, name: str, randomness: random.Random
 ) -> None:
-    study.add(randomness, ["2026-03-05"], 4000)  # more than Python holds back before it writes to the file
+    study.add(["2026-03-05"], 4000)  # more than Python holds back before it writes to the file
     path = tmp_path / name
     for _ in range(2):
         process = subprocess.Popen(
@@ -98,7 +96,7 @@ def test_responses_deleted_while_it_runs(study: Study, survey: Survey, proxy: Pr
 
     def delete_last(path: str) -> Fault | None:
         if "after=" in path:
-            study.sql("delete from responses where surveyid = any(%s) and timestamp >= '2026-03-12'", study.forms)
+            study.delete("timestamp >= '2026-03-12'")
             return None
         return Fault(cut=1500) if "/responses/csv" in path else None
 
@@ -171,10 +169,8 @@ def test_progress(client: Client, tmp_path: Path, capfd: pytest.CaptureFixture[s
 def test_numbers_of_any_length(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
     """Python does not parse an integer of more than 4,300 digits."""
     number = "7" * 5000
-    study.sql("update responses set metadata = jsonb_build_object('long', %s::numeric, 'short', 7, 'ratio', 1.10) "
-              "where surveyid = any(%s)", number, study.forms)  # fmt: skip
-    study.sql("update surveys set metadata = jsonb_build_object('long', %s::numeric) where id = any(%s)",
-              number, study.forms)  # fmt: skip
+    study.update(f"metadata = jsonb_build_object('long', {number}, 'short', 7, 'ratio', 1.10)")
+    study.update_forms(f"metadata = jsonb_build_object('long', {number})")
     proxy.faults(Fault(cut=20_000), path="/responses/ndjson")
     assert {str(row["metadata"]["long"]) for row in survey.rows()} == {number}
     row = next(survey.rows())
@@ -197,9 +193,8 @@ def test_rows(study: Study, survey: Survey, proxy: Proxy, randomness: random.Ran
 
 def test_a_database_that_does_not_sort_by_bytes(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
     """All responses have the same time, so that the collation orders them. Two that are exchanged are found too."""
-    study.sql("update responses set timestamp = '2026-03-05', question_ref = question_ref || ctid::text, "
-              "userid = (array['a', 'B', '_c', 'D'])[1 + flowid %% 4] "
-              "where surveyid = any(%s)", study.forms)  # fmt: skip
+    study.update("timestamp = '2026-03-05', question_ref = question_ref || ctid::text, "
+                 "userid = (array['a', 'B', '_c', 'D'])[1 + flowid %% 4]")  # fmt: skip
     users = [row["userid"] for row in survey.rows()]
     assert users != sorted(users)
     survey.download(tmp_path / "r.csv")
@@ -230,8 +225,7 @@ def test_what_is_complete_is_exact(
     study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """A lie is repaired, or ends in an error if it is repeated."""
-    one_record_each = "update responses set parent_surveyid = null, parent_shortcode = '' where surveyid = any(%s)"
-    study.sql(one_record_each, study.forms)
+    study.update("parent_surveyid = null, parent_shortcode = ''")  # one record for each participant
     monkeypatch.setattr("survey_export._http.ATTEMPTS", 2)
     monkeypatch.setattr("survey_export._download.ROUNDS", 2)
     path = tmp_path / ("r.ndjson" if name == "rows" else name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import re
 from pathlib import Path
 from typing import Any
@@ -72,10 +71,10 @@ def test_full_disk_is_an_error_with_its_path(tmp_path: Path, call: str, limit: i
 
 
 def test_full_disk_is_one_sentence_and_loses_nothing(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
 ) -> None:
     survey.mirror(tmp_path / "data")
-    study.add(randomness, ["2026-03-05"], 200)
+    study.add(["2026-03-05"], 200)
     before = files_of(tmp_path / "data")
     for command, target in [("mirror", "data"), ("download", "r.csv"), ("download", "r.csv.gz")]:
         limit = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))"

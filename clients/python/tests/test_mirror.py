@@ -50,9 +50,9 @@ def test_random_rounds(
         assert changes.removed == tuple(start for start in before if start not in after)
         assert_unchanged(survey, proxy, tmp_path, interval, **dict(reversed(filters.items())))
         before = after
-        study.add(randomness, ["2026-03-03", "2026-03-09"], 5)
+        study.add(["2026-03-03", "2026-03-09"], 5)
         for _ in range(randomness.randrange(1, 5)):
-            study.change(randomness)
+            study.change()
 
 
 def test_changes_while_it_runs(
@@ -66,7 +66,7 @@ def test_changes_while_it_runs(
         if backwards and randomness.random() < 0.7:
             backwards.pop()()
         elif randomness.random() < 0.2:
-            study.change(randomness)
+            study.change()
         elif randomness.random() < 0.2:
             study.mark_responses()
             backwards.append(study.unmark_responses)
@@ -86,7 +86,7 @@ def test_changes_while_it_runs(
             backwards.pop()()
     assert any(outcomes)
     proxy.faults()
-    study.change(randomness)
+    study.change()
     survey.mirror(tmp_path)
     assert_exact(tmp_path, study)
 
@@ -103,13 +103,11 @@ def unmark(study: Study) -> None:
 
 def add_version(study: Study) -> None:
     study.add_version("food")
-    study.sql(
-        "update responses set surveyid = %s where surveyid = any(%s) and question_idx = 3", study.forms[-1], study.forms
-    )
+    study.update(f"surveyid = '{study.forms[-1]}'", "question_idx = 3")
 
 
 def edit_questions(study: Study) -> None:
-    study.sql("update responses set question_text = question_text || '?' where surveyid = any(%s)", study.forms)
+    study.update("question_text = question_text || '?'")
 
 
 @pytest.mark.parametrize(
@@ -119,7 +117,7 @@ def edit_questions(study: Study) -> None:
         (FORM_DATA, [mark, unmark]),
         (CSV, [mark, unmark]),
         (CSV, [add_version]),
-        (CSV, [Study.delete_all]),
+        (CSV, [Study.delete]),
         (CODEBOOK, [edit_questions, edit_questions]),
     ],
 )
@@ -134,26 +132,26 @@ def test_change_during_one_request(
             left.pop(0)(study)
 
     survey.mirror(tmp_path)
-    study.sql("update surveys set metadata = '{\"wave\": 2}' where id = any(%s)", study.forms)
-    study.sql("update responses set response = 'x' where surveyid = any(%s)", study.forms)
+    study.update_forms("metadata = '{\"wave\": 2}'")
+    study.update("response = 'x'")
     proxy.fault = change
     survey.mirror(tmp_path)
     assert left == []
-    if changes == [Study.delete_all]:
+    if changes == [Study.delete]:
         assert {file.name for file in tmp_path.rglob("*")} == {".lock", "manifest.json", "responses"}
     else:
         assert_exact(tmp_path, study)
 
 
 def test_response_in_an_interval_that_the_digests_did_not_list(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
 ) -> None:
-    study.sql("delete from responses where surveyid = any(%s) and timestamp::date = '2026-03-07'", study.forms)
+    study.delete("timestamp::date = '2026-03-07'")
 
     def add(path: str) -> None:
         if CSV in path:
             proxy.faults()
-            study.add(randomness, ["2026-03-07"], 5)
+            study.add(["2026-03-07"], 5)
 
     proxy.fault = add
     survey.mirror(tmp_path)
@@ -164,18 +162,15 @@ def test_response_in_an_interval_that_the_digests_did_not_list(
     ]
 
 
-def test_ends_as_not_done_after_five_rounds(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random
-) -> None:
+def test_ends_as_not_done_after_five_rounds(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
     survey.mirror(tmp_path)
 
     def change(path: str) -> None:
         if CSV in path:
-            text = "update responses set response = response || 'x' where surveyid = any(%s) and timestamp::date = %s"
-            study.sql(text, study.forms, "2026-03-05")
+            study.update("response = response || 'x'", "timestamp::date = '2026-03-05'")
 
-    study.add(randomness, ["2026-03-05"])
-    study.add(randomness, ["2026-03-09"])
+    study.add(["2026-03-05"])
+    study.add(["2026-03-09"])
     proxy.paths()
     proxy.fault = change
     with pytest.raises(MirrorChangingError):
@@ -191,23 +186,21 @@ def test_ends_as_not_done_after_five_rounds(
 def test_neighbouring_intervals_share_a_request(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
     survey.mirror(tmp_path)
     for day in ("2026-03-03", "2026-03-04", "2026-03-08"):
-        study.sql("update responses set response = 'x' where surveyid = any(%s) and timestamp::date = %s",
-                  study.forms, day)  # fmt: skip
+        study.update("response = 'x'", f"timestamp::date = '{day}'")
     proxy.paths()
     changes = survey.mirror(tmp_path)
     assert [start[:10] for start in changes.changed] == ["2026-03-03", "2026-03-04", "2026-03-08"]
     assert proxy.paths() == [DIGESTS, "/key", CSV, CSV, CODEBOOK, DIGESTS]
 
 
-def test_survey_that_becomes_empty(client: Client, study: Study, survey: Survey, proxy: Proxy, tmp_path: Path,
-                                   randomness: random.Random) -> None:  # fmt: skip
+def test_survey_that_becomes_empty(client: Client, study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
     survey.mirror(tmp_path)
     starts = tuple(study.digests())
-    study.delete_all()
+    study.delete()
     assert survey.mirror(tmp_path).removed == starts
     assert {path.name for path in tmp_path.rglob("*")} == {".lock", "manifest.json", "responses"}
     assert survey.mirror(tmp_path).removed == ()
-    study.add(randomness, ["2026-03-01"], 5)
+    study.add(["2026-03-01"], 5)
     assert survey.mirror(tmp_path).added == ("2026-03-01T00:00:00.000Z",)
     assert_exact(tmp_path, study)
     assert client.survey(EMPTY_SURVEY).mirror(tmp_path / "empty").added == ()
@@ -283,6 +276,6 @@ def test_a_codebook_that_is_too_large(study: Study, survey: Survey, proxy: Proxy
     assert_responses_exact(tmp_path, study)
     assert not (tmp_path / "codebook.csv").exists()
     assert_unchanged(survey, proxy, tmp_path)
-    study.sql("delete from responses where userid = 'many' and surveyid = %s", study.forms[0])
+    study.delete("userid = 'many'")
     survey.mirror(tmp_path)
     assert_exact(tmp_path, study)

@@ -35,13 +35,11 @@ def test_network_that_stays_cut(study: Study, survey: Survey, proxy: Proxy, tmp_
 
 def test_failed_run_loses_nothing(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
     """The only response of a day moves to another day, which cannot be downloaded."""
-    study.sql("delete from responses where surveyid = any(%s) and timestamp::date = '2026-03-09' and ctid <> "
-              "(select max(ctid) from responses where surveyid = any(%s) and timestamp::date = '2026-03-09')",
-              study.forms, study.forms)  # fmt: skip
+    study.delete("timestamp::date = '2026-03-09'")
+    study.add(["2026-03-09"])
     survey.mirror(tmp_path)
     before = files_of(tmp_path)
-    move = "update responses set timestamp = '2026-03-05T00:00:00.5Z' where surveyid = any(%s) and timestamp::date = %s"
-    study.sql(move, study.forms, "2026-03-09")
+    study.update("timestamp = '2026-03-05T00:00:00.5Z'", "timestamp::date = '2026-03-09'")
     busy = [Fault(status=status, headers={"Retry-After": "1"}) for status in (429, 503)]
     for fault in (*busy, Fault(status=401), Fault(cut=0)):
         for path in (DIGESTS, "/key", CSV):
@@ -59,8 +57,8 @@ def test_failed_run_loses_nothing(study: Study, survey: Survey, proxy: Proxy, tm
 def test_failed_download_after_a_form_was_renamed(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
     """With the new form data, no earlier digest is that of a file, also of a day that is gone."""
     survey.mirror(tmp_path)
-    study.sql("delete from responses where surveyid = any(%s) and timestamp::date = '2026-03-09'", study.forms)
-    study.sql("update surveys set shortcode = 'renamed' where id = any(%s)", study.forms)
+    study.delete("timestamp::date = '2026-03-09'")
+    study.update_forms("shortcode = 'renamed'")
     proxy.fault = lambda path: Fault(status=401) if CSV in path else None
     with pytest.raises(ServiceError):
         survey.mirror(tmp_path)
@@ -97,7 +95,7 @@ def test_killed_at_any_operation_on_a_file(
         is_first = number % 4 == 1
         folder = tmp_path / str(number) if is_first else kept
         for _ in range(8):
-            study.change(randomness)
+            study.change()
         last, events = randomness.choice([(100, ANY), (15, REPLACING)])
         point = str(randomness.randrange(1, last))
         killed = subprocess.run(

@@ -65,12 +65,11 @@ def random_parameters(randomness: random.Random, study: Study) -> dict[str, Any]
 
 
 def test_all_agree_with_the_csv_file(study: Study, tmp_path: Path, randomness: random.Random) -> None:
-    study.sql("update responses set flowid = length(response) %% 2 where surveyid = any(%s)", study.forms)
-    study.sql(
-        "update responses set response = chr(65 + length(response) %% 2), question_text = %s "
-        "where question_ref = 'fruit' and surveyid = any(%s)",
+    study.update("flowid = length(response) %% 2")
+    study.update(
+        "response = chr(65 + length(response) %% 2), question_text = %s",
+        "question_ref = 'fruit'",
         "How?\n- A. None\n- B. Much",
-        study.forms,
     )
     client = Client(URL, KEY)
     client._http._client._transport = Once()
