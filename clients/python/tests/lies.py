@@ -11,11 +11,11 @@ SHEET = "xl/worksheets/sheet1.xml"
 HEADERS = (b"parent_surveyid,", b"userid,", b"surveyid,", b"column,")
 RECORDS: dict[str, Callable[[list[bytes]], list[bytes]]] = {
     "none": lambda records: [],
-    "one missing": lambda records: records[:4] + records[5:],
-    "one twice": lambda records: records[:5] + records[4:],
+    "one missing": lambda records: records[:3] + records[4:],
+    "one twice": lambda records: records[:4] + records[3:],
     "one twice and one missing": lambda records: records[:4] + records[3:4] + records[5:],
     "one again and one missing": lambda records: records[:9] + records[:1] + records[10:],
-    "two exchanged": lambda records: records[:3] + records[4:2:-1] + records[5:],
+    "two exchanged": lambda records: records[1::-1] + records[2:],
     "reversed": lambda records: records[::-1],
     "a comma more": lambda records: [b"," + record for record in records],
 }

@@ -111,20 +111,20 @@ def edit_questions(study: Study) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "changes"),
+    ("file", "path", "changes"),
     [
         # The digests before and after are the same, but what was downloaded in between is not what they are of.
-        (FORM_DATA, [mark, unmark]),
-        (CSV, [mark, unmark]),
-        (CSV, [add_version]),
-        (CSV, [Study.delete]),
-        (CODEBOOK, [edit_questions, edit_questions]),
+        ("form-data.csv", FORM_DATA, [mark, unmark]),
+        ("responses/*", CSV, [mark, unmark]),
+        ("responses/*", CSV, [add_version]),
+        ("responses/*", CSV, [Study.delete]),
+        ("codebook.csv", CODEBOOK, [edit_questions, edit_questions]),
     ],
 )
 def test_change_during_one_request(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, path: str, changes: list[Callable[[Study], None]]
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, file: str, path: str, changes: list[Any]
 ) -> None:
-    """The first change comes with a request for the path, and the others with the next ones."""
+    """The file is missing. The first change comes with the request for it, and the other with the next request."""
     left = [*changes]
 
     def change(request: str) -> None:
@@ -132,13 +132,12 @@ def test_change_during_one_request(
             left.pop(0)(study)
 
     survey.mirror(tmp_path)
-    study.update_forms("metadata = '{\"wave\": 2}'")
-    study.update("response = 'x'")
+    next(tmp_path.glob(file)).unlink()
     proxy.fault = change
     survey.mirror(tmp_path)
     assert left == []
     if changes == [Study.delete]:
-        assert {file.name for file in tmp_path.rglob("*")} == {".lock", "manifest.json", "responses"}
+        assert {found.name for found in tmp_path.rglob("*")} == {".lock", "manifest.json", "responses"}
     else:
         assert_exact(tmp_path, study)
 

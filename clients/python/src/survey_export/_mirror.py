@@ -233,8 +233,7 @@ class _Run:
         for name, records in itertools.groupby(
             csv_records(blocks), lambda record: self._name_of(CSV.keys(record)[0][0])
         ):
-            # A response in another interval is new: it is in the next digests. No file is written twice.
-            if name in wanted and not (self._new / name).exists():
+            if name in wanted:  # a response in another interval is new: it is in the next digests
                 with open_gzip(self._new / name) as file:
                     file.write(header)
                     file.writelines(records)
