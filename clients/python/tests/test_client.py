@@ -16,7 +16,7 @@ from typing import Any
 import pandas
 import pytest
 
-from service import DEMO_SURVEY, EMPTY_SURVEY, KEY, URL, Fault, Proxy, Study, get
+from service import DEMO_SURVEY, EMPTY_SURVEY, KEY, URL, Fault, Proxy, get
 from survey_export import (
     Account,
     Choice,
@@ -290,9 +290,7 @@ def test_url_and_key(monkeypatch: pytest.MonkeyPatch, of_url: str, of_key: str) 
     assert Client().account() == Account("demo@example.org", None)
 
 
-def test_no_error_has_the_key(study: Study, proxy: Proxy) -> None:
-    client = Client(proxy.url, KEY)
-    survey = client.survey(study.name)
+def test_no_error_has_the_key(survey: Survey, proxy: Proxy) -> None:
     broken = KEY + "\n" + KEY
     attempts: list[tuple[Fault, Callable[[], object]]] = [
         (Fault(cut=10), lambda: [*survey.rows()]),
@@ -305,7 +303,7 @@ def test_no_error_has_the_key(study: Study, proxy: Proxy) -> None:
         (Fault(), lambda: Client(proxy.url, KEY + "é")),
         (Fault(), lambda: Client("http://127.0.0.1:1", KEY).surveys()),
     ]
-    assert KEY not in repr(client) + repr(survey) + repr(vars(client)) + repr(vars(survey))
+    assert KEY not in repr(survey) + repr(vars(survey.client)) + repr(vars(survey))
     for fault, attempt in attempts:
         proxy.fault = lambda path, fault=fault: fault  # type: ignore[misc]
         with pytest.raises((SurveyExportError, ValueError)) as failed:
