@@ -54,14 +54,14 @@ def database() -> Iterator[psycopg.Connection[Any]]:
 @pytest.fixture
 def study(database: psycopg.Connection[Any], randomness: random.Random) -> Iterator[Study]:
     """A survey with responses of two weeks."""
-    study = Study(database, f"Study & {uuid.uuid4()} – “é”")
-    study.add(randomness, MARCH, 150)
+    study = Study(database, f"Study & {uuid.uuid4()} – “é”", randomness)
+    study.add(MARCH, 150)
     yield study
     study.delete_survey()
 
 
-@pytest.fixture
-def proxy() -> Iterator[Proxy]:
+@pytest.fixture(scope="session")
+def running_proxy() -> Iterator[Proxy]:
     with Proxy() as proxy:
         threading.Thread(target=proxy.serve_forever, args=(0.01,), daemon=True).start()
         yield proxy
@@ -69,16 +69,28 @@ def proxy() -> Iterator[Proxy]:
 
 
 @pytest.fixture
+def proxy(running_proxy: Proxy) -> Proxy:
+    running_proxy.faults()
+    running_proxy.requests.clear()
+    return running_proxy
+
+
+@pytest.fixture(scope="session")
 def client() -> Iterator[Client]:
     with Client(URL, KEY) as client:
         yield client
 
 
+@pytest.fixture(scope="session")
+def proxied(running_proxy: Proxy) -> Iterator[Client]:
+    with Client(running_proxy.url, KEY) as client:
+        yield client
+
+
 @pytest.fixture
-def survey(proxy: Proxy, study: Study) -> Iterator[Survey]:
+def survey(proxy: Proxy, proxied: Client, study: Study) -> Survey:
     """The study, through the proxy."""
-    with Client(proxy.url, KEY) as client:
-        yield client.survey(study.name)
+    return proxied.survey(study.name)
 
 
 @pytest.fixture

@@ -5,13 +5,12 @@ from __future__ import annotations
 import gzip
 import hashlib
 from pathlib import Path
+from typing import Any
 
 from service import Proxy, Study
-from survey_export import (
-    Survey,
-)
+from survey_export import Survey
 
-DIGESTS, CSV, CODEBOOK = "/responses/digests", "/responses/csv", "/responses/questions"
+DIGESTS, CSV, CODEBOOK, FORM_DATA = [f"/responses/{name}" for name in ("digests", "csv", "questions", "form-data")]
 
 
 def files_of(folder: Path) -> dict[str, str]:
@@ -35,7 +34,7 @@ def joined(folder: Path) -> bytes:
 def assert_responses_exact(folder: Path, study: Study, **filters: str) -> None:
     export = study.export(**filters)
     assert joined(folder) == (export if export.count(b"\n") > 1 else b"")
-    assert (folder / "form-data.csv").read_bytes() == study.export("/responses/form-data")
+    assert (folder / "form-data.csv").read_bytes() == study.export(FORM_DATA)
 
 
 def assert_exact(folder: Path, study: Study, **filters: str) -> None:
@@ -47,12 +46,12 @@ def assert_exact(folder: Path, study: Study, **filters: str) -> None:
     ]
 
 
-def assert_unchanged(survey: Survey, proxy: Proxy, folder: Path) -> None:
+def assert_unchanged(survey: Survey, proxy: Proxy, folder: Path, interval: Any = "day", **filters: Any) -> None:
     """A survey that has not changed costs one request."""
-    proxy.fault = lambda path: None
+    proxy.faults()
     proxy.requests.clear()
     before = files_of(folder)
-    changes = survey.mirror(folder)
+    changes = survey.mirror(folder, interval, **filters)
     assert proxy.paths() == [DIGESTS]
     assert (changes.added, changes.changed, changes.removed) == ((), (), ())
     assert files_of(folder) == before

@@ -7,11 +7,14 @@ import http.client
 import json
 import os
 import random
+import subprocess
+import sys
 import urllib.parse
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -19,22 +22,12 @@ import psycopg
 URL = os.environ["SURVEY_EXPORT_TEST_URL"]
 KEY = os.environ["SURVEY_EXPORT_TEST_KEY"]
 OTHER_KEY = os.environ["SURVEY_EXPORT_TEST_OTHER_KEY"]
+os.environ.update(SURVEY_EXPORT_URL=URL, SURVEY_EXPORT_KEY=KEY)  # for the programs that tests start
 DEMO_SURVEY = "Health & Habits 2026 – Saúde"
 EMPTY_SURVEY = "Pilot study (nobody asked yet)"
 
 TEXTS = [
-    "",
-    "NA",
-    "007",
-    'a "quoted", one',
-    "two\nlines\n",
-    "Água, 水 💧",
-    "null",
-    "~",
-    "x\r\ny",
-    "\u2028",
-    "=1+1",
-    "\\N",
+    *["", "NA", "007", 'a "quoted", one', "two\nlines\n", "Água, 水 💧", "null", "~", "x\r\ny", "\u2028", "=1+1", "\\N"]
 ]
 
 
@@ -53,20 +46,38 @@ def get(path: str, key: str = KEY, **parameters: str | list[str]) -> bytes:
     return body
 
 
+def run_python(program: str, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a program in Python, with the URL and the key in its environment."""
+    command = [sys.executable, "-B", "-c", program, *arguments]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+
+
 class Study:
     """A survey of the test account, which SQL changes."""
 
-    def __init__(self, database: psycopg.Connection[Any], name: str) -> None:
+    def __init__(self, database: psycopg.Connection[Any], name: str, randomness: random.Random) -> None:
         self.name = name
         self.forms: list[str] = []
         self._database = database
+        self._random = randomness
         self.shortcodes = ["start", "food"]
         for shortcode in self.shortcodes:
             self.add_version(shortcode)
 
-    def sql(self, statement: str, *values: object) -> int:
-        """Run a statement, in which %s is a value. Return how many rows it changed."""
-        return self._database.execute(statement, values).rowcount
+    def sql(self, statement: str, *values: object) -> None:
+        """Run a statement, in which %s is a value."""
+        self._database.execute(statement, values)
+
+    def update(self, changes: str, where: str = "true", *values: object) -> None:
+        """Change responses. The changes can have values."""
+        self.sql(f"update responses set {changes} where surveyid = any(%s) and {where}", *values, self.forms)
+
+    def update_forms(self, changes: str, *values: object) -> None:
+        self.sql(f"update surveys set {changes} where id = any(%s)", *values, self.forms)
+
+    def delete(self, where: str = "true") -> None:
+        """Delete responses."""
+        self.sql(f"delete from responses where surveyid = any(%s) and {where}", self.forms)
 
     def add_version(self, shortcode: str) -> None:
         form = str(uuid.uuid4())
@@ -79,8 +90,9 @@ class Study:
         )
         self.forms.append(form)
 
-    def add(self, random: random.Random, days: list[str], number: int = 1) -> None:
+    def add(self, days: list[str], number: int = 1) -> None:
         """Add responses at random times of these days."""
+        random = self._random
         rows = []
         for _ in range(number):
             microseconds = random.choice(["", ".5", f".{random.randrange(10**6):06}"])
@@ -104,63 +116,62 @@ class Study:
                 rows,
             )
 
-    def change(self, random: random.Random) -> str:
-        """Change the survey in a random way. Return which."""
+    def change(self) -> None:
+        """Change the survey in a random way."""
+        random = self._random
         day = f"2026-03-{random.randrange(1, 15):02}"
         some = (
-            "ctid in (select ctid from responses where surveyid = any(%s) "
-            "order by md5(ctid::text || %s) limit 1 + floor(random() * 4))"
+            "ctid in (select ctid from responses where surveyid = any(%s) order by md5(ctid::text || "
+            f"'{random.random()}') limit 1 + floor(random() * 4))"
         )
-        way = random.choice(["add", "late", "edit", "edit", "delete", "day", "move", "rename", "version", "forms"])
-        selected = (self.forms, str(random.random()))
-        if way == "add":
-            self.add(random, [f"2026-04-{random.randrange(1, 29):02}"], random.randrange(1, 20))
-        elif way == "late":
-            self.add(random, [day], random.randrange(1, 4))
-        elif way == "edit":
-            column = random.choice(["response", "question_text", "translated_response", "pageid", "parent_shortcode"])
-            self.sql(f"update responses set {column} = %s where {some}", random.choice(TEXTS), *selected)
-        elif way == "delete":
-            self.sql(f"delete from responses where {some}", *selected)
-        elif way == "day":
-            self.sql(
-                "delete from responses where surveyid = any(%s) and timestamp::date = %s::date "
-                "and (select count(*) from responses where surveyid = any(%s)) > 60",
-                self.forms,
-                day,
-                self.forms,
-            )
-        elif way == "move":
-            interval = random.choice(["1 microsecond", "-3 hours", "30 hours", "-9 days"])
-            self.sql(f"update responses set timestamp = timestamp + interval '{interval}' where {some}", *selected)
-        elif way == "rename":
-            old = random.choice(self.shortcodes)
-            self.shortcodes.remove(old)
-            new = f"{random.choice(['food', 'début', 'q,1'])}{random.randrange(10**6)}"
-            self.shortcodes.append(new)
-            self.sql("update surveys set shortcode = %s where id = any(%s) and shortcode = %s", new, self.forms, old)
-        elif way == "version":
-            self.add_version(random.choice(self.shortcodes))
-        else:
-            self.sql(
-                "update surveys set metadata = jsonb_build_object('wave', %s::int) where id = %s",
-                random.randrange(10**6),
-                random.choice(self.forms),
-            )
-        return way
+        column = random.choice(["response", "question_text", "translated_response", "pageid", "parent_shortcode"])
+        interval = random.choice(["1 microsecond", "-3 hours", "30 hours", "-9 days"])
+        edit = (f"update responses set {column} = %s where {some}", random.choice(TEXTS), self.forms)
+        move = (f"update responses set timestamp = timestamp + interval '{interval}' where {some}", self.forms)
+        ways: list[Callable[[], object]] = [
+            lambda: self.add([f"2026-04-{random.randrange(1, 29):02}"], random.randrange(1, 20)),
+            lambda: self.add([day], random.randrange(1, 4)),
+            lambda: self.add_version(random.choice(self.shortcodes)),
+            lambda: self.update_forms("metadata = jsonb_build_object('wave', %s::int)", random.randrange(10**6)),
+            *[lambda: self.sql(*edit)] * 2,
+            lambda: self.sql(*move),
+            lambda: self.sql(f"delete from responses where {some}", self.forms),
+            lambda: self.delete(f"timestamp::date = '{day}'"),
+            self.rename,
+        ]
+        random.choice(ways)()
+
+    def rename(self) -> None:
+        """Give the versions of a form another shortcode."""
+        random = self._random
+        old = self.shortcodes.pop(random.randrange(len(self.shortcodes)))
+        new = f"{random.choice(['food', 'début', 'q,1'])}{random.randrange(10**6)}"
+        self.shortcodes.append(new)
+        self.sql("update surveys set shortcode = %s where id = any(%s) and shortcode = %s", new, self.forms, old)
+
+    def mark_responses(self) -> None:
+        self.update("response = response || '#'")
+
+    def unmark_responses(self) -> None:
+        self.update("response = left(response, -1)", "response like '%%#'")
+
+    def mark_forms(self) -> None:
+        self.update_forms("shortcode = '#' || shortcode")
+        self.shortcodes = [f"#{shortcode}" for shortcode in self.shortcodes]
+
+    def unmark_forms(self) -> None:
+        self.update_forms("shortcode = ltrim(shortcode, '#')")
+        self.shortcodes = [shortcode.lstrip("#") for shortcode in self.shortcodes]
 
     def export(self, path: str = "/responses/csv", **parameters: str | list[str]) -> bytes:
         return get(path, KEY, survey=self.name, **parameters)
 
-    def digests(self) -> dict[str, str]:
-        body = json.loads(self.export("/responses/digests"))
+    def digests(self, **parameters: str) -> dict[str, str]:
+        body = json.loads(self.export("/responses/digests", **parameters))
         return {entry["start"]: entry["digest"] for entry in body["digests"]}
 
-    def delete_all(self) -> None:
-        self.sql("delete from responses where surveyid = any(%s)", self.forms)
-
     def delete_survey(self) -> None:
-        self.delete_all()
+        self.delete()
         self.sql("delete from surveys where id = any(%s)", self.forms)
 
 
@@ -194,7 +205,9 @@ class Proxy(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Forwarder)
         self.fault: Callable[[str], Fault | None] = lambda path: None
         self.requests: list[str] = []
-        self.bytes = 0
+
+    def handle_error(self, *_: object) -> None:
+        """Say nothing of a client that was killed."""
 
     @property
     def url(self) -> str:
@@ -214,6 +227,7 @@ class Proxy(ThreadingHTTPServer):
 
 class _Forwarder(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or each response waits for a delayed acknowledgement
     server: Proxy
 
     def log_message(self, *_: object) -> None:
@@ -253,7 +267,6 @@ class _Forwarder(BaseHTTPRequestHandler):
                 left -= len(piece)
             if piece:
                 self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
-                self.server.bytes += len(piece)
             if left == 0:
                 break
         upstream.close()

@@ -9,47 +9,58 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
-from service import DEMO_SURVEY, KEY, URL, Fault, Proxy, get
+from service import DEMO_SURVEY, KEY, Fault, Proxy, get
+from survey_export._cli import main
+
+Run: TypeAlias = Callable[..., tuple[object, str, str]]
 
 
-def run(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run the command that pip has installed."""
-    command = Path(sys.executable).with_name("survey-export")
-    settings = {"SURVEY_EXPORT_URL": URL, "SURVEY_EXPORT_KEY": KEY, "PYTHONUTF8": "1", **env}
-    return subprocess.run([command, *arguments], capture_output=True, encoding="utf-8", env={**os.environ, **settings})
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Runs the command. Returns its status and what it wrote to stdout and stderr."""
+
+    def run(*arguments: str, **env: str) -> tuple[object, str, str]:
+        for name, text in env.items():
+            monkeypatch.setenv(name, text)
+        with pytest.raises(SystemExit) as exited:
+            sys.exit(main([*arguments]))
+        return exited.value.code, *capfd.readouterr()
+
+    return run
 
 
-def printed(*arguments: str) -> str:
-    finished = run(*arguments)
-    assert (finished.returncode, finished.stderr) == (0, "")
-    return finished.stdout
+def printed(finished: tuple[object, str, str]) -> str:
+    """Return what a command wrote to stdout, if that is all."""
+    assert (finished[0], finished[2]) == (0, "")
+    return finished[1]
 
 
-def test_surveys() -> None:
-    assert f"{DEMO_SURVEY}\thealthfood\thealthlater\thealthstart\n" in printed("surveys")
-    assert DEMO_SURVEY in [survey["name"] for survey in json.loads(printed("surveys", "--json"))]
+def test_surveys(run: Run) -> None:
+    assert f"{DEMO_SURVEY}\thealthfood\thealthlater\thealthstart\n" in printed(run("surveys"))
+    assert DEMO_SURVEY in [survey["name"] for survey in json.loads(printed(run("surveys", "--json")))]
 
 
-def test_download(tmp_path: Path) -> None:
+def test_download(tmp_path: Path, run: Run) -> None:
     path = tmp_path / "w.csv.gz"
     filters = ["--since", "2026-01-08", "--userid", "1", "--userid", "9272908327168660", "--layout", "wide"]
-    line = printed("download", DEMO_SURVEY, str(path), *filters)
+    line = printed(run("download", DEMO_SURVEY, str(path), *filters))
     assert line == f"{path}: 1 records, {path.stat().st_size:,} bytes\n"
     expected = get("/responses/csv", survey=DEMO_SURVEY, since="2026-01-08", userid="9272908327168660", layout="wide")
     assert gzip.decompress(path.read_bytes()) == expected
-    assert json.loads(printed("download", DEMO_SURVEY, str(path), "--json")) == {
+    assert json.loads(printed(run("download", DEMO_SURVEY, str(path), "--json"))) == {
         "file": str(path),
         "bytes": path.stat().st_size,
     }
-    assert "w.csv.gz: 0 records, " in printed("download", DEMO_SURVEY, str(path), "--since", "2100-01-01")
-    to_stdout = run("download", DEMO_SURVEY, "-", *filters)
-    assert (to_stdout.returncode, to_stdout.stdout) == (0, expected.decode())
-    assert to_stdout.stderr == f"-: 1 records, {len(expected):,} bytes\n"
+    assert "w.csv.gz: 0 records, " in printed(run("download", DEMO_SURVEY, str(path), "--since", "2100-01-01"))
+    summary = f"-: 1 records, {len(expected):,} bytes\n"
+    assert run("download", DEMO_SURVEY, "-", *filters) == (0, expected.decode(), summary)
 
 
 def on_terminal(program: str, *, at: bytes = b"", interrupt: bool = False, **env: str) -> tuple[int, bytes]:
@@ -59,7 +70,7 @@ def on_terminal(program: str, *, at: bytes = b"", interrupt: bool = False, **env
         [sys.executable, "-c", program],
         stdout=subprocess.DEVNULL,
         stderr=terminal,
-        env={**os.environ, "SURVEY_EXPORT_URL": URL, "SURVEY_EXPORT_KEY": KEY, **env},
+        env={**os.environ, **env},
     )
     os.close(terminal)  # so that reading ends
     written = b""
@@ -114,22 +125,21 @@ def test_interrupted(proxy: Proxy, tmp_path: Path) -> None:
 
 def test_a_reader_that_ends_early_is_no_error() -> None:
     command = [str(Path(sys.executable).with_name("survey-export")), "surveys"]
-    env = {**os.environ, "SURVEY_EXPORT_URL": URL, "SURVEY_EXPORT_KEY": KEY}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout and process.stderr
     process.stdout.close()
     assert (process.stderr.read(), process.wait()) == (b"", 0)
 
 
-def test_mirror(tmp_path: Path) -> None:
+def test_mirror(tmp_path: Path, run: Run) -> None:
     mirror = ["mirror", DEMO_SURVEY, str(tmp_path / "data"), "--interval", "month", "--until", "2026-02-01"]
-    assert printed(*mirror) == f"{tmp_path / 'data'}: 1 added, 0 changed, 0 removed\n"
-    assert json.loads(printed(*mirror, "--json")) == {"added": [], "changed": [], "removed": []}
+    assert printed(run(*mirror)) == f"{tmp_path / 'data'}: 1 added, 0 changed, 0 removed\n"
+    assert json.loads(printed(run(*mirror, "--json"))) == {"added": [], "changed": [], "removed": []}
 
 
-def test_codebook() -> None:
-    assert printed("codebook", DEMO_SURVEY).startswith("healthstart.consent\t400\tDo you want to take part?")
-    [entry] = json.loads(printed("codebook", DEMO_SURVEY, "--question-ref", "water", "--json"))
+def test_codebook(run: Run) -> None:
+    assert printed(run("codebook", DEMO_SURVEY)).startswith("healthstart.consent\t400\tDo you want to take part?")
+    [entry] = json.loads(printed(run("codebook", DEMO_SURVEY, "--question-ref", "water", "--json")))
     assert entry["choices"][0] == {"value": "A", "label": "A tap at home"}
 
 
@@ -155,32 +165,31 @@ def test_codebook() -> None:
         (2, [], {}, "required"),
     ],
 )
-def test_failures(status: int, arguments: list[str], env: dict[str, str], message: str, tmp_path: Path,
+def test_failures(status: int, arguments: list[str], env: dict[str, str], message: str, run: Run, tmp_path: Path,
                   monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
-    failed = run(*arguments, **env)
-    assert (failed.returncode, failed.stdout, failed.stderr.count("\n")) == (status, "", 1)
-    assert failed.stderr.startswith("survey-export: ")
-    assert message in failed.stderr
-    assert KEY not in failed.stderr
+    exited, printed, error = run(*arguments, **env)
+    assert (exited, printed, error.count("\n")) == (status, "", 1)
+    assert error.startswith("survey-export: ")
+    assert message in error
+    assert KEY not in error
     assert [*tmp_path.iterdir()] == []
 
 
-def test_help() -> None:
-    assert re.fullmatch(r"survey-export \d+\.\d+\.\d+\n", printed("--version"))
-    assert "whose ending selects the format" in " ".join(printed("download", "--help").split())
-    assert "created if it is missing" in " ".join(printed("mirror", "--help").split())
+def test_help(run: Run) -> None:
+    assert re.fullmatch(r"survey-export \d+\.\d+\.\d+\n", printed(run("--version")))
+    assert "whose ending selects the format" in " ".join(printed(run("download", "--help")).split())
+    assert "created if it is missing" in " ".join(printed(run("mirror", "--help")).split())
 
 
-def test_nothing_to_list() -> None:
-    listed = run("codebook", DEMO_SURVEY, "--since", "2100-01-01")
-    assert (listed.returncode, listed.stdout, listed.stderr) == (0, "", "nothing is selected\n")
+def test_nothing_to_list(run: Run) -> None:
+    assert run("codebook", DEMO_SURVEY, "--since", "2100-01-01") == (0, "", "nothing is selected\n")
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_failed_output(unbuffered: str) -> None:
     with Path("/dev/full").open("w") as full:
         command = [sys.executable, "-m", "survey_export", "surveys"]
-        env = {**os.environ, "SURVEY_EXPORT_URL": URL, "SURVEY_EXPORT_KEY": KEY, "PYTHONUNBUFFERED": unbuffered}
+        env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
         failed = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=env)
     assert (failed.returncode, failed.stderr) == (1, "survey-export: [Errno 28] No space left on device\n")

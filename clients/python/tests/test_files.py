@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from service import DEMO_SURVEY, KEY, URL
-from survey_export import Client
+from mirrors import assert_exact, files_of
+from service import DEMO_SURVEY, Proxy, Study, run_python
+from survey_export import Client, Survey
 
 
 def test_files_are_on_the_disk_before_they_get_their_names(
@@ -66,8 +65,26 @@ def test_full_disk_is_an_error_with_its_path(tmp_path: Path, call: str, limit: i
         f"try: survey.{call}\n"
         "except OSError as error: print(error)"
     )
-    env = {**os.environ, "SURVEY_EXPORT_URL": URL, "SURVEY_EXPORT_KEY": KEY}
-    command = [sys.executable, "-B", "-c", program]
-    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+    done = run_python(program, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert re.fullmatch(rf"\[Errno \d+\] [\w ]+: '{path}'\n", done.stdout), done.stdout
+
+
+def test_full_disk_is_one_sentence_and_loses_nothing(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path
+) -> None:
+    survey.mirror(tmp_path / "data")
+    study.add(["2026-03-05"], 200)
+    before = files_of(tmp_path / "data")
+    for command, target in [("mirror", "data"), ("download", "r.csv"), ("download", "r.csv.gz")]:
+        limit = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))"
+        program = f"{limit}; from survey_export._cli import main; sys.exit(main())"
+        failed = run_python(program, "--url", proxy.url, command, study.name, target, cwd=tmp_path)
+        assert (failed.returncode, failed.stderr.count("\n")) == (1, 1)
+        assert "File too large" in failed.stderr
+    assert not {"r.csv", "r.csv.gz"} & files_of(tmp_path).keys()
+    assert files_of(tmp_path / "data") == before
+    survey.mirror(tmp_path / "data")
+    assert_exact(tmp_path / "data", study)
+    survey.download(tmp_path / "r.csv")
+    assert (tmp_path / "r.csv").read_bytes() == study.export()

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from answers import Answer, Create
-from service import DEMO_SURVEY, EMPTY_SURVEY
+from service import DEMO_SURVEY, EMPTY_SURVEY, run_python
 from survey_export import Client, NoResponsesError, SurveyExportError
 
 
@@ -68,5 +66,4 @@ def test_names_the_package_that_is_not_installed(module: str, call: str) -> None
         f"try: Client('http://127.0.0.1:1', 'key').survey('s').{call}\n"
         "except SurveyExportError as error: print(error)"
     )
-    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    assert printed == f"{module} is not installed: run pip install {module}\n"
+    assert run_python(program).stdout == f"{module} is not installed: run pip install {module}\n"

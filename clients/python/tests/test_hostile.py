@@ -5,10 +5,8 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,27 +16,16 @@ import psycopg
 import pyreadstat
 import pytest
 
-from answers import delete
-from service import KEY, URL, get
+from answers import Answer, create, delete
+from service import get
 from survey_export import Client, Survey
 
 LONG = "x" * 33_000
 VALUES = [
+    "x" * 2046,
     *["", " ", "NA", "NULL", r"\N", "007", "+1555", "1e5", "2000921492222525", "1,234.56", "=1+1", "@a", "-5", "'x"],
     *['"', '""', 'say "x"', "a,b", "a;b", "a\tb", "\r", "\n", "\r\n", "a\rb", "\x85", "\u2028", "\xa0", "\ufeffx"],
-    *[
-        "x\u200e",
-        "caf\u00e9",
-        "cafe\u0301",
-        "👩\u200d🔬",
-        "हिन्दी",
-        "العربية",
-        "\ufffe",
-        "_x0041_",
-        "{}",
-        "true",
-        "x" * 2046,
-    ],
+    *["x\u200e", "caf\u00e9", "cafe\u0301", "👩\u200d🔬", "हिन्दी", "العربية", "\ufffe", "_x0041_", "{}", "true"],
 ]
 TEXTS = ["userid", "question_ref", "question_text", "response", "pageid", "translated_response", "ad_id"]
 NULLABLE = ["pageid", "translated_response", "ad_id"]
@@ -54,40 +41,16 @@ class Hostile:
 
 
 @pytest.fixture(scope="module")
-def hostile(database: psycopg.Connection[Any]) -> Iterator[Hostile]:
-    name = f"Hostile {uuid.uuid4()}"
-    forms = {shortcode: str(uuid.uuid4()) for shortcode in ("hostile", "plain")}
-    for shortcode, form in forms.items():
-        database.execute(
-            "insert into surveys (id, userid, survey_name, shortcode, title, formid) "
-            "select %s, id, %s, %s, 'A form', '1' from users where email = 'demo@example.org'",
-            (form, name, shortcode),
-        )
+def hostile(database: psycopg.Connection[Any], client: Client) -> Iterator[Hostile]:
     plain: Row = {**dict.fromkeys(TEXTS, "x"), "ad_id": None}
     odd: list[Row] = []
     for column in TEXTS:
         values = [*VALUES, LONG, *([None] if column in NULLABLE else [])]
         odd += [{**plain, "question_ref": f"{column}{i}", column: value} for i, value in enumerate(values)]
-    with (
-        database.cursor() as cursor,
-        cursor.copy(
-            "copy responses (parent_shortcode, surveyid, shortcode, flowid, question_idx, timestamp, metadata, userid, "
-            "question_ref, question_text, response, pageid, translated_response) from stdin"
-        ) as copy,
-    ):
-        rows: list[Row] = []
-        for form, row in [
-            *(("hostile", row) for row in odd),
-            *[("plain", plain)] * 25_000,
-            *(("hostile", row) for row in odd),
-        ]:
-            time = datetime(2026, 3, 1, tzinfo=timezone.utc) + timedelta(seconds=len(rows))
-            metadata = json.dumps({"ad_id": row["ad_id"]}) if row["ad_id"] is not None else None
-            texts = [row[column] for column in TEXTS[:-1]]
-            copy.write_row(["start", forms[form], form, 1, 0, time, metadata, *texts])
-            rows.append(row)
-    with Client(URL, KEY) as client:
-        yield Hostile(client.survey(name), rows)
+    rows = [*odd, *[plain] * 25_000, *odd]
+    answers: list[dict[str, Any]] = [{**row, "shortcode": "plain" if row is plain else "hostile"} for row in rows]
+    name = create(database, [Answer(**answer) for answer in answers])
+    yield Hostile(client.survey(name), rows)
     delete(database, name)
 
 

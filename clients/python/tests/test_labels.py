@@ -15,7 +15,7 @@ import pyreadstat
 import pytest
 
 from answers import Answer, Create
-from service import DEMO_SURVEY, KEY, Fault, Proxy
+from service import DEMO_SURVEY, Proxy
 from survey_export import Client, Survey, SurveyExportError
 from survey_export._labels import check_texts
 from survey_export._programs import SPSS, STATA, Program, bytes_of, cut_label, unique_names
@@ -115,21 +115,9 @@ def test_no_labels_where_a_letter_stands_for_different_choices(create_survey: Cr
         save(survey, path, columns="question", question_ref="both")
 
 
-NAMES = ["_all", "if", "123", "", "Age", "age", "AGE", "ชื่อ", "الاسم", "🌊", "a b", "a.b", "a_b", "end.", "ALL", "to"]
-NAMES += [
-    "ª",
-    "µ",
-    "é",
-    "e\u0301",
-    "_",
-    "a\nb",
-    "str12",
-    "strL",
-    "x" * 300,
-    "x" * 299 + "y",
-    "ก" * 100,
-    "long",
-    "vlong",
+NAMES = [
+    *["_all", "if", "123", "", "Age", "age", "AGE", "ชื่อ", "الاسم", "🌊", "a b", "a.b", "a_b", "end.", "ALL", "to"],
+    *["ª", "µ", "é", "e\u0301", "_", "a\nb", "str12", "strL", "x" * 300, "x" * 299 + "y", "ก" * 100, "long", "vlong"],
 ]
 
 
@@ -163,13 +151,16 @@ def test_names_are_allowed_and_unique(program: Program) -> None:
             assert program.name_of(name) == name
 
 
-def test_names_that_need_no_change_keep_it() -> None:
-    assert unique_names(["a.b", "a_b", "a b"], STATA) == ["a_b_2", "a_b", "a_b_3"]
-    assert unique_names(["to", "vto"], SPSS) == ["vto_2", "vto"]
-
-
-def test_names_that_spss_takes_for_the_same() -> None:
-    assert unique_names(["é", "e\u0301", "É", "to."], SPSS) == ["é", "e\u0301_2", "É_3", "vto"]
+@pytest.mark.parametrize(
+    ("program", "columns", "expected"),
+    [
+        (STATA, ["a.b", "a_b", "a b"], ["a_b_2", "a_b", "a_b_3"]),
+        (SPSS, ["to", "vto"], ["vto_2", "vto"]),
+        (SPSS, ["é", "e\u0301", "É", "to."], ["é", "e\u0301_2", "É_3", "vto"]),
+    ],
+)
+def test_names_that_need_no_change_keep_it(program: Program, columns: list[str], expected: list[str]) -> None:
+    assert unique_names(columns, program) == expected
 
 
 @pytest.mark.parametrize(
@@ -269,6 +260,7 @@ def test_answers_that_change_between_the_two_tables(
     create_survey: Create,
     database: psycopg.Connection[Any],
     proxy: Proxy,
+    proxied: Client,
     tmp_path: Path,
     answer: str,
     change: str,
@@ -284,31 +276,28 @@ def test_answers_that_change_between_the_two_tables(
             database.execute(f"{change} where {where}", (name,))
 
     proxy.fault = fault
-    with Client(proxy.url, KEY) as client:
-        table, _ = save(client.survey(name), tmp_path / "r.sav")
+    table, _ = save(proxied.survey(name), tmp_path / "r.sav")
     assert proxy.paths().count("/responses/csv") == 4
     assert table["form.q1"].tolist() == expected
 
 
 def test_responses_that_are_edited_meanwhile(
-    create_survey: Create, database: psycopg.Connection[Any], proxy: Proxy, path: Path
+    create_survey: Create, database: psycopg.Connection[Any], proxy: Proxy, proxied: Client, path: Path
 ) -> None:
-    name = create_survey([Answer("q", "A", YES_NO), Answer("r", "A", YES_NO)]).name
+    survey = proxied.survey(create_survey([Answer("q", "A", YES_NO), Answer("r", "A", YES_NO)]).name)
     edit = (
         "update responses set timestamp = timestamp - interval '1 s' "
         "from surveys where id = surveyid and survey_name = %s"
     )
 
-    def fault(request: str) -> Fault | None:
+    def fault(request: str) -> None:
         if "/responses/csv" in request:
-            database.execute(edit, (name,))
-        return None
+            database.execute(edit, (survey.name,))
 
-    with Client(proxy.url, KEY) as client:
-        proxy.fault = fault
-        with pytest.raises(SurveyExportError, match="edited"):
-            save(client.survey(name), path)
-        assert list(path.parent.iterdir()) == []
-        assert proxy.paths().count("/responses/csv") == 10
-        proxy.fault = lambda request: None
-        assert save(client.survey(name), path)[0].shape == (1, 10)
+    proxy.fault = fault
+    with pytest.raises(SurveyExportError, match="edited"):
+        save(survey, path)
+    assert list(path.parent.iterdir()) == []
+    assert proxy.paths().count("/responses/csv") == 10
+    proxy.faults()
+    assert save(survey, path)[0].shape == (1, 10)

@@ -1,4 +1,4 @@
-"""Runs that are refused, cut or killed, and the next ones."""
+"""Runs that fail or are killed, and the next ones."""
 
 from __future__ import annotations
 
@@ -6,35 +6,18 @@ import gzip
 import hashlib
 import itertools
 import json
-import os
 import random
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from mirrors import CSV, DIGESTS, assert_exact, assert_unchanged, files_of
-from service import KEY, Fault, Proxy, Study
-from survey_export import (
-    ServiceError,
-    Survey,
-    TransferError,
-)
+from service import Fault, Proxy, Study
+from survey_export import ServiceError, Survey, TransferError
 from survey_export._digests import digest_of, read_forms
-
-
-def test_connections_that_are_cut(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random, rounds: int
-) -> None:
-    """All that is cut is requested again."""
-    for _ in range(rounds):
-        proxy.fault = lambda path: Fault(cut=randomness.randrange(6000)) if randomness.random() < 0.15 else None
-        survey.mirror(tmp_path)
-        assert_exact(tmp_path, study)
-        study.change(randomness)
 
 
 def test_network_that_stays_cut(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
@@ -43,57 +26,30 @@ def test_network_that_stays_cut(study: Study, survey: Survey, proxy: Proxy, tmp_
         survey.mirror(tmp_path)
     done = len([*(tmp_path / "responses").iterdir()])
     assert 0 < done < 14  # what was verified stays
-    proxy.fault = lambda path: None
-    proxy.requests.clear()
+    proxy.faults()
+    proxy.paths()
     survey.mirror(tmp_path)
     assert_exact(tmp_path, study)
     assert "since=2026-03-01" not in next(request for request in proxy.requests if CSV in request)
 
 
-@pytest.mark.parametrize("status", [429, 503])
-def test_service_that_is_busy(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random, status: int
-) -> None:
-    """Every other request has to be repeated. A service that stays busy ends the run, which loses nothing."""
-    busy = Fault(status=status, headers={"Retry-After": "1"})
-
-    def every_other() -> Callable[[str], Fault | None]:
-        turns = itertools.cycle([busy, None])
-        return lambda path: next(turns)
-
-    proxy.fault = every_other()
-    survey.mirror(tmp_path)
-    assert_exact(tmp_path, study)
-    before = files_of(tmp_path)
-    study.add(randomness, ["2026-03-05", "2026-04-01"], 10)
-    for path in (DIGESTS, "/key", CSV):
-        proxy.fault = lambda request, path=path: busy if path in request else None  # type: ignore[misc]
-        with pytest.raises(ServiceError) as failed:
-            survey.mirror(tmp_path)
-        assert failed.value.status == status
-        assert files_of(tmp_path) == before
-    proxy.fault = every_other()
-    survey.mirror(tmp_path)
-    assert_exact(tmp_path, study)
-
-
-@pytest.mark.parametrize("fault", [Fault(status=401), Fault(cut=0)], ids=["refused", "broken"])
-def test_failed_download_deletes_nothing(
-    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, fault: Fault
-) -> None:
+def test_failed_run_loses_nothing(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
     """The only response of a day moves to another day, which cannot be downloaded."""
-    move = "update responses set timestamp = %s where surveyid = any(%s) and timestamp::date = %s"
-    study.sql("delete from responses where surveyid = any(%s) and timestamp::date = '2026-03-09' and ctid <> "
-              "(select max(ctid) from responses where surveyid = any(%s) and timestamp::date = '2026-03-09')",
-              study.forms, study.forms)  # fmt: skip
+    study.delete("timestamp::date = '2026-03-09'")
+    study.add(["2026-03-09"])
     survey.mirror(tmp_path)
     before = files_of(tmp_path)
-    study.sql(move, "2026-03-05T00:00:00.5Z", study.forms, "2026-03-09")
-    proxy.fault = lambda path: fault if CSV in path else None
-    with pytest.raises((ServiceError, TransferError)):
-        survey.mirror(tmp_path)
-    assert files_of(tmp_path) == before
-    proxy.fault = lambda path: None
+    study.update("timestamp = '2026-03-05T00:00:00.5Z'", "timestamp::date = '2026-03-09'")
+    busy = [Fault(status=status, headers={"Retry-After": "1"}) for status in (429, 503)]
+    for fault in (*busy, Fault(status=401), Fault(cut=0)):
+        for path in (DIGESTS, "/key", CSV):
+            proxy.fault = lambda request, fault=fault, path=path: fault if path in request else None  # type: ignore[misc]
+            with pytest.raises((ServiceError, TransferError)) as failed:
+                survey.mirror(tmp_path)
+            assert failed.value.status == (fault.status or 200)
+            assert files_of(tmp_path) == before
+    turns = itertools.cycle([*busy, None])
+    proxy.fault = lambda path: next(turns)
     assert survey.mirror(tmp_path).removed == ("2026-03-09T00:00:00.000Z",)
     assert_exact(tmp_path, study)
 
@@ -101,13 +57,13 @@ def test_failed_download_deletes_nothing(
 def test_failed_download_after_a_form_was_renamed(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
     """With the new form data, no earlier digest is that of a file, also of a day that is gone."""
     survey.mirror(tmp_path)
-    study.sql("delete from responses where surveyid = any(%s) and timestamp::date = '2026-03-09'", study.forms)
-    study.sql("update surveys set shortcode = 'renamed' where id = any(%s)", study.forms)
+    study.delete("timestamp::date = '2026-03-09'")
+    study.update_forms("shortcode = 'renamed'")
     proxy.fault = lambda path: Fault(status=401) if CSV in path else None
     with pytest.raises(ServiceError):
         survey.mirror(tmp_path)
     assert_true(tmp_path)
-    proxy.fault = lambda path: None
+    proxy.faults()
     survey.mirror(tmp_path)
     assert_exact(tmp_path, study)
 
@@ -139,12 +95,11 @@ def test_killed_at_any_operation_on_a_file(
         is_first = number % 4 == 1
         folder = tmp_path / str(number) if is_first else kept
         for _ in range(8):
-            study.change(randomness)
+            study.change()
         last, events = randomness.choice([(100, ANY), (15, REPLACING)])
         point = str(randomness.randrange(1, last))
         killed = subprocess.run(
             [sys.executable, "-c", KILLED, proxy.url, study.name, str(folder), point, *events],
-            env={**os.environ, "SURVEY_EXPORT_KEY": KEY},
             capture_output=True,
             text=True,
         )
@@ -192,41 +147,3 @@ def completed(folder: Path) -> dict[str, str]:
     manifest = folder / "manifest.json"
     stored: dict[str, str] = json.loads(manifest.read_bytes())["completed"] if manifest.exists() else {}
     return stored
-
-
-def test_killed_while_downloading(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
-    survey.mirror(tmp_path)
-    before = files_of(tmp_path)
-    study.sql("update responses set response = 'x' where surveyid = any(%s)", study.forms)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "survey_export", "--url", proxy.url, "mirror", study.name, str(tmp_path)],
-        env={**os.environ, "SURVEY_EXPORT_KEY": KEY},
-    )
-    proxy.faults(Fault(cut=3000, then=process.kill), path=CSV)
-    assert process.wait() == -signal.SIGKILL
-    after = files_of(tmp_path)
-    assert {name: after.get(name) for name in before} == before
-    survey.mirror(tmp_path)
-    assert_exact(tmp_path, study)
-
-
-def test_full_disk(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random) -> None:
-    survey.mirror(tmp_path)
-    before = files_of(tmp_path)
-    study.add(randomness, ["2026-03-05"], 200)
-    program = (
-        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)); "
-        "from survey_export._cli import main; sys.exit(main())"
-    )
-    failed = subprocess.run(
-        [sys.executable, "-B", "-c", program, "--url", proxy.url, "mirror", study.name, str(tmp_path)],
-        env={**os.environ, "SURVEY_EXPORT_KEY": KEY},
-        capture_output=True,
-        text=True,
-    )
-    assert failed.returncode == 1
-    assert failed.stderr.count("\n") == 1
-    assert "File too large" in failed.stderr
-    assert files_of(tmp_path) == before
-    survey.mirror(tmp_path)
-    assert_exact(tmp_path, study)

@@ -12,18 +12,7 @@ from ._frame import frame
 from ._http import Http
 from ._labels import save_spss, save_stata
 from ._mirror import mirror
-from ._models import (
-    Account,
-    Changes,
-    Question,
-    Summary,
-    SurveyInfo,
-    codebook,
-    from_json,
-    loads,
-    summary,
-    surveys,
-)
+from ._models import Account, Changes, Question, Summary, SurveyInfo, codebook, from_json, loads, summary, surveys
 from ._parameters import Parameter, texts
 from ._records import NDJSON
 from ._transfer import Transfer

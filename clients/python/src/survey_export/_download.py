@@ -19,16 +19,7 @@ from ._line import Line
 from ._models import summary
 from ._parameters import Parameter, query
 from ._records import CSV, NDJSON, WIDE_COLUMNS, Format
-from ._transfer import (
-    ROUNDS,
-    CountError,
-    Transfer,
-    count_of,
-    count_responses,
-    fetch,
-    filters_of,
-    metadata_columns,
-)
+from ._transfer import ROUNDS, CountError, Transfer, count_of, count_responses, fetch, filters_of, metadata_columns
 from ._wide import Counts, count_csv, count_workbook
 
 WORKBOOK = "/responses/xlsx"
@@ -98,8 +89,7 @@ def _fetch_wide(
     http: Http, path: str, parameters: Mapping[str, Parameter], file: IO[bytes], count: Callable[[IO[bytes]], Counts]
 ) -> int:
     """Write a wide file with as many participants as the summary has. Return the number of its records."""
-    rules = {name: parameters[name] for name in ("repeats", "require_metadata") if name in parameters}
-    selection = {**filters_of(parameters), **rules}
+    selection = filters_of(parameters, "repeats", "require_metadata")
     expected: list[int] = []
     for _ in range(ROUNDS):
         records, participants = fetch(http, path, parameters, file, lambda file, _: count(file))

@@ -14,8 +14,9 @@ from ._errors import SurveyExportError
 from ._files import opened
 from ._http import Http
 from ._models import Question, codebook
-from ._parameters import FILTERS, Parameter
+from ._parameters import Parameter
 from ._records import CSV, blocks, cells, csv_records, value
+from ._transfer import filters_of
 
 if TYPE_CHECKING:
     import pandas
@@ -33,8 +34,7 @@ def frame(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
 
 def codebook_of(http: Http, parameters: Mapping[str, Parameter]) -> list[Question]:
     """Return the codebook for the parameters of a file."""
-    shared = {name: parameters[name] for name in ("survey", "columns", *FILTERS) if name in parameters}
-    return http.json("/responses/questions", shared, codebook)
+    return http.json("/responses/questions", filters_of(parameters, "columns"), codebook)
 
 
 def table(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:

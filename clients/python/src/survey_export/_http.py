@@ -149,11 +149,11 @@ def pieces(response: httpx.Response) -> Iterator[bytes]:
     damage = "it ends early"
     try:
         for compressed in response.iter_raw():
-            yield decompressor.decompress(compressed)
-            while decompressor.unused_data:
-                rest = decompressor.unused_data
-                decompressor = zlib.decompressobj(wbits=31)
-                yield decompressor.decompress(rest)
+            while compressed:
+                if decompressor.eof:
+                    decompressor = zlib.decompressobj(wbits=31)
+                yield decompressor.decompress(compressed)
+                compressed = decompressor.unused_data
     except zlib.error as error:
         damage = str(error)
     if not decompressor.eof:

@@ -57,8 +57,9 @@ class Manifest:
     files: dict[str, FileRecord] = field(default_factory=dict)
     completed: dict[str, str] = field(default_factory=dict)
 
-    def load(self, path: Path) -> None:
+    def load(self, folder: Path) -> None:
         """Load what a run has written. Raises MirrorError unless it is a mirror of the same."""
+        path = folder / MANIFEST
         try:
             stored = json.loads(path.read_bytes())
             if stored.pop("manifest") != _FORMAT:
@@ -72,19 +73,22 @@ class Manifest:
         except (ValueError, TypeError, LookupError, AttributeError):
             raise MirrorError(f"{path} is damaged: delete the folder, and the next run downloads everything") from None
         for name in ("url", "survey", "filters", "interval"):
-            mine, other = getattr(self, name), getattr(found, name)
-            if mine != other:
-                raise MirrorError(f"{path.parent} is the mirror of another {name}: {other!r}, not {mine!r}")
+            found.check(folder, name, getattr(self, name))
         self.__dict__.update(found.__dict__)
 
-    def save(self, path: Path) -> None:
+    def check(self, folder: Path, name: str, value: object) -> None:
+        """Raise MirrorError if the mirror is that of another survey, another account and so on."""
+        if getattr(self, name) != value:
+            raise MirrorError(f"{folder} is the mirror of another {name}: {getattr(self, name)!r}, not {value!r}")
+
+    def save(self, folder: Path) -> None:
         """Replace `manifest.json`, which is complete at any time, also after a power failure."""
         text = json.dumps({"manifest": _FORMAT, **asdict(self)}, ensure_ascii=False, indent=1)
-        new = path.parent / ".new" / path.name
+        new = folder / ".new" / MANIFEST
         new.parent.mkdir(exist_ok=True)
         with opened(new, "wb") as file:
             file.write(f"{text}\n".encode())
-        put(new, path)
+        put(new, folder / MANIFEST)
 
 
 def _sha256(path: Path) -> str:

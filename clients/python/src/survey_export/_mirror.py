@@ -9,26 +9,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ._digests import VERSION, count_in_codebook, digest_of, read_forms
-from ._errors import (
-    MirrorChangingError,
-    MirrorError,
-    NoResponsesError,
-    ServiceError,
-    SurveyExportError,
-    TransferError,
-)
+from ._errors import MirrorChangingError, MirrorError, NoResponsesError, ServiceError, SurveyExportError, TransferError
 from ._files import open_gzip, open_locked, opened, put
-from ._http import Http, parsed
+from ._http import Http, Result, parsed
 from ._manifest import MANIFEST, FileRecord, Manifest
 from ._models import Changes
-from ._parameters import FILTERS, Parameter, texts
+from ._parameters import FILTERS, Parameter
 from ._records import CSV, csv_records
 from ._transfer import ROUNDS, Transfer, fetch
-
-Result = TypeVar("Result")
 
 _LENGTHS = {"day": len("2026-03-01"), "hour": len("2026-03-01T05"), "month": len("2026-03")}
 _INTERVAL_FILE = re.compile(r"\d{4}-\d\d(-\d\d(T\d\d)?)?\.csv\.gz")
@@ -36,7 +27,7 @@ _START = re.compile(r"\d{4}-\d\d-\d\dT\d\d:00:00\.000Z", re.ASCII)
 _FORM_DATA, _CODEBOOK = "form-data.csv", "codebook.csv"
 
 
-def mirror(http: Http, survey: str, folder: Path, interval: str, filters: Mapping[str, Parameter]) -> Changes:
+def mirror(http: Http, survey: str, folder: Path, interval: str, filters: Mapping[str, list[str]]) -> Changes:
     """Bring a folder up to date. See `Survey.mirror`."""
     if interval not in _LENGTHS:
         raise ValueError(f"interval must be one of {', '.join(_LENGTHS)}")
@@ -84,16 +75,15 @@ class _Digests:
 class _Run:
     """One run, while it has the folder's lock."""
 
-    def __init__(self, http: Http, survey: str, folder: Path, interval: str, filters: Mapping[str, Parameter]) -> None:
-        self._filters = {name: sorted({*values}) for name, values in sorted(texts(filters).items())}
+    def __init__(self, http: Http, survey: str, folder: Path, interval: str, filters: Mapping[str, list[str]]) -> None:
+        self._filters = {name: sorted({*values}) for name, values in sorted(filters.items())}
         self._http = http
         self._folder = folder
         self._new = folder / ".new"  # files that are not verified yet
         self._length = _LENGTHS[interval]
         self._replaced: set[str] = set()
         self._manifest = Manifest(http.url, None, survey, self._filters, interval)
-        self._path_of_manifest = folder / MANIFEST
-        self._manifest.load(self._path_of_manifest)
+        self._manifest.load(folder)
 
     def run(self) -> Changes:
         self._check_files()
@@ -185,10 +175,8 @@ class _Run:
 
     def _check_account(self) -> None:
         account = self._http.json("/key", {}, lambda body: str(body["email"]))
-        if self._manifest.account not in (None, account):
-            raise MirrorError(
-                f"{self._folder} is the mirror of another account: {self._manifest.account!r}, not {account!r}"
-            )
+        if self._manifest.account is not None:
+            self._manifest.check(self._folder, "account", account)
         self._manifest.account = account
 
     def _round(self, digests: _Digests) -> bool:
@@ -197,7 +185,8 @@ class _Run:
         (self._new / "responses").mkdir(parents=True)
 
         verified = {}
-        if self._digest_of(_FORM_DATA) == digests.forms:
+        stored = {name: record.digest for name, record in self._manifest.files.items()}
+        if stored.get(_FORM_DATA) == digests.forms:
             _, shortcodes = read_forms(self._folder / _FORM_DATA)
         else:
             forms, shortcodes = self._fetch(
@@ -207,7 +196,7 @@ class _Run:
                 return False
             verified[_FORM_DATA] = FileRecord.of(self._new / _FORM_DATA, forms)
 
-        wanted = {name for name, digest in digests.files.items() if self._digest_of(name) != digest}
+        wanted = {name for name, digest in digests.files.items() if stored.get(name) != digest}
         gone = [name for name in self._interval_files() if name not in digests.files]
         for name in (*wanted, *gone):  # with this form data, their digests may differ from the manifest's
             self._manifest.files.pop(name, None)
@@ -227,10 +216,6 @@ class _Run:
             self._install(verified, gone if is_verified else [])
         return is_verified
 
-    def _digest_of(self, name: str) -> str | None:
-        record = self._manifest.files.get(name)
-        return record.digest if record else None
-
     def _bounds(self, digests: _Digests, wanted: set[str]) -> Iterator[dict[str, Parameter]]:
         """Yield `since` and `until` of a request for each group of wanted intervals without another between them."""
         starts: list[Parameter] = [*digests.starts.values(), self._filters.get("until")]
@@ -245,17 +230,14 @@ class _Run:
         """Write one file for each wanted interval within the bounds, and yield its name when it is complete."""
         blocks = Transfer(self._http, CSV, self._parameters(**bounds)).blocks()
         header = next(blocks)
-        for name, records in itertools.groupby(csv_records(blocks), self._name_for):
-            # A response in another interval is new: it is in the next digests. No file is written twice.
-            if name in wanted and not (self._new / name).exists():
+        for name, records in itertools.groupby(
+            csv_records(blocks), lambda record: self._name_of(CSV.keys(record)[0][0])
+        ):
+            if name in wanted:  # a response in another interval is new: it is in the next digests
                 with open_gzip(self._new / name) as file:
                     file.write(header)
                     file.writelines(records)
                 yield name
-
-    def _name_for(self, record: bytes) -> str:
-        [(timestamp, *_)] = CSV.keys(record)
-        return self._name_of(timestamp)
 
     def _fetch(
         self, path: str, parameters: Mapping[str, Parameter], name: str, read: Callable[[Path], Result]
@@ -272,21 +254,21 @@ class _Run:
         self._manifest.etag = None
         for name in (*files, *gone):
             self._manifest.files.pop(name, None)
-        self._manifest.save(self._path_of_manifest)
+        self._manifest.save(self._folder)
         (self._folder / "responses").mkdir(exist_ok=True)
         for name in files:
             put(self._new / name, self._folder / name)
         for name in gone:
             (self._folder / name).unlink(missing_ok=True)
         self._manifest.files.update(files)
-        self._manifest.save(self._path_of_manifest)
+        self._manifest.save(self._folder)
 
     def _complete(self, digests: dict[str, str], etag: str | None) -> Changes:
         """Record that every digest is that of a file, and return what changed since the last time."""
         before = self._manifest.completed
         self._manifest.completed = digests
         self._manifest.etag = etag
-        self._manifest.save(self._path_of_manifest)
+        self._manifest.save(self._folder)
         differing = self._replaced | {start for start in digests if digests[start] != before.get(start)}
         return Changes(
             added=tuple(start for start in digests if start not in before),

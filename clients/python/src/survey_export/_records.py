@@ -45,10 +45,23 @@ class Format:
 
     path: str
     has_header: bool
-    end: Callable[[bytes, int], int]
-    """Returns where the last complete record before a position ends, in bytes that begin with a record."""
-    keys: Callable[[bytes], list[Key]]
-    """Returns the positions of a block's responses. What is no response raises TransferError."""
+    end: Callable[[bytes], int]
+    """Returns where the last complete record ends, in bytes that begin with a record."""
+    record: re.Pattern[bytes]
+    """Matches a record of a response."""
+    key: Callable[[re.Match[bytes]], Key]
+    """Returns the position of a response, or raises ValueError."""
+
+    def keys(self, block: bytes) -> list[Key]:
+        """Return the positions of a block's responses. Raises TransferError for what is no response."""
+        found, end = [], 0
+        with suppress(ValueError):
+            while match := self.record.match(block, end):
+                found.append(self.key(match))
+                end = match.end()
+        if end < len(block):
+            raise TransferError("the file has a line that is no response", status=200)
+        return found
 
 
 def cursor_of(key: Key) -> str:
@@ -62,8 +75,9 @@ def key_of(cursor: str) -> Key:
     return timestamp.removesuffix("Z"), userid, question_ref, surveyid
 
 
-def _csv_end(data: bytes, before: int) -> int:
-    quotes = data.count(b'"', 0, before)
+def _csv_end(data: bytes) -> int:
+    before = len(data)
+    quotes = data.count(b'"')
     while (line_feed := data.rfind(b"\n", 0, before)) >= 0:
         quotes -= data.count(b'"', line_feed, before)
         if quotes % 2 == 0:
@@ -77,26 +91,9 @@ def _csv_key(match: re.Match[bytes]) -> Key:
     return timestamp.removesuffix("Z"), userid, question_ref, surveyid
 
 
-def _keys(pattern: re.Pattern[bytes], key: Callable[[re.Match[bytes]], Key]) -> Callable[[bytes], list[Key]]:
-    def keys(block: bytes) -> list[Key]:
-        found, end = [], 0
-        with suppress(ValueError):
-            while match := pattern.match(block, end):
-                found.append(key(match))
-                end = match.end()
-        if end < len(block):
-            raise TransferError("the file has a line that is no response", status=200)
-        return found
-
-    return keys
-
-
-CSV = Format("/responses/csv", True, _csv_end, _keys(_RESPONSE, _csv_key))
+CSV = Format("/responses/csv", True, _csv_end, _RESPONSE, _csv_key)
 NDJSON = Format(
-    "/responses/ndjson",
-    False,
-    lambda data, before: data.rfind(b"\n", 0, before) + 1,
-    _keys(_OBJECT, lambda match: key_of(match[1].decode())),
+    "/responses/ndjson", False, lambda data: data.rfind(b"\n") + 1, _OBJECT, lambda match: key_of(match[1].decode())
 )
 
 
@@ -105,8 +102,7 @@ def blocks(pieces: Iterable[bytes], kind: Format) -> Iterator[bytes]:
     rest = b""
     for piece in pieces:
         rest += piece
-        end = kind.end(rest, len(rest))
-        if end:
+        if end := kind.end(rest):
             yield rest[:end]
             rest = rest[end:]
     if rest:
@@ -125,7 +121,7 @@ def csv_table(file: IO[bytes], columns: list[str], *, more: bool = False) -> Ite
     not write: one of another length, or (unless there may be more columns) with other quotes.
     """
     records = csv_records(blocks(iter(lambda: file.read(1 << 16), b""), CSV))
-    header = [*map(value, cells(next(records, b"").removeprefix(BOM)))]
+    header = names_in(next(records, b""))
     names = [name.encode() for name in columns]
     if (header[: len(names)] if more else header) != names:
         raise TransferError("the file is empty, damaged or something else", status=200)
@@ -144,6 +140,11 @@ def csv_records(blocks: Iterable[bytes]) -> Iterator[bytes]:
 def cells(record: bytes) -> list[bytes]:
     """Return the cells of a record of CSV, in quotes if they have them."""
     return _CELL.findall(record)
+
+
+def names_in(header: bytes) -> list[bytes | None]:
+    """Return the names of the columns, without the byte order mark that the file may begin with."""
+    return [value(cell) for cell in cells(header.removeprefix(BOM))]
 
 
 def commas(block: bytes) -> int:

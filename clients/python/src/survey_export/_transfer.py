@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import IO, TypeVar
+from typing import IO
 
 from ._errors import ServiceError, TransferError
-from ._http import Http, Response, Retries, pieces
-from ._parameters import FILTERS, Parameter, texts
-from ._records import BOM, RESPONSE_COLUMNS, Format, Key, blocks, cells, commas, csv_records, cursor_of, key_of, value
-
-Result = TypeVar("Result")
+from ._http import Http, Response, Result, Retries, pieces
+from ._parameters import FILTERS, Parameter, query
+from ._records import RESPONSE_COLUMNS, Format, Key, blocks, commas, csv_records, cursor_of, key_of, names_in
 
 ROUNDS = 5
 """How often what has to agree is requested, while responses change."""
@@ -82,7 +80,7 @@ class Transfer:
             if header_comes:
                 header_comes = False
                 header = next(csv_records([block]))
-                if [*map(value, cells(header.removeprefix(BOM)))] != self._columns:
+                if names_in(header) != self._columns:
                     raise TransferError("the file does not begin with the names of its columns", status=200)
                 if not self._has_header:
                     self._has_header = True
@@ -122,9 +120,9 @@ class Transfer:
         )
 
 
-def filters_of(parameters: Mapping[str, Parameter]) -> dict[str, Parameter]:
-    """Return the parameters that select responses, which other endpoints have too."""
-    return {name: parameters[name] for name in ("survey", *FILTERS) if name in parameters}
+def filters_of(parameters: Mapping[str, Parameter], *others: str) -> dict[str, Parameter]:
+    """Return the parameters that select responses, and others that another endpoint has too."""
+    return {name: parameters[name] for name in ("survey", *FILTERS, *others) if name in parameters}
 
 
 def count_responses(http: Http, parameters: Mapping[str, Parameter], after: str | None = None) -> int:
@@ -142,8 +140,7 @@ def count_of(response: Response) -> int:
 
 def metadata_columns(parameters: Mapping[str, Parameter]) -> list[str]:
     """Return the names of the columns that the parameter `metadata` adds."""
-    keys = texts({"metadata": parameters.get("metadata")}).get("metadata", [])
-    return [f"metadata.{key}" for key in dict.fromkeys(keys)]
+    return [f"metadata.{key}" for key in dict.fromkeys(text for name, text in query(parameters) if name == "metadata")]
 
 
 def fetch(

@@ -1,0 +1,140 @@
+"""Folders that are refused or were changed."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mirrors import DIGESTS, assert_exact, assert_unchanged, files_of
+from service import DEMO_SURVEY, KEY, OTHER_KEY, URL, Proxy, Study
+from survey_export import Client, MirrorError, NoResponsesError, ServiceError, Survey, SurveyExportError
+
+
+def test_another_selection_is_refused(client: Client, study: Study, survey: Survey, tmp_path: Path) -> None:
+    survey.mirror(tmp_path)
+    before = files_of(tmp_path)
+    refusals: list[tuple[Survey, dict[str, Any], type[Exception], str]] = [
+        (survey, {"interval": "hour"}, MirrorError, "interval"),
+        (survey, {"interval": "week"}, ValueError, "interval must be one of"),
+        (survey, {"userid": "001"}, MirrorError, "filters"),
+        (survey, {"safe": True}, ValueError, "safe"),
+        (survey.client.survey(DEMO_SURVEY), {}, MirrorError, "survey"),
+        (client.survey(study.name), {}, MirrorError, "url"),
+        (Client(survey.client.url, KEY[:-1] + "x").survey(study.name), {}, ServiceError, r"Invalid Token\."),
+    ]
+    for other, parameters, kind, message in refusals:
+        with pytest.raises(kind, match=message):
+            other.mirror(tmp_path, **parameters)
+    study.delete_survey()
+    with pytest.raises(NoResponsesError):
+        survey.mirror(tmp_path)
+    assert files_of(tmp_path) == before
+
+
+def test_another_account_is_refused(client: Client, tmp_path: Path) -> None:
+    client.survey(DEMO_SURVEY).mirror(tmp_path, "month")
+    before = files_of(tmp_path)
+    with Client(URL, OTHER_KEY) as other, pytest.raises(MirrorError, match="account"):
+        other.survey(DEMO_SURVEY).mirror(tmp_path, "month")  # the other account has a survey of this name too
+    assert files_of(tmp_path) == before
+
+
+@pytest.mark.parametrize("call", ["mirror", "download"])
+def test_second_run_at_the_same_time_is_refused(survey: Survey, proxy: Proxy, tmp_path: Path, call: str) -> None:
+    refused = []
+
+    def second(path: str) -> None:
+        if "/responses/" in path:
+            proxy.faults()
+            with pytest.raises(SurveyExportError, match="another process"):
+                getattr(survey, call)(tmp_path / "r.csv")
+            refused.append(path)
+
+    proxy.fault = second
+    getattr(survey, call)(tmp_path / "r.csv")
+    assert refused
+
+
+@pytest.mark.parametrize("name", ["codebook.csv", "form-data.csv", "responses/2020-01-01.csv.gz", "notes.txt", "new/x"])
+def test_refuses_a_folder_that_is_not_its_own(survey: Survey, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("mine")
+    before = files_of(tmp_path)
+    with pytest.raises(MirrorError, match="is not a mirror"):
+        survey.mirror(tmp_path)
+    assert files_of(tmp_path) == before
+
+
+def test_refuses_what_a_mirror_does_not_contain(survey: Survey, tmp_path: Path) -> None:
+    folder = tmp_path / "mirror"
+    survey.mirror(folder)
+    (tmp_path / "mine").write_text("mine")
+    manifest = (folder / "manifest.json").read_text()
+    for damaged in ("", "{", "[]", "{}", manifest.replace('"codebook.csv"', '"../mine"')):
+        (folder / "manifest.json").write_text(damaged)
+        with pytest.raises(MirrorError, match="damaged"):
+            survey.mirror(folder)
+    (folder / "manifest.json").write_text(manifest)
+    (folder / "responses" / "copy of 2026-03-01.csv.gz").write_bytes(b"")
+    with pytest.raises(MirrorError, match="copy of"):
+        survey.mirror(folder)
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "name", [".lock", ".new", "responses", "manifest.json", "codebook.csv", "responses/2026-03-05.csv.gz"]
+)
+def test_links_lead_nowhere(study: Study, survey: Survey, tmp_path: Path, name: str) -> None:
+    folder, outside = tmp_path / "mirror", tmp_path / "outside"
+    survey.mirror(folder)
+    (folder / name).rename(outside) if (folder / name).exists() else outside.mkdir()
+    (folder / name).symlink_to(outside)
+    before = files_of(outside) if outside.is_dir() else outside.read_bytes()
+    study.update("response = 'edited'")
+    if "." in name and not name.startswith((".", "manifest")):
+        survey.mirror(folder)  # replaces the link itself
+        assert_exact(folder, study)
+    else:
+        with pytest.raises(MirrorError, match="is a link"):
+            survey.mirror(folder)
+    assert before == (files_of(outside) if outside.is_dir() else outside.read_bytes())
+
+
+def change_a_bit(path: Path, randomness: random.Random) -> None:
+    """Change it as a disk does: the file keeps its time."""
+    before, altered = path.stat(), bytearray(path.read_bytes())
+    altered[randomness.randrange(len(altered))] ^= 1 << randomness.randrange(8)
+    path.write_bytes(altered)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def test_touched_files_are_replaced(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random
+) -> None:
+    survey.mirror(tmp_path)
+    first, second, *_ = sorted((tmp_path / "responses").iterdir())
+    codebook, forms = tmp_path / "codebook.csv", tmp_path / "form-data.csv"
+    contents = first.read_bytes()
+    touches: list[Callable[[], object]] = [
+        lambda: first.write_bytes(second.read_bytes()),
+        lambda: (first.write_bytes(second.read_bytes()), second.write_bytes(contents)),
+        lambda: (tmp_path / "responses" / "2030-01-01.csv.gz").write_bytes(contents),
+        lambda: forms.write_text(""),
+        first.unlink,
+        codebook.unlink,
+        *(partial(change_a_bit, path, randomness) for path in (first, forms, codebook)),
+    ]
+    for touch in touches:
+        touch()
+        survey.mirror(tmp_path)
+        assert_exact(tmp_path, study)
+        assert_unchanged(survey, proxy, tmp_path)
+    os.utime(first, (1, 1))
+    survey.mirror(tmp_path)
+    assert proxy.paths() == [DIGESTS]  # its contents have not changed
