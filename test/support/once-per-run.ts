@@ -57,6 +57,11 @@ async function fill(draft: string, made: string, make: (folder: string) => Promi
   }
 }
 
+/** Creates an empty folder, which is removed after the run. */
+export async function newFolder(): Promise<string> {
+  return await mkdtemp(join(await runFolder(), 'test-'));
+}
+
 /** The folder of vitest's run, or else of this process. */
 export async function runFolder(): Promise<string> {
   return process.env[RUN_FOLDER] ?? (own ??= createRunFolder());

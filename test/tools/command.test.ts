@@ -40,20 +40,19 @@ test('a command refuses --dry-run before the --, which npm takes for itself', as
 test.runIf(process.platform === 'linux')(
   'a command whose output cannot be written ends with one sentence, or silently if nobody reads it',
   async () => {
-    const database = await startDatabase();
+    const { url } = await startDatabase();
     const run = async (stdout: 'pipe' | number) => {
       const script = fileURLToPath(new URL('../../tools/keys.ts', import.meta.url));
-      const env = { ...process.env, DATABASE_URL: database.url };
+      const env = { ...process.env, DATABASE_URL: url };
       const child = spawn(process.execPath, [script, 'list', '--json'], { env, stdio: ['ignore', stdout, 'pipe'] });
       child.stdout?.destroy();
       const [stderr] = await Promise.all([child.stderr?.toArray(), once(child, 'close')]);
       return { status: child.exitCode, stderr: stderr?.join('') };
     };
-    const { host, pathname } = new URL(database.url);
+    const { host, pathname } = new URL(url);
     const named = `Database: Postgres ${host}${pathname}\n`;
     const full = `${named}Cannot write to stdout: ENOSPC: no space left on device, write\n`;
     expect(await run(openSync('/dev/full', 'w'))).toEqual({ status: 1, stderr: full });
     expect(await run('pipe')).toEqual({ status: 1, stderr: named });
-    await database.stop();
   },
 );

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Digests } from '../../src/db/digests.ts';
@@ -11,18 +10,17 @@ import { query } from '../support/database.ts';
 import { digestsOf } from '../support/digests.ts';
 import { loadFiles } from '../support/load-files.ts';
 import { freePort, startService } from '../support/npm-start.ts';
+import { newFolder } from '../support/once-per-run.ts';
 import { startTool } from '../support/run-tool.ts';
 import { runProgram } from '../support/programs.ts';
 
-let folder: string;
-let DATA_DIR: string;
+const folder = await newFolder();
+const DATA_DIR = join(folder, 'data');
 let service: Awaited<ReturnType<typeof startService>>;
 let origin: string;
 let databaseUrl: string;
 let account: { email: string; key: string; survey: string };
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'examples-'));
-  DATA_DIR = join(folder, 'data');
   const PORT = String(await freePort());
   service = await startService({ PORT, DATA_DIR }, ['--no-demo']);
   origin = `http://127.0.0.1:${PORT}`;
@@ -31,10 +29,7 @@ beforeAll(async () => {
   const { key } = await issueKey(databaseUrl, { email, name: 'examples' });
   account = { email, key, survey: surveys[0] ?? '' };
 });
-afterAll(async () => {
-  await service?.stop('SIGTERM');
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => service?.stop('SIGTERM'));
 
 /** The commands of a page's `console` blocks, and the lines that they print. */
 function examplesOf(page: string): { command: string; output: string[] }[] {

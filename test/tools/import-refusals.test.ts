@@ -1,13 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, sep } from 'node:path';
+import { sep } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
 import { importFiles } from '../../tools/import/import-files.ts';
 import { type FileRow, csvOf, formId, formRow, responseRow, secondFormId } from '../support/export-files.ts';
 import { type Files, loadFiles, writeFiles } from '../support/load-files.ts';
-import { type RunningDatabase, dump, startDatabase, untilBlocked } from '../support/database.ts';
+import { dump, startDatabase, untilBlocked } from '../support/database.ts';
+import { newFolder } from '../support/once-per-run.ts';
 import { runHere } from '../support/run-here.ts';
 
 const email = 'ann@example.org';
@@ -115,23 +114,18 @@ const formsFiles: typeof responsesFiles = [
   [` line 3: surveyid: "${unknownId}" belongs to another account`, onLine3({ surveyid: unknownId })],
 ];
 
+const { url } = await startDatabase();
+const folder = await newFolder();
+
 describe('an import refuses', () => {
-  let running: RunningDatabase;
-  let folder: string;
   let before: Record<string, string[]>;
 
   beforeAll(async () => {
-    running = await startDatabase();
-    folder = await mkdtemp(join(tmpdir(), 'test-import-'));
     // Another account's data, with ids that the files do not contain.
     const forms = csvOf([formRow({ surveyid: unknownId })]);
     const responses = csvOf([responseRow({ surveyid: unknownId })]);
-    await loadFiles(running.url, folder, { email: 'other@example.org', forms, responses });
-    before = await dump(running.url);
-  });
-  afterAll(async () => {
-    await running?.stop();
-    await rm(folder, { recursive: true, force: true });
+    await loadFiles(url, folder, { email: 'other@example.org', forms, responses });
+    before = await dump(url);
   });
 
   test.each([
@@ -139,7 +133,7 @@ describe('an import refuses', () => {
     ...formsFiles.map(([message, forms]): [string, Files] => [`forms.csv${message}`, { forms }]),
     ['forms.csv.gz: is named .gz, but is not a gzip file', { suffix: '.csv.gz', forms: '' }] as [string, Files],
   ])('%s', async (message, files) => {
-    await expect(loadFiles(running.url, folder, files)).rejects.toThrow(folder + sep + message);
+    await expect(loadFiles(url, folder, files)).rejects.toThrow(folder + sep + message);
   });
 
   const addForm = (address: string) => `
@@ -151,12 +145,12 @@ describe('an import refuses', () => {
     ['stores for another account', formId, '', addForm('other@example.org'), 'belongs to another account'],
     ['deletes', secondFormId, addForm(email), `delete from surveys where id = '${formId}'`, 'is neither in the forms'],
   ])('a form version that another session %s meanwhile', async (_, surveyid, prepare, change, message) => {
-    await withConnection(running.url, async (other) => {
+    await withConnection(url, async (other) => {
       await other.query(prepare);
       await other.query(`begin; ${change}`);
-      const loading = loadFiles(running.url, folder, { forms: csvOf([formRow({ surveyid })]) });
+      const loading = loadFiles(url, folder, { forms: csvOf([formRow({ surveyid })]) });
       loading.catch(() => {});
-      await untilBlocked(running.url);
+      await untilBlocked(url);
       await other.query('commit');
       await expect(loading).rejects.toThrow(message);
       await other.query(`delete from surveys where id = '${formId}'; delete from users where email = '${email}'`);
@@ -170,12 +164,12 @@ describe('an import refuses', () => {
     const phases = new Map<string, string>();
     const onProgress = (phase: string, progress: string) => phases.set(phase, progress);
     const options = { signal: controller.signal, onProgress };
-    await withConnection(running.url, async (other) => {
+    await withConnection(url, async (other) => {
       await other.query('begin');
       await other.query('lock table responses in exclusive mode'); // the import waits for this
-      const loading = importFiles(running.url, { email, ...paths }, options);
+      const loading = importFiles(url, { email, ...paths }, options);
       loading.catch(() => {});
-      await untilBlocked(running.url);
+      await untilBlocked(url);
       controller.abort(reason);
       await expect(loading).rejects.toThrow(reason);
       await other.query('rollback');
@@ -188,7 +182,7 @@ describe('an import refuses', () => {
   });
 
   test('without storing anything, in all of these cases', async () => {
-    expect(await dump(running.url)).toEqual(before);
+    expect(await dump(url)).toEqual(before);
   });
 });
 

@@ -3,17 +3,13 @@ import { generateApiKey, hashApiKey, isWellFormedApiKey } from '../../src/auth/a
 import { parseDuration, parseKeyId, parseKeyName } from '../../tools/keys/arguments.ts';
 import { type IssuedKey, issueKey } from '../../tools/keys/issue.ts';
 import { query } from '../support/database.ts';
-import { type KeysCommand, startKeysCommand, UNKNOWN_ID } from '../support/keys.ts';
+import { startKeysCommand, UNKNOWN_ID } from '../support/keys.ts';
 import type { Outcome } from '../support/run-tool.ts';
 
 const ISSUE = ['issue', '--email', 'you@example.org'];
 
-let keys: KeysCommand;
-beforeAll(async () => {
-  keys = await startKeysCommand();
-  await query(keys.url, `insert into users (email) values ('two@example.org'), ('Two@example.org')`);
-});
-afterAll(() => keys?.stop());
+const keys = await startKeysCommand();
+await query(keys.url, `insert into users (email) values ('two@example.org'), ('Two@example.org')`);
 
 describe('npm run keys -- list', () => {
   const HOSTILE = 'a\u{1b}[31mb\nc\u{9b}2Jd\u{202e}e';

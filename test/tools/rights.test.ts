@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { messageOf } from '../../tools/command.ts';
@@ -14,25 +12,22 @@ import { query } from '../support/database.ts';
 import { csvOf, responseRow } from '../support/export-files.ts';
 import { loadFiles } from '../support/load-files.ts';
 import { freePort } from '../support/npm-start.ts';
+import { newFolder } from '../support/once-per-run.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { startTool, withoutDatabase } from '../support/run-tool.ts';
 
 const EMAIL = 'ann@example.org';
 
-let folder: string;
+const folder = await newFolder();
 let postgres: TestPostgres;
 /** Of a migrated database with a survey and a key. */
 let url: string;
 let key: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'test-rights-'));
   postgres = await startPostgres();
 });
-afterAll(async () => {
-  await postgres?.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => postgres?.stop());
 
 /** Creates a user without rights. @returns the database's URL for it */
 async function createUser(database: string, name: string): Promise<string> {

@@ -1,8 +1,6 @@
 // Which commands may create or change the tables and the Worker's role.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { openForCommand } from '../../tools/database.ts';
 import { databaseProblems } from '../../tools/deploy/database.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
@@ -11,16 +9,13 @@ import { migrate } from '../../tools/migrations.ts';
 import { query, startDatabase } from '../support/database.ts';
 import { createEmptyDatabase } from '../support/empty-database.ts';
 import { loadFiles, writeFiles } from '../support/load-files.ts';
+import { newFolder } from '../support/once-per-run.ts';
 import { startTool } from '../support/run-tool.ts';
 
 const LAST = '0007_end_abandoned_queries.sql';
 const EMAIL = 'ann@example.org';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'test-schema-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = await newFolder();
 
 async function createOlder(): Promise<string> {
   const { url } = await startDatabase();

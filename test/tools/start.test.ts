@@ -209,9 +209,7 @@ describe('npm start on a new DATA_DIR', () => {
   });
 
   test('uses DATABASE_URL instead, without demo data, and ends with an error, and with all it started, when workerd ends', async () => {
-    const database = await startDatabase();
-    onTestFinished(() => database.stop());
-    const { url } = database;
+    const { url } = await startDatabase();
     const service = await startService({ PORT: String(port), DATA_DIR: dataDir, DATABASE_URL: url });
     expect(service.key).toBeUndefined();
     expect(service.printed).toContain('\nRole  survey_export_worker, with SET ROLE in a login of postgres\n');
@@ -254,9 +252,7 @@ describe('npm start on a new DATA_DIR', () => {
 });
 
 test('the demo key is the same at each start, unless it was revoked; a database with other data gets none', async () => {
-  const database = await startDatabase();
-  onTestFinished(() => database.stop());
-  const { url } = database;
+  const { url } = await startDatabase();
   await prepareFolder();
   onTestFinished(removeFolder);
   const first = await prepareDemo(url, dataDir);
