@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Client } from 'pg';
 import { Failure, failureJson, failureOf } from './sql-gateway/failure.ts';
-import { checkPassword, loginOf, readBody, requireRawArrays, statementOf } from './sql-gateway/request.ts';
+import { checkPassword, loginOf, readBody, statementOf } from './sql-gateway/request.ts';
 import { Sessions } from './sql-gateway/sessions.ts';
 
 /** Options of {@link startSqlGateway}. */
@@ -50,8 +50,8 @@ const MIB = 1024 * 1024;
  *
  * The protocol, from proxy/src/serverless/sql_over_http.rs of github.com/neondatabase/neon unless noted:
  * - `POST /sql`, body `{"query":"…","params":[…]}`. Every other route is 400. Every response has a `neon-request-id`.
- * - `Neon-Connection-String` holds a `postgres://` URL, of which user, password and database count. The flags
- *   `Neon-Raw-Text-Output` and `Neon-Array-Mode` are on only when exactly `true` (the driver always sends both).
+ * - `Neon-Connection-String` holds a `postgres://` URL, of which user, password and database count. The driver
+ *   always sends the flags `Neon-Raw-Text-Output: true` and `Neon-Array-Mode: true`, which are not read here.
  * - The response is one JSON body, not a stream: `{"fields":[{"name","dataTypeID","tableID","columnID","dataTypeSize",
  *   "dataTypeModifier","format":"text"}],"rows":[["…",null]],"command":"SELECT","rowCount":1,"rowAsArray":true}`.
  * - Statements use the extended query protocol with all values as text, so that Postgres refuses several statements in one
@@ -62,10 +62,11 @@ const MIB = 1024 * 1024;
  * - The statement is cancelled when the client closes the connection. Each request starts with a clean session
  *   (conn_pool_lib.rs discards the session's state when a connection returns to the pool).
  *
- * There are three differences. The password is the gateway's, not the role's: the user of the connection string is the role that
+ * There are four differences. The password is the gateway's, not the role's: the user of the connection string is the role that
  * statements run as, with the settings that `ALTER ROLE … SET` gave it. There is no PgBouncer, which on Neon's pooled host does not
  * reset a session between the transactions of different clients. Neon's proxy does not read a request that is too large to its end, so
- * a client that is still sending it may see a closed connection instead of the 413.
+ * a client that is still sending it may see a closed connection instead of the 413. Neon's messages for a connection string or a body
+ * that the driver never sends have more details.
  */
 export async function startSqlGateway(options: SqlGatewayOptions): Promise<SqlGateway> {
   const { database, password, maxConnections = 10, sendsCancelRequests = true } = options;
@@ -78,7 +79,6 @@ export async function startSqlGateway(options: SqlGatewayOptions): Promise<SqlGa
     checkPassword(login, password);
     if (login.database !== upstream.database)
       throw new Failure(400, `database "${login.database}" does not exist`, { severity: 'FATAL', code: '3D000' });
-    requireRawArrays(request.headers);
     const statement = statementOf(await readBody(request, maxRequestBytes));
     await options.beforeRequest?.();
     const role = login.user === upstream.user ? undefined : login.user;

@@ -13,21 +13,18 @@ import { csvOf, responseRow } from '../support/export-files.ts';
 import { loadFiles } from '../support/load-files.ts';
 import { freePort } from '../support/npm-start.ts';
 import { newFolder } from '../support/once-per-run.ts';
-import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { startPostgres } from '../support/postgres.ts';
 import { startTool, withoutDatabase } from '../support/run-tool.ts';
 
 const EMAIL = 'ann@example.org';
 
 const folder = await newFolder();
-let postgres: TestPostgres;
+const postgres = await startPostgres();
 /** Of a migrated database with a survey and a key. */
 let url: string;
 let key: string;
 
-beforeAll(async () => {
-  postgres = await startPostgres();
-});
-afterAll(() => postgres?.stop());
+afterAll(() => postgres.stop());
 
 /** Creates a user without rights. @returns the database's URL for it */
 async function createUser(database: string, name: string): Promise<string> {

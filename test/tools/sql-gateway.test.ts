@@ -5,21 +5,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
 import { startSqlGateway } from '../../tools/sql-gateway.ts';
-import { type GatewayUnderTest, LIMIT, PASSWORD, startGateway } from '../support/sql-endpoint.ts';
-import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { type Identity, LIMIT, PASSWORD, startGateway } from '../support/sql-endpoint.ts';
+import { startPostgres } from '../support/postgres.ts';
 
 const MAX_CONNECTIONS = 3;
 const LONG = 'select pg_sleep(600)';
+const UNREADABLE: unknown = expect.stringMatching(/^could not parse the HTTP request body: ./);
 
-describe('the SQL gateway', () => {
-  let server: TestPostgres;
-  let databaseUrl: string;
-  let gateway: GatewayUnderTest;
+describe('the SQL gateway', async () => {
+  const server = await startPostgres();
+  const databaseUrl = await server.createDatabase();
+  const gateway = await startGateway(databaseUrl, MAX_CONNECTIONS);
 
   beforeAll(async () => {
-    server = await startPostgres();
-    databaseUrl = await server.createDatabase();
-    gateway = await startGateway(databaseUrl, MAX_CONNECTIONS);
     await gateway.directly(`
       create role reader login;
       alter role reader set enable_bitmapscan = on;
@@ -31,8 +29,8 @@ describe('the SQL gateway', () => {
   });
 
   afterAll(async () => {
-    await gateway?.close();
-    await server?.stop();
+    await gateway.close();
+    await server.stop();
   });
 
   test('gives a statement the settings of its role, as a login does', async () => {
@@ -47,34 +45,15 @@ describe('the SQL gateway', () => {
     expect(rows).toEqual([Object.values(settings)]);
   });
 
-  describe('refuses', () => {
-    test('a role that does not exist', async () => {
-      const nobody = gateway.as({ user: 'no"body' });
-      expect(await gateway.failure({ query: 'select 1' }, nobody)).toMatchObject({ status: 400, code: '22023' });
-    });
-
-    test('another database', async () => {
-      const elsewhere = gateway.as({ database: 'elsewhere' });
-      expect(await gateway.failure({ query: 'select 1' }, elsewhere)).toMatchObject({ status: 400, code: '3D000' });
-    });
-
-    test.each([
-      ['rows as objects', { 'Neon-Array-Mode': 'false' }, 'Neon-Array-Mode must be "true" here'],
-      ['parsed values', { 'Neon-Raw-Text-Output': 'TRUE' }, 'Neon-Raw-Text-Output must be "true" here'],
-    ])('%s', async (_, headers, message) => {
-      const expected = { status: 400, message, code: '', severity: '' };
-      expect(await gateway.failure({ query: 'select 1' }, headers)).toMatchObject(expected);
-    });
-
-    test.each(['{"queries":[]}', '{"query":"select 1","params":[1]}'])('the body %s', async (body) => {
-      const message = expect.stringMatching(/^could not parse the HTTP request body: ./);
-      expect(await gateway.failure(body)).toMatchObject({ status: 400, message });
-    });
-
-    test('a request that is far too large', async () => {
-      const query = `select '${'x'.repeat(LIMIT * 20)}'`;
-      expect(await gateway.failure({ query })).toMatchObject({ status: 413 });
-    });
+  test.each<[string, object, Identity, object]>([
+    ['a role that does not exist', {}, { user: 'no"body' }, { status: 400, code: '22023' }],
+    ['another database', {}, { database: 'elsewhere' }, { status: 400, code: '3D000' }],
+    ['a transaction', { query: undefined, queries: [] }, {}, { status: 400, message: UNREADABLE }],
+    ['a parameter that is not a text', { params: [1] }, {}, { status: 400, message: UNREADABLE }],
+    ['a request that is far too large', { query: `select '${'x'.repeat(LIMIT * 20)}'` }, {}, { status: 413 }],
+  ])('refuses %s', async (_, body, identity, expected) => {
+    const failure = await gateway.failure({ query: 'select 1', ...body }, gateway.as(identity));
+    expect(failure).toMatchObject(expected);
   });
 
   /** Sends a statement. @returns its request */
@@ -82,8 +61,6 @@ describe('the SQL gateway', () => {
     const { hostname, port, pathname: path } = new URL(url);
     const headers = {
       'Neon-Connection-String': gateway.connectionString(),
-      'Neon-Raw-Text-Output': 'true',
-      'Neon-Array-Mode': 'true',
     };
     const sent = request({ hostname, port, path, method: 'POST', headers });
     sent.on('error', () => {});
@@ -163,8 +140,6 @@ describe('the SQL gateway without a database', () => {
     });
     const headers = {
       'Neon-Connection-String': `postgres://postgres:${encodeURIComponent(PASSWORD)}@h.i/postgres`,
-      'Neon-Raw-Text-Output': 'true',
-      'Neon-Array-Mode': 'true',
     };
     return { gateway, response: fetch(gateway.url, { method: 'POST', headers, body: '{"query":"select 1"}' }) };
   }

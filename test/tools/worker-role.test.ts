@@ -5,7 +5,7 @@ import { databaseProblems } from '../../tools/deploy/database.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { directHost, pooledHost } from '../../tools/neon-host.ts';
 import { query } from '../support/database.ts';
-import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { startPostgres } from '../support/postgres.ts';
 import { chooseLogin, setWorkerPassword, WORKER_ROLE } from '../../tools/worker-role.ts';
 import { startTool } from '../support/run-tool.ts';
 
@@ -14,11 +14,8 @@ const run = (name: string, url: string, ...args: string[]) => startTool(name, ar
 const newUrl = async (url: string) => (await withConnection(url, (client) => setWorkerPassword(client, url))).href;
 const userOf = async (url: string) => (await query<{ user: string }>(url, 'select current_user as user'))[0]?.user;
 
-let postgres: TestPostgres;
-beforeAll(async () => {
-  postgres = await startPostgres();
-});
-afterAll(() => postgres?.stop());
+const postgres = await startPostgres();
+afterAll(() => postgres.stop());
 
 // Neon refuses a transaction that leaves a role without a password, or that gives one a hashed password:
 // https://github.com/neondatabase/neon/blob/main/pgxn/neon/neon_ddl_handler.c
