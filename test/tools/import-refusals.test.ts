@@ -7,7 +7,6 @@ import { type FileRow, csvOf, formId, formRow, responseRow, secondFormId } from 
 import { type Files, loadFiles, writeFiles } from '../support/load-files.ts';
 import { dump, startDatabase, untilBlocked } from '../support/database.ts';
 import { newFolder } from '../support/once-per-run.ts';
-import { runHere } from '../support/run-here.ts';
 
 const email = 'ann@example.org';
 const unknownId = '3f1c6c5e-0000-4000-8000-00000000dead';
@@ -184,18 +183,4 @@ describe('an import refuses', () => {
   test('without storing anything, in all of these cases', async () => {
     expect(await dump(url)).toEqual(before);
   });
-});
-
-test.each([
-  ['--email: "ann" is not an e-mail address', { '--email': 'ann', '--forms': 'f', '--responses': 'r' }],
-  ['--responses: is empty: expected the path of a file', { '--forms': '.', '--responses': '' }],
-  ['nowhere.csv: there is no such file', { '--forms': 'nowhere.csv', '--responses': 'r' }],
-  ['.: is a directory, not a file', { '--forms': '.', '--responses': 'r' }],
-])('npm run db:import refuses, before it opens a database: %s', async (message, options) => {
-  const args = Object.entries({ '--email': email, ...options }).flat();
-  const { status, stdout, stderr } = await runHere('import.ts', args, {
-    DATABASE_URL: 'postgres://127.0.0.1:1/nothing',
-  });
-  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-  expect(stderr).toContain(message);
 });

@@ -130,12 +130,6 @@ describe('npm run db:import', () => {
     expect(stderr).toMatch(/\ninterrupted: nothing was loaded\n$/);
     expect(await query(url, 'select from users')).toEqual([]);
   });
-
-  test('explains itself with --help', async () => {
-    const { status, stdout, stderr } = await runHere('import.ts', ['--help'], {});
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    for (const word of ['--email', '--forms', '--responses', 'DATABASE_URL', 'Example']) expect(stdout).toContain(word);
-  });
 });
 
 describe('an import stores', () => {

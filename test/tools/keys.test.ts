@@ -128,12 +128,6 @@ describe('npm run keys -- issue', () => {
 });
 
 describe('npm run keys', () => {
-  test('issue --help has examples', async () => {
-    const { status, stdout } = await keys.run('issue', '--help');
-    expect(status).toBe(0);
-    expect(stdout).toMatch(/^Usage: npm run keys -- issue .*^Examples:\n {2}npm run --silent keys -- issue/ms);
-  });
-
   test('shows its help without a command', async () => {
     const { status, stdout, stderr } = await keys.run();
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });

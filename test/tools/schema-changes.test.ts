@@ -1,5 +1,4 @@
 // Which commands may create or change the tables and the Worker's role.
-import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openForCommand } from '../../tools/database.ts';
 import { databaseProblems } from '../../tools/deploy/database.ts';
@@ -83,16 +82,4 @@ test('a database with migrations of a newer version is used, and db:migrate name
   const { status, stdout } = await startTool('migrate.ts', [], { DATABASE_URL: url }).outcome;
   expect(status).toBe(0);
   expect(stdout).toMatch(/^nothing to do: .* has migrations of a newer version of this service: 9999_next\.sql\n$/);
-});
-
-test('a command without DATABASE_URL needs npm start, and says so', async () => {
-  const DATA_DIR = join(folder, 'nowhere');
-  const { outcome } = startTool('verify.ts', ['--url', 'http://127.0.0.1:1', '--key', 'x', '--revocation'], {
-    DATA_DIR,
-  });
-  expect(await outcome).toEqual({
-    status: 1,
-    stdout: '',
-    stderr: `There is no database to use: set DATABASE_URL, or let "npm start" (or "npm run dev") run on the DATA_DIR ${DATA_DIR} meanwhile.\n`,
-  });
 });

@@ -400,20 +400,6 @@ describe('npm run verify', () => {
     for (const name of Object.keys(CHECKS).slice(0, -4)) expect(stdout).toContain(`\nholds       ${name} `);
     expect(stdout).not.toContain(key);
   });
-
-  test.each([
-    [
-      ['--url', 'export.example.org'],
-      /^--url or SURVEY_EXPORT_URL: expected the address of the service, such as https:.*\n$/,
-    ],
-    [['--url', 'http://127.0.0.1:1', '--revocation'], /^--revocation: needs SURVEY_EXPORT_KEY.*\n$/],
-  ])('%j fails in one line', async (args, message) => {
-    expect(await run(args).outcome).toEqual({
-      status: 1,
-      stdout: '',
-      stderr: expect.stringMatching(message) as string,
-    });
-  });
 });
 
 test('a service that cannot be reached fails', async () => {

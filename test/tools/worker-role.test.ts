@@ -176,12 +176,6 @@ describe('npm run db:worker-url', () => {
     expect(stderr).toContain(`holds for every database of this server, also for ${name}, which the role can read.`);
   });
 
-  test('without DATABASE_URL is refused', async () => {
-    const { status, stdout, stderr } = await run('worker-url.ts', '');
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toContain('(The embedded database serves npm start only.)');
-  });
-
   test('is refused to a user who may not change the role, and npm start names the grant', async () => {
     const url = await postgres.createDatabase();
     await migrate(url);
@@ -211,12 +205,4 @@ test('the Worker connects to the pooler of a Neon host, and commands to the host
   }
   for (const host of ['db.example.org', 'ep-x.example.org', 'ep-x-pooler.eu.aws.neon.tech.example.org'])
     expect([directHost(host), pooledHost(host)]).toEqual([host, host]);
-});
-
-test('a command names its database on stderr, without the password', async () => {
-  const url = await postgres.createDatabase();
-  const { host, pathname, password } = new URL(url);
-  const { stdout, stderr } = await run('migrate.ts', url);
-  expect(stderr).toBe(`Database: Postgres ${host}${pathname}\n`);
-  expect(stdout).not.toContain(password);
 });
