@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Client } from 'pg';
 import { Failure, failureJson, failureOf } from './sql-gateway/failure.ts';
 import { checkPassword, loginOf, readBody, statementOf } from './sql-gateway/request.ts';
@@ -49,7 +49,7 @@ const MIB = 1024 * 1024;
  * (transactions), object rows, parsed values and browsers (CORS) are not supported.
  *
  * The protocol, from proxy/src/serverless/sql_over_http.rs of github.com/neondatabase/neon unless noted:
- * - `POST /sql`, body `{"query":"…","params":[…]}`. Every other route is 400. Every response has a `neon-request-id`.
+ * - `POST /sql`, body `{"query":"…","params":[…]}`.
  * - `Neon-Connection-String` holds a `postgres://` URL, of which user, password and database count. The driver
  *   always sends the flags `Neon-Raw-Text-Output: true` and `Neon-Array-Mode: true`, which are not read here.
  * - The response is one JSON body, not a stream: `{"fields":[{"name","dataTypeID","tableID","columnID","dataTypeSize",
@@ -86,12 +86,6 @@ export async function startSqlGateway(options: SqlGatewayOptions): Promise<SqlGa
   }
 
   const server = createServer(async (request, response) => {
-    response.setHeader('neon-request-id', randomUUID());
-    const [pathname] = (request.url ?? '').split('?');
-    if (pathname !== '/sql' || request.method !== 'POST') {
-      send(response, 400, '"query is not supported"');
-      return;
-    }
     const clientGone = new AbortController();
     response.on('close', () => clientGone.abort());
     try {
@@ -103,11 +97,9 @@ export async function startSqlGateway(options: SqlGatewayOptions): Promise<SqlGa
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the gateway has no port');
-
+  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${address.port}/sql`,
+    url: `http://127.0.0.1:${port}/sql`,
     close: async () => {
       const closed = once(server, 'close');
       server.close();
