@@ -1,17 +1,13 @@
 import { utimes } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { freePort, startService } from '../support/npm-start.ts';
 import { newFolder } from '../support/once-per-run.ts';
 import { commandLines } from '../support/processes.ts';
 
 const dataDir = await newFolder();
 const port = await freePort();
-let service: Awaited<ReturnType<typeof startService>>;
-
-beforeAll(async () => {
-  service = await startService({ PORT: String(port), DATA_DIR: dataDir }, ['--watch']);
-});
+const service = await startService({ PORT: String(port), DATA_DIR: dataDir }, ['--watch']);
 
 const get = (path: string) =>
   fetch(`http://127.0.0.1:${port}${path}`, { headers: { Authorization: `Bearer ${service.key}` } });

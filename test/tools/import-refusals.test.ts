@@ -1,6 +1,6 @@
 import { sep } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
 import { importFiles } from '../../tools/import/import-files.ts';
 import { type FileRow, csvOf, formId, formRow, responseRow, secondFormId } from '../support/export-files.ts';
@@ -116,16 +116,15 @@ const formsFiles: typeof responsesFiles = [
 const { url } = await startDatabase();
 const folder = await newFolder();
 
-describe('an import refuses', () => {
-  let before: Record<string, string[]>;
-
-  beforeAll(async () => {
-    // Another account's data, with ids that the files do not contain.
-    const forms = csvOf([formRow({ surveyid: unknownId })]);
-    const responses = csvOf([responseRow({ surveyid: unknownId })]);
-    await loadFiles(url, folder, { email: 'other@example.org', forms, responses });
-    before = await dump(url);
-  });
+describe('an import refuses', async () => {
+  // Another account's data, with ids that the files do not contain.
+  const ofOthers = {
+    email: 'other@example.org',
+    forms: csvOf([formRow({ surveyid: unknownId })]),
+    responses: csvOf([responseRow({ surveyid: unknownId })]),
+  };
+  await loadFiles(url, folder, ofOthers);
+  const before = await dump(url);
 
   test.each([
     ...responsesFiles.map(([message, responses]): [string, Files] => [`responses.csv${message}`, { responses }]),

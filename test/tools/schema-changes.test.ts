@@ -1,5 +1,5 @@
 // Which commands may create or change the tables and the Worker's role.
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openForCommand } from '../../tools/database.ts';
 import { databaseProblems } from '../../tools/deploy/database.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
@@ -23,13 +23,10 @@ async function createOlder(): Promise<string> {
   return url;
 }
 
-describe('on a database that has an older schema', () => {
-  let url: string;
-  beforeAll(async () => {
-    url = await createOlder();
-    // A command that wrote something, even if it rolled that back, would fail with another error.
-    await query(url, `alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`);
-  });
+describe('on a database that has an older schema', async () => {
+  const url = await createOlder();
+  // A command that wrote something, even if it rolled that back, would fail with another error.
+  await query(url, `alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`);
 
   // Commands that read, or change what is stored, but never the schema.
   test.each<[string, string, string[]]>([
