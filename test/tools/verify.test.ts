@@ -28,7 +28,6 @@ const { key } = await issueKey(databaseUrl, { email: EMAIL, name: 'key' });
 const { key: otherKey } = await issueKey(databaseUrl, { email: OTHER_EMAIL, name: 'key' });
 const proxy = await startProxy(origin);
 afterAll(async () => {
-  await proxy.close();
   await database.close();
   await stack.stop();
 });

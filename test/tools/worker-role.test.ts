@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
 import { postgresUrl } from '../../tools/database.ts';
 import { databaseProblems } from '../../tools/deploy/database.ts';
@@ -9,7 +9,6 @@ import { startPostgres } from '../support/postgres.ts';
 import { chooseLogin, setWorkerPassword, WORKER_ROLE } from '../../tools/worker-role.ts';
 import { startTool } from '../support/run-tool.ts';
 
-const run = (name: string, url: string, ...args: string[]) => startTool(name, args, { DATABASE_URL: url }).outcome;
 /** The URL that npm run db:worker-url prints for a host outside Neon. */
 const newUrl = async (url: string) => (await withConnection(url, (client) => setWorkerPassword(client, url))).href;
 const userOf = async (url: string) => (await query<{ user: string }>(url, 'select current_user as user'))[0]?.user;
@@ -43,11 +42,8 @@ test('an owner who is no superuser, as on Neon, gives the role a password, in pl
 });
 
 // These run in order: the first one needs a server without the role.
-describe('npm run deploy checks a database, and', () => {
-  let url: string;
-  beforeAll(async () => {
-    url = await postgres.createDatabase();
-  });
+describe('npm run deploy checks a database, and', async () => {
+  const url = await postgres.createDatabase();
   afterAll(async () => {
     await query(postgres.url, `drop database ${new URL(url).pathname.slice(1)} with (force)`);
     await query(postgres.url, `drop role ${WORKER_ROLE}`);
@@ -169,7 +165,7 @@ describe('npm run db:worker-url', () => {
     const url = await postgres.createDatabase();
     const other = await postgres.createDatabase();
     for (const database of [url, other]) await migrate(database);
-    const { status, stdout, stderr } = await run('worker-url.ts', url);
+    const { status, stdout, stderr } = await startTool('worker-url.ts', [], { DATABASE_URL: url }).outcome;
     expect([status, stdout]).toEqual([0, expect.stringMatching(/^postgres:\S+\n$/)]);
     expect(await userOf(stdout.trim())).toBe('survey_export_worker');
     const name = new URL(other).pathname.slice(1);
