@@ -1,11 +1,9 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
-import { startSqlGateway } from '../../tools/sql-gateway.ts';
-import { type Identity, LIMIT, PASSWORD, startGateway } from '../support/sql-endpoint.ts';
+import { type Identity, LIMIT, startGateway } from '../support/sql-endpoint.ts';
 import { startPostgres } from '../support/postgres.ts';
 
 const MAX_CONNECTIONS = 3;
@@ -56,18 +54,6 @@ describe('the SQL gateway', async () => {
     expect(failure).toMatchObject(expected);
   });
 
-  /** Sends a statement. @returns its request */
-  function send(url: string, query: string) {
-    const { hostname, port, pathname: path } = new URL(url);
-    const headers = {
-      'Neon-Connection-String': gateway.connectionString(),
-    };
-    const sent = request({ hostname, port, path, method: 'POST', headers });
-    sent.on('error', () => {});
-    sent.end(JSON.stringify({ query }));
-    return sent;
-  }
-
   async function countLong(): Promise<number> {
     const query = 'select from pg_stat_activity where query = $1 and state = $2';
     return (await gateway.directly(query, [LONG, 'active'])).length;
@@ -80,9 +66,11 @@ describe('the SQL gateway', async () => {
       await holder.query('select pg_advisory_lock(1)');
       const first = other.rowsOf('select pg_advisory_xact_lock(1)::text');
       await expect.poll(() => gateway.directly('select from pg_locks where not granted')).toHaveLength(1);
-      const waiting = send(other.url, 'create table unwanted ()');
+      const leaving = new AbortController();
+      const waiting = other.post({ query: 'create table unwanted ()' }, {}, leaving.signal).catch(() => {});
       await sleep(300);
-      waiting.destroy();
+      leaving.abort();
+      await waiting;
       await sleep(300);
       await holder.query('select pg_advisory_unlock(1)');
       await first;
@@ -92,7 +80,7 @@ describe('the SQL gateway', async () => {
 
   test('closes all connections when it is closed, whatever they are running', async () => {
     const other = await startGateway(databaseUrl, MAX_CONNECTIONS);
-    send(other.url, LONG);
+    other.post({ query: LONG }).catch(() => {});
     await expect.poll(countLong).toBe(1);
     await other.close();
     await expect.poll(countLong).toBe(0);
@@ -132,33 +120,21 @@ describe('the SQL gateway', async () => {
 });
 
 describe('the SQL gateway without a database', () => {
-  /** Starts a gateway and sends it a statement. */
-  async function query(port: number) {
-    const gateway = await startSqlGateway({
-      database: `postgres://postgres:secret@127.0.0.1:${port}/postgres`,
-      password: PASSWORD,
-    });
-    const headers = {
-      'Neon-Connection-String': `postgres://postgres:${encodeURIComponent(PASSWORD)}@h.i/postgres`,
-    };
-    return { gateway, response: fetch(gateway.url, { method: 'POST', headers, body: '{"query":"select 1"}' }) };
-  }
+  const startOn = (port: number) => startGateway(`postgres://postgres:secret@127.0.0.1:${port}/postgres`, 1);
 
   test('returns 500, without the password', async () => {
-    const { gateway, response } = await query(1);
-    const { status } = await response;
-    const text = await (await response).text();
+    const gateway = await startOn(1);
+    const failure = await gateway.failure({ query: 'select 1' });
     await gateway.close();
-    expect(status).toBe(500);
-    expect(JSON.parse(text)).toMatchObject({ message: expect.stringContaining('ECONNREFUSED'), code: '' });
-    expect(text).not.toContain('secret');
+    expect(failure).toMatchObject({ status: 500, message: expect.stringContaining('ECONNREFUSED'), code: '' });
+    expect(JSON.stringify(failure)).not.toContain('secret');
   });
 
   test('closes while a server does not respond', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
-    const { gateway, response } = await query((silent.address() as AddressInfo).port);
-    const outcome = response.catch(String);
+    const gateway = await startOn((silent.address() as AddressInfo).port);
+    const outcome = gateway.post({ query: 'select 1' }).catch(String);
     await once(silent, 'connection');
     await gateway.close();
     silent.close();
