@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { BUDGET_KIB, sizeProblems } from '../../tools/deploy/build.ts';
 import { cloudflareProblems, namesIn } from '../../tools/deploy/cloudflare.ts';
 import { configProblems, readEnvironment } from '../../tools/deploy/config.ts';
@@ -19,22 +19,17 @@ const config = join(folder, 'wrangler.toml');
 /** The same without the ids and the placements. */
 const unfinished = join(folder, 'unfinished.toml');
 
-beforeAll(async () => {
-  const toml = (await readFile(join(root, 'wrangler.toml'), 'utf8')).replaceAll(/"(?=(?:src|site)\b)/g, `"${root}`);
-  await mkdir(join(folder, 'assets'));
-  await writeFile(join(folder, 'worker.js'), 'export default {};');
-  const finished = toml
-    .replaceAll(/"[0-9a-f]{32}"/g, `"${NAMESPACE}"`)
-    .replaceAll('# placement', 'placement')
-    .replace(/^command = .*$/m, '')
-    .replace(`${root}src/worker.ts`, join(folder, 'worker.js'))
-    .replace(`${root}site/dist`, join(folder, 'assets'));
-  await writeFile(config, finished);
-  await writeFile(
-    unfinished,
-    finished.replaceAll(NAMESPACE, '0'.repeat(32)).replaceAll('placement =', '# placement ='),
-  );
-});
+const source = (await readFile(join(root, 'wrangler.toml'), 'utf8')).replaceAll(/"(?=(?:src|site)\b)/g, `"${root}`);
+await mkdir(join(folder, 'assets'));
+await writeFile(join(folder, 'worker.js'), 'export default {};');
+const finished = source
+  .replaceAll(/"[0-9a-f]{32}"/g, `"${NAMESPACE}"`)
+  .replaceAll('# placement', 'placement')
+  .replace(/^command = .*$/m, '')
+  .replace(`${root}src/worker.ts`, join(folder, 'worker.js'))
+  .replace(`${root}site/dist`, join(folder, 'assets'));
+await writeFile(config, finished);
+await writeFile(unfinished, finished.replaceAll(NAMESPACE, '0'.repeat(32)).replaceAll('placement =', '# placement ='));
 
 /** Starts a fake of Cloudflare's API. @param secrets of the Worker; undefined if the Worker does not exist yet */
 async function startAccount(secrets: readonly string[] | undefined) {
