@@ -33,14 +33,6 @@ export interface SqlGatewayOptions {
   beforeRequest?: () => Promise<unknown>;
 }
 
-/** A running gateway. */
-export interface SqlGateway {
-  /** The URL of `POST /sql`: the driver's `fetchEndpoint`. */
-  readonly url: string;
-  /** Stops the server and cancels the statements that are running. */
-  close(): Promise<void>;
-}
-
 const MIB = 1024 * 1024;
 
 /**
@@ -68,7 +60,7 @@ const MIB = 1024 * 1024;
  * a client that is still sending it may see a closed connection instead of the 413. Neon's messages for a connection string or a body
  * that the driver never sends have more details.
  */
-export async function startSqlGateway(options: SqlGatewayOptions): Promise<SqlGateway> {
+export async function startSqlGateway(options: SqlGatewayOptions) {
   const { database, password, maxConnections = 10, sendsCancelRequests = true } = options;
   const { maxResponseBytes = 64 * MIB, maxRequestBytes = 64 * MIB } = options;
   const upstream = new Client({ connectionString: database }); // never connected: it resolves the defaults of the URL
@@ -99,8 +91,10 @@ export async function startSqlGateway(options: SqlGatewayOptions): Promise<SqlGa
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
+    /** The URL of `POST /sql`: the driver's `fetchEndpoint`. */
     url: `http://127.0.0.1:${port}/sql`,
-    close: async () => {
+    /** Stops the server and cancels the statements that are running. */
+    async close(): Promise<void> {
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections(); // cancels the statements

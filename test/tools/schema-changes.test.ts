@@ -48,11 +48,6 @@ describe('on a database that has an older schema', async () => {
   });
 });
 
-test('a command that needs tables names db:migrate on an empty database', async () => {
-  const refusal = 'lacks migrations, from 0001_initial.sql on: run "npm run db:migrate" first.';
-  await expect(openForCommand({ env: { DATABASE_URL: await createEmptyDatabase() } })).rejects.toThrow(refusal);
-});
-
 test.each([
   ['an empty database', createEmptyDatabase],
   ['an older schema', createOlder],
