@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Client } from 'pg';
 import { Failure, failureJson, failureOf } from './sql-gateway/failure.ts';
-import { checkPassword, loginOf, readBody, requireRawArrays, statementOf } from './sql-gateway/request.ts';
+import { checkPassword, loginOf, readBody, statementOf } from './sql-gateway/request.ts';
 import { Sessions } from './sql-gateway/sessions.ts';
 
 /** Options of {@link startSqlGateway}. */
@@ -33,14 +33,6 @@ export interface SqlGatewayOptions {
   beforeRequest?: () => Promise<unknown>;
 }
 
-/** A running gateway. */
-export interface SqlGateway {
-  /** The URL of `POST /sql`: the driver's `fetchEndpoint`. */
-  readonly url: string;
-  /** Stops the server and cancels the statements that are running. */
-  close(): Promise<void>;
-}
-
 const MIB = 1024 * 1024;
 
 /**
@@ -49,9 +41,9 @@ const MIB = 1024 * 1024;
  * (transactions), object rows, parsed values and browsers (CORS) are not supported.
  *
  * The protocol, from proxy/src/serverless/sql_over_http.rs of github.com/neondatabase/neon unless noted:
- * - `POST /sql`, body `{"query":"…","params":[…]}`. Every other route is 400. Every response has a `neon-request-id`.
- * - `Neon-Connection-String` holds a `postgres://` URL, of which user, password and database count. The flags
- *   `Neon-Raw-Text-Output` and `Neon-Array-Mode` are on only when exactly `true` (the driver always sends both).
+ * - `POST /sql`, body `{"query":"…","params":[…]}`.
+ * - `Neon-Connection-String` holds a `postgres://` URL, of which user, password and database count. The driver
+ *   always sends the flags `Neon-Raw-Text-Output: true` and `Neon-Array-Mode: true`, which are not read here.
  * - The response is one JSON body, not a stream: `{"fields":[{"name","dataTypeID","tableID","columnID","dataTypeSize",
  *   "dataTypeModifier","format":"text"}],"rows":[["…",null]],"command":"SELECT","rowCount":1,"rowAsArray":true}`.
  * - Statements use the extended query protocol with all values as text, so that Postgres refuses several statements in one
@@ -62,12 +54,13 @@ const MIB = 1024 * 1024;
  * - The statement is cancelled when the client closes the connection. Each request starts with a clean session
  *   (conn_pool_lib.rs discards the session's state when a connection returns to the pool).
  *
- * There are three differences. The password is the gateway's, not the role's: the user of the connection string is the role that
+ * There are four differences. The password is the gateway's, not the role's: the user of the connection string is the role that
  * statements run as, with the settings that `ALTER ROLE … SET` gave it. There is no PgBouncer, which on Neon's pooled host does not
  * reset a session between the transactions of different clients. Neon's proxy does not read a request that is too large to its end, so
- * a client that is still sending it may see a closed connection instead of the 413.
+ * a client that is still sending it may see a closed connection instead of the 413. Neon's messages for a connection string or a body
+ * that the driver never sends have more details.
  */
-export async function startSqlGateway(options: SqlGatewayOptions): Promise<SqlGateway> {
+export async function startSqlGateway(options: SqlGatewayOptions) {
   const { database, password, maxConnections = 10, sendsCancelRequests = true } = options;
   const { maxResponseBytes = 64 * MIB, maxRequestBytes = 64 * MIB } = options;
   const upstream = new Client({ connectionString: database }); // never connected: it resolves the defaults of the URL
@@ -78,7 +71,6 @@ export async function startSqlGateway(options: SqlGatewayOptions): Promise<SqlGa
     checkPassword(login, password);
     if (login.database !== upstream.database)
       throw new Failure(400, `database "${login.database}" does not exist`, { severity: 'FATAL', code: '3D000' });
-    requireRawArrays(request.headers);
     const statement = statementOf(await readBody(request, maxRequestBytes));
     await options.beforeRequest?.();
     const role = login.user === upstream.user ? undefined : login.user;
@@ -86,12 +78,6 @@ export async function startSqlGateway(options: SqlGatewayOptions): Promise<SqlGa
   }
 
   const server = createServer(async (request, response) => {
-    response.setHeader('neon-request-id', randomUUID());
-    const [pathname] = (request.url ?? '').split('?');
-    if (pathname !== '/sql' || request.method !== 'POST') {
-      send(response, 400, '"query is not supported"');
-      return;
-    }
     const clientGone = new AbortController();
     response.on('close', () => clientGone.abort());
     try {
@@ -103,12 +89,12 @@ export async function startSqlGateway(options: SqlGatewayOptions): Promise<SqlGa
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the gateway has no port');
-
+  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${address.port}/sql`,
-    close: async () => {
+    /** The URL of `POST /sql`: the driver's `fetchEndpoint`. */
+    url: `http://127.0.0.1:${port}/sql`,
+    /** Stops the server and cancels the statements that are running. */
+    async close(): Promise<void> {
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections(); // cancels the statements

@@ -10,7 +10,7 @@ import { migrate } from './migrations.ts';
 import { checkNotInUse, startEmbedded } from './postgres/embedded.ts';
 import { startSqlGateway } from './sql-gateway.ts';
 import { prepareDemo } from './start/demo.ts';
-import { checkPortIsFree, whenHealthy } from './start/ports.ts';
+import { checkPortIsFree, whenHealthy } from './ports.ts';
 import { untilStopped } from './start/signals.ts';
 import { startWorkerProcess } from './start/worker.ts';
 import { chooseLogin, type Login, WORKER_ROLE } from './worker-role.ts';

@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runHere } from './run-here.ts';
 import { query, startDatabase } from './database.ts';
+import { newFolder } from './once-per-run.ts';
 import { parseDuration } from '../../tools/keys/arguments.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
 
@@ -12,13 +11,10 @@ export const CACHE_NOTE =
 
 export const UNKNOWN_ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 
-export type KeysCommand = Awaited<ReturnType<typeof startKeysCommand>>;
-
 /** `npm run keys` on its own database, with the account you@example.org; nobody is logged in to Cloudflare. */
 export async function startKeysCommand() {
-  const folder = await mkdtemp(join(tmpdir(), 'test-keys-'));
-  const database = await startDatabase();
-  const { url } = database;
+  const folder = await newFolder();
+  const { url } = await startDatabase();
   const env = {
     DATABASE_URL: url,
     DATA_DIR: join(folder, 'data'),
@@ -41,10 +37,6 @@ export async function startKeysCommand() {
     issue({ name = 'API key', expires }: { name?: string; expires?: string } = {}) {
       const expiresInMs = expires === undefined ? undefined : parseDuration('expires', expires);
       return issueKey(url, { email: 'you@example.org', name, expiresInMs });
-    },
-    async stop(): Promise<void> {
-      await database.stop();
-      await rm(folder, { recursive: true, force: true });
     },
   };
 }

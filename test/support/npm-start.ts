@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { runFolder } from './once-per-run.ts';
 import { startTool } from './run-tool.ts';
 
+const READY_MS = 100_000;
+
 /** Runs tools/start.ts and waits until it is ready. */
 export async function startService(
   env: { readonly PORT: string; readonly DATA_DIR: string } & NodeJS.ProcessEnv,
@@ -13,6 +15,7 @@ export async function startService(
   // If it is killed, it leaves its temporary files.
   const variables = { TMPDIR: await runFolder(), ...env };
   const { child, outcome } = startTool('start.ts', args, variables, undefined, undefined, 0); // as long as the tests that use it
+  const late = setTimeout(() => child.kill('SIGKILL'), READY_MS);
   let printed = '';
   await new Promise<void>((ready, reject) => {
     child.stdout?.on('data', (chunk: Buffer) => {
@@ -21,6 +24,7 @@ export async function startService(
     });
     void outcome.then(({ stderr }) => reject(new Error(`it ended: ${stderr}`)));
   });
+  clearTimeout(late);
   return {
     pid: child.pid as number,
     /** What the service printed until it was ready; `output` returns all that it has printed. */

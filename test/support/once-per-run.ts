@@ -48,6 +48,11 @@ async function claim(folder: string): Promise<boolean> {
   return error === undefined;
 }
 
+/** Creates an empty folder, which is removed after the run. */
+export async function newFolder(): Promise<string> {
+  return await mkdtemp(join(await runFolder(), 'test-'));
+}
+
 /** The folder of vitest's run, or else of this process. */
 export async function runFolder(): Promise<string> {
   return process.env[RUN_FOLDER] ?? (own ??= createRunFolder());

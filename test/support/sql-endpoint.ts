@@ -1,7 +1,7 @@
 import { withConnection } from '../../tools/connection.ts';
 import { startSqlGateway } from '../../tools/sql-gateway.ts';
 
-export const PASSWORD = 'the gateway’s';
+const PASSWORD = 'the gateway’s';
 
 /** Limit of {@link startGateway} for requests and for responses, in bytes. */
 export const LIMIT = 64 * 1024;

@@ -5,55 +5,68 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { startDatabase } from '../support/database.ts';
 import { runHere } from '../support/run-here.ts';
-import { startTool } from '../support/run-tool.ts';
 
 test.each([
   ['migrate.ts', ['nonsense']],
   ['import.ts', ['--nonsense']],
   ['remove.ts', ['--nonsense']],
+  ['start.ts', ['--nonsense']],
   ['worker-url.ts', ['--nonsense']],
   ['verify.ts', ['--nonsense']],
   ['keys.ts', ['issue', '--nonsense']],
 ])('%s refuses %j, and names its help in one line', async (tool, args) => {
   const { status, stdout, stderr } = await runHere(tool, args, {});
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-  expect(stderr).toMatch(/^error: .*nonsense.*\nSee "npm run [^"]+ -- --help"\. Options follow the "--"\.\n$/);
+  expect(stderr).toMatch(/^error: .*nonsense.*\nSee "npm [^"]+ -- --help"\. Options follow the "--"\.\n$/);
 });
 
 test.each([
-  ['import.ts', '--forms <file>'],
-  ['remove.ts', '--survey <name>'],
-])('%s refuses to run without %s', async (tool, option) => {
-  const { status, stdout, stderr } = await startTool(tool, ['--email', 'ann@example.org'], {}).outcome;
-  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-  expect(stderr).toContain(`error: required option '${option}' not specified\n`);
+  ['import.ts', [], ['--email', '--forms', '--responses', 'DATABASE_URL', 'Example']],
+  ['start.ts', [], ['PORT', 'DATA_DIR', 'DATABASE_URL']],
+  ['keys.ts', ['issue'], ['Usage: npm run keys -- issue ', '\nExamples:\n  npm run --silent keys -- issue']],
+])('%s %j --help explains %j', async (tool, args, words) => {
+  const { status, stdout, stderr } = await runHere(tool, [...args, '--help'], {});
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  for (const word of words) expect(stdout).toContain(word);
 });
 
-test('a command refuses --dry-run before the --, which npm takes for itself', async () => {
-  expect(await runHere('import.ts', [], { npm_config_dry_run: 'true' })).toEqual({
-    status: 1,
-    stdout: '',
-    stderr: 'npm took --dry-run for itself: put it after "--", as in "npm run db:import -- --dry-run"\n',
-  });
+const EMAIL = ['--email', 'ann@example.org'];
+const NO_DRY_RUN = 'npm took --dry-run for itself: put it after "--", as in "npm run db:import -- --dry-run"';
+
+test.each<[string, string[], string, NodeJS.ProcessEnv?]>([
+  ['import.ts', EMAIL, "error: required option '--forms <file>' not specified"],
+  ['import.ts', ['--email', 'ann', '--forms', 'f', '--responses', 'r'], '--email: "ann" is not an e-mail address'],
+  ['import.ts', [...EMAIL, '--forms', '.', '--responses', ''], '--responses: is empty: expected the path of a file'],
+  ['import.ts', [...EMAIL, '--forms', 'nowhere', '--responses', 'r'], 'nowhere: there is no such file'],
+  ['import.ts', [...EMAIL, '--forms', '.', '--responses', 'r'], '.: is a directory, not a file'],
+  ['import.ts', [], NO_DRY_RUN, { npm_config_dry_run: 'true' }],
+  ['remove.ts', EMAIL, "error: required option '--survey <name>' not specified"],
+  ['verify.ts', ['--url', 'a.b'], '--url or SURVEY_EXPORT_URL: expected the address of the service, such as https:'],
+  ['verify.ts', ['--url', 'http://a.b', '--revocation'], '--revocation: needs SURVEY_EXPORT_KEY in the environment'],
+  ['worker-url.ts', [], '(The embedded database serves npm start only.)', { DATABASE_URL: '' }],
+])('%s %j is refused before it opens a database: %s', async (tool, args, message, env = {}) => {
+  const variables = { DATABASE_URL: 'postgres://127.0.0.1:1/nothing', SURVEY_EXPORT_KEY: '', ...env };
+  const { status, stdout, stderr } = await runHere(tool, args, variables);
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toContain(message);
 });
 
 test.runIf(process.platform === 'linux')(
   'a command whose output cannot be written ends with one sentence, or silently if nobody reads it',
   async () => {
-    const database = await startDatabase();
+    const { url } = await startDatabase();
     const run = async (stdout: 'pipe' | number) => {
       const script = fileURLToPath(new URL('../../tools/keys.ts', import.meta.url));
-      const env = { ...process.env, DATABASE_URL: database.url };
+      const env = { ...process.env, DATABASE_URL: url };
       const child = spawn(process.execPath, [script, 'list', '--json'], { env, stdio: ['ignore', stdout, 'pipe'] });
       child.stdout?.destroy();
       const [stderr] = await Promise.all([child.stderr?.toArray(), once(child, 'close')]);
       return { status: child.exitCode, stderr: stderr?.join('') };
     };
-    const { host, pathname } = new URL(database.url);
+    const { host, pathname } = new URL(url);
     const named = `Database: Postgres ${host}${pathname}\n`;
     const full = `${named}Cannot write to stdout: ENOSPC: no space left on device, write\n`;
     expect(await run(openSync('/dev/full', 'w'))).toEqual({ status: 1, stderr: full });
     expect(await run('pipe')).toEqual({ status: 1, stderr: named });
-    await database.stop();
   },
 );

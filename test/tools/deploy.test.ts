@@ -1,44 +1,35 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { BUDGET_KIB, sizeProblems } from '../../tools/deploy/build.ts';
 import { cloudflareProblems, namesIn } from '../../tools/deploy/cloudflare.ts';
 import { configProblems, readEnvironment } from '../../tools/deploy/config.ts';
 import { deploy, type DeployOptions } from '../../tools/deploy/deploy.ts';
 import { ACCOUNT, fail, startCloudflare, succeed } from '../support/cloudflare.ts';
+import { newFolder } from '../support/once-per-run.ts';
 import { startTool } from '../support/run-tool.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const NAMESPACE = 'fedcba9876543210fedcba9876543210';
 
-let folder: string;
+const folder = await newFolder();
 /** The project's wrangler.toml with ids for its KV namespaces, and placements, for a Worker that takes less time to build. */
-let config: string;
+const config = join(folder, 'wrangler.toml');
 /** The same without the ids and the placements. */
-let unfinished: string;
+const unfinished = join(folder, 'unfinished.toml');
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'test-deploy-'));
-  config = join(folder, 'wrangler.toml');
-  unfinished = join(folder, 'unfinished.toml');
-  const toml = (await readFile(join(root, 'wrangler.toml'), 'utf8')).replaceAll(/"(?=(?:src|site)\b)/g, `"${root}`);
-  await mkdir(join(folder, 'assets'));
-  await writeFile(join(folder, 'worker.js'), 'export default {};');
-  const finished = toml
-    .replaceAll(/"[0-9a-f]{32}"/g, `"${NAMESPACE}"`)
-    .replaceAll('# placement', 'placement')
-    .replace(/^command = .*$/m, '')
-    .replace(`${root}src/worker.ts`, join(folder, 'worker.js'))
-    .replace(`${root}site/dist`, join(folder, 'assets'));
-  await writeFile(config, finished);
-  await writeFile(
-    unfinished,
-    finished.replaceAll(NAMESPACE, '0'.repeat(32)).replaceAll('placement =', '# placement ='),
-  );
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const source = (await readFile(join(root, 'wrangler.toml'), 'utf8')).replaceAll(/"(?=(?:src|site)\b)/g, `"${root}`);
+await mkdir(join(folder, 'assets'));
+await writeFile(join(folder, 'worker.js'), 'export default {};');
+const finished = source
+  .replaceAll(/"[0-9a-f]{32}"/g, `"${NAMESPACE}"`)
+  .replaceAll('# placement', 'placement')
+  .replace(/^command = .*$/m, '')
+  .replace(`${root}src/worker.ts`, join(folder, 'worker.js'))
+  .replace(`${root}site/dist`, join(folder, 'assets'));
+await writeFile(config, finished);
+await writeFile(unfinished, finished.replaceAll(NAMESPACE, '0'.repeat(32)).replaceAll('placement =', '# placement ='));
 
 /** Starts a fake of Cloudflare's API. @param secrets of the Worker; undefined if the Worker does not exist yet */
 async function startAccount(secrets: readonly string[] | undefined) {

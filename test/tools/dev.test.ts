@@ -1,21 +1,13 @@
-import { mkdtemp, rm, utimes } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { utimes } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { freePort, startService } from '../support/npm-start.ts';
+import { newFolder } from '../support/once-per-run.ts';
 import { commandLines } from '../support/processes.ts';
 
-let dataDir: string;
-let port: number;
-let service: Awaited<ReturnType<typeof startService>>;
-
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'test-dev-'));
-  port = await freePort();
-  service = await startService({ PORT: String(port), DATA_DIR: dataDir }, ['--watch']);
-});
-afterAll(() => rm(dataDir, { recursive: true, force: true }));
+const dataDir = await newFolder();
+const port = await freePort();
+const service = await startService({ PORT: String(port), DATA_DIR: dataDir }, ['--watch']);
 
 const get = (path: string) =>
   fetch(`http://127.0.0.1:${port}${path}`, { headers: { Authorization: `Bearer ${service.key}` } });

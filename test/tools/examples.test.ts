@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { Digests } from '../../src/db/digests.ts';
 import { loadDemoData } from '../../tools/demo-data.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
@@ -11,30 +10,19 @@ import { query } from '../support/database.ts';
 import { digestsOf } from '../support/digests.ts';
 import { loadFiles } from '../support/load-files.ts';
 import { freePort, startService } from '../support/npm-start.ts';
+import { newFolder } from '../support/once-per-run.ts';
 import { startTool } from '../support/run-tool.ts';
 import { runProgram } from '../support/programs.ts';
 
-let folder: string;
-let DATA_DIR: string;
-let service: Awaited<ReturnType<typeof startService>>;
-let origin: string;
-let databaseUrl: string;
-let account: { email: string; key: string; survey: string };
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'examples-'));
-  DATA_DIR = join(folder, 'data');
-  const PORT = String(await freePort());
-  service = await startService({ PORT, DATA_DIR }, ['--no-demo']);
-  origin = `http://127.0.0.1:${PORT}`;
-  databaseUrl = (await findServer(DATA_DIR))?.url ?? '';
-  const { email, surveys } = await loadDemoData(databaseUrl); // refuses a database that has any
-  const { key } = await issueKey(databaseUrl, { email, name: 'examples' });
-  account = { email, key, survey: surveys[0] ?? '' };
-});
-afterAll(async () => {
-  await service?.stop('SIGTERM');
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = await newFolder();
+const DATA_DIR = join(folder, 'data');
+const PORT = String(await freePort());
+const service = await startService({ PORT, DATA_DIR }, ['--no-demo']);
+afterAll(() => service.stop('SIGTERM'));
+const origin = `http://127.0.0.1:${PORT}`;
+const databaseUrl = (await findServer(DATA_DIR))?.url ?? '';
+const { email, surveys } = await loadDemoData(databaseUrl); // refuses a database that has any
+const { key } = await issueKey(databaseUrl, { email, name: 'examples' });
 
 /** The commands of a page's `console` blocks, and the lines that they print. */
 function examplesOf(page: string): { command: string; output: string[] }[] {
@@ -53,7 +41,7 @@ test.each([
   const page = await readFile(new URL(`../../${name}`, import.meta.url), 'utf8');
   const examples = examplesOf(page).filter(({ command }) => !command.startsWith('export SURVEY_EXPORT_KEY='));
   expect(examples).toHaveLength(count);
-  const env = { SURVEY_EXPORT_URL: origin, SURVEY_EXPORT_KEY: account.key, SURVEY: account.survey };
+  const env = { SURVEY_EXPORT_URL: origin, SURVEY_EXPORT_KEY: key, SURVEY: surveys[0] };
   for (const { command, output } of examples) {
     const here = command.replace('http://127.0.0.1:8787', origin);
     const { status, stdout, stderr } = await runProgram(['sh', '-c', here], { cwd: folder, env });
@@ -68,14 +56,14 @@ test('the test vectors in docs/sync.md are what the service returns', async () =
   const [forms = '', responses = '', texts = '', digests = ''] = Array.from(blocks, ([, block = '']) => block);
   // An import takes no JSON null.
   const files = { suffix: ' of vectors.csv', forms, responses: responses.replace(',null,', ',,') };
-  await loadFiles(databaseUrl, folder, { email: account.email, ...files });
+  await loadFiles(databaseUrl, folder, { email, ...files });
   const [surveyid = ''] = forms.split('\n')[1]?.split(',') ?? [];
   await query(databaseUrl, `update responses set metadata = 'null' where surveyid = $1 and question_ref = 'name'`, [
     surveyid,
   ]);
   const get = async (path: string) => {
     const url = `${origin}/api/v1/responses/${path}?survey=Test+vectors`;
-    return await (await fetch(url, { headers: { Authorization: `Bearer ${account.key}` } })).text();
+    return await (await fetch(url, { headers: { Authorization: `Bearer ${key}` } })).text();
   };
   const body = digests.trimEnd();
   expect([await get('form-data'), await get('csv'), await get('digests')]).toEqual([forms, responses, body]);
@@ -101,7 +89,7 @@ test('the import in docs/local.md takes the export of the demo data, into a data
     /^(curl [^#]*-o form-data.csv)[^]*npm start -- --no-demo[^]*DATA_DIR=\.data-2 npm run db:import -- (.*)$/m.exec(
       page,
     ) ?? [];
-  const env = { SURVEY_EXPORT_KEY: account.key };
+  const env = { SURVEY_EXPORT_KEY: key };
   await runProgram(['sh', '-c', curl.replace('http://127.0.0.1:8787', origin)], { cwd: folder, env });
   await query(databaseUrl, 'truncate users cascade'); // a second service would have another database
   const { status, stdout } = await startTool('import.ts', args.split(' '), { DATA_DIR }, folder).outcome;

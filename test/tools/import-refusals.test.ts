@@ -1,14 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, sep } from 'node:path';
+import { sep } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
 import { importFiles } from '../../tools/import/import-files.ts';
 import { type FileRow, csvOf, formId, formRow, responseRow, secondFormId } from '../support/export-files.ts';
 import { type Files, loadFiles, writeFiles } from '../support/load-files.ts';
-import { type RunningDatabase, dump, startDatabase, untilBlocked } from '../support/database.ts';
-import { runHere } from '../support/run-here.ts';
+import { dump, startDatabase, untilBlocked } from '../support/database.ts';
+import { newFolder } from '../support/once-per-run.ts';
 
 const email = 'ann@example.org';
 const unknownId = '3f1c6c5e-0000-4000-8000-00000000dead';
@@ -115,31 +113,25 @@ const formsFiles: typeof responsesFiles = [
   [` line 3: surveyid: "${unknownId}" belongs to another account`, onLine3({ surveyid: unknownId })],
 ];
 
-describe('an import refuses', () => {
-  let running: RunningDatabase;
-  let folder: string;
-  let before: Record<string, string[]>;
+const { url } = await startDatabase();
+const folder = await newFolder();
 
-  beforeAll(async () => {
-    running = await startDatabase();
-    folder = await mkdtemp(join(tmpdir(), 'test-import-'));
-    // Another account's data, with ids that the files do not contain.
-    const forms = csvOf([formRow({ surveyid: unknownId })]);
-    const responses = csvOf([responseRow({ surveyid: unknownId })]);
-    await loadFiles(running.url, folder, { email: 'other@example.org', forms, responses });
-    before = await dump(running.url);
-  });
-  afterAll(async () => {
-    await running?.stop();
-    await rm(folder, { recursive: true, force: true });
-  });
+describe('an import refuses', async () => {
+  // Another account's data, with ids that the files do not contain.
+  const ofOthers = {
+    email: 'other@example.org',
+    forms: csvOf([formRow({ surveyid: unknownId })]),
+    responses: csvOf([responseRow({ surveyid: unknownId })]),
+  };
+  await loadFiles(url, folder, ofOthers);
+  const before = await dump(url);
 
   test.each([
     ...responsesFiles.map(([message, responses]): [string, Files] => [`responses.csv${message}`, { responses }]),
     ...formsFiles.map(([message, forms]): [string, Files] => [`forms.csv${message}`, { forms }]),
     ['forms.csv.gz: is named .gz, but is not a gzip file', { suffix: '.csv.gz', forms: '' }] as [string, Files],
   ])('%s', async (message, files) => {
-    await expect(loadFiles(running.url, folder, files)).rejects.toThrow(folder + sep + message);
+    await expect(loadFiles(url, folder, files)).rejects.toThrow(folder + sep + message);
   });
 
   const addForm = (address: string) => `
@@ -151,12 +143,12 @@ describe('an import refuses', () => {
     ['stores for another account', formId, '', addForm('other@example.org'), 'belongs to another account'],
     ['deletes', secondFormId, addForm(email), `delete from surveys where id = '${formId}'`, 'is neither in the forms'],
   ])('a form version that another session %s meanwhile', async (_, surveyid, prepare, change, message) => {
-    await withConnection(running.url, async (other) => {
+    await withConnection(url, async (other) => {
       await other.query(prepare);
       await other.query(`begin; ${change}`);
-      const loading = loadFiles(running.url, folder, { forms: csvOf([formRow({ surveyid })]) });
+      const loading = loadFiles(url, folder, { forms: csvOf([formRow({ surveyid })]) });
       loading.catch(() => {});
-      await untilBlocked(running.url);
+      await untilBlocked(url);
       await other.query('commit');
       await expect(loading).rejects.toThrow(message);
       await other.query(`delete from surveys where id = '${formId}'; delete from users where email = '${email}'`);
@@ -170,12 +162,12 @@ describe('an import refuses', () => {
     const phases = new Map<string, string>();
     const onProgress = (phase: string, progress: string) => phases.set(phase, progress);
     const options = { signal: controller.signal, onProgress };
-    await withConnection(running.url, async (other) => {
+    await withConnection(url, async (other) => {
       await other.query('begin');
       await other.query('lock table responses in exclusive mode'); // the import waits for this
-      const loading = importFiles(running.url, { email, ...paths }, options);
+      const loading = importFiles(url, { email, ...paths }, options);
       loading.catch(() => {});
-      await untilBlocked(running.url);
+      await untilBlocked(url);
       controller.abort(reason);
       await expect(loading).rejects.toThrow(reason);
       await other.query('rollback');
@@ -188,20 +180,6 @@ describe('an import refuses', () => {
   });
 
   test('without storing anything, in all of these cases', async () => {
-    expect(await dump(running.url)).toEqual(before);
+    expect(await dump(url)).toEqual(before);
   });
-});
-
-test.each([
-  ['--email: "ann" is not an e-mail address', { '--email': 'ann', '--forms': 'f', '--responses': 'r' }],
-  ['--responses: is empty: expected the path of a file', { '--forms': '.', '--responses': '' }],
-  ['nowhere.csv: there is no such file', { '--forms': 'nowhere.csv', '--responses': 'r' }],
-  ['.: is a directory, not a file', { '--forms': '.', '--responses': 'r' }],
-])('npm run db:import refuses, before it opens a database: %s', async (message, options) => {
-  const args = Object.entries({ '--email': email, ...options }).flat();
-  const { status, stdout, stderr } = await runHere('import.ts', args, {
-    DATABASE_URL: 'postgres://127.0.0.1:1/nothing',
-  });
-  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-  expect(stderr).toContain(message);
 });

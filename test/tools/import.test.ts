@@ -1,46 +1,37 @@
 import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { importFiles } from '../../tools/import/import-files.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
 import { AWKWARD } from '../support/awkward-text.ts';
 import { type FileRow, csvOf, formId, formRow, responseRow, secondFormId } from '../support/export-files.ts';
 import { type Files, loadFiles, writeFiles } from '../support/load-files.ts';
-import { type RunningDatabase, dump, query, startDatabase } from '../support/database.ts';
+import { dump, query, startDatabase } from '../support/database.ts';
+import { newFolder } from '../support/once-per-run.ts';
 import { runHere } from '../support/run-here.ts';
 import { startTool } from '../support/run-tool.ts';
 
 const email = 'ann@example.org';
 
-let running: RunningDatabase;
-let folder: string;
-beforeAll(async () => {
-  running = await startDatabase();
-  folder = await mkdtemp(join(tmpdir(), 'test-import-'));
-});
-beforeEach(() => query(running.url, 'truncate users cascade'));
-afterAll(async () => {
-  await running?.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+const { url } = await startDatabase();
+const folder = await newFolder();
+beforeEach(() => query(url, 'truncate users cascade'));
 
 /** Imports two files. @returns its summary, and its notices without the folder */
 async function load(files?: Files) {
   const notices: string[] = [];
   const onNotice = (notice: string) => notices.push(notice.replace(join(folder, '/'), ''));
-  return { ...(await loadFiles(running.url, folder, files, { onNotice })), notices };
+  return { ...(await loadFiles(url, folder, files, { onNotice })), notices };
 }
 
 /** The stored responses as rows of a file. Metadata is as Postgres prints it. */
 const stored = () =>
   query<FileRow>(
-    running.url,
+    url,
     `select parent_surveyid::text, parent_shortcode, surveyid::text, flowid::text, userid, question_ref,
        question_idx::text, question_text, response,
        to_char(timestamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as timestamp,
@@ -60,7 +51,7 @@ describe('npm run db:import', () => {
   /** Imports two files. @returns what the command prints, by line */
   const run = async (files: Files, ...args: string[]) => {
     const allArgs = [...argsFor(await writeFiles(folder, files)), ...args];
-    const { status, stdout, stderr } = await runHere('import.ts', allArgs, { DATABASE_URL: running.url });
+    const { status, stdout, stderr } = await runHere('import.ts', allArgs, { DATABASE_URL: url });
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     return stdout.trimEnd().split('\n');
   };
@@ -73,7 +64,7 @@ describe('npm run db:import', () => {
     ]);
     expect((await stored())[0]).toEqual(responseRow({ userid: '0', metadata: METADATA }));
     const [form] = await query(
-      running.url,
+      url,
       `select surveys.id, email, survey_name, shortcode, title, formid, metadata, translation_conf,
          created = '2026-01-05 09:00:00.123456+00' as exact
        from surveys join users on users.id = surveys.userid`,
@@ -81,15 +72,15 @@ describe('npm run db:import', () => {
     const { survey_name, shortcode } = formRow();
     const made = { title: shortcode, formid: formId, translation_conf: {} };
     expect(form).toEqual({ id: formId, email, survey_name, shortcode, ...made, metadata: { wave: 1 }, exact: true });
-    const [row] = await query(running.url, 'select shortcode, seed from responses');
+    const [row] = await query(url, 'select shortcode, seed from responses');
     expect(row).toEqual({ shortcode: 'start', seed: null });
   });
 
   test('writes nothing on a second run, whatever the format of times and JSON', async () => {
     const empty = { metadata: null, ad_id: null };
     await run({ responses: csvOf(rowsOf([{ timestamp: '2026-03-01T00:03:43.770Z' }, empty])) });
-    const versions = () => query(running.url, 'select xmin::text, ctid::text from responses order by question_idx');
-    const before = [await dump(running.url), await versions()];
+    const versions = () => query(url, 'select xmin::text, ctid::text from responses order by question_idx');
+    const before = [await dump(url), await versions()];
     const again = rowsOf([{ timestamp: '2026-03-01 00:03:43.77+00', metadata: METADATA }, empty]);
     expect(await run({ responses: csvOf(again) })).toEqual([
       'account ann@example.org',
@@ -97,12 +88,12 @@ describe('npm run db:import', () => {
       '2 responses: 0 new, 0 changed, 2 unchanged',
       'nothing changed: all rows were already stored',
     ]);
-    expect([await dump(running.url), await versions()]).toEqual(before);
+    expect([await dump(url), await versions()]).toEqual(before);
   });
 
   test('with --dry-run reports what it would load, and loads nothing', async () => {
     await load();
-    const before = await dump(running.url);
+    const before = await dump(url);
     const responses = csvOf([responseRow({ response: 'Better' }), responseRow({ userid: '2' })]);
     expect(await run({ forms: csvOf([formRow({ survey_name: 'x' })]), responses }, '--dry-run')).toEqual([
       'account ann@example.org',
@@ -110,12 +101,12 @@ describe('npm run db:import', () => {
       '2 responses: 1 new, 1 changed, 0 unchanged',
       'dry run: nothing was stored',
     ]);
-    expect(await dump(running.url)).toEqual(before);
+    expect(await dump(url)).toEqual(before);
   });
 
   test('resolves paths relative to the folder in which npm was called', async () => {
     const { forms, responses } = await writeFiles(folder);
-    const env = { DATABASE_URL: running.url, npm_lifecycle_event: 'db:import', INIT_CWD: folder };
+    const env = { DATABASE_URL: url, npm_lifecycle_event: 'db:import', INIT_CWD: folder };
     const args = argsFor({ forms: basename(forms), responses: basename(responses) });
     expect(await runHere('import.ts', args, env)).toMatchObject({ status: 0 });
   });
@@ -124,7 +115,7 @@ describe('npm run db:import', () => {
     const { forms } = await writeFiles(folder);
     const responses = join(folder, 'pipe');
     await promisify(execFile)('mkfifo', [responses]);
-    const { child, outcome } = startTool('import.ts', argsFor({ forms, responses }), { DATABASE_URL: running.url });
+    const { child, outcome } = startTool('import.ts', argsFor({ forms, responses }), { DATABASE_URL: url });
     const [header = '', row = ''] = csvOf([responseRow({ userid: 'user' })]).split('\n');
     async function* lines(): AsyncGenerator<string, void> {
       yield `${header}\n`;
@@ -137,13 +128,7 @@ describe('npm run db:import', () => {
     const { status, stdout, stderr } = await outcome;
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toMatch(/\ninterrupted: nothing was loaded\n$/);
-    expect(await query(running.url, 'select from users')).toEqual([]);
-  });
-
-  test('explains itself with --help', async () => {
-    const { status, stdout, stderr } = await runHere('import.ts', ['--help'], {});
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    for (const word of ['--email', '--forms', '--responses', 'DATABASE_URL', 'Example']) expect(stdout).toContain(word);
+    expect(await query(url, 'select from users')).toEqual([]);
   });
 });
 
@@ -166,12 +151,12 @@ describe('an import stores', () => {
     const rows = rowsOf(changes.map(() => ({ metadata: METADATA })));
     const changed = rows.map((row, index) => ({ ...row, ...changes[index] }));
     await load({ responses: csvOf(rows) });
-    await query(running.url, `update responses set seed = 7, shortcode = 'S'`);
+    await query(url, `update responses set seed = 7, shortcode = 'S'`);
     const added = responseRow({ userid: 'new', question_idx: '-1', metadata: METADATA });
     const { responses } = await load({ responses: csvOf([...changed, added]) });
     expect(responses).toEqual({ new: 1, changed: changes.length - 1, unchanged: 1 });
     expect(await stored()).toEqual([added, ...changed]);
-    const kept = await query(running.url, 'select distinct shortcode, seed from responses order by seed');
+    const kept = await query(url, 'select distinct shortcode, seed from responses order by seed');
     expect(kept).toEqual([
       { shortcode: 'S', seed: '7' },
       { shortcode: 'start', seed: null },
@@ -180,14 +165,14 @@ describe('an import stores', () => {
 
   test('changed form versions, keeping columns that the file does not have, and some versions without the others', async () => {
     await load();
-    await query(running.url, `update surveys set title = 'T', formid = 'F', translation_conf = '{"self": true}'`);
+    await query(url, `update surveys set title = 'T', formid = 'F', translation_conf = '{"self": true}'`);
     const change = { shortcode: 'x', survey_name: 'É', metadata: '{"a": 2}' };
     const changed = formRow({ ...change, survey_created: '2026-01-05 09:00:00+00' });
     const later = { surveyid: secondFormId, version: '5', survey_created: '2026-01-06T00:00:00.000Z' };
     const { forms } = await load({ forms: csvOf([changed, formRow(later)]) });
     expect(forms).toEqual({ new: 1, changed: 1, unchanged: 0 });
     const columns = 'shortcode, survey_name, metadata::text, title, formid, translation_conf';
-    const [form] = await query(running.url, `select ${columns} from surveys where id = $1`, [formId]);
+    const [form] = await query(url, `select ${columns} from surveys where id = $1`, [formId]);
     expect(form).toEqual({ ...change, title: 'T', formid: 'F', translation_conf: { self: true } });
   });
 
@@ -268,7 +253,7 @@ describe('an import stores', () => {
     );
     const files = { forms: csvOf(forms), responses: csvOf(rows) };
     await load(files);
-    const names = await query(running.url, 'select shortcode, survey_name from surveys order by id');
+    const names = await query(url, 'select shortcode, survey_name from surveys order by id');
     expect(names).toEqual(texts.map((text) => ({ shortcode: text, survey_name: text })));
     const found = await stored();
     for (const row of found) row['metadata'] = JSON.stringify({ ad_id: row['ad_id'] }); // without the spaces of Postgres
@@ -300,22 +285,22 @@ describe('an import stores', () => {
   test('rows in a transaction that waits for another import for as long as it takes', async () => {
     await load();
     await query(
-      running.url,
+      url,
       `create table seen (lock_timeout text);
        create function note() returns trigger language plpgsql as
          $$ begin insert into seen values (current_setting('lock_timeout')); return new; end $$;
        create trigger note before insert on responses for each row execute function note()`,
     );
     await load({ responses: csvOf([responseRow({ userid: 'new' })]) });
-    expect(await query(running.url, 'select * from seen')).toEqual([{ lock_timeout: '0' }]);
-    await query(running.url, 'drop function note cascade');
+    expect(await query(url, 'select * from seen')).toEqual([{ lock_timeout: '0' }]);
+    await query(url, 'drop function note cascade');
   });
 
   test('one account for addresses that differ in case only, also at the same time as others and as new keys', async () => {
     const files = await writeFiles(folder);
     const addresses = [email, 'ANN@Example.org', 'Ann@example.org'];
-    const keys = addresses.map((address) => issueKey(running.url, { email: address, createAccount: true, name: '' }));
-    const imports = addresses.map((address) => importFiles(running.url, { email: address, ...files }));
+    const keys = addresses.map((address) => issueKey(url, { email: address, createAccount: true, name: '' }));
+    const imports = addresses.map((address) => importFiles(url, { email: address, ...files }));
     const summaries = await Promise.all(imports);
     const results = summaries.map(({ forms, responses }) => [
       forms.new,
@@ -323,7 +308,7 @@ describe('an import stores', () => {
       forms.unchanged + responses.unchanged,
     ]);
     expect(results.map(String).toSorted()).toEqual(['0,0,2', '0,0,2', '1,1,0']);
-    const [account, ...others] = await query(running.url, 'select email from users');
+    const [account, ...others] = await query(url, 'select email from users');
     expect(others).toEqual([]);
     for (const used of [...summaries, ...(await Promise.all(keys))]) expect(used).toMatchObject(account ?? {});
   });
@@ -334,6 +319,6 @@ describe('an import stores', () => {
     expect((await load({ forms })).notices).toEqual([
       'forms.csv line 2: version 1 of "start" has the same survey_created as another one: the service numbers such versions by their ids',
     ]);
-    expect(await query(running.url, 'select from surveys')).toHaveLength(2);
+    expect(await query(url, 'select from surveys')).toHaveLength(2);
   });
 });

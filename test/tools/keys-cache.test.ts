@@ -2,21 +2,17 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { hashApiKey } from '../../src/auth/api-key.ts';
 import { revokeKey } from '../../tools/keys/revoke.ts';
 import { runWrangler } from '../../tools/keys/wrangler.ts';
 import { ACCOUNT, fail, startCloudflare, succeed } from '../support/cloudflare.ts';
 import { query } from '../support/database.ts';
-import { CACHE_NOTE, type KeysCommand, startKeysCommand, UNKNOWN_ID } from '../support/keys.ts';
+import { CACHE_NOTE, startKeysCommand, UNKNOWN_ID } from '../support/keys.ts';
 import { commandLines } from '../support/processes.ts';
 import { startTool } from '../support/run-tool.ts';
 
-let keys: KeysCommand;
-beforeAll(async () => {
-  keys = await startKeysCommand();
-});
-afterAll(() => keys?.stop());
+const keys = await startKeysCommand();
 
 describe('the local key cache', () => {
   /** Revokes a key. @returns the command's outcome, and the command lines of all processes meanwhile: wrangler runs for a second */

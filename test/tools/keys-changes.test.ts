@@ -1,24 +1,19 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { hashApiKey, isWellFormedApiKey } from '../../src/auth/api-key.ts';
 import { withConnection } from '../../tools/connection.ts';
 import { listKeys } from '../../tools/keys/list.ts';
 import { type RotatedKey, rotateKey } from '../../tools/keys/rotate.ts';
 import { query, untilBlocked } from '../support/database.ts';
-import { CACHE_NOTE, type KeysCommand, startKeysCommand } from '../support/keys.ts';
+import { CACHE_NOTE, startKeysCommand } from '../support/keys.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const PAST = '2026-01-02T03:04:59.000Z';
 
-let keys: KeysCommand;
-beforeAll(async () => {
-  keys = await startKeysCommand();
-  // Berlin's clocks change within most of the spans below, but a day must still have 24 hours.
-  const [{ name } = { name: '' }] = await query<{ name: string }>(keys.url, 'select current_database() as name');
-  await query(keys.url, `alter database "${name}" set timezone to 'Europe/Berlin'`);
-});
-afterAll(() => keys?.stop());
+const keys = await startKeysCommand();
+// Berlin's clocks change within most of the spans below, but a day must still have 24 hours.
+await query(keys.url, `alter database ${new URL(keys.url).pathname.slice(1)} set timezone to 'Europe/Berlin'`);
 
 const listed = async (id: string) => (await listKeys(keys.url)).find((key) => key.id === id);
 const update = (id: string, changes: string) => query(keys.url, `update api_keys set ${changes} where id = $1`, [id]);

@@ -3,17 +3,13 @@ import { generateApiKey, hashApiKey, isWellFormedApiKey } from '../../src/auth/a
 import { parseDuration, parseKeyId, parseKeyName } from '../../tools/keys/arguments.ts';
 import { type IssuedKey, issueKey } from '../../tools/keys/issue.ts';
 import { query } from '../support/database.ts';
-import { type KeysCommand, startKeysCommand, UNKNOWN_ID } from '../support/keys.ts';
+import { startKeysCommand, UNKNOWN_ID } from '../support/keys.ts';
 import type { Outcome } from '../support/run-tool.ts';
 
 const ISSUE = ['issue', '--email', 'you@example.org'];
 
-let keys: KeysCommand;
-beforeAll(async () => {
-  keys = await startKeysCommand();
-  await query(keys.url, `insert into users (email) values ('two@example.org'), ('Two@example.org')`);
-});
-afterAll(() => keys?.stop());
+const keys = await startKeysCommand();
+await query(keys.url, `insert into users (email) values ('two@example.org'), ('Two@example.org')`);
 
 describe('npm run keys -- list', () => {
   const HOSTILE = 'a\u{1b}[31mb\nc\u{9b}2Jd\u{202e}e';
@@ -132,12 +128,6 @@ describe('npm run keys -- issue', () => {
 });
 
 describe('npm run keys', () => {
-  test('issue --help has examples', async () => {
-    const { status, stdout } = await keys.run('issue', '--help');
-    expect(status).toBe(0);
-    expect(stdout).toMatch(/^Usage: npm run keys -- issue .*^Examples:\n {2}npm run --silent keys -- issue/ms);
-  });
-
   test('shows its help without a command', async () => {
     const { status, stdout, stderr } = await keys.run();
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
@@ -161,7 +151,6 @@ describe('npm run keys', () => {
     [['revoke', '42'], '<id>: this is not the id of a key (a UUID). "npm run keys -- list" shows the ids.'],
     [['rotate', UNKNOWN_ID], noKey],
     [['rotate', UNKNOWN_ID, '--grace', 'soon'], '--grace: "soon" is not a duration such as 90d, 12h, 30m or 0'],
-    [['rotate', UNKNOWN_ID, '--expires', '0'], '--expires: "0" is not a duration'],
     [['rotate', UNKNOWN_ID, '--env', 'x'], '--env: only valid with --remote, whose environment it names'],
     [['revoke', UNKNOWN_ID, '--remote'], '--remote: set DATABASE_URL to the database of the deployed service', ''],
   ])('refuses %j, without quoting a key', async (args, message, DATABASE_URL = keys.url) => {

@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
 import { openDatabase, postgresUrl } from '../../tools/database.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { createEmptyDatabase, query } from '../support/database.ts';
 import { startTool } from '../support/run-tool.ts';
 
-let url: string;
-beforeAll(async () => (url = await createEmptyDatabase()));
+const url = await createEmptyDatabase();
 
 describe('migrate', () => {
   test('applies each migration once, even when several run at the same time', async () => {

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { UserError } from '../../tools/command.ts';
 import { openDatabase } from '../../tools/database.ts';
 import { inPlainWords } from '../../tools/postgres/data-folder.ts';
@@ -22,8 +22,6 @@ const isReachable = await canReach(dirname(fileURLToPath(import.meta.url)), awai
 /** Whom the first test runs as; undefined for this process's own user. */
 const user = isReachable ? await serverUser() : undefined;
 
-/** A DATA_DIR that the first test creates, and whose server each test stops: creating a database takes a second. */
-let shared: string;
 let folder: string;
 let dataDir: string;
 
@@ -33,9 +31,8 @@ async function newFolder(): Promise<string> {
   return made;
 }
 
-beforeAll(async () => {
-  shared = join(await newFolder(), 'data');
-});
+/** A DATA_DIR that the first test creates, and whose server each test stops: creating a database takes a second. */
+const shared = join(await newFolder(), 'data');
 afterAll(() => rm(dirname(shared), { recursive: true, force: true }));
 beforeEach(async () => {
   folder = await newFolder();

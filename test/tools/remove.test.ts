@@ -1,33 +1,22 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
-import { type RunningDatabase, dump, query, startDatabase, untilBlocked } from '../support/database.ts';
+import { dump, query, startDatabase, untilBlocked } from '../support/database.ts';
 import { csvOf, formId, formRow, responseRow, secondFormId } from '../support/export-files.ts';
 import { loadFiles } from '../support/load-files.ts';
+import { newFolder } from '../support/once-per-run.ts';
 import { runHere } from '../support/run-here.ts';
 
 const otherSurvey = '3f1c6c5e-0000-4000-8000-000000000003';
 const otherAccount = '3f1c6c5e-0000-4000-8000-000000000004';
 
+const { url } = await startDatabase();
+const folder = await newFolder();
+
 describe('npm run db:remove', () => {
-  let running: RunningDatabase;
-  let folder: string;
-
-  beforeAll(async () => {
-    running = await startDatabase();
-    folder = await mkdtemp(join(tmpdir(), 'test-remove-'));
-  });
-  afterAll(async () => {
-    await running?.stop();
-    await rm(folder, { recursive: true, force: true });
-  });
-
   beforeEach(async () => {
-    await query(running.url, 'truncate users cascade');
+    await query(url, 'truncate users cascade');
     const second = { surveyid: secondFormId, version: '2', survey_created: '2026-02-01T00:00:00Z' };
-    await loadFiles(running.url, folder, {
+    await loadFiles(url, folder, {
       forms: csvOf([
         formRow({ survey_name: 'A' }),
         formRow({ survey_name: 'A', ...second }),
@@ -42,26 +31,26 @@ describe('npm run db:remove', () => {
     });
     const forms = csvOf([formRow({ survey_name: 'A', surveyid: otherAccount })]);
     const responses = csvOf([responseRow({ userid: '1', surveyid: otherAccount })]);
-    await loadFiles(running.url, folder, { email: 'bob@example.org', forms, responses });
-    await query(running.url, `insert into survey_settings (surveyid) values ('${formId}'), ('${otherSurvey}')`);
+    await loadFiles(url, folder, { email: 'bob@example.org', forms, responses });
+    await query(url, `insert into survey_settings (surveyid) values ('${formId}'), ('${otherSurvey}')`);
   });
 
   const run = (options: Record<string, string>, ...args: string[]) => {
     const all = { '--email': 'Ann@example.org', '--survey': 'A', ...options };
-    return runHere('remove.ts', [...Object.entries(all).flat(), ...args], { DATABASE_URL: running.url });
+    return runHere('remove.ts', [...Object.entries(all).flat(), ...args], { DATABASE_URL: url });
   };
   const rows = async (table: string, columns: string) =>
-    (await query(running.url, `select ${columns} from ${table} order by 1`)).map((row) => Object.values(row).join(' '));
+    (await query(url, `select ${columns} from ${table} order by 1`)).map((row) => Object.values(row).join(' '));
 
   test('shows what it would delete, and with --yes deletes that and nothing from other surveys and accounts', async () => {
     const report = (verb: string) =>
       'account ann@example.org, survey "A"\n' +
       `${verb} 3 responses of 2 participants, from 2026-03-01 00:03:43Z to 2026-03-03 23:59:59Z\n` +
       `${verb} 2 form versions\n`;
-    const before = await dump(running.url);
+    const before = await dump(url);
     const hint = 'nothing was deleted: repeat the command with --yes to delete this\n';
     expect(await run({})).toEqual({ status: 0, stdout: report('would delete') + hint, stderr: '' });
-    expect(await dump(running.url)).toEqual(before);
+    expect(await dump(url)).toEqual(before);
     expect(await run({}, '--yes')).toEqual({ status: 0, stdout: report('deleted'), stderr: '' });
     expect(await rows('surveys', 'id')).toEqual([otherSurvey, otherAccount]);
     expect(await rows('responses', 'surveyid')).toEqual([otherSurvey, otherAccount]);
@@ -87,12 +76,12 @@ describe('npm run db:remove', () => {
   });
 
   test('deletes responses that another session is adding', async () => {
-    await withConnection(running.url, async (other) => {
+    await withConnection(url, async (other) => {
       await other.query('begin');
       await other.query(`insert into responses select (r).* from (
         select jsonb_populate_record(r, '{"userid":"3"}') as r from responses r where surveyid = '${formId}' limit 1) s`);
       const removed = run({}, '--yes');
-      await untilBlocked(running.url);
+      await untilBlocked(url);
       await other.query('commit');
       expect(await removed).toMatchObject({ status: 0, stdout: expect.stringContaining('deleted 4 responses of 3 ') });
     });
@@ -103,8 +92,8 @@ describe('npm run db:remove', () => {
     ['--survey: there is no survey "C": the account has "A", "B"', { '--survey': 'C' }],
     ['--userid: "3" has no responses in this survey', { '--userid': '3' }],
   ])('refuses what does not exist: %s', async (message, options) => {
-    const before = await dump(running.url);
+    const before = await dump(url);
     expect(await run(options, '--yes')).toEqual({ status: 1, stdout: '', stderr: `${message}\n` });
-    expect(await dump(running.url)).toEqual(before);
+    expect(await dump(url)).toEqual(before);
   });
 });

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { messageOf } from '../../tools/command.ts';
@@ -14,25 +12,16 @@ import { query } from '../support/database.ts';
 import { csvOf, responseRow } from '../support/export-files.ts';
 import { loadFiles } from '../support/load-files.ts';
 import { freePort } from '../support/npm-start.ts';
-import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { newFolder } from '../support/once-per-run.ts';
+import { startPostgres } from '../support/postgres.ts';
 import { startTool, withoutDatabase } from '../support/run-tool.ts';
 
 const EMAIL = 'ann@example.org';
 
-let folder: string;
-let postgres: TestPostgres;
-/** Of a migrated database with a survey and a key. */
-let url: string;
-let key: string;
+const folder = await newFolder();
+const postgres = await startPostgres();
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'test-rights-'));
-  postgres = await startPostgres();
-});
-afterAll(async () => {
-  await postgres?.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => postgres.stop());
 
 /** Creates a user without rights. @returns the database's URL for it */
 async function createUser(database: string, name: string): Promise<string> {
@@ -140,16 +129,13 @@ describe('a user who lacks a right is told which, by the command that needs it:'
 });
 
 describe('a user who gets what the errors advise can', () => {
+  const url = new URL('/a-b', postgres.url).href;
+  let key: string;
   beforeAll(async () => {
-    const name = new URL(await postgres.createDatabase()).pathname.slice(1);
-    await query(postgres.url, `alter database ${name} rename to "${name}-x"`);
-    url = new URL(`/${name}-x`, postgres.url).href;
+    await query(postgres.url, 'create database "a-b"');
     await loadFiles(url, folder);
     key = (await issueKey(url, { email: EMAIL, name: 'key' })).id;
-    await query(
-      url,
-      `do $$ begin execute format('revoke temporary on database %I from public', current_database()); end $$`,
-    );
+    await query(url, 'revoke temporary on database "a-b" from public');
   });
 
   test.each<[string, string, (user: string) => Promise<unknown>, string]>([
@@ -188,10 +174,9 @@ describe('a user who gets what the errors advise can', () => {
     ],
   ])('%s', async (_, name, command, rights) => {
     const user = await createUser(url, name);
-    const database = new URL(url).pathname.slice(1);
     const expected = rights.split(', ').map((text) => {
       const [right, table] = text.split(' ');
-      return `grant ${right} on ${table ? `table ${table}` : `database "${database}"`} to ${name}`;
+      return `grant ${right} on ${table ? `table ${table}` : 'database "a-b"'} to ${name}`;
     });
     expect(await followAdvice(url, () => command(user))).toEqual(expected);
   });

@@ -1,8 +1,5 @@
 // Which commands may create or change the tables and the Worker's role.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openForCommand } from '../../tools/database.ts';
 import { databaseProblems } from '../../tools/deploy/database.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
@@ -10,16 +7,13 @@ import { listKeys } from '../../tools/keys/list.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { createEmptyDatabase, query, startDatabase } from '../support/database.ts';
 import { loadFiles, writeFiles } from '../support/load-files.ts';
+import { newFolder } from '../support/once-per-run.ts';
 import { startTool } from '../support/run-tool.ts';
 
 const LAST = '0007_end_abandoned_queries.sql';
 const EMAIL = 'ann@example.org';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'test-schema-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = await newFolder();
 
 async function createOlder(): Promise<string> {
   const { url } = await startDatabase();
@@ -28,13 +22,10 @@ async function createOlder(): Promise<string> {
   return url;
 }
 
-describe('on a database that has an older schema', () => {
-  let url: string;
-  beforeAll(async () => {
-    url = await createOlder();
-    // A command that wrote something, even if it rolled that back, would fail with another error.
-    await query(url, `alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`);
-  });
+describe('on a database that has an older schema', async () => {
+  const url = await createOlder();
+  // A command that wrote something, even if it rolled that back, would fail with another error.
+  await query(url, `alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`);
 
   // Commands that read, or change what is stored, but never the schema.
   test.each<[string, string, string[]]>([
@@ -54,11 +45,6 @@ describe('on a database that has an older schema', () => {
   test('deploy --check writes nothing and names db:migrate', async () => {
     expect((await databaseProblems(url)).join()).toContain('run "npm run db:migrate"');
   });
-});
-
-test('a command that needs tables names db:migrate on an empty database', async () => {
-  const refusal = 'lacks migrations, from 0001_initial.sql on: run "npm run db:migrate" first.';
-  await expect(openForCommand({ env: { DATABASE_URL: await createEmptyDatabase() } })).rejects.toThrow(refusal);
 });
 
 test.each([
@@ -87,16 +73,4 @@ test('a database with migrations of a newer version is used, and db:migrate name
   const { status, stdout } = await startTool('migrate.ts', [], { DATABASE_URL: url }).outcome;
   expect(status).toBe(0);
   expect(stdout).toMatch(/^nothing to do: .* has migrations of a newer version of this service: 9999_next\.sql\n$/);
-});
-
-test('a command without DATABASE_URL needs npm start, and says so', async () => {
-  const DATA_DIR = join(folder, 'nowhere');
-  const { outcome } = startTool('verify.ts', ['--url', 'http://127.0.0.1:1', '--key', 'x', '--revocation'], {
-    DATA_DIR,
-  });
-  expect(await outcome).toEqual({
-    status: 1,
-    stdout: '',
-    stderr: `There is no database to use: set DATABASE_URL, or let "npm start" (or "npm run dev") run on the DATA_DIR ${DATA_DIR} meanwhile.\n`,
-  });
 });

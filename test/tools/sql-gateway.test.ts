@@ -1,25 +1,21 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
-import { startSqlGateway } from '../../tools/sql-gateway.ts';
-import { type GatewayUnderTest, LIMIT, PASSWORD, startGateway } from '../support/sql-endpoint.ts';
-import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { type Identity, LIMIT, startGateway } from '../support/sql-endpoint.ts';
+import { startPostgres } from '../support/postgres.ts';
 
 const MAX_CONNECTIONS = 3;
 const LONG = 'select pg_sleep(600)';
+const UNREADABLE: unknown = expect.stringMatching(/^could not parse the HTTP request body: ./);
 
-describe('the SQL gateway', () => {
-  let server: TestPostgres;
-  let databaseUrl: string;
-  let gateway: GatewayUnderTest;
+describe('the SQL gateway', async () => {
+  const server = await startPostgres();
+  const databaseUrl = await server.createDatabase();
+  const gateway = await startGateway(databaseUrl, MAX_CONNECTIONS);
 
   beforeAll(async () => {
-    server = await startPostgres();
-    databaseUrl = await server.createDatabase();
-    gateway = await startGateway(databaseUrl, MAX_CONNECTIONS);
     await gateway.directly(`
       create role reader login;
       alter role reader set enable_bitmapscan = on;
@@ -31,8 +27,8 @@ describe('the SQL gateway', () => {
   });
 
   afterAll(async () => {
-    await gateway?.close();
-    await server?.stop();
+    await gateway.close();
+    await server.stop();
   });
 
   test('gives a statement the settings of its role, as a login does', async () => {
@@ -47,49 +43,16 @@ describe('the SQL gateway', () => {
     expect(rows).toEqual([Object.values(settings)]);
   });
 
-  describe('refuses', () => {
-    test('a role that does not exist', async () => {
-      const nobody = gateway.as({ user: 'no"body' });
-      expect(await gateway.failure({ query: 'select 1' }, nobody)).toMatchObject({ status: 400, code: '22023' });
-    });
-
-    test('another database', async () => {
-      const elsewhere = gateway.as({ database: 'elsewhere' });
-      expect(await gateway.failure({ query: 'select 1' }, elsewhere)).toMatchObject({ status: 400, code: '3D000' });
-    });
-
-    test.each([
-      ['rows as objects', { 'Neon-Array-Mode': 'false' }, 'Neon-Array-Mode must be "true" here'],
-      ['parsed values', { 'Neon-Raw-Text-Output': 'TRUE' }, 'Neon-Raw-Text-Output must be "true" here'],
-    ])('%s', async (_, headers, message) => {
-      const expected = { status: 400, message, code: '', severity: '' };
-      expect(await gateway.failure({ query: 'select 1' }, headers)).toMatchObject(expected);
-    });
-
-    test.each(['{"queries":[]}', '{"query":"select 1","params":[1]}'])('the body %s', async (body) => {
-      const message = expect.stringMatching(/^could not parse the HTTP request body: ./);
-      expect(await gateway.failure(body)).toMatchObject({ status: 400, message });
-    });
-
-    test('a request that is far too large', async () => {
-      const query = `select '${'x'.repeat(LIMIT * 20)}'`;
-      expect(await gateway.failure({ query })).toMatchObject({ status: 413 });
-    });
+  test.each<[string, object, Identity, object]>([
+    ['a role that does not exist', {}, { user: 'no"body' }, { status: 400, code: '22023' }],
+    ['another database', {}, { database: 'elsewhere' }, { status: 400, code: '3D000' }],
+    ['a transaction', { query: undefined, queries: [] }, {}, { status: 400, message: UNREADABLE }],
+    ['a parameter that is not a text', { params: [1] }, {}, { status: 400, message: UNREADABLE }],
+    ['a request that is far too large', { query: `select '${'x'.repeat(LIMIT * 20)}'` }, {}, { status: 413 }],
+  ])('refuses %s', async (_, body, identity, expected) => {
+    const failure = await gateway.failure({ query: 'select 1', ...body }, gateway.as(identity));
+    expect(failure).toMatchObject(expected);
   });
-
-  /** Sends a statement. @returns its request */
-  function send(url: string, query: string) {
-    const { hostname, port, pathname: path } = new URL(url);
-    const headers = {
-      'Neon-Connection-String': gateway.connectionString(),
-      'Neon-Raw-Text-Output': 'true',
-      'Neon-Array-Mode': 'true',
-    };
-    const sent = request({ hostname, port, path, method: 'POST', headers });
-    sent.on('error', () => {});
-    sent.end(JSON.stringify({ query }));
-    return sent;
-  }
 
   async function countLong(): Promise<number> {
     const query = 'select from pg_stat_activity where query = $1 and state = $2';
@@ -103,9 +66,11 @@ describe('the SQL gateway', () => {
       await holder.query('select pg_advisory_lock(1)');
       const first = other.rowsOf('select pg_advisory_xact_lock(1)::text');
       await expect.poll(() => gateway.directly('select from pg_locks where not granted')).toHaveLength(1);
-      const waiting = send(other.url, 'create table unwanted ()');
+      const leaving = new AbortController();
+      const waiting = other.post({ query: 'create table unwanted ()' }, {}, leaving.signal).catch(() => {});
       await sleep(300);
-      waiting.destroy();
+      leaving.abort();
+      await waiting;
       await sleep(300);
       await holder.query('select pg_advisory_unlock(1)');
       await first;
@@ -115,7 +80,7 @@ describe('the SQL gateway', () => {
 
   test('closes all connections when it is closed, whatever they are running', async () => {
     const other = await startGateway(databaseUrl, MAX_CONNECTIONS);
-    send(other.url, LONG);
+    other.post({ query: LONG }).catch(() => {});
     await expect.poll(countLong).toBe(1);
     await other.close();
     await expect.poll(countLong).toBe(0);
@@ -155,35 +120,21 @@ describe('the SQL gateway', () => {
 });
 
 describe('the SQL gateway without a database', () => {
-  /** Starts a gateway and sends it a statement. */
-  async function query(port: number) {
-    const gateway = await startSqlGateway({
-      database: `postgres://postgres:secret@127.0.0.1:${port}/postgres`,
-      password: PASSWORD,
-    });
-    const headers = {
-      'Neon-Connection-String': `postgres://postgres:${encodeURIComponent(PASSWORD)}@h.i/postgres`,
-      'Neon-Raw-Text-Output': 'true',
-      'Neon-Array-Mode': 'true',
-    };
-    return { gateway, response: fetch(gateway.url, { method: 'POST', headers, body: '{"query":"select 1"}' }) };
-  }
+  const startOn = (port: number) => startGateway(`postgres://postgres:secret@127.0.0.1:${port}/postgres`, 1);
 
   test('returns 500, without the password', async () => {
-    const { gateway, response } = await query(1);
-    const { status } = await response;
-    const text = await (await response).text();
+    const gateway = await startOn(1);
+    const failure = await gateway.failure({ query: 'select 1' });
     await gateway.close();
-    expect(status).toBe(500);
-    expect(JSON.parse(text)).toMatchObject({ message: expect.stringContaining('ECONNREFUSED'), code: '' });
-    expect(text).not.toContain('secret');
+    expect(failure).toMatchObject({ status: 500, message: expect.stringContaining('ECONNREFUSED'), code: '' });
+    expect(JSON.stringify(failure)).not.toContain('secret');
   });
 
   test('closes while a server does not respond', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
-    const { gateway, response } = await query((silent.address() as AddressInfo).port);
-    const outcome = response.catch(String);
+    const gateway = await startOn((silent.address() as AddressInfo).port);
+    const outcome = gateway.post({ query: 'select 1' }).catch(String);
     await once(silent, 'connection');
     await gateway.close();
     silent.close();

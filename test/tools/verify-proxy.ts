@@ -7,7 +7,7 @@ import {
   request as forward,
 } from 'node:http';
 import { constants, createServer as createHttp2Server } from 'node:http2';
-import { type AddressInfo, type Socket, createServer as createTcpServer } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
 /** A request, with the parameters of its URL and its headers, which a fault may change. */
@@ -38,7 +38,7 @@ export interface Fault {
 /** Headers of a connection. The proxy sends each body in one piece, and HTTP/2 has none of them. */
 const OF_CONNECTION = ['connection', 'keep-alive', 'transfer-encoding'];
 
-/** A proxy in front of a service, with one fault at a time. It speaks HTTP/1.1 and, without TLS, HTTP/2. */
+/** A proxy in front of a service, with one fault at a time, until this process ends. It speaks HTTP/1.1 and, without TLS, HTTP/2. */
 export async function startProxy(target: string) {
   let fault: Fault = {};
 
@@ -68,10 +68,8 @@ export async function startProxy(target: string) {
     const breakOff = () => response.stream.close(constants.NGHTTP2_CANCEL);
     void pass(request as unknown as IncomingMessage, response as unknown as ServerResponse, breakOff);
   });
-  const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket)).on('error', () => {});
+    socket.on('error', () => {});
     socket.once('readable', () => {
       const first = (socket.read() ?? Buffer.alloc(0)) as Buffer;
       socket.unshift(first);
@@ -85,12 +83,6 @@ export async function startProxy(target: string) {
     /** Injects a fault; none if it has no members. */
     inject(next: Fault): void {
       fault = next;
-    },
-    async close(): Promise<void> {
-      const closed = once(server, 'close');
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await closed;
     },
   };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { type IssuedKey, issueKey } from '../../tools/keys/issue.ts';
 import { listKeys } from '../../tools/keys/list.ts';
@@ -12,34 +12,24 @@ import { CHECKS, summaryOf, verify } from '../../tools/verify/verify.ts';
 import { query } from '../support/database.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { startTool } from '../support/run-tool.ts';
-import { type Stack, startStack } from '../support/stack.ts';
+import { startStack } from '../support/stack.ts';
 import { type Exchange, type Fault, startProxy } from './verify-proxy.ts';
 
 const SURVEY = 'Health & Habits – Saúde';
 const EMAIL = 'verify@example.org';
 const OTHER_EMAIL = 'other@example.org';
 
-let stack: Stack;
 /** Between the Worker and its database. */
 let database: FaultProxy;
-let origin: string;
-let databaseUrl: string;
-let key: string;
-let otherKey: string;
-let proxy: Awaited<ReturnType<typeof startProxy>>;
-
-beforeAll(async () => {
-  stack = await startStack({ startProxy: async (endpoint) => (database = await startFaultProxy(endpoint)).url });
-  ({ origin, databaseUrl } = stack.address);
-  await storeSurveys();
-  ({ key } = await issueKey(databaseUrl, { email: EMAIL, name: 'key' }));
-  ({ key: otherKey } = await issueKey(databaseUrl, { email: OTHER_EMAIL, name: 'key' }));
-  proxy = await startProxy(origin);
-});
+const stack = await startStack({ startProxy: async (endpoint) => (database = await startFaultProxy(endpoint)).url });
+const { origin, databaseUrl } = stack.address;
+await storeSurveys();
+const { key } = await issueKey(databaseUrl, { email: EMAIL, name: 'key' });
+const { key: otherKey } = await issueKey(databaseUrl, { email: OTHER_EMAIL, name: 'key' });
+const proxy = await startProxy(origin);
 afterAll(async () => {
-  await proxy?.close();
-  await database?.close();
-  await stack?.stop();
+  await database.close();
+  await stack.stop();
 });
 
 /** Stores a survey of two form versions, one of fewer responses, one without any, and one of another account. */
@@ -399,20 +389,6 @@ describe('npm run verify', () => {
     expect((await issued()).filter(({ revoked }) => revoked === null)).toEqual([]);
     for (const name of Object.keys(CHECKS).slice(0, -4)) expect(stdout).toContain(`\nholds       ${name} `);
     expect(stdout).not.toContain(key);
-  });
-
-  test.each([
-    [
-      ['--url', 'export.example.org'],
-      /^--url or SURVEY_EXPORT_URL: expected the address of the service, such as https:.*\n$/,
-    ],
-    [['--url', 'http://127.0.0.1:1', '--revocation'], /^--revocation: needs SURVEY_EXPORT_KEY.*\n$/],
-  ])('%j fails in one line', async (args, message) => {
-    expect(await run(args).outcome).toEqual({
-      status: 1,
-      stdout: '',
-      stderr: expect.stringMatching(message) as string,
-    });
   });
 });
 

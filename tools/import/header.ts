@@ -3,12 +3,11 @@ import { type FileFormat, formsFile, responsesFile } from './columns.ts';
 import { type CsvRecord, fieldsOf } from './records.ts';
 
 const DELIMITERS = [',', ';', '\t'] as const;
-export type Delimiter = (typeof DELIMITERS)[number];
 
 export interface Header {
   /** The columns, in the order of the file. */
   columns: string[];
-  delimiter: Delimiter;
+  delimiter: (typeof DELIMITERS)[number];
 }
 
 /**

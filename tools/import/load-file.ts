@@ -24,7 +24,7 @@ export interface LoadOptions {
  * @param client in a transaction
  * @returns the number of records
  * @throws BadLine for a record that is malformed, has an invalid value, or has the key of an earlier record
- * @throws the signal's reason once it is aborted
+ * @throws Error once the signal is aborted
  */
 export async function loadFile(
   client: Client,
@@ -63,13 +63,11 @@ export async function loadFile(
     const statement = `copy import_${format.name} (line, ${names}) from stdin with (encoding 'UTF8')`;
     await pipeline(Readable.from(copy(), { objectMode: false }), client.query(copyFrom(statement)), { signal });
   } catch (error) {
-    signal.throwIfAborted();
     throw error instanceof DatabaseError ? refusalByPostgres(error, format, lines) : error;
   } finally {
     await content.return();
   }
   await client.query(`analyze import_${format.name}`);
-  signal.throwIfAborted();
   if (lines.length === 0) onNotice(`${file.path}: has no rows after its header`);
   return lines.length;
 }

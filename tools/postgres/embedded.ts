@@ -1,15 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UserError } from '../command.ts';
-import type { Database } from '../database.ts';
 import { reasonIn } from './cluster.ts';
 import { inPlainWords, openDataFolder } from './data-folder.ts';
 import { embeddedName, findServer, urlOf } from './running.ts';
 import { type Server, StartError, startServer } from './server.ts';
-
-/** The database of `npm start`. */
-export interface EmbeddedDatabase extends Database, AsyncDisposable {
-  readonly ended: Promise<never>;
-}
 
 /** What Postgres reports while another server has the data directory, or has left processes that use it. */
 const IN_USE = /lock file "postmaster.pid" already exists|pre-existing shared memory block/;
@@ -27,7 +21,7 @@ const SHUTDOWN_MS = 2_000;
  * @returns the database; `ended` rejects when its server ends, and disposing of it stops the server
  * @throws UserError
  */
-export async function startEmbedded(dataDir: string, signal?: AbortSignal): Promise<EmbeddedDatabase> {
+export async function startEmbedded(dataDir: string, signal?: AbortSignal) {
   const folder = await openDataFolder(dataDir, signal);
   for (const deadline = Date.now() + WAIT_MS; ; await sleep(POLL_MS, undefined, signal && { signal })) {
     try {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { spawnKilledWithParent } from '../kill-with-parent.ts';
+import { findFreePort } from '../ports.ts';
 import type { OsUser } from './os-user.ts';
 
 /** A running Postgres server that this process has started. It does not outlive this process. */
@@ -55,7 +55,7 @@ export class StartError extends Error {
 export async function startServer(options: ServerOptions): Promise<Server> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await tryToStart({ ...options, settings: { port: String(await freePort()), ...options.settings } });
+      return await tryToStart({ ...options, settings: { port: String(await findFreePort()), ...options.settings } });
     } catch (error) {
       // Another process may take the free port before the server does.
       const isTaken = error instanceof StartError && error.message.includes('could not bind');
@@ -94,14 +94,4 @@ async function tryToStart({ postgres, data, user, settings, onParentExit }: Serv
       await ended;
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no free port on 127.0.0.1');
-  return address.port;
 }

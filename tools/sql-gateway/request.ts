@@ -15,39 +15,19 @@ export interface Login {
   database: string;
 }
 
-/** @throws Failure 400, with the messages of Neon's proxy */
+/** @throws Failure 400 for what Neon's driver never sends */
 export function loginOf(headers: IncomingHttpHeaders): Login {
-  const text = headers['neon-connection-string'];
-  if (typeof text !== 'string') throw new Failure(400, 'invalid header: neon-connection-string');
-  const url = URL.parse(text);
-  if (!url) throw new Failure(400, 'invalid connection string: relative URL without a base');
-  if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') throw new Failure(400, 'incorrect scheme');
-  if (!url.username) throw new Failure(400, 'missing username');
-  if (!url.password) throw new Failure(400, 'missing authentication credentials: required password');
-  const database = url.pathname.split('/')[1];
-  if (!database) throw new Failure(400, 'missing database name');
-  return { user: decode(url.username), password: decode(url.password), database: decode(database) };
-}
-
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    throw new Failure(400, 'invalid connection string');
-  }
+  const url = URL.parse(String(headers['neon-connection-string']));
+  const database = url?.pathname.split('/')[1];
+  if (!url?.username || !url.password || !database) throw new Failure(400, 'invalid connection string');
+  const [user = '', password = '', name = ''] = [url.username, url.password, database].map(decodeURIComponent);
+  return { user, password, database: name };
 }
 
 /** Compares in constant time. @throws Failure 400 */
 export function checkPassword({ user, password }: Login, expected: string): void {
   if (timingSafeEqual(hash('sha256', password, 'buffer'), hash('sha256', expected, 'buffer'))) return;
   throw new Failure(400, `password authentication failed for user '${user}'`);
-}
-
-/** @throws Failure 400 if the client does not expect rows as arrays of text */
-export function requireRawArrays(headers: IncomingHttpHeaders): void {
-  for (const flag of ['Neon-Raw-Text-Output', 'Neon-Array-Mode']) {
-    if (headers[flag.toLowerCase()] !== 'true') throw new Failure(400, `${flag} must be "true" here`);
-  }
 }
 
 /** @throws Failure 413 when the body has more than `limit` bytes */
@@ -65,25 +45,16 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
 
 /** Reads the body `{"query":"…","params":[…]}`. The driver turns every parameter into text or null. @throws Failure 400 */
 export function statementOf(body: string): Statement {
-  const { query, params = [] } = parseObject(body);
-  if (!isText(query)) throw unreadable('"query" must be a well-formed string (batches are not supported here)');
-  if (!Array.isArray(params) || !params.every((value) => value === null || isText(value))) {
-    throw unreadable('"params" must be an array of well-formed strings and nulls');
+  try {
+    const { query, params = [] } = JSON.parse(body) as { query: unknown; params?: unknown[] };
+    if (isText(query) && params.every((value) => value === null || isText(value)))
+      return { text: query, parameters: params };
+  } catch {
+    // refused as well
   }
-  return { text: query, parameters: params };
+  const expected = 'expected a "query" and its "params", all well-formed text (transactions are not supported here)';
+  throw new Failure(400, `could not parse the HTTP request body: ${expected}`);
 }
 
 /** Neon's proxy refuses half of a surrogate pair, which JSON can escape and UTF-8 cannot encode. */
 const isText = (value: unknown): value is string => typeof value === 'string' && value.isWellFormed();
-
-function parseObject(text: string): Record<string, unknown> {
-  try {
-    return Object(JSON.parse(text));
-  } catch (error) {
-    throw unreadable((error as Error).message);
-  }
-}
-
-function unreadable(reason: string): Failure {
-  return new Failure(400, `could not parse the HTTP request body: ${reason}`);
-}

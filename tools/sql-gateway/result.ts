@@ -1,97 +1,50 @@
-import type { Connection, FieldDef, Submittable } from 'pg';
+import { once } from 'node:events';
+import { type FieldDef, type PoolClient, Query, type QueryArrayResult } from 'pg';
 import { Failure } from './failure.ts';
 import type { Statement } from './request.ts';
 
-/** A statement and its result as JSON. Submit it to a `pg` client with `client.query`. The client calls the methods `handle…`. */
-export class Result implements Submittable {
-  readonly #statement: Statement;
-  readonly #maxBytes: number;
-  readonly #rows: Buffer[] = [];
-  #rowsLength = 0;
-  readonly #settle = Promise.withResolvers<void>();
-  /** Rejects with a DatabaseError or a {@link Failure}. */
-  readonly done = this.#settle.promise;
-  #fields = '[]';
-  #tag = '';
+/** Values stay as Postgres prints them. */
+const types = { getTypeParser: () => (text: string) => text };
 
-  constructor(statement: Statement, maxBytes: number) {
-    this.#statement = statement;
-    this.#maxBytes = maxBytes;
-  }
-
-  /** The JSON, once {@link done} has resolved. */
-  json(): Buffer {
-    const [command = '', ...numbers] = this.#tag.split(' ');
-    const count = numbers[command === 'INSERT' ? 1 : 0] ?? ''; // INSERT has an OID before the count
-    const rowCount = /^\d+$/.test(count) ? count : 'null';
-    return Buffer.concat([
-      Buffer.from(`{"fields":${this.#fields},"rows":[`),
-      ...this.#rows,
-      Buffer.from(`],"command":${JSON.stringify(command)},"rowCount":${rowCount},"rowAsArray":true}`),
-    ]);
-  }
-
-  /** Rejects {@link done}. */
-  fail(reason: Failure): void {
-    this.#settle.reject(reason);
-  }
-
-  /** Sends Parse, Bind, Describe, Execute and Sync: the extended query protocol. */
-  submit(connection: Connection): void {
-    const { text, parameters } = this.#statement;
-    connection.stream.cork();
-    connection.parse({ name: '', text, types: [] }, true);
-    connection.bind({ values: parameters }, true);
-    connection.describe({ type: 'P' }, true);
-    connection.execute(null, true);
-    connection.sync();
-    connection.stream.uncork();
-  }
-
-  handleRowDescription({ fields }: { fields: FieldDef[] }): void {
-    this.#fields = JSON.stringify(fields.map(fieldOf));
-  }
-
-  /** @param row.fields the values as text */
-  handleDataRow({ fields }: { fields: (string | null)[] }): void {
-    if (this.#rowsLength > this.#maxBytes) {
-      this.fail(new Failure(507, `response is too large (max is ${this.#maxBytes} bytes)`));
+/**
+ * Runs a statement with the extended query protocol.
+ *
+ * @param options.maxBytes a longer result fails with 507
+ * @param options.signal stops waiting for the result
+ * @returns the result as JSON
+ * @throws Failure or DatabaseError, or another Error if the connection is lost or the signal is aborted
+ */
+export async function resultOf(
+  client: PoolClient,
+  { text, parameters }: Statement,
+  { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
+): Promise<Buffer> {
+  const config = { text, values: parameters, types, rowMode: 'array', queryMode: 'extended' } as const;
+  const query = new Query<(string | null)[]>(config);
+  query.on('error', () => {}); // more may follow the first
+  // Without this, `pg` would end the COPY with an error of the server.
+  Object.assign(query, { handleCopyInResponse: () => query.emit('error', copyRefused()) });
+  const rows: string[] = [];
+  let bytes = 0;
+  query.on('row', (row) => {
+    if (bytes > maxBytes) {
+      query.emit('error', new Failure(507, `response is too large (max is ${maxBytes} bytes)`));
       return;
     }
-    const separator = this.#rowsLength === 0 ? '' : ',';
-    const row = Buffer.from(separator + JSON.stringify(fields));
-    this.#rows.push(row);
-    this.#rowsLength += row.length;
-  }
-
-  handleCommandComplete({ text }: { text: string }): void {
-    if (text.startsWith('COPY')) this.#refuseCopy();
-    this.#tag = text;
-  }
-
-  handleCopyInResponse(): void {
-    this.#refuseCopy();
-  }
-
-  /** The data of `COPY … TO STDOUT`, which is refused at its end. */
-  handleCopyData(): void {}
-
-  handleEmptyQuery(): void {}
-
-  handleReadyForQuery(): void {
-    this.#settle.resolve();
-  }
-
-  handleError(error: Error): void {
-    this.#settle.reject(error);
-  }
-
-  #refuseCopy(): void {
-    this.fail(
-      new Failure(400, 'error parsing response from server: invalid message length: expected buffer to be empty'),
-    );
-  }
+    const json = JSON.stringify(row);
+    rows.push(json);
+    bytes += Buffer.byteLength(json) + 1;
+  });
+  client.query(query);
+  const [{ fields, command, rowCount }] = (await once(query, 'end', { signal })) as [QueryArrayResult];
+  if (command === 'COPY') throw copyRefused();
+  const described = JSON.stringify(fields.map(fieldOf));
+  const rest = JSON.stringify({ command: command ?? '', rowCount, rowAsArray: true });
+  return Buffer.from(`{"fields":${described},"rows":[${rows.join()}],${rest.slice(1)}`);
 }
+
+const copyRefused = () =>
+  new Failure(400, 'error parsing response from server: invalid message length: expected buffer to be empty');
 
 function fieldOf({ name, dataTypeID, tableID, columnID, dataTypeSize, dataTypeModifier }: FieldDef): FieldDef {
   return { name, dataTypeID, tableID, columnID, dataTypeSize, dataTypeModifier, format: 'text' };

@@ -2,7 +2,7 @@ import { connect, Socket } from 'node:net';
 import { type Client, DatabaseError, Pool, type PoolClient } from 'pg';
 import { connectFailure, Failure } from './failure.ts';
 import type { Statement } from './request.ts';
-import { Result } from './result.ts';
+import { resultOf } from './result.ts';
 
 /**
  * Gives a session the role $1 and the settings of that role (`ALTER ROLE … SET`), which a login applies but `SET ROLE` does not.
@@ -47,34 +47,28 @@ export class Sessions {
    * success, as in Neon's proxy.
    *
    * @param options.role the role to run it as; undefined for the user who logged in
-   * @param options.maxBytes a longer result fails with 507
    * @param options.signal aborted when the client has disconnected
    * @throws Failure or DatabaseError
    */
   async run(
     statement: Statement,
-    { role, maxBytes, signal }: { role: string | undefined; maxBytes: number; signal: AbortSignal },
+    { role, ...options }: { role: string | undefined; maxBytes: number; signal: AbortSignal },
   ): Promise<Buffer> {
     const client = await this.#pool.connect().catch((error: unknown) => Promise.reject(connectFailure(error)));
-    const result = new Result(statement, maxBytes);
     try {
       if (this.#roles.get(client) !== role) await this.#reset(client, role);
-      if (!signal.aborted) {
-        signal.addEventListener('abort', () => result.fail(clientGone()));
-        client.query(result);
-        await result.done;
-      }
+      options.signal.throwIfAborted();
+      const result = await resultOf(client, statement, options);
+      this.#reset(client, role).then(
+        () => client.release(),
+        () => client.release(true), // a transaction was left open
+      );
+      return result;
     } catch (error) {
       if (this.#sendsCancelRequests && !(error instanceof DatabaseError)) await cancel(client);
       client.release(true);
       throw error instanceof DatabaseError || error instanceof Failure ? error : new Failure(400, 'connection closed');
     }
-    this.#reset(client, role).then(
-      () => client.release(),
-      () => client.release(true), // a transaction was left open
-    );
-    if (signal.aborted) throw clientGone();
-    return result.json();
   }
 
   /** Closes all connections, whatever they are doing. */
@@ -96,11 +90,6 @@ export class Sessions {
     this.#sockets.add(socket);
     return socket.on('close', () => this.#sockets.delete(socket));
   }
-}
-
-/** Nobody receives it, because the client has disconnected. */
-function clientGone(): Failure {
-  return new Failure(400, 'Query cancelled, connection was terminated', { code: '08P01' });
 }
 
 const CANCEL_TIMEOUT_MS = 1_000;

@@ -8,25 +8,13 @@ import { inPlainWords } from '../postgres/data-folder.ts';
 import { makeTemporaryFolder } from '../temporary-folder.ts';
 import type { WorkerOptions } from '../worker.ts';
 
-/** The process that runs the Worker. Disposing of it stops it, with all that it has started; this can be done twice. */
-export interface WorkerProcess extends AsyncDisposable {
-  /**
-   * Starts the Worker. May be called once.
-   *
-   * @param options.dataDir where the local KV persists, in `kv`, as with wrangler's `--persist-to`
-   * @throws UserError if this service cannot use `dataDir`
-   */
-  start(options: { port: number; dataDir: string; vars: Readonly<Record<string, string>> }): Promise<void>;
-  /** Rejects if the Worker cannot be started, and when it ends. */
-  readonly ended: Promise<never>;
-}
-
 /**
  * Starts a process that bundles the Worker, and runs it once `start` is called.
  *
  * @param isWatching reloads it when its code changes
+ * @returns the process. Disposing of it stops it, with all that it has started; this can be done twice
  */
-export async function startWorkerProcess(isWatching: boolean): Promise<WorkerProcess> {
+export async function startWorkerProcess(isWatching: boolean) {
   const program = fileURLToPath(new URL('worker-process.ts', import.meta.url));
   const folder = await makeTemporaryFolder();
   const child = spawnKilledWithParent(process.execPath, [program, folder, ...(isWatching ? ['--watch'] : [])], {
@@ -54,7 +42,13 @@ export async function startWorkerProcess(isWatching: boolean): Promise<WorkerPro
     await rm(folder, { recursive: true, force: true });
   }
   return {
-    async start({ port, dataDir, vars }) {
+    /**
+     * Starts the Worker. May be called once.
+     *
+     * @param options.dataDir where the local KV persists, in `kv`, as with wrangler's `--persist-to`
+     * @throws UserError if this service cannot use `dataDir`
+     */
+    async start({ dataDir, ...given }: { port: number; dataDir: string; vars: Record<string, string> }): Promise<void> {
       const kv = join(resolve(dataDir), 'kv');
       try {
         await mkdir(kv, { recursive: true });
@@ -62,9 +56,10 @@ export async function startWorkerProcess(isWatching: boolean): Promise<WorkerPro
       } catch (error) {
         throw inPlainWords(error, dataDir);
       }
-      const options: WorkerOptions = { port, vars, resourcePersistencePath: join(kv, 'v3') };
+      const options: WorkerOptions = { ...given, resourcePersistencePath: join(kv, 'v3') };
       child.stdin?.end(JSON.stringify(options));
     },
+    /** Rejects if the Worker cannot be started, and when it ends. */
     ended,
     [Symbol.asyncDispose]: () => (stopped ??= stop()),
   };

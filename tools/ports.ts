@@ -1,21 +1,24 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf, UserError } from '../command.ts';
+import { messageOf, UserError } from './command.ts';
+
+/** Finds a port of 127.0.0.1 that nothing listens on. @param port the one to check; by default, any. @throws Error if it is in use */
+export async function findFreePort(port = 0): Promise<number> {
+  const server = createServer().listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const { port: found } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return found;
+}
 
 /** Checks the port before anything is started. @throws UserError if it is in use */
 export async function checkPortIsFree(port: number): Promise<void> {
-  const server = createServer();
-  try {
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    const reason = code === 'EADDRINUSE' ? 'is in use' : `cannot be used (${messageOf(cause)})`;
+  await findFreePort(port).catch((cause: NodeJS.ErrnoException) => {
+    const reason = cause.code === 'EADDRINUSE' ? 'is in use' : `cannot be used (${messageOf(cause)})`;
     throw new UserError(`port ${port} ${reason}: set PORT to another one`, { cause });
-  }
-  server.close();
-  await once(server, 'close');
+  });
 }
 
 const HEALTHY_WITHIN_MS = 60_000;
