@@ -37,7 +37,6 @@ export function withKeyService(options: Omit<StackOptions, 'startProxy'> = {}) {
     get proxy() {
       return service.proxy;
     },
-    stopDatabase: () => service.stack.stopDatabase(),
     /** Ends all faults. */
     endFaults: () => service.proxy.inject(),
 
