@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { generateApiKey } from '../../src/auth/api-key.ts';
-import { createPagedSurvey } from '../faults/service.ts';
 import { fetchApi, fetchService, errorBody } from '../support/api.ts';
-import { copyResponses, createAccount, storeKey } from '../support/data.ts';
-import { beginExport, readExport } from '../support/export.ts';
+import { createAccount, storeKey } from '../support/data.ts';
 import { MINUTE, authenticate, unknownKeys, withKeyService } from './service.ts';
 
 const LIMIT = 5;
@@ -84,8 +82,8 @@ test('beyond the limit per address, /healthz sends no query to a database that w
   }));
 
 // Their windows can be shared, because each test has its own account or address.
-describe.concurrent('the limit per account', () => {
-  test('counts the requests of all its keys, those of no other account, and ends after its period', async () => {
+describe.concurrent('the limit', () => {
+  test('per account counts the requests of all its keys, those of no other account, and ends after its period', async () => {
     const account = await createAccount();
     const second = generateApiKey();
     await storeKey(account.id, second);
@@ -107,26 +105,7 @@ describe.concurrent('the limit per account', () => {
     expect(await statusOf(account.key)).toBe(200);
   });
 
-  test('does not cut a running export', async () => {
-    const survey = await createPagedSurvey();
-    const expected = await copyResponses(survey);
-    const headers = from('192.0.2.7');
-    const trial = 'limited';
-    await inOneWindow(async () => {
-      const released = Promise.withResolvers<void>();
-      using _ = service.proxy.watch(trial, ({ index }) => (index >= 6 ? released.promise : undefined));
-      const download = await beginExport(survey, { headers: { ...headers, 'Test-Trial': trial } });
-      const pages = Array.from({ length: 2 * LIMIT }, () => fetchApi('/surveys', { key: survey.account.key, headers }));
-      expect(count(await Promise.all(pages), 429)).toBeGreaterThan(0);
-      released.resolve();
-      const { complete, bytes } = await readExport(download);
-      expect({ complete, same: bytes.equals(expected) }).toEqual({ complete: true, same: true });
-    });
-  });
-});
-
-describe.concurrent('the limit per address', () => {
-  test('counts every refused request, even with a key already found to be unknown', () =>
+  test('per address counts every refused request, even with a key already found to be unknown', () =>
     inOneWindow(async () => {
       const guesses = from('192.0.2.2');
       const [key] = unknownKeys(1);
@@ -135,7 +114,7 @@ describe.concurrent('the limit per address', () => {
       expect(responses.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 429, 429]);
     }));
 
-  test('applies to valid keys only if they are not cached, and to no other address', () =>
+  test('per address applies to valid keys only if they are not cached, and to no other address', () =>
     inOneWindow(async () => {
       const [cached, stale, uncached] = [await createAccount(), await createAccount(), await createAccount()];
       for (const [{ id, email, key }, age] of [[cached, 0] as const, [stale, 6 * MINUTE] as const])
@@ -151,7 +130,7 @@ describe.concurrent('the limit per address', () => {
     ['works', '192.0.2.5', {}],
     ['rejects', '192.0.2.8', { 'Test-Key-Cache': 'rejects' }],
     ['hangs', '192.0.2.9', { 'Test-Key-Cache': 'hangs' }],
-  ])('counts requests with the same uncached key once if KV %s', (_, address, headers) =>
+  ])('per address counts requests with the same uncached key once if KV %s', (_, address, headers) =>
     inOneWindow(async () => {
       const { key } = await createAccount();
       const known = () => authenticate(key, from(address, headers));

@@ -37,7 +37,6 @@ export function withKeyService(options: Omit<StackOptions, 'startProxy'> = {}) {
     get proxy() {
       return service.proxy;
     },
-    stopDatabase: () => service.stack.stopDatabase(),
     /** Ends all faults. */
     endFaults: () => service.proxy.inject(),
 
@@ -63,7 +62,7 @@ export function withKeyService(options: Omit<StackOptions, 'startProxy'> = {}) {
       return Number((await cached(key))?.['checked']);
     },
 
-    async putEntry(key: string, entry: object | string): Promise<void> {
+    async putEntry(key: string, entry: object): Promise<void> {
       await service.stack.worker.keys.put(await hashApiKey(key), JSON.stringify(entry));
     },
 

@@ -78,14 +78,6 @@ describe('a page', () => {
     expect(held()).toBe(4);
   });
 
-  test('that takes several SQL results has all its rows, and a link', async () => {
-    service.limitRows(3);
-    const page = await fetchPage({ question_ref: 'rare' });
-    expect(timesOf(page)).toEqual(RARE.slice(0, 25));
-    const last = (JSON.parse(page.text) as Page).responses.at(-1);
-    expect(page.headers.get('Link')).toContain(`after=${last?.token}>`);
-  });
-
   test('that takes several SQL results finds its end with a scan', async () => {
     service.limitRows(3);
     const { headers, held, release } = service.hold(isScan);

@@ -67,11 +67,12 @@ const orders: [Order, string][] = [
   [BY_PARTICIPANT, 'responses_by_participant'],
 ];
 const upTo = { ...after, timestamp: '2026-03-01T03:30:00.000Z', userid: '2000000000007000' };
-const ranges: [string, Range][] = [
-  ['from the start', { limit: LIMIT }],
-  ['after a cursor of the older format', { limit: LIMIT, after: middle }],
-  ['after a cursor', { limit: LIMIT, after }],
-  ['between two page boundaries', { limit: LIMIT, after, upTo }],
+/** From the start, after a cursor of the older format, after a cursor, and between two page boundaries. */
+const ranges: Range[] = [
+  { limit: LIMIT },
+  { limit: LIMIT, after: middle },
+  { limit: LIMIT, after },
+  { limit: LIMIT, after, upTo },
 ];
 
 type Filter = Omit<Filters, 'shortcode'>;
@@ -82,13 +83,7 @@ const selectionOf = (survey?: BenchSurvey): Selection => ({
 const since = parseInstant('2026-03-01T02:31:00Z');
 const until = parseInstant('2026-03-01T12:00:00Z');
 const filters: [string, () => Filter][] = [
-  ['since', () => ({ since })],
   ['since and until', () => ({ since, until })],
-  [
-    'two questions and since',
-    () => ({ question_ref: ['question_3', 'question_5'], since: parseInstant('2026-03-01T01:00:00Z') }),
-  ],
-  ['a participant', () => ({ userid: userids.slice(0, 1) })],
   ['five participants', () => ({ userid: userids.slice(0, 5) })],
   ['three hundred participants', () => ({ userid: userids })],
   [
@@ -118,10 +113,8 @@ const spread = Array.from({ length: 300 }, (_, i) => String(2_000_000_000_000_23
 /** Filters that no index holds in an order, and how many entries there are for each match, if there are matches. */
 const walks: [string, Order, () => Filter, entriesPerRow?: number][] = [
   ['a question', BY_TIME, () => ({ question_ref: ['question_3'] }), 6],
-  ['a question', newestFirst, () => ({ question_ref: ['question_3'] }), 6],
   ['every 27th participant', newestFirst, () => ({ userid: spread }), 40],
   ['since', BY_PARTICIPANT, () => ({ since: parseInstant('2026-02-01') }), 1],
-  ['a question without responses', BY_TIME, () => ({ question_ref: ['none'] })],
   ['a question without responses', BY_PARTICIPANT, () => ({ question_ref: ['none'] })],
   ['three hundred other participants', BY_TIME, () => ({ userid: userids.map((id) => `${id}x`) })],
 ];
@@ -220,45 +213,39 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
       expect(rowsRead(nodes)).toBeLessThanOrEqual(LIMIT + forms + 1);
     }
 
-    function expectBoundaries(nodes: readonly Plan[]) {
-      expect(typesOf(scansOf(nodes))).toEqual(new Set(['Index Only Scan']));
-      expect(typesOf(nodes)).not.toContain('Sort');
-      expect(nodes[0]?.['Actual Rows']).toBe(4);
-    }
+    test.each(orders)(
+      'a page in the order %j reads no more of the index than its rows, and its boundaries',
+      async (order, index) => {
+        const columns = order === BY_PARTICIPANT ? rowColumns({}).columns : CSV_COLUMNS;
+        for (const range of ranges) {
+          if (range.upTo && order === newestFirst) continue; // it would end before it starts
+          const page = await nodesOf(pageQuery(selection(), range, columns, { order }));
+          expectPage(page);
+          expect(indexesOf(page)).toEqual(new Set([index]));
+          const boundaries = await nodesOf(boundaryQuery(selection(), { ...range, limit: 4 * LIMIT }, LIMIT, order));
+          expect(typesOf(scansOf(boundaries))).toEqual(new Set(['Index Only Scan']));
+          expect(typesOf(boundaries)).not.toContain('Sort');
+          expect(boundaries[0]?.['Actual Rows']).toBe(4);
+        }
+      },
+    );
 
-    describe.each(orders)('in the order %j', (order, index) => {
-      const columns = order === BY_PARTICIPANT ? rowColumns({}).columns : CSV_COLUMNS;
-
-      const some = ranges.filter(([, { upTo: end }]) => !end || order !== newestFirst); // it would end before it starts
-
-      test.each(some)('a page %s reads no more of the index than its rows, and its boundaries', async (_, range) => {
-        const page = await nodesOf(pageQuery(selection(), range, columns, { order }));
-        expectPage(page);
-        const boundaries = boundaryQuery(selection(), { ...range, limit: 4 * LIMIT }, LIMIT, order);
-        expectBoundaries(await nodesOf(boundaries));
-        expect(indexesOf(page)).toEqual(new Set([index]));
-      });
+    test('a page of some participants since a time, by participant, reads only their part of the index', async () => {
+      const some = { userid: ['2000000000000001', '2000000000000002'], since: parseInstant('2026-03-01') };
+      const { columns } = rowColumns({});
+      const nodes = await nodesOf(pageQuery(selection(some), { limit: LIMIT }, columns, { order: BY_PARTICIPANT }));
+      expect(indexesOf(nodes)).toEqual(new Set(['responses_by_participant']));
+      expect(nodes[0]?.['Actual Rows']).toBe(12);
+      expect(rowsRead(nodes)).toBe(12);
     });
 
-    describe('by participant', () => {
-      test('a page of some participants since a time reads only their part of the index', async () => {
-        const some = { userid: ['2000000000000001', '2000000000000002'], since: parseInstant('2026-03-01') };
-        const nodes = await nodesOf(
-          pageQuery(selection(some), { limit: LIMIT }, rowColumns({}).columns, { order: BY_PARTICIPANT }),
-        );
-        expect(indexesOf(nodes)).toEqual(new Set(['responses_by_participant']));
-        expect(nodes[0]?.['Actual Rows']).toBe(12);
-        expect(rowsRead(nodes)).toBe(12);
-      });
-
-      // Without statistics, Postgres expects about as many groups as responses and may sort all responses.
-      const mostSorted = when.startsWith('after') ? 6 * forms : ROWS;
-      test(`the questions are found in one scan that sorts at most ${mostSorted} rows`, async () => {
-        const nodes = await nodesOf(questionsQuery(selection(), 5001));
-        expect(scansOf(nodes)).toHaveLength(1);
-        const sorted = nodes.filter((node) => node['Node Type'].endsWith('Sort')).map((node) => node['Actual Rows']);
-        expect(Math.max(...sorted)).toBeLessThanOrEqual(mostSorted);
-      });
+    // Without statistics, Postgres expects about as many groups as responses and may sort all responses.
+    const mostSorted = when.startsWith('after') ? 6 * forms : ROWS;
+    test(`the questions are found in one scan that sorts at most ${mostSorted} rows`, async () => {
+      const nodes = await nodesOf(questionsQuery(selection(), 5001));
+      expect(scansOf(nodes)).toHaveLength(1);
+      const sorted = nodes.filter((node) => node['Node Type'].endsWith('Sort')).map((node) => node['Actual Rows']);
+      expect(Math.max(...sorted)).toBeLessThanOrEqual(mostSorted);
     });
 
     test('a codebook reads each response once, and one more for the text of each question', async () => {
@@ -287,41 +274,38 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
       expect(rowsRead(await nodesOf(query as Query))).toBeLessThanOrEqual(10_250 + forms + SORT_GROUP);
     });
 
-    describe.each(walks)('filtered by %s in the order %j, a page', (_, order, filter, entriesPerRow) => {
-      test.each([
-        ['from the start', undefined],
-        ['after a cursor', after],
-      ])('%s walks an index no further than its last row, or its bound, and reads only its rows', async (__, from) => {
+    test.each(walks)(
+      'a page filtered by %s in the order %j walks an index no further than its last row, or its bound, and reads only its rows',
+      async (_, order, filter, entriesPerRow) => {
         const limit = 25;
-        const nodes = await nodesOf(
-          boundedPageQuery(selection(filter()), { limit, after: from }, JSON_COLUMNS, { order }, WALK) as Query,
-        );
-        const scans = scansOf(nodes);
-        const rows = scans.filter((node) => node['Node Type'] === 'Index Scan');
-        const entries = scans.filter((node) => node['Node Type'] === 'Index Only Scan');
-        expect(scans).toHaveLength(rows.length + entries.length);
-        expect(typesOf(nodes)).not.toContain('Sort');
-        for (const { Filter, 'Index Cond': condition } of entries) {
-          // A filter there would discard entries that are not counted as read.
-          expect(Filter).toBe(undefined);
-          expect(condition).toMatch(/^\(+surveyid = [^ ]+\)(?: AND \(ROW\(.*\) [<>] ROW\(.*\)\)\))?$/);
+        for (const from of [undefined, after]) {
+          const nodes = await nodesOf(
+            boundedPageQuery(selection(filter()), { limit, after: from }, JSON_COLUMNS, { order }, WALK) as Query,
+          );
+          const scans = scansOf(nodes);
+          const rows = scans.filter((node) => node['Node Type'] === 'Index Scan');
+          const entries = scans.filter((node) => node['Node Type'] === 'Index Only Scan');
+          expect(scans).toHaveLength(rows.length + entries.length);
+          expect(typesOf(nodes)).not.toContain('Sort');
+          for (const { Filter, 'Index Cond': condition } of entries) {
+            // A filter there would discard entries that are not counted as read.
+            expect(Filter).toBe(undefined);
+            expect(condition).toMatch(/^\(+surveyid = [^ ]+\)(?: AND \(ROW\(.*\) [<>] ROW\(.*\)\)\))?$/);
+          }
+          expect(entries).toHaveLength(forms);
+          expect(rowsRead(rows)).toBe(entriesPerRow === undefined ? 0 : limit);
+          const most = entriesPerRow === undefined ? WALK : limit * entriesPerRow;
+          expect(rowsRead(entries)).toBeLessThanOrEqual(most + forms + SORT_GROUP);
         }
-        expect(entries).toHaveLength(forms);
-        expect(rowsRead(rows)).toBe(entriesPerRow === undefined ? 0 : limit);
-        const most = entriesPerRow === undefined ? WALK : limit * entriesPerRow;
-        expect(rowsRead(entries)).toBeLessThanOrEqual(most + forms + SORT_GROUP);
-      });
-    });
+      },
+    );
 
     describe.each(filters)('filtered by %s', (_, filter) => {
       test('a page reads no more of the index than its rows, wherever it is', async () => {
-        const first = { limit: FILTERED_LIMIT };
-        const late = { limit: FILTERED_LIMIT, after };
+        const limit = FILTERED_LIMIT;
         for (const [range, order] of [
-          [first, BY_TIME],
-          [first, newestFirst],
-          [late, BY_TIME],
-          [late, newestFirst],
+          [{ limit }, BY_TIME],
+          [{ limit, after }, newestFirst],
         ] as const) {
           const nodes = await nodesOf(pageQuery(selection(filter()), range, CSV_COLUMNS, { order }));
           expect(typesOf(scansOf(nodes))).toEqual(new Set(['Index Scan']));
@@ -338,7 +322,6 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
         for (const query of [
           boundaryQuery(selection(filter()), range, FILTERED_LIMIT),
           countQuery(selection(filter()), after),
-          countQuery(selection(filter()), after, newestFirst),
         ]) {
           const nodes = await nodesOf(query);
           expect(typesOf(scansOf(nodes))).toEqual(new Set(['Index Only Scan']));

@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
 import { type ApiResponse, type Page, errorBody, fetchApi, query } from '../support/api.ts';
 import {
@@ -9,6 +13,7 @@ import {
   createSurvey,
 } from '../support/data.ts';
 import { beginExport, open, readExport } from '../support/export.ts';
+import type { Exchange } from '../support/fault-proxy.ts';
 import { wideCsv } from '../support/wide.ts';
 import { isPage, limitOf, withFaultyService } from './service.ts';
 
@@ -20,6 +25,7 @@ let survey: TestSurvey;
 beforeAll(async () => {
   account = await createAccount();
   survey = await createRows(700);
+  await fetchSummary(); // caches the key
 });
 
 async function createRows(count: number): Promise<TestSurvey> {
@@ -59,24 +65,20 @@ test('an export whose results are limited after its first page is complete, and 
 });
 
 /** A page of JSON that takes several SQL results is streamed. */
-const fetchStreamed = (pageSize: number, order: string, method = 'GET') =>
-  fetchApi(`/responses${query({ survey: survey.name, pageSize, order })}`, { key: account.key, method });
+const fetchStreamed = (pageSize: number, method = 'GET') =>
+  fetchApi(`/responses${query({ survey: survey.name, pageSize, order: 'desc' })}`, { key: account.key, method });
 const linkedCursor = ({ headers }: ApiResponse) => /[?&]after=([\w-]+)>/.exec(headers.get('Link') ?? '')?.[1];
 
-test.each(['asc', 'desc'])(
-  'a page of JSON has pageSize rows if SQL results are limited to 3 rows, and links to the next: order=%s',
-  async (order) => {
-    service.limitRows(3);
-    const response = await fetchStreamed(100, order);
-    expect(response.headers.get('ETag')).toBeNull(); // its body is not known yet
-    const { responses } = JSON.parse(response.text) as Page;
-    expect(responses).toHaveLength(100);
-    expect(new Set(responses.map((row) => row['question_ref'])).size).toBe(100);
-    expect(linkedCursor(response)).toBe(responses.at(-1)?.token);
-    expect(linkedCursor(await fetchStreamed(100, order, 'HEAD'))).toBe(responses.at(-1)?.token);
-    expect(linkedCursor(await fetchStreamed(701, order, 'HEAD'))).toBeUndefined();
-  },
-);
+test('a page of JSON has pageSize rows if SQL results are limited to 3 rows, and links to the next', async () => {
+  service.limitRows(3);
+  const response = await fetchStreamed(100);
+  expect(response.headers.get('ETag')).toBeNull(); // its body is not known yet
+  const { responses } = JSON.parse(response.text) as Page;
+  expect(new Set(responses.map((row) => row['question_ref'])).size).toBe(100);
+  expect(linkedCursor(response)).toBe(responses.at(-1)?.token);
+  expect(linkedCursor(await fetchStreamed(100, 'HEAD'))).toBe(responses.at(-1)?.token);
+  expect(linkedCursor(await fetchStreamed(701, 'HEAD'))).toBeUndefined();
+});
 
 test('a page of JSON is aborted if it does not end where its link begins', async () => {
   const changing = await createRows(20);
@@ -122,7 +124,7 @@ test('a row larger than a page may be, among small ones, is exported', async () 
   const large = await createSurvey(account, undefined, 2);
   await addResponses(large, [
     ...Array.from({ length: 600 }, (_, i) => ({ form: i % 2, question_ref: `q${i}` })),
-    { question_ref: 'large', timestamp: '2026-03-01T00:03:43.770048Z', response: 'x,"\n€'.repeat(1_400_000) },
+    { question_ref: 'large', timestamp: '2026-03-01T00:03:43.770048Z', response: 'x,"\n€'.repeat(700_000) },
     { question_ref: 'after', timestamp: '2026-03-02T00:00:00Z' },
   ]);
   expect(await isExported(large)).toBe(true);
@@ -154,4 +156,46 @@ test('a wide file whose first response has more than 16 MiB gets 400', async () 
     'This selection has an answer that is too large for a wide file. ' +
     'Narrow it with shortcode, question_ref or userid, or leave out layout=wide.';
   expect([status, text]).toEqual([400, errorBody(message)]);
+});
+
+const fetchSummary = () => fetchApi(`/responses/summary${query({ survey: survey.name })}`, survey.account);
+const isSummary = ({ query: text }: Exchange) => text.includes('answered');
+/** Far more than a summary can have, and than is read of an error. */
+const LARGE = Buffer.alloc(32 * 1024 * 1024, ' ');
+
+test('a redirect of the SQL endpoint is not followed, because the request has the password', async () => {
+  const followed: string[] = [];
+  const other = createServer((request, response) => {
+    followed.push(request.url ?? '');
+    response.end('{}');
+  }).listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const location = `http://127.0.0.1:${(other.address() as AddressInfo).port}/sql`;
+  for (const status of [301, 302, 303, 307, 308]) {
+    service.proxy.inject((exchange) => exchange.reply(status, '', { location }));
+    const response = await fetchSummary();
+    expect([status, response.status, response.headers.get('X-Error-Code')]).toEqual([status, 500, 'internal_error']);
+  }
+  other.close();
+  expect(followed).toEqual([]);
+});
+
+test.each<[what: string, status: number, code: string, reply: (exchange: Exchange) => void]>([
+  ['a result without a length', 400, 'export_too_large', (exchange) => exchange.reply(200, LARGE)],
+  ['an error of Postgres', 500, 'internal_error', (exchange) => exchange.reply(400, LARGE)],
+  ['an error of the endpoint', 500, 'internal_error', (exchange) => exchange.reply(413, LARGE)],
+])('no more is read of %s than allowed', async (_, status, code, reply) => {
+  service.proxy.inject((exchange) => {
+    if (isSummary(exchange)) reply(exchange);
+  });
+  const response = await fetchSummary();
+  expect([response.status, response.headers.get('X-Error-Code')]).toEqual([status, code]);
+  await expect.poll(() => service.proxy.abandoned).toBe(1);
+});
+
+test('a limit counts the bytes of a result, not those of its compressed form', async () => {
+  service.proxy.inject((exchange) => {
+    if (isSummary(exchange)) exchange.reply(200, gzipSync(LARGE), { 'content-encoding': 'gzip' });
+  });
+  expect((await fetchSummary()).headers.get('X-Error-Code')).toBe('export_too_large');
 });

@@ -1,0 +1,231 @@
+import { expect, test } from 'vitest';
+import { errorBody, fetchApi, query } from '../support/api.ts';
+import {
+  type TestForm,
+  type TestSurvey,
+  addResponses,
+  copyResponses,
+  createAccount,
+  createSurvey,
+  sql,
+} from '../support/data.ts';
+import type { Exchange } from '../support/fault-proxy.ts';
+import { beginExport, readExport } from '../support/export.ts';
+import { createPagedSurvey, withFaultyService } from './service.ts';
+
+// Form versions that change while a request reads them, or after the survey was read before.
+
+const service = withFaultyService();
+
+const THEIRS = 'of its new owner';
+
+/** Gives the first form version to another account, which stores responses at once. */
+async function move(survey: TestSurvey): Promise<void> {
+  const { id } = await createAccount();
+  await sql('update surveys set userid = $2 where id = $1', [survey.forms[0]?.id, id]);
+  await addResponses(
+    survey,
+    ['2020-01-01', '2026-03-01', '2030-01-01'].map((timestamp) => ({
+      timestamp,
+      response: THEIRS,
+      question_ref: THEIRS,
+    })),
+  );
+}
+
+/** Calls `change` before the `n`th query of responses, counted from 0, reaches the database. */
+function changeBefore(n: number, change: () => Promise<unknown>): void {
+  let read = 0;
+  let changed: Promise<unknown> | undefined;
+  service.proxy.inject(async ({ query: text }: Exchange) => {
+    if (!text.includes('from responses') || read++ < n) return;
+    await (changed ??= change());
+  });
+}
+
+test.each([
+  ['/responses', { pageSize: 1000, count: 'true' }],
+  ['/responses', { pageSize: 1000, question_ref: 'q0' }],
+  ['/responses/csv', { count: 'true' }],
+  ['/responses/csv', { layout: 'wide', value: 'label' }],
+  ['/responses/csv', { layout: 'wide', repeats: 'drop' }],
+  ['/responses/ndjson', {}],
+  ['/responses/questions', {}],
+  ['/responses/summary', { repeats: 'drop' }],
+  ['/responses/digests', {}],
+])('%s?%j has no response to a form version that left the account after it was found', async (path, parameters) => {
+  const survey = await createSurvey(await createAccount(), undefined, 3);
+  const rows = Array.from({ length: 30 }, (_, i) => ({ form: i % 3, question_ref: `q${i % 6}`, userid: `u${i}` }));
+  await addResponses(survey, rows);
+  const read = () => fetchApi(path + query({ survey: survey.name, ...parameters }), survey.account);
+  changeBefore(0, () => move(survey));
+  const { status, text, headers } = await read();
+  service.proxy.inject();
+  const afterwards = await read();
+  const count = afterwards.headers.get('X-Total-Count');
+  expect([status, headers.get('X-Total-Count'), text]).toEqual([200, count, afterwards.text]);
+  expect(text).not.toContain(THEIRS);
+});
+
+test('an export ends properly, without the rows that are stored after form versions move to another account and survey', async () => {
+  const survey = await createPagedSurvey();
+  const linesOf = async (forms: TestSurvey['forms']) => String(await copyResponses({ ...survey, forms })).split('\n');
+  const [whole, others] = [await linesOf(survey.forms), await linesOf(survey.forms.slice(2))];
+  const second = { ...survey, forms: survey.forms.slice(1) };
+  changeBefore(4, async () => {
+    await move(survey);
+    await sql(`update surveys set survey_name = 'x' where id = $1`, [second.forms[0]?.id]);
+    await addResponses(second, [{ timestamp: '2030-01-01T00:00:00Z', response: THEIRS }]);
+  });
+  const { complete, bytes } = await readExport(await beginExport(survey));
+  const lines = String(bytes).split('\n');
+  expect(complete).toBe(true);
+  expect(lines.filter((line) => others.includes(line))).toEqual(others);
+  expect(lines.filter((line) => !whole.includes(line))).toEqual([]);
+  expect(lines.length).toBeLessThan(whole.length);
+});
+
+test('a workbook with a text that is too long, stored after the texts were measured, is aborted', async () => {
+  const survey = await createSurvey(await createAccount());
+  await addRows(survey, survey.forms);
+  const tooLong = { timestamp: '2030-01-01T00:00:00Z', response: 'a'.repeat(32_768) };
+  let stored: Promise<unknown> | undefined;
+  service.proxy.inject(async (exchange) => {
+    if (exchange.query.includes('select parent_surveyid')) await (stored ??= addResponses(survey, [tooLong]));
+  });
+  const response = await beginExport(survey, { file: 'xlsx' });
+  expect(response.statusCode).toBe(200);
+  expect((await readExport(response)).complete).toBe(false);
+});
+
+const findsForms = ({ query: text }: Exchange) => /from surveys\b/.test(text) && !text.includes('lateral');
+const readsPage = ({ query: text }: Exchange) => text.includes('question_text');
+
+/** Creates a survey of three form versions, and reads it once. */
+async function createSeenSurvey(): Promise<TestSurvey> {
+  const survey = await createSurvey(await createAccount(), undefined, 3);
+  await addRows(survey, survey.forms);
+  await readExport(await beginExport(survey));
+  return survey;
+}
+
+const addRows = (survey: TestSurvey, forms: readonly TestForm[]) =>
+  addResponses(
+    { ...survey, forms },
+    Array.from({ length: 600 }, (_, i) => ({ form: i % forms.length, question_ref: `q${i}`, response: survey.name })),
+  );
+
+const readPage = ({ account, name }: TestSurvey) => fetchApi(`/responses${query({ survey: name })}`, account);
+
+/** Sets a fault. The form versions are found after the page that is read meanwhile has arrived: else it may be aborted before. */
+function injectAfterPage(fault: (exchange: Exchange) => Promise<void>): void {
+  const { promise: pageArrived, resolve } = Promise.withResolvers<void>();
+  service.proxy.inject(async (exchange) => {
+    if (readsPage(exchange)) resolve();
+    if (findsForms(exchange)) await pageArrived;
+    await fault(exchange);
+  });
+}
+
+test.each(['/responses', '/responses/csv', '/responses/ndjson', '/responses/xlsx'])(
+  '%s of a survey that was read before reads it while its form versions are being found',
+  async (path) => {
+    const survey = await createSeenSurvey();
+    const arrived: Exchange[] = [];
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    service.proxy.inject((exchange) => {
+      arrived.push(exchange);
+      return released;
+    });
+    const reading = fetchApi(path + query({ survey: survey.name }), survey.account);
+    await expect.poll(() => arrived.length).toBe(2);
+    expect(arrived.filter(findsForms)).toHaveLength(1);
+    release();
+    expect((await reading).status).toBe(200);
+  },
+);
+
+test('nothing is sent before the form versions have been found', async () => {
+  const survey = await createSeenSurvey();
+  let pages = 0;
+  injectAfterPage(async (exchange) => {
+    if (readsPage(exchange)) pages++;
+    else exchange.reply(400, '{"message":"no","code":"42P01"}');
+  });
+  expect((await readPage(survey)).status).toBe(500);
+  expect(pages).toBe(1);
+});
+
+// test/api/model.test.ts makes changes between two requests.
+test.each<[string, (survey: TestSurvey) => Promise<unknown>]>([
+  ['a new form version', async (survey) => addRows(survey, (await createSurvey(survey.account, survey.name)).forms)],
+  ['a form version that moves to another account', move],
+  [
+    'a form version that gets another shortcode',
+    ({ forms: [form] }) => sql(`update surveys set shortcode = 'renamed' where id = $1`, [form?.id]),
+  ],
+  [
+    'a survey that is renamed',
+    ({ name }) => sql(`update surveys set survey_name = 'x' where survey_name = $1`, [name]),
+  ],
+])('a file has the rows of the survey as it is when its form versions are found: %s', async (_, change) => {
+  const survey = await createSeenSurvey();
+  let changed: Promise<unknown> | undefined;
+  injectAfterPage(async (exchange) => {
+    if (findsForms(exchange)) await (changed ??= change(survey));
+  });
+  const { name, account } = survey;
+  const { text } = await fetchApi(`/responses/csv${query({ survey: name })}`, account);
+  const select = 'select id, shortcode from surveys where userid = $1 and survey_name = $2';
+  const forms = await sql<TestForm>(select, [account.id, name]);
+  const error = errorBody(`No responses were found for survey: ${name} for user: ${account.email}`);
+  expect(text).toBe(forms.length === 0 ? error : String(await copyResponses({ ...survey, forms })));
+});
+
+test('a page of form versions that have changed is cancelled', async () => {
+  const survey = await createSeenSurvey();
+  await createSurvey(survey.account, survey.name);
+  let pages = 0;
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  injectAfterPage(async (exchange) => {
+    if (!readsPage(exchange)) return;
+    if (pages++ > 0) await released;
+    else exchange.hang();
+  });
+  const reading = readPage(survey);
+  await expect.poll(() => service.proxy.abandoned).toBe(1);
+  release();
+  expect((await reading).status).toBe(200);
+  expect(service.proxy.requests).toBe(3);
+});
+
+test('a page of form versions that have changed does not fail the request', async () => {
+  const survey = await createSeenSurvey();
+  await createSurvey(survey.account, survey.name);
+  let pages = 0;
+  injectAfterPage(async (exchange) => {
+    if (readsPage(exchange) && pages++ === 0) exchange.reply(400, '{"message":"no"}');
+  });
+  expect((await readPage(survey)).status).toBe(200);
+  expect(service.proxy.requests).toBe(3);
+});
+
+test('an isolate forgets the surveys that it read first if those that it has read take too much memory', async () => {
+  const createLarge = async () => {
+    const survey = await createSurvey(await createAccount());
+    await sql(`update surveys set shortcode = repeat('x', 600000) where id = $1`, [survey.forms[0]?.id]);
+    await addResponses(survey, [{}]);
+    expect((await readPage(survey)).status).toBe(200);
+    return survey;
+  };
+  const first = await createSeenSurvey();
+  await createSurvey(first.account, first.name); // a page of the form versions that it had would be read in vain
+  let last = first;
+  for (let i = 0; i < 8; i++) last = await createLarge(); // of 4 MiB in all
+  service.proxy.inject();
+  expect((await readPage(first)).status).toBe(200);
+  expect(service.proxy.requests).toBe(2);
+
+  injectAfterPage(async () => {});
+  expect((await readPage(last)).status).toBe(200); // its form versions wait until its page arrives
+});
