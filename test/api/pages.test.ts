@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { errorBody, fetchService } from '../support/api.ts';
+import { fetchService } from '../support/api.ts';
 
 /** Built when the service was bundled. */
 const DIST = fileURLToPath(new URL('../../site/dist', import.meta.url));
@@ -24,9 +24,6 @@ const TYPES: Readonly<Record<string, string>> = {
   map: 'application/json',
   svg: 'image/svg+xml',
 };
-const NOT_FOUND = errorBody(
-  'Not found: there is no such path. Those of the API begin with /api/v1, and /openapi.json lists them.',
-);
 
 test('the pages are /, /docs and /docs/', () => {
   const pages = [...files].filter(([, name]) => name.endsWith('.html')).map(([path]) => path);
@@ -55,11 +52,3 @@ test.each([...files])('%s is the built file, with the headers of site/_headers',
   expect((await fetchService(path, { headers: { 'If-None-Match': etag } })).status).toBe(304);
   expect((await fetchService(path, { method: 'POST' })).status).toBe(405);
 });
-
-test.each(['/_headers', '/assets/', '/assets/home/main.js', '/docs/none', '//docs', '/site/dist/index.html'])(
-  '%s is not found',
-  async (path) => {
-    const { status, text } = await fetchService(path);
-    expect([status, text]).toEqual([404, NOT_FOUND]);
-  },
-);
