@@ -6,7 +6,6 @@ import { type Digests, digestsQuery } from '../../src/db/digests.ts';
 import { render } from '../../src/db/sql.ts';
 import { withConnection } from '../../tools/connection.ts';
 import { migrate } from '../../tools/migrations.ts';
-import { errorBody, fetchApi, query } from '../support/api.ts';
 import { awkwardResponses } from '../support/awkward-responses.ts';
 import {
   type TestSurvey,
@@ -19,9 +18,7 @@ import {
 } from '../support/data.ts';
 import { digestsOf } from '../support/digests.ts';
 import { stackAddress } from '../support/stack-address.ts';
-
-const get = (path: string, { name, account: { key } }: TestSurvey, parameters = {}, headers = {}) =>
-  fetchApi(`/responses/${path}${query({ survey: name, ...parameters })}`, { key, headers });
+import { expectError, get } from './requests.ts';
 
 let survey: TestSurvey;
 beforeAll(async () => {
@@ -30,8 +27,8 @@ beforeAll(async () => {
 });
 
 test.each(['day', 'hour', 'month'] as const)('digests are those of the files, by %s', async (interval) => {
-  const [csv, forms] = [await get('csv', survey), await get('form-data', survey)];
-  const { status, text } = await get('digests', survey, { interval });
+  const [csv, forms] = [await get('/responses/csv', survey), await get('/responses/form-data', survey)];
+  const { status, text } = await get('/responses/digests', survey, { interval });
   expect([status, text]).toEqual([200, JSON.stringify(digestsOf(csv.bytes, forms.bytes, interval))]);
 });
 
@@ -53,10 +50,10 @@ test.each([
   ['a form version is edited', `update surveys set metadata = '[]' where id = $1`, true],
   ['what is in no file changes', `update responses set seed = 7, shortcode = 'other' where surveyid = $1`, false],
 ])('the tag of the digests changes if %s: %s', async (_, change, isChanged) => {
-  const { headers } = await get('digests', survey);
+  const { headers } = await get('/responses/digests', survey);
   await sql(change, [survey.forms[0]?.id]);
   const tag = { 'If-None-Match': headers.get('ETag') ?? '', 'Accept-Encoding': 'GZIP' };
-  expect((await get('digests', survey, {}, tag)).status).toBe(isChanged ? 200 : 304);
+  expect((await get('/responses/digests', survey, {}, { headers: tag })).status).toBe(isChanged ? 200 : 304);
 });
 
 test('digests are the same in a database that was restored with another collation, time zone and date style', async () => {
@@ -94,16 +91,11 @@ test('digests are the same in a database that was restored with another collatio
 test('there are up to 20,000 digests', async () => {
   const columns = { timestamp: `timestamptz '2020-01-01Z' + n * interval '1 hour'` };
   const long = await createBulkSurvey(survey.account, { rows: 20_000, forms: 1, columns });
-  const most = await get('digests', long, { interval: 'hour' });
+  const most = await get('/responses/digests', long, { interval: 'hour' });
   expect([most.status, (JSON.parse(most.text) as Digests).digests.length]).toEqual([200, 20_000]);
   await addResponses(long, [{ timestamp: '2019-12-31T23:00:00Z' }]);
-  const refused = await get('digests', long, { interval: 'hour' });
-  expect([refused.status, refused.headers.get('X-Error-Code'), refused.text]).toEqual([
-    400,
-    'export_too_large',
-    errorBody(
-      'This selection has too many intervals to return at once. Narrow it with since and until, or use a longer interval.',
-    ),
-  ]);
-  expect((await get('digests', long)).status).toBe(200);
+  const message =
+    'This selection has too many intervals to return at once. Narrow it with since and until, or use a longer interval.';
+  expectError(await get('/responses/digests', long, { interval: 'hour' }), 400, 'export_too_large', message);
+  expect((await get('/responses/digests', long)).status).toBe(200);
 });
