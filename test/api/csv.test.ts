@@ -89,7 +89,10 @@ test.each<[path: string, parameters?: Parameters]>([
 ])('a streamed body is refused over HTTP/1.0, a short one is not: %s %j', async (path, parameters = {}) => {
   const [small, large] = [await createSurvey(account), await createSurvey(account)];
   await addResponses(small, [{}]);
-  await addResponses(large, Array<object>(600).fill({}));
+  await addResponses(
+    large,
+    Array.from({ length: 600 }, () => ({})),
+  );
   // How miniflare passes `request.cf`.
   const over = (version: string) => ({ headers: { 'MF-CF-Blob': JSON.stringify({ httpProtocol: version }) } });
   const refused = await get(path, large, parameters, over('HTTP/1.0'));

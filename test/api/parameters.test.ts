@@ -1,17 +1,13 @@
 import { beforeAll, expect, test } from 'vitest';
-import { type Page, errorBody, fetchApi, query } from '../support/api.ts';
+import type { Page } from '../support/api.ts';
 import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
-
-type Parameters = Record<string, string | readonly string[]>;
+import { type Parameters, expectError, get } from './requests.ts';
 
 let survey: TestSurvey;
 beforeAll(async () => {
   survey = await createSurvey(await createAccount());
   await addResponses(survey, [{}]);
 });
-
-const get = (path: string, parameters: Parameters) =>
-  fetchApi(`/responses${path}${query({ survey: survey.name, ...parameters })}`, survey.account);
 
 const many = (count: number) => Array.from({ length: count }, (_, i) => `value ${i}`);
 
@@ -76,12 +72,12 @@ test.each<[path: string, parameters: Parameters, message: string]>([
     (timezone): [string, Parameters, string] => ['/summary', { timezone }, ZONE],
   ),
 ])('%s refuses %j, and says what to send instead', async (path, parameters, message) => {
-  const { status, headers, text } = await get(path, parameters);
-  expect([status, headers.get('X-Error-Code'), text]).toEqual([400, 'invalid_parameter', errorBody(message)]);
+  const response = await get(`/responses${path}`, survey, parameters);
+  expectError(response, 400, 'invalid_parameter', message);
 });
 
 test('a filter can have 500 values, and a file 50 keys of the metadata', async () => {
-  const { text } = await get('', { userid: [...many(499), 'user'] });
+  const { text } = await get('/responses', survey, { userid: [...many(499), 'user'] });
   expect((JSON.parse(text) as Page).responses).toHaveLength(1);
-  expect((await get('/csv', { metadata: many(50) })).text).toContain(',metadata.value 49\n');
+  expect((await get('/responses/csv', survey, { metadata: many(50) })).text).toContain(',metadata.value 49\n');
 });
