@@ -1,12 +1,8 @@
-import { rm, mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import ExcelJS from 'exceljs';
 import readExcelFile from 'read-excel-file/node';
 import { beforeAll, describe, expect, test } from 'vitest';
 import * as SheetJS from 'xlsx';
-import { fetchApi, query } from '../support/api.ts';
-import { createAccount } from '../support/data.ts';
+import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
 import {
   LAYOUTS,
   type Rows,
@@ -14,10 +10,9 @@ import {
   type Sheets,
   decoded,
   expectSheets,
-  surveyFiles,
+  hardResponses,
 } from '../support/hard-workbook.ts';
-import { loadFiles } from '../support/load-files.ts';
-import { stackAddress } from '../support/stack-address.ts';
+import { get } from './requests.ts';
 
 /*
  * Programs that read workbooks, as npm installs them. `npm run recipes` does the same with Python's.
@@ -58,20 +53,17 @@ async function excelJs(file: Buffer): Promise<ExcelJS.Workbook> {
   return workbook;
 }
 
-const download = async (path: string, parameters: Record<string, string>) => {
-  const { status, bytes } = await fetchApi(path + query({ survey: SURVEY, ...parameters }), { key });
+let survey: TestSurvey;
+beforeAll(async () => {
+  survey = await createSurvey(await createAccount(), SURVEY);
+  await addResponses(survey, hardResponses());
+});
+
+const download = async (path: string, parameters: Readonly<Record<string, string>>) => {
+  const { status, bytes } = await get(path, survey, parameters);
   expect(status).toBe(200);
   return bytes;
 };
-
-let key: string;
-beforeAll(async () => {
-  const account = await createAccount();
-  ({ key } = account);
-  const folder = await mkdtemp(join(tmpdir(), 'workbook-'));
-  await loadFiles(stackAddress().databaseUrl, folder, { ...surveyFiles(), email: account.email });
-  await rm(folder, { recursive: true });
-});
 
 describe.each(Object.entries(LAYOUTS))('a workbook with the %s table and the codebook', (_, { table, codebook }) => {
   let file: Buffer;

@@ -81,10 +81,8 @@ test.each<[what: string, texts: readonly string[], message: string]>([
   ],
 ])('a codebook %s is refused only if it is requested', async (_, texts, message) => {
   const survey = await createSurvey(account);
-  await addResponses(
-    survey,
-    texts.map((question_text) => ({ question_text })),
-  );
+  const earlier = { question_ref: 'q0', question_text: 'x'.repeat(LONGEST + 1), timestamp: '2026-01-01T00:00:00Z' };
+  await addResponses(survey, [...texts.map((question_text) => ({ question_text })), earlier]);
   const wide = { layout: 'wide', codebook: 'true' };
   expectError(await download(survey, wide), 400, 'export_too_large', message);
   expect((await download(survey, { ...wide, codebook: 'false' })).status).toBe(200);
