@@ -14,12 +14,6 @@ beforeAll(async () => {
 
 const pathOf = (path: string) => path + query({ survey: survey.name }).replace('?', path.includes('?') ? '&' : '?');
 
-/** The durations of a `Server-Timing`, in milliseconds, by name. */
-function timesIn(headers: Headers): Record<string, number> {
-  const parts = (headers.get('Server-Timing') ?? '').split(', ').map((part) => /^(\w+);dur=(\d+)$/.exec(part));
-  return Object.fromEntries(parts.map((part) => [part?.[1] ?? 'unreadable', Number(part?.[2])]));
-}
-
 describe('every response of the Worker', () => {
   test.each([
     ...['/api/v1/nowhere', '/nowhere', '/healthz', '/openapi.json'],
@@ -42,17 +36,17 @@ describe('every response of the Worker', () => {
     },
   );
 
-  test.each<[string, string[]]>([
-    ['/api/v1/nowhere', ['auth', 'total']],
-    ['/nowhere', ['total']],
-    ['/healthz', ['db', 'total']],
-    ['/api/v1/responses', ['auth', 'db', 'total']],
-  ])('reports its timing, also to other origins: %s', async (path, names) => {
+  test.each([
+    ['/api/v1/nowhere', 'auth;dur=N, total;dur=N'],
+    ['/nowhere', 'total;dur=N'],
+    ['/healthz', 'db;dur=N, total;dur=N'],
+    ['/api/v1/responses', 'auth;dur=N, db;dur=N, total;dur=N'],
+  ])('reports its timing, also to other origins: %s', async (path, timing) => {
     const started = performance.now();
     const { headers } = await fetchService(pathOf(path), { key });
-    const times = timesIn(headers);
-    expect(Object.keys(times)).toEqual(names);
-    const { auth = 0, db = 0, total = NaN } = times;
+    const given = headers.get('Server-Timing') ?? '';
+    expect(given.replaceAll(/\d+/g, 'N')).toBe(timing);
+    const [total = NaN, db = 0, auth = 0] = (given.match(/\d+/g) ?? []).map(Number).toReversed();
     expect(auth + db).toBeLessThanOrEqual(total + 1); // each is rounded
     expect(total).toBeLessThanOrEqual(Math.ceil(performance.now() - started));
     expect(headers.get('Timing-Allow-Origin')).toBe('*');
@@ -97,10 +91,6 @@ const CSV = 'text/csv; charset=utf-8';
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 test.each<[string, string, string | undefined]>([
   ['/surveys', 'application/json', undefined],
-  ['/responses', 'application/json', undefined],
-  ['/responses/questions', 'application/json', undefined],
-  ['/responses/summary', 'application/json', undefined],
-  ['/responses/digests', 'application/json', undefined],
   ['/responses/csv', CSV, 'responses_TIME.csv'],
   ['/responses/csv?layout=wide', CSV, 'responses_TIME.csv'],
   ['/responses/form-data', CSV, 'form-data_TIME.csv'],

@@ -22,14 +22,16 @@ const MOMENTS = [
   ...['2026-10-03T15:30:00', '2026-10-24T22:00:00', '2026-10-25T01:00:00', '2026-10-25T23:00:00'],
 ];
 
-test.each(ZONES)('a summary counts responses and participants by day in the time zone %s', async (timezone) => {
+test('a summary counts responses and participants by day in any time zone', async () => {
   const survey = await createSurvey(account);
   const before = MOMENTS.map((text) => new Date(Date.parse(`${text}Z`) - 1).toISOString().replace('Z', '999Z'));
   const times = [...MOMENTS.map((text) => `${text}.000Z`), ...before].toSorted();
   const rows = times.map((timestamp, i) => ({ timestamp, userid: `u${i % 3}` }));
   await addResponses(survey, rows);
-  const { status, text } = await get('/responses/summary', survey, { timezone });
-  expect([status, text]).toEqual([200, summaryJson(rows as Response[], [], { survey: '', timezone })]);
+  for (const timezone of ZONES) {
+    const { status, text } = await get('/responses/summary', survey, { timezone });
+    expect([status, text]).toEqual([200, summaryJson(rows as Response[], [], { survey: '', timezone })]);
+  }
 });
 
 test('a summary counts the day before the year 1 and the day after 9999 on the days beside them', async () => {

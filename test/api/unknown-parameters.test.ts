@@ -21,12 +21,10 @@ const IGNORED = 'X-Ignored-Parameters';
 const strict = { Prefer: 'return=minimal, handling=strict' };
 
 describe('parameters that an endpoint does not know', () => {
-  test.each(['/responses', '/surveys', '/key'])('are ignored and named: %s', async (path) => {
-    const plain = await fetchApi(pathOf(path), { key });
-    const response = await fetchApi(pathOf(path, '&x=1'), { key });
-    expect([response.status, response.text]).toEqual([200, plain.text]);
-    const ignored = [plain, response].map(({ headers }) => headers.get(IGNORED));
-    expect(ignored).toEqual(path === '/responses' ? [null, 'x'] : ['survey', 'survey,x']);
+  test.each(['/surveys', '/key'])('are ignored and named: %s', async (path) => {
+    const plain = await fetchApi(path, { key });
+    const { status, text, headers } = await fetchApi(pathOf(path, '&x=1'), { key });
+    expect([status, text, headers.get(IGNORED)]).toEqual([200, plain.text, 'survey,x']);
   });
 
   test('are named once, percent-encoded, also those named like parts of an object', async () => {

@@ -112,8 +112,6 @@ describe('a cell of a workbook', () => {
   const long = 'a'.repeat(LONGEST + 1);
   test.each<[string, TestResponse, number[]]>([
     ['userid', { userid: long }, [400, 400, 400, 400]],
-    ['parent_shortcode', { parent_shortcode: long }, [400, 400, 400, 400]],
-    ['question_ref', { question_ref: long }, [400, 400, 400, 400]],
     ['question_text', { question_text: long }, [400, 200, 200, 200]],
     ['response', { response: long }, [400, 400, 400, 400]],
     ['response, but translated', { response: long, translated_response: '' }, [400, 400, 200, 400]],

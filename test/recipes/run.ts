@@ -188,7 +188,6 @@ function runOf({ key, proxy }: Service, { run }: Interpreter, recipe: string): R
       SURVEY_EXPORT_URL: proxy.url,
       SURVEY_EXPORT_KEY: key,
       SURVEY,
-      NO_PROXY: '127.0.0.1',
       no_proxy: '127.0.0.1',
     };
     return await run(file, { cwd, env: { ...settings, ...env } });
