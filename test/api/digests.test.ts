@@ -1,7 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { type Digests, digestsQuery } from '../../src/db/digests.ts';
 import { render } from '../../src/db/sql.ts';
@@ -10,6 +7,7 @@ import { type TestSurvey, addResponses, createAccount, createBulkSurvey, createS
 import { query } from '../support/database.ts';
 import { loadFiles } from '../support/load-files.ts';
 import { digestsOf } from '../support/digests.ts';
+import { runFolder } from '../support/once-per-run.ts';
 import { stackAddress } from '../support/stack-address.ts';
 import { expectError, get } from './requests.ts';
 
@@ -61,7 +59,6 @@ test('digests are the same in a database that was restored with another collatio
   };
   const { databaseUrl } = stackAddress();
   const name = `restored_${randomUUID().replaceAll('-', '')}`;
-  const folder = await mkdtemp(join(tmpdir(), 'restored-'));
   await sql(`create database ${name} template template0 locale_provider icu icu_locale 'tr' locale 'C'`);
   try {
     for (const setting of [`timezone = 'Asia/Kathmandu'`, `datestyle = 'SQL, DMY'`, `extra_float_digits = -15`])
@@ -69,12 +66,11 @@ test('digests are the same in a database that was restored with another collatio
     const restored = new URL(`/${name}`, databaseUrl).href;
     const { bytes: responses } = await get('/responses/csv', some);
     const { bytes: forms } = await get('/responses/form-data', some);
-    await loadFiles(restored, folder, { responses, forms });
+    await loadFiles(restored, await runFolder(), { responses, forms });
     const [account] = await query<{ id: string }>(restored, 'select id from users');
     expect(await rowsIn(restored, account?.id ?? '')).toEqual(await rowsIn(databaseUrl, survey.account.id));
   } finally {
     await sql(`drop database ${name} with (force)`);
-    await rm(folder, { recursive: true });
   }
 });
 

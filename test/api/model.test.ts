@@ -5,7 +5,6 @@ import { checkModel } from '../chaos/checks/quiet.ts';
 import { read } from '../chaos/checks/read.ts';
 import { type Context, Tally } from '../chaos/context.ts';
 import { formsOf } from '../chaos/expected/select.ts';
-import { KINDS } from '../chaos/faults/deck.ts';
 import { isSized } from '../chaos/model/random-data.ts';
 import { World } from '../chaos/model/world.ts';
 import { writes } from '../chaos/model/writes.ts';
@@ -79,16 +78,6 @@ test(`the records of a workbook’s wide table are counted as a wide file has th
     expect(Number(row?.count)).toBe(status === 200 ? csvRecords(bytes).length - 1 : 0);
   }
 });
-
-test.each(KINDS.filter((kind) => kind.survey === 'many bytes'))(
-  `a survey that takes many results of the database has each row once: %j, seed ${seed}`,
-  async ({ path, layout, survey }) => {
-    const [account] = context.world.pair as [Request['account']];
-    const request = { account, path, parameters: { survey, layout } };
-    const { outcome } = await read(context, request, { key: account.keys[0] ?? '' });
-    expect(outcome).toBe('whole');
-  },
-);
 
 test('the model equals the output of COPY', async () => {
   await checkModel(context);

@@ -105,11 +105,7 @@ const checks: Readonly<Record<string, [Language, (service: Service, run: Run) =>
   '../test/recipes/read_workbooks.py': ['workbooks', checkWorkbooks],
 };
 
-const rowsOf = (ndjson: string): unknown[] =>
-  ndjson
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as unknown);
+const rowsOf = (ndjson: string): unknown => JSON.parse(`[${ndjson.trimEnd().replaceAll('\n', ',')}]`);
 
 async function checkDownload(service: Service, run: Run): Promise<void> {
   const folder = await service.folder();
