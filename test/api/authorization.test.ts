@@ -24,6 +24,7 @@ test.each<[headers: string[], status: number]>([
   [['Authorization: Bearer KEY='], 401],
   [['Authorization: \xff\xfe'], 401],
   [['Authorization: KEY'], 401],
+  [['Authorization: Token KEY'], 401],
   [['Authorization: Bearer HASH'], 401],
   [[`Authorization: Bearer ${'x'.repeat(8192)}`], 401],
   [['Authorization: Bearer KEY', 'Authorization: Basic x'], 401],

@@ -1,4 +1,3 @@
-import type { OutgoingHttpHeaders } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { query } from '../support/api.ts';
@@ -26,13 +25,12 @@ beforeAll(async () => {
 });
 
 /** Sends a request without the headers that fetch adds, and does not decompress the response. */
-async function fetchRaw(
-  path: string,
-  { name, account: { key } }: TestSurvey,
-  headers: Record<string, string>,
-  method: 'GET' | 'HEAD' = 'GET',
-): Promise<{ headers: OutgoingHttpHeaders; bytes: Buffer }> {
-  const response = await open(path + query({ survey: name, count: 'true' }), { key, headers, method });
+async function fetchRaw(path: string, { name, account: { key } }: TestSurvey, headers = {}, method?: 'HEAD') {
+  const response = await open(path + query({ survey: name, count: 'true' }), {
+    key,
+    headers,
+    ...(method && { method }),
+  });
   return { headers: response.headers, bytes: (await readExport(response)).bytes };
 }
 
@@ -52,7 +50,7 @@ describe.each(PATHS)('%s', (path) => {
     for (const survey of [large, small]) {
       for (const sent of [{}, GZIP, { Authorization: '' }]) {
         const [head, got] = await Promise.all(
-          (['HEAD', 'GET'] as const).map(async (method) => {
+          (['HEAD', undefined] as const).map(async (method) => {
             const { headers } = await fetchRaw(path, survey, sent, method);
             return Object.entries(headers).filter(([name]) => !varying.has(name));
           }),

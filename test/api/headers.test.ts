@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { PATHS } from '../chaos/requests/request.ts';
 import { fetchApi, fetchService, query } from '../support/api.ts';
 import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
@@ -14,43 +14,38 @@ beforeAll(async () => {
 
 const pathOf = (path: string) => path + query({ survey: survey.name }).replace('?', path.includes('?') ? '&' : '?');
 
-describe('every response of the Worker', () => {
-  test.each([
-    ...['/api/v1/nowhere', '/nowhere', '/healthz', '/openapi.json'],
-    ...PATHS.map((path) => `/api/v1${path}`),
-  ])(
-    'is not cached or sniffed, loads nothing in a browser, allows any origin, and has a request id: %s',
-    async (path) => {
-      for (const options of [{}, { key }]) {
-        const { headers } = await fetchService(pathOf(path), options);
-        expect(Object.fromEntries(headers)).toMatchObject({
-          'cache-control': 'private, no-store',
-          'x-content-type-options': 'nosniff',
-          'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-          'x-request-id': expect.stringMatching(/^[\da-f-]{36}$/) as string,
-          'access-control-allow-origin': '*',
-          'access-control-expose-headers':
-            'Allow,Content-Disposition,ETag,Link,Preference-Applied,Retry-After,Server-Timing,WWW-Authenticate,X-Content-Type-Options,X-Error-Code,X-Ignored-Parameters,X-Request-Id,X-Total-Count',
-        });
-      }
-    },
-  );
+test.each([...['/api/v1/nowhere', '/nowhere', '/healthz', '/openapi.json'], ...PATHS.map((path) => `/api/v1${path}`)])(
+  'a response is not cached or sniffed, loads nothing in a browser, allows any origin, and has a request id: %s',
+  async (path) => {
+    for (const options of [{}, { key }]) {
+      const { headers } = await fetchService(pathOf(path), options);
+      expect(Object.fromEntries(headers)).toMatchObject({
+        'cache-control': 'private, no-store',
+        'x-content-type-options': 'nosniff',
+        'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+        'x-request-id': expect.stringMatching(/^[\da-f-]{36}$/) as string,
+        'access-control-allow-origin': '*',
+        'access-control-expose-headers':
+          'Allow,Content-Disposition,ETag,Link,Preference-Applied,Retry-After,Server-Timing,WWW-Authenticate,X-Content-Type-Options,X-Error-Code,X-Ignored-Parameters,X-Request-Id,X-Total-Count',
+      });
+    }
+  },
+);
 
-  test.each([
-    ['/api/v1/nowhere', 'auth;dur=N, total;dur=N'],
-    ['/nowhere', 'total;dur=N'],
-    ['/healthz', 'db;dur=N, total;dur=N'],
-    ['/api/v1/responses', 'auth;dur=N, db;dur=N, total;dur=N'],
-  ])('reports its timing, also to other origins: %s', async (path, timing) => {
-    const started = performance.now();
-    const { headers } = await fetchService(pathOf(path), { key });
-    const given = headers.get('Server-Timing') ?? '';
-    expect(given.replaceAll(/\d+/g, 'N')).toBe(timing);
-    const [total = NaN, db = 0, auth = 0] = (given.match(/\d+/g) ?? []).map(Number).toReversed();
-    expect(auth + db).toBeLessThanOrEqual(total + 1); // each is rounded
-    expect(total).toBeLessThanOrEqual(Math.ceil(performance.now() - started));
-    expect(headers.get('Timing-Allow-Origin')).toBe('*');
-  });
+test.each([
+  ['/api/v1/nowhere', 'auth;dur=N, total;dur=N'],
+  ['/nowhere', 'total;dur=N'],
+  ['/healthz', 'db;dur=N, total;dur=N'],
+  ['/api/v1/responses', 'auth;dur=N, db;dur=N, total;dur=N'],
+])('a response reports its timing, also to other origins: %s', async (path, timing) => {
+  const started = performance.now();
+  const { headers } = await fetchService(pathOf(path), { key });
+  const given = headers.get('Server-Timing') ?? '';
+  expect(given.replaceAll(/\d+/g, 'N')).toBe(timing);
+  const [total = NaN, db = 0, auth = 0] = (given.match(/\d+/g) ?? []).map(Number).toReversed();
+  expect(auth + db).toBeLessThanOrEqual(total + 1); // each is rounded
+  expect(total).toBeLessThanOrEqual(Math.ceil(performance.now() - started));
+  expect(headers.get('Timing-Allow-Origin')).toBe('*');
 });
 
 // test/api/model.test.ts checks that a tag changes exactly when the body does, and belongs to one account.

@@ -1,28 +1,22 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { fetchService } from '../support/api.ts';
 
 /** Built when the service was bundled. */
 const DIST = fileURLToPath(new URL('../../site/dist', import.meta.url));
-const entries = await readdir(DIST, { recursive: true, withFileTypes: true });
-const names = entries
-  .filter((entry) => entry.isFile())
-  .map(({ parentPath, name }) => relative(DIST, join(parentPath, name)));
-/** The names of the files that are served, by path. */
-const files = new Map(
-  names
-    .filter((name) => name !== '_headers')
-    .map((name) => [`/${name.replace(/^index\.html$|(?<=\/)index\.html$|\.html$/, '')}`, name] as const),
-);
+/** The paths and names of the files that are served: all but `_headers`. */
+const files = (await readdir(DIST, { recursive: true }))
+  .filter((name) => name.includes('.'))
+  .map((name): [string, string] => [`/${name.replace(/^index\.html$|(?<=\/)index\.html$|\.html$/, '')}`, name]);
 
 test('the pages are /, /docs and /docs/', () => {
-  const pages = [...files].filter(([, name]) => name.endsWith('.html')).map(([path]) => path);
+  const pages = files.filter(([, name]) => name.endsWith('.html')).map(([path]) => path);
   expect(pages.toSorted()).toEqual(['/', '/docs', '/docs/']);
 });
 
-test.each([...files])('%s is the built file, with the headers of site/_headers', async (path, name) => {
+test.each(files)('%s is the built file, with the headers of site/_headers', async (path, name) => {
   const file = await fetchService(path);
   expect(file.status).toBe(200);
   expect(file.bytes.equals(await readFile(join(DIST, name)))).toBe(true);
