@@ -19,7 +19,6 @@ test.each<[headers: string[], status: number]>([
   [['Authorization: '], 401],
   [['Authorization: Bearer'], 401],
   [['Authorization: Bearer\tKEY'], 401],
-  [['Authorization: Bearer KEY KEY'], 401],
   [['Authorization: Bearer KEY, Bearer KEY'], 401],
   [['Authorization: Bearer KEY='], 401],
   [['Authorization: \xff\xfe'], 401],
