@@ -43,6 +43,10 @@ export default defineConfig({
           ...timeouts,
         },
       },
+      // npm run pgbouncer: these and the API tests, with PgBouncer between the SQL-over-HTTP endpoint and Postgres.
+      ...(process.env['TEST_PGBOUNCER']
+        ? [{ test: { name: 'pgbouncer', include: ['test/pgbouncer/*.test.ts'], ...timeouts } }]
+        : []),
     ],
   },
 });

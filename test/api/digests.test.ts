@@ -1,27 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { pipeline } from 'node:stream/promises';
-import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { beforeAll, expect, test } from 'vitest';
 import { type Digests, digestsQuery } from '../../src/db/digests.ts';
 import { render } from '../../src/db/sql.ts';
-import { withConnection } from '../../tools/connection.ts';
-import { migrate } from '../../tools/migrations.ts';
-import { errorBody, fetchApi, query } from '../support/api.ts';
 import { awkwardResponses } from '../support/awkward-responses.ts';
-import {
-  type TestSurvey,
-  addResponses,
-  createAccount,
-  createBulkSurvey,
-  createSurvey,
-  sql,
-  withClient,
-} from '../support/data.ts';
+import { type TestSurvey, addResponses, createAccount, createBulkSurvey, createSurvey, sql } from '../support/data.ts';
+import { query } from '../support/database.ts';
+import { loadFiles } from '../support/load-files.ts';
 import { digestsOf } from '../support/digests.ts';
+import { runFolder } from '../support/once-per-run.ts';
 import { stackAddress } from '../support/stack-address.ts';
-
-const get = (path: string, { name, account: { key } }: TestSurvey, parameters = {}, headers = {}) =>
-  fetchApi(`/responses/${path}${query({ survey: name, ...parameters })}`, { key, headers });
+import { expectError, get } from './requests.ts';
 
 let survey: TestSurvey;
 beforeAll(async () => {
@@ -30,8 +18,8 @@ beforeAll(async () => {
 });
 
 test.each(['day', 'hour', 'month'] as const)('digests are those of the files, by %s', async (interval) => {
-  const [csv, forms] = [await get('csv', survey), await get('form-data', survey)];
-  const { status, text } = await get('digests', survey, { interval });
+  const [csv, forms] = [await get('/responses/csv', survey), await get('/responses/form-data', survey)];
+  const { status, text } = await get('/responses/digests', survey, { interval });
   expect([status, text]).toEqual([200, JSON.stringify(digestsOf(csv.bytes, forms.bytes, interval))]);
 });
 
@@ -49,43 +37,38 @@ test.each([
      where surveyid = $1 and timestamp > '9999-01-01'`,
     true,
   ],
-  ['a response is deleted', `delete from responses where surveyid = $1 and userid = '"'`, true],
   ['a form version is edited', `update surveys set metadata = '[]' where id = $1`, true],
   ['what is in no file changes', `update responses set seed = 7, shortcode = 'other' where surveyid = $1`, false],
 ])('the tag of the digests changes if %s: %s', async (_, change, isChanged) => {
-  const { headers } = await get('digests', survey);
+  const { headers } = await get('/responses/digests', survey);
   await sql(change, [survey.forms[0]?.id]);
   const tag = { 'If-None-Match': headers.get('ETag') ?? '', 'Accept-Encoding': 'GZIP' };
-  expect((await get('digests', survey, {}, tag)).status).toBe(isChanged ? 200 : 304);
+  expect((await get('/responses/digests', survey, {}, { headers: tag })).status).toBe(isChanged ? 200 : 304);
 });
 
 test('digests are the same in a database that was restored with another collation, time zone and date style', async () => {
-  const { account, forms, name: survey_name } = survey;
-  const { text, params } = render(digestsQuery(account.id, survey_name, {}, 'day').text);
-  const expected = await withClient(async (client) => (await client.query(text, [...params])).rows);
+  const some = await createSurvey(survey.account, undefined, 3);
+  // A file to import has objects.
+  await addResponses(
+    some,
+    awkwardResponses().filter(({ metadata }) => metadata === null || metadata?.startsWith('{')),
+  );
+  const rowsIn = (url: string, account: string) => {
+    const { text, params } = render(digestsQuery(account, some.name, {}, 'day').text);
+    return query(url, text, [...params]);
+  };
+  const { databaseUrl } = stackAddress();
   const name = `restored_${randomUUID().replaceAll('-', '')}`;
   await sql(`create database ${name} template template0 locale_provider icu icu_locale 'tr' locale 'C'`);
   try {
     for (const setting of [`timezone = 'Asia/Kathmandu'`, `datestyle = 'SQL, DMY'`, `extra_float_digits = -15`])
       await sql(`alter database ${name} set ${setting}`);
-    const url = new URL(`/${name}`, stackAddress().databaseUrl).href;
-    await migrate(url);
-    await withConnection(url, async (restored) => {
-      const ids = forms.map(({ id }) => `'${id}'`).join();
-      for (const [table, where] of [
-        ['users', `id = '${account.id}'`],
-        ['surveys', `id in (${ids})`],
-        ['responses', `surveyid in (${ids})`],
-      ] as const) {
-        await withClient((client) =>
-          pipeline(
-            client.query(copyTo(`copy (select * from ${table} where ${where}) to stdout`)),
-            restored.query(copyFrom(`copy ${table} from stdin`)),
-          ),
-        );
-      }
-      expect((await restored.query(text, [...params])).rows).toEqual(expected);
-    });
+    const restored = new URL(`/${name}`, databaseUrl).href;
+    const { bytes: responses } = await get('/responses/csv', some);
+    const { bytes: forms } = await get('/responses/form-data', some);
+    await loadFiles(restored, await runFolder(), { responses, forms });
+    const [account] = await query<{ id: string }>(restored, 'select id from users');
+    expect(await rowsIn(restored, account?.id ?? '')).toEqual(await rowsIn(databaseUrl, survey.account.id));
   } finally {
     await sql(`drop database ${name} with (force)`);
   }
@@ -94,16 +77,11 @@ test('digests are the same in a database that was restored with another collatio
 test('there are up to 20,000 digests', async () => {
   const columns = { timestamp: `timestamptz '2020-01-01Z' + n * interval '1 hour'` };
   const long = await createBulkSurvey(survey.account, { rows: 20_000, forms: 1, columns });
-  const most = await get('digests', long, { interval: 'hour' });
+  const most = await get('/responses/digests', long, { interval: 'hour' });
   expect([most.status, (JSON.parse(most.text) as Digests).digests.length]).toEqual([200, 20_000]);
   await addResponses(long, [{ timestamp: '2019-12-31T23:00:00Z' }]);
-  const refused = await get('digests', long, { interval: 'hour' });
-  expect([refused.status, refused.headers.get('X-Error-Code'), refused.text]).toEqual([
-    400,
-    'export_too_large',
-    errorBody(
-      'This selection has too many intervals to return at once. Narrow it with since and until, or use a longer interval.',
-    ),
-  ]);
-  expect((await get('digests', long)).status).toBe(200);
+  const message =
+    'This selection has too many intervals to return at once. Narrow it with since and until, or use a longer interval.';
+  expectError(await get('/responses/digests', long, { interval: 'hour' }), 400, 'export_too_large', message);
+  expect((await get('/responses/digests', long)).status).toBe(200);
 });

@@ -1,24 +1,14 @@
 import { beforeAll, expect, test, vi } from 'vitest';
-import { type ApiResponse, fetchApi, fetchService, errorBody, query } from '../support/api.ts';
+import { PATHS } from '../chaos/requests/request.ts';
+import { errorBody, fetchApi, fetchService, query } from '../support/api.ts';
 import { type TestAccount, addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { expectError } from './requests.ts';
 
 interface App {
   createApp(): { request(path: string, init: RequestInit, env: object, context: object): Promise<Response> };
 }
 
-const ENDPOINTS = [
-  '/key',
-  '/surveys',
-  '/responses',
-  '/responses/csv',
-  '/responses/xlsx',
-  '/responses/ndjson',
-  '/responses/form-data',
-  '/responses/questions',
-  '/responses/summary',
-  '/responses/digests',
-];
-const SURVEY_ENDPOINTS = ENDPOINTS.slice(2);
+const SURVEY_PATHS = PATHS.filter((path) => path.startsWith('/responses'));
 /** Filters that would select nothing of a survey with responses, which is no error. */
 const NOTHING = { since: '2026-01-01', userid: 'ann', shortcode: 'x' };
 
@@ -31,44 +21,35 @@ beforeAll(async () => {
   await addResponses(other, [{}]);
 });
 
-function expectError(response: ApiResponse, status: number, message: string): void {
-  expect([response.status, response.text]).toEqual([status, errorBody(message)]);
-  expect(response.headers.get('Content-Type')).toBe('application/json');
-  expect(response.headers.get('X-Error-Code')).toBe(codeOf(status, message));
-}
-
-function codeOf(status: number, message: string): string | undefined {
-  if (message === 'No user, no responses!') return 'missing_survey';
-  return { 401: 'invalid_token', 404: 'not_found', 405: 'method_not_allowed', 500: 'no_responses' }[status];
-}
+const noResponses = (survey: string) => `No responses were found for survey: ${survey} for user: ${account.email}`;
 
 test('an error that is too long to be sent as a whole keeps its status', async () => {
   const survey = '\u0001'.repeat(12_000); // six characters each in JSON
-  const response = await fetchApi(`/responses${query({ survey })}`, { key: account.key });
-  expectError(response, 500, `No responses were found for survey: ${survey} for user: ${account.email}`);
+  expectError(await fetchApi(`/responses${query({ survey })}`, account), 500, 'no_responses', noResponses(survey));
 });
 
-test.each([...ENDPOINTS, '/nowhere', '', '/'])('401 without a key, before any other error: %j', async (path) => {
+test.each([...PATHS, '/nowhere', '', '/'])('401 without a key, before any other error: %j', async (path) => {
   for (const method of ['GET', 'POST']) {
     const response = await fetchApi(path, { method });
-    expectError(response, 401, 'Invalid Token.');
+    expectError(response, 401, 'invalid_token', 'Invalid Token.');
     expect(response.headers.get('WWW-Authenticate')).toBe('Bearer');
   }
 });
 
-test.each(SURVEY_ENDPOINTS)('400 without a survey, or with an empty name: %s', async (path) => {
+test.each(SURVEY_PATHS)('400 without a survey, or with an empty name: %s', async (path) => {
   for (const suffix of ['', '?survey', '?survey=', '?Survey=x']) {
-    expectError(await fetchApi(path + suffix, account), 400, 'No user, no responses!');
+    expectError(await fetchApi(path + suffix, account), 400, 'missing_survey', 'No user, no responses!');
   }
 });
 
-test.each(SURVEY_ENDPOINTS)(
-  '500 for a survey that does not exist for the account or has no responses: %s',
+test.each(SURVEY_PATHS)(
+  '500 for a survey that does not exist for the account or has no responses, whatever the client has: %s',
   async (path) => {
     for (const survey of ['of another account', 'empty', `no such "<b>é,'`, 'nul\0byte', '%00', 'x'.repeat(5000)]) {
       const parameters = survey === 'empty' ? NOTHING : {};
-      const message = `No responses were found for survey: ${survey} for user: ${account.email}`;
-      expectError(await fetchApi(path + query({ survey, ...parameters }), account), 500, message);
+      const options = { key: account.key, headers: { 'If-None-Match': '*' } };
+      const response = await fetchApi(path + query({ survey, ...parameters }), options);
+      expectError(response, 500, 'no_responses', noResponses(survey));
     }
   },
 );
@@ -76,19 +57,20 @@ test.each(SURVEY_ENDPOINTS)(
 const NOT_FOUND =
   'Not found: there is no such path. Those of the API begin with /api/v1, and /openapi.json lists them.';
 
-test.each(['/api/v1/nowhere', '/api/v1/responses/csv/more', '/api/v1/Surveys', '/nowhere', '/healthz/more'])(
-  '404 for an unknown path: %s',
-  async (path) => {
-    expectError(await fetchService(path, account), 404, NOT_FOUND);
-  },
-);
+test.each([
+  ...['/api/v1/nowhere', '/api/v1/responses/csv/more', '/api/v1/Surveys', '/nowhere', '/healthz/more'],
+  ...['/api/v1/responses%2fcsv', '/api/v1/responses/..%2fsurveys', '/_headers', '/assets/', '/assets/home/main.js'],
+  ...['/docs/none', '//docs', '/site/dist/index.html'],
+])('404 for an unknown path: %s', async (path) => {
+  expectError(await fetchService(path, account), 404, 'not_found', NOT_FOUND);
+});
 
-test.each([...ENDPOINTS.map((path) => `/api/v1${path}`), '/openapi.json', '/healthz'])(
+test.each([...PATHS.map((path) => `/api/v1${path}`), '/openapi.json', '/healthz'])(
   '405 for a method other than GET and HEAD: %s',
   async (path) => {
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
       const response = await fetchService(path, { ...account, method });
-      expectError(response, 405, 'Method not allowed: use GET or HEAD.');
+      expectError(response, 405, 'method_not_allowed', 'Method not allowed: use GET or HEAD.');
       expect(response.headers.get('Allow')).toBe('GET, HEAD');
     }
   },

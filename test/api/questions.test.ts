@@ -1,24 +1,12 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { questionText } from '../support/arbitraries.ts';
-import { errorBody, fetchApi, query } from '../support/api.ts';
 import { type Choice, choicesOf } from '../support/choices.ts';
 import { naiveCsv } from '../support/csv.ts';
-import {
-  type TestAccount,
-  type TestSurvey,
-  addResponses,
-  createAccount,
-  createBulkSurvey,
-  createSurvey,
-} from '../support/data.ts';
+import { type TestAccount, addResponses, createAccount, createBulkSurvey, createSurvey } from '../support/data.ts';
+import { expectError, get } from './requests.ts';
 
 const LETTERS = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ');
-
-type Parameters = Record<string, string | readonly string[] | undefined>;
-
-const questions = (survey: TestSurvey, parameters: Parameters = {}) =>
-  fetchApi(`/responses/questions${query({ survey: survey.name, ...parameters })}`, { key: survey.account.key });
 
 const HEADER = 'column,shortcode,question_ref,question_idx,question_text,responses,participants,first,last,choices\n';
 
@@ -37,8 +25,8 @@ test('a codebook can have more questions than a wide file, of the same time and 
   };
   const columns = { userid: `'u'`, timestamp: `'${time}'`, ...texts };
   const survey = await createBulkSurvey(account, { rows: 6000, forms: 2, columns });
-  const response = await questions(survey, { format: 'csv' });
-  const expected = Array.from({ length: 6_000 }, (_, i) => {
+  const response = await get('/responses/questions', survey, { format: 'csv' });
+  const expected = Array.from({ length: 6000 }, (_, i) => {
     const name = `q${i + 1}`;
     return [`form0.${name}`, 'form0', name, String(i + 1), 'x'.repeat(300), '1', '1', time, time, null];
   });
@@ -48,17 +36,11 @@ test('a codebook can have more questions than a wide file, of the same time and 
     survey,
     Array.from({ length: 10 }, () => ({ question_text: 'x'.repeat(2_000_000) })),
   );
-  for (const format of ['json', 'csv']) {
-    const refused = await questions(survey, { format });
-    expect([refused.status, refused.headers.get('X-Error-Code'), refused.text]).toEqual([
-      400,
-      'export_too_large',
-      errorBody('This selection has too many questions to return at once. Narrow it with shortcode or question_ref.'),
-    ]);
-  }
-  expect(JSON.parse((await questions(survey, { question_ref: 'q6000' })).text)).toMatchObject({
-    questions: [{ question_ref: 'q6000', question_idx: '6000' }],
-  });
+  const message = 'This selection has too many questions to return at once. Narrow it with shortcode or question_ref.';
+  for (const format of ['json', 'csv'])
+    expectError(await get('/responses/questions', survey, { format }), 400, 'export_too_large', message);
+  const { text } = await get('/responses/questions', survey, { question_ref: 'q6000' });
+  expect(JSON.parse(text)).toMatchObject({ questions: [{ question_ref: 'q6000', question_idx: '6000' }] });
 });
 
 /** Texts of questions, and the labels of their choices; null if they have none. */
@@ -89,29 +71,21 @@ const CHOICES: readonly (readonly [text: string, labels: string[] | null])[] = [
   ['Which?\r- A. yes\r- B. no', null],
 ];
 
-/** The questions of a survey that asks each of these texts. */
-async function askedFor(texts: readonly string[]) {
+test('choices are found in every way that texts list them, as a program does that reads character by character', async () => {
   const survey = await createSurvey(account);
+  const texts = [...CHOICES.map(([text]) => text), ...fc.sample(questionText, 500)];
   await addResponses(
     survey,
     texts.map((question_text, question_idx) => ({ question_text, question_idx })),
   );
-  const { text } = await questions(survey);
-  return (JSON.parse(text) as { questions: { question_text: string; choices: Choice[] | null }[] }).questions;
-}
-
-test('choices are found in every way that texts list them, and nowhere else', async () => {
-  const found = await askedFor(CHOICES.map(([text]) => text));
-  expect(
-    found.map(({ question_text, choices }) => [question_text, choices?.map(({ label }) => label) ?? null]),
-  ).toEqual(CHOICES);
-  for (const { choices } of found) {
-    expect(choices?.map(({ value }) => value) ?? []).toEqual(LETTERS.slice(0, choices?.length ?? 0));
-  }
-});
-
-test('choices are those of a program that reads texts character by character', async () => {
-  for (const { question_text, choices } of await askedFor(fc.sample(questionText, 500))) {
-    expect([question_text, choices]).toEqual([question_text, choicesOf(question_text)]);
-  }
+  const response = await get('/responses/questions', survey);
+  const { questions } = JSON.parse(response.text) as {
+    questions: { question_text: string; choices: Choice[] | null }[];
+  };
+  expect(questions).toMatchObject(texts.map((text) => ({ question_text: text, choices: choicesOf(text) })));
+  const labels = questions.map(({ question_text, choices }) => [
+    question_text,
+    choices?.map(({ label }) => label) ?? null,
+  ]);
+  expect(labels.slice(0, CHOICES.length)).toEqual(CHOICES);
 });

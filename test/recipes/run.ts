@@ -6,20 +6,18 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { UserError, messageOf, runCommand } from '../../tools/command.ts';
-import { withConnection } from '../../tools/connection.ts';
-import { issueKey } from '../../tools/keys/issue.ts';
+import { fetchApi, query } from '../support/api.ts';
 import { parseCsv } from '../support/csv.ts';
+import { addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
-import { LAYOUTS, SURVEY, type Sheets, decoded, expectSheets, surveyFiles } from '../support/hard-workbook.ts';
-import { loadFiles } from '../support/load-files.ts';
+import { LAYOUTS, SURVEY, type Sheets, decoded, expectSheets, hardResponses } from '../support/hard-workbook.ts';
 import { type Finished, type Interpreter, findInterpreter } from '../support/programs.ts';
+import { useStack } from '../support/stack-address.ts';
 import { startStack } from '../support/stack.ts';
 
 type Language = keyof typeof findInterpreter;
 const LANGUAGES = Object.keys(findInterpreter) as Language[];
 const RECIPES = fileURLToPath(new URL('../../recipes/', import.meta.url));
-const READ_WORKBOOKS = fileURLToPath(new URL('read_workbooks.py', import.meta.url));
-const EMAIL = 'recipes@example.org';
 
 type Service = Awaited<ReturnType<typeof startService>>;
 /** Runs a recipe, or another program of its language. */
@@ -51,7 +49,7 @@ const SETTINGS: Mistake[] = [
   [[(exchange) => exchange.reply(502, '<h1>Bad gateway</h1>')], {}, /502/],
 ];
 
-/** Each recipe's language, and what it has to save. */
+/** Each recipe's language, and what it has to save; and Python's libraries that read workbooks: npm's are in test/api. */
 const checks: Readonly<Record<string, [Language, (service: Service, run: Run) => Promise<void>]>> = {
   'curl/download.sh': ['curl', checkDownload],
 
@@ -103,16 +101,11 @@ const checks: Readonly<Record<string, [Language, (service: Service, run: Run) =>
       assert.deepEqual(parseCsv(await readFile(join(folder, 'parquet.csv'))), parseCsv(csv));
     },
   ],
+
+  '../test/recipes/read_workbooks.py': ['workbooks', checkWorkbooks],
 };
 
-/** Python's libraries that read workbooks. Those of npm are in test/api/workbook-readers.test.ts. */
-const WORKBOOKS: (typeof checks)[string] = ['workbooks', checkWorkbooks];
-
-const rowsOf = (ndjson: string): unknown[] =>
-  ndjson
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as unknown);
+const rowsOf = (ndjson: string): unknown => JSON.parse(`[${ndjson.trimEnd().replaceAll('\n', ',')}]`);
 
 async function checkDownload(service: Service, run: Run): Promise<void> {
   const folder = await service.folder();
@@ -163,26 +156,23 @@ async function expectNothingComplete(service: Service, run: Run, mistakes: reado
 async function startService(cleanUp: AsyncDisposableStack) {
   const stack = await startStack();
   cleanUp.defer(() => stack.stop());
-  const { origin, databaseUrl } = stack.address;
-  const proxy = await startFaultProxy(origin);
+  useStack(stack.address);
+  const proxy = await startFaultProxy(stack.address.origin);
   cleanUp.defer(() => proxy.close());
+  const account = await createAccount();
+  const { key } = account;
+  await addResponses(await createSurvey(account, SURVEY), hardResponses());
   /** Creates an empty folder. */
   const folder = async () => {
     const path = await mkdtemp(join(tmpdir(), 'recipe-'));
     cleanUp.defer(() => rm(path, { recursive: true, force: true }));
     return path;
   };
-  await loadFiles(databaseUrl, await folder(), { email: EMAIL, ...surveyFiles() });
-  await withConnection(databaseUrl, (client) =>
-    client.query(`update responses set metadata = metadata || '{"page": 123456789012345678, "ratio": 0.10}'`),
-  );
-  const { key } = await issueKey(databaseUrl, { email: EMAIL, name: 'recipes' });
   /** The body of a response about the survey, requested without the proxy. */
-  async function get(path: string, params: Readonly<Record<string, string>> = {}): Promise<Buffer> {
-    const url = `${origin}/api/v1/responses/${path}?${new URLSearchParams({ survey: SURVEY, ...params }).toString()}`;
-    const response = await fetch(url, { headers: { Authorization: `Bearer ${key}` } });
-    if (!response.ok) throw new Error(`${url}: ${await response.text()}`);
-    return Buffer.from(await response.arrayBuffer());
+  async function get(path: string, parameters: Readonly<Record<string, string>> = {}): Promise<Buffer> {
+    const { status, bytes } = await fetchApi(`/responses/${path}${query({ survey: SURVEY, ...parameters })}`, { key });
+    assert.equal(status, 200);
+    return bytes;
   }
   return { key, proxy, folder, get };
 }
@@ -194,7 +184,6 @@ function runOf({ key, proxy }: Service, { run }: Interpreter, recipe: string): R
       SURVEY_EXPORT_URL: proxy.url,
       SURVEY_EXPORT_KEY: key,
       SURVEY,
-      NO_PROXY: '127.0.0.1',
       no_proxy: '127.0.0.1',
     };
     return await run(file, { cwd, env: { ...settings, ...env } });
@@ -227,7 +216,7 @@ await runCommand(async () => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => void cleanUp.disposeAsync().finally(() => process.exit(1)));
   const service = await startService(cleanUp);
-  for (const [path, [language, check]] of Object.entries({ ...checks, [READ_WORKBOOKS]: WORKBOOKS })) {
+  for (const [path, [language, check]] of Object.entries(checks)) {
     const file = resolve(RECIPES, path);
     const interpreter = found.get(language);
     const start = performance.now();

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { AWKWARD, awkwardText } from './awkward-text.ts';
 import { csvRecords } from './csv.ts';
-import { csvOf, formRow, responseRow } from './export-files.ts';
+import type { TestResponse } from './data.ts';
 import { randomFrom } from './random.ts';
 
 /*
@@ -21,22 +20,8 @@ export const LAYOUTS = {
 const TEXTS = [
   ...AWKWARD,
   ...['_x0041_', '_x0041', '_x005F_', '_x0041_\u0001_x000a_', '_x00G1_', '\ufffe\uffff', 'a\u0001\u001fb', '\ufffd'],
-  ...[
-    ' a',
-    'a ',
-    '  a  ',
-    '\ta',
-    'a\n',
-    '\na',
-    'a\r',
-    '\ra',
-    'a\r\nb\rc',
-    '\r\n',
-    '\u2028a',
-    'a\u2003',
-    '\u200b',
-    '\u00a0a',
-  ],
+  ...[' a', 'a ', '  a  ', '\ta', 'a\n', '\na', 'a\r', '\ra', 'a\r\nb\rc', '\r\n'],
+  ...['\u2028a', 'a\u2003', '\u200b', '\u00a0a'],
   ...['=1+1', '+1', '-1', '@SUM(A1)', '0012', '2000921492222520', '12345678901234567890', '1e5', '0.10', '2026-03-01'],
   ...['TRUE', 'false', '#N/A', 'NA', 'null', 'None', '', '"', "'a"],
   ...['<a> & ]]>', '&amp;', '&lt;b&gt;', '&#13;', '<![CDATA[x]]>', 'x'.repeat(32_767), '🎉'.repeat(16_383)],
@@ -48,33 +33,26 @@ const USERIDS = ['0012', '2000921492222520', '=1+1', ' 7 '];
 
 const shortened = (text: string) => Array.from(text).slice(0, 50).join('');
 
-/** Files of the survey, to import. */
-export function surveyFiles(): { forms: string; responses: string } {
-  const surveyid = randomUUID();
+/** The responses of the survey. Their metadata has numbers that JavaScript cannot represent. */
+export function hardResponses(): TestResponse[] {
   const random = randomFrom(1);
   const texts = [...TEXTS, ...Array.from({ length: QUESTIONS }, () => awkwardText(random))];
   const text = (i: number) => texts[i % texts.length] as string;
-  const rows = USERIDS.flatMap((userid, user) =>
-    Array.from({ length: QUESTIONS }, (_, i) =>
-      responseRow({
-        parent_surveyid: i % 2 === 0 ? null : surveyid,
-        parent_shortcode: '',
-        surveyid,
-        userid,
-        question_ref: i < 100 ? `q${i}` : `${i} ${shortened(text(i))}`,
-        question_idx: String(i),
-        question_text: text(i),
-        response: text(i + 7 * user),
-        timestamp: `2026-03-01T00:00:00.${String(1000 * user + i).padStart(6, '0')}Z`,
-        metadata: JSON.stringify({ note: shortened(text(i)) }),
-        ad_id: null,
-        pageid: i % 3 === 0 ? '' : null,
-        translated_response: i % 3 === 0 ? null : text(i + 1),
-      }),
-    ),
+  return USERIDS.flatMap((userid, user) =>
+    Array.from({ length: QUESTIONS }, (_, i) => ({
+      ...(i % 2 === 0 ? { parent: null } : {}),
+      parent_shortcode: '',
+      userid,
+      question_ref: i < 100 ? `q${i}` : `${i} ${shortened(text(i))}`,
+      question_idx: i,
+      question_text: text(i),
+      response: text(i + 7 * user),
+      timestamp: `2026-03-01T00:00:00.${String(1000 * user + i).padStart(6, '0')}Z`,
+      metadata: `{"note": ${JSON.stringify(shortened(text(i)))}, "page": 123456789012345678, "ratio": 0.10}`,
+      pageid: i % 3 === 0 ? '' : null,
+      translated_response: i % 3 === 0 ? null : text(i + 1),
+    })),
   );
-  const forms = csvOf([formRow({ surveyid, survey_name: SURVEY })]);
-  return { forms, responses: csvOf(rows) };
 }
 
 export type Rows = readonly (readonly (string | null)[])[];

@@ -1,22 +1,13 @@
 import { type ChildProcess, execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
-import { Client } from 'pg';
+import { join } from 'node:path';
 import { withConnection } from '../../tools/connection.ts';
 import { spawnKilledWithParent } from '../../tools/kill-with-parent.ts';
 import { chownTree, serverUser } from '../../tools/postgres/os-user.ts';
 import { setWorkerPassword, WORKER_ROLE } from '../../tools/worker-role.ts';
+import { query } from './database.ts';
 import { freePort } from './npm-start.ts';
 import { runFolder } from './once-per-run.ts';
-
-/** Path of the program, which npm does not have. @throws Error if it is not installed */
-function findPgBouncer(): string {
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin'];
-  const found = folders.map((folder) => join(folder, 'pgbouncer')).find((path) => existsSync(path));
-  if (found === undefined) throw new Error('pgbouncer is not installed. On Debian: apt-get install pgbouncer');
-  return found;
-}
 
 /**
  * Starts PgBouncer as Neon does, in transaction mode:
@@ -26,8 +17,8 @@ function findPgBouncer(): string {
  * @returns the URL of the Worker's role, which gets a new password, through PgBouncer
  */
 export async function startPgBouncer(databaseUrl: string): Promise<string> {
-  const program = findPgBouncer();
-  const version = execFileSync(program, ['--version'], { encoding: 'utf8' });
+  process.env['PATH'] += ':/usr/sbin'; // where Debian installs it
+  const version = execFileSync('pgbouncer', ['--version'], { encoding: 'utf8' });
   const direct = await withConnection(databaseUrl, (client) => setWorkerPassword(client, databaseUrl));
   const user = await serverUser(); // like Postgres, it refuses to run as root
   const folder = await mkdtemp(join(await runFolder(), 'pgbouncer-'));
@@ -53,7 +44,7 @@ log_disconnections = 0
 `,
   );
   await chownTree(folder, user);
-  const child = spawnKilledWithParent(program, ['--quiet', join(folder, 'pgbouncer.ini')], {
+  const child = spawnKilledWithParent('pgbouncer', ['--quiet', join(folder, 'pgbouncer.ini')], {
     ...user,
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -66,11 +57,8 @@ log_disconnections = 0
 
 async function untilReady(url: string, child: ChildProcess): Promise<void> {
   for (;;) {
-    const client = new Client({ connectionString: url });
-    client.on('error', () => {});
     try {
-      await client.connect();
-      return await client.end();
+      return void (await query(url, 'select 1'));
     } catch (error) {
       if (child.exitCode !== null || (error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') throw error;
     }

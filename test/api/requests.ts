@@ -1,0 +1,24 @@
+import { expect } from 'vitest';
+import { type ApiResponse, type RequestOptions, errorBody, fetchApi, query } from '../support/api.ts';
+import type { TestSurvey } from '../support/data.ts';
+
+export type Parameters = Readonly<Record<string, string | number | readonly string[] | undefined>>;
+
+/** Requests an endpoint about a survey, such as `/responses`, with a key of its account. */
+export const get = (
+  path: string,
+  { name, account: { key } }: TestSurvey,
+  parameters: Parameters = {},
+  options: RequestOptions = {},
+): Promise<ApiResponse> => fetchApi(path + query({ survey: name, ...parameters }), { key, ...options });
+
+/** Checks an error's status, its code and its body, byte for byte. */
+export function expectError(
+  { status, headers, text }: ApiResponse,
+  expected: number,
+  code: string,
+  message: string,
+): void {
+  const found = [status, headers.get('X-Error-Code'), headers.get('Content-Type'), text];
+  expect(found).toEqual([expected, code, 'application/json', errorBody(message)]);
+}
