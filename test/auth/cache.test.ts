@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { createPagedSurvey, endRetries, forward, isLaterPage } from '../faults/service.ts';
 import { errorBody, fetchApi, fetchService, query } from '../support/api.ts';
-import { createAccount, createBulkSurvey, sql, storeKey } from '../support/data.ts';
+import { createAccount, createBulkSurvey, createSurvey, sql, storeKey } from '../support/data.ts';
 import { beginExport, readExport } from '../support/export.ts';
 import { eventsIn, lineOf, linesIn } from '../support/request-log.ts';
 import {
@@ -378,4 +378,20 @@ describe('while the database fails', () => {
     expect((await fetchApi('/surveys', { key: 'no key' })).status).toBe(401);
     expect((await fetchService('/healthz')).status).toBe(503);
   });
+});
+
+test('a key keeps its account if the database returns the row of another key', async () => {
+  const [one, other] = [await createAccount(), await createAccount()];
+  await createSurvey(one, 'mine');
+  let rows: unknown;
+  service.countKeyQueries((exchange) => exchange.change((body) => ((rows = JSON.parse(String(body)).rows), body)));
+  await authenticate(other.key);
+  let isFirst = true;
+  service.countKeyQueries((exchange) => {
+    if (isFirst) exchange.change((body) => JSON.stringify({ ...JSON.parse(String(body)), rows }));
+    isFirst = false;
+  });
+  const { text } = await fetchApi('/surveys', { key: one.key });
+  expect(text).toContain('"survey_name":"mine"');
+  expect(isFirst).toBe(false);
 });
