@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import random
-import threading
 import time
 import uuid
 from collections.abc import Iterator
@@ -60,19 +59,12 @@ def study(database: psycopg.Connection[Any], randomness: random.Random) -> Itera
     study.delete_survey()
 
 
-@pytest.fixture(scope="session")
-def running_proxy() -> Iterator[Proxy]:
-    with Proxy() as proxy:
-        threading.Thread(target=proxy.serve_forever, args=(0.01,), daemon=True).start()
-        yield proxy
-        proxy.shutdown()
-
-
 @pytest.fixture
-def proxy(running_proxy: Proxy) -> Proxy:
-    running_proxy.faults()
-    running_proxy.requests.clear()
-    return running_proxy
+def proxy(monkeypatch: pytest.MonkeyPatch) -> Proxy:
+    """Stands before the service, also for clients that a test makes."""
+    proxy = Proxy()
+    monkeypatch.setattr("httpx.HTTPTransport.handle_request", lambda *given: proxy.send(*given))
+    return proxy
 
 
 @pytest.fixture(scope="session")
@@ -81,16 +73,10 @@ def client() -> Iterator[Client]:
         yield client
 
 
-@pytest.fixture(scope="session")
-def proxied(running_proxy: Proxy) -> Iterator[Client]:
-    with Client(running_proxy.url, KEY) as client:
-        yield client
-
-
 @pytest.fixture
-def survey(proxy: Proxy, proxied: Client, study: Study) -> Survey:
+def survey(proxy: Proxy, client: Client, study: Study) -> Survey:
     """The study, through the proxy."""
-    return proxied.survey(study.name)
+    return client.survey(study.name)
 
 
 @pytest.fixture

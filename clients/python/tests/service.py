@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import gzip
-import http.client
 import json
 import os
 import random
-import subprocess
-import sys
-import urllib.parse
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
 
+import httpx
 import psycopg
+
+_send = httpx.HTTPTransport.handle_request
 
 URL = os.environ["SURVEY_EXPORT_TEST_URL"]
 KEY = os.environ["SURVEY_EXPORT_TEST_KEY"]
@@ -33,23 +32,10 @@ TEXTS = [
 
 def get(path: str, key: str = KEY, **parameters: str | list[str]) -> bytes:
     """Return what the service has at a path, without the client."""
-    connection = http.client.HTTPConnection(urllib.parse.urlsplit(URL).netloc)
-    connection.request(
-        "GET",
-        f"/api/v1{path}?{urllib.parse.urlencode(parameters, doseq=True)}",
-        headers={"Authorization": f"Bearer {key}"},
-    )
-    response = connection.getresponse()
-    body = response.read()
-    connection.close()
-    assert response.status == 200, body
+    url = f"{URL}/api/v1{path}?{urlencode(parameters, doseq=True)}"
+    with urlopen(Request(url, headers={"Authorization": f"Bearer {key}"})) as response:
+        body: bytes = response.read()
     return body
-
-
-def run_python(program: str, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a program in Python, with the URL and the key in its environment."""
-    command = [sys.executable, "-B", "-c", program, *arguments]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True)
 
 
 class Study:
@@ -189,29 +175,19 @@ class Fault:
     """Replace the uncompressed body. It still ends as if it were complete."""
     gzip: bool = False
     """Compress the body before it is shortened."""
-    then: Callable[[], None] = lambda: None
-    """Called when the connection has been cut."""
+    error: BaseException = field(default_factory=lambda: httpx.ReadError("cut"))
+    """What httpx raises when the connection has been cut."""
 
 
-class Proxy(ThreadingHTTPServer):
-    """Forwards requests to the service and counts them.
+class Proxy:
+    """Stands between this process's clients and the service, and counts requests.
 
-    `fault` is called with the path of each request before it is forwarded.
+    `fault` is called with the path of each request before it is sent.
     """
 
-    daemon_threads = True
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Forwarder)
         self.fault: Callable[[str], Fault | None] = lambda path: None
         self.requests: list[str] = []
-
-    def handle_error(self, *_: object) -> None:
-        """Say nothing of a client that was killed."""
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
 
     def faults(self, *faults: Fault | None, path: str = "") -> None:
         """Set the faults of the next requests for this path. Further requests pass."""
@@ -224,61 +200,40 @@ class Proxy(ThreadingHTTPServer):
         self.requests.clear()
         return paths
 
-
-class _Forwarder(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # or each response waits for a delayed acknowledgement
-    server: Proxy
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-    def do_GET(self) -> None:
-        self.server.requests.append(self.path)
-        fault = self.server.fault(self.path) or Fault()
+    def send(self, transport: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
+        """Send a request in place of `HTTPTransport.handle_request`."""
+        path = request.url.raw_path.decode()
+        self.requests.append(path)
+        fault = self.fault(path) or Fault()
         if fault.status is not None:
-            self._begin(fault.status, {"Content-Length": str(len(fault.body)), **fault.headers})
-            self.wfile.write(fault.body)
-            return
-        headers = {name: text for name, text in self.headers.items() if name.lower() != "host"}
+            return httpx.Response(fault.status, headers=fault.headers, stream=httpx.ByteStream(fault.body))
+        response = _send(transport, request)
+        headers = response.headers
         if fault.shorten:
-            del headers["Accept-Encoding"]
-        upstream = http.client.HTTPConnection(urllib.parse.urlsplit(URL).netloc)
-        upstream.request("GET", self.path, headers=headers)
-        response = upstream.getresponse()
-        passed = {
-            name: text
-            for name, text in response.getheaders()
-            if name.lower() not in ("transfer-encoding", "content-length", "connection")
-        }
-        passed.update(fault.headers)
-        if response.status == 304:
-            self._begin(304, passed)
-            return
-        if fault.gzip:
-            passed["Content-Encoding"] = "gzip"
-        self._begin(response.status, {**passed, "Transfer-Encoding": "chunked"})
-        left = fault.cut
-        while piece := response.read() if fault.shorten else response.read1(65536):
-            if fault.shorten:
-                piece = fault.shorten(gzip.compress(piece) if fault.gzip else piece)
-            if left is not None:
-                piece = piece[:left]
-                left -= len(piece)
-            if piece:
-                self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
-            if left == 0:
-                break
-        upstream.close()
-        if fault.cut is None:
-            self.wfile.write(b"0\r\n\r\n")
-        else:
-            self.wfile.flush()
-            self.close_connection = True
-            fault.then()
+            body = response.read()
+            response.close()
+            headers["Content-Encoding"] = "gzip" if fault.gzip else "identity"
+            response.stream = httpx.ByteStream(fault.shorten(gzip.compress(body) if fault.gzip else body))
+        headers.update(fault.headers)
+        assert isinstance(response.stream, httpx.SyncByteStream)
+        return httpx.Response(response.status_code, headers=headers, stream=_Cut(response.stream, fault))
 
-    def _begin(self, status: int, headers: Mapping[str, str]) -> None:
-        self.send_response(status)
-        for name, text in headers.items():
-            self.send_header(name, text)
-        self.end_headers()
+
+@dataclass
+class _Cut(httpx.SyncByteStream):
+    stream: httpx.SyncByteStream
+    fault: Fault
+
+    def __iter__(self) -> Iterator[bytes]:
+        left = self.fault.cut
+        for piece in self.stream:
+            yield piece[:left]
+            if left is not None:
+                left -= len(piece[:left])
+                if left == 0:
+                    break
+        if left is not None:
+            raise self.fault.error
+
+    def close(self) -> None:
+        self.stream.close()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from answers import Answer, Create
-from service import DEMO_SURVEY, EMPTY_SURVEY, run_python
-from survey_export import Client, NoResponsesError, SurveyExportError
+from service import DEMO_SURVEY, EMPTY_SURVEY
+from survey_export import Client, NoResponsesError, Survey, SurveyExportError
 
 
 def test_wide_has_the_labels_and_the_codebook(client: Client) -> None:
@@ -57,13 +59,11 @@ def test_refuses_what_changes_the_start_of_the_file(client: Client) -> None:
 
 @pytest.mark.parametrize(
     ("module", "call"),
-    [("pandas", "frame()"), ("pandas", "save_stata('x.dta')"), ("pyreadstat", "save_spss('x.sav')")],
+    [("pandas", Survey.frame), ("pandas", Survey.save_stata), ("pyreadstat", Survey.save_spss)],
 )
-def test_names_the_package_that_is_not_installed(module: str, call: str) -> None:
-    program = (
-        f"import sys; sys.modules[{module!r}] = None\n"
-        "from survey_export import Client, SurveyExportError\n"
-        f"try: Client('http://127.0.0.1:1', 'key').survey('s').{call}\n"
-        "except SurveyExportError as error: print(error)"
-    )
-    assert run_python(program).stdout == f"{module} is not installed: run pip install {module}\n"
+def test_names_the_package_that_is_not_installed(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, call: Any
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(SurveyExportError, match=f"^{module} is not installed: run pip install {module}$"):
+        call(client.survey(DEMO_SURVEY), *[] if call is Survey.frame else [tmp_path / "x"])

@@ -260,7 +260,7 @@ def test_answers_that_change_between_the_two_tables(
     create_survey: Create,
     database: psycopg.Connection[Any],
     proxy: Proxy,
-    proxied: Client,
+    client: Client,
     tmp_path: Path,
     answer: str,
     change: str,
@@ -276,15 +276,15 @@ def test_answers_that_change_between_the_two_tables(
             database.execute(f"{change} where {where}", (name,))
 
     proxy.fault = fault
-    table, _ = save(proxied.survey(name), tmp_path / "r.sav")
+    table, _ = save(client.survey(name), tmp_path / "r.sav")
     assert proxy.paths().count("/responses/csv") == 4
     assert table["form.q1"].tolist() == expected
 
 
 def test_responses_that_are_edited_meanwhile(
-    create_survey: Create, database: psycopg.Connection[Any], proxy: Proxy, proxied: Client, path: Path
+    create_survey: Create, database: psycopg.Connection[Any], proxy: Proxy, client: Client, path: Path
 ) -> None:
-    survey = proxied.survey(create_survey([Answer("q", "A", YES_NO), Answer("r", "A", YES_NO)]).name)
+    survey = client.survey(create_survey([Answer("q", "A", YES_NO), Answer("r", "A", YES_NO)]).name)
     edit = (
         "update responses set timestamp = timestamp - interval '1 s' "
         "from surveys where id = surveyid and survey_name = %s"

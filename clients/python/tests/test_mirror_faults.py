@@ -6,17 +6,18 @@ import gzip
 import hashlib
 import itertools
 import json
+import multiprocessing
+import os
 import random
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from mirrors import CSV, DIGESTS, assert_exact, assert_unchanged, files_of
-from service import Fault, Proxy, Study
-from survey_export import ServiceError, Survey, TransferError
+from service import KEY, URL, Fault, Proxy, Study
+from survey_export import Client, ServiceError, Survey, TransferError
 from survey_export._digests import digest_of, read_forms
 
 
@@ -68,27 +69,27 @@ def test_failed_download_after_a_form_was_renamed(study: Study, survey: Survey, 
     assert_exact(tmp_path, study)
 
 
-KILLED = """
-import os, signal, sys
-from survey_export import Client
-left = int(sys.argv[4])
-def count(event, details):
-    global left
-    if event in sys.argv[5:] and sys.argv[3] in str(details):
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-survey = Client(sys.argv[1]).survey(sys.argv[2])
-sys.addaudithook(count)
-survey.mirror(sys.argv[3])
-"""
 REPLACING = ["os.rename", "os.remove"]
 ANY = ["open", "os.mkdir", "os.rmdir", *REPLACING]
+
+
+def mirror_and_die(name: str, folder: Path, events: list[str], number: int) -> None:
+    """Kill this process before so many operations on the folder's files are done."""
+    left = iter(range(1, number))
+
+    def count(event: str, details: object) -> None:
+        if event in events and str(folder) in str(details) and next(left, None) is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    survey = Client(URL, KEY).survey(name)
+    sys.addaudithook(count)
+    survey.mirror(folder)
 
 
 def test_killed_at_any_operation_on_a_file(
     study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random, rounds: int
 ) -> None:
+    fork = multiprocessing.get_context("fork")
     kept = tmp_path / "kept"
     before: dict[str, str] = {}
     for number in range(rounds):
@@ -97,13 +98,10 @@ def test_killed_at_any_operation_on_a_file(
         for _ in range(8):
             study.change()
         last, events = randomness.choice([(100, ANY), (15, REPLACING)])
-        point = str(randomness.randrange(1, last))
-        killed = subprocess.run(
-            [sys.executable, "-c", KILLED, proxy.url, study.name, str(folder), point, *events],
-            capture_output=True,
-            text=True,
-        )
-        assert killed.returncode in (0, -signal.SIGKILL), killed.stderr
+        run = fork.Process(target=mirror_and_die, args=(study.name, folder, events, randomness.randrange(1, last)))
+        run.start()
+        run.join()
+        assert run.exitcode in (0, -signal.SIGKILL)
         assert_true(folder)
         after = study.digests()
         was_complete = completed(folder) == after
