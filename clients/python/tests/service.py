@@ -32,7 +32,7 @@ TEXTS = [
 
 def get(path: str, key: str = KEY, **parameters: str | list[str]) -> bytes:
     """Return what the service has at a path, without the client."""
-    url = f"{URL}/api/v1{path}?{urlencode(parameters, doseq=True)}"
+    url = f"{URL}/api/v1{path}{'?' if parameters else ''}{urlencode(parameters, doseq=True)}"
     with urlopen(Request(url, headers={"Authorization": f"Bearer {key}"})) as response:
         body: bytes = response.read()
     return body
@@ -135,17 +135,14 @@ class Study:
         self.shortcodes.append(new)
         self.sql("update surveys set shortcode = %s where id = any(%s) and shortcode = %s", new, self.forms, old)
 
-    def mark_responses(self) -> None:
+    def mark(self) -> None:
+        """Change all responses and forms, until `unmark` restores them."""
         self.update("response = response || '#'")
-
-    def unmark_responses(self) -> None:
-        self.update("response = left(response, -1)", "response like '%%#'")
-
-    def mark_forms(self) -> None:
         self.update_forms("shortcode = '#' || shortcode")
         self.shortcodes = [f"#{shortcode}" for shortcode in self.shortcodes]
 
-    def unmark_forms(self) -> None:
+    def unmark(self) -> None:
+        self.update("response = left(response, -1)", "response like '%%#'")
         self.update_forms("shortcode = ltrim(shortcode, '#')")
         self.shortcodes = [shortcode.lstrip("#") for shortcode in self.shortcodes]
 

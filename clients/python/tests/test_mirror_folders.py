@@ -16,7 +16,7 @@ from service import DEMO_SURVEY, KEY, OTHER_KEY, URL, Proxy, Study
 from survey_export import Client, MirrorError, NoResponsesError, ServiceError, Survey, SurveyExportError
 
 
-def test_another_selection_is_refused(client: Client, study: Study, survey: Survey, tmp_path: Path) -> None:
+def test_another_selection_is_refused(study: Study, survey: Survey, tmp_path: Path) -> None:
     survey.mirror(tmp_path)
     before = files_of(tmp_path)
     refusals: list[tuple[Survey, dict[str, Any], type[Exception], str]] = [
@@ -25,8 +25,8 @@ def test_another_selection_is_refused(client: Client, study: Study, survey: Surv
         (survey, {"userid": "001"}, MirrorError, "filters"),
         (survey, {"safe": True}, ValueError, "safe"),
         (survey.client.survey(DEMO_SURVEY), {}, MirrorError, "survey"),
-        (client.survey(study.name), {}, MirrorError, "url"),
-        (Client(survey.client.url, KEY[:-1] + "x").survey(study.name), {}, ServiceError, r"Invalid Token\."),
+        (Client("https://x.example", KEY).survey(study.name), {}, MirrorError, "url"),
+        (Client(URL, KEY[:-1] + "x").survey(study.name), {}, ServiceError, r"Invalid Token\."),
     ]
     for other, parameters, kind, message in refusals:
         with pytest.raises(kind, match=message):
