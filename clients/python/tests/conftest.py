@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from answers import Answer, Create, create, delete
+from answers import Answer, Create, add_answers
 from service import KEY, URL, Proxy, Study
 from survey_export import Client, Survey
 
@@ -53,7 +53,7 @@ def database() -> Iterator[psycopg.Connection[Any]]:
 @pytest.fixture
 def study(database: psycopg.Connection[Any], randomness: random.Random) -> Iterator[Study]:
     """A survey with responses of two weeks."""
-    study = Study(database, f"Study & {uuid.uuid4()} – “é”", randomness)
+    study = Study(database, f"Study & {uuid.uuid4()} – “é”", randomness, "start", "food")
     study.add(MARCH, 150)
     yield study
     study.delete_survey()
@@ -79,15 +79,16 @@ def survey(proxy: Proxy, client: Client, study: Study) -> Survey:
     return client.survey(study.name)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def create_survey(database: psycopg.Connection[Any], client: Client) -> Iterator[Create]:
     """Creates a survey that has these answers."""
-    names: list[str] = []
+    studies: list[Study] = []
 
     def of_answers(answers: list[Answer]) -> Survey:
-        names.append(create(database, answers))
-        return client.survey(names[-1])
+        studies.append(Study(database, f"Answers {uuid.uuid4()}", random.Random()))
+        add_answers(studies[-1], answers)
+        return client.survey(studies[-1].name)
 
     yield of_answers
-    for name in names:
-        delete(database, name)
+    for study in studies:
+        study.delete_survey()

@@ -7,7 +7,7 @@ import json
 import os
 import random
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
@@ -41,12 +41,14 @@ def get(path: str, key: str = KEY, **parameters: str | list[str]) -> bytes:
 class Study:
     """A survey of the test account, which SQL changes."""
 
-    def __init__(self, database: psycopg.Connection[Any], name: str, randomness: random.Random) -> None:
+    def __init__(
+        self, database: psycopg.Connection[Any], name: str, randomness: random.Random, *shortcodes: str
+    ) -> None:
         self.name = name
         self.forms: list[str] = []
         self._database = database
         self._random = randomness
-        self.shortcodes = ["start", "food"]
+        self.shortcodes = [*shortcodes]
         for shortcode in self.shortcodes:
             self.add_version(shortcode)
 
@@ -65,7 +67,8 @@ class Study:
         """Delete responses."""
         self.sql(f"delete from responses where surveyid = any(%s) and {where}", self.forms)
 
-    def add_version(self, shortcode: str) -> None:
+    def add_version(self, shortcode: str) -> str:
+        """Add a version of a form. Return its id."""
         form = str(uuid.uuid4())
         self.sql(
             "insert into surveys (id, userid, survey_name, shortcode, title, formid, metadata) "
@@ -75,11 +78,12 @@ class Study:
             shortcode,
         )
         self.forms.append(form)
+        return form
 
     def add(self, days: list[str], number: int = 1) -> None:
         """Add responses at random times of these days."""
         random = self._random
-        rows = []
+        rows: list[Sequence[object]] = []
         for _ in range(number):
             microseconds = random.choice(["", ".5", f".{random.randrange(10**6):06}"])
             time = f"{random.randrange(24):02}:{random.randrange(60):02}:{random.randrange(60):02}{microseconds}"
@@ -94,6 +98,9 @@ class Study:
                     random.choice([None, *TEXTS]),
                 )
             )
+        self.insert(rows)
+
+    def insert(self, rows: list[Sequence[object]]) -> None:
         with self._database.cursor() as cursor:
             cursor.executemany(
                 "insert into responses (parent_surveyid, parent_shortcode, surveyid, shortcode, flowid, userid, "
