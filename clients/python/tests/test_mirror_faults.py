@@ -99,9 +99,8 @@ def test_killed_at_any_operation_on_a_file(
         run.start()
         run.join()
         assert run.exitcode in (0, -signal.SIGKILL)
-        assert_true(tmp_path)
         after = study.digests()
-        was_complete = completed(tmp_path) == after
+        was_complete = assert_true(tmp_path) == after
         changes = survey.mirror(tmp_path)
         assert_exact(tmp_path, study)
         assert_unchanged(survey, proxy, tmp_path)
@@ -112,15 +111,19 @@ def test_killed_at_any_operation_on_a_file(
         before = after
 
 
-def assert_true(folder: Path) -> None:
-    """Every file in `responses/` is complete, and the manifest describes no other file than there is."""
+def assert_true(folder: Path) -> dict[str, str]:
+    """Every file in `responses/` is complete, and the manifest describes no other file than there is.
+
+    Returns the digests of the last run that was completed, also if it was killed before it could return.
+    """
     for path in (folder / "responses").glob("*.csv.gz"):
         contents = gzip.decompress(path.read_bytes())
         assert contents.startswith(b"parent_surveyid,")
         assert contents.endswith(b"\n")
     if not (folder / "manifest.json").exists():
-        return
+        return {}
     stored = json.loads((folder / "manifest.json").read_bytes())
+    completed: dict[str, str] = stored["completed"]
     files = stored["files"]
     digests = {}
     for name, record in files.items():
@@ -129,12 +132,6 @@ def assert_true(folder: Path) -> None:
             digests[name] = digest_of(folder / name, read_forms(folder / "form-data.csv")[1])
             assert digests[name] == record["digest"]
     if stored["etag"]:
-        assert sorted(digests.values()) == sorted(stored["completed"].values())
+        assert sorted(digests.values()) == sorted(completed.values())
         assert {"form-data.csv", "codebook.csv"} <= files.keys()
-
-
-def completed(folder: Path) -> dict[str, str]:
-    """Return the digests of the last run that was completed, also if it was killed before it could return."""
-    manifest = folder / "manifest.json"
-    stored: dict[str, str] = json.loads(manifest.read_bytes())["completed"] if manifest.exists() else {}
-    return stored
+    return completed
