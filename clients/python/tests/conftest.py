@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import random
-import threading
 import time
 import uuid
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from answers import Answer, Create, create, delete
+from answers import Answer, Create, add_answers
 from service import KEY, URL, Proxy, Study
 from survey_export import Client, Survey
 
@@ -54,25 +53,18 @@ def database() -> Iterator[psycopg.Connection[Any]]:
 @pytest.fixture
 def study(database: psycopg.Connection[Any], randomness: random.Random) -> Iterator[Study]:
     """A survey with responses of two weeks."""
-    study = Study(database, f"Study & {uuid.uuid4()} – “é”", randomness)
+    study = Study(database, f"Study & {uuid.uuid4()} – “é”", randomness, "start", "food")
     study.add(MARCH, 150)
     yield study
     study.delete_survey()
 
 
-@pytest.fixture(scope="session")
-def running_proxy() -> Iterator[Proxy]:
-    with Proxy() as proxy:
-        threading.Thread(target=proxy.serve_forever, args=(0.01,), daemon=True).start()
-        yield proxy
-        proxy.shutdown()
-
-
 @pytest.fixture
-def proxy(running_proxy: Proxy) -> Proxy:
-    running_proxy.faults()
-    running_proxy.requests.clear()
-    return running_proxy
+def proxy(monkeypatch: pytest.MonkeyPatch) -> Proxy:
+    """Stands before the service, also for clients that a test makes."""
+    proxy = Proxy()
+    monkeypatch.setattr("httpx.HTTPTransport.handle_request", lambda *given: proxy.send(*given))
+    return proxy
 
 
 @pytest.fixture(scope="session")
@@ -81,27 +73,22 @@ def client() -> Iterator[Client]:
         yield client
 
 
-@pytest.fixture(scope="session")
-def proxied(running_proxy: Proxy) -> Iterator[Client]:
-    with Client(running_proxy.url, KEY) as client:
-        yield client
-
-
 @pytest.fixture
-def survey(proxy: Proxy, proxied: Client, study: Study) -> Survey:
+def survey(proxy: Proxy, client: Client, study: Study) -> Survey:
     """The study, through the proxy."""
-    return proxied.survey(study.name)
+    return client.survey(study.name)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def create_survey(database: psycopg.Connection[Any], client: Client) -> Iterator[Create]:
     """Creates a survey that has these answers."""
-    names: list[str] = []
+    studies: list[Study] = []
 
     def of_answers(answers: list[Answer]) -> Survey:
-        names.append(create(database, answers))
-        return client.survey(names[-1])
+        studies.append(Study(database, f"Answers {uuid.uuid4()}", random.Random()))
+        add_answers(studies[-1], answers)
+        return client.survey(studies[-1].name)
 
     yield of_answers
-    for name in names:
-        delete(database, name)
+    for study in studies:
+        study.delete_survey()

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import gzip
-import http.client
 import json
 import os
 import random
-import subprocess
-import sys
-import urllib.parse
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
 
+import httpx
 import psycopg
+
+_send = httpx.HTTPTransport.handle_request
 
 URL = os.environ["SURVEY_EXPORT_TEST_URL"]
 KEY = os.environ["SURVEY_EXPORT_TEST_KEY"]
@@ -33,34 +32,23 @@ TEXTS = [
 
 def get(path: str, key: str = KEY, **parameters: str | list[str]) -> bytes:
     """Return what the service has at a path, without the client."""
-    connection = http.client.HTTPConnection(urllib.parse.urlsplit(URL).netloc)
-    connection.request(
-        "GET",
-        f"/api/v1{path}?{urllib.parse.urlencode(parameters, doseq=True)}",
-        headers={"Authorization": f"Bearer {key}"},
-    )
-    response = connection.getresponse()
-    body = response.read()
-    connection.close()
-    assert response.status == 200, body
+    url = f"{URL}/api/v1{path}{'?' if parameters else ''}{urlencode(parameters, doseq=True)}"
+    with urlopen(Request(url, headers={"Authorization": f"Bearer {key}"})) as response:
+        body: bytes = response.read()
     return body
-
-
-def run_python(program: str, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a program in Python, with the URL and the key in its environment."""
-    command = [sys.executable, "-B", "-c", program, *arguments]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True)
 
 
 class Study:
     """A survey of the test account, which SQL changes."""
 
-    def __init__(self, database: psycopg.Connection[Any], name: str, randomness: random.Random) -> None:
+    def __init__(
+        self, database: psycopg.Connection[Any], name: str, randomness: random.Random, *shortcodes: str
+    ) -> None:
         self.name = name
         self.forms: list[str] = []
         self._database = database
         self._random = randomness
-        self.shortcodes = ["start", "food"]
+        self.shortcodes = [*shortcodes]
         for shortcode in self.shortcodes:
             self.add_version(shortcode)
 
@@ -79,7 +67,8 @@ class Study:
         """Delete responses."""
         self.sql(f"delete from responses where surveyid = any(%s) and {where}", self.forms)
 
-    def add_version(self, shortcode: str) -> None:
+    def add_version(self, shortcode: str) -> str:
+        """Add a version of a form. Return its id."""
         form = str(uuid.uuid4())
         self.sql(
             "insert into surveys (id, userid, survey_name, shortcode, title, formid, metadata) "
@@ -89,11 +78,12 @@ class Study:
             shortcode,
         )
         self.forms.append(form)
+        return form
 
     def add(self, days: list[str], number: int = 1) -> None:
         """Add responses at random times of these days."""
         random = self._random
-        rows = []
+        rows: list[Sequence[object]] = []
         for _ in range(number):
             microseconds = random.choice(["", ".5", f".{random.randrange(10**6):06}"])
             time = f"{random.randrange(24):02}:{random.randrange(60):02}:{random.randrange(60):02}{microseconds}"
@@ -108,6 +98,9 @@ class Study:
                     random.choice([None, *TEXTS]),
                 )
             )
+        self.insert(rows)
+
+    def insert(self, rows: list[Sequence[object]]) -> None:
         with self._database.cursor() as cursor:
             cursor.executemany(
                 "insert into responses (parent_surveyid, parent_shortcode, surveyid, shortcode, flowid, userid, "
@@ -149,17 +142,14 @@ class Study:
         self.shortcodes.append(new)
         self.sql("update surveys set shortcode = %s where id = any(%s) and shortcode = %s", new, self.forms, old)
 
-    def mark_responses(self) -> None:
+    def mark(self) -> None:
+        """Change all responses and forms, until `unmark` restores them."""
         self.update("response = response || '#'")
-
-    def unmark_responses(self) -> None:
-        self.update("response = left(response, -1)", "response like '%%#'")
-
-    def mark_forms(self) -> None:
         self.update_forms("shortcode = '#' || shortcode")
         self.shortcodes = [f"#{shortcode}" for shortcode in self.shortcodes]
 
-    def unmark_forms(self) -> None:
+    def unmark(self) -> None:
+        self.update("response = left(response, -1)", "response like '%%#'")
         self.update_forms("shortcode = ltrim(shortcode, '#')")
         self.shortcodes = [shortcode.lstrip("#") for shortcode in self.shortcodes]
 
@@ -189,29 +179,19 @@ class Fault:
     """Replace the uncompressed body. It still ends as if it were complete."""
     gzip: bool = False
     """Compress the body before it is shortened."""
-    then: Callable[[], None] = lambda: None
-    """Called when the connection has been cut."""
+    error: BaseException = field(default_factory=lambda: httpx.ReadError("cut"))
+    """What httpx raises when the connection has been cut."""
 
 
-class Proxy(ThreadingHTTPServer):
-    """Forwards requests to the service and counts them.
+class Proxy:
+    """Stands between this process's clients and the service, and counts requests.
 
-    `fault` is called with the path of each request before it is forwarded.
+    `fault` is called with the path of each request before it is sent.
     """
 
-    daemon_threads = True
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Forwarder)
         self.fault: Callable[[str], Fault | None] = lambda path: None
         self.requests: list[str] = []
-
-    def handle_error(self, *_: object) -> None:
-        """Say nothing of a client that was killed."""
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
 
     def faults(self, *faults: Fault | None, path: str = "") -> None:
         """Set the faults of the next requests for this path. Further requests pass."""
@@ -224,61 +204,40 @@ class Proxy(ThreadingHTTPServer):
         self.requests.clear()
         return paths
 
-
-class _Forwarder(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # or each response waits for a delayed acknowledgement
-    server: Proxy
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-    def do_GET(self) -> None:
-        self.server.requests.append(self.path)
-        fault = self.server.fault(self.path) or Fault()
+    def send(self, transport: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
+        """Send a request in place of `HTTPTransport.handle_request`."""
+        path = request.url.raw_path.decode()
+        self.requests.append(path)
+        fault = self.fault(path) or Fault()
         if fault.status is not None:
-            self._begin(fault.status, {"Content-Length": str(len(fault.body)), **fault.headers})
-            self.wfile.write(fault.body)
-            return
-        headers = {name: text for name, text in self.headers.items() if name.lower() != "host"}
+            return httpx.Response(fault.status, headers=fault.headers, stream=httpx.ByteStream(fault.body))
+        response = _send(transport, request)
+        headers = response.headers
         if fault.shorten:
-            del headers["Accept-Encoding"]
-        upstream = http.client.HTTPConnection(urllib.parse.urlsplit(URL).netloc)
-        upstream.request("GET", self.path, headers=headers)
-        response = upstream.getresponse()
-        passed = {
-            name: text
-            for name, text in response.getheaders()
-            if name.lower() not in ("transfer-encoding", "content-length", "connection")
-        }
-        passed.update(fault.headers)
-        if response.status == 304:
-            self._begin(304, passed)
-            return
-        if fault.gzip:
-            passed["Content-Encoding"] = "gzip"
-        self._begin(response.status, {**passed, "Transfer-Encoding": "chunked"})
-        left = fault.cut
-        while piece := response.read() if fault.shorten else response.read1(65536):
-            if fault.shorten:
-                piece = fault.shorten(gzip.compress(piece) if fault.gzip else piece)
-            if left is not None:
-                piece = piece[:left]
-                left -= len(piece)
-            if piece:
-                self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
-            if left == 0:
-                break
-        upstream.close()
-        if fault.cut is None:
-            self.wfile.write(b"0\r\n\r\n")
-        else:
-            self.wfile.flush()
-            self.close_connection = True
-            fault.then()
+            body = response.read()
+            response.close()
+            headers["Content-Encoding"] = "gzip" if fault.gzip else "identity"
+            response.stream = httpx.ByteStream(fault.shorten(gzip.compress(body) if fault.gzip else body))
+        headers.update(fault.headers)
+        assert isinstance(response.stream, httpx.SyncByteStream)
+        return httpx.Response(response.status_code, headers=headers, stream=_Cut(response.stream, fault))
 
-    def _begin(self, status: int, headers: Mapping[str, str]) -> None:
-        self.send_response(status)
-        for name, text in headers.items():
-            self.send_header(name, text)
-        self.end_headers()
+
+@dataclass
+class _Cut(httpx.SyncByteStream):
+    stream: httpx.SyncByteStream
+    fault: Fault
+
+    def __iter__(self) -> Iterator[bytes]:
+        left = self.fault.cut
+        for piece in self.stream:
+            yield piece[:left]
+            if left is not None:
+                left -= len(piece[:left])
+                if left == 0:
+                    break
+        if left is not None:
+            raise self.fault.error
+
+    def close(self) -> None:
+        self.stream.close()

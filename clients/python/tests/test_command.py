@@ -3,20 +3,17 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import pty
 import re
-import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 
 from service import DEMO_SURVEY, KEY, Fault, Proxy, get
+from survey_export import Client
 from survey_export._cli import main
 
 Run: TypeAlias = Callable[..., tuple[object, str, str]]
@@ -63,64 +60,45 @@ def test_download(tmp_path: Path, run: Run) -> None:
     assert run("download", DEMO_SURVEY, "-", *filters) == (0, expected.decode(), summary)
 
 
-def on_terminal(program: str, *, at: bytes = b"", interrupt: bool = False, **env: str) -> tuple[int, bytes]:
-    """Run a program whose stderr is a terminal. Return its status and what it wrote there."""
-    ours, terminal = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-c", program],
-        stdout=subprocess.DEVNULL,
-        stderr=terminal,
-        env={**os.environ, **env},
-    )
-    os.close(terminal)  # so that reading ends
-    written = b""
-    with suppress(OSError), open(ours, "rb", buffering=0) as output:  # noqa: PTH123
-        while piece := output.read(65536):
-            written += piece
-            if interrupt and at in written:
-                interrupt = False
-                process.send_signal(signal.SIGINT)
-    return process.wait(), written
+@pytest.fixture
+def terminal(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes stderr a terminal."""
+    monkeypatch.setattr(type(sys.stderr), "isatty", lambda _: True)
 
 
-COMMAND = "import sys; from survey_export._cli import main; sys.exit(main({!r}))"
-SURVEY = f"from survey_export import Client; survey = Client().survey({DEMO_SURVEY!r}); "
-
-
+@pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize(
-    ("program", "shown"),
+    ("call", "shown"),
     [
-        (COMMAND.format(["download", DEMO_SURVEY, "r.csv"]), b" responses\r\n"),
-        (COMMAND.format(["download", DEMO_SURVEY, "r.xlsx"]), b" MB\r\n"),
-        (COMMAND.format(["mirror", DEMO_SURVEY, "data", "--interval", "month"]), b" months"),
-        (f"{SURVEY} survey.save_stata('r.dta')", b" MB\r\n"),
-        (f"{SURVEY} survey.save_spss('r.sav')", b" MB\r\n"),
+        (lambda survey: survey.download("r.csv"), " responses\n"),
+        (lambda survey: survey.download("r.xlsx"), " MB\n"),
+        (lambda survey: survey.mirror("data", "month"), " of 3 months"),
+        (lambda survey: survey.save_stata("r.dta"), " MB\n"),
+        (lambda survey: survey.save_spss("r.sav"), " MB\n"),
     ],
 )
-def test_progress_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, shown: bytes) -> None:
+def test_progress_on_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], call: Any, shown: str
+) -> None:
     monkeypatch.chdir(tmp_path)
-    status, written = on_terminal(program)
-    assert status == 0
+    call(Client().survey(DEMO_SURVEY))
+    written = capfd.readouterr().err
     assert shown in written
-    assert written.endswith(b"\r\n")
+    assert written.endswith("\n")
 
 
-def test_says_on_a_terminal_what_it_waits_for(proxy: Proxy, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("terminal")
+def test_says_on_a_terminal_what_it_waits_for(proxy: Proxy, run: Run) -> None:
     proxy.faults(Fault(status=503, headers={"Retry-After": "1"}))
-    status, written = on_terminal(COMMAND.format(["surveys"]), SURVEY_EXPORT_URL=proxy.url)
-    assert status == 0
-    assert b"\rtrying again in 1 s (503)" in written
+    assert "\rtrying again in 1 s (503)" in run("surveys")[2]
 
 
-def test_interrupted(proxy: Proxy, tmp_path: Path) -> None:
-    def wait() -> None:
-        threading.Event().wait(9)
-
-    proxy.fault = lambda path: Fault(cut=99_000, then=wait) if "/responses/" in path else None
-    command = COMMAND.format(["download", DEMO_SURVEY, str(tmp_path / "r.csv")])
-    status, written = on_terminal(command, at=b" responses", interrupt=True, SURVEY_EXPORT_URL=proxy.url)
+@pytest.mark.usefixtures("terminal")
+def test_interrupted(proxy: Proxy, tmp_path: Path, run: Run) -> None:
+    proxy.faults(Fault(cut=99_000, error=KeyboardInterrupt()), path="/responses/")
+    status, _, written = run("download", DEMO_SURVEY, str(tmp_path / "r.csv"))
     assert status == 1
-    assert re.fullmatch(rb"(?:\r[\d,]+ of [\d,]+ responses)+\r\nsurvey-export: interrupted; [^\r\n]*\r\n", written)
+    assert re.fullmatch(r"(?:\r[\d,]+ of [\d,]+ responses)+\nsurvey-export: interrupted; [^\r\n]*\n", written)
 
 
 def test_a_reader_that_ends_early_is_no_error() -> None:

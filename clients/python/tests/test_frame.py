@@ -1,15 +1,25 @@
-"""Survey.frame."""
+"""Survey.frame, and files for Stata and SPSS, which have the cells of the CSV file, whatever the parameters."""
 
 from __future__ import annotations
 
+import functools
 import json
+import random
+import re
+import sys
+import warnings
 from pathlib import Path
+from typing import Any
 
+import pyreadstat
 import pytest
 
 from answers import Answer, Create
-from service import DEMO_SURVEY, EMPTY_SURVEY, run_python
-from survey_export import Client, NoResponsesError, SurveyExportError
+from service import DEMO_SURVEY, EMPTY_SURVEY, Fault, Proxy, Study, get
+from survey_export import Client, NoResponsesError, Survey, SurveyExportError
+
+EXAMPLES = 200
+CELL = re.compile(r'("(?:[^"]|"")*"|[^",\n]*)([,\n])')
 
 
 def test_wide_has_the_labels_and_the_codebook(client: Client) -> None:
@@ -57,13 +67,79 @@ def test_refuses_what_changes_the_start_of_the_file(client: Client) -> None:
 
 @pytest.mark.parametrize(
     ("module", "call"),
-    [("pandas", "frame()"), ("pandas", "save_stata('x.dta')"), ("pyreadstat", "save_spss('x.sav')")],
+    [("pandas", Survey.frame), ("pandas", Survey.save_stata), ("pyreadstat", Survey.save_spss)],
 )
-def test_names_the_package_that_is_not_installed(module: str, call: str) -> None:
-    program = (
-        f"import sys; sys.modules[{module!r}] = None\n"
-        "from survey_export import Client, SurveyExportError\n"
-        f"try: Client('http://127.0.0.1:1', 'key').survey('s').{call}\n"
-        "except SurveyExportError as error: print(error)"
+def test_names_the_package_that_is_not_installed(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, call: Any
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(SurveyExportError, match=f"^{module} is not installed: run pip install {module}$"):
+        call(client.survey(DEMO_SURVEY), *[] if call is Survey.frame else [tmp_path / "x"])
+
+
+def records_of(file: bytes) -> list[list[str | None]]:
+    """Parse a CSV file, in which an empty cell is a null."""
+    records: list[list[str | None]] = [[]]
+    for cell, end in CELL.findall(file.decode()):
+        records[-1].append(cell[1:-1].replace('""', '"') if cell.startswith('"') else cell or None)
+        if end == "\n":
+            records.append([])
+    return records[:-1]
+
+
+def random_parameters(randomness: random.Random, study: Study) -> dict[str, Any]:
+    choices: dict[str, list[Any]] = {
+        "value": ["response", "translated", "label"],
+        "repeats": ["last", "first", "drop"],
+        "columns": ["form_question", "question"],
+        "metadata": [["ad_id"], ["note", "ratio"], ["none"]],
+        "require_metadata": [["ad_id"], ["ad_id", "ratio"], ["none"]],
+        "question_ref": [["water"], ["water", 'q"1'], ["none"]],
+        "shortcode": [study.shortcodes[:1]],
+        "userid": [[f"00{number}" for number in range(8)]],
+        "since": ["2026-03-05"],
+        "until": ["2026-03-11T12:00:00Z"],
+    }
+    often = {"value", "repeats", "columns"}
+    return {
+        name: randomness.choice(values)
+        for name, values in choices.items()
+        if randomness.random() < (0.6 if name in often else 0.2)
+    }
+
+
+def test_all_agree_with_the_csv_file(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random
+) -> None:
+    study.update("flowid = length(response) %% 2")
+    study.update(
+        "response = chr(65 + length(response) %% 2), question_text = %s",
+        "question_ref = 'fruit'",
+        "How?\n- A. None\n- B. Much",
     )
-    assert run_python(program).stdout == f"{module} is not installed: run pip install {module}\n"
+
+    @functools.cache  # since all files of a selection are made from the same responses
+    def response(path: str) -> Fault:
+        return Fault(status=200, body=get(path.removeprefix("/api/v1")))
+
+    proxy.fault = response
+    dta, sav = tmp_path / "r.dta", tmp_path / "r.sav"
+    warnings.simplefilter("ignore", UserWarning)  # of questions without value labels
+    for _ in range(EXAMPLES):
+        parameters = random_parameters(randomness, study)
+        names, *records = records_of(study.export(layout="wide", **parameters))
+        frame = survey.frame(layout="wide", **parameters)
+        assert [*frame.columns] == names, parameters
+        texts = frame.astype(object)
+        assert texts.where(frame.notna(), None).values.tolist() == records, parameters
+        survey.save_spss(sav, **parameters)
+        table, _ = pyreadstat.read_sav(sav)
+        expected = [[(text or "").rstrip(" ") for text in record] for record in records]
+        assert table.values.tolist() == expected, parameters
+        survey.save_stata(dta, **parameters)
+        table, metadata = pyreadstat.read_dta(dta)
+        for position, name in enumerate(table.columns):
+            cells: list[Any] = [record[position] or "" for record in records]
+            if name in metadata.variable_value_labels:
+                cells = [ord(cell.upper()) - ord("A") + 1 if cell else 0 for cell in cells]
+            assert table[name].fillna(0).tolist() == cells, (parameters, name)

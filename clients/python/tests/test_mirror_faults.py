@@ -6,17 +6,18 @@ import gzip
 import hashlib
 import itertools
 import json
+import multiprocessing
+import os
 import random
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from mirrors import CSV, DIGESTS, assert_exact, assert_unchanged, files_of
-from service import Fault, Proxy, Study
-from survey_export import ServiceError, Survey, TransferError
+from service import KEY, URL, Fault, Proxy, Study
+from survey_export import Client, ServiceError, Survey, TransferError
 from survey_export._digests import digest_of, read_forms
 
 
@@ -68,50 +69,41 @@ def test_failed_download_after_a_form_was_renamed(study: Study, survey: Survey, 
     assert_exact(tmp_path, study)
 
 
-KILLED = """
-import os, signal, sys
-from survey_export import Client
-left = int(sys.argv[4])
-def count(event, details):
-    global left
-    if event in sys.argv[5:] and sys.argv[3] in str(details):
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-survey = Client(sys.argv[1]).survey(sys.argv[2])
-sys.addaudithook(count)
-survey.mirror(sys.argv[3])
-"""
 REPLACING = ["os.rename", "os.remove"]
 ANY = ["open", "os.mkdir", "os.rmdir", *REPLACING]
+
+
+def mirror_and_die(name: str, folder: Path, events: list[str], number: int) -> None:
+    """Kill this process before so many operations on the folder's files are done."""
+    left = iter(range(1, number))
+
+    def count(event: str, details: object) -> None:
+        if event in events and str(folder) in str(details) and next(left, None) is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    survey = Client(URL, KEY).survey(name)
+    sys.addaudithook(count)
+    survey.mirror(folder)
 
 
 def test_killed_at_any_operation_on_a_file(
     study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, randomness: random.Random, rounds: int
 ) -> None:
-    kept = tmp_path / "kept"
+    fork = multiprocessing.get_context("fork")
     before: dict[str, str] = {}
-    for number in range(rounds):
-        is_first = number % 4 == 1
-        folder = tmp_path / str(number) if is_first else kept
+    for _ in range(rounds):
         for _ in range(8):
             study.change()
         last, events = randomness.choice([(100, ANY), (15, REPLACING)])
-        point = str(randomness.randrange(1, last))
-        killed = subprocess.run(
-            [sys.executable, "-c", KILLED, proxy.url, study.name, str(folder), point, *events],
-            capture_output=True,
-            text=True,
-        )
-        assert killed.returncode in (0, -signal.SIGKILL), killed.stderr
-        assert_true(folder)
+        run = fork.Process(target=mirror_and_die, args=(study.name, tmp_path, events, randomness.randrange(1, last)))
+        run.start()
+        run.join()
+        assert run.exitcode in (0, -signal.SIGKILL)
         after = study.digests()
-        was_complete = completed(folder) == after
-        changes = survey.mirror(folder)
-        assert_exact(folder, study)
-        assert_unchanged(survey, proxy, folder)
-        if is_first:
-            continue
+        was_complete = assert_true(tmp_path) == after
+        changes = survey.mirror(tmp_path)
+        assert_exact(tmp_path, study)
+        assert_unchanged(survey, proxy, tmp_path)
         if not was_complete:  # no run has reported these changes, so this one reports all
             assert {start for start in after if before.get(start, after[start]) != after[start]} <= {*changes.changed}
             assert {*changes.added} == after.keys() - before.keys()
@@ -119,31 +111,27 @@ def test_killed_at_any_operation_on_a_file(
         before = after
 
 
-def assert_true(folder: Path) -> None:
-    """Every file in `responses/` is complete, and the manifest describes no other file than there is."""
-    manifest = folder / "manifest.json"
-    stored = json.loads(manifest.read_bytes()) if manifest.exists() else {"files": {}, "etag": None}
-    files = stored["files"]
+def assert_true(folder: Path) -> dict[str, str]:
+    """Every file in `responses/` is complete, and the manifest describes no other file than there is.
+
+    Returns the digests of the last run that was completed, also if it was killed before it could return.
+    """
     for path in (folder / "responses").glob("*.csv.gz"):
         contents = gzip.decompress(path.read_bytes())
         assert contents.startswith(b"parent_surveyid,")
         assert contents.endswith(b"\n")
-    if "form-data.csv" in files:
-        forms, shortcodes = read_forms(folder / "form-data.csv")
-        assert forms == files["form-data.csv"]["digest"]
+    if not (folder / "manifest.json").exists():
+        return {}
+    stored = json.loads((folder / "manifest.json").read_bytes())
+    completed: dict[str, str] = stored["completed"]
+    files = stored["files"]
+    digests = {}
     for name, record in files.items():
-        path = folder / name
-        assert hashlib.sha256(path.read_bytes()).hexdigest() == record["sha256"]
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == record["sha256"]
         if name.startswith("responses/") and "form-data.csv" in files:
-            assert digest_of(path, shortcodes) == record["digest"]
+            digests[name] = digest_of(folder / name, read_forms(folder / "form-data.csv")[1])
+            assert digests[name] == record["digest"]
     if stored["etag"]:
-        responses = {name: record["digest"] for name, record in files.items() if name.startswith("responses/")}
-        assert sorted(responses.values()) == sorted(stored["completed"].values())
+        assert sorted(digests.values()) == sorted(completed.values())
         assert {"form-data.csv", "codebook.csv"} <= files.keys()
-
-
-def completed(folder: Path) -> dict[str, str]:
-    """Return the digests of the last run that was completed, also if it was killed before it could return."""
-    manifest = folder / "manifest.json"
-    stored: dict[str, str] = json.loads(manifest.read_bytes())["completed"] if manifest.exists() else {}
-    return stored
+    return completed

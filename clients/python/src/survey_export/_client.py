@@ -193,7 +193,8 @@ class Survey:
         The file's name selects the format: `.csv`, `.ndjson`, each also with `.gz`, or `.xlsx`. If the connection
         breaks, or the program is stopped and run again, the download resumes after the last complete record of the
         `.part` file beside it; a wide file and a workbook start again. The file is complete if it has each response
-        once, in order, and as many as the service counts; a wide file, as many participants as the summary.
+        once, in order, and as many as the service counts; a wide file, each record once, and as many participants
+        as the summary.
 
         Args:
             path: the file, which is replaced if it exists.
@@ -209,10 +210,10 @@ class Survey:
                 responses than the service counts.
             OSError: the file cannot be written. What has been downloaded stays for the next run.
 
-        Cost: a request for the account and one for the file, and one for each time that it resumes. The service
-        counts the responses, then reads them. Memory does not grow with them, but by about 10 MB for 100,000
-        participants of a wide file, whose summary is requested then. The disk holds the uncompressed file until
-        a `.gz` is complete.
+        Cost: a request for the account and one for the file, and one for each time that it resumes, or for the
+        count of a workbook. The service counts the responses, then reads them. Memory does not grow with them, but
+        by about 10 MB for 100,000 participants of a wide file, whose summary is requested then. The disk holds the
+        uncompressed file until a `.gz` is complete.
 
         Example:
             >>> survey.download("responses.csv.gz")

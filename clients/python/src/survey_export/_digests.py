@@ -36,17 +36,13 @@ def read_forms(path: Path) -> tuple[str, dict[bytes | None, bytes | None]]:
 
 def count_in_codebook(path: Path) -> int:
     """Return how many responses the questions of a codebook have together."""
-    responses = 0
     with path.open("rb") as file:
-        for _, of_form in itertools.groupby(_records(file, _CODEBOOK_COLUMNS), lambda question: question[1]):
-            before = (-1, b"")
-            for _, _, question_ref, index, _, count, *_ in of_form:
-                question = (int(index or 0), question_ref or b"")
-                if question <= before:
-                    raise TransferError("the codebook is not in order", status=200)
-                before = question
-                responses += int(count or 0)
-    return responses
+        questions = [*_records(file, _CODEBOOK_COLUMNS)]
+    forms = [*dict.fromkeys(question[1] for question in questions)]
+    order = [(forms.index(form), int(index or 0), ref or b"") for _, form, ref, index, *_ in questions]
+    if order != sorted({*order}):
+        raise TransferError("the codebook is not in order", status=200)
+    return sum(int(question[5] or 0) for question in questions)
 
 
 def digest_of(path: Path, shortcodes: Mapping[bytes | None, bytes | None]) -> str:

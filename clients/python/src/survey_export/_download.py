@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -14,13 +14,13 @@ from typing import IO
 
 from ._errors import SurveyExportError, TransferError
 from ._files import check_folder, open_gzip, open_locked, put
-from ._http import Http, Response
+from ._http import Http
 from ._line import Line
 from ._models import summary
 from ._parameters import Parameter, query
 from ._records import CSV, NDJSON, WIDE_COLUMNS, Format
-from ._transfer import ROUNDS, CountError, Transfer, count_of, count_responses, fetch, filters_of, metadata_columns
-from ._wide import Counts, count_csv, count_workbook
+from ._transfer import ROUNDS, CountError, Transfer, count_responses, fetch, filters_of, metadata_columns
+from ._wide import count_csv, count_workbook
 
 WORKBOOK = "/responses/xlsx"
 _FORMATS = {".csv": CSV, ".ndjson": NDJSON}
@@ -72,48 +72,32 @@ def download(http: Http, path: Path, parameters: Mapping[str, Parameter], *, pro
 def write(http: Http, suffix: str, parameters: Mapping[str, Parameter], file: IO[bytes], line: Line) -> int:
     """Write the file of an ending, after what it has if that can be continued. Return the number of its records."""
     is_wide = ("layout", "wide") in query(parameters)
-    if suffix == ".xlsx" and is_wide:
-        records = _fetch_wide(http, WORKBOOK, parameters, file, count_workbook)
-    elif suffix == ".xlsx":
-        records = _fetch_workbook(http, parameters, file)
-    elif suffix == ".csv" and is_wide:
-        columns = [*WIDE_COLUMNS, *metadata_columns(parameters)]
-        records = _fetch_wide(http, CSV.path, parameters, file, partial(count_csv, columns))
-    else:
+    if suffix == ".ndjson" or (suffix == ".csv" and not is_wide):
         records = _resume(http, _FORMATS[suffix], parameters, file, line)
+    else:
+        records = _fetch_counted(http, suffix, is_wide, parameters, file)
     file.flush()
     return records
 
 
-def _fetch_wide(
-    http: Http, path: str, parameters: Mapping[str, Parameter], file: IO[bytes], count: Callable[[IO[bytes]], Counts]
-) -> int:
-    """Write a wide file with as many participants as the summary has. Return the number of its records."""
+def _fetch_counted(http: Http, suffix: str, is_wide: bool, parameters: Mapping[str, Parameter], file: IO[bytes]) -> int:
+    """Write a file that has as many participants, or responses, as the service counts. Return its records."""
+    columns = [*WIDE_COLUMNS, *metadata_columns(parameters)]
+    path, count = (WORKBOOK, count_workbook) if suffix == ".xlsx" else (CSV.path, partial(count_csv, columns))
     selection = filters_of(parameters, "repeats", "require_metadata")
     expected: list[int] = []
     for _ in range(ROUNDS):
-        records, participants = fetch(http, path, parameters, file, lambda file, _: count(file))
+        records, participants = fetch(http, path, parameters, file, count)
         # While responses are stored, the file has a number between that of the last round and this one.
-        expected = [*expected[-1:], http.json("/responses/summary", selection, summary).participants]
-        if min(expected) <= participants <= max(expected):
+        if is_wide:
+            number, now = participants, http.json("/responses/summary", selection, summary).participants
+        else:
+            number, now = records, count_responses(http, parameters)
+        expected = [*expected[-1:], now]
+        if min(expected) <= number <= max(expected):
             return records
-    raise TransferError(f"the file has {participants:,} participants, and the summary {expected[-1]:,}", status=200)
-
-
-def _fetch_workbook(http: Http, parameters: Mapping[str, Parameter], file: IO[bytes]) -> int:
-    """Write a workbook of the long layout with as many records as the service counts. Return their number."""
-    parameters = {**parameters, "count": True}
-
-    def check(file: IO[bytes], response: Response) -> int:
-        records, _ = count_workbook(file)
-        counted = count_of(response)
-        if records > counted:  # as when responses were stored meanwhile
-            counted = min(records, count_responses(http, parameters))
-        if records != counted:
-            raise TransferError(f"the file has {records} of {counted} responses", status=200)
-        return records
-
-    return fetch(http, WORKBOOK, parameters, file, check)
+    found = f"{number:,} participants, and the summary {now:,}" if is_wide else f"{number} of {now} responses"
+    raise TransferError(f"the file has {found}", status=200)
 
 
 def _resume(http: Http, kind: Format, parameters: Mapping[str, Parameter], file: IO[bytes], line: Line) -> int:

@@ -41,7 +41,7 @@ class Variable:
 def save_stata(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> None:
     """Implement `Survey.save_stata`."""
     pandas = require("pandas")
-    with replacing(http, path) as part:
+    with replacing(path) as part:
         variables = load(http, STATA, parameters)
         columns, value_labels, widths = {}, {}, {}
         for variable in variables:
@@ -85,7 +85,7 @@ def save_spss(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> No
     """Implement `Survey.save_spss`."""
     pandas = require("pandas")
     pyreadstat = require("pyreadstat")
-    with replacing(http, path) as part:
+    with replacing(path) as part:
         variables = load(http, SPSS, parameters)
         value_labels = {}
         for variable in variables:
@@ -105,7 +105,7 @@ def save_spss(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> No
 
 
 @contextmanager
-def replacing(http: Http, path: Path) -> Iterator[Path]:
+def replacing(path: Path) -> Iterator[Path]:
     """Yield the path of a file to write, which replaces the one at `path` unless there is an exception."""
     check_folder(path)
     part = path.with_name(f"{path.name}.part")
@@ -115,7 +115,6 @@ def replacing(http: Http, path: Path) -> Iterator[Path]:
         put(part, path)
     finally:
         part.unlink(missing_ok=True)
-        http.line.end()
 
 
 def load(http: Http, program: Program, parameters: Mapping[str, Parameter]) -> list[Variable]:

@@ -245,7 +245,7 @@ class _Run:
         """Download a file, again if `read` raises TransferError. Return what `read` does."""
         new = self._new / name
         with opened(new, "w+b") as file:
-            return fetch(self._http, path, parameters, file, lambda *_: read(new))
+            return fetch(self._http, path, parameters, file, lambda _: read(new))
 
     def _install(self, files: Mapping[str, FileRecord], gone: Iterable[str]) -> None:
         """Move verified files into the folder, and delete others, so that no manifest ever describes another file."""

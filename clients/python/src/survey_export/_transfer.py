@@ -148,7 +148,7 @@ def fetch(
     path: str,
     parameters: Mapping[str, Parameter],
     file: IO[bytes],
-    check: Callable[[IO[bytes], Response], Result],
+    check: Callable[[IO[bytes]], Result],
 ) -> Result:
     """Write a file that cannot be resumed, and return what `check` does.
 
@@ -163,7 +163,7 @@ def fetch(
             http.line.show(f"{file.tell() / 1e6:,.1f} MB")
         file.seek(0)
         try:
-            result = check(file, response)
+            result = check(file)
         except ValueError as error:
             raise TransferError(f"the file is damaged: {error}", status=200) from None
         file.seek(0, os.SEEK_END)
