@@ -10,7 +10,7 @@ import { randomParameters } from '../requests/parameters.ts';
 import { PATHS, type Path, type Request } from '../requests/request.ts';
 import type { InjectedFault, SqlResult } from './fault.ts';
 import { lies } from './lies.ts';
-import { cacheFaults, lasting, passing } from './visible.ts';
+import { lasting, passing } from './visible.ts';
 
 /** A kind of requests, which every fault is combined with. */
 interface Kind {
@@ -35,7 +35,7 @@ const KINDS: readonly Kind[] = [
 const faults = [...passing, ...lasting, ...lies];
 const MAX_PAGES = 4;
 
-/** Sends a request of some kind, with a fault at one of its requests to the database, or of the key cache. */
+/** Sends a request of some kind, with a fault at one of its requests to the database. */
 export async function tryFault(context: Context, random: Random, ofPages: boolean): Promise<void> {
   const { world, tally } = context;
   const kind = pick(
@@ -45,18 +45,10 @@ export async function tryFault(context: Context, random: Random, ofPages: boolea
   const { path, survey } = kind;
   const [account, other] = (random() < 0.5 ? world.pair : world.pair.toReversed()) as [Account, Account];
   const request = { account, path, parameters: randomParameters(random, path, survey, [account]) };
-  const planOf = (some: readonly InjectedFault[]) => new Map(some.map((fault) => [someIndex(random, kind), fault]));
-  if (survey === 'few rows' && (path === '/key' || random() < 0.12)) {
-    const fault = pick(random, cacheFaults);
-    const headers = { 'Test-Key-Cache': fault };
-    const key = await world.issueKey(account);
-    // The first request may look the key up: a fault that a retry does not overcome would fail it as well.
-    await send(context, random, { request, kind, plan: planOf([pick(random, passing)]), headers, key });
-    return tally.pass(`fault: a key cache that ${fault}`);
-  }
   const fault = pick(random, faults);
   // With more than one, the first may prevent the request that another one is planned for.
-  const plan = planOf([...(random() < 0.25 ? [pick(random, faults), pick(random, lasting)] : []), fault]);
+  const planned = [...(random() < 0.25 ? [pick(random, faults), pick(random, lasting)] : []), fault];
+  const plan = new Map(planned.map((one) => [someIndex(random, kind), one]));
   const needsForeign = fault.name.startsWith('foreign');
   const foreign = needsForeign
     ? await send(context, random, { request: { ...request, account: other }, kind, plan: new Map() })
@@ -76,15 +68,13 @@ interface Trial {
   readonly plan: ReadonlyMap<number, InjectedFault>;
   /** Results of another account. */
   readonly foreign?: readonly SqlResult[] | undefined;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly key?: string;
 }
 
 /** Reads a request with faults, and sometimes the pages after it. @returns the results of its requests to the database */
 async function send(
   context: Context,
   random: Random,
-  { request, kind, plan, foreign = [], headers = {}, key }: Trial,
+  { request, kind, plan, foreign = [] }: Trial,
 ): Promise<{ results: SqlResult[]; injected: InjectedFault[] }> {
   const name = randomUUID();
   const results: SqlResult[] = [];
@@ -106,11 +96,11 @@ async function send(
   let page: Request | undefined = request;
   for (let left = random() < 0.3 ? MAX_PAGES : 1; page && left > 0; left--) {
     const response = await read(context, page, {
-      key: key ?? pick(random, request.account.keys),
+      key: pick(random, request.account.keys),
       gzip: random() < 0.5,
       ...(random() < 0.05 ? { method: 'HEAD' as const } : {}),
-      headers: { 'Test-Trial': name, ...headers },
-      refusals: () => new Set(injected.flatMap(({ refusals }) => refusals)),
+      headers: { 'Test-Trial': name },
+      refusals: () => new Set(injected.flatMap(({ refusals = [] }) => refusals)),
       isLimited: true,
     });
     const isWhole = response.outcome === 'whole';

@@ -10,9 +10,7 @@ const SHAPES = [
   '{}',
   '"rows"',
   '{"rows":{}}',
-  '{"rows":[]}',
   '{"rows":[[null]],"rowCount":1}',
-  '{"fields":[],"rows":[],"rowCount":7,"command":"SELECT"}',
   '{"fields":[{"name":"a","dataTypeID":25}],"rows":[],"rowCount":7,"command":"SELECT"}',
   '{"fields":[{"name":"a","dataTypeID":25}],"rows":[["x","y"]],"rowCount":1,"command":"SELECT"}',
   '{"fields":[{"name":"a","dataTypeID":25}],"rows":["x"],"rowCount":1,"command":"SELECT"}',
@@ -70,11 +68,7 @@ const killBackends = () =>
   sql(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'survey_export_worker'`).catch(() => {});
 
 /** Faults after which a retry succeeds. */
-export const passing: readonly InjectedFault[] = Object.entries(transient).map(([name, inject]) => ({
-  name,
-  inject,
-  refusals: [],
-}));
+export const passing: readonly InjectedFault[] = Object.entries(transient).map(([name, inject]) => ({ name, inject }));
 
 const QUOTA = '{"message":"Your account has exceeded the compute time quota."}';
 const DISABLED = '{"message":"The endpoint has been disabled. Enable it using the API and retry.","code":null}';
@@ -84,20 +78,6 @@ const NO_TABLE = '{"message":"no such table","code":"42P01","severity":"ERROR"}'
 export const lasting: readonly InjectedFault[] = [
   { name: 'an exhausted quota', refusals: [503], inject: (exchange) => exchange.reply(500, QUOTA) },
   { name: 'a disabled compute', refusals: [503], inject: (exchange) => exchange.reply(400, DISABLED) },
-  {
-    name: '507',
-    refusals: [503, 400],
-    inject: (exchange) => exchange.reply(507, 'response is too large (max is 67108864 bytes)'),
-  },
+  { name: '507', refusals: [503, 400], inject: (exchange) => exchange.reply(507, 'response is too large') },
   { name: 'a defect', refusals: [500], inject: (exchange) => exchange.reply(400, NO_TABLE) },
 ];
-
-/** Faults of the key cache, by their names in test/support/worker-under-faults.ts. */
-export const cacheFaults = [
-  'rejects',
-  'hangs',
-  'is slow',
-  'holds another form of entry',
-  'holds half an entry',
-  'holds a text',
-] as const;
