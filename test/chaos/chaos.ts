@@ -3,7 +3,7 @@ import { type Random, pick, randomFrom } from '../support/random.ts';
 import { disconnect } from './actions/disconnect.ts';
 import { sendHostile } from './actions/hostile.ts';
 import { endKey, tryInvalidKey, useKey } from './actions/keys.ts';
-import { poll, readFile, readPage, readSlowly } from './actions/reads.ts';
+import { poll, readFile, readSlowly } from './actions/reads.ts';
 import { checkMemory, heldMemory } from './checks/memory.ts';
 import { checkIdle, checkLog, checkModel } from './checks/quiet.ts';
 import type { Action, Context } from './context.ts';
@@ -37,8 +37,7 @@ const ACTIONS: readonly Weighted[] = [
   [150, 30, (context, random) => tryFault(context, random, false)],
   [0, 80, (context, random) => tryFault(context, random, true)],
   [40, 10, readFile],
-  [0, 40, readPage],
-  [0, 20, poll],
+  [0, 30, poll],
   [0, 50, sendHostile],
   [25, 40, write],
   [9, 6, disconnect],

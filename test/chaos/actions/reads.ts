@@ -40,18 +40,16 @@ export const readFile: Action = async (context, random) => {
   await readAs(context, random, someRequest(context, random, FILES), {});
 };
 
-/** Requests a page of a small survey, or the list of surveys, sometimes with the tag of another response. */
-export const readPage: Action = async (context, random) => {
-  const tag = random() < 0.3 ? pick(random, [...context.tags.keys()]) : undefined;
-  await readAs(context, random, someRequest(context, random, TAGGED), { tag });
-};
-
-/** Requests something that has a tag for all accounts at the same time, twice: the second time with the tag of the first. */
+/**
+ * Requests a page of a small survey, or the list of surveys, for all accounts at the same time, sometimes with the tag of another
+ * response, and then with its own.
+ */
 export const poll: Action = async (context, random) => {
   const { path, parameters } = someRequest(context, random, TAGGED);
   const all = context.world.accounts.map(async (account) => {
-    const request = { account, path, parameters: { ...parameters, count: undefined } };
-    const tag = await readAs(context, random, request, {});
+    const request = { account, path, parameters };
+    const other = random() < 0.3 ? pick(random, [...context.tags.keys()]) : undefined;
+    const tag = await readAs(context, random, request, { tag: other });
     if (tag !== undefined) await readAs(context, random, request, { tag, method: 'GET' });
   });
   for (const one of await Promise.allSettled(all)) if (one.status === 'rejected') throw one.reason;

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Random, below, pick } from '../../support/random.ts';
-import { linkedToken } from '../checks/headers.ts';
 import { read } from '../checks/read.ts';
 import type { Context } from '../context.ts';
 import type { Account } from '../model/account.ts';
-import { positionOf } from '../model/order.ts';
 import type { Sized } from '../model/random-data.ts';
 import { randomParameters } from '../requests/parameters.ts';
 import { PATHS, type Path, type Request } from '../requests/request.ts';
@@ -33,7 +31,6 @@ const KINDS: readonly Kind[] = [
 ];
 
 const faults = [...passing, ...lasting, ...lies];
-const MAX_PAGES = 4;
 
 /** Sends a request of some kind, with a fault at one of its requests to the database. */
 export async function tryFault(context: Context, random: Random, ofPages: boolean): Promise<void> {
@@ -70,7 +67,7 @@ interface Trial {
   readonly foreign?: readonly SqlResult[] | undefined;
 }
 
-/** Reads a request with faults, and sometimes the pages after it. @returns the results of its requests to the database */
+/** Sends a request with faults. @returns the results of its requests to the database */
 async function send(
   context: Context,
   random: Random,
@@ -93,25 +90,14 @@ async function send(
     });
     return undefined;
   });
-  let page: Request | undefined = request;
-  for (let left = random() < 0.3 ? MAX_PAGES : 1; page && left > 0; left--) {
-    const response = await read(context, page, {
-      key: pick(random, request.account.keys),
-      gzip: random() < 0.5,
-      ...(random() < 0.05 ? { method: 'HEAD' as const } : {}),
-      headers: { 'Test-Trial': name },
-      refusals: () => new Set(injected.flatMap(({ refusals = [] }) => refusals)),
-      isLimited: true,
-    });
-    const isWhole = response.outcome === 'whole';
-    context.tally.pass(`read: ${request.path}, with faults${isWhole ? '' : ': failing visibly'}`);
-    page = isWhole ? nextPage(page, linkedToken(response.headers)) : undefined;
-  }
+  const { outcome } = await read(context, request, {
+    key: pick(random, request.account.keys),
+    gzip: random() < 0.5,
+    ...(random() < 0.05 ? { method: 'HEAD' as const } : {}),
+    headers: { 'Test-Trial': name },
+    refusals: () => new Set(injected.flatMap(({ refusals = [] }) => refusals)),
+    isLimited: true,
+  });
+  context.tally.pass(`read: ${request.path}, with faults${outcome === 'whole' ? '' : ': failing visibly'}`);
   return { results, injected };
-}
-
-/** The request for the page after a token. */
-function nextPage(request: Request, token: string | null): Request | undefined {
-  if (token === null) return undefined;
-  return { ...request, parameters: { ...request.parameters, after: { response: positionOf(token), older: false } } };
 }

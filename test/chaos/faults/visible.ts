@@ -3,8 +3,9 @@ import { sql } from '../../support/data.ts';
 import { type Random, below, pick } from '../../support/random.ts';
 import type { InjectedFault } from './fault.ts';
 
-/** Valid JSON that is not the result of the query. */
-const SHAPES = [
+/** Bodies that are not JSON, not a result, or a complete result of another query: none of ours has three columns. */
+const GARBAGE = [
+  ...['<html>', '', '{"rows":[[', '\u0000', '{"fields"'],
   'null',
   '[]',
   '{}',
@@ -14,15 +15,11 @@ const SHAPES = [
   '{"fields":[{"name":"a","dataTypeID":25}],"rows":[],"rowCount":7,"command":"SELECT"}',
   '{"fields":[{"name":"a","dataTypeID":25}],"rows":[["x","y"]],"rowCount":1,"command":"SELECT"}',
   '{"fields":[{"name":"a","dataTypeID":25}],"rows":["x"],"rowCount":1,"command":"SELECT"}',
+  ...[[], [['x', 'y', 'z']]].map((rows) => {
+    const fields = ['a', 'b', 'c'].map((name) => ({ name, dataTypeID: 25 }));
+    return JSON.stringify({ fields, rows, rowCount: rows.length, command: 'SELECT' });
+  }),
 ];
-
-/** Complete results of another query: none of ours has three columns. */
-const OTHER_RESULTS = [[], [['x', 'y', 'z']]].map((rows) => {
-  const fields = ['a', 'b', 'c'].map((name) => ({ name, dataTypeID: 25 }));
-  return JSON.stringify({ fields, rows, rowCount: rows.length, command: 'SELECT' });
-});
-
-const GARBAGE = ['<html>', '', '{"rows":[[', '\u0000', '{"fields"'];
 
 const anywhere = (body: Buffer, random: Random) => below(random, body.length);
 
@@ -56,8 +53,6 @@ const transient: Readonly<Record<string, InjectedFault['inject']>> = {
   'a body that ends early': (exchange, random) =>
     exchange.change((body) => body.subarray(0, pick(random, Object.values(CUTS))(body, random))),
   garbage: (exchange, random) => exchange.reply(200, pick(random, GARBAGE)),
-  'the wrong shape': (exchange, random) => exchange.reply(200, pick(random, SHAPES)),
-  'the result of another query': (exchange, random) => exchange.reply(200, pick(random, OTHER_RESULTS)),
   'a killed backend': (_, random) => {
     void sleep(8 * random()).then(killBackends);
   },

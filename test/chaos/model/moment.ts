@@ -9,7 +9,3 @@ export function timestampOf(moment: Moment): string {
   const text = new Date(START + Math.floor(moment / 1000)).toISOString();
   return rest === 0 ? text : text.replace('Z', `${String(rest).padStart(3, '0')}Z`);
 }
-
-/** The moment of a timestamp that {@link timestampOf} wrote. */
-export const momentOf = (timestamp: string): Moment =>
-  1000 * (Date.parse(timestamp) - START) + Number(/\d{3}(?=Z)/.exec(timestamp.slice(23))?.[0] ?? 0);
