@@ -63,22 +63,17 @@ describe('a query that may stop early', () => {
   const pageOf = ({ proof, result }: ReturnType<typeof proven>) =>
     proof.pageOf(bytesOf(JSON.stringify(result)), encode);
 
-  test.each([
-    ['stopped, without rows', [], ' cut', { isCut: true, rowCount: 0 }],
-    ['ended, without rows', [], '', { isCut: false, rowCount: 0 }],
-    ['ended, with rows', ROWS, '', { isCut: false, rowCount: 2 }],
-  ] as const)('%s', (_, rows, suffix, expected) => {
-    expect(pageOf(proven([...rows], { query, suffix }))).toMatchObject(expected);
+  test('has stopped without rows, or ended', () => {
+    expect(pageOf(proven([], { query, suffix: ' cut' }))).toMatchObject({ isCut: true, rowCount: 0 });
+    expect(pageOf(proven([], { query }))).toMatchObject({ isCut: false, rowCount: 0 });
   });
 
   test('is rejected if it has stopped with rows, or cannot stop', () => {
-    const withRows = proven(ROWS, { query, suffix: ' cut' });
-    const other = proven([], { suffix: ' cut' });
     const stopped = proven([], { query, suffix: ' cut' });
     expect(() => stopped.proof.rowsOf(stopped.result)).toThrow('rows of another result');
-    for (const { proof, result } of [withRows, other]) {
-      expect(() => proof.pageOf(bytesOf(JSON.stringify(result)), encode)).toThrow('rows of another result');
-      expect(() => proof.rowsOf(result)).toThrow('rows of another result');
+    for (const one of [proven(ROWS, { query, suffix: ' cut' }), proven([], { suffix: ' cut' })]) {
+      expect(() => pageOf(one)).toThrow('rows of another result');
+      expect(() => one.proof.rowsOf(one.result)).toThrow('rows of another result');
     }
   });
 });
