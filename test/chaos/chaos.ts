@@ -1,9 +1,8 @@
 import { messageOf } from '../../tools/command.ts';
 import { type Random, pick, randomFrom } from '../support/random.ts';
-import { disconnect } from './actions/disconnect.ts';
 import { sendHostile } from './actions/hostile.ts';
 import { endKey, tryInvalidKey, useKey } from './actions/keys.ts';
-import { poll, readFile, readSlowly } from './actions/reads.ts';
+import { disconnect, poll, readFile, readSlowly } from './actions/reads.ts';
 import { checkMemory, heldMemory } from './checks/memory.ts';
 import { checkIdle, checkLog, checkModel } from './checks/quiet.ts';
 import type { Action, Context } from './context.ts';

@@ -1,3 +1,5 @@
+import { query } from '../../support/api.ts';
+import { open } from '../../support/export.ts';
 import { type Random, pick } from '../../support/random.ts';
 import { type Reading, read } from '../checks/read.ts';
 import type { Action, Context } from '../context.ts';
@@ -61,4 +63,22 @@ export const readSlowly: Action = async (context, random) => {
   const parameters = { survey: 'many bytes', layout: pick(random, [undefined, 'wide' as const]) };
   const path = pick(random, ['/responses/csv', '/responses/xlsx'] as const);
   await readAs(context, random, { account, path, parameters }, { slowMs: 3000, method: 'GET' });
+};
+
+/** Closes the connection in the middle of a file, with FIN or RST. */
+export const disconnect: Action = async ({ world, tally }, random) => {
+  const how = pick(random, ['FIN', 'RST']);
+  const response = await open(
+    `/responses/${pick(random, ['csv', 'ndjson', 'xlsx'])}${query({ survey: 'many bytes' })}`,
+    { key: pick(random, pick(random, world.pair).keys), headers: pick(random, [{}, { 'Accept-Encoding': 'gzip' }]) },
+  );
+  response.on('error', () => {});
+  const enough = random() * 2_000_000;
+  let size = 0;
+  await new Promise<void>((resolve) => {
+    response.on('data', (chunk: Buffer) => (size += chunk.length) >= enough && resolve()).on('close', resolve);
+  });
+  if (how === 'RST') response.socket.resetAndDestroy();
+  else response.destroy();
+  tally.pass(`disconnect with ${how}`);
 };

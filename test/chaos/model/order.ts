@@ -1,6 +1,5 @@
 import type { Shortcodes } from '../../support/wide.ts';
-import type { FormVersion, Response } from './account.ts';
-import { timestampOf } from './moment.ts';
+import { type FormVersion, type Response, timestampOf } from './account.ts';
 
 /** What orders responses. */
 export type Position = Pick<Response, 'at' | 'userid' | 'question_ref' | 'surveyid'>;
