@@ -1,9 +1,8 @@
 import { messageOf } from '../../tools/command.ts';
 import { type Random, pick, randomFrom } from '../support/random.ts';
-import { disconnect, disconnectDuringQuery } from './actions/disconnect.ts';
 import { sendHostile } from './actions/hostile.ts';
-import { endKey, expireKey, tryInvalidKey, useKey } from './actions/keys.ts';
-import { poll, readFile, readPage, readSlowly } from './actions/reads.ts';
+import { endKey, tryInvalidKey, useKey } from './actions/keys.ts';
+import { disconnect, poll, readFile, readSlowly } from './actions/reads.ts';
 import { checkMemory, heldMemory } from './checks/memory.ts';
 import { checkIdle, checkLog, checkModel } from './checks/quiet.ts';
 import type { Action, Context } from './context.ts';
@@ -37,15 +36,12 @@ const ACTIONS: readonly Weighted[] = [
   [150, 30, (context, random) => tryFault(context, random, false)],
   [0, 80, (context, random) => tryFault(context, random, true)],
   [40, 10, readFile],
-  [0, 40, readPage],
-  [0, 20, poll],
+  [0, 30, poll],
   [0, 50, sendHostile],
   [25, 40, write],
-  [4, 4, disconnect],
-  [5, 2, disconnectDuringQuery],
+  [9, 6, disconnect],
   [1, 1, readSlowly],
   [4, 4, endKey],
-  [3, 3, expireKey],
   [5, 5, tryInvalidKey],
   [0.5, 0.5, restart],
 ];

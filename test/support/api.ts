@@ -44,7 +44,7 @@ export async function fetchService(
 }
 
 /** A query string with encoded parameters, without those that are undefined. */
-export function query(parameters: Record<string, string | number | readonly string[] | undefined>): string {
+export function query(parameters: Record<string, string | number | boolean | readonly string[] | undefined>): string {
   const given = Object.entries(parameters).flatMap(([name, value]) =>
     value === undefined ? [] : [value].flat().map((one) => [name, one] as const),
   );

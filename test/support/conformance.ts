@@ -6,13 +6,7 @@ import {
   faults,
   resolve,
 } from './api-description.ts';
-
-interface ReceivedResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly bytes: Buffer;
-  readonly text: string;
-}
+import type { ApiResponse } from './api.ts';
 
 const descriptions: Record<string, Promise<Description>> = {};
 
@@ -28,7 +22,7 @@ export const description = (origin: string): Promise<Description> =>
 export async function expectConformance(
   origin: string,
   { method, path }: { method: string; path: string },
-  response: ReceivedResponse,
+  response: ApiResponse,
 ): Promise<void> {
   const pathname = path
     .replace(/[?#].*$/s, '')
@@ -66,7 +60,7 @@ function responsesFor(
 function differences(
   { headers = {}, content = {} }: DescribedResponse,
   method: string,
-  response: ReceivedResponse,
+  response: ApiResponse,
 ): string[] {
   const type = response.headers.get('Content-Type')?.replace(/;.*$/s, '') ?? '';
   const body = content[type];

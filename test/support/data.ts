@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { pipeline } from 'node:stream/promises';
+import { buffer } from 'node:stream/consumers';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { apiKeyPrefix, hashApiKey } from '../../src/auth/api-key.ts';
@@ -59,14 +59,13 @@ function poolOf(databaseUrl: string): pg.Pool {
 export async function withClient<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
   const pool = poolOf(stackAddress().databaseUrl);
   const client = (await pool.connect()) as pg.Client & pg.PoolClient; // the pool creates clients of this class
-  let isDone = false;
-  try {
-    const result = await work(client);
-    isDone = true;
-    return result;
-  } finally {
-    client.release(!isDone);
-  }
+  const result = work(client);
+  const isLost = await result.then(
+    () => false,
+    () => true,
+  );
+  client.release(isLost);
+  return result;
 }
 
 export async function sql<T extends pg.QueryResultRow>(text: string, params: unknown[] = []): Promise<T[]> {
@@ -152,39 +151,17 @@ export async function insertResponses(rows: readonly object[]): Promise<void> {
 }
 
 /** SQL for the API's timestamps, written differently from the service's. */
-const iso = (column: string) =>
-  String.raw`regexp_replace(to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '(\.\d{3})000$', '\1') || 'Z'`;
+const ISO = String.raw`regexp_replace(to_char(r.timestamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '(\.\d{3})000$', '\1') || 'Z'`;
 
 const quoted = (text: string, mark: string) => mark + text.replaceAll(mark, mark + mark) + mark;
 
 /** The expected CSV export of a survey, byte for byte: the output of COPY. @param keys the metadata keys to add as columns */
 export function copyResponses(survey: TestSurvey, keys: readonly string[] = []): Promise<Buffer> {
   const metadata = keys.map((key) => `, metadata->>${quoted(key, `'`)} as ${quoted(`metadata.${key}`, '"')}`);
-  return copy(`
+  const select = `
     select parent_surveyid, parent_shortcode, surveyid, flowid, userid, question_ref, question_idx, question_text,
-      response, ${iso('r.timestamp')} as timestamp, metadata, metadata->>'ad_id' as ad_id, pageid, translated_response${metadata.join('')}
+      response, ${ISO} as timestamp, metadata, metadata->>'ad_id' as ad_id, pageid, translated_response${metadata.join('')}
     from responses r where surveyid in (${survey.forms.map(({ id }) => `'${id}'`).join(', ')})
-    order by r.timestamp, userid, question_ref, surveyid`);
-}
-
-/** The expected form-version CSV of a survey, byte for byte. */
-export function copyFormVersions(survey: TestSurvey): Promise<Buffer> {
-  return copy(`
-    select id as surveyid, shortcode, survey_name,
-      (select count(*) from surveys e where (e.created, e.id) <= (s.created, s.id)
-        and (e.userid, e.survey_name, e.shortcode) = (s.userid, s.survey_name, s.shortcode)) as version,
-      ${iso('created')} as survey_created, metadata
-    from surveys s where id in (${survey.forms.map(({ id }) => `'${id}'`).join(', ')})
-    order by shortcode, version`);
-}
-
-async function copy(select: string): Promise<Buffer> {
-  return withClient(async (client) => {
-    const chunks: Buffer[] = [];
-    const stream = client.query(copyTo(`copy (${select}) to stdout (format csv, header)`));
-    await pipeline(stream, async (source: AsyncIterable<Buffer>) => {
-      for await (const chunk of source) chunks.push(chunk);
-    });
-    return Buffer.concat(chunks);
-  });
+    order by r.timestamp, userid, question_ref, surveyid`;
+  return withClient((client) => buffer(client.query(copyTo(`copy (${select}) to stdout (format csv, header)`))));
 }

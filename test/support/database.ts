@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, type QueryResultRow } from 'pg';
+import type { QueryResultRow } from 'pg';
 import { withConnection } from '../../tools/connection.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { type TestPostgres, startPostgres } from './postgres.ts';
@@ -56,13 +56,7 @@ export async function startDatabase({ ownServer = false } = {}): Promise<Running
 
 /** Runs one statement on a new connection. */
 export async function query<R extends QueryResultRow>(url: string, sql: string, params: unknown[] = []): Promise<R[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<R>(sql, params)).rows;
-  } finally {
-    await client.end();
-  }
+  return withConnection(url, async (client) => (await client.query<R>(sql, params)).rows);
 }
 
 /** Waits until a session of the database waits for a lock. */

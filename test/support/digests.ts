@@ -1,5 +1,5 @@
 import { Digest, FIELDS } from '../../tools/verify/digest.ts';
-import { csvRecords } from './csv.ts';
+import { csvRecords, parseCsv } from './csv.ts';
 
 type Cell = string | null;
 
@@ -27,15 +27,11 @@ export function digestsOf(csv: Buffer, formData: Buffer, interval: Interval = 'd
 
 /** The fields of each response that its digest covers, in order. */
 function recordsOf(csv: Buffer, formData: Buffer): Cell[][] {
-  const shortcodes = new Map(csvRecords(formData).map(([id, shortcode]) => [id, shortcode]));
-  const [header = [], ...records] = csvRecords(csv);
-  return records.map((record) =>
-    FIELDS.map((name) =>
-      name === 'shortcode'
-        ? (shortcodes.get(record[header.indexOf('surveyid')] ?? '') ?? null)
-        : (record[header.indexOf(name)] ?? null),
-    ),
-  );
+  const shortcodes = new Map(parseCsv(formData).map((row) => [row['surveyid'], row['shortcode']]));
+  return parseCsv(csv).map((row) => {
+    const all: typeof row = { ...row, shortcode: shortcodes.get(row['surveyid']) ?? null };
+    return FIELDS.map((name) => all[name] ?? null);
+  });
 }
 
 const timeOf = (record: readonly Cell[]): string => record[FIELDS.indexOf('timestamp')] ?? '';

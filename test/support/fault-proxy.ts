@@ -14,10 +14,15 @@ export type Exchange = ReturnType<typeof exchangeOf>;
 interface Changes {
   isForwarded: boolean;
   maxBytes: number;
-  cut?: number | ((body: Buffer) => number);
-  received?: Promise<unknown> | undefined;
-  change?: (body: Buffer) => Buffer | string | Promise<Buffer | string>;
+  /** Takes the whole body of a response. */
+  alter?: (body: Buffer, status: number) => Promise<Altered>;
   params?: readonly unknown[];
+}
+
+interface Altered {
+  readonly bytes: Buffer | string;
+  /** If the connection breaks after these bytes: what it waits for. */
+  readonly received?: Promise<unknown>;
 }
 
 function exchangeOf(index: number, request: IncomingMessage, body: Buffer, response: ServerResponse, changes: Changes) {
@@ -49,14 +54,20 @@ function exchangeOf(index: number, request: IncomingMessage, body: Buffer, respo
      * @param cut the number, or computes it from the body
      * @param received the connection stays open until this resolves; a browser can drop bytes that arrive together with the break
      */
-    cutAfter: (cut: NonNullable<Changes['cut']>, received?: Promise<unknown>): void =>
-      void Object.assign(changes, { cut, received }),
+    cutAfter(cut: number | ((body: Buffer) => number), received: Promise<unknown> = Promise.resolve()): void {
+      changes.alter = async (whole) => {
+        const length = typeof cut === 'function' ? cut(whole) : cut;
+        return length < whole.length ? { bytes: whole.subarray(0, length), received } : { bytes: whole };
+      };
+    },
     /** Replaces the body of a response with status 200, which waits for it; it still ends as if it were complete. */
-    change: (change: NonNullable<Changes['change']>): void => void Object.assign(changes, { change }),
+    change(change: (body: Buffer) => Buffer | string | Promise<Buffer | string>): void {
+      changes.alter = async (whole, status) => ({ bytes: status === 200 ? await change(whole) : whole });
+    },
     /** Replaces the parameters of the SQL on its way to the target. */
-    replaceParams: (params: readonly unknown[]): void => void Object.assign(changes, { params }),
+    replaceParams: (params: readonly unknown[]): void => void (changes.params = params),
     /** Responds 507 in place of a longer response, as the SQL endpoint does above its limit. */
-    refuseLonger: (maxBytes: number): void => void Object.assign(changes, { maxBytes }),
+    refuseLonger: (maxBytes: number): void => void (changes.maxBytes = maxBytes),
   };
 }
 
@@ -97,7 +108,7 @@ export async function startFaultProxy(target: string) {
   function forwardRequest(request: IncomingMessage, body: Buffer, response: ServerResponse, changes: Changes): void {
     const headers = { ...request.headers };
     if (changes.params) headers['content-length'] = String(body.length);
-    if (changes.cut !== undefined || changes.change) delete headers['accept-encoding']; // changes are made to plain bodies
+    if (changes.alter) delete headers['accept-encoding']; // changes are made to plain bodies
     const url = new URL(request.url ?? '', target);
     const onward = forward(url, { method: request.method, headers }, (upstream) => {
       void passBack(upstream, response, changes).catch(() => response.destroy());
@@ -151,33 +162,26 @@ function trialOf({ headers }: IncomingMessage): string | null | undefined {
 }
 
 async function passBack(upstream: IncomingMessage, response: ServerResponse, changes: Changes): Promise<void> {
-  const { maxBytes, cut } = changes;
-  const status = upstream.statusCode ?? 500;
-  const change = status === 200 ? changes.change : undefined;
-  if (Number(upstream.headers['content-length']) > maxBytes) {
+  const { maxBytes, alter } = changes;
+  const { statusCode: status = 500, headers } = upstream;
+  if (Number(headers['content-length']) > maxBytes) {
     upstream.resume();
     response.writeHead(507).end(`response is too large (max is ${maxBytes} bytes)`);
     return;
   }
-  if (cut === undefined && !change) {
-    response.writeHead(status, upstream.headers);
+  if (!alter) {
+    response.writeHead(status, headers);
     await pipeline(upstream, response);
     return;
   }
-  const body = await buffer(upstream);
-  if (change) {
-    const { 'content-length': _, ...headers } = upstream.headers;
-    response.writeHead(status, headers).end(await change(body));
+  const { bytes, received } = await alter(await buffer(upstream), status);
+  if (!received) {
+    delete headers['content-length'];
+    response.writeHead(status, headers).end(bytes);
     return;
   }
-  const bytes = typeof cut === 'function' ? cut(body) : (cut ?? Infinity);
-  response.writeHead(status, upstream.headers);
-  if (bytes >= body.length) {
-    response.end(body);
-    return;
-  }
-  response.flushHeaders();
-  if (bytes > 0) response.write(body.subarray(0, bytes));
-  await changes.received;
+  response.writeHead(status, headers).flushHeaders();
+  if (bytes.length > 0) response.write(bytes);
+  await received;
   response.socket?.destroySoon(); // after what was written has been sent
 }

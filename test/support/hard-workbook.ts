@@ -67,12 +67,9 @@ export function expectSheets(found: Sheets, expected: { readonly responses: Buff
     const rows = found[name] ?? [];
     assert.equal(rows.length, records.length, `rows of ${name}`);
     for (const [i, record] of records.entries()) {
-      const row = record.map((_, column) => rows[i]?.[column] || null);
-      assert.deepEqual(
-        row,
-        record.map((cell) => cell || null),
-        `row ${i + 1} of ${name}`,
-      );
+      const cells = record.map((cell) => cell || null);
+      const row = cells.map((_, column) => rows[i]?.[column] || null);
+      assert.deepEqual(row, cells, `row ${i + 1} of ${name}`);
     }
   }
 }

@@ -58,7 +58,11 @@ export async function startPostgres(options: { settings?: Record<string, string>
       return server.pid;
     },
     /** Creates an empty database and returns its superuser URL. */
-    createDatabase: () => createDatabase(url),
+    async createDatabase(): Promise<string> {
+      const name = `test_${randomBytes(6).toString('hex')}`;
+      await withConnection(url, (client) => client.query(`create database ${name}`));
+      return new URL(`/${name}`, url).href;
+    },
     /** Stops the server, breaking open connections, and starts it again with the same data and port. */
     async restart(): Promise<void> {
       await server.stop('SIGINT'); // an immediate shutdown may lose the last commits
@@ -68,10 +72,4 @@ export async function startPostgres(options: { settings?: Record<string, string>
     stop: (): Promise<void> =>
       (stopped ??= server.stop('SIGQUIT').then(() => rm(data, { recursive: true, force: true }))),
   };
-}
-
-async function createDatabase(url: string): Promise<string> {
-  const name = `test_${randomBytes(6).toString('hex')}`;
-  await withConnection(url, (client) => client.query(`create database ${name}`));
-  return new URL(`/${name}`, url).href;
 }

@@ -86,7 +86,12 @@ export const findInterpreter = {
   async duckdb(): Promise<Interpreter | Missing> {
     const found = await findPython(['duckdb']);
     if ('missing' in found) return found;
-    return { version: found.version, run: withInput([found.python, '-c', DUCKDB_IN_PYTHON]) };
+    const { version, python } = found;
+    const run: Interpreter['run'] = async (file, options) => {
+      const input = await readFile(resolve(options.cwd ?? '', file), 'utf8');
+      return await runProgram([python, '-c', DUCKDB_IN_PYTHON], { ...options, input });
+    };
+    return { version, run };
   },
 
   workbooks: () => findPython(['openpyxl', 'pandas', 'python_calamine', 'xlsx2csv']),
@@ -121,13 +126,7 @@ async function firstLine(command: Command): Promise<string | undefined> {
   return status === 0 ? stdout.split(/\n| \(/)[0]?.trim() : undefined;
 }
 
-function withFile(command: Command): Interpreter['run'] {
-  return (file, options) => runProgram([...command, file], options);
-}
-
-function withInput(command: Command): Interpreter['run'] {
-  return async (file, options) => {
-    const input = await readFile(resolve(options.cwd ?? '', file), 'utf8');
-    return await runProgram(command, { ...options, input });
-  };
-}
+const withFile =
+  (command: Command): Interpreter['run'] =>
+  (file, options) =>
+    runProgram([...command, file], options);

@@ -10,7 +10,13 @@ const CHECK = /^"\d+ check"$/;
 export const rowsJson = (rows: Rows): string => `${JSON.stringify(rows.map((row, i) => [...row, `${i + 1} check`]))}}`;
 
 /** The same rows, with every character of every cell but the last escaped: as two characters where JSON allows it, otherwise as `\uXXXX`. */
-export const escapedRowsJson = (rows: Rows): string => escapeAll(rowsJson(rows));
+export function escapedRowsJson(rows: Rows): string {
+  const short: Record<string, string> = { '/': '\\/', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+  const escaped = (unit: string) => short[unit] ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return rowsJson(rows).replace(/"(?:[^"\\]|\\.)*"/gsu, (string) =>
+    CHECK.test(string) ? string : `"${(JSON.parse(string) as string).split('').map(escaped).join('')}"`,
+  );
+}
 
 /** Encodes the result of {@link rowsJson}. */
 export const encodeJson = (encode: EncodeRows, json: string): EncodedPage => encode(new TextEncoder().encode(json), 0);
@@ -19,13 +25,4 @@ export const encodeJson = (encode: EncodeRows, json: string): EncodedPage => enc
 export function pageOf(rows: Rows): EncodedRows {
   const columns = rows[0]?.length ?? 1;
   return encodeJson(csvEncoder({ columns, keyColumns: [], cells: true }), rowsJson(rows));
-}
-
-function escapeAll(json: string): string {
-  const short: Record<string, string> = { '/': '\\/', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-  return json.replace(/"(?:[^"\\]|\\.)*"/gsu, (string) => {
-    if (CHECK.test(string)) return string;
-    const text = JSON.parse(string) as string;
-    return `"${Array.from({ length: text.length }, (_, i) => short[text.charAt(i)] ?? `\\u${text.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')}"`;
-  });
 }

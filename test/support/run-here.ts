@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
-import type { Outcome } from './run-tool.ts';
+import { type Outcome, withoutDatabase } from './run-tool.ts';
 
 let runs = 0;
 
@@ -37,7 +37,7 @@ export async function runHere(name: string, args: readonly string[], env: NodeJS
       if (!exited) throw error;
     });
     const { status, stdout, stderr } = exited ?? { status: process.exitCode, ...output };
-    return { status, stdout, stderr: stderr.replace(/^Database: .*\n/m, '') };
+    return { status, stdout, stderr: withoutDatabase(stderr) };
   } finally {
     for (const spy of spies) spy.mockRestore();
     vi.unstubAllEnvs();

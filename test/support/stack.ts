@@ -80,19 +80,15 @@ export async function startStack(options: StackOptions = {}) {
   });
   stack.use(worker);
 
-  const own = () => {
-    if (!server) throw new Error('the database server is shared');
-    return server;
-  };
   const moved = stack.move();
   const address: StackAddress = { origin: worker.url.origin, directOrigin: worker.directUrl.origin, databaseUrl };
   return {
     worker,
     address,
     /** Stops only the database server, for good. It must be the service's own. */
-    stopDatabase: async () => own().stop(),
+    stopDatabase: async () => server?.stop(),
     /** Stops the database server and starts it again, with the same data on the same port. It must be the service's own. */
-    restartDatabase: async () => own().restart(),
+    restartDatabase: async () => server?.restart(),
     stop: () => moved.disposeAsync(),
   };
 }

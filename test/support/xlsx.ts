@@ -1,25 +1,11 @@
 import { crc32, inflateRawSync } from 'node:zlib';
 
-/** An entry of a ZIP file, according to its central directory. */
-export interface ZippedEntry {
-  readonly name: string;
-  readonly size: number;
-  readonly compressedSize: number;
-  readonly crc: number;
-  /** The position of its local header. */
-  readonly offset: number;
-  /** The version needed to extract it, times 10. */
-  readonly version: number;
-}
-
 /** Reads the central directory of a ZIP file: https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT sections 4.3.12 to 4.3.16 */
-export function listZip(file: Buffer): ZippedEntry[] {
+export function listZip(file: Buffer) {
   const end = file.length - 22; // it has no comment
   check(file.readUInt32LE(end) === 0x06054b50, 'no end of central directory');
-  const count = file.readUInt16LE(end + 10);
-  const entries: ZippedEntry[] = [];
   let at = file.readUInt32LE(end + 16);
-  for (let i = 0; i < count; i++) {
+  const entries = Array.from({ length: file.readUInt16LE(end + 10) }, () => {
     check(file.readUInt32LE(at) === 0x02014b50, 'no central directory header');
     const nameEnd = at + 46 + file.readUInt16LE(at + 28);
     const extraLength = file.readUInt16LE(at + 30);
@@ -27,16 +13,19 @@ export function listZip(file: Buffer): ZippedEntry[] {
     if (isZip64) check(file.readUInt32LE(nameEnd) === ((24 << 16) | 1), 'no ZIP64 extra field');
     const number = (position: number, index: number) =>
       isZip64 ? Number(file.readBigUInt64LE(nameEnd + 4 + 8 * index)) : file.readUInt32LE(position);
-    entries.push({
+    const entry = {
       name: file.toString('latin1', at + 46, nameEnd),
       size: number(at + 24, 0),
       compressedSize: number(at + 20, 1),
       crc: file.readUInt32LE(at + 16),
+      /** The position of its local header. */
       offset: number(at + 42, 2),
+      /** The version needed to extract it, times 10. */
       version: file.readUInt16LE(at + 6),
-    });
+    };
     at = nameEnd + extraLength;
-  }
+    return entry;
+  });
   check(
     at === end && file.readUInt32LE(end + 12) === end - file.readUInt32LE(end + 16),
     'a central directory of another size',

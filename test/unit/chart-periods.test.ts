@@ -10,10 +10,7 @@ test.each([
   ['1726-12-31', '2026-01-01', 'decade', '10 years from 1720', '10 years from 2020', 31],
   ['0001-01-02', '9999-01-01', 'century', '100 years from 0', '100 years from 9900', 100],
 ] as const)('the chart from %s to %s has a bar for each %s', (first, last, expected, from, to, bars) => {
-  const { unit, periods } = toPeriods([
-    { day: first, participants: 1, responses: 2 },
-    { day: last, participants: 2, responses: 3 },
-  ]);
+  const { unit, periods } = toPeriods([first, last].map((day, i) => ({ day, participants: 1 + i, responses: 2 + i })));
   expect([unit, periods.length]).toEqual([expected, bars]);
   expect([periods[0], periods.at(-1)].map((period) => chart[unit].of(period?.start ?? ''))).toEqual([from, to]);
   expect(periods.map(({ responses }) => responses)).toEqual([2, ...Array<number>(bars - 2).fill(0), 3]);
@@ -37,11 +34,7 @@ test.each([
   ['2026-01-05', '2026-06-01', '2026-02-01 at 3.857/22, 2026-03-01 at 7.857/22'],
   ['2020-02-01', '2026-05-31', '2020-07-01 at 5/76, 2021-01-01 at 11/76'],
 ] as const)('the axis of a chart from %s to %s has marks where months begin', (first, last, expected) => {
-  const numbers = { participants: 1, responses: 1 };
-  const { periods } = toPeriods([
-    { day: first, ...numbers },
-    { day: last, ...numbers },
-  ]);
+  const { periods } = toPeriods([first, last].map((day) => ({ day, participants: 1, responses: 1 })));
   const marks = ticksOf(periods).map(
     ({ at, day }) => `${day} at ${Number((at * periods.length).toFixed(3))}/${periods.length}`,
   );

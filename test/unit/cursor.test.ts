@@ -35,26 +35,14 @@ test('a token is URL-safe, decodes to its cursor, and is the same in a URL as in
 
 describe('a token of the older format', () => {
   test('is split at its first two commas only', () => {
+    const time = fc.constantFrom('2026-09-30 00:00:00', '2026-03-01 00:03:43.1', '2024-02-29 23:59:59.999999');
+    const withoutComma = pgText.filter((text) => !text.includes(','));
     fc.assert(
-      fc.property(
-        pgText.filter((text) => !text.includes(',')),
-        pgText,
-        (userid, questionRef) => {
-          const token = base64(`2026-03-01 00:03:43.770047+00,${userid},${questionRef}`);
-          expect(decodeCursor(token)).toEqual({ timestamp: '2026-03-01 00:03:43.770047Z', userid, questionRef });
-        },
-      ),
+      fc.property(time, fc.constantFrom('+00', '+00:00'), withoutComma, pgText, (at, zone, userid, questionRef) => {
+        const token = base64(`${at}${zone},${userid},${questionRef}`);
+        expect(decodeCursor(token)).toEqual({ timestamp: `${at}Z`, userid, questionRef });
+      }),
     );
-  });
-
-  test.each([
-    '2026-09-30 00:00:00+00:00,,',
-    '2026-09-30 00:00:00+00,,',
-    '2026-09-30 00:00:00.1+00,a,b',
-    '2024-02-29 23:59:59.999999+00,a,b',
-  ])('can be %s', (text) => {
-    const timestamp = text.split(',')[0]?.replace(/\+00(:00)?$/, 'Z');
-    expect(decodeCursor(base64(text))).toMatchObject({ timestamp });
   });
 
   test('can use either alphabet, with or without padding, and with spaces for plus signs', () => {
@@ -70,7 +58,6 @@ describe('a token of the older format', () => {
 test.each([
   ['an unknown version', current(2, TIMESTAMP, '', '', SURVEYID)],
   ['too many values', current(1, TIMESTAMP, '', '', SURVEYID, '')],
-  ['a bad timestamp', current(1, 'yesterday', '', '', SURVEYID)],
   ['a bad surveyid', current(1, TIMESTAMP, '', '', `${SURVEYID}'`)],
   ['a surveyid in upper case', current(1, TIMESTAMP, '', '', SURVEYID.toUpperCase())],
   ['a number for text', current(1, TIMESTAMP, 5, '', SURVEYID)],
@@ -79,15 +66,10 @@ test.each([
   ['one value too few', base64('2026-09-30 00:00:00+00:00,a')],
   ['a timestamp without an offset', base64('2026-09-30 00:00:00,a,b')],
   ['30 February', base64('2026-02-30 00:00:00+00,a,b')],
-  ['month 0', base64('2026-00-01 00:00:00+00,a,b')],
   ['hour 24', base64('2026-09-30 24:00:00+00,a,b')],
-  ['minute 60', base64('2026-09-30 00:60:00+00,a,b')],
   ['second 60', base64('2026-09-30 00:00:60+00,a,b')],
   ['seven fraction digits', base64('2026-09-30 00:00:00.1234567+00,a,b')],
   ['another offset', base64('2026-09-30 00:00:00+05:30,a,b')],
-  ['SQL', base64("2026-09-30 00:00:00+00'; drop table users; --,a,b")],
-  ['a NUL in the older format', base64('2026-09-30 00:00:00+00,a\0,b')],
-  ['plain text', 'not a token'],
   ['other characters', 'a.b.c'],
   ['a line feed', `${base64('2026-09-30 00:00:00+00,a,b')}\n`],
   ['too much padding', 'abc==='],

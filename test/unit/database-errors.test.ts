@@ -6,7 +6,6 @@ describe('a status of the SQL endpoint', () => {
   test.each<[number, string, FailureKind]>([
     [429, 'slow down', 'transient'],
     [502, '', 'transient'],
-    [504, '', 'transient'],
     [507, 'response is too large', 'too-large'],
     [520, 'error code: 520', 'transient'],
     [530, 'error code: 530', 'transient'],
@@ -32,7 +31,6 @@ describe('an error of the driver', () => {
     ['40P01', 'deadlock detected', 'transient'],
     ['08006', 'connection failure', 'transient'],
     ['', 'connection closed', 'transient'],
-    ['', 'error communicating with the server', 'transient'],
     ['', 'timeout waiting for server', 'transient'],
     ['57014', 'canceling statement due to statement timeout', 'unavailable'],
     [undefined, 'The endpoint has been disabled. Enable it using the API and retry.', 'unavailable'],

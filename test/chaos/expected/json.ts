@@ -1,7 +1,6 @@
 import { digestOf, startOf } from '../../support/digests.ts';
 import { type Question, isLeftOut } from '../../support/wide.ts';
-import type { Account, Data, FormVersion, Response } from '../model/account.ts';
-import { timestampOf } from '../model/moment.ts';
+import { type Account, type Data, type FormVersion, type Response, timestampOf } from '../model/account.ts';
 import { byCreation, shortcodesOf, tokenOf } from '../model/order.ts';
 import type { Parameters } from '../requests/parameters.ts';
 import { formsOf, select } from './select.ts';

@@ -1,7 +1,6 @@
 import { type Question, columnName, smallestIndex } from '../../support/wide.ts';
 import { choicesOf } from '../../support/choices.ts';
-import type { FormVersion, Response } from '../model/account.ts';
-import { timestampOf } from '../model/moment.ts';
+import { type FormVersion, type Response, timestampOf } from '../model/account.ts';
 import { byCreation, compareLists } from '../model/order.ts';
 import type { Parameters } from '../requests/parameters.ts';
 

@@ -6,7 +6,7 @@ export interface InjectedFault {
   readonly name: string;
   readonly inject: (exchange: Exchange, random: Random, others: Others) => Promise<void> | void;
   /** Error statuses that the service may respond with. If there are none, a retry helps and the response must be complete. */
-  readonly refusals: readonly number[];
+  readonly refusals?: readonly number[];
 }
 
 /** The result of a query, as the SQL-over-HTTP endpoint sends it. */

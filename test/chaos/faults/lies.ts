@@ -45,7 +45,7 @@ function altering(name: string, alter: Alter): InjectedFault {
       others.unaltered();
       return body;
     });
-  return { name, refusals: [], inject };
+  return { name, inject };
 }
 
 const withRows = (own: SqlResult, rows: Rows): SqlResult => ({ ...own, rows, rowCount: rows.length });
@@ -73,7 +73,6 @@ export const lies: readonly InjectedFault[] = [
   })),
   {
     name: 'shortened by a lower limit',
-    refusals: [],
     inject(exchange, random, { unaltered }) {
       const index = limitIndex(exchange);
       const limit = Number(exchange.params[index]);

@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { type Random, below, pick } from '../../support/random.ts';
-import { linkedToken } from '../checks/headers.ts';
 import { read } from '../checks/read.ts';
 import type { Context } from '../context.ts';
 import type { Account } from '../model/account.ts';
-import { positionOf } from '../model/order.ts';
 import type { Sized } from '../model/random-data.ts';
 import { randomParameters } from '../requests/parameters.ts';
 import { PATHS, type Path, type Request } from '../requests/request.ts';
 import type { InjectedFault, SqlResult } from './fault.ts';
 import { lies } from './lies.ts';
-import { cacheFaults, lasting, passing } from './visible.ts';
+import { lasting, passing } from './visible.ts';
 
 /** A kind of requests, which every fault is combined with. */
 interface Kind {
@@ -33,9 +31,8 @@ const KINDS: readonly Kind[] = [
 ];
 
 const faults = [...passing, ...lasting, ...lies];
-const MAX_PAGES = 4;
 
-/** Sends a request of some kind, with a fault at one of its requests to the database, or of the key cache. */
+/** Sends a request of some kind, with a fault at one of its requests to the database. */
 export async function tryFault(context: Context, random: Random, ofPages: boolean): Promise<void> {
   const { world, tally } = context;
   const kind = pick(
@@ -45,18 +42,10 @@ export async function tryFault(context: Context, random: Random, ofPages: boolea
   const { path, survey } = kind;
   const [account, other] = (random() < 0.5 ? world.pair : world.pair.toReversed()) as [Account, Account];
   const request = { account, path, parameters: randomParameters(random, path, survey, [account]) };
-  const planOf = (some: readonly InjectedFault[]) => new Map(some.map((fault) => [someIndex(random, kind), fault]));
-  if (survey === 'few rows' && (path === '/key' || random() < 0.12)) {
-    const fault = pick(random, cacheFaults);
-    const headers = { 'Test-Key-Cache': fault };
-    const key = await world.issueKey(account);
-    // The first request may look the key up: a fault that a retry does not overcome would fail it as well.
-    await send(context, random, { request, kind, plan: planOf([pick(random, passing)]), headers, key });
-    return tally.pass(`fault: a key cache that ${fault}`);
-  }
   const fault = pick(random, faults);
   // With more than one, the first may prevent the request that another one is planned for.
-  const plan = planOf([...(random() < 0.25 ? [pick(random, faults), pick(random, lasting)] : []), fault]);
+  const planned = [...(random() < 0.25 ? [pick(random, faults), pick(random, lasting)] : []), fault];
+  const plan = new Map(planned.map((one) => [someIndex(random, kind), one]));
   const needsForeign = fault.name.startsWith('foreign');
   const foreign = needsForeign
     ? await send(context, random, { request: { ...request, account: other }, kind, plan: new Map() })
@@ -76,15 +65,13 @@ interface Trial {
   readonly plan: ReadonlyMap<number, InjectedFault>;
   /** Results of another account. */
   readonly foreign?: readonly SqlResult[] | undefined;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly key?: string;
 }
 
-/** Reads a request with faults, and sometimes the pages after it. @returns the results of its requests to the database */
+/** Sends a request with faults. @returns the results of its requests to the database */
 async function send(
   context: Context,
   random: Random,
-  { request, kind, plan, foreign = [], headers = {}, key }: Trial,
+  { request, kind, plan, foreign = [] }: Trial,
 ): Promise<{ results: SqlResult[]; injected: InjectedFault[] }> {
   const name = randomUUID();
   const results: SqlResult[] = [];
@@ -103,25 +90,14 @@ async function send(
     });
     return undefined;
   });
-  let page: Request | undefined = request;
-  for (let left = random() < 0.3 ? MAX_PAGES : 1; page && left > 0; left--) {
-    const response = await read(context, page, {
-      key: key ?? pick(random, request.account.keys),
-      gzip: random() < 0.5,
-      ...(random() < 0.05 ? { method: 'HEAD' as const } : {}),
-      headers: { 'Test-Trial': name, ...headers },
-      refusals: () => new Set(injected.flatMap(({ refusals }) => refusals)),
-      isLimited: true,
-    });
-    const isWhole = response.outcome === 'whole';
-    context.tally.pass(`read: ${request.path}, with faults${isWhole ? '' : ': failing visibly'}`);
-    page = isWhole ? nextPage(page, linkedToken(response.headers)) : undefined;
-  }
+  const { outcome } = await read(context, request, {
+    key: pick(random, request.account.keys),
+    gzip: random() < 0.5,
+    ...(random() < 0.05 ? { method: 'HEAD' as const } : {}),
+    headers: { 'Test-Trial': name },
+    refusals: () => new Set(injected.flatMap(({ refusals = [] }) => refusals)),
+    isLimited: true,
+  });
+  context.tally.pass(`read: ${request.path}, with faults${outcome === 'whole' ? '' : ': failing visibly'}`);
   return { results, injected };
-}
-
-/** The request for the page after a token. */
-function nextPage(request: Request, token: string | null): Request | undefined {
-  if (token === null) return undefined;
-  return { ...request, parameters: { ...request.parameters, after: { response: positionOf(token), older: false } } };
 }

@@ -3,28 +3,23 @@ import { sql } from '../../support/data.ts';
 import { type Random, below, pick } from '../../support/random.ts';
 import type { InjectedFault } from './fault.ts';
 
-/** Valid JSON that is not the result of the query. */
-const SHAPES = [
+/** Bodies that are not JSON, not a result, or a complete result of another query: none of ours has three columns. */
+const GARBAGE = [
+  ...['<html>', '', '{"rows":[[', '\u0000', '{"fields"'],
   'null',
   '[]',
   '{}',
   '"rows"',
   '{"rows":{}}',
-  '{"rows":[]}',
   '{"rows":[[null]],"rowCount":1}',
-  '{"fields":[],"rows":[],"rowCount":7,"command":"SELECT"}',
   '{"fields":[{"name":"a","dataTypeID":25}],"rows":[],"rowCount":7,"command":"SELECT"}',
   '{"fields":[{"name":"a","dataTypeID":25}],"rows":[["x","y"]],"rowCount":1,"command":"SELECT"}',
   '{"fields":[{"name":"a","dataTypeID":25}],"rows":["x"],"rowCount":1,"command":"SELECT"}',
+  ...[[], [['x', 'y', 'z']]].map((rows) => {
+    const fields = ['a', 'b', 'c'].map((name) => ({ name, dataTypeID: 25 }));
+    return JSON.stringify({ fields, rows, rowCount: rows.length, command: 'SELECT' });
+  }),
 ];
-
-/** Complete results of another query: none of ours has three columns. */
-const OTHER_RESULTS = [[], [['x', 'y', 'z']]].map((rows) => {
-  const fields = ['a', 'b', 'c'].map((name) => ({ name, dataTypeID: 25 }));
-  return JSON.stringify({ fields, rows, rowCount: rows.length, command: 'SELECT' });
-});
-
-const GARBAGE = ['<html>', '', '{"rows":[[', '\u0000', '{"fields"'];
 
 const anywhere = (body: Buffer, random: Random) => below(random, body.length);
 
@@ -58,8 +53,6 @@ const transient: Readonly<Record<string, InjectedFault['inject']>> = {
   'a body that ends early': (exchange, random) =>
     exchange.change((body) => body.subarray(0, pick(random, Object.values(CUTS))(body, random))),
   garbage: (exchange, random) => exchange.reply(200, pick(random, GARBAGE)),
-  'the wrong shape': (exchange, random) => exchange.reply(200, pick(random, SHAPES)),
-  'the result of another query': (exchange, random) => exchange.reply(200, pick(random, OTHER_RESULTS)),
   'a killed backend': (_, random) => {
     void sleep(8 * random()).then(killBackends);
   },
@@ -70,11 +63,7 @@ const killBackends = () =>
   sql(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'survey_export_worker'`).catch(() => {});
 
 /** Faults after which a retry succeeds. */
-export const passing: readonly InjectedFault[] = Object.entries(transient).map(([name, inject]) => ({
-  name,
-  inject,
-  refusals: [],
-}));
+export const passing: readonly InjectedFault[] = Object.entries(transient).map(([name, inject]) => ({ name, inject }));
 
 const QUOTA = '{"message":"Your account has exceeded the compute time quota."}';
 const DISABLED = '{"message":"The endpoint has been disabled. Enable it using the API and retry.","code":null}';
@@ -84,20 +73,6 @@ const NO_TABLE = '{"message":"no such table","code":"42P01","severity":"ERROR"}'
 export const lasting: readonly InjectedFault[] = [
   { name: 'an exhausted quota', refusals: [503], inject: (exchange) => exchange.reply(500, QUOTA) },
   { name: 'a disabled compute', refusals: [503], inject: (exchange) => exchange.reply(400, DISABLED) },
-  {
-    name: '507',
-    refusals: [503, 400],
-    inject: (exchange) => exchange.reply(507, 'response is too large (max is 67108864 bytes)'),
-  },
+  { name: '507', refusals: [503, 400], inject: (exchange) => exchange.reply(507, 'response is too large') },
   { name: 'a defect', refusals: [500], inject: (exchange) => exchange.reply(400, NO_TABLE) },
 ];
-
-/** Faults of the key cache, by their names in test/support/worker-under-faults.ts. */
-export const cacheFaults = [
-  'rejects',
-  'hangs',
-  'is slow',
-  'holds another form of entry',
-  'holds half an entry',
-  'holds a text',
-] as const;

@@ -1,6 +1,5 @@
 import type { Shortcodes } from '../../support/wide.ts';
-import type { FormVersion, Response } from './account.ts';
-import { momentOf, timestampOf } from './moment.ts';
+import { type FormVersion, type Response, timestampOf } from './account.ts';
 
 /** What orders responses. */
 export type Position = Pick<Response, 'at' | 'userid' | 'question_ref' | 'surveyid'>;
@@ -33,11 +32,4 @@ export const primaryKeyOf = ({ surveyid, at, userid, question_ref }: Response): 
 export function tokenOf({ at, userid, question_ref, surveyid }: Position, older = false): string {
   const parts = [timestampOf(at), userid, question_ref];
   return Buffer.from(older ? parts.join() : JSON.stringify([1, ...parts, surveyid])).toString('base64url');
-}
-
-/** The position of the response that has a page token. */
-export function positionOf(token: string): Position {
-  const text = Buffer.from(token, 'base64url').toString();
-  const [, timestamp, userid, question_ref, surveyid] = JSON.parse(text) as [1, string, string, string, string];
-  return { at: momentOf(timestamp), userid, question_ref, surveyid };
 }

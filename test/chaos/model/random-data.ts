@@ -1,7 +1,6 @@
 import { awkwardText } from '../../support/awkward-text.ts';
 import { type Random, below, pick } from '../../support/random.ts';
-import type { Account, FormVersion, Response } from './account.ts';
-import { type Moment, timestampOf } from './moment.ts';
+import { type Account, type FormVersion, type Moment, type Response, timestampOf } from './account.ts';
 import { primaryKeyOf } from './order.ts';
 
 /*

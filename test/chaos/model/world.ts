@@ -1,8 +1,7 @@
 import { generateApiKey } from '../../../src/auth/api-key.ts';
 import { insertResponses, sql, storeKey } from '../../support/data.ts';
 import { type Random, below, pick } from '../../support/random.ts';
-import { Account, type Data, type FormVersion } from './account.ts';
-import { timestampOf } from './moment.ts';
+import { Account, type Data, type FormVersion, timestampOf } from './account.ts';
 import { SIZED, SURVEYS, randomForm, randomResponses, randomUuid, sizedSurvey } from './random-data.ts';
 
 /** Each may have four exports at a time. */

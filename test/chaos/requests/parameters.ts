@@ -1,6 +1,5 @@
 import { type Random, below, pick } from '../../support/random.ts';
-import type { Account, Response } from '../model/account.ts';
-import { type Moment, timestampOf } from '../model/moment.ts';
+import { type Account, type Moment, type Response, timestampOf } from '../model/account.ts';
 import type { Position } from '../model/order.ts';
 import { DAY, METADATA_KEYS, QUESTIONS, SHORTCODES, USERIDS } from '../model/random-data.ts';
 import { formsOf } from '../expected/select.ts';

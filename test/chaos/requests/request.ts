@@ -1,3 +1,4 @@
+import { query } from '../../support/api.ts';
 import type { Account } from '../model/account.ts';
 import { tokenOf } from '../model/order.ts';
 import type { Parameters } from './parameters.ts';
@@ -27,9 +28,5 @@ export function addressOf({ path, parameters }: Request): string {
   if (path === '/surveys' || path === '/key') return path;
   const { since, until, after, ...rest } = parameters;
   const token = after && tokenOf(after.response, after.older);
-  const given = { ...rest, since: since?.text, until: until?.text, after: token };
-  const pairs = Object.entries(given).flatMap(([name, value]) =>
-    value === undefined ? [] : [value].flat().map((one): [string, string] => [name, String(one)]),
-  );
-  return `${path}?${new URLSearchParams(pairs).toString()}`;
+  return path + query({ ...rest, since: since?.text, until: until?.text, after: token });
 }
