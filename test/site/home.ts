@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
-import { origin, query } from '../support/api.ts';
+import { fetchApi, origin, query } from '../support/api.ts';
 import type { TestSurvey } from '../support/data.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { type Display, openPage } from './browser.ts';
@@ -10,6 +10,22 @@ export const NO_RESPONSES = /status of 500/;
 
 /** Parameters of a link, or of a file. */
 export type Selection = Readonly<Record<string, string | readonly string[]>>;
+
+/** A survey's file of the API. */
+export const fileOf = async ({ name, account }: TestSurvey, selection: Selection = {}, path = 'csv'): Promise<Buffer> =>
+  (await fetchApi(`/responses/${path}${query({ survey: name, ...selection })}`, account)).bytes;
+
+/** Clicks the first button with a name. */
+export const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).first().click();
+
+/** The downloads that the page shows, the newest first. */
+export const cards = (page: Page) => page.getByRole('region', { name: 'Downloads' }).getByRole('listitem');
+
+/** Chooses an older file to bring up to date. */
+export const chooseOlder = (page: Page, content: Buffer | string) =>
+  page
+    .getByLabel('Older CSV file')
+    .setInputFiles({ name: 'old.csv', mimeType: 'text/csv', buffer: Buffer.from(content) });
 
 /** Enters a key on the page at `/`. */
 export async function enterKey(page: Page, key: string): Promise<void> {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
-import { fetchApi, origin, query } from '../support/api.ts';
+import { origin } from '../support/api.ts';
 import { type TestResponse, type TestSurvey, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
-import type { Selection } from './home.ts';
+import { type Selection, fileOf } from './home.ts';
 
 /* What the page makes of an older file, without a browser. */
 
@@ -39,10 +39,6 @@ async function createChanging(): Promise<TestSurvey> {
   await addResponses(survey, responses);
   return survey;
 }
-
-/** The CSV file of a survey. */
-const fileOf = async ({ name, account }: TestSurvey, selection: Selection = {}) =>
-  (await fetchApi(`/responses/csv${query({ survey: name, ...selection })}`, account)).bytes;
 
 /** A survey, its old file, and a late response on each of two days that are not neighbours. */
 async function createOutdated(): Promise<{ survey: TestSurvey; old: Buffer }> {
