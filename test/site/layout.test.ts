@@ -9,8 +9,8 @@ const LONG = 'Long name '.repeat(40);
 /** Between things that do not touch, in pixels. */
 const LEAST_SPACE = 6;
 
-test('the form for the key stands after five requests at most, and a second view loads no file again', async () => {
-  const page = await openPage('/');
+test('the form for the key, after five requests at most, and the list of surveys are accessible and fit the window', async () => {
+  const page = await openPage('/', { reducedMotion: 'reduce', provoked: NO_RESPONSES });
   /** The paths of what the view has requested from the service. */
   const requested = async () => {
     await page.getByLabel('API key').waitFor();
@@ -22,18 +22,15 @@ test('the form for the key stands after five requests at most, and a second view
   };
   expect((await requested()).length).toBeLessThanOrEqual(5);
   await page.goto(page.url());
-  expect(await requested()).toEqual(['/']);
+  expect(await requested()).toEqual(['/']); // no file is loaded again
 
   await enterKey(page, '');
   await page.getByRole('alert').getByText('Paste your key first.').waitFor();
   await expectAccessible(page);
-});
 
-test('the list of surveys is accessible and fits the window', async () => {
   const account = await createAccount();
   await createSurvey(account, LONG, 12);
   await createSurvey(account, 'x'.repeat(400));
-  const page = await openPage('/', { reducedMotion: 'reduce', provoked: NO_RESPONSES });
   await enterKey(page, account.key);
   await expect.poll(() => page.getByText('0 answers').count()).toBe(2);
   await expectAccessible(page);
@@ -46,12 +43,11 @@ test('the list of surveys is accessible and fits the window', async () => {
   expect(Math.abs((button?.y ?? 0) - (link?.y ?? 0))).toBeLessThan(10);
 
   await page.keyboard.press('Tab'); // from the heading to the first row
-  const ring = await page.evaluate<[style: string, offset: number, width: number]>(`(() => {
-    const ringed = [document.activeElement, document.activeElement.closest('li')].find((node) => getComputedStyle(node).outlineStyle !== 'none');
-    const { outlineStyle, outlineOffset, outlineWidth } = getComputedStyle(ringed);
-    return [outlineStyle, ringed.localName === 'li' ? parseFloat(outlineOffset) : Infinity, parseFloat(outlineWidth)];
+  const ring = await page.evaluate<string[]>(`(() => {
+    const { outlineStyle, outlineOffset, outlineWidth } = getComputedStyle(document.activeElement.closest('li'));
+    return [outlineStyle, outlineOffset, outlineWidth];
   })()`);
-  expect(ring).toEqual(['solid', -3, 3]); // inside the row, which cuts off what is outside it
+  expect(ring).toEqual(['solid', '-3px', '3px']); // inside the row, which cuts off what is outside it
 });
 
 /** Opens a survey with all its parts, a preview, a file that was refused, a complete download, and one that is running. */
