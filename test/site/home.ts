@@ -66,28 +66,20 @@ export async function startProxy(): Promise<{ proxy: FaultProxy; proxied: string
 
 /** Holds all requests for a path of the API until `release` is called. `held` is their number. */
 export async function hold(page: Page, path: string): Promise<{ readonly held: number; release(): void }> {
-  const gate = Promise.withResolvers<void>();
-  let held = 0;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const gate = { held: 0, release: resolve };
   await page.route(`**/api/v1${path}*`, async (route) => {
-    held++;
-    await gate.promise;
+    gate.held++;
+    await promise;
     await route.continue();
   });
-  return {
-    get held() {
-      return held;
-    },
-    release: gate.resolve,
-  };
+  return gate;
 }
 
-/** Starts to record layout shifts. @returns a function that returns the sum of their scores */
-export async function recordShifts(page: Page): Promise<() => Promise<number>> {
-  await page.evaluate(`
-    shifts = 0;
-    const add = (entries) => entries.forEach((entry) => (shifts += entry.value));
-    shiftObserver = new PerformanceObserver((list) => add(list.getEntries()));
-    shiftObserver.observe({ type: 'layout-shift' });
-    addShifts = () => add(shiftObserver.takeRecords());`);
-  return () => page.evaluate<number>('(addShifts(), shifts)');
-}
+/** The sum of the scores of all layout shifts since the page was loaded. */
+export const shiftsOf = (page: Page) =>
+  page.evaluate<number>(`(() => {
+    const observer = new PerformanceObserver(() => {});
+    observer.observe({ type: 'layout-shift', buffered: true });
+    return observer.takeRecords().reduce((sum, { value }) => sum + value, 0);
+  })()`);

@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { type TestResponse, type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { openPage, saved } from './browser.ts';
-import { NO_RESPONSES, enterKey, fileOf, hold, openSurvey, press, recordShifts } from './home.ts';
+import { NO_RESPONSES, enterKey, fileOf, hold, openSurvey, press, shiftsOf } from './home.ts';
 
 const create = async () => createSurvey(await createAccount(), 'Sleep', 2);
 
@@ -283,12 +283,12 @@ test('moves nothing while the parts of a survey arrive, opened from a link and f
     const gates = await Promise.all(parts.map((part) => hold(page, `/responses${part}`)));
     await open();
     await expect.poll(() => gates[0]?.held).toBe(1);
-    const shifts = await recordShifts(page);
+    const before = await shiftsOf(page);
     for (const [i, part] of parts.entries()) {
       gates[i]?.release();
       await content[part].waitFor();
     }
-    expect(await shifts()).toBe(0);
+    expect((await shiftsOf(page)) - before).toBe(0);
   };
   await expectStill(() => enterKey(page, survey.account.key), '/summary', '/questions');
   await page.getByRole('link', { name: 'All surveys' }).click();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type TestAccount, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
 import { focused, openPage } from './browser.ts';
-import { NO_RESPONSES, enterKey, hold, recordShifts } from './home.ts';
+import { NO_RESPONSES, enterKey, hold, shiftsOf } from './home.ts';
 
 /** Creates surveys without responses, with one form each. The first is the newest. */
 async function createSurveys(account: TestAccount, count: number): Promise<void> {
@@ -60,31 +60,22 @@ test('counts the visible surveys, two at a time, while the list stays usable and
   const counts = await hold(page, '/responses/summary');
   await enterKey(page, account.key);
   await expect.poll(() => counts.held).toBe(2);
-  const shifts = await recordShifts(page);
   await page.getByLabel('Search').fill('survey 33');
   expect(await page.getByRole('listitem').count()).toBe(1);
   await page.getByLabel('Search').fill('');
   expect(counts.held).toBe(2);
 
-  const before = await shifts();
+  const before = await shiftsOf(page);
   counts.release();
   const counted = page.getByRole('listitem').filter({ hasText: '0 answers' });
   const visible = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: /^Survey [12]$/ }) });
   await expect.poll(() => visible.filter({ hasText: '0 answers' }).count()).toBe(await visible.count());
-  expect((await shifts()) - before).toBe(0);
+  expect((await shiftsOf(page)) - before).toBe(0);
   expect(requested.length).toBeLessThan(15);
 
   await page.getByRole('link', { name: 'Survey 40', exact: true }).scrollIntoViewIfNeeded();
   await expect.poll(() => counted.getByText('Survey 40', { exact: true }).count()).toBe(1);
   expect(requested).not.toContain('Survey 20');
-
-  // The counts are still known when one returns.
-  await page.getByRole('link', { name: 'Survey 40', exact: true }).click();
-  await page.getByRole('link', { name: 'All surveys' }).click();
-  const first = page.getByRole('listitem').first();
-  await first.waitFor();
-  expect(await first.innerText()).toContain('0 answers');
-  expect(requested.toSorted()).toEqual([...new Set(requested)].toSorted());
 });
 
 test('shows 50 of many surveys at a time, finds and sorts them, and returns to the same place, also after a reload', async () => {
@@ -109,21 +100,12 @@ test('shows 50 of many surveys at a time, finds and sorts them, and returns to t
   for (const text of ['agua SAUDE', 'title 212', 'short212']) expect(await search(text)).toEqual(['Saúde & ÁGUA']);
   expect(await search('nothing')).toEqual([]);
   expect(await page.getByRole('status').allTextContents()).toContain('0 of 300 surveys');
-  expect(await search('title 29')).toHaveLength(13);
-  expect(await page.getByRole('status').allTextContents()).toContain('13 of 300 surveys');
 
-  // The search is kept after returning to the list.
-  await page.getByRole('link', { name: 'Survey 299' }).click();
-  await page.getByRole('heading', { name: 'Survey 299', level: 1 }).waitFor();
-  await page.goBack();
-  await page.getByRole('link', { name: 'Survey 299' }).waitFor();
-  expect(await page.getByLabel('Search').inputValue()).toBe('title 29');
-
-  await search('');
+  await search('survey'); // all but one
   await page.getByLabel('Sort by').selectOption('oldest form first');
   expect(await links.first().textContent()).toBe('Survey 300');
   await page.getByLabel('Sort by').selectOption('name');
-  expect(await links.nth(10).textContent()).toBe('Survey 10');
+  expect(await links.nth(9).textContent()).toBe('Survey 10');
   for (let i = 0; i < 4; i++) await more.click();
   const link = page.getByRole('link', { name: 'Survey 230', exact: true });
   await link.scrollIntoViewIfNeeded();
@@ -141,6 +123,7 @@ test('shows 50 of many surveys at a time, finds and sorts them, and returns to t
     await expect.poll(top).toBe(before);
     await expect.poll(() => focused(page)).toBe('Survey 230');
     expect(await page.getByLabel('Sort by').inputValue()).toBe('name');
+    expect(await page.getByLabel('Search').inputValue()).toBe('survey');
   }
   await page.evaluate(`document.querySelector('a[href="/docs"]').click()`); // does not scroll to the link
   await page.getByRole('heading', { name: 'API reference' }).waitFor();
