@@ -65,3 +65,19 @@ export const traces = (page: Page) =>
     ...(document.cookie === '' ? [] : [document.cookie]),
     location.href,
   ]`);
+
+/** The files that a page keeps in the browser, as `<folder>/<name>`, with folders by number. */
+export const keptNames = async (page: Page) => Object.keys(await keptFiles(page)).toSorted();
+
+/** The contents of these files. */
+export const keptFiles = (page: Page) =>
+  page.evaluate<Record<string, string>>(`(async () => {
+    const root = await navigator.storage.getDirectory();
+    const files = {};
+    let folders = 0;
+    for await (const folder of root.values()) {
+      for await (const file of folder.values()) files[folders + '/' + file.name] = await (await file.getFile()).text();
+      folders++;
+    }
+    return files;
+  })()`);

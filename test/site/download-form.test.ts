@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { fetchApi, query } from '../support/api.ts';
+import { query } from '../support/api.ts';
 import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { type Interpreter, findInterpreter, findPython } from '../support/programs.ts';
 import { saved } from './browser.ts';
-import { type Selection, openSurvey, settled, visit } from './home.ts';
+import { type Selection, cards, fileOf, openSurvey, press, settled, visit } from './home.ts';
 
 const NAME = `It's “Ümläut” & $(more) \\n`;
 const DAYS = 10;
@@ -67,8 +67,7 @@ describe('the number of matching answers, the link and the program', () => {
     await choose(page, 'Questions', 'q1', 'q2');
     await page.getByLabel('Participant ID').fill('participant 3');
     const filters = { ...times, shortcode: 'f1', question_ref: ['q1', 'q2'], userid: 'participant 3' };
-    const { text } = await fetchApi(`/responses/summary${query({ survey: NAME, ...filters })}`, survey.account);
-    const { responses } = JSON.parse(text) as { responses: number };
+    const { responses } = JSON.parse(String(await fileOf(survey, filters, 'summary'))) as { responses: number };
     expect(responses).toBeGreaterThan(0);
     await match(page, `${responses} answer`);
 
@@ -129,7 +128,7 @@ describe('the number of matching answers, the link and the program', () => {
     await expect.poll(() => list.getByRole('checkbox').count()).toBe(50);
     await page.getByRole('form').getByRole('button', { name: 'Show more (50 of 60 shown)' }).click();
     expect(await list.getByLabel('q59').isChecked()).toBe(true);
-    expect(await page.getByRole('region', { name: 'Downloads' }).getByRole('listitem').count()).toBe(0);
+    expect(await cards(page).count()).toBe(0);
   });
 });
 
@@ -150,33 +149,33 @@ test('a link opens the same selection again, and what it asks for and the page d
   const columns = field(page, 'If several forms ask the same question');
   await columns.selectOption('one column for all forms');
   await columns.selectOption('one column for each form');
-  const shown = parametersOf(page).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const expected = Object.entries(parameters).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
-  expect(shown).toEqual(expected.toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1)));
+  const sorted = (path: string) => [...new URL(path, page.url()).searchParams].map(String).toSorted();
+  expect(sorted(page.url())).toEqual(sorted(linkOf(parameters)));
   expect(await field(page, 'From').inputValue()).toBe('2026-04-20T07:00');
   await field(page, 'From').fill('2026-04-20T07:01:00');
   expect(new URL(page.url()).searchParams.get('since')).toBe('2026-04-20T05:01:00.000Z');
 
-  const notRecognised = (...parts: string[]) => parts.map((part) => `${part} was not recognised.`);
-  const links: [selection: Selection, problems: string[]][] = [
-    [{ until: 'garbage', since: '2026-13-01' }, ['until=garbage is not a date.', 'since=2026-13-01 is not a date.']],
-    [
-      { format: 'nope', layout: 'constructor', value: 'foo', repeats: 'toString', columns: '__proto__' },
-      notRecognised('format=nope', 'layout=constructor', 'value=foo', 'repeats=toString', 'columns=__proto__'),
-    ],
-    [{ format: 'toString', count: 'true', tz: 'UTC' }, notRecognised('format=toString', 'count=true', 'tz=UTC')],
-    [{ userid: ['participant 3', 'participant 4'] }, ['userid=participant 4 was ignored: only one value is possible.']],
+  const unknown = [
+    'format=toString',
+    'layout=constructor',
+    'value=foo',
+    'repeats=toString',
+    'columns=__proto__',
+    'tz=UTC',
   ];
+  const parts = [
+    ['since=2026-13-01', 'is not a date.'],
+    ['until=garbage', 'is not a date.'],
+    ['userid=participant 4', 'was ignored: only one value is possible.'],
+  ].concat(unknown.map((part) => [part, 'was not recognised.']));
+  const link = [linkOf({ userid: 'participant 3' }), ...parts.map(([part = '']) => encodeURI(part))].join('&');
+  await visit(page, link);
+  await settled(page);
   const problems = page.getByRole('alert').getByRole('listitem');
-  for (const [selection, texts] of links) {
-    const link = linkOf(selection);
-    await visit(page, link);
-    await settled(page);
-    expect(await problems.allTextContents()).toEqual(texts);
-    expect(page.url()).toBe(new URL(link, page.url()).href);
-    await page.getByLabel('Participant ID').fill('participant 5');
-    await expect.poll(() => parametersOf(page)).toEqual([['userid', 'participant 5']]);
-  }
+  expect(await problems.allTextContents()).toEqual(parts.map((part) => part.join(' ')));
+  expect(page.url()).toBe(new URL(link, page.url()).href);
+  await page.getByLabel('Participant ID').fill('participant 5');
+  await expect.poll(() => parametersOf(page)).toEqual([['userid', 'participant 5']]);
   // The defaults of the API.
   const defaults = { layout: 'long', value: 'response', repeats: 'last', columns: 'form_question', format: 'xlsx' };
   await visit(page, linkOf({ ...defaults, userid: '' }));
@@ -188,7 +187,7 @@ test('a link opens the same selection again, and what it asks for and the page d
   await page.getByRole('alert').getByText('The link names no survey.').waitFor();
 });
 
-/** Selections as programs, with the request that they stand for. */
+/** Selections as programs, with the file of the API that they stand for. */
 const programs: [selection: Selection, path: string, added: Selection, file: string, about: string][] = [
   [
     {
@@ -199,14 +198,14 @@ const programs: [selection: Selection, path: string, added: Selection, file: str
       require_metadata: 'cluster',
       format: 'csv-excel',
     },
-    '/responses/csv',
+    'csv',
     { bom: 'true', safe: 'true' },
     'responses.csv',
     'CSV for Excel · One row per participant · Questions: q0, q1 · More columns: a "key" · Leave out testers: cluster · Answers: choices as text, where the question lists them',
   ],
   [
     { columns: 'question', format: 'codebook' },
-    '/responses/questions',
+    'questions',
     { format: 'csv' },
     'codebook.csv',
     'Codebook · If several forms ask the same question: one column for all forms',
@@ -226,11 +225,11 @@ test('the button and the programs download the same bytes as the API, without wh
     await settled(page);
     await page.getByText('Code and link for this selection').click();
     const { format: _, ...parameters } = selection;
-    const { bytes } = await fetchApi(path + query({ survey: NAME, ...parameters, ...added }), survey.account);
+    const bytes = await fileOf(survey, { ...parameters, ...added }, path);
     expect(bytes.length).toBeGreaterThan(200);
-    const file = await saved(page, () => downloadButton(page).click());
+    const file = await saved(page, () => press(page, 'Download'));
     expect(file.bytes).toEqual(bytes);
-    await page.getByRole('region', { name: 'Downloads' }).getByText(about, { exact: true }).waitFor();
+    await cards(page).getByText(about, { exact: true }).waitFor();
 
     for (const { name, interpreter } of languages) {
       const program = await page.getByRole('group', { name, exact: true }).textContent();
@@ -244,11 +243,13 @@ test('the button and the programs download the same bytes as the API, without wh
   await visit(page, linkOf({}));
   await page.getByText('Code and link for this selection').click();
   await page.getByLabel('One row per participant').check();
-  await field(page, 'Answers').selectOption('translated, where there is a translation');
   const codebook = page.getByRole('checkbox', { name: 'With the codebook' });
   await codebook.check();
   const curl = page.getByRole('group', { name: 'curl' });
-  expect(await curl.textContent()).toContain('codebook=true');
+  await field(page, 'Answers').selectOption('choices as text, where the question lists them');
+  expect(await curl.textContent()).toContain('value=label');
+  await field(page, 'Answers').selectOption('translated, where there is a translation');
+  expect(await curl.textContent()).toMatch(/value=translated.*codebook=true/s);
   await page.getByLabel('NDJSON').check();
   expect(await page.getByText('Table layout').isVisible()).toBe(false);
   expect(await codebook.isVisible()).toBe(false);

@@ -1,11 +1,20 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { generateApiKey } from '../../src/auth/api-key.ts';
-import { fetchApi, query } from '../support/api.ts';
 import { type TestSurvey, addResponses, createAccount, createSurvey, storeKey } from '../support/data.ts';
 import type { Exchange, Fault, FaultProxy } from '../support/fault-proxy.ts';
-import { type Display, saved } from './browser.ts';
-import { type Selection, enterKey, openSurvey, settled, startProxy } from './home.ts';
+import { type Display, keptFiles, keptNames, saved } from './browser.ts';
+import {
+  type Selection,
+  cards,
+  chooseOlder,
+  enterKey,
+  fileOf,
+  openSurvey,
+  press,
+  settled,
+  startProxy,
+} from './home.ts';
 
 /** A survey whose rows have quotes, line breaks and characters of several bytes, also in the columns of a cursor. */
 let survey: TestSurvey;
@@ -31,20 +40,14 @@ async function open(selection: Selection = { format: 'csv' }, display: Display =
   return { page, proxy };
 }
 
-const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
 const chooseFormat = (page: Page, name: string) => page.getByRole('radio', { name }).check();
-const cards = (page: Page) => page.getByRole('region', { name: 'Downloads' }).getByRole('listitem');
 /** How the newest download is doing. */
 const card = (page: Page) => cards(page).first().getByRole('paragraph').nth(1);
 
-/** A file of the API. */
-const fileOf = async (path = 'csv', parameters: Selection = {}) =>
-  (await fetchApi(`/responses/${path}${query({ survey: survey.name, ...parameters })}`, survey.account)).bytes;
-
 /** Expects the bytes of a file to be those of the API. */
-async function expectFile(file: { bytes: Buffer }, path = 'csv', parameters: Selection = {}): Promise<void> {
-  const bytes = await fileOf(path, parameters);
-  expect(file.bytes.equals(bytes), `${file.bytes.length} bytes instead of ${bytes.length}`).toBe(true);
+async function expectFile({ bytes }: { bytes: Buffer }, selection: Selection = {}, path = 'csv'): Promise<void> {
+  const expected = await fileOf(survey, selection, path);
+  expect(bytes.equals(expected), `${bytes.length} bytes instead of ${expected.length}`).toBe(true);
 }
 
 /**
@@ -77,19 +80,7 @@ async function startHalf(
   await expect.poll(() => proxy.requests).toBe(2);
 }
 
-/** The files that the page keeps in the browser: their contents by `<folder>/<name>`, with folders by number. */
-const kept = (page: Page) =>
-  page.evaluate<Record<string, string>>(`(async () => {
-    const root = await navigator.storage.getDirectory();
-    const files = {};
-    let folders = 0;
-    for await (const folder of root.values()) {
-      for await (const file of folder.values()) files[folders + '/' + file.name] = await (await file.getFile()).text();
-      folders++;
-    }
-    return files;
-  })()`);
-const keptNames = async (page: Page) => Object.keys(await kept(page)).toSorted();
+/** What is kept of a download that was interrupted. */
 const HALF = ['0/0', '0/manifest.json'];
 
 /** Has the page not wait between requests: the browser seems to be online again and again, which ends each wait. */
@@ -100,7 +91,7 @@ test('a file is downloaded once at a time, and can be saved again until it is re
   const button = page.getByRole('button', { name: 'Download', exact: true });
   proxy.inject();
   const file = await saved(page, () => button.dblclick({ delay: 100 }));
-  await expectFile(file, 'csv', { layout: 'wide' });
+  await expectFile(file, { layout: 'wide' });
   expect(file.name).toMatch(/^étude-1-script-مسح_wide_\d{4}-\d\d-\d\d\.csv$/);
   await card(page)
     .getByText(/^Complete: 7 rows, /)
@@ -119,7 +110,7 @@ test('a file is downloaded once at a time, and can be saved again until it is re
   await expect.poll(() => proxy.abandoned).toBe(2); // the request has ended
   await expect.poll(() => keptNames(page)).toEqual(complete);
 
-  await expectFile(await saved(page, () => press(page, 'Save again')), 'csv', { layout: 'wide' });
+  await expectFile(await saved(page, () => press(page, 'Save again')), { layout: 'wide' });
   await press(page, 'Remove');
   await expect.poll(() => keptNames(page)).toEqual([]);
   expect(await page.evaluate('document.activeElement.localName')).toBe('main');
@@ -131,23 +122,27 @@ test('a complete file is deleted ten minutes later by the next page that opens, 
   await card(page).getByText('Complete: ').waitFor();
   const files = await keptNames(page);
   expect(files).not.toEqual([]);
+  /** Opens another page some minutes later. @returns what is kept when it has deleted what is too old */
   const openLater = async (minutes: number) => {
     const later = await page.context().newPage();
     await later.clock.setFixedTime(Date.now() + minutes * 60_000);
-    await later.goto(page.url());
-    await later.getByLabel('API key').waitFor();
-    return later;
+    // The page deletes them while it has this lock.
+    await later.addInitScript({
+      content: `const { request } = LockManager.prototype;
+        LockManager.prototype.request = function (...args) {
+          const result = request.apply(this, args);
+          if (args[0] === 'left downloads') swept = result.then(() => true);
+          return result;
+        };`,
+    });
+    await later.goto(new URL('/', page.url()).href);
+    await expect.poll(() => later.evaluate('globalThis.swept')).toBe(true);
+    return keptNames(later);
   };
-  const lock = "navigator.locks.request('left downloads', () => {})"; // granted when the sweep has ended
-  const other = await openLater(11);
-  await other.evaluate(lock);
-  expect(await keptNames(other)).toEqual(files);
+  expect(await openLater(11)).toEqual(files);
   await page.close();
-  const soon = await openLater(9);
-  await soon.evaluate(lock);
-  expect(await keptNames(soon)).toEqual(files);
-  const late = await openLater(11);
-  await expect.poll(() => keptNames(late)).toEqual([]);
+  expect(await openLater(9)).toEqual(files);
+  expect(await openLater(11)).toEqual([]);
 });
 
 test('files that were never saved, and those of a page with another manifest, are deleted by the next page', async () => {
@@ -163,7 +158,7 @@ test('files that were never saved, and those of a page with another manifest, ar
   await chooseFormat(page, 'Excel workbook');
   await press(page, 'Download');
   const complete = async () =>
-    Object.values(await kept(page)).filter((text) => text.includes('"isComplete":true')).length;
+    Object.values(await keptFiles(page)).filter((text) => text.includes('"isComplete":true')).length;
   await expect.poll(complete).toBe(2);
   const next = await page.context().newPage();
   const { origin } = new URL(page.url());
@@ -183,11 +178,10 @@ test('Firefox, which would read parts into memory, saves them as one file', asyn
   await expectFile(await saved(page, () => press(page, 'Save again')));
 
   // So is a file that is brought up to date, which refers to parts of the older one.
-  const buffer = await fileOf();
-  const old = { name: 'old.csv', mimeType: 'text/csv', buffer };
-  await expectFile(await saved(page, () => page.getByLabel('Older CSV file').setInputFiles(old)));
-  const wholes = Object.entries(await kept(page)).filter(([name]) => name.endsWith('/whole'));
-  expect(wholes.map(([, text]) => text)).toEqual([String(buffer), String(buffer)]);
+  const old = await fileOf(survey);
+  await expectFile(await saved(page, () => chooseOlder(page, old)));
+  const wholes = Object.entries(await keptFiles(page)).filter(([name]) => name.endsWith('/whole'));
+  expect(wholes.map(([, text]) => text)).toEqual([String(old), String(old)]);
 });
 
 describe('an interrupted download', () => {
@@ -205,23 +199,23 @@ describe('an interrupted download', () => {
       if (exchange.index === 4) return exchange.reply(503, '{}', { 'Retry-After': '1', 'X-Error-Code': 'overloaded' });
       return page.getByRole('status').getByText('The service is busy. Waiting').waitFor();
     };
-    const expectContinued = async (path: string, parameters: Selection) => {
+    const expectContinued = async (parameters: Selection, path: string) => {
       proxy.inject(cutAt(page, [0.0001, 0.3333, 0.0002], otherwise));
-      await expectFile(await saved(page, () => press(page, 'Download')), path, parameters);
+      await expectFile(await saved(page, () => press(page, 'Download')), parameters, path);
       // The first cut comes before the first record.
       expect(resumed.splice(0)).toEqual([false, false, true, true, true, true]);
       await card(page).getByText('Complete: 400 answers, ').waitFor();
     };
-    await expectContinued('csv', { bom: 'true', safe: 'true', metadata: 'é' });
+    await expectContinued({ bom: 'true', safe: 'true', metadata: 'é' }, 'csv');
     await chooseFormat(page, 'NDJSON');
-    await expectContinued('ndjson', {});
+    await expectContinued({}, 'ndjson');
 
     await chooseFormat(page, 'Excel workbook');
     proxy.inject(cutAt(page, [0.001, 0.001, 0.001, 0.001]));
     await press(page, 'Download');
     await page.getByRole('button', { name: 'Start again' }).waitFor();
     expect(proxy.requests).toBe(4);
-    await expectFile(await saved(page, () => press(page, 'Start again')), 'xlsx', { metadata: 'é' });
+    await expectFile(await saved(page, () => press(page, 'Start again')), { metadata: 'é' }, 'xlsx');
 
     // In memory where the browser has no file storage; a warning comes before the page is closed.
     await page.evaluate('delete StorageManager.prototype.getDirectory');
@@ -235,18 +229,25 @@ describe('an interrupted download', () => {
       await dialog.dismiss();
       resolve();
     });
-    await expectFile(file, 'ndjson');
+    await expectFile(file, {}, 'ndjson');
     await card(page).getByText('Complete: ').waitFor();
     expect(await page.getByText('Keep this page open').isVisible()).toBe(false);
   });
 
-  test('is offered after a reload or a refused key, to the keys of its account', async () => {
+  test('is offered after a reload or a refused key to the keys of its account, until a week later, or until one is forgotten', async () => {
     const { page, proxy } = await open();
-    await startHalf(page, proxy);
-    proxy.inject();
-    await page.reload();
-    await enterKey(page, (await createAccount()).key);
-    await expect.poll(() => page.getByText('This key gives access to no survey with this name.').count()).toBe(1);
+    const another = await createAccount();
+    /** Leaves a download half done, and enters a key of another account some days later. */
+    const leaveHalf = async (days = 0) => {
+      await startHalf(page, proxy);
+      proxy.inject();
+      expect(await keptNames(page)).toEqual(HALF);
+      await page.clock.setFixedTime(Date.now() + days * 24 * 3600 * 1000);
+      await page.reload();
+      await enterKey(page, another.key);
+      await page.getByText('This key gives access to no survey with this name.').waitFor();
+    };
+    await leaveHalf();
     expect(await page.getByRole('button', { name: 'Continue' }).count()).toBe(0);
     expect(await keptNames(page)).toEqual(HALF);
 
@@ -267,7 +268,18 @@ describe('an interrupted download', () => {
     await enterKey(page, survey.account.key);
     await expectFile(await saved(page, () => press(page, 'Continue')));
     await card(page).getByText('Complete: 400 answers, ').waitFor();
-    expect(Object.values(await kept(page)).join()).not.toContain('sres_');
+    expect(Object.values(await keptFiles(page)).join()).not.toContain('sres_');
+    await press(page, 'Remove');
+    await expect.poll(() => keptNames(page)).toEqual([]);
+
+    await leaveHalf(8);
+    await expect.poll(() => keptNames(page)).toEqual([]);
+    await page.reload();
+    await enterKey(page, survey.account.key);
+    await settled(page);
+    await leaveHalf();
+    await press(page, 'Forget key');
+    await expect.poll(() => keptNames(page)).toEqual([]);
   });
 
   test('is left alone by other tabs', async () => {
@@ -286,30 +298,6 @@ describe('an interrupted download', () => {
       resolve();
     });
     await expectFile(file);
-  });
-
-  test('is deleted when a key is forgotten, even that of another account, and when a key is entered a week later', async () => {
-    const { page, proxy } = await open();
-    const another = await createAccount();
-    const leaveHalf = async () => {
-      await startHalf(page, proxy);
-      proxy.inject();
-      expect(await keptNames(page)).toEqual(HALF);
-    };
-    await leaveHalf();
-    await page.reload();
-    await enterKey(page, another.key);
-    await press(page, 'Forget key');
-    await expect.poll(() => keptNames(page)).toEqual([]);
-
-    await page.goto(`${new URL(page.url()).origin}/${query({ survey: survey.name, format: 'csv' })}`);
-    await enterKey(page, survey.account.key);
-    await settled(page);
-    await leaveHalf();
-    await page.clock.setFixedTime(Date.now() + 8 * 24 * 3600 * 1000);
-    await page.reload();
-    await enterKey(page, another.key);
-    await expect.poll(() => keptNames(page)).toEqual([]);
   });
 
   test('is tried again after two minutes of silence, at once when the browser is online, and for ten minutes', async () => {
@@ -339,7 +327,7 @@ test('a download that fails or lacks rows is not saved, and names what to do', a
   const { page, proxy } = await open({ format: 'ndjson' });
   let files = 0;
   page.on('download', () => files++);
-  const bytes = await fileOf('ndjson');
+  const bytes = await fileOf(survey, {}, 'ndjson');
 
   const truncatePart = `(async () => {
     const root = await navigator.storage.getDirectory();

@@ -2,8 +2,8 @@ import type { FileChooser, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { query } from '../support/api.ts';
 import { type TestAccount, addResponses, createAccount, createSurvey } from '../support/data.ts';
-import { focused, openPage, saved, traces } from './browser.ts';
-import { enterKey, hold } from './home.ts';
+import { focused, keptNames, openPage, saved, traces } from './browser.ts';
+import { enterKey, hold, press } from './home.ts';
 
 const SURVEY = 'Food & water';
 const LINK = `/${query({ survey: SURVEY })}`;
@@ -16,7 +16,6 @@ beforeAll(async () => {
 
 const alert = (page: Page) => page.getByRole('alert');
 const keyIn = (page: Page) => page.getByLabel('API key').inputValue();
-const forget = (page: Page) => page.getByRole('button', { name: 'Forget key' }).click();
 
 /** Opens the list of surveys with a key that is kept in the tab. */
 async function openKept(): Promise<Page> {
@@ -75,11 +74,10 @@ describe('the key', () => {
     await page.goBack();
     await page.getByText(account.email).waitFor();
 
-    await forget(survey);
+    await press(survey, 'Forget key');
     await page.getByLabel('API key').waitFor();
     await expect.poll(() => keyIn(reference)).toBe('');
-    const files = 'navigator.storage.getDirectory().then((root) => Array.fromAsync(root.keys()))';
-    expect(await survey.evaluate<string[]>(files)).toEqual([]);
+    expect(await keptNames(survey)).toEqual([]);
     for (const tab of [page, survey, reference]) {
       const path = tab === reference ? '/docs' : '/';
       expect(await traces(tab)).toEqual([new URL(path, page.url()).href]);
@@ -95,7 +93,7 @@ describe('the key', () => {
     const held = await hold(tab, '/key');
     await tab.goto(page.url());
     await expect.poll(() => held.held).toBe(1);
-    await forget(page);
+    await press(page, 'Forget key');
     await expect.poll(async () => (await traces(tab)).join()).not.toContain('sres_');
     const ended = tab.waitForEvent('requestfinished').catch(() => {});
     held.release();

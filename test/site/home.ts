@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
-import { origin, query } from '../support/api.ts';
+import { fetchApi, origin, query } from '../support/api.ts';
 import type { TestSurvey } from '../support/data.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { type Display, openPage } from './browser.ts';
@@ -10,6 +10,22 @@ export const NO_RESPONSES = /status of 500/;
 
 /** Parameters of a link, or of a file. */
 export type Selection = Readonly<Record<string, string | readonly string[]>>;
+
+/** A survey's file of the API. */
+export const fileOf = async ({ name, account }: TestSurvey, selection: Selection = {}, path = 'csv'): Promise<Buffer> =>
+  (await fetchApi(`/responses/${path}${query({ survey: name, ...selection })}`, account)).bytes;
+
+/** Clicks the first button with a name. */
+export const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).first().click();
+
+/** The downloads that the page shows, the newest first. */
+export const cards = (page: Page) => page.getByRole('region', { name: 'Downloads' }).getByRole('listitem');
+
+/** Chooses an older file to bring up to date. */
+export const chooseOlder = (page: Page, content: Buffer | string) =>
+  page
+    .getByLabel('Older CSV file')
+    .setInputFiles({ name: 'old.csv', mimeType: 'text/csv', buffer: Buffer.from(content) });
 
 /** Enters a key on the page at `/`. */
 export async function enterKey(page: Page, key: string): Promise<void> {
@@ -50,28 +66,20 @@ export async function startProxy(): Promise<{ proxy: FaultProxy; proxied: string
 
 /** Holds all requests for a path of the API until `release` is called. `held` is their number. */
 export async function hold(page: Page, path: string): Promise<{ readonly held: number; release(): void }> {
-  const gate = Promise.withResolvers<void>();
-  let held = 0;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const gate = { held: 0, release: resolve };
   await page.route(`**/api/v1${path}*`, async (route) => {
-    held++;
-    await gate.promise;
+    gate.held++;
+    await promise;
     await route.continue();
   });
-  return {
-    get held() {
-      return held;
-    },
-    release: gate.resolve,
-  };
+  return gate;
 }
 
-/** Starts to record layout shifts. @returns a function that returns the sum of their scores */
-export async function recordShifts(page: Page): Promise<() => Promise<number>> {
-  await page.evaluate(`
-    shifts = 0;
-    const add = (entries) => entries.forEach((entry) => (shifts += entry.value));
-    shiftObserver = new PerformanceObserver((list) => add(list.getEntries()));
-    shiftObserver.observe({ type: 'layout-shift' });
-    addShifts = () => add(shiftObserver.takeRecords());`);
-  return () => page.evaluate<number>('(addShifts(), shifts)');
-}
+/** The sum of the scores of all layout shifts since the page was loaded. */
+export const shiftsOf = (page: Page) =>
+  page.evaluate<number>(`(() => {
+    const observer = new PerformanceObserver(() => {});
+    observer.observe({ type: 'layout-shift', buffered: true });
+    return observer.takeRecords().reduce((sum, { value }) => sum + value, 0);
+  })()`);

@@ -3,15 +3,14 @@ import { expect, test } from 'vitest';
 import { addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { expectAccessible, openDetails } from './accessible.ts';
 import { openPage } from './browser.ts';
-
-import { NO_RESPONSES, enterKey, openSurvey } from './home.ts';
+import { NO_RESPONSES, cards, chooseOlder, enterKey, openSurvey, press } from './home.ts';
 
 const LONG = 'Long name '.repeat(40);
 /** Between things that do not touch, in pixels. */
 const LEAST_SPACE = 6;
 
-test('the form for the key stands after five requests at most, and a second view loads no file again', async () => {
-  const page = await openPage('/');
+test('the form for the key, after five requests at most, and the list of surveys are accessible and fit the window', async () => {
+  const page = await openPage('/', { reducedMotion: 'reduce', provoked: NO_RESPONSES });
   /** The paths of what the view has requested from the service. */
   const requested = async () => {
     await page.getByLabel('API key').waitFor();
@@ -23,18 +22,15 @@ test('the form for the key stands after five requests at most, and a second view
   };
   expect((await requested()).length).toBeLessThanOrEqual(5);
   await page.goto(page.url());
-  expect(await requested()).toEqual(['/']);
+  expect(await requested()).toEqual(['/']); // no file is loaded again
 
   await enterKey(page, '');
   await page.getByRole('alert').getByText('Paste your key first.').waitFor();
   await expectAccessible(page);
-});
 
-test('the list of surveys is accessible and fits the window', async () => {
   const account = await createAccount();
   await createSurvey(account, LONG, 12);
   await createSurvey(account, 'x'.repeat(400));
-  const page = await openPage('/', { reducedMotion: 'reduce', provoked: NO_RESPONSES });
   await enterKey(page, account.key);
   await expect.poll(() => page.getByText('0 answers').count()).toBe(2);
   await expectAccessible(page);
@@ -47,12 +43,11 @@ test('the list of surveys is accessible and fits the window', async () => {
   expect(Math.abs((button?.y ?? 0) - (link?.y ?? 0))).toBeLessThan(10);
 
   await page.keyboard.press('Tab'); // from the heading to the first row
-  const ring = await page.evaluate<[style: string, offset: number, width: number]>(`(() => {
-    const ringed = [document.activeElement, document.activeElement.closest('li')].find((node) => getComputedStyle(node).outlineStyle !== 'none');
-    const { outlineStyle, outlineOffset, outlineWidth } = getComputedStyle(ringed);
-    return [outlineStyle, ringed.localName === 'li' ? parseFloat(outlineOffset) : Infinity, parseFloat(outlineWidth)];
+  const ring = await page.evaluate<string[]>(`(() => {
+    const { outlineStyle, outlineOffset, outlineWidth } = getComputedStyle(document.activeElement.closest('li'));
+    return [outlineStyle, outlineOffset, outlineWidth];
   })()`);
-  expect(ring).toEqual(['solid', -3, 3]); // inside the row, which cuts off what is outside it
+  expect(ring).toEqual(['solid', '-3px', '3px']); // inside the row, which cuts off what is outside it
 });
 
 /** Opens a survey with all its parts, a preview, a file that was refused, a complete download, and one that is running. */
@@ -74,23 +69,18 @@ async function openEverything(): Promise<Page> {
   const metadata = ['cluster', 'household_members_count'];
   const selection = { layout: 'wide', question_ref: questions, metadata };
   const page = await openSurvey(survey, selection, { reducedMotion: 'reduce' });
-  await page.getByRole('button', { name: 'Download', exact: true }).click();
-  await page
-    .getByRole('region', { name: 'Downloads' })
-    .getByText(/^Complete: /)
-    .waitFor();
-  await page.getByRole('button', { name: 'Preview' }).click();
+  await press(page, 'Download');
+  await cards(page).getByText('Complete: ').waitFor();
+  await press(page, 'Preview');
   await page.getByRole('group', { name: 'First rows of the file' }).waitFor();
-  await page
-    .getByLabel('Older CSV file')
-    .setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from('') });
+  await chooseOlder(page, '');
   await page.getByText('This is not a CSV file that was downloaded here').first().waitFor();
   await page.route('**/api/v1/responses/xlsx*', () => {});
-  await page.getByRole('button', { name: 'Download', exact: true }).click();
+  await press(page, 'Download');
   await page.getByRole('progressbar').waitFor();
   await openDetails(page);
-  await page.getByRole('group', { name: 'Leave out testers' }).getByLabel('household_members_count').waitFor();
-  await page.getByRole('group', { name: 'More columns' }).getByLabel('household_members_count').waitFor();
+  for (const name of ['Leave out testers', 'More columns'])
+    await page.getByRole('group', { name }).getByLabel('household_members_count').waitFor();
   await page.getByText('30 questions', { exact: true }).waitFor();
   await page.getByRole('slider', { name: 'Participants per day' }).waitFor();
   await page.getByRole('region', { name: 'Newest answers' }).getByRole('listitem').first().waitFor();
@@ -110,11 +100,11 @@ test('a survey with its downloads is accessible and fits the window; nothing is 
     });
   })()`);
   expect(cut).toEqual([]);
-  const box = async (label: string) =>
-    (await page.getByLabel(label, { exact: true }).boundingBox()) as Record<'x' | 'y' | 'width', number>;
-  const [from, to] = [await box('From'), await box('To')];
-  expect(from.y).toBe(to.y);
-  expect(to.x - from.x - from.width).toBeGreaterThanOrEqual(LEAST_SPACE);
+  const [from, to] = await page.evaluate<Record<'y' | 'left' | 'right', number>[]>(
+    "['since', 'until'].map((id) => document.getElementById(id).getBoundingClientRect().toJSON())",
+  );
+  expect(from?.y).toBe(to?.y);
+  expect((to?.left ?? 0) - (from?.right ?? 0)).toBeGreaterThanOrEqual(LEAST_SPACE);
   const touching = await page.evaluate<string[]>(`(() => {
     const nodes = [...document.querySelectorAll('main *')].filter((node) => node.checkVisibility());
     const lines = nodes.filter((node) => !node.closest('button, .button, input, select')).flatMap((node) => {
@@ -133,7 +123,7 @@ test('a survey with its downloads is accessible and fits the window; nothing is 
   })()`);
   expect(touching).toEqual([]);
 
-  const complete = page.getByRole('listitem').filter({ hasText: 'Complete: ' });
+  const complete = cards(page).filter({ hasText: 'Complete: ' });
   expect((await complete.boundingBox())?.height).toBeLessThan(50); // one line
   // At every position of the page, each button that is visible can be clicked.
   const covered = await page.evaluate<string[]>(`(async () => {

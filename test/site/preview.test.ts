@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { fetchApi, query } from '../support/api.ts';
 import { addResponses, createAccount, createSurvey } from '../support/data.ts';
-import { openSurvey, startProxy } from './home.ts';
+import { fileOf, openSurvey, press, startProxy } from './home.ts';
 
 test('a preview shows the first 20 rows of the exact file, then stops it, or names what to do', async () => {
   const survey = await createSurvey(await createAccount());
@@ -17,8 +16,7 @@ test('a preview shows the first 20 rows of the exact file, then stops it, or nam
   const selection = { layout: 'wide', format: 'csv-excel' };
   const page = await openSurvey(survey, selection, { origin: proxied, provoked: /status of (400|50[23])/ });
   const rows = page.getByRole('group', { name: 'First rows of the file' }).getByRole('row');
-  const preview = () => page.getByRole('button', { name: 'Preview' }).click();
-  await preview();
+  await press(page, 'Preview');
   await page.getByText('The first 20 rows of the file, which has 18 columns.').waitFor();
   expect(await rows.count()).toBe(21);
   expect(await rows.first().getByRole('columnheader').last().textContent()).toBe('f0.q9');
@@ -30,7 +28,7 @@ test('a preview shows the first 20 rows of the exact file, then stops it, or nam
   // A change of the selection removes it, since it is another file's.
   await page.getByLabel('Participant ID').fill('participant 03');
   await expect.poll(() => rows.count()).toBe(0);
-  await preview();
+  await press(page, 'Preview');
   await page.getByText('The whole file: 1 row, 18 columns.').waitFor();
   await page.getByLabel('Participant ID').fill('');
   await page.getByRole('radio', { name: 'NDJSON' }).check();
@@ -40,11 +38,10 @@ test('a preview shows the first 20 rows of the exact file, then stops it, or nam
   await page.getByRole('radio', { name: 'Excel workbook' }).check();
   await page.getByLabel('One row per answer').check();
   proxy.inject((exchange) => exchange.cutAfter((body) => body.length - 1, exchange.closed));
-  await preview();
+  await press(page, 'Preview');
   await page.getByText('The first 20 rows of the file, which has 14 columns.').waitFor();
-  const { text } = await fetchApi(`/responses/csv${query({ survey: survey.name })}`, survey.account);
   const header = await rows.first().getByRole('columnheader').allTextContents();
-  expect(header.join(',')).toBe(text.split('\n', 1)[0]);
+  expect(header.join(',')).toBe(String(await fileOf(survey)).split('\n', 1)[0]);
   await expect.poll(() => proxy.abandoned).toBe(1);
 
   for (const [status, code, problem] of [
@@ -55,7 +52,7 @@ test('a preview shows the first 20 rows of the exact file, then stops it, or nam
     proxy.inject((exchange) =>
       exchange.reply(status, '{"error": {"message": "Narrow it."}}', { 'X-Error-Code': code }),
     );
-    await preview();
+    await press(page, 'Preview');
     await page.getByText(problem).waitFor();
     expect(await rows.count()).toBe(0);
   }

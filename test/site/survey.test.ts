@@ -1,9 +1,8 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { fetchApi, query } from '../support/api.ts';
 import { type TestResponse, type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { openPage, saved } from './browser.ts';
-import { NO_RESPONSES, enterKey, hold, openSurvey, recordShifts } from './home.ts';
+import { NO_RESPONSES, enterKey, fileOf, hold, openSurvey, press, shiftsOf } from './home.ts';
 
 const create = async () => createSurvey(await createAccount(), 'Sleep', 2);
 
@@ -22,20 +21,6 @@ const minutely = (count: number, questions: number) =>
     timestamp: new Date(Date.UTC(2026, 0, 5, 3, i)).toISOString(),
   }));
 
-const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
-
-/** At the end of four days in St John's: three participants, one with two answers, none, two. */
-async function createFourDays(): Promise<TestSurvey> {
-  const survey = await create();
-  await addResponses(survey, [
-    ...['a', 'b', 'c'].map((userid) => ({ userid, timestamp: '2026-03-01T02:00:00Z' })),
-    ...['q', 'r'].map((question_ref) => ({ userid: 'a', question_ref, timestamp: '2026-03-02T02:00:00Z' })),
-    ...['a', 'd'].map((userid) => ({ userid, timestamp: '2026-03-04T02:00:00Z' })),
-  ]);
-  return survey;
-}
-const ST_JOHNS = { timezoneId: 'America/St_Johns' }; // 3.5 hours behind UTC
-
 /** The place of a bar among four. */
 async function barAt(chart: Locator, bar: number): Promise<[x: number, y: number]> {
   const box = await chart.locator('svg').boundingBox();
@@ -50,8 +35,15 @@ const selectedDays = async (page: Page) => [
   await page.locator('.bar.out').count(),
 ];
 
-test('shows the participants per day in the reader’s time zone, or the answers, as a chart and as a table', async () => {
-  const page = await openSurvey(await createFourDays(), {}, { ...ST_JOHNS, hasTouch: true });
+test('shows the participants or answers per day as a chart and as a table; a drag or arrow keys with Shift select days', async () => {
+  const survey = await create();
+  // At the end of four days in St John's: three participants, one with two answers, none, two.
+  await addResponses(survey, [
+    ...['a', 'b', 'c'].map((userid) => ({ userid, timestamp: '2026-03-01T02:00:00Z' })),
+    ...['q', 'r'].map((question_ref) => ({ userid: 'a', question_ref, timestamp: '2026-03-02T02:00:00Z' })),
+    ...['a', 'd'].map((userid) => ({ userid, timestamp: '2026-03-04T02:00:00Z' })),
+  ]);
+  const page = await openSurvey(survey, {}, { timezoneId: 'America/St_Johns', hasTouch: true });
   const overview = page.getByRole('region', { name: 'Overview' });
   const facts = (await overview.locator('dl').innerText()).split(/\n+/);
   expect(facts.slice(0, 4)).toEqual(['Participants', '4', 'Answers', '7']);
@@ -90,11 +82,8 @@ test('shows the participants per day in the reader’s time zone, or the answers
   expect(await chart.getAttribute('aria-valuetext')).toBe('28 Feb 2026: 3 participants, 3 answers');
   expect(await readout.textContent()).toBe('28 Feb 2026: 3 participants, 3 answers');
   expect(await selectedDays(page)).toEqual(['', '', 0]);
-});
 
-test('a drag over bars selects their days for the download, as do arrow keys with Shift', async () => {
-  const page = await openSurvey(await createFourDays(), {}, ST_JOHNS);
-  const chart = page.getByRole('slider');
+  // A drag over bars selects their days for the download.
   const move = async (bar: number) => page.mouse.move(...(await barAt(chart, bar)));
   await move(2);
   await page.mouse.down();
@@ -156,18 +145,21 @@ test('the chart of weeks counts a participant once for each day, in UTC if the s
 
 test('lists the questions with the share of participants who answered, 50 at a time, finds one, and downloads them', async () => {
   const survey = await create();
-  const asked = Array.from({ length: 60 }, (_, i) => ({ i, participants: 1 + (i % 4), isTwice: i % 5 === 0 }));
-  const responses = asked.flatMap(({ i, participants, isTwice }): TestResponse[] => {
-    const question = { question_ref: `q${i}`, question_idx: i, question_text: `Question ${i}?` };
-    const first = Array.from({ length: participants }, (_, user) => ({ ...question, userid: `user ${user}` }));
-    const again = { ...question, form: 1, userid: 'user 0', timestamp: '2026-03-02T00:00:00Z' };
-    return isTwice ? [...first, again] : first;
+  const asked = Array.from({ length: 60 }, (_, i) => ({ i, participants: 1 + (i % 4) }));
+  const responses = asked.flatMap(({ i, participants }): TestResponse[] =>
+    Array.from({ length: participants }, (_, user) => ({
+      userid: `user ${user}`,
+      question_ref: `q${i}`,
+      question_idx: i,
+      question_text: `Question ${i}?`,
+    })),
+  );
+  await addResponses(survey, [...responses, { ...responses[0], form: 1, timestamp: '2026-03-02T00:00:00Z' }]);
+  const lines = asked.map(({ i, participants }) => {
+    const people = participants === 1 ? '1 participant' : `${participants} participants`;
+    return [`Question ${i}?`, `q${i} · f0`, `${25 * participants}%`, people];
   });
-  await addResponses(survey, responses);
-  const lines = asked.map(({ i, participants, isTwice }) => {
-    const line = [`Question ${i}?`, `q${i} · f0`, `${25 * participants}%`, counted(participants, 'participant')];
-    return isTwice ? line.concat(counted(participants + 1, 'answer')) : line;
-  });
+  lines[0]?.push('2 answers');
   const page = await openSurvey(survey);
   const questions = page.getByRole('region', { name: 'Questions' });
   const shown = async () => {
@@ -179,36 +171,31 @@ test('lists the questions with the share of participants who answered, 50 at a t
   const bars = await questions
     .locator('.share')
     .evaluateAll((shares) =>
-      shares.map((share) => (100 * (share.firstElementChild?.clientWidth ?? 0)) / share.clientWidth),
+      shares.map((share) => Math.round((20 * (share.firstElementChild?.clientWidth ?? 0)) / share.clientWidth)),
     );
-  for (const [i, bar] of bars.entries()) expect(Math.abs(bar - 25 * (1 + (i % 4)))).toBeLessThan(2);
+  expect(bars.slice(0, 4)).toEqual([5, 10, 15, 20]);
   await questions.getByRole('button', { name: 'Show more' }).click();
   expect(await shown()).toEqual(lines);
   await questions.getByLabel('Search the questions').fill('QUESTION 59');
   expect(await shown()).toEqual(lines.slice(59));
   await questions.getByText('1 of 60 questions').waitFor();
 
-  const button = page.getByRole('button', { name: 'Download codebook' });
-  const { bytes } = await saved(page, () => button.click());
-  const path = `/responses/questions${query({ survey: survey.name, format: 'csv' })}`;
-  expect(bytes).toEqual((await fetchApi(path, survey.account)).bytes);
+  const { bytes } = await saved(page, () => press(page, 'Download codebook'));
+  expect(bytes).toEqual(await fileOf(survey, { format: 'csv' }, 'questions'));
 });
 
 test('shows the newest answers by participant, older ones on request, and new ones after a check', async () => {
   const survey = await create();
-  const responses: (TestResponse & { readonly userid: string })[] = minutely(60, 7);
-  await addResponses(survey, responses);
+  const newestFirst = minutely(60, 7).toReversed();
+  await addResponses(survey, newestFirst);
   const textOf = ({ question_text, translated_response, response }: TestResponse) =>
     `${question_text}|${translated_response ? `${translated_response}|Translated from:|` : ''}${response}`;
   /** The answers in pages of 25, the newest first, with their participants in the order of their newest answers. */
-  const pages = () => {
-    const newestFirst = responses.toReversed();
-    return [newestFirst.slice(0, 25), newestFirst.slice(25, 50), newestFirst.slice(50)].map((rows) =>
-      [...Map.groupBy(rows, ({ userid }) => userid)].map(([userid, of]) =>
-        [`Participant ${userid}`, 'Form f0'].concat(of.map(textOf)),
-      ),
-    );
-  };
+  const pages = [newestFirst.slice(0, 25), newestFirst.slice(25, 50), newestFirst.slice(50)].map((rows) =>
+    [...Map.groupBy(rows, ({ userid }) => userid)].map(([userid, of]) =>
+      [`Participant ${userid}`, 'Form f0'].concat(of.map(textOf)),
+    ),
+  );
   const page = await openSurvey(survey);
   const newest = page.getByRole('region', { name: 'Newest answers' });
   const shown = async () => {
@@ -223,18 +210,17 @@ test('shows the newest answers by participant, older ones on request, and new on
   const more = newest.getByRole('button', { name: 'Show more' });
   for (const count of [1, 2, 3]) {
     await expect.poll(() => newest.locator('.people').count()).toBe(count);
-    expect(await shown()).toEqual(pages().slice(0, count).flat());
+    expect(await shown()).toEqual(pages.slice(0, count).flat());
     if (count < 3) await more.click();
   }
   expect(await more.count()).toBe(0);
 
   const late = { timestamp: '2026-11-01T12:00:00Z', userid: 'late', question_text: 'Late?', response: 'New' };
-  responses.push(late);
   await addResponses(survey, [late]);
   await newest.getByRole('button', { name: 'Check for new answers' }).click();
   await newest.getByText('late', { exact: true }).waitFor();
   expect(await newest.locator('.people > li').first().innerText()).toMatch(/New\s*1 Nov 2026/su);
-  expect(await shown()).toEqual(pages()[0]);
+  expect(await newest.getByText(/^Answer /).count()).toBe(24); // one page again
 });
 
 test('shows hostile texts as text, cut, and more of them on request, and the choices of a question', async () => {
@@ -255,7 +241,6 @@ test('shows hostile texts as text, cut, and more of them on request, and the cho
   const newest = page.getByRole('region', { name: 'Newest answers' });
   await newest.getByText('(empty)').waitFor();
   const texts = await newest.locator('.text').allTextContents();
-  expect(Math.max(...texts.map((text) => text.length))).toBeLessThanOrEqual(301);
   expect(texts).toContain(`${long.slice(0, 300)}…`);
   expect(texts).toContain('\u202etxet desrever');
   expect(texts).toContain(`${'line\n'.repeat(5)}line…`);
@@ -283,31 +268,32 @@ test('shows hostile texts as text, cut, and more of them on request, and the cho
   expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(320);
 });
 
-test.each([
-  { from: 'a link', path: pathOf, held: ['/responses/summary', '/responses/questions'] },
-  { from: 'the list', path: () => '/', held: ['/responses/questions', '/responses?'] },
-])('moves nothing while the parts of a survey arrive, opened from $from', async ({ from, path, held }) => {
+test('moves nothing while the parts of a survey arrive, opened from a link and from the list', async () => {
   const survey = await create();
   await addResponses(survey, minutely(100, 20));
-  const page = await openPage(path(survey));
+  const page = await openPage(pathOf(survey));
   await page.setViewportSize({ width: 1280, height: 2000 }); // all parts are in view
-  const parts = { '/responses/summary': 'slider', '/responses/questions': 'row', '/responses?': 'listitem' } as const;
-  const content = (part: string) => page.getByRole(parts[part as keyof typeof parts]).first();
-  if (from === 'the list') {
-    await enterKey(page, survey.account.key);
-    await page.getByText('100 answers').waitFor();
-  }
-  const gates = await Promise.all(held.map((part) => hold(page, part)));
-  if (from === 'the list') await page.getByRole('link', { name: survey.name }).click();
-  else await enterKey(page, survey.account.key);
-  await expect.poll(() => gates[0]?.held).toBe(1);
-  const shifts = await recordShifts(page);
-  for (const [i, gate] of gates.entries()) {
-    gate.release();
-    if (held[i] !== '/responses/questions') await content(held[i] ?? '').waitFor();
-  }
-  await page.getByText('20 questions').waitFor();
-  expect(await shifts()).toBe(0);
+  const content = {
+    '/summary': page.getByRole('slider'),
+    '/questions': page.getByText('20 questions'),
+    '?': page.getByRole('region', { name: 'Newest answers' }).getByRole('listitem').first(),
+  };
+  /** Opens the survey, whose parts arrive in this order. The first is requested at once. */
+  const expectStill = async (open: () => Promise<void>, ...parts: (keyof typeof content)[]) => {
+    const gates = await Promise.all(parts.map((part) => hold(page, `/responses${part}`)));
+    await open();
+    await expect.poll(() => gates[0]?.held).toBe(1);
+    const before = await shiftsOf(page);
+    for (const [i, part] of parts.entries()) {
+      gates[i]?.release();
+      await content[part].waitFor();
+    }
+    expect((await shiftsOf(page)) - before).toBe(0);
+  };
+  await expectStill(() => enterKey(page, survey.account.key), '/summary', '/questions');
+  await page.getByRole('link', { name: 'All surveys' }).click();
+  await page.getByText('100 answers').waitFor();
+  await expectStill(() => page.getByRole('link', { name: survey.name }).click(), '/questions', '?');
 });
 
 test('shows what to do after a part of a survey fails to load, and tries again on request', async () => {

@@ -1,21 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
-import { fetchApi, query } from '../support/api.ts';
 import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
-import { saved } from './browser.ts';
-import { enterKey, hold, openSurvey, settled, startProxy } from './home.ts';
+import { keptNames, saved } from './browser.ts';
+import { cards, chooseOlder, enterKey, fileOf, hold, openSurvey, press, settled, startProxy } from './home.ts';
 
 /* What becomes of an older file is in update-file.test.ts. */
-
-const fileOf = async ({ name, account }: TestSurvey) =>
-  (await fetchApi(`/responses/csv${query({ survey: name })}`, account)).bytes;
-const choose = (page: Page, buffer: Buffer) =>
-  page.getByLabel('Older CSV file').setInputFiles({ name: 'old.csv', mimeType: 'text/csv', buffer });
-const cards = (page: Page) => page.getByRole('region', { name: 'Downloads' }).getByRole('listitem');
-const press = (page: Page, name: string) => page.getByRole('button', { name }).first().click();
 
 /** A survey of some days with an answer each, and its file before two of them got another one. */
 async function createOutdated(): Promise<{ survey: TestSurvey; old: Buffer }> {
@@ -37,17 +28,17 @@ test('an older file is chosen, even while another one is compared, or dropped, a
   const page = await openSurvey(survey, { format: 'ndjson' }); // for the file, the format does not matter
   let files = 0;
   page.on('download', () => files++);
-  await choose(page, Buffer.from('a,b\n'));
+  await chooseOlder(page, 'a,b\n');
   await cards(page).getByText('This is not a CSV file that was downloaded here').waitFor();
-  const file = await saved(page, () => choose(page, old));
+  const file = await saved(page, () => chooseOlder(page, old));
   expect(file.bytes).toEqual(await fileOf(survey));
   expect(file.name).toMatch(/^health-habits-2026_long_\d{4}-\d\d-\d\d\.csv$/);
   await cards(page).first().getByText('Up to date. Days: 3 unchanged, 2 changed, 0 new, 0 gone.').waitFor();
 
   const held = await hold(page, '/responses/form-data');
-  await choose(page, old);
+  await chooseOlder(page, old);
   await expect.poll(() => held.held).toBe(1);
-  await choose(page, file.bytes);
+  await chooseOlder(page, file.bytes);
   await expect.poll(() => held.held).toBe(2);
   held.release();
   await expect.poll(() => cards(page).getByText('Up to date.').count()).toBe(3);
@@ -78,9 +69,7 @@ test('an older file must not change while it is compared, nor before the new one
     await writeFile(path, old);
     await page.getByLabel('Older CSV file').setInputFiles(path);
   };
-  const unreadable = page
-    .getByRole('listitem')
-    .getByText('The file cannot be read. It may have been changed, moved or deleted.');
+  const unreadable = cards(page).getByText('The file cannot be read. It may have been changed, moved or deleted.');
   await saved(page, chooseIt);
   await writeFile(path, 'changed'); // the new file refers to parts of it
   await press(page, 'Save again');
@@ -102,7 +91,7 @@ test('a lost connection continues; nothing is left when it is cancelled or the p
   page.on('dialog', (dialog) => dialog.accept()); // the page warns before it is closed
   // The first two requests are those for the digests and the form data.
   proxy.inject((exchange) => (exchange.index === 3 ? exchange.cutAfter(100_000) : undefined));
-  const { bytes } = await saved(page, () => choose(page, old));
+  const { bytes } = await saved(page, () => chooseOlder(page, old));
   expect(bytes).toEqual(await fileOf(survey));
   await press(page, 'Remove');
 
@@ -116,12 +105,11 @@ test('a lost connection continues; nothing is left when it is cancelled or the p
   ];
   for (const end of ends) {
     proxy.inject((exchange) => (exchange.index === 3 ? exchange.hang() : undefined));
-    await choose(page, old);
+    await chooseOlder(page, old);
     await cards(page).getByText('Downloading what has changed: day 2 of 2').waitFor();
     await end();
     await expect.poll(() => proxy.abandoned).toBeGreaterThan(0);
-    const stored = `navigator.storage.getDirectory().then((root) => Array.fromAsync(root.keys()))`;
-    await expect.poll(() => page.evaluate<string[]>(stored)).toEqual([]);
+    await expect.poll(() => keptNames(page)).toEqual([]);
     expect(await page.getByRole('button', { name: 'Continue' }).count()).toBe(0);
   }
 });
