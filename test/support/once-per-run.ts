@@ -50,7 +50,9 @@ async function claim(folder: string): Promise<boolean> {
 
 /** Creates an empty folder, which is removed after the run. */
 export async function newFolder(): Promise<string> {
-  return await mkdtemp(join(await runFolder(), 'test-'));
+  const folder = await mkdtemp(join(await runFolder(), 'test-'));
+  await chmod(folder, 0o711); // a server in it may run as another user
+  return folder;
 }
 
 /** The folder of vitest's run, or else of this process. */
@@ -62,7 +64,7 @@ async function createRunFolder(): Promise<string> {
   const user = await serverUser();
   const parent = await realpath(tmpdir());
   const folder = await mkdtemp(join((await canReach(parent, user)) ? parent : '/tmp', 'survey-export-run-'));
-  await chmod(folder, 0o711); // a server in it may run as another user
+  await chmod(folder, 0o711);
   removeWhenOver(folder);
   return folder;
 }
