@@ -41,7 +41,7 @@ function problemInTotal({ request: { path, parameters }, received, states }: Suc
   const isCounted = parameters.count && COUNTED.has(path);
   if (!isCounted) return total === null ? undefined : `X-Total-Count: ${total}`;
   const totals = states.flatMap((one) =>
-    states.map(({ responses }) => select(parameters, formsOf(parameters, one), responses).length),
+    states.map((data) => select(parameters, formsOf(parameters, one), data).length),
   );
   const isRight = total !== null && totals.includes(Number(total));
   return isRight ? undefined : `X-Total-Count: ${total}, expected ${totals.join(' or ')}`;

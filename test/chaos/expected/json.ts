@@ -62,7 +62,7 @@ export function digestsJson(parameters: Parameters, data: Data): string {
   const { interval = 'day' } = parameters;
   const forms = formsOf(parameters, data);
   const shortcodes = shortcodesOf(forms);
-  const rows = select(parameters, forms, data.responses); // ascending
+  const rows = select(parameters, forms, data); // ascending
   const digests = [...Map.groupBy(rows, ({ timestamp }) => startOf(timestamp, interval))].map(([start, group]) => {
     const digest = digestOf(group.map((row) => valuesOf(row, shortcodes.get(row.surveyid) ?? '')));
     return jsonOf({ start: quoted(start), responses: String(group.length), digest: quoted(digest) });

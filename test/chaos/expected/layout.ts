@@ -69,7 +69,7 @@ function surveyLayouts(request: Request, forms: readonly FormVersion[], states: 
   if (path === '/responses/form-data') return [whole(naiveCsv(formDataTable(survey)))];
   // One statement reads everything.
   if (path === '/responses/digests') return states.map((data) => whole(digestsJson(parameters, data)));
-  const selections = different(states.map(({ responses }) => select(parameters, survey, responses)));
+  const selections = different(states.map((data) => select(parameters, survey, data)));
   if (path === '/responses/summary') return selections.map((rows) => whole(summaryJson(rows, survey, parameters)));
   if (path !== '/responses/questions') return fileLayouts(request, selections, shortcodes);
   return selections.map((rows) => {

@@ -9,17 +9,15 @@ export const formsOf = ({ survey }: Pick<Parameters, 'survey'>, { forms }: Pick<
 /**
  * The responses that a request selects, in its order.
  *
- * @param forms those of the survey, perhaps as they were at another moment
+ * @param forms those of the survey, perhaps as they were at another moment: those that have left it since count as deleted
  */
-export function select(
-  parameters: Parameters,
-  forms: readonly FormVersion[],
-  responses: readonly Response[],
-): Response[] {
+export function select(parameters: Parameters, forms: readonly FormVersion[], data: Data): Response[] {
   const { since, until, userid, shortcode, question_ref: questions, after, order } = parameters;
-  const ids = new Set(forms.filter((form) => !shortcode || shortcode.includes(form.shortcode)).map(({ id }) => id));
+  const stored = new Set(formsOf(parameters, data).map(({ id }) => id));
+  const selected = forms.filter(({ id, shortcode: own }) => stored.has(id) && (!shortcode || shortcode.includes(own)));
+  const ids = new Set(selected.map(({ id }) => id));
   const direction = order === 'desc' ? -1 : 1;
-  return responses
+  return data.responses
     .filter(({ surveyid }) => ids.has(surveyid))
     .filter(({ at }) => (!since || at >= since.at) && (!until || at < until.at))
     .filter((row) => (!userid || userid.includes(row.userid)) && (!questions || questions.includes(row.question_ref)))
