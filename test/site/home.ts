@@ -64,6 +64,19 @@ export async function startProxy(): Promise<{ proxy: FaultProxy; proxied: string
   return { proxy, proxied: new URL(proxy.url).origin };
 }
 
+/**
+ * Aborts the first request for a path. Chromium goes on holding all requests for Playwright: when a route ends, as with its option
+ * `times`, requests that are being held may get no response.
+ */
+export async function abortFirst(page: Page, path: string): Promise<void> {
+  let isFirst = true;
+  await page.route(`**/api/v1${path}*`, (route) => {
+    const isAborted = isFirst;
+    isFirst = false;
+    return isAborted ? route.abort() : route.fallback();
+  });
+}
+
 /** Holds all requests for a path of the API until `release` is called. `held` is their number. */
 export async function hold(page: Page, path: string): Promise<{ readonly held: number; release(): void }> {
   const { promise, resolve } = Promise.withResolvers<void>();

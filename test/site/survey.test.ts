@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { type TestResponse, type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { openPage, saved } from './browser.ts';
-import { NO_RESPONSES, enterKey, fileOf, hold, openSurvey, press, shiftsOf } from './home.ts';
+import { NO_RESPONSES, abortFirst, enterKey, fileOf, hold, openSurvey, press, shiftsOf } from './home.ts';
 
 const create = async () => createSurvey(await createAccount(), 'Sleep', 2);
 
@@ -300,7 +300,6 @@ test('shows what to do after a part of a survey fails to load, and tries again o
   const survey = await create();
   await addResponses(survey, [{}]);
   const page = await openPage(pathOf(survey), { provoked: /ERR_FAILED/ });
-  const fail = (path: string) => page.route(`**/api/v1/responses${path}*`, (route) => route.abort(), { times: 1 });
   const retry = async (part: Locator, result: string) => {
     await part.getByText('The service cannot be reached. Check your connection, then try again.').first().waitFor();
     await part.getByRole('button', { name: 'Try again' }).click();
@@ -308,13 +307,13 @@ test('shows what to do after a part of a survey fails to load, and tries again o
     expect(await part.getByRole('button', { name: 'Try again' }).count()).toBe(0);
   };
   const region = (name: string) => page.getByRole('region', { name });
-  await fail('?');
+  await abortFirst(page, '/responses?');
   await enterKey(page, survey.account.key);
-  await fail('/summary');
+  await abortFirst(page, '/responses/summary');
   await page.getByRole('article').getByRole('button', { name: 'Try again' }).click();
   await retry(region('Overview'), 'Participants per day');
   await retry(region('Questions'), 'Question?');
-  await fail('?');
+  await abortFirst(page, '/responses?');
   await page.getByRole('button', { name: 'Check for new answers' }).click();
   await retry(region('Newest answers'), 'Answer');
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type TestAccount, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
 import { focused, openPage } from './browser.ts';
-import { NO_RESPONSES, enterKey, hold, shiftsOf } from './home.ts';
+import { NO_RESPONSES, abortFirst, enterKey, hold, shiftsOf } from './home.ts';
 
 /** Creates surveys without responses, with one form each. The first is the newest. */
 async function createSurveys(account: TestAccount, count: number): Promise<void> {
@@ -26,9 +26,8 @@ test('lists every survey once, the newest first, with its forms and counts, also
   await addResponses(updated, [{}]);
   const page = await openPage('/', { timezoneId: 'Asia/Kolkata', provoked: /ERR_FAILED|status of 500/ });
   const rows = page.getByRole('listitem');
-  const abort = (path: string) => page.route(`**/api/v1${path}*`, (route) => route.abort(), { times: 1 });
-  await abort('/surveys');
-  await abort('/responses/summary?survey=Updated');
+  await abortFirst(page, '/surveys');
+  await abortFirst(page, '/responses/summary?survey=Updated');
   await enterKey(page, account.key);
   await page.getByText('The service cannot be reached. Check your connection, then try again.').waitFor();
   await page.getByRole('button', { name: 'Try again' }).click();
