@@ -193,8 +193,7 @@ class Survey:
         The file's name selects the format: `.csv`, `.ndjson`, each also with `.gz`, or `.xlsx`. If the connection
         breaks, or the program is stopped and run again, the download resumes after the last complete record of the
         `.part` file beside it; a wide file and a workbook start again. The file is complete if it has each response
-        once, in order, and as many as the service counts; a wide file, each record once, and as many participants
-        as the summary.
+        once, in order, and as many as the service counts; a wide file, as many participants as the summary.
 
         Args:
             path: the file, which is replaced if it exists.

@@ -38,8 +38,8 @@ def count_in_codebook(path: Path) -> int:
     """Return how many responses the questions of a codebook have together."""
     with path.open("rb") as file:
         questions = [*_records(file, _CODEBOOK_COLUMNS)]
-    forms = [*dict.fromkeys(question[1] for question in questions)]
-    order = [(forms.index(form), int(index or 0), ref or b"") for _, form, ref, index, *_ in questions]
+    forms: dict[bytes | None, int] = {}
+    order = [(forms.setdefault(form, len(forms)), int(index or 0), ref or b"") for _, form, ref, index, *_ in questions]
     if order != sorted({*order}):
         raise TransferError("the codebook is not in order", status=200)
     return sum(int(question[5] or 0) for question in questions)

@@ -7,6 +7,7 @@ import time
 import zlib
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from email.utils import parsedate_to_datetime
 from importlib.metadata import version
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import quote, urlencode
@@ -189,8 +190,7 @@ def _service_error(response: httpx.Response) -> ServiceError:
         message = f"HTTP status {status}: {response.url.copy_with(query=None)} has moved to {target}"
     default = f"HTTP status {status}, and no message of the service: check its URL"
     failure = _failure(kind, str(message or default), response)
-    seconds = response.headers.get("Retry-After", "")
-    failure._retry_after = float(seconds) if seconds.isdecimal() else None
+    failure._retry_after = _retry_after(response)
     failure._is_final = status not in (429, 502, 503, 504) and not 520 <= status < 530
     return failure
 
@@ -213,3 +213,14 @@ def _proxy_of(url: str) -> str:
         return ""
     where = httpx.URL(proxy if "://" in proxy else f"http://{proxy}")
     return f" through the proxy {where.scheme}://{where.netloc.decode()}"
+
+
+def _retry_after(response: httpx.Response) -> float | None:
+    """Return the seconds to wait: a gateway in front of the service may send a date (RFC 9110, section 10.2.3)."""
+    text = response.headers.get("Retry-After", "")
+    if text.isdecimal():
+        return float(text)
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except ValueError:
+        return None

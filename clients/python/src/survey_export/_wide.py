@@ -9,7 +9,7 @@ from typing import IO, TypeAlias
 from zipfile import BadZipFile, ZipFile
 
 from ._errors import TransferError
-from ._records import csv_table, first_cells
+from ._records import csv_table, first_cells, value
 
 Counts: TypeAlias = tuple[int, int]
 """The numbers of records and of participants."""
@@ -19,22 +19,31 @@ _ROW = re.compile(rb'(?:<\?xml.*?)?<row r="(\d+)">(?:<c r="A\d+"(.*?)</c>)?', re
 
 
 def count_csv(columns: list[str], file: IO[bytes]) -> Counts:
-    """Count a wide file that begins with these columns. Raises TransferError if it has a record twice."""
+    """Count a wide file that begins with these columns. Raises TransferError unless its records are in order."""
     records = 0
     participants: set[bytes] = set()
-    of_participant: set[tuple[bytes, ...]] = set()
-    before = None
+    chains: set[tuple[bytes, ...]] = set()
+    userid = started = b""
     for record in csv_table(file, columns, more=True):
-        userid, *chain = first_cells(record, 4)
-        if userid != before:
-            of_participant.clear()
-        if tuple(chain) in of_participant or (userid != before and userid in participants):
-            raise TransferError("the file has a record twice", status=200)
-        before = userid
+        before, before_started = userid, started
+        userid, *chain, _, started = first_cells(record, 5)
+        started = started.removesuffix(b"Z")
+        if userid == before:
+            is_next = tuple(chain) not in chains and started >= before_started
+        else:
+            is_next = userid not in participants and _can_follow(before, userid)
+            chains.clear()
+        if not is_next:
+            raise TransferError("the file has records that are not in order", status=200)
         records += 1
         participants.add(userid)
-        of_participant.add(tuple(chain))
+        chains.add(tuple(chain))
     return records, len(participants)
+
+
+def _can_follow(cell: bytes, other: bytes) -> bool:
+    """Return whether a database can sort texts like this. Only of digits does every collation sort alike."""
+    return (value(cell) or b"") < (value(other) or b"") or not (cell + other).isdigit()
 
 
 def count_workbook(file: IO[bytes]) -> Counts:
