@@ -1,8 +1,8 @@
 import { messageOf } from '../../tools/command.ts';
 import { type Random, pick, randomFrom } from '../support/random.ts';
 import { sendHostile } from './actions/hostile.ts';
-import { endKey, tryInvalidKey, useKey } from './actions/keys.ts';
-import { disconnect, poll, readFile, readSlowly } from './actions/reads.ts';
+import { endKey, expireKey, tryInvalidKey, useKey } from './actions/keys.ts';
+import { disconnect, disconnectDuringQuery, poll, readFile, readSlowly } from './actions/reads.ts';
 import { checkMemory, heldMemory } from './checks/memory.ts';
 import { checkIdle, checkLog, checkModel } from './checks/quiet.ts';
 import type { Action, Context } from './context.ts';
@@ -39,9 +39,11 @@ const ACTIONS: readonly Weighted[] = [
   [0, 30, poll],
   [0, 50, sendHostile],
   [25, 40, write],
-  [9, 6, disconnect],
+  [4, 4, disconnect],
+  [5, 2, disconnectDuringQuery],
   [1, 1, readSlowly],
   [4, 4, endKey],
+  [3, 3, expireKey],
   [5, 5, tryInvalidKey],
   [0.5, 0.5, restart],
 ];

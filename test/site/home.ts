@@ -65,7 +65,7 @@ export async function startProxy(): Promise<{ proxy: FaultProxy; proxied: string
 }
 
 /**
- * Aborts the first request for a path. Chromium goes on holding all requests for Playwright: when a route ends, as with its option
+ * Aborts the first request for a path. Chromium continues to hold all requests for Playwright: when a route ends, as with its option
  * `times`, requests that are being held may get no response.
  */
 export async function abortFirst(page: Page, path: string): Promise<void> {

@@ -6,7 +6,7 @@ import { type Outcome, withoutDatabase } from './run-tool.ts';
 let runs = 0;
 
 /**
- * Runs `tools/<name>` in this process, which takes far less time than a process of its own, by evaluating its module anew.
+ * Runs `tools/<name>` in this process, which takes far less time than a separate process, by evaluating its module anew.
  *
  * @returns its outcome, without the line that names the database
  */

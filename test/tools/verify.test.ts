@@ -376,7 +376,7 @@ describe('npm run verify', () => {
     expect(stdout).toMatch(/\nholds: 2, FAILS: 1, not tested: 15\.\n$/);
   });
 
-  test('prints each result at once, and an interruption leaves no valid key behind', async () => {
+  test('prints each result at once, and an interruption leaves no valid key', async () => {
     // The keys' names in earlier versions.
     const env = { SURVEY_KEY: key, SURVEY_KEY_2: otherKey, DATABASE_URL: databaseUrl };
     const before = (await issued()).length;

@@ -12,6 +12,7 @@ import { send } from '../requests/send.ts';
 const CACHED_MS = 10_000;
 /** In a new quarter of an hour, the service checks a key after a response, and may cache it after it was revoked. */
 const CHECK_PERIOD_MS = 900_000;
+const LIFETIME_MS = 3_000;
 
 /** Uses a key, and waits until KV has its entry, which the Worker writes after its response. @returns its hash */
 export async function useKey(context: Context, account: Account, key: string): Promise<string> {
@@ -45,6 +46,16 @@ export const endKey: Action = async (context, random) => {
   await end(context, hash, how);
   await context.stack.worker.keys.delete(hash);
   await expectRefused(context, key, `a used key with ${how}`);
+};
+
+/** Uses a key while it is valid and cached, and after it has expired. */
+export const expireKey: Action = async (context, random) => {
+  const expires = Date.now() + LIFETIME_MS;
+  const key = await context.world.issueKey(pick(random, context.world.accounts), new Date(expires));
+  const { status } = await send('/surveys', { key });
+  if (status !== 200 && Date.now() < expires) throw new Error(`a valid key: status ${status}`);
+  await sleep(Math.max(0, expires - Date.now()) + 1);
+  await expectRefused(context, key, 'a key that has expired');
 };
 
 /** Sends keys that are unknown, malformed, revoked or expired. */

@@ -1,5 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { query } from '../../support/api.ts';
 import { open } from '../../support/export.ts';
+import type { Exchange } from '../../support/fault-proxy.ts';
 import { type Random, pick } from '../../support/random.ts';
 import { type Reading, read } from '../checks/read.ts';
 import type { Action, Context } from '../context.ts';
@@ -8,6 +12,8 @@ import { isSized } from '../model/random-data.ts';
 import { randomParameters } from '../requests/parameters.ts';
 import { PATHS, type Path, type Request } from '../requests/request.ts';
 
+/** Longer than workerd takes to notice that a client has disconnected. */
+const NOTICED_MS = 10_000;
 const FILES: readonly Path[] = [...PATHS.filter((path) => path !== '/responses'), '/responses/csv', '/responses/csv'];
 const TAGGED: readonly Path[] = ['/responses', '/responses', '/surveys'];
 
@@ -81,4 +87,26 @@ export const disconnect: Action = async ({ world, tally }, random) => {
   if (how === 'RST') response.socket.resetAndDestroy();
   else response.destroy();
   tally.pass(`disconnect with ${how}`);
+};
+
+/** Resets the connection while the database works on a page: the Worker must cancel the query. */
+export const disconnectDuringQuery: Action = async ({ world, proxy, tally }, random) => {
+  const name = randomUUID();
+  const { promise: held, resolve: hold } = Promise.withResolvers<Exchange>();
+  using _ = proxy.watch(name, (exchange) => {
+    if (exchange.index < 2) return;
+    exchange.hang();
+    hold(exchange);
+  });
+  const response = await open(`/responses/csv${query({ survey: 'many bytes' })}`, {
+    key: pick(random, pick(random, world.pair).keys),
+    headers: { 'Test-Trial': name },
+  });
+  response.on('error', () => {}).resume();
+  const exchange = await Promise.race([held, once(response, 'close').then(() => undefined)]);
+  if (!exchange) return; // refused because of others
+  response.socket.resetAndDestroy();
+  if ((await Promise.race([exchange.closed, sleep(NOTICED_MS, 'late')])) === 'late')
+    throw new Error(`a query runs ${NOTICED_MS / 1000} s after its client disconnected`);
+  tally.pass('disconnect during a query');
 };

@@ -8,7 +8,7 @@ import { randomParameters } from '../requests/parameters.ts';
 import { PATHS, type Path, type Request } from '../requests/request.ts';
 import type { InjectedFault, SqlResult } from './fault.ts';
 import { lies } from './lies.ts';
-import { lasting, passing } from './visible.ts';
+import { cacheFaults, lasting, passing } from './visible.ts';
 
 /** A kind of requests, which every fault is combined with. */
 interface Kind {
@@ -32,7 +32,7 @@ const KINDS: readonly Kind[] = [
 
 const faults = [...passing, ...lasting, ...lies];
 
-/** Sends a request of some kind, with a fault at one of its requests to the database. */
+/** Sends a request of some kind, with a fault at one of its requests to the database, or of the key cache. */
 export async function tryFault(context: Context, random: Random, ofPages: boolean): Promise<void> {
   const { world, tally } = context;
   const kind = pick(
@@ -42,6 +42,13 @@ export async function tryFault(context: Context, random: Random, ofPages: boolea
   const { path, survey } = kind;
   const [account, other] = (random() < 0.5 ? world.pair : world.pair.toReversed()) as [Account, Account];
   const request = { account, path, parameters: randomParameters(random, path, survey, [account]) };
+  if (survey === 'few rows' && (path === '/key' || random() < 0.12)) {
+    const fault = pick(random, cacheFaults);
+    const headers = { 'Test-Key-Cache': fault };
+    const plan = new Map([[someIndex(random, kind), pick(random, passing)]]); // any of these, since the key is looked up, too
+    await send(context, random, { request, kind, plan, headers, key: await world.issueKey(account) });
+    return tally.pass(`fault: a key cache that ${fault}`);
+  }
   const fault = pick(random, faults);
   // With more than one, the first may prevent the request that another one is planned for.
   const planned = [...(random() < 0.25 ? [pick(random, faults), pick(random, lasting)] : []), fault];
@@ -65,13 +72,15 @@ interface Trial {
   readonly plan: ReadonlyMap<number, InjectedFault>;
   /** Results of another account. */
   readonly foreign?: readonly SqlResult[] | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly key?: string;
 }
 
 /** Sends a request with faults. @returns the results of its requests to the database */
 async function send(
   context: Context,
   random: Random,
-  { request, kind, plan, foreign = [] }: Trial,
+  { request, kind, plan, foreign = [], headers = {}, key = pick(random, request.account.keys) }: Trial,
 ): Promise<{ results: SqlResult[]; injected: InjectedFault[] }> {
   const name = randomUUID();
   const results: SqlResult[] = [];
@@ -91,10 +100,10 @@ async function send(
     return undefined;
   });
   const { outcome } = await read(context, request, {
-    key: pick(random, request.account.keys),
+    key,
     gzip: random() < 0.5,
     ...(random() < 0.05 ? { method: 'HEAD' as const } : {}),
-    headers: { 'Test-Trial': name },
+    headers: { 'Test-Trial': name, ...headers },
     refusals: () => new Set(injected.flatMap(({ refusals = [] }) => refusals)),
     isLimited: true,
   });

@@ -76,3 +76,9 @@ export const lasting: readonly InjectedFault[] = [
   { name: '507', refusals: [503, 400], inject: (exchange) => exchange.reply(507, 'response is too large') },
   { name: 'a defect', refusals: [500], inject: (exchange) => exchange.reply(400, NO_TABLE) },
 ];
+
+/** Faults of the key cache, by their names in test/support/worker-under-faults.ts. */
+export const cacheFaults = [
+  ...['rejects', 'hangs', 'is slow'],
+  ...['holds another form of entry', 'holds half an entry', 'holds a text'],
+];
