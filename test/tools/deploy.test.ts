@@ -1,13 +1,13 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { BUDGET_KIB, sizeProblems } from '../../tools/deploy/build.ts';
-import { cloudflareProblems, namesIn } from '../../tools/deploy/cloudflare.ts';
+import { namesIn } from '../../tools/deploy/cloudflare.ts';
 import { configProblems, readEnvironment } from '../../tools/deploy/config.ts';
-import { deploy, type DeployOptions } from '../../tools/deploy/deploy.ts';
 import { ACCOUNT, fail, startCloudflare, succeed } from '../support/cloudflare.ts';
 import { newFolder } from '../support/once-per-run.ts';
+import { runHere } from '../support/run-here.ts';
 import { startTool } from '../support/run-tool.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -47,47 +47,17 @@ async function startAccount(secrets: readonly string[] | undefined) {
 /** The requests of a deployment, whose first one is for the service's metadata. */
 const attemptsIn = (calls: readonly string[]) => calls.filter((call) => /^(?:PUT|POST|PATCH)|\/services\//.test(call));
 
-const MISSING_SECRET =
-  'The secret DATABASE_URL is not set; run "npx wrangler secret put DATABASE_URL --env production"';
-
-const LOGGED_OUT = {
-  CLOUDFLARE_API_BASE_URL: 'http://127.0.0.1:9/client/v4',
-  CLOUDFLARE_API_TOKEN: '',
-  CLOUDFLARE_API_KEY: '',
-  HOME: '/nowhere',
-  XDG_CONFIG_HOME: '/nowhere',
-};
-/** Sets environment variables for the running test. */
-function useEnv(env: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
-  onTestFinished(() => void vi.unstubAllEnvs());
-}
-
-/** Collects what this process writes to a stream during a test, in place of writing it. */
-function capture(stream: NodeJS.WriteStream): () => string {
-  const write = vi.spyOn(stream, 'write').mockReturnValue(true);
-  onTestFinished(() => write.mockRestore());
-  return () => write.mock.calls.map(([text]) => text).join('');
-}
-
-/** Runs the command's function in this process. @returns its exit status and what it printed */
-async function deployHere(options: DeployOptions) {
-  const [stdout, stderr] = [capture(process.stdout), capture(process.stderr)];
-  return { status: await deploy(options), stdout: stdout(), stderr: stderr() };
-}
-
 describe('npm run deploy', () => {
   test('lists everything that is missing, and uploads nothing', async () => {
     using cloudflare = await startAccount(undefined); // as before the first deployment
-    useEnv(cloudflare.env);
-    const databaseUrl = 'postgres://me:secret@127.0.0.1:1/db';
-    const { status, stdout, stderr } = await deployHere({ env: 'production', config: unfinished, databaseUrl });
+    const env = { ...cloudflare.env, DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/db' };
+    const { status, stdout, stderr } = await runHere('deploy.ts', ['--config', unfinished], env);
     expect(status).toBe(1);
     expect(stderr.split('\n')).toEqual([
       'Nothing was deployed. 4 problems:',
       expect.stringMatching(/^- wrangler\.toml: the id of API_KEYS .*kv namespace create/),
       expect.stringMatching(/^- wrangler\.toml: the environment has no placement, .*region = "…"/),
-      `- ${MISSING_SECRET}`,
+      '- The secret DATABASE_URL is not set; run "npx wrangler secret put DATABASE_URL --env production"',
       expect.stringMatching(/^- Cannot connect to Postgres 127\.0\.0\.1:1\/db \(DATABASE_URL\): .*ECONNREFUSED/),
       '',
     ]);
@@ -102,15 +72,16 @@ describe('npm run deploy', () => {
   });
 
   test('explains what to do without a login', async () => {
-    useEnv(LOGGED_OUT);
+    const nobody = { CLOUDFLARE_API_TOKEN: '', CLOUDFLARE_API_KEY: '', HOME: folder, XDG_CONFIG_HOME: folder };
+    const { status, stderr } = await runHere('deploy.ts', ['--check', '--config', config], nobody);
     const problem = 'wrangler is not logged in: run "npx wrangler login" or set CLOUDFLARE_API_TOKEN';
-    expect(await cloudflareProblems({ env: 'production', config }, ['DATABASE_URL'])).toEqual([problem]);
+    expect({ status, stderr }).toEqual({ status: 1, stderr: `Nothing was deployed. 1 problem:\n- ${problem}\n` });
   });
 
   test('only checks with --check', async () => {
     using cloudflare = await startAccount(['DATABASE_URL']);
-    useEnv(cloudflare.env);
-    const { status, stdout, stderr } = await deployHere({ env: 'staging', config, check: true });
+    const args = ['--env', 'staging', '--config', config, '--check'];
+    const { status, stdout, stderr } = await runHere('deploy.ts', args, cloudflare.env);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toContain('Database not checked');
     expect(attemptsIn(cloudflare.calls)).toEqual([]);
