@@ -2,9 +2,8 @@ import { sep } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
-import { importFiles } from '../../tools/import/import-files.ts';
 import { type FileRow, csvOf, formId, formRow, responseRow, secondFormId } from '../support/export-files.ts';
-import { type Files, loadFiles, writeFiles } from '../support/load-files.ts';
+import { type Files, loadFiles } from '../support/load-files.ts';
 import { dump, startDatabase, untilBlocked } from '../support/database.ts';
 import { newFolder } from '../support/once-per-run.ts';
 
@@ -153,30 +152,6 @@ describe('an import refuses', async () => {
       await expect(loading).rejects.toThrow(message);
       await other.query(`delete from surveys where id = '${formId}'; delete from users where email = '${email}'`);
     });
-  });
-
-  test('to wait for a statement in progress once it is aborted', async () => {
-    const paths = await writeFiles(folder);
-    const controller = new AbortController();
-    const reason = new Error('enough');
-    const phases = new Map<string, string>();
-    const onProgress = (phase: string, progress: string) => phases.set(phase, progress);
-    const options = { signal: controller.signal, onProgress };
-    await withConnection(url, async (other) => {
-      await other.query('begin');
-      await other.query('lock table responses in exclusive mode'); // the import waits for this
-      const loading = importFiles(url, { email, ...paths }, options);
-      loading.catch(() => {});
-      await untilBlocked(url);
-      controller.abort(reason);
-      await expect(loading).rejects.toThrow(reason);
-      await other.query('rollback');
-    });
-    expect([...phases].map((phase) => phase.join(': '))).toEqual([
-      'reading forms: 1 row, 0.0 of 0.0 MB',
-      'reading responses: 1 row, 0.0 of 0.0 MB',
-      ...['checking', 'comparing', 'writing'].map((verb) => `${verb} responses: 1 row`),
-    ]);
   });
 
   test('without storing anything, in all of these cases', async () => {
