@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { messageOf } from '../../tools/command.ts';
 import { withConnection } from '../../tools/connection.ts';
@@ -14,7 +13,8 @@ import { loadFiles } from '../support/load-files.ts';
 import { freePort } from '../support/npm-start.ts';
 import { newFolder } from '../support/once-per-run.ts';
 import { startPostgres } from '../support/postgres.ts';
-import { startTool, withoutDatabase } from '../support/run-tool.ts';
+import { runHere } from '../support/run-here.ts';
+import { startTool } from '../support/run-tool.ts';
 
 const EMAIL = 'ann@example.org';
 
@@ -27,12 +27,6 @@ afterAll(() => postgres.stop());
 async function createUser(database: string, name: string): Promise<string> {
   await query(database, `create role ${name} login password 'p'`);
   return Object.assign(new URL(database), { username: name, password: 'p' }).href;
-}
-
-async function run(database: string, tool: string) {
-  const env = { DATABASE_URL: database, DATA_DIR: join(folder, 'data'), PORT: String(await freePort()) };
-  const { status, stdout, stderr } = await startTool(tool, [], env).outcome;
-  return { status, stdout, stderr: withoutDatabase(stderr) };
 }
 
 /** Grants what each error advises, until the command succeeds. @returns the statements */
@@ -73,14 +67,13 @@ describe('a user who lacks a right is told which, by the command that needs it:'
   test('npm run db:migrate and npm start, which create tables and a role', async () => {
     const empty = await postgres.createDatabase();
     const reader = await createUser(empty, 'reader');
-    const problem = 'The database user reader lacks CREATE on schema public, which';
-    const remedy = `use the URL of the tables' owner, or run "grant create on schema public to reader" as a user who may.\n`;
-    expect(await run(reader, 'migrate.ts')).toEqual({
-      status: 1,
-      stdout: '',
-      stderr: `${problem} npm run db:migrate needs: ${remedy}`,
-    });
-    expect((await run(reader, 'start.ts')).stderr).toBe(`${problem} npm start needs: ${remedy}`);
+    const stderrOf = (command: string) =>
+      `The database user reader lacks CREATE on schema public, which ${command} needs: ` +
+      `use the URL of the tables' owner, or run "grant create on schema public to reader" as a user who may.\n`;
+    const env = { DATABASE_URL: reader, PORT: String(await freePort()) };
+    const refusal = { status: 1, stdout: '' };
+    expect(await runHere('migrate.ts', [], env)).toEqual({ ...refusal, stderr: stderrOf('npm run db:migrate') });
+    expect(await startTool('start.ts', [], env).outcome).toEqual({ ...refusal, stderr: stderrOf('npm start') });
     expect(await followAdvice(empty, () => migrate(reader))).toEqual([
       'grant create on schema public to reader',
       'alter role reader createrole',
@@ -138,54 +131,42 @@ describe('a user who gets what the errors advise can', () => {
     await query(url, 'revoke temporary on database "a-b" from public');
   });
 
-  test.each<[string, string, (user: string) => Promise<unknown>, string]>([
+  test.each<[string, (user: string) => Promise<unknown>, string]>([
+    ['list_keys', (user) => listKeys(user, EMAIL), 'select users, select api_keys, select api_key_uses'],
     [
-      'list keys',
-      'lister',
-      (user) => onMigrated(user, () => listKeys(user, EMAIL)),
-      'select schema_migrations, select users, select api_keys, select api_key_uses',
-    ],
-    [
-      'issue a key',
-      'issuer',
+      'issue_key',
       (user) => issueKey(user, { email: 'new@example.org', createAccount: true, name: 'key' }),
-      'select schema_migrations, select users, insert users, select api_keys, insert api_keys',
+      'select users, insert users, select api_keys, insert api_keys',
     ],
     [
-      'rotate a key',
-      'rotator',
-      (user) => onMigrated(user, () => rotateKey(user, key, { graceMs: 0 })),
-      'select schema_migrations, select api_keys, update api_keys, select users, insert api_keys',
+      'rotate_key',
+      (user) => rotateKey(user, key, { graceMs: 0 }),
+      'select api_keys, update api_keys, select users, insert api_keys',
     ],
     [
-      'import files',
-      'importer',
+      'import_files',
       (user) => loadFiles(user, folder, { responses: csvOf([responseRow({ userid: 'new' })]) }),
-      'select schema_migrations, select users, temporary, select surveys, insert surveys, update surveys, ' +
-        'select responses, insert responses, update responses',
+      'select users, temporary, select surveys, insert surveys, update surveys, select responses, insert responses, ' +
+        'update responses',
     ],
     [
-      'remove a survey',
-      'remover',
-      (user) =>
-        onMigrated(user, () => removeSurvey(user, { email: EMAIL, survey: 'Étude “1”' }, { isConfirmed: true })),
-      'select schema_migrations, select users, select surveys, update surveys, select responses, delete responses, ' +
-        'select survey_settings, delete survey_settings, delete surveys',
+      'remove_survey',
+      (user) => removeSurvey(user, { email: EMAIL, survey: 'Étude “1”' }, { isConfirmed: true }),
+      'select users, select surveys, update surveys, select responses, delete responses, select survey_settings, ' +
+        'delete survey_settings, delete surveys',
     ],
-  ])('%s', async (_, name, command, rights) => {
+  ])('%s', async (name, command, rights) => {
     const user = await createUser(url, name);
-    const expected = rights.split(', ').map((text) => {
+    const expected = ['select schema_migrations', ...rights.split(', ')].map((text) => {
       const [right, table] = text.split(' ');
       return `grant ${right} on ${table ? `table ${table}` : 'database "a-b"'} to ${name}`;
     });
-    expect(await followAdvice(url, () => command(user))).toEqual(expected);
+    const statements = await followAdvice(url, async () => {
+      await withConnection(user, checkMigrated); // as the commands do that must not migrate
+      await command(user);
+    });
+    expect(statements).toEqual(expected);
   });
-
-  /** Runs a command on a database that it must not migrate. */
-  async function onMigrated(user: string, command: () => Promise<unknown>): Promise<void> {
-    await withConnection(user, checkMigrated);
-    await command();
-  }
 });
 
 test('a server older than Postgres 15, or of another make, is refused by its name', async () => {
