@@ -8,7 +8,7 @@ import { migrate } from '../../tools/migrations.ts';
 import { createEmptyDatabase, query, startDatabase } from '../support/database.ts';
 import { loadFiles, writeFiles } from '../support/load-files.ts';
 import { newFolder } from '../support/once-per-run.ts';
-import { startTool } from '../support/run-tool.ts';
+import { runHere } from '../support/run-here.ts';
 
 const LAST = '0007_end_abandoned_queries.sql';
 const EMAIL = 'ann@example.org';
@@ -24,6 +24,7 @@ async function createOlder(): Promise<string> {
 
 describe('on a database that has an older schema', async () => {
   const url = await createOlder();
+  const { forms, responses } = await writeFiles(folder);
   // A command that wrote something, even if it rolled that back, would fail with another error.
   await query(url, `alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`);
 
@@ -32,12 +33,14 @@ describe('on a database that has an older schema', async () => {
     ['keys -- list', 'keys.ts', ['list']],
     ['keys -- rotate', 'keys.ts', ['rotate', crypto.randomUUID()]],
     ['db:remove', 'remove.ts', ['--email', EMAIL, '--survey', 'A', '--yes']],
-    ['db:import -- --dry-run', 'import.ts', ['--email', EMAIL, '--dry-run']],
+    [
+      'db:import -- --dry-run',
+      'import.ts',
+      ['--email', EMAIL, '--forms', forms, '--responses', responses, '--dry-run'],
+    ],
     ['db:worker-url', 'worker-url.ts', []],
   ])('npm run %s writes nothing and names db:migrate', async (_, tool, args) => {
-    const { forms, responses } = await writeFiles(folder);
-    const files = tool === 'import.ts' ? ['--forms', forms, '--responses', responses] : [];
-    const { status, stdout, stderr } = await startTool(tool, [...args, ...files], { DATABASE_URL: url }).outcome;
+    const { status, stdout, stderr } = await runHere(tool, args, { DATABASE_URL: url });
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toMatch(/lacks migrations, from 0007_\w+\.sql on: run "npm run db:migrate" first\.\n$/);
   });
@@ -70,7 +73,7 @@ test('a database with migrations of a newer version is used, and db:migrate name
   await migrate(url);
   await query(url, `insert into schema_migrations (name) values ('9999_next.sql')`);
   expect(await listKeys((await openForCommand({ env: { DATABASE_URL: url } })).url, EMAIL)).toEqual([]);
-  const { status, stdout } = await startTool('migrate.ts', [], { DATABASE_URL: url }).outcome;
+  const { status, stdout } = await runHere('migrate.ts', [], { DATABASE_URL: url });
   expect(status).toBe(0);
   expect(stdout).toMatch(/^nothing to do: .* has migrations of a newer version of this service: 9999_next\.sql\n$/);
 });
