@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { withConnection } from '../../tools/connection.ts';
 import { type Identity, LIMIT, startGateway } from '../support/sql-endpoint.ts';
 import { startPostgres } from '../support/postgres.ts';
@@ -15,17 +15,14 @@ describe('the SQL gateway', async () => {
   const databaseUrl = await server.createDatabase();
   const gateway = await startGateway(databaseUrl, MAX_CONNECTIONS);
 
-  beforeAll(async () => {
-    await gateway.directly(`
-      create role reader login;
-      alter role reader set enable_bitmapscan = on;
-      do $$ begin execute format('alter role reader in database %I set enable_bitmapscan = off', current_database()); end $$;
-      alter role reader in database postgres set enable_hashjoin = off;
-      alter role reader set search_path = "$user", public, "a b";
-      alter role reader set log_min_duration_statement = 12345; -- requires a superuser
-    `);
-  });
-
+  await gateway.directly(`
+    create role reader login;
+    alter role reader set enable_bitmapscan = on;
+    do $$ begin execute format('alter role reader in database %I set enable_bitmapscan = off', current_database()); end $$;
+    alter role reader in database postgres set enable_hashjoin = off;
+    alter role reader set search_path = "$user", public, "a b";
+    alter role reader set log_min_duration_statement = 12345; -- requires a superuser
+  `);
   afterAll(async () => {
     await gateway.close();
     await server.stop();
@@ -87,18 +84,20 @@ describe('the SQL gateway', async () => {
     await expect(fetch(other.url)).rejects.toThrow('fetch failed');
   });
 
-  test('never exceeds the limit of connections: further requests wait', async () => {
+  test('never exceeds the limit of connections: further requests wait, and each gets its own result', async () => {
     // Counts the connections that have run this statement, and waits.
-    const count = `select pg_advisory_xact_lock_shared(2)::text, count(*) from pg_stat_activity where query = current_query()`;
+    const count = `select $1, pg_advisory_xact_lock_shared(2)::text, count(*)
+      from pg_stat_activity where query = current_query()`;
     const counts = await withConnection(databaseUrl, async (holder) => {
       await holder.query('select pg_advisory_lock(2)');
-      const running = Array.from({ length: 4 * MAX_CONNECTIONS }, () => gateway.rowsOf(count));
+      const running = Array.from({ length: 4 * MAX_CONNECTIONS }, (_, i) => gateway.rowsOf(count, [String(i)]));
       const waiting = () => gateway.directly('select from pg_locks where not granted');
       await expect.poll(waiting).toHaveLength(MAX_CONNECTIONS);
       await holder.query('select pg_advisory_unlock(2)');
       return Promise.all(running);
     });
-    expect(Math.max(...counts.map(([row]) => Number(row?.[1])))).toBe(MAX_CONNECTIONS);
+    expect(counts.map(([row]) => row?.[0])).toEqual(counts.map((_, i) => String(i)));
+    expect(Math.max(...counts.map(([row]) => Number(row?.[2])))).toBe(MAX_CONNECTIONS);
   });
 
   test('replaces its connections when the server closes all of them while they are idle', async () => {
