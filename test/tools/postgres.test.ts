@@ -1,13 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { mkdtemp, readlink, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readlink, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
-import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { UserError } from '../../tools/command.ts';
 import { openDatabase } from '../../tools/database.ts';
 import { inPlainWords } from '../../tools/postgres/data-folder.ts';
@@ -15,6 +14,7 @@ import { startEmbedded } from '../../tools/postgres/embedded.ts';
 import { canReach, type OsUser, serverUser } from '../../tools/postgres/os-user.ts';
 import { installed } from '../../tools/postgres/programs.ts';
 import { query } from '../support/database.ts';
+import { newFolder } from '../support/once-per-run.ts';
 
 const isRoot = process.getuid?.() === 0;
 const isReachable = await canReach(dirname(fileURLToPath(import.meta.url)), await serverUser());
@@ -22,23 +22,14 @@ const isReachable = await canReach(dirname(fileURLToPath(import.meta.url)), awai
 /** Whom the first test runs as; undefined for this process's own user. */
 const user = isReachable ? await serverUser() : undefined;
 
+/** A DATA_DIR that the first test creates, and whose server each test stops: creating a database takes a second. */
+const shared = join(await newFolder(), 'shared data ü');
 let folder: string;
 let dataDir: string;
-
-async function newFolder(): Promise<string> {
-  const made = await mkdtemp(join(tmpdir(), 'test postgres ü-'));
-  chmodSync(made, 0o755);
-  return made;
-}
-
-/** A DATA_DIR that the first test creates, and whose server each test stops: creating a database takes a second. */
-const shared = join(await newFolder(), 'data');
-afterAll(() => rm(dirname(shared), { recursive: true, force: true }));
 beforeEach(async () => {
   folder = await newFolder();
-  dataDir = join(folder, 'data');
+  dataDir = join(folder, 'data ü');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const lockFile = (folderOfData: string) => join(folderOfData, 'postgres/postmaster.pid');
 const postmasterPid = (folderOfData: string) => Number.parseInt(readFileSync(lockFile(folderOfData), 'utf8'), 10);
@@ -159,7 +150,7 @@ describe('DATA_DIR', () => {
       /database of Postgres 17, .* brings Postgres 18: move .* away/,
     ],
     ['with something else', databaseFiles({}), /not a database of this service: move .* away/],
-    ['that is a file', () => writeFileSync(dataDir, ''), /data is a file: set DATA_DIR/],
+    ['that is a file', () => writeFileSync(dataDir, ''), /data ü is a file: set DATA_DIR/],
     ['in a folder that does not exist', () => (dataDir = join(folder, 'no', 'data')), /does not exist: create it/],
     ['in a file', () => (writeFileSync(join(folder, 'f'), ''), (dataDir = join(folder, 'f/data'))), /does not exist/],
   ])('%s is refused with one sentence', async (_, prepare, message) => {

@@ -1,11 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../tools/database.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
 import { revokeKey } from '../../tools/keys/revoke.ts';
@@ -13,6 +13,7 @@ import { prepareDemo } from '../../tools/start/demo.ts';
 import { processTree } from '../../bench/process-stats.ts';
 import { query, startDatabase } from '../support/database.ts';
 import { freePort, keyIn, startService } from '../support/npm-start.ts';
+import { newFolder } from '../support/once-per-run.ts';
 import { commandLines, listeningPorts, openFiles } from '../support/processes.ts';
 import { startTool } from '../support/run-tool.ts';
 
@@ -27,11 +28,9 @@ let dataDir: string;
 let port: number;
 
 async function prepareFolder(): Promise<void> {
-  dataDir = await mkdtemp(join(tmpdir(), 'test start ü-'));
+  dataDir = join(await newFolder(), 'data ü');
   port = await freePort();
 }
-
-const removeFolder = () => rm(dataDir, { recursive: true, force: true });
 
 const run = (args: readonly string[] = [], env: NodeJS.ProcessEnv = {}) =>
   startTool('start.ts', args, { PORT: String(port), DATA_DIR: dataDir, ...env });
@@ -58,12 +57,11 @@ describe('npm start', () => {
   beforeAll(async () => {
     await prepareFolder();
     // Others may read the folder, and what `wrangler dev` has left in it.
-    await chmod(dataDir, 0o755);
     await mkdir(join(dataDir, 'kv/v3'), { recursive: true });
+    await chmod(dataDir, 0o755);
     await writeFile(join(dataDir, 'kv/v3/traces'), '9272908327168660');
     service = await startService({ PORT: String(port), DATA_DIR: dataDir });
   });
-  afterAll(removeFolder);
 
   test('prints addresses of the page, the API and the reference, a key, and a curl command that downloads a CSV', async () => {
     key = service.key;
@@ -186,7 +184,6 @@ describe('npm start', () => {
 
 describe('npm start on a new DATA_DIR', () => {
   beforeEach(prepareFolder);
-  afterEach(removeFolder);
 
   test('stops while it waits for a database that does not respond', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
@@ -201,7 +198,8 @@ describe('npm start on a new DATA_DIR', () => {
 
   test('stops at once while its database is being created', async () => {
     const { child, outcome } = run();
-    const isBeingCreated = () => readdirSync(dataDir).some((name) => name.startsWith('postgres.new'));
+    const isBeingCreated = () =>
+      existsSync(dataDir) && readdirSync(dataDir).some((name) => name.startsWith('postgres.new'));
     await expect.poll(isBeingCreated).toBe(true);
     child.kill('SIGTERM');
     expect(await outcome).toMatchObject({ status: 0, stdout: '', stderr: '' });
@@ -242,17 +240,16 @@ describe('npm start on a new DATA_DIR', () => {
 
 test('the demo key is the same at each start, unless it was revoked; a database with other data gets none', async () => {
   const { url } = await startDatabase();
-  await prepareFolder();
-  onTestFinished(removeFolder);
-  const first = await prepareDemo(url, dataDir);
-  expect(await prepareDemo(url, dataDir)).toEqual(first);
+  const folder = await newFolder();
+  const first = await prepareDemo(url, folder);
+  expect(await prepareDemo(url, folder)).toEqual(first);
   const [row] = await query<{ id: string }>(url, `select id from api_keys where name = 'demo'`);
   await revokeKey(url, row?.id ?? '');
-  const second = await prepareDemo(url, dataDir);
+  const second = await prepareDemo(url, folder);
   expect(second).toMatch(/^sres_/);
   expect(second).not.toBe(first);
 
   await query(url, `update users set email = 'you@example.org' where email = 'demo@example.org'`);
-  await rm(join(dataDir, 'demo.json'));
-  expect(await prepareDemo(url, dataDir)).toBeUndefined();
+  await rm(join(folder, 'demo.json'));
+  expect(await prepareDemo(url, folder)).toBeUndefined();
 });
