@@ -1,39 +1,34 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { generateApiKey, hashApiKey, isWellFormedApiKey } from '../../src/auth/api-key.ts';
 import { parseDuration, parseKeyId, parseKeyName } from '../../tools/keys/arguments.ts';
 import { type IssuedKey, issueKey } from '../../tools/keys/issue.ts';
 import { query } from '../support/database.ts';
 import { startKeysCommand, UNKNOWN_ID } from '../support/keys.ts';
-import type { Outcome } from '../support/run-tool.ts';
 
 const ISSUE = ['issue', '--email', 'you@example.org'];
 
 const keys = await startKeysCommand();
 await query(keys.url, `insert into users (email) values ('two@example.org'), ('Two@example.org')`);
 
-describe('npm run keys -- list', () => {
+describe('npm run keys -- list', async () => {
   const HOSTILE = 'a\u{1b}[31mb\nc\u{9b}2Jd\u{202e}e';
   const id = (n: number) => `7c9e6679-7425-40de-944b-00000000000${n}`;
-  let none: Outcome;
-
-  beforeAll(async () => {
-    none = await keys.run('list');
-    // Stored neither by account nor by age.
-    await query(keys.url, `insert into users (email) values ('Zoe@example.org'), ('none@example.org')`);
-    await query(
-      keys.url,
-      `insert into api_keys (id, userid, name, prefix, hash, created, expires, revoked)
-       select key.id::uuid, users.id, name, 'sres_' || name, name, created::timestamptz, expires::timestamptz, revoked::timestamptz
-       from users join (values
-         ('${id(1)}', 'you', 'new', '2026-11-20 10:15:59.999+01', '9999-12-31 23:59:30Z', null),
-         ('${id(2)}', 'you', 'gone', '2026-02-01Z', null, '2026-02-03 04:05:06.789Z'),
-         ('${id(3)}', 'you', 'old', '2026-01-01Z', '2026-01-02Z', null),
-         ('${id(4)}', 'Zoe', 'other', '2026-12-01Z', null, null)
-       ) key (id, owner, name, created, expires, revoked) on email = owner || '@example.org'`,
-    );
-    await query(keys.url, `insert into api_key_uses values ('${id(3)}', '2026-01-01 12:00Z')`);
-    await query(keys.url, `update api_keys set name = $1 where name = 'other'`, [HOSTILE]);
-  });
+  const none = await keys.run('list');
+  // Stored neither by account nor by age.
+  await query(keys.url, `insert into users (email) values ('Zoe@example.org'), ('none@example.org')`);
+  await query(
+    keys.url,
+    `insert into api_keys (id, userid, name, prefix, hash, created, expires, revoked)
+     select key.id::uuid, users.id, name, 'sres_' || name, name, created::timestamptz, expires::timestamptz, revoked::timestamptz
+     from users join (values
+       ('${id(1)}', 'you', 'new', '2026-11-20 10:15:59.999+01', '9999-12-31 23:59:30Z', null),
+       ('${id(2)}', 'you', 'gone', '2026-02-01Z', null, '2026-02-03 04:05:06.789Z'),
+       ('${id(3)}', 'you', 'old', '2026-01-01Z', '2026-01-02Z', null),
+       ('${id(4)}', 'Zoe', 'other', '2026-12-01Z', null, null)
+     ) key (id, owner, name, created, expires, revoked) on email = owner || '@example.org'`,
+  );
+  await query(keys.url, `insert into api_key_uses values ('${id(3)}', '2026-01-01 12:00Z')`);
+  await query(keys.url, `update api_keys set name = $1 where name = 'other'`, [HOSTILE]);
   afterAll(() => query(keys.url, 'truncate api_keys, api_key_uses'));
 
   test('shows all keys in a table, by account and age', async () => {
