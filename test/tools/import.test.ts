@@ -103,6 +103,16 @@ describe('npm run db:import', () => {
     expect(await dump(url)).toEqual(before);
   });
 
+  test('reports meanwhile what it is doing, and how much of it is done', async () => {
+    const phases = new Map<string, string>();
+    await loadFiles(url, folder, {}, { onProgress: (phase, progress) => phases.set(phase, progress) });
+    expect([...phases].map((phase) => phase.join(': '))).toEqual([
+      'reading forms: 1 row, 0.0 of 0.0 MB',
+      'reading responses: 1 row, 0.0 of 0.0 MB',
+      ...['checking', 'comparing', 'writing'].map((verb) => `${verb} responses: 1 row`),
+    ]);
+  });
+
   test('resolves paths relative to the folder in which npm was called', async () => {
     const { forms, responses } = await writeFiles(folder);
     const env = { DATABASE_URL: url, npm_lifecycle_event: 'db:import', INIT_CWD: folder };
@@ -313,16 +323,6 @@ describe('an import stores', () => {
     const [account, ...others] = await query(url, 'select email from users');
     expect(others).toEqual([]);
     for (const used of [...summaries, ...(await Promise.all(keys))]) expect(used).toMatchObject(account ?? {});
-  });
-
-  test('what it reports meanwhile: what it is doing, and how much of it is done', async () => {
-    const phases = new Map<string, string>();
-    await loadFiles(url, folder, {}, { onProgress: (phase, progress) => phases.set(phase, progress) });
-    expect([...phases].map((phase) => phase.join(': '))).toEqual([
-      'reading forms: 1 row, 0.0 of 0.0 MB',
-      'reading responses: 1 row, 0.0 of 0.0 MB',
-      ...['checking', 'comparing', 'writing'].map((verb) => `${verb} responses: 1 row`),
-    ]);
   });
 
   test('versions of the same time whose ids are in another order, with a notice', async () => {
