@@ -33,15 +33,15 @@ async function createUser(database: string, name: string): Promise<string> {
 async function followAdvice(database: string, command: () => Promise<unknown>): Promise<string[]> {
   const statements: string[] = [];
   for (;;) {
-    const error = await command().then(
-      () => undefined,
-      (thrown: unknown) => thrown,
-    );
-    if (error === undefined) return statements;
-    const [, statement] = /owner, or run "(.*)" as a user who may\.$/.exec(messageOf(error)) ?? [];
-    if (statement === undefined || statements.includes(statement)) throw error;
-    await query(database, statement);
-    statements.push(statement);
+    try {
+      await command();
+      return statements;
+    } catch (error) {
+      const [, statement] = /owner, or run "(.*)" as a user who may\.$/.exec(messageOf(error)) ?? [];
+      if (statement === undefined || statements.includes(statement)) throw error;
+      await query(database, statement);
+      statements.push(statement);
+    }
   }
 }
 
