@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { apiKeyPrefix, generateApiKey, hashApiKey, isWellFormedApiKey } from '../../src/auth/api-key.ts';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -18,21 +18,9 @@ test('generated keys are unique, end with the CRC-32 of the rest, and are stored
   }
 });
 
-describe('a key is malformed if it', () => {
+test('a key is malformed if any one character is changed, or it is followed by a line feed', () => {
   const key = generateApiKey();
   const change = (at: number) => key.slice(0, at) + (key[at] === 'a' ? 'b' : 'a') + key.slice(at + 1);
-
-  test('has any one character changed', () => {
-    for (let at = 0; at < key.length; at++) expect(isWellFormedApiKey(change(at)), `at ${at}`).toBe(false);
-  });
-
-  test.each([
-    ['is empty', ''],
-    ['is too short', key.slice(0, -1)],
-    ['is too long', `${key}0`],
-    ['is followed by a line feed', `${key}\n`],
-    ['is a hash', createHash('sha256').update(key).digest('hex')],
-  ])('%s', (_, text) => {
-    expect(isWellFormedApiKey(text)).toBe(false);
-  });
+  for (let at = 0; at < key.length; at++) expect(isWellFormedApiKey(change(at)), `at ${at}`).toBe(false);
+  expect(isWellFormedApiKey(`${key}\n`)).toBe(false);
 });

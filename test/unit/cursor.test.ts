@@ -1,34 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { tokenWriter } from '../../src/encode/token-writer.ts';
-import { objectEncoder } from '../../src/encode/json.ts';
-import { TOKEN_VERSION, decodeCursor, encodeCursor, keyOf } from '../../src/responses/cursor.ts';
+import { TOKEN_VERSION, decodeCursor, encodeCursor } from '../../src/responses/cursor.ts';
 import { pgText } from '../support/arbitraries.ts';
-import { encodeJson, rowsJson } from '../support/rows-json.ts';
 
 const SURVEYID = '02c3dcc1-295a-5c79-8cfe-a43b6783a65d';
 const TIMESTAMP = '2026-03-01T00:03:43.770047Z';
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const current = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString('base64url');
 
-const encodeTokens = objectEncoder({
-  keyColumns: [],
-  members: [
-    ...['timestamp', 'userid', 'question_ref', 'surveyid'].map((name) => [name, 'string'] as const),
-    ['token', tokenWriter(TOKEN_VERSION, [0, 1, 2, 3])],
-  ],
-});
-
-test('a token is URL-safe, decodes to its cursor, and is the same in a URL as in a page', () => {
+// test/unit/encode.test.ts checks that it is the same in a page.
+test('a token is URL-safe, and decodes to its cursor', () => {
   const userids = fc.oneof({ weight: 50, arbitrary: pgText }, fc.constant('é'.repeat(2e5)));
   fc.assert(
     fc.property(userids, pgText, fc.uuid(), (userid, questionRef, surveyid) => {
       const cursor = { timestamp: TIMESTAMP, userid, questionRef, surveyid };
       const token = encodeCursor(cursor);
-      expect(/^[\w-]+$/.test(token)).toBe(true);
+      expect(token).toBe(current(TOKEN_VERSION, TIMESTAMP, userid, questionRef, surveyid));
       expect(decodeCursor(token)).toEqual(cursor);
-      const { data } = encodeJson(encodeTokens, rowsJson([keyOf(cursor)]));
-      expect(JSON.parse(new TextDecoder().decode(data))).toMatchObject({ token });
     }),
   );
 });

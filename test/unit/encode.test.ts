@@ -45,7 +45,8 @@ const jsonText = fc.option(
   ),
   { freq: 5 },
 );
-const rows = fc.array(fc.tuple(pgCell, jsonText, pgText, pgText, pgText, pgText, pgText), { minLength: 1 });
+const userid = fc.oneof({ weight: 200, arbitrary: pgText }, fc.constant('é'.repeat(2e5)));
+const rows = fc.array(fc.tuple(pgCell, jsonText, pgText, pgText, userid, pgText, pgText), { minLength: 1 });
 
 describe.each<[string, EncodeRows, (rows: readonly Row[]) => string]>([
   ['CSV', toCsv, naiveCsv],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { MAX_CELL_LENGTH, MAX_ROWS, SheetLimitError, SheetWriter } from '../../src/formats/xlsx/sheet.ts';
+import { expect, test } from 'vitest';
+import { MAX_ROWS, SheetLimitError, SheetWriter } from '../../src/formats/xlsx/sheet.ts';
 import { pgText } from '../support/arbitraries.ts';
 import { naiveCsv } from '../support/csv.ts';
 import { readRows } from '../support/xlsx.ts';
@@ -35,22 +35,11 @@ test('a worksheet has the texts of its cells, in markup that programs read', () 
   );
 });
 
-describe('the limits of a worksheet', () => {
-  test.each([
-    ['of three bytes', '漢'.repeat(MAX_CELL_LENGTH)],
-    ['that CSV doubles', '"'.repeat(MAX_CELL_LENGTH)],
-    ['outside the Basic Multilingual Plane, which count twice', `${'🎉'.repeat(16_383)}a`],
-  ])('allow a cell of 32,767 characters %s, and none of more', (_, longest) => {
-    expect(readRows(xmlOf([[longest]]))).toEqual([[longest]]);
-    expect(() => xmlOf([[`${longest}a`]])).toThrow(SheetLimitError);
-  });
-
-  test('allow 1,048,576 rows', () => {
-    const sheet = new SheetWriter();
-    for (let rows = 0; rows < MAX_ROWS; rows += 1024) {
-      for (let i = 0; i < 1024; i++) sheet.endRecord();
-      sheet.output.take();
-    }
-    expect(() => sheet.endRecord()).toThrow(SheetLimitError);
-  });
+test('a worksheet has up to 1,048,576 rows', () => {
+  const sheet = new SheetWriter();
+  for (let rows = 0; rows < MAX_ROWS; rows += 1024) {
+    for (let i = 0; i < 1024; i++) sheet.endRecord();
+    sheet.output.take();
+  }
+  expect(() => sheet.endRecord()).toThrow(SheetLimitError);
 });
