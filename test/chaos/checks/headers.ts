@@ -27,12 +27,15 @@ export interface Success {
 export const problemInHeaders = (context: Context, success: Success): string | undefined =>
   problemInEncoding(success) ?? problemInTotal(success) ?? problemInLink(success) ?? problemInTag(context, success);
 
-function problemInEncoding({ request: { path }, reading: { gzip = false }, received }: Success) {
-  const { status, headers, bytes } = received;
+function problemInEncoding({ request: { path, parameters }, reading: { gzip, method }, received }: Success) {
+  const { status, headers, complete, bytes } = received;
   const encoding = headers.get('Content-Encoding');
-  const mustCompress = gzip && status === 200 && bytes.length >= MIN_COMPRESSED_BYTES && path !== '/responses/xlsx';
-  const isRight = mustCompress ? encoding === 'gzip' : encoding === null || gzip;
-  return isRight ? undefined : `Content-Encoding: ${encoding}`;
+  const canBeCompressed = gzip && status === 200 && path !== '/responses/xlsx';
+  const isLong = bytes.length >= MIN_COMPRESSED_BYTES;
+  // The length of the body is unknown here, or was to the service, which streams a wide file that may leave out all participants.
+  const isUnknown = method === 'HEAD' || !complete || parameters.layout === 'wide';
+  if (canBeCompressed && !isLong && isUnknown) return undefined;
+  return encoding === (canBeCompressed && isLong ? 'gzip' : null) ? undefined : `Content-Encoding: ${encoding}`;
 }
 
 /** Responses are counted at one moment, and their form versions found at another. */

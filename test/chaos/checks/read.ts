@@ -48,7 +48,8 @@ const MAX_BUSY_MS = 60_000;
 export async function read(context: Context, request: Request, reading: Reading): Promise<Read> {
   const { key, method = 'GET', gzip = false, tag, slowMs } = reading;
   const headers = {
-    'Accept-Encoding': gzip ? 'gzip' : 'identity',
+    // In capitals, which the local runtime ignores, so that only the Worker compresses.
+    'Accept-Encoding': gzip ? 'GZIP' : 'identity',
     ...(tag === undefined ? {} : { 'If-None-Match': tag }),
     ...reading.headers,
   };
