@@ -1,14 +1,11 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { fetchApi } from '../support/api.ts';
-import { type TestAccount, createAccount, storeKey } from '../support/data.ts';
+import { createAccount, storeKey } from '../support/data.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import { stackAddress } from '../support/stack-address.ts';
 
-let account: TestAccount;
-beforeAll(async () => {
-  account = await createAccount();
-});
+const account = await createAccount();
 
 /** RFC 6750 section 2.1: `"Bearer" 1*SP b64token`. RFC 9110: the scheme is case-insensitive, and space around a value is ignored. */
 test.each<[headers: string[], status: number]>([

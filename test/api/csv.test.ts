@@ -1,7 +1,7 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { METADATA_KEYS, awkwardResponses } from '../support/awkward-responses.ts';
 import { parseCsv } from '../support/csv.ts';
-import { type TestAccount, addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
+import { addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
 import { type Parameters, expectError, get } from './requests.ts';
 
 const INVISIBLE = Array.from({ length: 0x110000 }, (_, code) => code)
@@ -21,10 +21,7 @@ const HARMLESS = [
   ...['', '1=1', 'a-b', '"=1"', "'=1", 'ü', '5', '{"a":1}', ' x', 'x; y\n\nz', 'x, -1', 'x;5%', '\u200b', ';'],
 ];
 
-let account: TestAccount;
-beforeAll(async () => {
-  account = await createAccount();
-});
+const account = await createAccount();
 
 test('a CSV file equals the output of COPY byte for byte, for awkward texts and metadata', async () => {
   const survey = await createSurvey(account, undefined, 3);

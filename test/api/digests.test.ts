@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Digests, digestsQuery } from '../../src/db/digests.ts';
 import { render } from '../../src/db/sql.ts';
 import { awkwardResponses } from '../support/awkward-responses.ts';
-import { type TestSurvey, addResponses, createAccount, createBulkSurvey, createSurvey, sql } from '../support/data.ts';
+import { addResponses, createAccount, createBulkSurvey, createSurvey, sql } from '../support/data.ts';
 import { query } from '../support/database.ts';
 import { loadFiles } from '../support/load-files.ts';
 import { digestsOf } from '../support/digests.ts';
@@ -11,11 +11,8 @@ import { runFolder } from '../support/once-per-run.ts';
 import { stackAddress } from '../support/stack-address.ts';
 import { expectError, get } from './requests.ts';
 
-let survey: TestSurvey;
-beforeAll(async () => {
-  survey = await createSurvey(await createAccount(), undefined, 3);
-  await addResponses(survey, awkwardResponses());
-});
+const survey = await createSurvey(await createAccount(), undefined, 3);
+await addResponses(survey, awkwardResponses());
 
 test.each(['day', 'hour', 'month'] as const)('digests are those of the files, by %s', async (interval) => {
   const [csv, forms] = [await get('/responses/csv', survey), await get('/responses/form-data', survey)];

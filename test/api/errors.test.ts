@@ -1,7 +1,7 @@
-import { beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { PATHS } from '../chaos/requests/request.ts';
 import { errorBody, fetchApi, fetchService, query } from '../support/api.ts';
-import { type TestAccount, addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { expectError } from './requests.ts';
 
 interface App {
@@ -12,14 +12,9 @@ const SURVEY_PATHS = PATHS.filter((path) => path.startsWith('/responses'));
 /** Filters that would select nothing of a survey with responses, which is no error. */
 const NOTHING = { since: '2026-01-01', userid: 'ann', shortcode: 'x' };
 
-let account: TestAccount;
-
-beforeAll(async () => {
-  account = await createAccount();
-  await createSurvey(account, 'empty', 2);
-  const other = await createSurvey(await createAccount(), 'of another account');
-  await addResponses(other, [{}]);
-});
+const account = await createAccount();
+await createSurvey(account, 'empty', 2);
+await addResponses(await createSurvey(await createAccount(), 'of another account'), [{}]);
 
 const noResponses = (survey: string) => `No responses were found for survey: ${survey} for user: ${account.email}`;
 

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { render } from '../../src/db/sql.ts';
 import { recordsQuery } from '../../src/db/xlsx-limits.ts';
 import { checkModel } from '../chaos/checks/quiet.ts';
@@ -27,15 +27,10 @@ const kinds = PATHS.flatMap((path): [Path, (typeof LAYOUTS)[number]][] =>
 
 const seed = Date.now() % 1_000_000;
 const random = randomFrom(seed);
-let context: Context;
-
-beforeAll(async () => {
-  const world = new World(random);
-  await world.store(random);
-  // Reading needs no more of it.
-  const reading: Partial<Context> = { world, tags: new Map(), served: new Map(), tally: new Tally() };
-  context = reading as Context;
-});
+const world = new World(random);
+await world.store(random);
+// Reading needs no more of it.
+const context = { world, tags: new Map(), served: new Map(), tally: new Tally() } as Partial<Context> as Context;
 
 /** A request for any of an account's small surveys, whose filters and cursors may name rows of other accounts. */
 function randomRequest(path: Path, layout: (typeof LAYOUTS)[number]): Request {

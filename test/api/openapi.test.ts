@@ -1,41 +1,28 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as catalogue from '../../src/http/errors.ts';
 import { PATHS } from '../chaos/requests/request.ts';
 import { fetchService } from '../support/api.ts';
-import {
-  type DescribedResponse,
-  type Description,
-  type Operation,
-  type Schema,
-  faults,
-  resolve,
-} from '../support/api-description.ts';
-import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { type DescribedResponse, type Operation, type Schema, faults, resolve } from '../support/api-description.ts';
+import { addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { get } from './requests.ts';
 
-let document: Record<string, unknown>;
-let description: Description;
-let survey: TestSurvey;
+const document = JSON.parse((await fetchService('/openapi.json')).text) as Record<string, unknown>;
+const description = resolve(document);
+const survey = await createSurvey(await createAccount());
+await addResponses(survey, [{}]);
 
-beforeAll(async () => {
-  document = JSON.parse((await fetchService('/openapi.json')).text) as Record<string, unknown>;
-  description = resolve(document);
-  survey = await createSurvey(await createAccount());
-  await addResponses(survey, [{}]);
-});
-
-const operations = (): readonly Operation[] => Object.values(description.paths).flatMap((path) => Object.values(path));
+const operations: readonly Operation[] = Object.values(description.paths).flatMap((path) => Object.values(path));
 
 /** The operations with GET under the base path, by path after it. */
-const endpoints = (): [path: string, operation: Operation][] =>
-  Object.entries(description.paths).flatMap(([path, { get: operation }]) =>
-    operation && path.startsWith('/api/v1/') ? [[path.replace('/api/v1', ''), operation]] : [],
-  );
+const endpoints = Object.entries(description.paths).flatMap(([path, { get: operation }]): [string, Operation][] =>
+  operation && path.startsWith('/api/v1/') ? [[path.replace('/api/v1', ''), operation]] : [],
+);
 
 /** All responses: those of operations and the shared ones. */
-const responses = (): DescribedResponse[] =>
-  [description.components, ...operations()].flatMap((part) => Object.values(part.responses));
+const responses: readonly DescribedResponse[] = [description.components, ...operations].flatMap((part) =>
+  Object.values(part.responses),
+);
 
 describe('the description at /openapi.json', () => {
   test('is valid OpenAPI 3.1', async () => {
@@ -52,7 +39,7 @@ describe('the description at /openapi.json', () => {
   });
 
   test('has the parameters that the service validates', async () => {
-    for (const [path, { parameters = [] }] of endpoints()) {
+    for (const [path, { parameters = [] }] of endpoints) {
       for (const { name, schema } of parameters) {
         if (name === 'survey' || schema['type'] === 'array') continue;
         const { status, text } = await get(path, survey, { [name]: '?' });
@@ -70,7 +57,7 @@ describe('the description at /openapi.json', () => {
     expect(paths.filter((path) => !text.includes(`"${path}"`))).toEqual([]);
     const names = [
       ...paths.filter((path) => !path.includes('/headers/')).map((path) => path.split('/').at(-1) ?? ''),
-      ...operations().map(({ operationId }) => operationId),
+      ...operations.map(({ operationId }) => operationId),
     ];
     const lower = names.map((name) => name.toLowerCase());
     expect(lower.filter((name, i) => lower.indexOf(name) !== i)).toEqual([]);
@@ -87,7 +74,7 @@ function expectOrder(schema: Schema, value: unknown): void {
 }
 
 test('it has the members and the columns of bodies in their order', async () => {
-  for (const [path, operation] of endpoints()) {
+  for (const [path, operation] of endpoints) {
     const { 'application/json': json, 'text/csv': csv } = operation.responses['200']?.content ?? {};
     if (json) expectOrder(json.schema, JSON.parse((await get(path, survey)).text));
     if (!csv) continue;
@@ -98,7 +85,7 @@ test('it has the members and the columns of bodies in their order', async () => 
 
 describe('its examples', () => {
   test('of parameters match their schemas, as do the defaults, and each parameter is described', () => {
-    for (const { name, description: text, schema, example } of operations().flatMap(
+    for (const { name, description: text, schema, example } of operations.flatMap(
       ({ parameters = [] }) => parameters,
     )) {
       expect(text).toMatch(/\w/);
@@ -109,7 +96,7 @@ describe('its examples', () => {
   });
 
   test('of an endpoint’s parameters can be used together', async () => {
-    for (const [path, { parameters = [] }] of endpoints()) {
+    for (const [path, { parameters = [] }] of endpoints) {
       const examples = Object.fromEntries(parameters.map(({ name, example }) => [name, example as string]));
       const { status } = await get(path, survey, { ...examples, survey: survey.name });
       expect({ path, status }).toEqual({ path, status: 200 });
@@ -117,7 +104,7 @@ describe('its examples', () => {
   });
 
   test('of bodies and headers match their schemas, and every body has one', () => {
-    for (const { content = {}, headers = {} } of responses()) {
+    for (const { content = {}, headers = {} } of responses) {
       for (const { schema, example, examples = {} } of Object.values(content)) {
         const values = [example, ...Object.values(examples).map(({ value }) => value)].filter(
           (one) => one !== undefined,

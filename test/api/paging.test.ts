@@ -1,21 +1,16 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type ApiResponse, type Page, fetchApi, fetchService, origin, query } from '../support/api.ts';
 import { awkwardResponses } from '../support/awkward-responses.ts';
-import { type TestSurvey, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
+import { addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
 import { open } from '../support/export.ts';
 import { type Parameters, get } from './requests.ts';
 
-let survey: TestSurvey;
-let key: string;
-
-beforeAll(async () => {
-  survey = await createSurvey(await createAccount(), 'Health & <Habits>; "2026" – Saúde+', 3); // f0, f0, f1
-  ({ key } = survey.account);
-  const participants = awkwardResponses().map((row) => Object.assign(row, { metadata: null }));
-  const questions = participants.map((row) => Object.assign({}, row, { userid: '' }));
-  const ties = [0, 1, 2].map((form) => ({ form, userid: '', question_ref: 'a' }));
-  await addResponses(survey, [...participants, ...questions, ...ties]);
-});
+const survey = await createSurvey(await createAccount(), 'Health & <Habits>; "2026" – Saúde+', 3); // f0, f0, f1
+const { key } = survey.account;
+const participants = awkwardResponses().map((row) => Object.assign(row, { metadata: null }));
+const questions = participants.map((row) => Object.assign({}, row, { userid: '' }));
+const ties = [0, 1, 2].map((form) => ({ form, userid: '', question_ref: 'a' }));
+await addResponses(survey, [...participants, ...questions, ...ties]);
 
 const fetchPage = (parameters: Parameters, method = 'GET') => get('/responses', survey, parameters, { method });
 const rowsOf = ({ text }: ApiResponse) => (JSON.parse(text) as Page).responses;

@@ -1,13 +1,10 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Page } from '../support/api.ts';
-import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { type Parameters, expectError, get } from './requests.ts';
 
-let survey: TestSurvey;
-beforeAll(async () => {
-  survey = await createSurvey(await createAccount());
-  await addResponses(survey, [{}]);
-});
+const survey = await createSurvey(await createAccount());
+await addResponses(survey, [{}]);
 
 const many = (count: number) => Array.from({ length: count }, (_, i) => `value ${i}`);
 

@@ -1,19 +1,16 @@
 import fc from 'fast-check';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { questionText } from '../support/arbitraries.ts';
 import { type Choice, choicesOf } from '../support/choices.ts';
 import { naiveCsv } from '../support/csv.ts';
-import { type TestAccount, addResponses, createAccount, createBulkSurvey, createSurvey } from '../support/data.ts';
+import { addResponses, createAccount, createBulkSurvey, createSurvey } from '../support/data.ts';
 import { expectError, get } from './requests.ts';
 
 const LETTERS = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ');
 
 const HEADER = 'column,shortcode,question_ref,question_idx,question_text,responses,participants,first,last,choices\n';
 
-let account: TestAccount;
-beforeAll(async () => {
-  account = await createAccount();
-});
+const account = await createAccount();
 
 test('a codebook can have more questions than a wide file, of the same time and participant, until it is too large', async () => {
   const time = '2026-03-01T00:00:00.000Z';

@@ -1,13 +1,10 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { summaryJson } from '../chaos/expected/json.ts';
 import type { Response } from '../chaos/model/account.ts';
-import { type TestAccount, addResponses, createAccount, createBulkSurvey, createSurvey } from '../support/data.ts';
+import { addResponses, createAccount, createBulkSurvey, createSurvey } from '../support/data.ts';
 import { expectError, get } from './requests.ts';
 
-let account: TestAccount;
-beforeAll(async () => {
-  account = await createAccount();
-});
+const account = await createAccount();
 
 /** Zones with whole, half and odd hours, with and without daylight-saving time, and one that skipped a day. Some are abbreviations, too. */
 const ZONES = [

@@ -1,18 +1,13 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parameters } from '../../src/http/parameters.ts';
 import { PATHS } from '../chaos/requests/request.ts';
 import { fetchApi, fetchService, query } from '../support/api.ts';
-import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { expectError } from './requests.ts';
 
-let survey: TestSurvey;
-let key: string;
-
-beforeAll(async () => {
-  survey = await createSurvey(await createAccount());
-  await addResponses(survey, [{}]);
-  ({ key } = survey.account);
-});
+const survey = await createSurvey(await createAccount());
+await addResponses(survey, [{}]);
+const { key } = survey.account;
 
 const SURVEY_PATHS = PATHS.filter((path) => path.startsWith('/responses'));
 const SOME_PATHS = ['/responses', '/responses/csv', '/responses/form-data', '/surveys', '/key'];

@@ -2,7 +2,7 @@ import ExcelJS from 'exceljs';
 import readExcelFile from 'read-excel-file/node';
 import { beforeAll, describe, expect, test } from 'vitest';
 import * as SheetJS from 'xlsx';
-import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { addResponses, createAccount, createSurvey } from '../support/data.ts';
 import {
   LAYOUTS,
   type Rows,
@@ -12,6 +12,7 @@ import {
   expectSheets,
   hardResponses,
 } from '../support/hard-workbook.ts';
+import { readZip } from '../support/xlsx.ts';
 import { get } from './requests.ts';
 
 /*
@@ -53,11 +54,8 @@ async function excelJs(file: Buffer): Promise<ExcelJS.Workbook> {
   return workbook;
 }
 
-let survey: TestSurvey;
-beforeAll(async () => {
-  survey = await createSurvey(await createAccount(), SURVEY);
-  await addResponses(survey, hardResponses());
-});
+const survey = await createSurvey(await createAccount(), SURVEY);
+await addResponses(survey, hardResponses());
 
 const download = async (path: string, parameters: Readonly<Record<string, string>>) => {
   const { status, bytes } = await get(path, survey, parameters);
@@ -80,10 +78,13 @@ describe.each(Object.entries(LAYOUTS))('a workbook with the %s table and the cod
     expectSheets(await read(file), expected);
   });
 
-  test('has its names in bold in a frozen row, for ExcelJS', async () => {
+  test('has its names in bold in a frozen row, for ExcelJS, and the number format of text, "@"', async () => {
     for (const sheet of (await excelJs(file)).worksheets) {
       expect(sheet.views).toMatchObject([{ state: 'frozen', xSplit: 0, ySplit: 1 }]);
       expect([sheet.getCell('A1').font.bold, sheet.getCell('A2').font?.bold]).toEqual([true, undefined]);
     }
+    // Cells without a style have the first one.
+    const formats = String(readZip(file).get('xl/styles.xml')).match(/(?<=<cellXfs.*)numFmtId="\d+"/g);
+    expect(formats).toEqual(['numFmtId="49"', 'numFmtId="49"']);
   });
 });
