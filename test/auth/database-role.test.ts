@@ -1,35 +1,28 @@
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { revokeKey } from '../../tools/keys/revoke.ts';
 import { rotateKey } from '../../tools/keys/rotate.ts';
 import { migrate } from '../../tools/migrations.ts';
 import { useWorkerSettings } from '../plans/explain.ts';
-import { type RunningDatabase, startDatabase } from '../support/database.ts';
+import { startDatabase } from '../support/database.ts';
 
 const ROLE = 'survey_export_worker';
 const TABLES = ['users', 'surveys', 'survey_settings', 'responses', 'api_keys', 'api_key_uses'];
 
-let database: RunningDatabase;
-let owner: Client;
+const database = await startDatabase();
+const owner = new Client(database.url);
+await owner.connect();
+await owner.query(`create table other (id int); insert into other values (1)`);
+await owner.query(`insert into users (email) values ('a@example.org')`);
+await owner.query(`insert into api_keys (userid, name, prefix, hash) select id, 'n', 'p', 'h' from users`);
 /** With the rights and settings of the role, like the Worker. */
-let worker: Client;
-
-beforeAll(async () => {
-  database = await startDatabase();
-  owner = new Client(database.url);
-  await owner.connect();
-  await owner.query(`create table other (id int); insert into other values (1)`);
-  await owner.query(`insert into users (email) values ('a@example.org')`);
-  await owner.query(`insert into api_keys (userid, name, prefix, hash) select id, 'n', 'p', 'h' from users`);
-  worker = new Client(database.url);
-  await worker.connect();
-  await useWorkerSettings(worker);
-  await worker.query(`set session authorization ${ROLE}`); // what a superuser's session may do depends on this role alone
-});
+const worker = new Client(database.url);
+await worker.connect();
+await useWorkerSettings(worker);
+await worker.query(`set session authorization ${ROLE}`); // what a superuser's session may do depends on this role alone
 afterAll(async () => {
-  await worker?.end();
-  await owner?.end();
-  await database?.stop();
+  for (const client of [worker, owner]) await client.end();
+  await database.stop();
 });
 
 const NOT_ALLOWED = { code: '42501' };

@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { generateApiKey } from '../../src/auth/api-key.ts';
 import { fetchApi, fetchService, errorBody } from '../support/api.ts';
 import { createAccount, storeKey } from '../support/data.ts';
-import { MINUTE, authenticate, unknownKeys, withKeyService } from './service.ts';
+import { MINUTE, authenticate, unknownKeys, startKeyService } from './service.ts';
 
 const LIMIT = 5;
 const ENTRY = { v: 2, keyId: 'k', expires: null };
-const service = withKeyService({ limits: { ACCOUNT_LIMIT: LIMIT, FAILURE_LIMIT: LIMIT } });
+const service = await startKeyService({ limits: { ACCOUNT_LIMIT: LIMIT, FAILURE_LIMIT: LIMIT } });
 
 const PERIOD_MS = 10_000;
 /** Waits until the next window of the simulated limiter begins. They are aligned to the clock. */

@@ -1,11 +1,10 @@
 import { expect, vi } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
-import { withFaultyService } from '../faults/service.ts';
+import { startFaultyService } from '../faults/service.ts';
 import { type ApiResponse, fetchApi } from '../support/api.ts';
 import { createAccount, sql } from '../support/data.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import type { StackOptions } from '../support/stack.ts';
-import type { RunningWorker } from '../support/worker.ts';
 
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
@@ -23,22 +22,17 @@ export interface KeyQueries {
 }
 
 /** Starts a service for a test file, with a clock that tests can set and a count of its queries about keys. */
-export function withKeyService(options: Omit<StackOptions, 'startProxy'> = {}) {
-  const service = withFaultyService(options);
+export async function startKeyService(options: Omit<StackOptions, 'startProxy'> = {}) {
+  const service = await startFaultyService(options);
+  const { worker } = service.stack;
 
   async function cached(key: string): Promise<Record<string, unknown> | null> {
-    return service.stack.worker.keys.get(await hashApiKey(key), 'json') as Promise<Record<string, unknown> | null>;
+    return worker.keys.get(await hashApiKey(key), 'json') as Promise<Record<string, unknown> | null>;
   }
 
   return {
-    get worker(): RunningWorker {
-      return service.stack.worker;
-    },
-    get proxy() {
-      return service.proxy;
-    },
-    /** Ends all faults. */
-    endFaults: () => service.proxy.inject(),
+    proxy: service.proxy,
+    worker,
 
     /** Counts from now on, and applies a fault to queries about keys. */
     countKeyQueries(fault: (exchange: Exchange) => Promise<void> | void = () => {}): KeyQueries {
@@ -58,17 +52,13 @@ export function withKeyService(options: Omit<StackOptions, 'startProxy'> = {}) {
     /** Waits until KV has an entry for a key. @returns the time in it, milliseconds since 1970 */
     async untilCached(key: string): Promise<number> {
       // Not expect.poll, which fails in a test that runs concurrently with others.
-      await vi.waitUntil(async () => (await cached(key)) !== null, { timeout: 30_000 });
-      return Number((await cached(key))?.['checked']);
+      const entry = await vi.waitUntil(() => cached(key), { timeout: 30_000 });
+      return Number(entry['checked']);
     },
 
-    async putEntry(key: string, entry: object): Promise<void> {
-      await service.stack.worker.keys.put(await hashApiKey(key), JSON.stringify(entry));
-    },
+    putEntry: async (key: string, entry: object) => worker.keys.put(await hashApiKey(key), JSON.stringify(entry)),
 
-    async deleteEntry(key: string): Promise<void> {
-      await service.stack.worker.keys.delete(await hashApiKey(key));
-    },
+    deleteEntry: async (key: string) => worker.keys.delete(await hashApiKey(key)),
 
     /** A new account whose key is in KV. `checked` is the time in its entry. */
     async createCachedAccount() {

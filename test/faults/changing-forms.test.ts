@@ -11,11 +11,11 @@ import {
 } from '../support/data.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { beginExport, readExport } from '../support/export.ts';
-import { createPagedSurvey, withFaultyService } from './service.ts';
+import { createPagedSurvey, startFaultyService } from './service.ts';
 
 // Form versions that change while a request reads them, or after the survey was read before.
 
-const service = withFaultyService();
+const service = await startFaultyService();
 
 const THEIRS = 'of its new owner';
 
@@ -88,7 +88,7 @@ test('an export ends properly, without the rows that are stored after form versi
 test('a workbook with a text that is too long, stored after the texts were measured, is aborted', async () => {
   const survey = await createSurvey(await createAccount());
   await addRows(survey, survey.forms);
-  const tooLong = { timestamp: '2030-01-01T00:00:00Z', response: 'a'.repeat(32_768) };
+  const tooLong = { timestamp: '2030-01-01T00:00:00Z', response: '🎉'.repeat(16_384) }; // in UTF-16
   let stored: Promise<unknown> | undefined;
   service.proxy.inject(async (exchange) => {
     if (exchange.query.includes('select parent_surveyid')) await (stored ??= addResponses(survey, [tooLong]));
@@ -182,29 +182,18 @@ test.each<[string, (survey: TestSurvey) => Promise<unknown>]>([
   expect(text).toBe(forms.length === 0 ? error : String(await copyResponses({ ...survey, forms })));
 });
 
-test('a page of form versions that have changed is cancelled', async () => {
-  const survey = await createSeenSurvey();
-  await createSurvey(survey.account, survey.name);
-  let pages = 0;
-  const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  injectAfterPage(async (exchange) => {
-    if (!readsPage(exchange)) return;
-    if (pages++ > 0) await released;
-    else exchange.hang();
-  });
-  const reading = readPage(survey);
-  await expect.poll(() => service.proxy.abandoned).toBe(1);
-  release();
-  expect((await reading).status).toBe(200);
-  expect(service.proxy.requests).toBe(3);
-});
-
-test('a page of form versions that have changed does not fail the request', async () => {
+test.each<[what: string, fault: (exchange: Exchange) => void, abandoned: number]>([
+  ['is cancelled', (exchange) => exchange.hang(), 1],
+  ['does not fail the request', (exchange) => exchange.reply(400, '{"message":"no"}'), 0],
+])('a page of form versions that have changed %s', async (_, fault, abandoned) => {
   const survey = await createSeenSurvey();
   await createSurvey(survey.account, survey.name);
   let pages = 0;
   injectAfterPage(async (exchange) => {
-    if (readsPage(exchange) && pages++ === 0) exchange.reply(400, '{"message":"no"}');
+    if (!readsPage(exchange)) return undefined;
+    if (pages++ === 0) return fault(exchange);
+    await expect.poll(() => service.proxy.abandoned).toBe(abandoned);
+    return undefined;
   });
   expect((await readPage(survey)).status).toBe(200);
   expect(service.proxy.requests).toBe(3);

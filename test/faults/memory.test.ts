@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { query } from '../support/api.ts';
 import { type TestAccount, createAccount, createBulkSurvey, sql } from '../support/data.ts';
 import { open, readExport } from '../support/export.ts';
 import { heldMemory } from '../chaos/checks/memory.ts';
 import { useStack } from '../support/stack-address.ts';
-import { type Stack, startStack } from '../support/stack.ts';
+import { startStack } from '../support/stack.ts';
 
 /*
  * The memory that requests hold, measured as what is left of the Worker's objects and buffers after a garbage collection. The
@@ -14,30 +14,11 @@ import { type Stack, startStack } from '../support/stack.ts';
 
 const ACCOUNTS = 12;
 
-let stack: Stack;
-let accounts: TestAccount[];
-
-beforeAll(async () => {
-  stack = await startStack({ inspector: true });
-  useStack(stack.address);
-  accounts = await Promise.all(Array.from({ length: ACCOUNTS }, createAccount));
-  await Promise.all([
-    ...accounts.slice(0, 3).map((account) => addSurvey(account, 'large', 40, { response: `repeat('x', 600000)` })),
-    ...accounts.slice(0, 3).map((account) => addSurvey(account, 'escaped', 1000, { response: `repeat(chr(1), 8000)` })),
-    addSurvey(account(0), 'long', 900, { response: `repeat('x', 16384)` }),
-    addSurvey(account(0), 'participant', 260_000, {
-      userid: `'u'`,
-      question_ref: `'q' || n % 5000`,
-      parent_shortcode: `'p' || n / 5000`,
-    }),
-    ...accounts.map((account) => addSurvey(account, 'mixed', 5000, { response: `n || repeat('x', 1024)` })),
-  ]);
-  await addFormVersions(account(0), 200);
-  for (const one of accounts.slice(1)) await addFormVersions(one, 40);
-});
-
+const stack = await startStack({ inspector: true });
+useStack(stack.address);
 afterAll(() => stack.stop());
 
+const accounts = await Promise.all(Array.from({ length: ACCOUNTS }, createAccount));
 const account = (i: number) => accounts[i % ACCOUNTS] as TestAccount;
 
 /** Creates a survey of generated responses. */
@@ -53,6 +34,19 @@ async function addFormVersions(of: TestAccount, count: number): Promise<void> {
     [of.id, count],
   );
 }
+
+await Promise.all([
+  ...accounts.slice(0, 3).map((one) => addSurvey(one, 'large', 40, { response: `repeat('x', 600000)` })),
+  ...accounts.slice(0, 3).map((one) => addSurvey(one, 'escaped', 1000, { response: `repeat(chr(1), 8000)` })),
+  addSurvey(account(0), 'long', 900, { response: `repeat('x', 16384)` }),
+  addSurvey(account(0), 'participant', 260_000, {
+    userid: `'u'`,
+    question_ref: `'q' || n % 5000`,
+    parent_shortcode: `'p' || n / 5000`,
+  }),
+  ...accounts.map((one) => addSurvey(one, 'mixed', 5000, { response: `n || repeat('x', 1024)` })),
+]);
+for (const [i, one] of accounts.entries()) await addFormVersions(one, i === 0 ? 200 : 40);
 
 const of = (survey: string, more: Record<string, string | number> = {}) => query({ survey, ...more });
 
@@ -70,37 +64,29 @@ const kinds = [
   '/surveys',
 ];
 
-const cases: [what: string, paths: readonly string[], users: number, isRead: boolean][] = [
-  ['ten lists of surveys of 20 MB', Array(10).fill('/surveys'), 1, true],
-  ['ten files of form versions of 20 MB, not read', Array(10).fill(`/responses/form-data${of('mixed')}`), 1, false],
-  ['20 pages of 25 answers of 600 KB, not read', Array(20).fill(`/responses${of('large')}`), 1, false],
-  [
-    '12 pages of 900 answers of 16 KB, not read',
-    Array(12).fill(`/responses${of('long', { pageSize: 900 })}`),
-    1,
-    false,
-  ],
+/** So many requests of these paths in turn, by so many accounts, whose clients read or do not. */
+const cases: [what: string, count: number, paths: readonly string[], users: number, isRead: boolean][] = [
+  ['ten lists of surveys of 20 MB', 10, ['/surveys'], 1, true],
+  ['ten files of form versions of 20 MB, not read', 10, [`/responses/form-data${of('mixed')}`], 1, false],
+  ['20 pages of 25 answers of 600 KB, not read', 20, [`/responses${of('large')}`], 1, false],
+  ['12 pages of 900 answers of 16 KB, not read', 12, [`/responses${of('long', { pageSize: 900 })}`], 1, false],
   [
     'two wide files of a participant with 260,000 answers, not read',
-    Array(2).fill(`/responses/csv${of('participant', { layout: 'wide' })}`),
+    2,
+    [`/responses/csv${of('participant', { layout: 'wide' })}`],
     1,
     false,
   ],
-  ['12 NDJSON files of control characters', Array(12).fill(`/responses/ndjson${of('escaped')}`), 3, true],
-  [
-    '100 downloads of every kind, not read',
-    Array.from({ length: 100 }, (_, i) => kinds[i % kinds.length] as string),
-    ACCOUNTS,
-    false,
-  ],
+  ['12 NDJSON files of control characters', 12, [`/responses/ndjson${of('escaped')}`], 3, true],
+  ['100 downloads of every kind, not read', 100, kinds, ACCOUNTS, false],
 ];
 
-test.each(cases)('requests hold at most 32 MiB: %s', async (_, paths, users, isRead) => {
+test.each(cases)('requests hold at most 32 MiB: %s', async (_, count, paths, users, isRead) => {
   // Started at 100 a second.
   const responses = await Promise.all(
-    paths.map(async (path, i) => {
+    Array.from({ length: count }, async (__, i) => {
       await sleep(10 * i);
-      return (await open(path, account(i % users))).pause();
+      return (await open(paths[i % paths.length] as string, account(i % users))).pause();
     }),
   );
   const statuses = new Set(responses.map(({ statusCode }) => statusCode));

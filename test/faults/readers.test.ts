@@ -1,29 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
-import { beforeAll, expect, test } from 'vitest';
-import { type TestSurvey, copyResponses, createAccount, createBulkSurvey, sql, withClient } from '../support/data.ts';
+import { expect, test } from 'vitest';
+import { copyResponses, createAccount, createBulkSurvey, sql, withClient } from '../support/data.ts';
 import { untilBlocked } from '../support/database.ts';
 import { beginExport, decompress, readExport } from '../support/export.ts';
 import { lineOf } from '../support/request-log.ts';
 import { readZip } from '../support/xlsx.ts';
-import { FEW_RETRIES, isLaterPage, withFaultyService } from './service.ts';
+import { FEW_RETRIES, isLaterPage, startFaultyService } from './service.ts';
 
 // Cancel requests need not reach Postgres: a connection that is closed is enough.
-const service = withFaultyService({ sendsCancelRequests: false });
+const service = await startFaultyService({ sendsCancelRequests: false });
 
 /** Of text that hardly compresses: more than sockets and the pages read ahead can hold, even as gzip. */
 const ROWS = 9_000;
 const GZIP = { 'Accept-Encoding': 'gzip' };
-let survey: TestSurvey;
-let whole: Buffer;
-
-beforeAll(async () => {
-  const random = `(select string_agg(encode(sha512((n || ' ' || i)::bytea), 'base64'), '') from generate_series(1, 22) i)`;
-  const columns = { response: `n || '", ' || ${random}` };
-  survey = await createBulkSurvey(await createAccount(), { rows: ROWS, forms: 5, columns });
-  await sql('vacuum analyze responses');
-  whole = await copyResponses(survey);
-});
+const random = `(select string_agg(encode(sha512((n || ' ' || i)::bytea), 'base64'), '') from generate_series(1, 22) i)`;
+const columns = { response: `n || '", ' || ${random}` };
+const survey = await createBulkSurvey(await createAccount(), { rows: ROWS, forms: 5, columns });
+await sql('vacuum analyze responses');
+const whole = await copyResponses(survey);
 
 const runningQueries = () =>
   sql<{ query: string }>(

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { type Page, errorBody, fetchApi, fetchService, query } from '../support/api.ts';
 import { parseCsv } from '../support/csv.ts';
-import { type TestSurvey, addResponses, createAccount, createBulkSurvey, createSurvey, sql } from '../support/data.ts';
+import { addResponses, createAccount, createBulkSurvey, createSurvey, sql } from '../support/data.ts';
 import { beginExport, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { type RequestLine, eventsIn, lineOf, untilLogged } from '../support/request-log.ts';
@@ -13,44 +13,39 @@ import {
   PAGED_ROWS,
   createPagedSurvey,
   endRetries,
-  withFaultyService,
+  startFaultyService,
   withoutRetries,
 } from './service.ts';
 
-const service = withFaultyService({ vars: { PAGE: 'off' } });
+const service = await startFaultyService({ vars: { PAGE: 'off' } });
 
 const ROWS = 1200;
 /** More than sockets and the pages read ahead can hold. */
 const BULK_ROWS = 5000;
 const ANSWER = 'Zitronengras';
 const USER = 'participant-4711';
-let survey: TestSurvey;
-let paged: TestSurvey;
-let bulk: TestSurvey;
-let keyId: string;
 
-beforeAll(async () => {
-  survey = await createSurvey(await createAccount(), 'Quittenumfrage', 2);
-  await addResponses(
-    survey,
-    Array.from({ length: ROWS }, (_, i) => ({
-      form: i % 2,
-      userid: `${USER} ${i % 100}`,
-      question_ref: `q${i % 24}é`,
-      response: ANSWER,
-      timestamp: new Date(Date.UTC(2026, 2, 1) + i).toISOString(),
-    })),
-  );
-  paged = await createPagedSurvey();
-  bulk = await createBulkSurvey(paged.account, {
-    rows: BULK_ROWS,
-    forms: 5,
-    columns: { response: `repeat('x', 4000)` },
-  });
-  for (const { account } of [survey, paged]) await fetchApi('/surveys', account); // caches the keys
-  const [row] = await sql<{ id: string }>('select id from api_keys where userid = $1', [survey.account.id]);
-  keyId = row?.id ?? '';
+const survey = await createSurvey(await createAccount(), 'Quittenumfrage', 2);
+await addResponses(
+  survey,
+  Array.from({ length: ROWS }, (_, i) => ({
+    form: i % 2,
+    userid: `${USER} ${i % 100}`,
+    question_ref: `q${i % 24}é`,
+    response: ANSWER,
+    timestamp: new Date(Date.UTC(2026, 2, 1) + i).toISOString(),
+  })),
+);
+const paged = await createPagedSurvey();
+const bulk = await createBulkSurvey(paged.account, {
+  rows: BULK_ROWS,
+  forms: 5,
+  columns: { response: `repeat('x', 4000)` },
 });
+for (const { account } of [survey, paged]) await fetchApi('/surveys', account); // caches the keys
+const [{ id: keyId } = { id: '' }] = await sql<{ id: string }>('select id from api_keys where userid = $1', [
+  survey.account.id,
+]);
 
 /** Does something that sends one request. @returns its log line */
 const logged = <T>(work: () => Promise<T>) => lineOf(service.stack.worker, work);
@@ -108,16 +103,14 @@ test.each([
 );
 
 test.each([
-  ['a full page', () => api('/responses'), 2],
-  ['an empty page', () => api('/responses', { since: '2030-01-01' }), 3],
-  ['the surveys', () => '/api/v1/surveys', 1],
+  ['a full page', api('/responses'), 2],
+  ['an empty page', api('/responses', { since: '2030-01-01' }), 3],
+  ['the surveys', '/api/v1/surveys', 1],
 ])('304 of %s is logged without rows, and takes no more SQL requests than a first request', async (_, path, most) => {
-  const { key } = survey.account;
-  const address = path();
-  const first = await fetchLogged(address);
+  const first = await fetchLogged(path);
   expect(first.line).toMatchObject({ status: 200, sqlRequests: most });
   const headers = { 'If-None-Match': first.response.headers.get('ETag') ?? '' };
-  const { line, requests } = await fetchLogged(address, { key, headers });
+  const { line, requests } = await fetchLogged(path, { key: survey.account.key, headers });
   expect(line).toMatchObject({ status: 304, rows: 0, bytes: 0, sqlRequests: most, end: 'complete' });
   expect(requests).toBe(most);
 });
@@ -292,11 +285,8 @@ test('no log line has a key, its hash, an e-mail address, a survey’s name or a
   const unknown = generateApiKey();
   await fetchApi('/surveys', { key: unknown });
   service.proxy.inject((exchange) => exchange.reply(200, `[${ANSWER}]`));
-  const paths = ['/csv', '/csv', '/ndjson', '/form-data', '/questions', '/summary', '/digests', ''];
-  const responses = paths.map((path, i) => {
-    const parameters = { survey: name, userid: USER, layout: i === 0 ? 'wide' : undefined };
-    return fetchApi(`/responses${path}${query(parameters)}`, account);
-  });
+  const paths = ['/responses', '/responses/csv', '/responses/summary', '/responses/digests'];
+  const responses = paths.map((path) => fetchApi(path + query({ survey: name, userid: USER }), account));
   await withoutRetries(Promise.all(responses));
   await untilLogged(worker);
   const secrets = [account.key, await hashApiKey(account.key), unknown, await hashApiKey(unknown), account.email];

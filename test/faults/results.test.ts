@@ -2,31 +2,19 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type ApiResponse, type Page, errorBody, fetchApi, query } from '../support/api.ts';
-import {
-  type TestAccount,
-  type TestSurvey,
-  addResponses,
-  copyResponses,
-  createAccount,
-  createSurvey,
-} from '../support/data.ts';
+import { type TestSurvey, addResponses, copyResponses, createAccount, createSurvey } from '../support/data.ts';
 import { beginExport, open, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { wideCsv } from '../support/wide.ts';
-import { isPage, limitOf, withFaultyService } from './service.ts';
+import { isPage, limitOf, startFaultyService } from './service.ts';
 
-const service = withFaultyService();
+const service = await startFaultyService();
 const TOO_LARGE = 'response is too large (max is 67108864 bytes)';
-let account: TestAccount;
-let survey: TestSurvey;
-
-beforeAll(async () => {
-  account = await createAccount();
-  survey = await createRows(700);
-  await fetchSummary(); // caches the key
-});
+const account = await createAccount();
+const survey = await createRows(700);
+await fetchSummary(); // caches the key
 
 async function createRows(count: number): Promise<TestSurvey> {
   const created = await createSurvey(account, undefined, 3);
@@ -158,7 +146,9 @@ test('a wide file whose first response has more than 16 MiB gets 400', async () 
   expect([status, text]).toEqual([400, errorBody(message)]);
 });
 
-const fetchSummary = () => fetchApi(`/responses/summary${query({ survey: survey.name })}`, survey.account);
+function fetchSummary() {
+  return fetchApi(`/responses/summary${query({ survey: survey.name })}`, survey.account);
+}
 const isSummary = ({ query: text }: Exchange) => text.includes('answered');
 /** Far more than a summary can have, and than is read of an error. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024, ' ');

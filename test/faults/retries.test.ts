@@ -1,39 +1,40 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { SqlResult } from '../chaos/faults/fault.ts';
 import { lies } from '../chaos/faults/lies.ts';
 import { passing } from '../chaos/faults/visible.ts';
 import { errorBody, fetchApi, query } from '../support/api.ts';
-import { type TestSurvey, copyResponses } from '../support/data.ts';
+import { copyResponses } from '../support/data.ts';
 import { beginExport, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
 import { randomFrom } from '../support/random.ts';
 import { wideCsv } from '../support/wide.ts';
-import { FEW_RETRIES, createPagedSurvey, firstAttempts, isPage, withFaultyService, withoutRetries } from './service.ts';
+import {
+  FEW_RETRIES,
+  createPagedSurvey,
+  firstAttempts,
+  isPage,
+  startFaultyService,
+  withoutRetries,
+} from './service.ts';
 
-const service = withFaultyService();
-
-let survey: TestSurvey;
+const service = await startFaultyService();
+const survey = await createPagedSurvey();
 /** Its files by their layout. */
-let files: { readonly long: Buffer; readonly wide: Buffer };
+const files = { long: await copyResponses(survey), wide: Buffer.from(await wideCsv(survey)) };
+await readExport(await beginExport(survey)); // caches the key
 /** The results of the same requests of another account. */
 const foreign: SqlResult[] = [];
+service.proxy.inject((exchange) =>
+  exchange.change((body) => {
+    foreign.push(JSON.parse(body.toString()) as SqlResult);
+    return body;
+  }),
+);
+await readExport(await beginExport(await createPagedSurvey()));
+service.proxy.inject();
+
 /** SQL requests of an export at least. There are more if its client is slow: pages are then read again. */
 const REQUESTS = 9;
-
-beforeAll(async () => {
-  survey = await createPagedSurvey();
-  files = { long: await copyResponses(survey), wide: Buffer.from(await wideCsv(survey)) };
-  await readExport(await beginExport(survey)); // caches the key
-  service.proxy.inject((exchange) =>
-    exchange.change((body) => {
-      foreign.push(JSON.parse(body.toString()) as SqlResult);
-      return body;
-    }),
-  );
-  await readExport(await beginExport(await createPagedSurvey()));
-  service.proxy.inject();
-});
-
 /** Those of the script `chaos` that a retry overcomes. */
 const faults = [...passing, ...lies];
 const others = { earlier: foreign, foreign, unaltered: () => {} };

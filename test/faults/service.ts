@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, onTestFinished } from 'vitest';
+import { afterAll, afterEach, onTestFinished } from 'vitest';
 import { limitIndex } from '../chaos/faults/lies.ts';
 import { origin } from '../support/api.ts';
 import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { type Exchange, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { useStack } from '../support/stack-address.ts';
-import { type Stack, type StackOptions, startStack } from '../support/stack.ts';
+import { type StackOptions, startStack } from '../support/stack.ts';
 
 /** Longer than a slow machine needs to overcome a fault, or a test holds a query. */
 const EXPORT_RETRY_SECONDS = '90';
@@ -15,33 +15,23 @@ const EXPORT_RETRY_SECONDS = '90';
 export const FEW_RETRIES = { 'Test-Retry-Seconds': '1' };
 
 /** Starts a service for a test file, with a fault proxy between its Worker and the database. */
-export function withFaultyService(options: Omit<StackOptions, 'startProxy'> = {}) {
-  let proxy: FaultProxy;
-  let stack: Stack;
-  beforeAll(async () => {
-    stack = await startStack({
-      entry: 'test/support/worker-under-faults.ts',
-      ...options,
-      vars: { EXPORT_RETRY_SECONDS: EXPORT_RETRY_SECONDS, ...options.vars },
-      startProxy: async (endpoint) => {
-        proxy = await startFaultProxy(endpoint);
-        return proxy.url;
-      },
-    });
-    useStack(stack.address);
+export async function startFaultyService(options: Omit<StackOptions, 'startProxy'> = {}) {
+  let proxy!: FaultProxy;
+  const stack = await startStack({
+    entry: 'test/support/worker-under-faults.ts',
+    ...options,
+    vars: { EXPORT_RETRY_SECONDS: EXPORT_RETRY_SECONDS, ...options.vars },
+    startProxy: async (endpoint) => (proxy = await startFaultProxy(endpoint)).url,
   });
+  useStack(stack.address);
   afterEach(() => proxy.inject());
   afterAll(async () => {
     await proxy.close();
     await stack.stop();
   });
   return {
-    get proxy(): FaultProxy {
-      return proxy;
-    },
-    get stack(): Stack {
-      return stack;
-    },
+    proxy,
+    stack,
 
     /** Holds the queries of requests with these headers that `applies` is true for, until `release` or the end of the test. */
     hold(applies: (exchange: Exchange) => boolean) {

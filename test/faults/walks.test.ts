@@ -1,32 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Page, fetchApi, query } from '../support/api.ts';
 import { type TestSurvey, addResponses, copyResponses, createAccount, createBulkSurvey } from '../support/data.ts';
 import { beginExport, readExport } from '../support/export.ts';
 import type { Exchange } from '../support/fault-proxy.ts';
-import { createPagedSurvey, isPage, limitOf, withFaultyService } from './service.ts';
+import { createPagedSurvey, isPage, limitOf, startFaultyService } from './service.ts';
 
 // Filters that no index holds: a query walks past the responses that do not match.
 
-const service = withFaultyService();
+const service = await startFaultyService();
 
-/** More than a page may walk. */
-const ROWS = 30_000;
 const RARE = Array.from({ length: 30 }, (_, i) => `2026-05-01T00:00:${10 + i}.000Z`);
-let survey: TestSurvey;
-let whole: string[];
-
-beforeAll(async () => {
-  survey = await createBulkSurvey(await createAccount(), { rows: ROWS, forms: 5 });
-  await addResponses(
-    survey,
-    RARE.map((timestamp) => ({ timestamp, question_ref: 'rare' })),
-  );
-  whole = linesOf(await copyResponses(survey));
-});
-
 /** The lines of a CSV file whose cells have no line breaks. */
 const linesOf = (file: Buffer) => file.toString().split('\n');
+/** Of more responses than a page may walk. */
+const survey = await createBulkSurvey(await createAccount(), { rows: 30_000, forms: 5 });
+await addResponses(
+  survey,
+  RARE.map((timestamp) => ({ timestamp, question_ref: 'rare' })),
+);
+const whole = linesOf(await copyResponses(survey));
+
 const matching = (question: string) =>
   whole.filter((line, i) => i === 0 || line === '' || line.includes(`,${question},`));
 const isBounded = ({ query: sql }: Exchange) => sql.includes('matching as materialized');
