@@ -8,7 +8,7 @@ const START_LENGTHS = { month: 'YYYY-MM'.length, day: 'YYYY-MM-DD'.length, hour:
 export type Interval = keyof typeof START_LENGTHS;
 
 /** The start of the interval of a timestamp. */
-export function startOf(timestamp: string, interval: Interval): string {
+function startOf(timestamp: string, interval: Interval): string {
   const start = timestamp.slice(0, START_LENGTHS[interval]);
   return start + '0000-01-01T00:00:00.000Z'.slice(start.length);
 }
@@ -37,7 +37,7 @@ function recordsOf(csv: Buffer, formData: Buffer): Cell[][] {
 const timeOf = (record: readonly Cell[]): string => record[FIELDS.indexOf('timestamp')] ?? '';
 
 /** The digest of records, each the fields that it covers. */
-export function digestOf(records: readonly (readonly Cell[])[]): string {
+function digestOf(records: readonly (readonly Cell[])[]): string {
   const digest = new Digest();
   for (const record of records) digest.add(record);
   return String(digest);

@@ -1,3 +1,4 @@
+import { headers as describedHeaders } from '../../../src/openapi/headers.ts';
 import type { Account } from '../model/account.ts';
 import type { Received } from '../requests/send.ts';
 
@@ -13,13 +14,10 @@ const INTERNAL = new RegExp(
 
 /** All headers that the service, workerd and the local asset router send. No request may cause others. */
 const HEADERS = new Set([
-  ...['access-control-allow-headers', 'access-control-allow-methods', 'access-control-allow-origin'],
-  ...['access-control-expose-headers', 'access-control-max-age', 'allow', 'cache-control', 'connection', 'date'],
-  'cf-cache-status',
-  ...['content-disposition', 'content-encoding', 'content-length', 'content-security-policy', 'content-type', 'etag'],
-  ...['keep-alive', 'link', 'location', 'preference-applied', 'referrer-policy', 'retry-after', 'server-timing'],
-  ...['timing-allow-origin', 'transfer-encoding', 'vary', 'www-authenticate', 'x-content-type-options', 'x-error-code'],
-  ...['x-ignored-parameters', 'x-request-id', 'x-total-count'],
+  ...Object.keys(describedHeaders).map((name) => name.toLowerCase()),
+  ...['access-control-allow-headers', 'access-control-allow-methods', 'access-control-max-age', 'allow', 'connection'],
+  ...['cf-cache-status', 'content-encoding', 'content-length', 'content-type', 'date', 'keep-alive', 'location'],
+  ...['referrer-policy', 'transfer-encoding'],
 ]);
 
 const MARKER_OR_UUID = /mk[0-9a-f]{32}km|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;

@@ -1,10 +1,11 @@
-import { digestOf, startOf } from '../../support/digests.ts';
+import { naiveCsv } from '../../support/csv.ts';
+import { digestsOf } from '../../support/digests.ts';
 import { type Question, isLeftOut } from '../../support/wide.ts';
 import { type Account, type Data, type FormVersion, type Response, timestampOf } from '../model/account.ts';
 import { byCreation, shortcodesOf, tokenOf } from '../model/order.ts';
 import type { Parameters } from '../requests/parameters.ts';
 import { formsOf, select } from './select.ts';
-import { codebookTable, formDataTable, participantsOf } from './tables.ts';
+import { codebookTable, formDataTable, longHeader, longRecord, participantsOf } from './tables.ts';
 
 /*
  * The JSON that docs/api.md describes, written member by member.
@@ -41,34 +42,26 @@ export function surveysJson({ marker }: Account, forms: readonly FormVersion[]):
   return listOf(surveys);
 }
 
-/** The members of a response before its token, which its digest covers. */
+/** The members of a response before its token. */
 const MEMBERS = [
   ...['parent_surveyid', 'parent_shortcode', 'shortcode', 'surveyid', 'flowid', 'userid', 'question_ref'],
   ...['question_idx', 'question_text', 'response', 'timestamp', 'metadata', 'pageid', 'translated_response'],
 ];
 
-const valuesOf = (row: Response, shortcode: string) =>
-  MEMBERS.map((name) => (name === 'shortcode' ? shortcode : row[name as 'response']));
-
 export function responseJson(row: Response, shortcode: string): string {
-  const members = valuesOf(row, shortcode).map((value, i) => {
-    const name = MEMBERS[i] ?? '';
+  const values = { ...row, shortcode };
+  const members = MEMBERS.map((name) => {
+    const value = values[name as 'response'];
     return [name, name === 'metadata' ? (value ?? 'null') : quoted(value)] as const;
   });
   return jsonOf({ ...Object.fromEntries(members), token: quoted(tokenOf(row)) });
 }
 
 export function digestsJson(parameters: Parameters, data: Data): string {
-  const { interval = 'day' } = parameters;
   const forms = formsOf(parameters, data);
-  const shortcodes = shortcodesOf(forms);
-  const rows = select(parameters, forms, data); // ascending
-  const digests = [...Map.groupBy(rows, ({ timestamp }) => startOf(timestamp, interval))].map(([start, group]) => {
-    const digest = digestOf(group.map((row) => valuesOf(row, shortcodes.get(row.surveyid) ?? '')));
-    return jsonOf({ start: quoted(start), responses: String(group.length), digest: quoted(digest) });
-  });
-  const ofForms = quoted(digestOf(formDataTable(forms).slice(1)));
-  return jsonOf({ version: '1', interval: quoted(interval), forms: ofForms, digests: listOf(digests) });
+  const records = select(parameters, forms, data).map((row) => longRecord(row, parameters));
+  const [csv, formData] = [naiveCsv([longHeader(parameters), ...records]), naiveCsv(formDataTable(forms))];
+  return JSON.stringify(digestsOf(Buffer.from(csv), Buffer.from(formData), parameters.interval));
 }
 
 /** The members of a codebook that are not strings. */
