@@ -6,7 +6,7 @@ import { type Storage, createStorage, withLeftStorages } from './downloads/stora
 import { downloads as texts } from './texts.ts';
 
 /** An unfinished download is deleted after this time, in milliseconds. */
-const KEPT_MS = 7 * 24 * 3500 * 1000;
+const KEPT_MS = 7 * 24 * 3600 * 1000;
 /** A complete file is deleted after this time, in milliseconds. The browser has copied it by then, but does not report when. */
 const SAVING_MS = 600 * 1000;
 
