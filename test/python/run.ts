@@ -2,22 +2,19 @@
 // service. Arguments are passed to pytest: npm run test:python -- --rounds 200
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError, runCommand } from '../../tools/command.ts';
 import { loadDemoData } from '../../tools/demo-data.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
+import { newFolder } from '../support/once-per-run.ts';
 import { startStack } from '../support/stack.ts';
 
 const CLIENT = fileURLToPath(new URL('../../clients/python/', import.meta.url));
 
 await runCommand(async () => {
   await using cleanUp = new AsyncDisposableStack();
-  const folder = await mkdtemp(join(tmpdir(), 'survey-export-python-'));
-  cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
-
+  const folder = await newFolder();
   const python = join(folder, process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python');
   const [stack] = await Promise.all([startStack(), install(folder, python)]);
   cleanUp.defer(() => stack.stop());

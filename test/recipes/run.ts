@@ -1,7 +1,6 @@
 // npm run recipes: runs the programs in recipes/ against the service, and checks what they save, also after faults.
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
@@ -11,6 +10,7 @@ import { parseCsv } from '../support/csv.ts';
 import { addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
 import { LAYOUTS, SURVEY, type Sheets, decoded, expectSheets, hardResponses } from '../support/hard-workbook.ts';
+import { newFolder } from '../support/once-per-run.ts';
 import { type Finished, type Interpreter, findInterpreter } from '../support/programs.ts';
 import { useStack } from '../support/stack-address.ts';
 import { startStack } from '../support/stack.ts';
@@ -162,19 +162,13 @@ async function startService(cleanUp: AsyncDisposableStack) {
   const account = await createAccount();
   const { key } = account;
   await addResponses(await createSurvey(account, SURVEY), hardResponses());
-  /** Creates an empty folder. */
-  const folder = async () => {
-    const path = await mkdtemp(join(tmpdir(), 'recipe-'));
-    cleanUp.defer(() => rm(path, { recursive: true, force: true }));
-    return path;
-  };
   /** The body of a response about the survey, requested without the proxy. */
   async function get(path: string, parameters: Readonly<Record<string, string>> = {}): Promise<Buffer> {
     const { status, bytes } = await fetchApi(`/responses/${path}${query({ survey: SURVEY, ...parameters })}`, { key });
     assert.equal(status, 200);
     return bytes;
   }
-  return { key, proxy, folder, get };
+  return { key, proxy, folder: newFolder, get };
 }
 
 function runOf({ key, proxy }: Service, { run }: Interpreter, recipe: string): Run {

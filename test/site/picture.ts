@@ -18,7 +18,7 @@ await runCommand(async () => {
   await loadDemoData(databaseUrl);
   const { key } = await issueKey(databaseUrl, { email: DEMO.email, name: 'picture' });
 
-  const browser = stack.use(await launchChromium(stack.use(await findChromium())));
+  const browser = stack.use(await launchChromium(await findChromium()));
   const page = await browser.newPage({ viewport: { width: 1100, height: 1000 }, timezoneId: 'Africa/Nairobi' });
   await page.goto(`${origin}/?survey=${encodeURIComponent(DEMO.survey)}`);
   await page.getByLabel('API key').fill(key);

@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inflate } from '@sparticuz/chromium';
 import { type Browser, chromium } from 'playwright-core';
 import type { TestProject } from 'vitest/node';
+import { newFolder } from './once-per-run.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -18,41 +18,29 @@ export interface Program {
   readonly env?: Record<string, string>;
 }
 
-const ARGS = [
-  ...['--disable-gpu', '--disable-quic', '--no-first-run'],
-  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
-];
-
 /** Vitest's global setup: finds a browser, which each process of the project starts. */
-export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const found = await findChromium();
-  const { path, env } = found;
-  project.provide('chromium', { path, ...(env && { env }) });
-  return async () => await found[Symbol.asyncDispose]();
+export default async function setUp(project: TestProject): Promise<void> {
+  project.provide('chromium', await findChromium());
 }
 
 /** Starts a headless Chromium. */
-export async function launchChromium({ path, env }: Program): Promise<Browser> {
-  const launch = (chromiumSandbox: boolean) =>
-    chromium.launch({
-      executablePath: path,
-      args: ARGS,
-      env: { ...process.env, LC_ALL: 'C.UTF-8', ...env }, // without a locale, it cannot name files in other scripts
-      chromiumSandbox,
-    });
-  // The sandbox does not work for root, or where user namespaces are disabled.
-  return process.getuid?.() === 0 ? launch(false) : launch(true).catch(() => launch(false));
+export function launchChromium({ path, env }: Program): Promise<Browser> {
+  return chromium.launch({
+    executablePath: path,
+    args: ['--disable-gpu'],
+    env: { ...process.env, LC_ALL: 'C.UTF-8', ...env }, // without a locale, it cannot name files in other scripts
+  });
 }
 
 /**
  * Finds a Chromium: the one at `CHROMIUM_PATH`, or else the pinned one from npm, which exists for Linux on x64 only, and is
- * unpacked until it is disposed of.
+ * unpacked until the run ends.
  *
  * @throws Error on other platforms without `CHROMIUM_PATH`
  */
-export async function findChromium(): Promise<Program & AsyncDisposable> {
+export async function findChromium(): Promise<Program> {
   const path = process.env['CHROMIUM_PATH'];
-  if (path) return { path, [Symbol.asyncDispose]: async () => {} };
+  if (path) return { path };
   if (process.platform === 'linux' && process.arch === 'x64') return unpackChromium();
   throw new Error(
     `npm has no Chromium for ${process.platform} on ${process.arch}: install Chromium or Chrome, and set CHROMIUM_PATH to its program.`,
@@ -63,8 +51,8 @@ export async function findChromium(): Promise<Program & AsyncDisposable> {
  * Unpacks the Chromium from npm, with the libraries and fonts it needs. `inflate` writes files with fixed names to `TMPDIR`,
  * so it gets a new folder.
  */
-async function unpackChromium(): Promise<Program & AsyncDisposable> {
-  const folder = await mkdtemp(join(tmpdir(), 'survey-export-chromium-'));
+async function unpackChromium(): Promise<Program> {
+  const folder = await newFolder();
   const before = process.env['TMPDIR'];
   try {
     process.env['TMPDIR'] = folder;
@@ -73,14 +61,7 @@ async function unpackChromium(): Promise<Program & AsyncDisposable> {
     const [path = '', libraries = '', fonts = ''] = await Promise.all(unpacking);
     const fontConfig = join(folder, 'fonts.conf');
     await writeFile(fontConfig, `<fontconfig><dir>${fonts}</dir><cachedir>${folder}</cachedir></fontconfig>`);
-    return {
-      path,
-      env: { LD_LIBRARY_PATH: join(libraries, 'lib'), FONTCONFIG_FILE: fontConfig },
-      [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
-    };
-  } catch (error) {
-    await rm(folder, { recursive: true, force: true });
-    throw error;
+    return { path, env: { LD_LIBRARY_PATH: join(libraries, 'lib'), FONTCONFIG_FILE: fontConfig } };
   } finally {
     if (before === undefined) delete process.env['TMPDIR'];
     else process.env['TMPDIR'] = before;

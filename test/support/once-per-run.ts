@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, realpath, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,8 +10,6 @@ import { canReach, serverUser } from '../../tools/postgres/os-user.ts';
 /** The environment variable that names the folder that the processes of a test run share. */
 const RUN_FOLDER = 'SURVEY_EXPORT_TEST_RUN';
 const POLL_MS = 20;
-/** Longer than anything here takes to create. After it, the process that was creating it must have died. */
-const TIMEOUT_MS = 120_000;
 
 let own: Promise<string> | undefined;
 
@@ -23,29 +21,20 @@ let own: Promise<string> | undefined;
  * @returns the folder's path; do not write to the folder
  */
 export async function oncePerRun(name: string, make: (folder: string) => Promise<void>): Promise<string> {
-  const made = join(await runFolder(), name);
-  const [claimed, draft] = [`${made}.claim`, `${made}.draft`];
-  const deadline = Date.now() + TIMEOUT_MS;
-  for (; !existsSync(made); await sleep(POLL_MS)) {
-    if (await claim(claimed)) {
-      try {
-        await mkdir(draft);
-        await make(draft);
-        await rename(draft, made);
-      } catch (error) {
-        for (const folder of [draft, claimed]) await rm(folder, { recursive: true, force: true });
-        throw error;
-      }
-    } else if (Date.now() > deadline) throw new Error(`${draft} has not been finished for ${TIMEOUT_MS / 1000} s`);
+  const folder = join(await runFolder(), name);
+  const complete = `${folder}.complete`;
+  for (; !existsSync(complete); await sleep(POLL_MS)) {
+    const created = await mkdir(folder, { recursive: true });
+    if (created === undefined) continue; // it exists, because another process was first
+    try {
+      await make(folder);
+      await mkdir(complete);
+    } catch (error) {
+      await rm(folder, { recursive: true });
+      throw error;
+    }
   }
-  return made;
-}
-
-/** Creates a folder. @returns false if it exists, because another process was first */
-async function claim(folder: string): Promise<boolean> {
-  const error = await mkdir(folder).catch((cause: NodeJS.ErrnoException) => cause);
-  if (error && error.code !== 'EEXIST') throw error;
-  return error === undefined;
+  return folder;
 }
 
 /** Creates an empty folder, which is removed after the run. */

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync } from 'node:child_process';
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withConnection } from '../../tools/connection.ts';
 import { spawnKilledWithParent } from '../../tools/kill-with-parent.ts';
@@ -7,7 +7,7 @@ import { chownTree, serverUser } from '../../tools/postgres/os-user.ts';
 import { setWorkerPassword, WORKER_ROLE } from '../../tools/worker-role.ts';
 import { query } from './database.ts';
 import { freePort } from './npm-start.ts';
-import { runFolder } from './once-per-run.ts';
+import { newFolder } from './once-per-run.ts';
 
 /**
  * Starts PgBouncer as Neon does, in transaction mode:
@@ -21,7 +21,7 @@ export async function startPgBouncer(databaseUrl: string): Promise<string> {
   const version = execFileSync('pgbouncer', ['--version'], { encoding: 'utf8' });
   const direct = await withConnection(databaseUrl, (client) => setWorkerPassword(client, databaseUrl));
   const user = await serverUser(); // like Postgres, it refuses to run as root
-  const folder = await mkdtemp(join(await runFolder(), 'pgbouncer-'));
+  const folder = await newFolder();
   const port = await freePort();
   await writeFile(join(folder, 'users'), `"${WORKER_ROLE}" "${direct.password}"\n`);
   await writeFile(

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withConnection } from '../../tools/connection.ts';
 import { chownTree, serverUser } from '../../tools/postgres/os-user.ts';
 import { createCluster, PASSWORD_FILE } from '../../tools/postgres/cluster.ts';
 import { findPrograms } from '../../tools/postgres/programs.ts';
 import { startServer } from '../../tools/postgres/server.ts';
-import { oncePerRun, runFolder } from './once-per-run.ts';
+import { newFolder, oncePerRun } from './once-per-run.ts';
 
 /** A running Postgres server. Its data is removed when it stops. */
 export type TestPostgres = Awaited<ReturnType<typeof startPostgres>>;
@@ -34,19 +34,14 @@ export async function startPostgres(options: { settings?: Record<string, string>
     await chownTree(draft, user);
     await createCluster(join(draft, 'data'), { initdb, user, args: INITDB_ARGS });
   });
-  const data = await mkdtemp(join(await runFolder(), 'postgres-'));
+  const data = await newFolder();
   execFileSync('cp', ['-a', `${template}/data/.`, data]); // fs.cp does not keep the owners
   const password = await readFile(join(data, PASSWORD_FILE), 'utf8');
 
-  const settings = { ...SETTINGS, ...options.settings };
-  const start = (port?: number) =>
-    startServer({
-      postgres,
-      data,
-      user,
-      settings: port === undefined ? settings : { ...settings, port: String(port) },
-      onParentExit: 'QUIT',
-    });
+  const start = (more?: { port: string }) => {
+    const settings = { ...SETTINGS, ...options.settings, ...more };
+    return startServer({ postgres, data, user, settings, onParentExit: 'QUIT' });
+  };
   let server = await start();
   const url = `postgres://postgres:${password}@127.0.0.1:${server.port}/postgres`;
   let stopped: Promise<void> | undefined;
@@ -66,7 +61,7 @@ export async function startPostgres(options: { settings?: Record<string, string>
     /** Stops the server, breaking open connections, and starts it again with the same data and port. */
     async restart(): Promise<void> {
       await server.stop('SIGINT'); // an immediate shutdown may lose the last commits
-      server = await start(server.port);
+      server = await start({ port: String(server.port) });
     },
     /** Stops the server at once, breaking open connections, and removes its files. May be called twice. */
     stop: (): Promise<void> =>
