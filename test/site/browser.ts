@@ -37,9 +37,6 @@ export async function openPage(path: string, display: Display = {}): Promise<Pag
     const url = new URL(request.url());
     if (url.origin !== origin && url.protocol !== 'blob:') problems.push(`request to ${url.href}`);
   });
-  await page.addInitScript({
-    content: `addEventListener('securitypolicyviolation', (event) => console.error(event.violatedDirective, 'violated'));`,
-  });
   await page.goto(origin + path);
   return page;
 }

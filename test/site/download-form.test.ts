@@ -1,10 +1,10 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { query } from '../support/api.ts';
 import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { newFolder } from '../support/once-per-run.ts';
 import { type Interpreter, findInterpreter, findPython } from '../support/programs.ts';
 import { saved } from './browser.ts';
 import { type Selection, cards, fileOf, openSurvey, press, settled, visit } from './home.ts';
@@ -50,11 +50,7 @@ describe('the number of matching answers, the link and the program', () => {
     const page = await openSurvey(survey, {}, CAIRO);
     await match(page, `7 participants, ${24 * DAYS} answers`);
     expect(parametersOf(page)).toEqual([]);
-    const look = () =>
-      page.evaluate<string[]>(`(() => {
-        const { backgroundColor, color, borderStyle } = getComputedStyle(document.querySelector('.download button.main'));
-        return [backgroundColor, color, borderStyle];
-      })()`);
+    const look = () => page.evaluate("getComputedStyle(document.querySelector('.download .main')).backgroundColor");
     const enabled = await look();
 
     await field(page, 'From').fill('2026-04-24');
@@ -74,7 +70,7 @@ describe('the number of matching answers, the link and the program', () => {
     await page.getByLabel('Participant ID').fill('nobody');
     await match(page, 'No answers match.');
     expect(await downloadButton(page).isDisabled()).toBe(true);
-    for (const [i, value] of (await look()).entries()) expect(value).not.toBe(enabled[i]); // it looks disabled
+    expect(await look()).not.toBe(enabled); // it looks disabled
   });
 
   test('are those of the file, with how many participants it leaves out', async () => {
@@ -124,9 +120,7 @@ describe('the number of matching answers, the link and the program', () => {
       ['question_ref', 'q59'],
       ['question_ref', 'q17'],
     ]);
-    await search.fill('');
-    await expect.poll(() => list.getByRole('checkbox').count()).toBe(50);
-    await page.getByRole('form').getByRole('button', { name: 'Show more (50 of 60 shown)' }).click();
+    await search.fill('9');
     expect(await list.getByLabel('q59').isChecked()).toBe(true);
     expect(await cards(page).count()).toBe(0);
   });
@@ -155,14 +149,7 @@ test('a link opens the same selection again, and what it asks for and the page d
   await field(page, 'From').fill('2026-04-20T07:01:00');
   expect(new URL(page.url()).searchParams.get('since')).toBe('2026-04-20T05:01:00.000Z');
 
-  const unknown = [
-    'format=toString',
-    'layout=constructor',
-    'value=foo',
-    'repeats=toString',
-    'columns=__proto__',
-    'tz=UTC',
-  ];
+  const unknown = ['format=toString', 'layout=constructor', 'value=foo', 'columns=__proto__', 'tz=UTC'];
   const parts = [
     ['since=2026-13-01', 'is not a date.'],
     ['until=garbage', 'is not a date.'],
@@ -263,15 +250,11 @@ test('the button and the programs download the same bytes as the API, without wh
 
 /** Runs a program in a new folder. @returns the file that it saves */
 async function run(interpreter: Interpreter, program: string, file: string): Promise<Buffer> {
-  const folder = await mkdtemp(join(tmpdir(), 'survey-export-program-'));
-  try {
-    await writeFile(join(folder, 'program'), program);
-    // R reads programs in the encoding of the locale.
-    const env = { SURVEY_EXPORT_KEY: survey.account.key, LC_ALL: 'C.UTF-8' };
-    const finished = await interpreter.run('program', { cwd: folder, env });
-    expect(finished).toEqual({ status: 0, stdout: '', stderr: '' });
-    return await readFile(join(folder, file));
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = await newFolder();
+  await writeFile(join(folder, 'program'), program);
+  // R reads programs in the encoding of the locale.
+  const env = { SURVEY_EXPORT_KEY: survey.account.key, LC_ALL: 'C.UTF-8' };
+  const finished = await interpreter.run('program', { cwd: folder, env });
+  expect(finished).toEqual({ status: 0, stdout: '', stderr: '' });
+  return await readFile(join(folder, file));
 }

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import { fetchApi, origin, query } from '../support/api.ts';
 import type { TestSurvey } from '../support/data.ts';
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
 import { type Display, openPage } from './browser.ts';
 
 /** What Chromium logs about a survey without responses, which has status 500. */
@@ -34,11 +34,7 @@ export async function enterKey(page: Page, key: string): Promise<void> {
 }
 
 /** Opens a link to a survey with responses, enters its key, and waits until the page has everything that it requests. */
-export async function openSurvey(
-  { name, account }: TestSurvey,
-  selection: Selection = {},
-  display: Display = {},
-): Promise<Page> {
+export async function openSurvey({ name, account }: TestSurvey, selection: Selection = {}, display: Display = {}) {
   const page = await openPage(`/${query({ survey: name, ...selection })}`, display);
   await enterKey(page, account.key);
   await settled(page);
@@ -57,11 +53,12 @@ export const visit = (page: Page, path: string) =>
     `history.pushState(null, '', ${JSON.stringify(path)}), dispatchEvent(new PopStateEvent('popstate'))`,
   );
 
-/** Starts a fault proxy in front of the service, until the test ends. */
-export async function startProxy(): Promise<{ proxy: FaultProxy; proxied: string }> {
+/** Opens a survey as {@link openSurvey} does, through a fault proxy in front of the service. */
+export async function openThroughProxy(survey: TestSurvey, selection: Selection = {}, display: Display = {}) {
   const proxy = await startFaultProxy(origin());
   onTestFinished(() => proxy.close());
-  return { proxy, proxied: new URL(proxy.url).origin };
+  const proxied = { origin: new URL(proxy.url).origin, provoked: /Failed to load resource/ };
+  return { page: await openSurvey(survey, selection, { ...display, ...proxied }), proxy };
 }
 
 /**

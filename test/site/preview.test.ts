@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { addResponses, createAccount, createSurvey } from '../support/data.ts';
-import { fileOf, openSurvey, press, startProxy } from './home.ts';
+import { fileOf, openThroughProxy, press } from './home.ts';
 
 test('a preview shows the first 20 rows of the exact file, then stops it, or names what to do', async () => {
   const survey = await createSurvey(await createAccount());
@@ -12,9 +12,7 @@ test('a preview shows the first 20 rows of the exact file, then stops it, or nam
       response: i === 0 ? '-1\n"é"' : `answer ${i}`,
     })),
   );
-  const { proxy, proxied } = await startProxy();
-  const selection = { layout: 'wide', format: 'csv-excel' };
-  const page = await openSurvey(survey, selection, { origin: proxied, provoked: /status of (400|50[23])/ });
+  const { page, proxy } = await openThroughProxy(survey, { layout: 'wide', format: 'csv-excel' });
   const rows = page.getByRole('group', { name: 'First rows of the file' }).getByRole('row');
   await press(page, 'Preview');
   await page.getByText('The first 20 rows of the file, which has 18 columns.').waitFor();

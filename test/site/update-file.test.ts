@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
-import { origin } from '../support/api.ts';
+import { origin, query } from '../support/api.ts';
 import { type TestResponse, type TestSurvey, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
 import { type Selection, fileOf } from './home.ts';
 
@@ -79,9 +79,7 @@ function update(
     });
   const json = async (...args: Parameters<typeof open>) => (await open(...args)).json();
   const parts: Blob[] = [];
-  const params = Object.entries({ survey: name, ...selection }).flatMap(([parameter, value]) =>
-    [value].flat().map((one) => [parameter, one]),
-  );
+  const params = [...new URLSearchParams(query({ survey: name, ...selection }))];
   return updateFile(new File([old], 'old.csv'), {
     api: { open, json },
     storage: {
@@ -93,6 +91,18 @@ function update(
     onProgress: () => {},
   });
 }
+
+/** Calls `meanwhile` before each request for a path is sent, and after its response has arrived. */
+const around =
+  (path: string, meanwhile: () => Promise<unknown>): Fetch =>
+  async (url, request) => {
+    if (!url.includes(path)) return fetch(url, request);
+    await meanwhile();
+    const response = await fetch(url, request);
+    const body = await response.arrayBuffer();
+    await meanwhile();
+    return new Response(body, response);
+  };
 
 /** Expects that an old file becomes what the service would send now. @returns the new file */
 async function expectUpdated(
@@ -181,17 +191,9 @@ test('while it is brought up to date, responses may change: the days are downloa
   const { survey, old } = await createOutdated();
   let changes = 0;
   let most = 3;
-  const changing: Fetch = async (url, request) => {
-    if (!url.includes('/responses/csv')) return fetch(url, request);
-    const changeIt = async () => {
-      if (changes++ < most) await addResponses(survey, [{ ...responseAt(0, 4), question_ref: `meanwhile ${changes}` }]);
-    };
-    await changeIt();
-    const response = await fetch(url, request);
-    const body = await response.arrayBuffer();
-    await changeIt();
-    return new Response(body, response);
-  };
+  const changing = around('/responses/csv', async () => {
+    if (changes++ < most) await addResponses(survey, [{ ...responseAt(0, 4), question_ref: `meanwhile ${changes}` }]);
+  });
   await expectUpdated(survey, old, '4 unchanged, 2 changed, 0 new, 0 gone', {}, changing);
   most = Infinity;
   await expect(update(survey, old, {}, changing)).rejects.toThrow('The answers keep changing while they are');
@@ -199,20 +201,19 @@ test('while it is brought up to date, responses may change: the days are downloa
 
 test('while it is brought up to date, a form may be added: the shortcodes are read again', async () => {
   const { survey, old } = await createOutdated();
-  const { promise: read, resolve } = Promise.withResolvers<void>();
-  let requests = 0;
-  const adding: Fetch = async (url, request) => {
-    if (url.includes('/digests')) await read;
-    if (!url.includes('/form-data')) return fetch(url, request);
-    const response = await fetch(url, request);
-    const body = await response.arrayBuffer();
-    if (requests++ === 0)
-      await sql(`update surveys set metadata = '{"new": true}' where id = $1`, [survey.forms[0]?.id]);
+  const { promise: added, resolve } = Promise.withResolvers<void>();
+  let moments = 0;
+  const adding = around('/form-data', async () => {
+    if (++moments !== 2) return;
+    await sql(`update surveys set metadata = '{"new": true}' where id = $1`, [survey.forms[0]?.id]);
     resolve();
-    return new Response(body, response);
+  });
+  const request: Fetch = async (url, options) => {
+    if (url.includes('/digests')) await added;
+    return adding(url, options);
   };
-  await expectUpdated(survey, old, '4 unchanged, 2 changed, 0 new, 0 gone', {}, adding);
-  expect(requests).toBe(2);
+  await expectUpdated(survey, old, '4 unchanged, 2 changed, 0 new, 0 gone', {}, request);
+  expect(moments).toBe(4); // two requests
 });
 
 /** Makes a file from the current one. */

@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type TestSurvey, addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { newFolder } from '../support/once-per-run.ts';
 import { keptNames, saved } from './browser.ts';
-import { cards, chooseOlder, enterKey, fileOf, hold, openSurvey, press, settled, startProxy } from './home.ts';
+import { cards, chooseOlder, enterKey, fileOf, hold, openSurvey, openThroughProxy, press, settled } from './home.ts';
 
 /* What becomes of an older file is in update-file.test.ts. */
 
@@ -61,9 +61,7 @@ test('an older file is chosen, even while another one is compared, or dropped, a
 
 test('an older file must not change while it is compared, nor before the new one is saved', async () => {
   const { survey, old } = await createOutdated();
-  const folder = await mkdtemp(join(tmpdir(), 'survey-export-old-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const path = join(folder, 'old.csv');
+  const path = join(await newFolder(), 'old.csv');
   const page = await openSurvey(survey);
   const chooseIt = async () => {
     await writeFile(path, old);
@@ -86,8 +84,7 @@ test('an older file must not change while it is compared, nor before the new one
 
 test('a lost connection continues; nothing is left when it is cancelled or the page is closed', async () => {
   const { survey, old } = await createOutdated();
-  const { proxy, proxied } = await startProxy();
-  const page = await openSurvey(survey, {}, { origin: proxied, provoked: /Failed to load resource/ });
+  const { page, proxy } = await openThroughProxy(survey);
   page.on('dialog', (dialog) => dialog.accept()); // the page warns before it is closed
   // The first two requests are those for the digests and the form data.
   proxy.inject((exchange) => (exchange.index === 3 ? exchange.cutAfter(100_000) : undefined));
