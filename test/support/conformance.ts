@@ -1,11 +1,4 @@
-import {
-  type Described,
-  type DescribedResponse,
-  type Description,
-  type Schema,
-  faults,
-  resolve,
-} from './api-description.ts';
+import { type Described, type DescribedResponse, type Description, faults, resolve } from './api-description.ts';
 import type { ApiResponse } from './api.ts';
 
 const descriptions: Record<string, Promise<Description>> = {};
@@ -69,7 +62,7 @@ function differences(
     return response.bytes.length === 0 ? differing : [...differing, 'it has a body'];
   }
   if (!body) return [...differing, `a body of type ${type} is not described`];
-  return [...differing, ...bodyFaults(type, body.schema, response.text).map((fault) => `body: ${fault}`)];
+  return [...differing, ...bodyFaults(type, body, response.text).map((fault) => `body: ${fault}`)];
 }
 
 function headerFaults(name: string, { required, schema }: Described, headers: Headers): string[] {
@@ -78,7 +71,7 @@ function headerFaults(name: string, { required, schema }: Described, headers: He
   return faults(schema, schema['type'] === 'integer' ? Number(value) : value).map((fault) => `${name}: ${fault}`);
 }
 
-function bodyFaults(type: string, schema: Schema, text: string): string[] {
+function bodyFaults(type: string, { schema }: Described, text: string): string[] {
   if (type !== 'application/json') return faults(schema, text);
   try {
     return faults(schema, JSON.parse(text));

@@ -3,14 +3,11 @@ import { buffer } from 'node:stream/consumers';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { apiKeyPrefix, hashApiKey } from '../../src/auth/api-key.ts';
-import {
-  type BenchAccount,
-  createAccount as createBenchAccount,
-  createSurvey as createBenchSurvey,
-} from '../../bench/data.ts';
+import * as bench from '../../bench/data.ts';
 import { stackAddress } from './stack-address.ts';
+import type { Row } from './wide.ts';
 
-export type TestAccount = BenchAccount;
+export type TestAccount = bench.BenchAccount;
 
 export interface TestSurvey {
   readonly name: string;
@@ -23,49 +20,37 @@ export interface TestForm {
   readonly shortcode: string;
 }
 
-/** A response's columns. Those left out get a default. */
-export interface TestResponse {
+/** A response's columns. Those left out get a default. `metadata` is JSON text, so that its digits stay as they are. */
+export interface TestResponse extends Partial<Omit<Row, 'surveyid' | 'parent_surveyid' | 'question_idx' | 'values'>> {
   /** Index of its form version in {@link TestSurvey.forms}. */
   readonly form?: number;
-  readonly timestamp?: string;
-  readonly userid?: string;
-  readonly question_ref?: string;
-  readonly question_idx?: number;
-  readonly question_text?: string;
-  readonly response?: string;
-  readonly flowid?: string;
-  /** JSON text, so that its digits stay as they are. */
-  readonly metadata?: string | null;
   readonly parent?: string | null;
-  readonly parent_shortcode?: string;
-  readonly pageid?: string | null;
-  readonly translated_response?: string | null;
+  readonly question_idx?: number;
 }
 
 /** Connections to the database of each service, kept open: to connect takes longer than most queries. */
-const pools = new Map<string, pg.Pool>();
+const pools: Record<string, pg.Pool> = {};
 
-function poolOf(databaseUrl: string): pg.Pool {
-  const known = pools.get(databaseUrl);
-  if (known) return known;
-  const pool = new pg.Pool({ connectionString: databaseUrl, allowExitOnIdle: true });
+function openPool(connectionString: string): pg.Pool {
+  const pool = new pg.Pool({ connectionString, allowExitOnIdle: true });
   pool.on('error', () => {}); // an idle connection was lost: the pool opens a new one
   pool.on('connect', (client) => client.on('error', () => {})); // lost between two statements: the next one fails
-  pools.set(databaseUrl, pool);
   return pool;
 }
 
 /** Runs `work` on a connection of its own, which is used again unless it fails. */
 export async function withClient<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const pool = poolOf(stackAddress().databaseUrl);
+  const { databaseUrl } = stackAddress();
+  const pool = (pools[databaseUrl] ??= openPool(databaseUrl));
   const client = (await pool.connect()) as pg.Client & pg.PoolClient; // the pool creates clients of this class
-  const result = work(client);
-  const isLost = await result.then(
-    () => false,
-    () => true,
-  );
-  client.release(isLost);
-  return result;
+  let isLost = true;
+  try {
+    const result = await work(client);
+    isLost = false;
+    return result;
+  } finally {
+    client.release(isLost);
+  }
 }
 
 export async function sql<T extends pg.QueryResultRow>(text: string, params: unknown[] = []): Promise<T[]> {
@@ -74,20 +59,16 @@ export async function sql<T extends pg.QueryResultRow>(text: string, params: unk
 
 /** Creates an account with a key. Tests share a database but not accounts. */
 export const createAccount = (): Promise<TestAccount> =>
-  withClient((client) => createBenchAccount(client, `${randomUUID()}@example.org`));
+  withClient((client) => bench.createAccount(client, `${randomUUID()}@example.org`));
 
 export async function storeKey(
   account: string,
   key: string,
   { expires = null, revoked = null }: { expires?: Date | null; revoked?: Date | null } = {},
 ): Promise<void> {
-  await sql(`insert into api_keys (userid, name, prefix, hash, expires, revoked) values ($1, 'test', $2, $3, $4, $5)`, [
-    account,
-    apiKeyPrefix(key),
-    await hashApiKey(key),
-    expires,
-    revoked,
-  ]);
+  const insert = `insert into api_keys (userid, name, prefix, hash, expires, revoked)
+    values ($1, 'test', $2, $3, $4, $5)`;
+  await sql(insert, [account, apiKeyPrefix(key), await hashApiKey(key), expires, revoked]);
 }
 
 /** Creates a survey. @param forms number of form versions: their shortcodes are f0, f0, f1, f1, …, created a day apart */
@@ -109,7 +90,7 @@ export async function createBulkSurvey(
   options: { rows: number; forms: number; columns?: Readonly<Record<string, string>>; name?: string },
 ): Promise<TestSurvey> {
   const { name, forms } = await withClient((client) =>
-    createBenchSurvey(client, account, { name: `bulk ${randomUUID()}`, ...options }),
+    bench.createSurvey(client, account, { name: `bulk ${randomUUID()}`, ...options }),
   );
   return { name, account, forms: forms.map((id) => ({ id, shortcode: 'form' })) };
 }
@@ -136,18 +117,13 @@ export async function addResponses(survey: TestSurvey, responses: readonly TestR
   await insertResponses(rows);
 }
 
-/** Inserts responses. @param rows their columns */
+/** Inserts responses. @param rows their columns, with metadata as JSON text */
 export async function insertResponses(rows: readonly object[]): Promise<void> {
-  await sql(
-    `insert into responses (parent_surveyid, parent_shortcode, surveyid, shortcode, flowid, userid, question_ref,
-       question_idx, question_text, response, timestamp, metadata, pageid, translated_response)
-     select parent_surveyid, parent_shortcode, surveyid, shortcode, flowid, userid, question_ref,
-       question_idx, question_text, response, timestamp, metadata::jsonb, pageid, translated_response
-     from json_to_recordset($1) as r(parent_surveyid uuid, parent_shortcode text, surveyid uuid, shortcode text,
-       flowid bigint, userid text, question_ref text, question_idx int, question_text text, response text,
-       timestamp timestamptz, metadata text, pageid text, translated_response text)`,
-    [JSON.stringify(rows)],
-  );
+  const columns = `parent_surveyid, parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx,
+    question_text, response, timestamp, pageid, translated_response`;
+  const insert = `insert into responses (${columns}, metadata)
+    select ${columns}, (metadata #>> '{}')::jsonb from json_populate_recordset(null::responses, $1)`;
+  await sql(insert, [JSON.stringify(rows)]);
 }
 
 /** SQL for the API's timestamps, written differently from the service's. */

@@ -3,21 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { QueryResultRow } from 'pg';
 import { withConnection } from '../../tools/connection.ts';
 import { migrate } from '../../tools/migrations.ts';
-import { type TestPostgres, startPostgres } from './postgres.ts';
+import { startPostgres } from './postgres.ts';
 
 /** The environment variable with the URL of the server that the files of a vitest run share. */
 const SHARED_SERVER = 'SURVEY_EXPORT_TEST_POSTGRES';
 /** A database of that server. To copy it takes far less time than to start a server and to migrate a database. */
 const TEMPLATE = 'migrated';
 
-export interface RunningDatabase {
-  /** The superuser's URL. */
-  readonly url: string;
-  /** Its server, if it has one of its own. */
-  readonly server: TestPostgres | undefined;
-  /** Removes the database, breaking open connections. */
-  stop(): Promise<void>;
-}
+/** A migrated database. `url` is the superuser's, `server` its own if it has one, and `stop` breaks open connections. */
+export type RunningDatabase = Awaited<ReturnType<typeof startDatabase>>;
 
 /**
  * Vitest's global setup: starts the server that the test files of all projects share. A file that stops the server, or changes
@@ -37,7 +31,7 @@ export default async function setUp(): Promise<(() => Promise<void>) | undefined
  *
  * @param options.ownServer whether to start a server for it, as outside of vitest
  */
-export async function startDatabase({ ownServer = false } = {}): Promise<RunningDatabase> {
+export async function startDatabase({ ownServer = false } = {}) {
   const shared = process.env[SHARED_SERVER];
   if (shared && !ownServer) {
     const name = `test_${randomBytes(6).toString('hex')}`;
@@ -68,14 +62,9 @@ export async function untilBlocked(url: string): Promise<void> {
 /** Creates an empty database on the server that the test files share, which has the Worker's role. @returns the superuser's URL */
 export async function createEmptyDatabase(): Promise<string> {
   const { url } = await startDatabase();
-  await empty(url);
-  return url;
-}
-
-/** Empties the database. */
-export async function empty(url: string): Promise<void> {
   await query(url, 'drop schema public cascade');
   await query(url, 'create schema public');
+  return url;
 }
 
 /** All rows by table, as text in a fixed order: equal databases have equal dumps. */

@@ -15,14 +15,10 @@ interface Changes {
   isForwarded: boolean;
   maxBytes: number;
   /** Takes the whole body of a response. */
-  alter?: (body: Buffer, status: number) => Promise<Altered>;
+  alter?: (body: Buffer, status: number) => Buffer | string | Promise<Buffer | string>;
+  /** What the connection waits for before it breaks after the body. */
+  breaksAfter?: Promise<unknown>;
   params?: readonly unknown[];
-}
-
-interface Altered {
-  readonly bytes: Buffer | string;
-  /** If the connection breaks after these bytes: what it waits for. */
-  readonly received?: Promise<unknown>;
 }
 
 function exchangeOf(index: number, request: IncomingMessage, body: Buffer, response: ServerResponse, changes: Changes) {
@@ -55,14 +51,15 @@ function exchangeOf(index: number, request: IncomingMessage, body: Buffer, respo
      * @param received the connection stays open until this resolves; a browser can drop bytes that arrive together with the break
      */
     cutAfter(cut: number | ((body: Buffer) => number), received: Promise<unknown> = Promise.resolve()): void {
-      changes.alter = async (whole) => {
+      changes.alter = (whole) => {
         const length = typeof cut === 'function' ? cut(whole) : cut;
-        return length < whole.length ? { bytes: whole.subarray(0, length), received } : { bytes: whole };
+        if (length < whole.length) changes.breaksAfter = received;
+        return whole.subarray(0, length);
       };
     },
     /** Replaces the body of a response with status 200, which waits for it; it still ends as if it were complete. */
     change(change: (body: Buffer) => Buffer | string | Promise<Buffer | string>): void {
-      changes.alter = async (whole, status) => ({ bytes: status === 200 ? await change(whole) : whole });
+      changes.alter = (whole, status) => (status === 200 ? change(whole) : whole);
     },
     /** Replaces the parameters of the SQL on its way to the target. */
     replaceParams: (params: readonly unknown[]): void => void (changes.params = params),
@@ -174,14 +171,14 @@ async function passBack(upstream: IncomingMessage, response: ServerResponse, cha
     await pipeline(upstream, response);
     return;
   }
-  const { bytes, received } = await alter(await buffer(upstream), status);
-  if (!received) {
+  const bytes = await alter(await buffer(upstream), status);
+  if (!changes.breaksAfter) {
     delete headers['content-length'];
     response.writeHead(status, headers).end(bytes);
     return;
   }
   response.writeHead(status, headers).flushHeaders();
   if (bytes.length > 0) response.write(bytes);
-  await received;
+  await changes.breaksAfter;
   response.socket?.destroySoon(); // after what was written has been sent
 }

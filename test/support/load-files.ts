@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ImportOptions, type ImportSummary, importFiles } from '../../tools/import/import-files.ts';
+import { type ImportOptions, importFiles } from '../../tools/import/import-files.ts';
 import { csvOf, formRow, responseRow } from './export-files.ts';
 
 type Content = string | Uint8Array;
@@ -24,12 +24,7 @@ export async function writeFiles(folder: string, files: Files = {}): Promise<{ f
 }
 
 /** Writes both files into a folder and imports them. */
-export async function loadFiles(
-  url: string,
-  folder: string,
-  files: Files = {},
-  options: ImportOptions = {},
-): Promise<ImportSummary> {
+export async function loadFiles(url: string, folder: string, files: Files = {}, options: ImportOptions = {}) {
   const input = { email: files.email ?? 'ann@example.org', ...(await writeFiles(folder, files)) };
   return await importFiles(url, input, options);
 }

@@ -1,8 +1,5 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
 /** How a program finished, and what it printed. */
@@ -17,8 +14,6 @@ export interface RunOptions {
   readonly cwd?: string | undefined;
   /** Added to the environment of this process. */
   readonly env?: NodeJS.ProcessEnv | undefined;
-  /** Written to its stdin. */
-  readonly input?: string | undefined;
   /** The OS user that runs it. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
   /** When it is killed; never if 0. */
@@ -28,14 +23,15 @@ export interface RunOptions {
 type Command = readonly [string, ...string[]];
 
 /** Starts a program. */
-export function startProgram(
-  [program, ...args]: Command,
-  { cwd, env, input = '', user, timeoutMs = 120_000 }: RunOptions = {},
-) {
-  const options = { cwd, ...user, env: { ...process.env, ...env }, timeout: timeoutMs, killSignal: 'SIGKILL' } as const;
-  const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(program, args, options);
-  child.stdin.on('error', () => {}); // it may exit without reading its input
-  child.stdin.end(input);
+export function startProgram([program, ...args]: Command, { cwd, env, user, timeoutMs = 120_000 }: RunOptions = {}) {
+  const child = spawn(program, args, {
+    cwd,
+    ...user,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: timeoutMs,
+    killSignal: 'SIGKILL',
+  });
   const printed = Promise.all([text(child.stdout), text(child.stderr)]);
   const outcome = once(child, 'close').then(
     async (): Promise<Finished> => {
@@ -66,7 +62,7 @@ export interface Missing {
 const DUCKDB_IN_PYTHON = `
 import duckdb, sys
 database = duckdb.connect()
-for statement in duckdb.extract_statements(sys.stdin.read()):
+for statement in duckdb.extract_statements(open(sys.argv[1], encoding='utf-8').read()):
     database.execute(statement)
 `;
 
@@ -85,13 +81,7 @@ export const findInterpreter = {
 
   async duckdb(): Promise<Interpreter | Missing> {
     const found = await findPython(['duckdb']);
-    if ('missing' in found) return found;
-    const { version, python } = found;
-    const run: Interpreter['run'] = async (file, options) => {
-      const input = await readFile(resolve(options.cwd ?? '', file), 'utf8');
-      return await runProgram([python, '-c', DUCKDB_IN_PYTHON], { ...options, input });
-    };
-    return { version, run };
+    return 'missing' in found ? found : { ...found, run: withFile([found.python, '-c', DUCKDB_IN_PYTHON]) };
   },
 
   workbooks: () => findPython(['openpyxl', 'pandas', 'python_calamine', 'xlsx2csv']),

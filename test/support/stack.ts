@@ -24,7 +24,8 @@ declare module 'vitest' {
   }
 }
 
-export interface StackOptions {
+/** `vars` and `limits` are those of the Worker; `inspector` is whether to start its inspector. */
+export type StackOptions = Parameters<typeof startWorker>[1] & {
   /** Whether the service has a database server of its own, as outside of vitest. */
   readonly ownServer?: boolean;
   /** As for the SQL-over-HTTP endpoint. */
@@ -33,15 +34,9 @@ export interface StackOptions {
   readonly startProxy?: (endpoint: string) => Promise<string>;
   /** Starts a connection pooler in front of the migrated database. @returns the URL of the Worker's role through it */
   readonly startPooler?: (databaseUrl: string) => Promise<string>;
-  /** Additional variables of the Worker. */
-  readonly vars?: Record<string, string>;
-  /** Requests per period, by the binding's name of a rate limit. */
-  readonly limits?: Record<string, number>;
-  /** Whether to start the Worker's inspector. */
-  readonly inspector?: boolean;
   /** The Worker's module; by default the service's. */
   readonly entry?: string;
-}
+};
 
 /** Vitest's global setup: starts one service for all files of the project, with PgBouncer if `npm run pgbouncer` runs it. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
@@ -57,16 +52,9 @@ export async function startStack(options: StackOptions = {}) {
   const { url: databaseUrl, server } = running;
 
   const password = randomBytes(24).toString('hex');
-  const {
-    startProxy = async (endpoint: string) => endpoint,
-    startPooler = async (database: string) => database,
-    entry = 'src/worker.ts',
-    vars,
-    limits,
-    inspector,
-    ...rest
-  } = options;
-  const gateway = await startSqlGateway({ database: await startPooler(databaseUrl), password, ...rest });
+  const { startProxy, startPooler, entry = 'src/worker.ts', vars, limits, inspector, ...rest } = options;
+  const database = (await startPooler?.(databaseUrl)) ?? databaseUrl;
+  const gateway = await startSqlGateway({ database, password, ...rest });
   stack.defer(() => gateway.close());
 
   const worker = await startWorker(entry, {
@@ -74,7 +62,7 @@ export async function startStack(options: StackOptions = {}) {
     inspector,
     vars: {
       ...vars,
-      SQL_ENDPOINT: await startProxy(gateway.url),
+      SQL_ENDPOINT: (await startProxy?.(gateway.url)) ?? gateway.url,
       DATABASE_URL: `postgresql://survey_export_worker:${password}@localhost${new URL(databaseUrl).pathname}`,
     },
   });
@@ -85,8 +73,6 @@ export async function startStack(options: StackOptions = {}) {
   return {
     worker,
     address,
-    /** Stops only the database server, for good. It must be the service's own. */
-    stopDatabase: async () => server?.stop(),
     /** Stops the database server and starts it again, with the same data on the same port. It must be the service's own. */
     restartDatabase: async () => server?.restart(),
     stop: () => moved.disposeAsync(),

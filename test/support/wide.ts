@@ -73,14 +73,8 @@ export const FIXED = [
   ...['userid', 'parent_surveyid', 'parent_shortcode', 'flowid', 'started', 'ended', 'attempts', 'metadata'],
 ];
 
-export interface WideColumns {
-  readonly header: string[];
-  /** What the columns of questions are found by. */
-  readonly keys: readonly string[];
-}
-
-/** The columns of a wide file. @param rows in the order of a long file */
-export function wideColumns(rows: readonly Row[], shortcodes: Shortcodes, parameters: WideParameters): WideColumns {
+/** The columns of a wide file, and what those of questions are found by. @param rows in the order of a long file */
+export function wideColumns(rows: readonly Row[], shortcodes: Shortcodes, parameters: WideParameters) {
   const { columns, metadata = [] } = parameters;
   const names = new Map(
     questionsOf(rows, shortcodes).map((question) => [
@@ -88,14 +82,14 @@ export function wideColumns(rows: readonly Row[], shortcodes: Shortcodes, parame
       columnName(question, columns),
     ]),
   );
-  const header = [...FIXED, ...metadata.map((key) => `metadata.${key}`), ...names.values()];
+  const header: string[] = [...FIXED, ...metadata.map((key) => `metadata.${key}`), ...names.values()];
   return { header, keys: [...names.keys()] };
 }
 
 /** The records of a participant. @param participant their responses, in the order of a long file */
 export function wideRecords(
   participant: readonly Row[],
-  { keys }: WideColumns,
+  { keys }: ReturnType<typeof wideColumns>,
   shortcodes: Shortcodes,
   parameters: WideParameters,
 ): Cell[][] {

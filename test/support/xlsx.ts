@@ -1,16 +1,17 @@
+import assert from 'node:assert/strict';
 import { crc32, inflateRawSync } from 'node:zlib';
 
 /** Reads the central directory of a ZIP file: https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT sections 4.3.12 to 4.3.16 */
 export function listZip(file: Buffer) {
   const end = file.length - 22; // it has no comment
-  check(file.readUInt32LE(end) === 0x06054b50, 'no end of central directory');
+  assert(file.readUInt32LE(end) === 0x06054b50, 'no end of central directory');
   let at = file.readUInt32LE(end + 16);
   const entries = Array.from({ length: file.readUInt16LE(end + 10) }, () => {
-    check(file.readUInt32LE(at) === 0x02014b50, 'no central directory header');
+    assert(file.readUInt32LE(at) === 0x02014b50, 'no central directory header');
     const nameEnd = at + 46 + file.readUInt16LE(at + 28);
     const extraLength = file.readUInt16LE(at + 30);
     const isZip64 = extraLength > 0;
-    if (isZip64) check(file.readUInt32LE(nameEnd) === ((24 << 16) | 1), 'no ZIP64 extra field');
+    if (isZip64) assert(file.readUInt32LE(nameEnd) === ((24 << 16) | 1), 'no ZIP64 extra field');
     const number = (position: number, index: number) =>
       isZip64 ? Number(file.readBigUInt64LE(nameEnd + 4 + 8 * index)) : file.readUInt32LE(position);
     const entry = {
@@ -26,7 +27,7 @@ export function listZip(file: Buffer) {
     at = nameEnd + extraLength;
     return entry;
   });
-  check(
+  assert(
     at === end && file.readUInt32LE(end + 12) === end - file.readUInt32LE(end + 16),
     'a central directory of another size',
   );
@@ -37,14 +38,14 @@ export function listZip(file: Buffer) {
 export function readZip(file: Buffer): Map<string, Buffer> {
   return new Map(
     listZip(file).map(({ name, size, compressedSize, crc, offset }) => {
-      check(file.readUInt32LE(offset) === 0x04034b50 && file.readUInt16LE(offset + 6) === 8, 'no local header');
+      assert(file.readUInt32LE(offset) === 0x04034b50 && file.readUInt16LE(offset + 6) === 8, 'no local header');
       const nameEnd = offset + 30 + file.readUInt16LE(offset + 26);
-      check(file.toString('latin1', offset + 30, nameEnd) === name, 'another name in the local header');
+      assert(file.toString('latin1', offset + 30, nameEnd) === name, 'another name in the local header');
       const end = nameEnd + file.readUInt16LE(offset + 28) + compressedSize;
       const descriptor = [0x08074b50, crc, compressedSize, size].map((_, i) => file.readUInt32LE(end + 4 * i));
-      check(String(descriptor) === String([0x08074b50, crc, compressedSize, size]), 'another data descriptor');
+      assert(String(descriptor) === String([0x08074b50, crc, compressedSize, size]), 'another data descriptor');
       const data = inflateRawSync(file.subarray(end - compressedSize, end));
-      check(data.length === size && crc32(data) === crc, 'other data');
+      assert(data.length === size && crc32(data) === crc, 'other data');
       return [name, data];
     }),
   );
@@ -68,19 +69,19 @@ const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', 
 
 /** The rows of a worksheet's XML, in which it accepts only the markup that the service writes. */
 export function readRows(xml: string): (string | null)[][] {
-  check(!NOT_XML.test(xml), 'a character that XML cannot hold');
+  assert(!NOT_XML.test(xml), 'a character that XML cannot hold');
   const rows = xml.replace(/^.*<sheetData>/s, '').replace(/<\/sheetData><\/worksheet>$/, '');
   const found = Array.from(rows.matchAll(ROW));
-  check(found.map(([row]) => row).join('') === rows, 'markup that is not a row');
+  assert(found.map(([row]) => row).join('') === rows, 'markup that is not a row');
   return found.map(([, number, cells = ''], i) => {
-    check(number === String(i + 1), `row ${number} at the place of row ${i + 1}`);
+    assert(number === String(i + 1), `row ${number} at the place of row ${i + 1}`);
     const texts: (string | null)[] = [];
     const all = Array.from(cells.matchAll(CELL));
-    check(all.map(([cell]) => cell).join('') === cells, `markup that is not a cell: ${cells}`);
+    assert(all.map(([cell]) => cell).join('') === cells, `markup that is not a cell: ${cells}`);
     for (const [, letters = '', row, isBold, isSpacedText, text, isSpacedInline, inline = ''] of all) {
-      check(row === number && (isBold !== undefined) === (i === 0), `another row or style at ${letters}${row}`);
+      assert(row === number && (isBold !== undefined) === (i === 0), `another row or style at ${letters}${row}`);
       const column = columnOf(letters);
-      check(column >= texts.length, `${letters}${row} after column ${texts.length}`);
+      assert(column >= texts.length, `${letters}${row} after column ${texts.length}`);
       while (texts.length < column) texts.push(null);
       checkKind(text ?? inline, text !== undefined, (isSpacedText ?? isSpacedInline) !== undefined);
       texts.push(decoded(text ?? inline));
@@ -96,20 +97,16 @@ const columnOf = (letters: string) =>
 /** What programs need to read a text: see src/formats/xlsx/sheet.ts. */
 function checkKind(content: string, isText: boolean, isSpaced: boolean): void {
   const space = String.raw`(?:[\t\n\r \u2000-\u200b\u2028\u2029]|&#13;)`;
-  check(isSpaced || !new RegExp(`^${space}|${space}$`).test(content), `a text that is trimmed: ${content}`);
-  check(!isText || !/_x[\da-f]{4}_|&amp;/i.test(content), `not a plain text: ${content}`);
+  assert(isSpaced || !new RegExp(`^${space}|${space}$`).test(content), `a text that is trimmed: ${content}`);
+  assert(!isText || !/_x[\da-f]{4}_|&amp;/i.test(content), `not a plain text: ${content}`);
 }
 
 function decoded(content: string): string {
   return content
     .replaceAll(/\r\n?/g, '\n') // https://www.w3.org/TR/xml/#sec-line-ends
     .replaceAll(/&[^;]*;?/g, (entity) => {
-      check(entity in ENTITIES, `another entity: ${entity}`);
+      assert(entity in ENTITIES, `another entity: ${entity}`);
       return ENTITIES[entity] as string;
     })
     .replaceAll(/_x([\da-f]{4})_/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
-}
-
-function check(condition: boolean, failure: string): void {
-  if (!condition) throw new Error(failure);
 }
