@@ -2,9 +2,11 @@ import { type ExecFileException, execFile } from 'node:child_process';
 import { cp, readFile, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { promisify, stripVTControlCharacters } from 'node:util';
 import { parse } from 'smol-toml';
+import { withoutSecrets } from '../src/http/secrets.ts';
 import { UserError } from './command.ts';
+import { printable } from './keys/printable.ts';
 
 /** The path of the project. */
 export const ROOT = fileURLToPath(new URL('../', import.meta.url));
@@ -39,6 +41,46 @@ export const WRANGLER_ENV = {
   WRANGLER_SEND_METRICS: 'false',
 };
 
+/** Runs wrangler with the project's wrangler.toml, without showing its output and without writing its log files. */
+const run = (args: readonly string[], signal?: AbortSignal) =>
+  promisify(execFile)(process.execPath, [WRANGLER, ...args], {
+    cwd: ROOT,
+    env: { ...process.env, ...WRANGLER_ENV, WRANGLER_WRITE_LOGS: 'false', WRANGLER_LOG: 'log' },
+    ...(signal && { signal }),
+  });
+
+/**
+ * Runs wrangler with the project's wrangler.toml.
+ *
+ * @returns its stdout
+ * @throws UserError with a short reason, without keys or hashes, if it fails or takes too long
+ */
+export async function runWrangler(args: readonly string[], timeoutMs = 60_000): Promise<string> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    return stripVTControlCharacters((await run(args, signal)).stdout);
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as Partial<ExecFileException>;
+    throw new UserError(
+      signal.aborted ? `wrangler took longer than ${timeoutMs / 1000} s` : reasonFrom(stdout + stderr),
+    );
+  }
+}
+
+const MAX_REASON = 200;
+
+/** The message of Cloudflare's API, or else the first sentence of wrangler's error. */
+function reasonFrom(output: string): string {
+  const text = stripVTControlCharacters(output);
+  if (text.includes('necessary to set a CLOUDFLARE_API_TOKEN'))
+    return 'wrangler is not logged in: run "npx wrangler login" or set CLOUDFLARE_API_TOKEN';
+  const environment = /No environment found in configuration.*/.exec(text)?.[0];
+  const detail = /^.*\[code: \d+\]/m.exec(text)?.[0].trim();
+  const error = /\[ERROR\]\s*(.+?)(\.\s|$)/m.exec(text)?.[1];
+  const reason = environment ?? (detail && `Cloudflare: ${detail}`) ?? error ?? 'wrangler failed';
+  return printable(withoutSecrets(reason)).replace(/\.$/, '').slice(0, MAX_REASON);
+}
+
 /** The paths in a folder of a Worker that `bundleWorker` has written: of its module, and of the folder of its static files. */
 export const bundleIn = (folder: string) => ({ worker: join(folder, 'worker.js'), assets: join(folder, 'assets') });
 
@@ -52,9 +94,8 @@ export const bundleIn = (folder: string) => ({ worker: join(folder, 'worker.js')
 export async function bundleWorker(entry: string, folder: string): Promise<void> {
   const { worker, assets } = bundleIn(folder);
   const out = join(folder, 'out');
-  const args = [WRANGLER, 'deploy', entry, '--dry-run', '--env=', `--outdir=${out}`];
-  const env = { ...process.env, ...WRANGLER_ENV, WRANGLER_WRITE_LOGS: 'false' };
-  await promisify(execFile)(process.execPath, args, { cwd: ROOT, env }).catch((cause: ExecFileException) => {
+  const args = ['deploy', entry, '--dry-run', '--env=', `--outdir=${out}`];
+  await run(args).catch((cause: ExecFileException) => {
     process.stderr.write(`${cause.stdout}${cause.stderr}`);
     throw new UserError('the Worker cannot be bundled: see the messages above', { cause });
   });

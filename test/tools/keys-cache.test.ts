@@ -5,7 +5,7 @@ import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
 import { describe, expect, test, vi } from 'vitest';
 import { hashApiKey } from '../../src/auth/api-key.ts';
 import { revokeKey } from '../../tools/keys/revoke.ts';
-import { runWrangler } from '../../tools/keys/wrangler.ts';
+import { runWrangler } from '../../tools/wrangler.ts';
 import { ACCOUNT, fail, startCloudflare, succeed } from '../support/cloudflare.ts';
 import { query } from '../support/database.ts';
 import { CACHE_NOTE, startKeysCommand, UNKNOWN_ID } from '../support/keys.ts';
@@ -96,7 +96,7 @@ describe('with --remote, the cache of the deployed service', () => {
     using cloudflare = await startCloudflare(() => undefined);
     for (const [name, value] of Object.entries(cloudflare.env)) vi.stubEnv(name, value);
     const args = ['kv', 'key', 'delete', UNKNOWN_ID, '--binding', 'API_KEYS', '--remote'];
-    await expect(runWrangler(args, { timeoutMs: 1_000 })).rejects.toThrow('wrangler took longer than 1 s');
+    await expect(runWrangler(args, 1_000)).rejects.toThrow('wrangler took longer than 1 s');
     vi.unstubAllEnvs();
     await expect.poll(() => commandLines().filter((line) => line.includes(UNKNOWN_ID))).toEqual([]);
   });

@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Metafile } from 'esbuild';
-import { runWrangler } from '../keys/wrangler.ts';
-import { withTemporaryFolder } from '../temporary-folder.ts';
+import { makeTemporaryFolder } from '../temporary-folder.ts';
+import { runWrangler } from '../wrangler.ts';
 import { type Target, configPath } from './config.ts';
 
 /**
@@ -19,24 +19,20 @@ export const BUDGET_KIB = 120;
  * @throws UserError with wrangler's reason
  */
 export async function buildWorker(target: Target): Promise<{ gzipBytes: number; inputs: string[] }> {
-  return withTemporaryFolder(async (folder) => {
-    const out = join(folder, 'build');
-    const metafile = join(folder, 'metafile.json');
-    const args = ['deploy', '--dry-run', `--outdir=${out}`, `--metafile=${metafile}`];
-    await runWrangler([...args, `--env=${target.env}`, `--config=${configPath(target)}`], {
-      logFolder: join(folder, 'logs'),
-      logLevel: 'log', // shows why site/ cannot be built
-    });
+  await using folder = await makeTemporaryFolder();
+  const out = join(folder.path, 'build');
+  const metafile = join(folder.path, 'metafile.json');
+  const args = ['deploy', '--dry-run', `--outdir=${out}`, `--metafile=${metafile}`];
+  await runWrangler([...args, `--env=${target.env}`, `--config=${configPath(target)}`]);
 
-    const names = (await readdir(out)).filter((name) => !/\.map$|^README\.md$/.test(name)); // README.md: wrangler's own
-    const modules = await Promise.all(names.map((name) => readFile(join(out, name))));
-    const { outputs } = JSON.parse(await readFile(metafile, 'utf8')) as Metafile;
-    const inputs = Object.values(outputs)
-      .flatMap((output) => Object.entries(output.inputs))
-      .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
-      .map(([path]) => path);
-    return { gzipBytes: gzipSync(Buffer.concat(modules)).length, inputs };
-  });
+  const names = (await readdir(out)).filter((name) => !/\.map$|^README\.md$/.test(name)); // README.md: wrangler's own
+  const modules = await Promise.all(names.map((name) => readFile(join(out, name))));
+  const { outputs } = JSON.parse(await readFile(metafile, 'utf8')) as Metafile;
+  const inputs = Object.values(outputs)
+    .flatMap((output) => Object.entries(output.inputs))
+    .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+    .map(([path]) => path);
+  return { gzipBytes: gzipSync(Buffer.concat(modules)).length, inputs };
 }
 
 /** @returns a message if the Worker exceeds {@link BUDGET_KIB} */

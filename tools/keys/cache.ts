@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { UserError } from '../command.ts';
-import { withTemporaryFolder } from '../temporary-folder.ts';
-import { runWrangler } from './wrangler.ts';
+import { makeTemporaryFolder } from '../temporary-folder.ts';
+import { runWrangler } from '../wrangler.ts';
 
 /** Which cache a command clears: the local one, or with `remote` that of the deployed service. */
 export interface CacheOptions {
@@ -35,9 +35,8 @@ export async function removeFromCache(hash: string, { remote, env }: CacheOption
   if (!remote && !existsSync(localFolder)) return;
   const where = remote ? ['--remote'] : ['--local', '--persist-to', localFolder];
   const environment = env === undefined ? [] : [`--env=${env}`];
-  await withTemporaryFolder(async (folder) => {
-    const file = join(folder, 'entries.json');
-    await writeFile(file, JSON.stringify([hash]), { mode: 0o600 });
-    await runWrangler(['kv', 'bulk', 'delete', file, '--force', '--binding', 'API_KEYS', ...where, ...environment]);
-  });
+  await using folder = await makeTemporaryFolder();
+  const file = join(folder.path, 'entries.json');
+  await writeFile(file, JSON.stringify([hash]), { mode: 0o600 });
+  await runWrangler(['kv', 'bulk', 'delete', file, '--force', '--binding', 'API_KEYS', ...where, ...environment]);
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmod, mkdir, rm } from 'node:fs/promises';
+import { chmod, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../command.ts';
@@ -17,8 +17,8 @@ import type { WorkerOptions } from '../worker.ts';
 export async function startWorkerProcess(isWatching: boolean) {
   const program = fileURLToPath(new URL('worker-process.ts', import.meta.url));
   const folder = await makeTemporaryFolder();
-  const child = spawnKilledWithParent(process.execPath, [program, folder, ...(isWatching ? ['--watch'] : [])], {
-    env: { ...process.env, TMPDIR: folder }, // for miniflare
+  const child = spawnKilledWithParent(process.execPath, [program, folder.path, ...(isWatching ? ['--watch'] : [])], {
+    env: { ...process.env, TMPDIR: folder.path }, // for miniflare
     stdio: ['pipe', 'inherit', 'inherit'],
     detached: true, // a new process group, so that all of it can be killed
     onParentExit: 'KILL',
@@ -39,7 +39,7 @@ export async function startWorkerProcess(isWatching: boolean) {
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
     await exited;
-    await rm(folder, { recursive: true, force: true });
+    await folder[Symbol.asyncDispose]();
   }
   return {
     /**
