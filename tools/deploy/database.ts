@@ -38,80 +38,56 @@ export async function databaseProblems(url: string): Promise<string[]> {
  * @param remedy what to do if there is no such role
  */
 async function roleProblems(client: Client, remedy: string): Promise<string[]> {
-  const { rows } = await client.query<{
-    can_login: boolean;
-    is_expired: boolean;
-    attributes: string;
-    locked_database: string | null;
-    locked_schemas: string[];
-    unreadable: string | null;
-    can_note_use: boolean;
-    writable: string | null;
-  }>(
-    `with tables as (select name, to_regclass(name) as id from unnest($2::text[]) name where to_regclass(name) is not null)
-     select rolcanlogin as can_login,
-       coalesce(rolvaliduntil < now(), false) as is_expired,
-       concat_ws(' ', case when rolcreaterole then 'nocreaterole' end, case when rolcreatedb then 'nocreatedb' end,
-         case when rolreplication then 'noreplication' end) as attributes,
-       case when not has_database_privilege(oid, current_database(), 'connect') then quote_ident(current_database()) end
-         as locked_database,
-       array(select distinct relnamespace::regnamespace::text from pg_class join tables on tables.id = pg_class.oid
-         where not has_schema_privilege($1, relnamespace, 'usage')) as locked_schemas,
-       (select string_agg(name, ', ') from tables where not has_any_column_privilege($1, id, 'select')) as unreadable,
-       (select coalesce(has_column_privilege($1, id, 'keyid', 'insert') and has_column_privilege($1, id, 'last_used', 'insert')
-         and has_column_privilege($1, id, 'last_used', 'update'), true) from to_regclass('api_key_uses') as id) as can_note_use,
-       case when rolsuper or rolbypassrls then 'everything' else
-         (select string_agg(name, ', ') from tables where has_table_privilege($1, id, 'insert, update, delete, truncate')
-           or name <> 'api_key_uses' and has_any_column_privilege($1, id, 'insert, update')) end as writable
-     from pg_roles where rolname = $1`,
-    [ROLE, TABLES],
+  const { rowCount } = await client.query('select from pg_roles where rolname = $1', [ROLE]);
+  if (rowCount === 0) return [`The database has no role ${ROLE}; ${remedy}`];
+  const { rows } = await client.query<{ problem: string; statement: string | null }>(
+    `with role as (select * from pg_roles where rolname = $1),
+       tables as (select name, to_regclass(name) as id from unnest($2::text[]) name where to_regclass(name) is not null),
+       settings as (
+         select name, wanted, ( -- one for this database overrides that for all
+           select substr(setting, strpos(setting, '=') + 1) from pg_db_role_setting, unnest(setconfig) as setting
+           where setrole = role.oid and setdatabase in (0, (select oid from pg_database where datname = current_database()))
+             and split_part(setting, '=', 1) = name
+           order by setdatabase desc limit 1) as found
+         from role, unnest($3::text[], $4::text[]) as needed (name, wanted)
+       )
+     select 'cannot log in' as problem, 'alter role ${ROLE} login' as statement from role where not rolcanlogin
+     union all
+     select 'has a password that has expired', 'alter role ${ROLE} valid until ''infinity''' from role where rolvaliduntil < now()
+     union all
+     select 'has more rights than it needs', concat_ws(' ', 'alter role ${ROLE}', case when rolcreaterole then 'nocreaterole' end,
+       case when rolcreatedb then 'nocreatedb' end, case when rolreplication then 'noreplication' end)
+     from role where rolcreaterole or rolcreatedb or rolreplication
+     union all
+     select 'cannot connect', format('grant connect on database %I to ${ROLE}', current_database())
+     from role where not has_database_privilege(oid, current_database(), 'connect')
+     union all
+     select distinct 'cannot use the schema ' || relnamespace::regnamespace,
+       format('grant usage on schema %s to ${ROLE}', relnamespace::regnamespace)
+     from role, tables join pg_class on pg_class.oid = id where not has_schema_privilege(role.oid, relnamespace, 'usage')
+     union all
+     select case when found is null then 'has no setting ' || name else format('has %s = %L', name, found) end,
+       format('alter role ${ROLE} set %s = %L', name, wanted)
+     from settings -- set_config returns a value in the server's spelling: 65s for 65000
+     where found is null or set_config(name, found, true) <> set_config(name, wanted, true)
+     union all
+     select 'cannot read ' || string_agg(name, ', '), format('grant select on %s to ${ROLE}', string_agg(name, ', '))
+     from role, tables where not has_any_column_privilege(role.oid, id, 'select') having count(*) > 0
+     union all
+     select 'cannot update when a key was last used',
+       'grant insert (keyid, last_used), update (last_used) on api_key_uses to ${ROLE}'
+     from role, tables where name = 'api_key_uses' and not (has_column_privilege(role.oid, id, 'keyid', 'insert')
+       and has_column_privilege(role.oid, id, 'last_used', 'insert') and has_column_privilege(role.oid, id, 'last_used', 'update'))
+     union all
+     select 'can change ' || case when rolsuper or rolbypassrls then 'everything' else string_agg(name, ', ') end, null
+     from role left join tables on true
+     where rolsuper or rolbypassrls or has_table_privilege(role.oid, id, 'insert, update, delete, truncate')
+       or name <> 'api_key_uses' and has_any_column_privilege(role.oid, id, 'insert, update')
+     group by rolsuper, rolbypassrls`,
+    [ROLE, TABLES, Object.keys(SETTINGS), Object.values(SETTINGS)],
   );
-  const role = rows[0];
-  if (!role) return [`The database has no role ${ROLE}; ${remedy}`];
-  const { attributes, locked_database: database, unreadable, writable } = role;
-  const problems: (readonly [isThere: unknown, problem: string, statement: string])[] = [
-    [!role.can_login, 'cannot log in', `alter role ${ROLE} login`],
-    [role.is_expired, 'has a password that has expired', `alter role ${ROLE} valid until 'infinity'`],
-    [attributes, 'has more rights than it needs', `alter role ${ROLE} ${attributes}`],
-    [database, 'cannot connect', `grant connect on database ${database} to ${ROLE}`],
-    ...role.locked_schemas.map(
-      (schema) => [true, `cannot use the schema ${schema}`, `grant usage on schema ${schema} to ${ROLE}`] as const,
-    ),
-    ...(await settingProblems(client)),
-    [unreadable, `cannot read ${unreadable}`, `grant select on ${unreadable} to ${ROLE}`],
-    [
-      !role.can_note_use,
-      'cannot update when a key was last used',
-      `grant insert (keyid, last_used), update (last_used) on api_key_uses to ${ROLE}`,
-    ],
-  ];
-  const found = problems.filter(([isThere]) => isThere);
-  const messages = found.map(([, problem, statement]) => `The role ${ROLE} ${problem}; run "${statement}"`);
-  if (writable !== null)
-    messages.push(
-      `The role ${ROLE} can change ${writable}; revoke that privilege, and its membership in roles that grant it`,
-    );
-  return messages;
-}
-
-/** A setting for this database overrides that for all. `set_config` returns a value in the server's spelling: 65s for 65000. */
-async function settingProblems(client: Client) {
-  const { rows } = await client.query<{ name: string; wanted: string; found: string | null }>(
-    `select name, wanted, found
-     from unnest($2::text[], $3::text[]) as needed (name, wanted)
-     left join lateral (
-       select substr(setting, strpos(setting, '=') + 1) as found
-       from pg_db_role_setting, unnest(setconfig) as setting
-       where setrole = (select oid from pg_roles where rolname = $1)
-         and setdatabase in (0, (select oid from pg_database where datname = current_database()))
-         and split_part(setting, '=', 1) = name
-       order by setdatabase desc limit 1
-     ) as current on true
-     where found is null or set_config(name, found, true) <> set_config(name, wanted, true)`,
-    [ROLE, Object.keys(SETTINGS), Object.values(SETTINGS)],
-  );
-  return rows.map(({ name, wanted, found }) => {
-    const problem = found === null ? `has no setting ${name}` : `has ${name} = '${found}'`;
-    return [true, problem, `alter role ${ROLE} set ${name} = '${wanted}'`] as const;
+  return rows.map(({ problem, statement }) => {
+    const undo = 'revoke that privilege, and its membership in roles that grant it';
+    return `The role ${ROLE} ${problem}; ${statement === null ? undo : `run "${statement}"`}`;
   });
 }
