@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
 import { Command } from 'commander';
 
 /** An error for the user: its message is printed without a stack trace. */
@@ -29,19 +27,6 @@ export async function runCommand(main: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** This process's command as a user types it, with its subcommand, such as `npm run keys -- list`. */
-export function commandName(): string {
-  const [, program = '', ...args] = process.argv;
-  const subcommand = args[0]?.startsWith('-') === false ? ` -- ${args[0]}` : '';
-  const line = [`tools/${basename(program)}`, ...args.filter((arg) => arg === '--watch')].join(' ');
-  const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-    scripts: Readonly<Record<string, string>>;
-  };
-  const script = Object.keys(scripts).find((name) => scripts[name]?.endsWith(line));
-  if (script === undefined) return `node ${basename(program)}`;
-  return script === 'start' ? 'npm start' : `npm run ${script}${subcommand}`;
-}
-
 /**
  * The message of an error in one line. A connection that was refused at several addresses (localhost has two) throws an
  * AggregateError without a message: the result is then the first address's message.
@@ -58,12 +43,19 @@ export function counted(number: number, noun: string): string {
   return `${number.toLocaleString('en-US')} ${noun}${number === 1 ? '' : 's'}`;
 }
 
+let running = 'this program';
+
+/** This process's command as a user types it, with its subcommand, such as `npm run keys -- list`. */
+export const commandName = () => running;
+
 /**
  * A command line without arguments besides options and subcommands. Its errors are short, and name how to get help.
  *
  * @param usage how it is called, up to its options
  */
 export function commandLine(usage: string): Command {
+  const [, , subcommand = '-'] = process.argv;
+  running = usage.replace(' --silent', '').replace(/ --$/, subcommand.startsWith('-') ? '' : ` -- ${subcommand}`);
   return new Command(usage)
     .allowExcessArguments(false)
     .showHelpAfterError(`See "${usage} --help". Options follow the "--".`);

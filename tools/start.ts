@@ -11,13 +11,15 @@ import { checkNotInUse, startEmbedded } from './postgres/embedded.ts';
 import { startSqlGateway } from './sql-gateway.ts';
 import { prepareDemo } from './start/demo.ts';
 import { checkPortIsFree, whenHealthy } from './ports.ts';
-import { untilStopped } from './start/signals.ts';
 import { startWorkerProcess } from './start/worker.ts';
-import { chooseLogin, type Login, WORKER_ROLE } from './worker-role.ts';
+import { chooseLogin, WORKER_ROLE } from './worker-role.ts';
 
 const DEFAULT_PORT = 8787;
+const PARENT_CHECK_MS = 250;
+/** `npm start` promises to stop within five seconds. */
+const DEADLINE_MS = 4_500;
 
-const program = commandLine('npm start --')
+const program = commandLine(process.argv.includes('--watch') ? 'npm run dev --' : 'npm start --')
   .description('Starts the whole service on this machine. "npm run dev" does the same, and reloads what you change.')
   .option('--no-demo', 'load no demo data into an empty database')
   .addOption(new Option('--watch').hideHelp()) // npm run dev
@@ -39,6 +41,27 @@ await runCommand(async () => {
     if (!stop.aborted) throw error;
   });
 });
+
+/**
+ * Listens for Ctrl-C, SIGTERM and a closed terminal. npm does not always forward a signal, so the end of a parent npm counts as a
+ * request to stop too. After {@link DEADLINE_MS} the process exits, whatever it is waiting for.
+ *
+ * @returns a signal that the request aborts
+ */
+function untilStopped(): AbortSignal {
+  const request = new AbortController();
+  const stop = () => {
+    if (request.signal.aborted) return;
+    request.abort();
+    setTimeout(() => process.exit(1), DEADLINE_MS).unref();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+  if (['start', 'dev'].includes(process.env['npm_lifecycle_event'] ?? '')) {
+    const parent = process.ppid;
+    setInterval(() => process.ppid !== parent && stop(), PARENT_CHECK_MS).unref();
+  }
+  return request.signal;
+}
 
 /**
  * Runs the service until it is stopped.
@@ -88,7 +111,7 @@ async function serve(
   const failed = Promise.race([worker.ended, embedded?.ended ?? worker.ended]);
   await Promise.race([whenHealthy(port, stop), failed]);
   stop.throwIfAborted();
-  printReady(port, database.description, login, demoKey);
+  printReady(port, database.description, login.user, demoKey);
   await Promise.race([stopped, failed]);
 }
 
@@ -100,7 +123,7 @@ function portFrom(text: string | undefined): number {
 }
 
 /** Prints where the service is and how to use it. Scripts wait for the `API` line and read the `Key` line. */
-function printReady(port: number, database: string, login: Login, demoKey: string | undefined): void {
+function printReady(port: number, database: string, user: string, demoKey: string | undefined): void {
   const api = `http://127.0.0.1:${port}/api/v1`;
   const curl = `curl -fsS -H 'Authorization: Bearer ${demoKey ?? '<key>'}'`;
   const lines = [
@@ -110,7 +133,7 @@ function printReady(port: number, database: string, login: Login, demoKey: strin
     `Docs  http://127.0.0.1:${port}/docs`,
     ...(demoKey ? [`Key   ${demoKey}`] : []),
     `Data  ${database}`,
-    ...(login.user === WORKER_ROLE ? [] : [`Role  ${WORKER_ROLE}, with SET ROLE in a login of ${login.user}`]),
+    ...(user === WORKER_ROLE ? [] : [`Role  ${WORKER_ROLE}, with SET ROLE in a login of ${user}`]),
     '',
     ...(demoKey
       ? ['Try it:', `${curl} '${api}/responses/csv?survey=${encodeURIComponent(DEMO.survey)}' -o responses.csv`]

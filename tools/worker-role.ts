@@ -55,21 +55,15 @@ export async function otherWorkerDatabases(client: Client): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** How the SQL gateway logs in to the database. */
-export interface Login {
-  /** `postgres://` URL, with the password. */
-  readonly url: string;
-  readonly user: string;
-}
-
 /**
  * Chooses the login with which the Worker's statements run under `npm start`. On the embedded server it is the Worker's role, which
  * gets a new password. On a database of your own the role keeps its password, and the login is the user of DATABASE_URL, who has to
  * use SET ROLE.
  *
+ * @returns the `postgres://` URL of the login, with the password, and its user
  * @throws UserError if there is no such role, or the user of DATABASE_URL may not act as it
  */
-export async function chooseLogin(url: string, { isEmbedded }: { isEmbedded: boolean }): Promise<Login> {
+export async function chooseLogin(url: string, { isEmbedded }: { isEmbedded: boolean }) {
   return withConnection(url, async (client) => {
     if (isEmbedded) return { url: (await setWorkerPassword(client, url)).href, user: WORKER_ROLE };
     const { rows } = await client.query<{ name: string }>('select quote_ident(current_user) as name');

@@ -14,7 +14,9 @@ import { inPlainWords } from '../postgres/data-folder.ts';
  */
 export async function prepareDemo(url: string, dataDir: string): Promise<string | undefined> {
   const file = join(dataDir, 'demo.json');
-  const stored = await readKey(file);
+  const stored = await readFile(file, 'utf8')
+    .then((text) => (JSON.parse(text) as { key?: string }).key)
+    .catch(() => undefined);
   const { isEmpty, hasDemo, isActive } = await lookUp(url, stored);
   if (isActive) return stored;
   if (isEmpty) {
@@ -27,14 +29,6 @@ export async function prepareDemo(url: string, dataDir: string): Promise<string 
     throw inPlainWords(error, dataDir);
   });
   return key;
-}
-
-async function readKey(file: string): Promise<string | undefined> {
-  try {
-    return (JSON.parse(await readFile(file, 'utf8')) as { key?: string }).key;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Whether there is no account, whether there is the demo account, and whether the key is valid. */
