@@ -1,3 +1,4 @@
+import { columnNamed, CSV_COLUMNS } from '../../src/responses/columns.ts';
 import { shown } from './bad-line.ts';
 
 /** The kind of values in a column. */
@@ -69,10 +70,6 @@ function integer(type: 'integer' | 'bigint', min: bigint, max: bigint, expected:
   };
 }
 
-function nullable(kind: Kind): Kind {
-  return { ...kind, isNullable: true };
-}
-
 /** The columns of `/responses/form-data`. */
 export const formsFile: FileFormat = {
   name: 'forms',
@@ -89,25 +86,24 @@ export const formsFile: FileFormat = {
   endpoint: '/responses/form-data',
 };
 
+const KINDS = {
+  uuid,
+  text,
+  jsonb: jsonObject,
+  timestamptz: timestamp,
+  bigint: integer('bigint', -(2n ** 63n), 2n ** 63n - 1n, 'a 64-bit integer'),
+  integer: integer('integer', -(2n ** 31n), 2n ** 31n - 1n, 'a 32-bit integer'),
+};
+
 /** The columns of `/responses/csv`. */
 export const responsesFile: FileFormat = {
   name: 'responses',
-  columns: {
-    parent_surveyid: nullable(uuid),
-    parent_shortcode: text,
-    surveyid: uuid,
-    flowid: integer('bigint', -(2n ** 63n), 2n ** 63n - 1n, 'a 64-bit integer'),
-    userid: id,
-    question_ref: text,
-    question_idx: integer('integer', -(2n ** 31n), 2n ** 31n - 1n, 'a 32-bit integer'),
-    question_text: text,
-    response: text,
-    timestamp,
-    metadata: nullable(jsonObject),
-    ad_id: nullable(text),
-    pageid: nullable(id),
-    translated_response: nullable(text),
-  },
+  columns: Object.fromEntries(
+    CSV_COLUMNS.map((name) => {
+      const { type, isNullable = false } = columnNamed(name);
+      return [name, { ...(name === 'userid' || name === 'pageid' ? id : KINDS[type]), isNullable }];
+    }),
+  ),
   key: ['surveyid', 'timestamp', 'userid', 'question_ref'],
   endpoint: '/responses/csv',
 };

@@ -2,21 +2,18 @@ import { BadLine, shown } from './bad-line.ts';
 import { type FileFormat, formsFile, responsesFile } from './columns.ts';
 import { type CsvRecord, fieldsOf } from './records.ts';
 
-const DELIMITERS = [',', ';', '\t'] as const;
+const DELIMITERS = [',', ';', '\t'];
 
-export interface Header {
-  /** The columns, in the order of the file. */
-  columns: string[];
-  delimiter: (typeof DELIMITERS)[number];
-}
+export type Header = ReturnType<typeof parseHeader>;
 
 /**
  * Reads the column names, which may be in any order, and detects the delimiter.
  *
  * @param record the file's first; undefined if it is empty
+ * @returns the columns, in the order of the file, and the delimiter
  * @throws BadLine for missing, unknown or repeated columns, or if this is the other of the two files
  */
-export function parseHeader(record: CsvRecord | undefined, format: FileFormat): Header {
+export function parseHeader(record: CsvRecord | undefined, format: FileFormat) {
   if (!record) throw new BadLine(1, 'the file is empty: its first line must name the columns');
   const text = record.text.replace(/^\uFEFF/, '');
   const occurrences = (delimiter: string): number => text.split(delimiter).length;

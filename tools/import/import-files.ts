@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events';
 import type { Client } from 'pg';
 import { findAccount, findOrCreateAccount } from '../accounts.ts';
 import { counted, UserError } from '../command.ts';
@@ -86,11 +87,9 @@ export async function importFiles(url: string, input: ImportInput, options: Impo
 /** Cancels the statement in progress when the signal is aborted. */
 async function cancelWhenAborted(url: string, client: Client, signal: AbortSignal): Promise<Disposable> {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-  const cancel = (): void => {
+  return addAbortListener(signal, () => {
     withConnection(url, (other) => other.query('select pg_cancel_backend($1)', [rows[0]?.pid])).catch(() => {});
-  };
-  signal.addEventListener('abort', cancel);
-  return { [Symbol.dispose]: () => signal.removeEventListener('abort', cancel) };
+  });
 }
 
 async function namingFile<T>(file: InputFile, work: () => Promise<T>): Promise<T> {

@@ -27,48 +27,36 @@ export interface CsvRecord {
  */
 export async function* recordsOf(content: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRecord[], void> {
   let pieces: Uint8Array[] = []; // of the record that has not ended
-  let pieceBytes = 0;
   let isQuoted = false;
   let line = 1;
   let nextLine = 1;
-  const takeRecord = (end: Uint8Array): CsvRecord => {
-    const bytes = pieces.length === 0 ? end : Buffer.concat([...pieces, end]);
-    const record = { line, text: textOf(bytes, line) };
-    pieces = [];
-    pieceBytes = 0;
-    line = nextLine;
-    return record;
-  };
   for await (const chunk of content) {
     const records: CsvRecord[] = [];
     let start = 0;
     for (let at = 0; at < chunk.length; at += 1) {
-      const byte = chunk[at];
-      if (byte === QUOTE) isQuoted = !isQuoted;
-      else if (byte === LF) {
-        nextLine += 1;
-        if (isQuoted) continue;
-        records.push(takeRecord(chunk.subarray(start, at + 1)));
-        start = at + 1;
-      }
+      if (chunk[at] === QUOTE) isQuoted = !isQuoted;
+      if (chunk[at] !== LF) continue;
+      nextLine += 1;
+      if (isQuoted) continue;
+      records.push({ line, text: textOf([...pieces, chunk.subarray(start, at + 1)], line) });
+      [pieces, start, line] = [[], at + 1, nextLine];
     }
     pieces.push(chunk.subarray(start));
-    pieceBytes += chunk.length - start;
-    if (pieceBytes > MAX_RECORD_BYTES)
+    if (pieces.reduce((sum, { length }) => sum + length, 0) > MAX_RECORD_BYTES)
       throw new BadLine(
         line,
         'is longer than 27 MiB, the most that the service sends: is a quote missing its closing quote?',
       );
     if (records.length > 0) yield records;
   }
-  if (pieceBytes > 0) yield [takeRecord(new Uint8Array())];
+  if (pieces.some(({ length }) => length > 0)) yield [{ line, text: textOf(pieces, line) }];
 }
 
-function textOf(bytes: Uint8Array, line: number): string {
+function textOf(pieces: readonly Uint8Array[], line: number): string {
+  const bytes = Buffer.concat(pieces);
   if (!isUtf8(bytes)) throw new BadLine(line, 'is not valid UTF-8: save the file as UTF-8 and try again');
   if (bytes.includes(0)) throw new BadLine(line, 'has a NUL character, which Postgres cannot store');
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
-  return text.replace(/\r?\n$/, '');
+  return bytes.toString().replace(/\r?\n$/, '');
 }
 
 /**
