@@ -5,7 +5,7 @@ import { messageOf, UserError } from './command.ts';
 import { withConnection } from './connection.ts';
 import { checkMigrated } from './migrations.ts';
 import { directHost } from './neon-host.ts';
-import { embeddedName, findServer } from './postgres/running.ts';
+import { embeddedName, findServer } from './postgres/embedded.ts';
 import { WORKER_ROLE } from './worker-role.ts';
 
 /** The database that a command uses, as a user who may create tables. */

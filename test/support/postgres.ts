@@ -28,11 +28,11 @@ const SETTINGS = { max_connections: '50', fsync: 'off', synchronous_commit: 'off
  */
 export async function startPostgres(options: { settings?: Record<string, string> } = {}) {
   const user = await serverUser();
-  const { initdb, postgres } = await findPrograms(user);
+  const programs = await findPrograms(user);
   // initdb takes longer than starting the server
   const template = await oncePerRun('postgres', async (draft) => {
     await chownTree(draft, user);
-    await createCluster(join(draft, 'data'), { initdb, user, args: INITDB_ARGS });
+    await createCluster(join(draft, 'data'), programs, INITDB_ARGS);
   });
   const data = await newFolder();
   execFileSync('cp', ['-a', `${template}/data/.`, data]); // fs.cp does not keep the owners
@@ -40,7 +40,7 @@ export async function startPostgres(options: { settings?: Record<string, string>
 
   const start = (more?: { port: string }) => {
     const settings = { ...SETTINGS, ...options.settings, ...more };
-    return startServer({ postgres, data, user, settings, onParentExit: 'QUIT' });
+    return startServer({ ...programs, data, settings, onParentExit: 'QUIT' });
   };
   let server = await start();
   const url = `postgres://postgres:${password}@127.0.0.1:${server.port}/postgres`;

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import type { Digests } from '../../src/db/digests.ts';
 import { loadDemoData } from '../../tools/demo-data.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
-import { findServer } from '../../tools/postgres/running.ts';
+import { findServer } from '../../tools/postgres/embedded.ts';
 import { query } from '../support/database.ts';
 import { digestsOf } from '../support/digests.ts';
 import { loadFiles } from '../support/load-files.ts';

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { type OsUser, chownTree } from './os-user.ts';
+import { chownTree } from './os-user.ts';
+import type { Programs } from './programs.ts';
 
 /** In a data directory, the file with the password of its superuser `postgres`. */
 export const PASSWORD_FILE = 'superuser-password';
@@ -12,17 +13,14 @@ export const PASSWORD_FILE = 'superuser-password';
  * Creates a data directory for UTF-8 text, with a random password in {@link PASSWORD_FILE}.
  *
  * @param data an absolute path; the folder must be empty, or absent from a folder that `user` can write to
- * @param options.args further arguments of `initdb`
+ * @param args further arguments of `initdb`
  * @throws Error with the reason that initdb gives
  */
 export async function createCluster(
   data: string,
-  {
-    initdb,
-    user,
-    args,
-    signal,
-  }: { initdb: string; user: OsUser | undefined; args: readonly string[]; signal?: AbortSignal | undefined },
+  { initdb, user }: Programs,
+  args: readonly string[],
+  signal?: AbortSignal,
 ): Promise<void> {
   const passwordFile = `${data}.password`;
   try {

