@@ -18,6 +18,10 @@ const no: Answer = ['No', 'No', 'नहीं', 'لا', 'Não', 'Hapana'];
 /** A choice that the question's text lists, since its label is too long for a button. */
 const letter = (value: string): Answer => [value, value, value, value, value, value];
 
+/** Answers, from a list of them in each language. */
+const table = (...lists: readonly (readonly string[])[]) =>
+  lists[0]?.map((_, row) => lists.map((list) => list[row])) as unknown as [Answer, ...Answer[]];
+
 /** The questions of each form, by shortcode. Some answers have text that is hard to export: quotes, line breaks, emoji. */
 export const questions: Record<string, readonly Question[]> = {
   healthstart: [
@@ -30,12 +34,14 @@ export const questions: Record<string, readonly Question[]> = {
     {
       ref: 'health',
       texts: ['All in all, how is your health?', 'How is your health, "all in all"?'],
-      answers: [
-        ['Very good', 'Muy buena', 'बहुत अच्छा', 'جيدة جدًا', 'Muito boa', 'Nzuri sana'],
-        ['Good', 'Buena', 'अच्छा', 'جيدة', 'Boa', 'Nzuri'],
-        ['Fair', 'Regular', 'ठीक-ठाक', 'مقبولة', 'Razoável', 'Wastani'],
-        ['Poor', 'Mala', 'ख़राब', 'سيئة', 'Má', 'Mbaya'],
-      ],
+      answers: table(
+        ['Very good', 'Good', 'Fair', 'Poor'],
+        ['Muy buena', 'Buena', 'Regular', 'Mala'],
+        ['बहुत अच्छा', 'अच्छा', 'ठीक-ठाक', 'ख़राब'],
+        ['جيدة جدًا', 'جيدة', 'مقبولة', 'سيئة'],
+        ['Muito boa', 'Boa', 'Razoável', 'Má'],
+        ['Nzuri sana', 'Nzuri', 'Wastani', 'Mbaya'],
+      ),
     },
     { ref: 'children', texts: ['How many children live with you?'], answers: 7 },
   ],
@@ -43,34 +49,20 @@ export const questions: Record<string, readonly Question[]> = {
     {
       ref: 'breakfast',
       texts: ['What did you have for breakfast?', 'What did you have for breakfast today?\nWrite as much as you like.'],
-      answers: [
+      answers: table(
+        ['Tea, bread and eggs', 'Nothing ☹️', 'Fruit 🥭🍌', 'What we call "porridge"', 'Rice,\nbeans,\nand coffee'],
         [
-          'Tea, bread and eggs',
           'Café con leche, pan y huevos',
-          'चाय, रोटी और अंडे',
-          'شاي، خبز وبيض',
-          'Café, pão e ovos',
-          'Chai, mkate na mayai',
-        ],
-        ['Nothing ☹️', 'Nada ☹️', 'कुछ नहीं ☹️', 'لا شيء ☹️', 'Nada ☹️', 'Hakuna ☹️'],
-        ['Fruit 🥭🍌', 'Fruta 🥭🍌', 'फल 🥭🍌', 'فاكهة 🥭🍌', 'Açaí e fruta 🥭🍌', 'Matunda 🥭🍌'],
-        [
-          'What we call "porridge"',
+          'Nada ☹️',
+          'Fruta 🥭🍌',
           'Lo que llamamos "avena"',
-          'जिसे हम "दलिया" कहते हैं',
-          'ما نسميه "عصيدة"',
-          'O que chamamos "mingau"',
-          'Tunachoita "uji"',
-        ],
-        [
-          'Rice,\nbeans,\nand coffee',
           'Arroz,\nfrijoles\ny café',
-          'चावल,\nदाल\nऔर कॉफ़ी',
-          'أرز،\nفول\nوقهوة',
-          'Arroz,\nfeijão\ne café',
-          'Wali,\nmaharagwe\nna kahawa',
         ],
-      ],
+        ['चाय, रोटी और अंडे', 'कुछ नहीं ☹️', 'फल 🥭🍌', 'जिसे हम "दलिया" कहते हैं', 'चावल,\nदाल\nऔर कॉफ़ी'],
+        ['شاي، خبز وبيض', 'لا شيء ☹️', 'فاكهة 🥭🍌', 'ما نسميه "عصيدة"', 'أرز،\nفول\nوقهوة'],
+        ['Café, pão e ovos', 'Nada ☹️', 'Açaí e fruta 🥭🍌', 'O que chamamos "mingau"', 'Arroz,\nfeijão\ne café'],
+        ['Chai, mkate na mayai', 'Hakuna ☹️', 'Matunda 🥭🍌', 'Tunachoita "uji"', 'Wali,\nmaharagwe\nna kahawa'],
+      ),
     },
     { ref: 'fruit', texts: ['How many pieces of fruit did you eat yesterday?'], answers: 6 },
     {
@@ -87,26 +79,14 @@ export const questions: Record<string, readonly Question[]> = {
     {
       ref: 'change',
       texts: ['What has changed since we last wrote?', 'Since we last wrote, what has changed?'],
-      answers: [
-        ['A lot!', '¡Mucho!', 'बहुत कुछ!', 'الكثير!', 'Muita coisa!', 'Mengi!'],
-        [
-          'I moved; now I live by the sea 🌊',
-          'Me mudé; ahora vivo junto al mar 🌊',
-          'मैं अब समुद्र के पास रहती हूँ 🌊',
-          'انتقلت؛ أعيش الآن قرب البحر 🌊',
-          'Mudei; agora moro perto do mar 🌊',
-          'Nilihama; sasa naishi karibu na bahari 🌊',
-        ],
-        [
-          'We have a baby 👩‍👩‍👧',
-          'Tenemos un bebé 👩‍👩‍👧',
-          'हमारे घर बच्चा हुआ 👩‍👩‍👧',
-          'رزقنا بطفل 👩‍👩‍👧',
-          'Temos um bebê 👩‍👩‍👧',
-          'Tumepata mtoto 👩‍👩‍👧',
-        ],
-        ['', '', '', '', '', ''],
-      ],
+      answers: table(
+        ['A lot!', 'I moved; now I live by the sea 🌊', 'We have a baby 👩‍👩‍👧', ''],
+        ['¡Mucho!', 'Me mudé; ahora vivo junto al mar 🌊', 'Tenemos un bebé 👩‍👩‍👧', ''],
+        ['बहुत कुछ!', 'मैं अब समुद्र के पास रहती हूँ 🌊', 'हमारे घर बच्चा हुआ 👩‍👩‍👧', ''],
+        ['الكثير!', 'انتقلت؛ أعيش الآن قرب البحر 🌊', 'رزقنا بطفل 👩‍👩‍👧', ''],
+        ['Muita coisa!', 'Mudei; agora moro perto do mar 🌊', 'Temos um bebê 👩‍👩‍👧', ''],
+        ['Mengi!', 'Nilihama; sasa naishi karibu na bahari 🌊', 'Tumepata mtoto 👩‍👩‍👧', ''],
+      ),
     },
     { ref: 'again', texts: ['May we write to you again?'], answers: [yes, yes, no] },
     { ref: 'recommend', texts: ['From 0 to 10: would you recommend us?'], answers: 10 },
