@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { Client } from 'pg';
 import { Failure, failureJson, failureOf } from './sql-gateway/failure.ts';
-import { checkPassword, loginOf, readBody, statementOf } from './sql-gateway/request.ts';
+import { loginOf, readBody, statementOf } from './sql-gateway/request.ts';
 import { Sessions } from './sql-gateway/sessions.ts';
 
 /** Options of {@link startSqlGateway}. */
@@ -67,8 +67,7 @@ export async function startSqlGateway(options: SqlGatewayOptions) {
   const sessions = new Sessions(database, maxConnections, sendsCancelRequests);
 
   async function run(request: IncomingMessage, signal: AbortSignal): Promise<Buffer> {
-    const login = loginOf(request.headers);
-    checkPassword(login, password);
+    const login = loginOf(request.headers, password);
     if (login.database !== upstream.database)
       throw new Failure(400, `database "${login.database}" does not exist`, { severity: 'FATAL', code: '3D000' });
     const statement = statementOf(await readBody(request, maxRequestBytes));

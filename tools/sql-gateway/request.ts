@@ -8,26 +8,20 @@ export interface Statement {
   parameters: (string | null)[];
 }
 
-/** The parts of `Neon-Connection-String` that are used. */
-export interface Login {
-  user: string;
-  password: string;
-  database: string;
-}
-
-/** @throws Failure 400 for what Neon's driver never sends */
-export function loginOf(headers: IncomingHttpHeaders): Login {
+/**
+ * Reads the user and the database in `Neon-Connection-String`.
+ *
+ * @param expected the password, compared in constant time
+ * @throws Failure 400 for another password, or for what Neon's driver never sends
+ */
+export function loginOf(headers: IncomingHttpHeaders, expected: string) {
   const url = URL.parse(String(headers['neon-connection-string']));
-  const database = url?.pathname.split('/')[1];
-  if (!url?.username || !url.password || !database) throw new Failure(400, 'invalid connection string');
-  const [user = '', password = '', name = ''] = [url.username, url.password, database].map(decodeURIComponent);
-  return { user, password, database: name };
-}
-
-/** Compares in constant time. @throws Failure 400 */
-export function checkPassword({ user, password }: Login, expected: string): void {
-  if (timingSafeEqual(hash('sha256', password, 'buffer'), hash('sha256', expected, 'buffer'))) return;
-  throw new Failure(400, `password authentication failed for user '${user}'`);
+  const name = url?.pathname.split('/')[1];
+  if (!url?.username || !url.password || !name) throw new Failure(400, 'invalid connection string');
+  const [user = '', password = '', database = ''] = [url.username, url.password, name].map(decodeURIComponent);
+  if (!timingSafeEqual(hash('sha256', password, 'buffer'), hash('sha256', expected, 'buffer')))
+    throw new Failure(400, `password authentication failed for user '${user}'`);
+  return { user, database };
 }
 
 /** @throws Failure 413 when the body has more than `limit` bytes */
