@@ -6,7 +6,7 @@ import { openForCommand } from './database.ts';
 import type { Counts } from './import/forms.ts';
 import { type ImportInput, type ImportSummary, importFiles } from './import/import-files.ts';
 import { openInput } from './import/input-file.ts';
-import { Progress } from './progress.ts';
+import { startProgress } from './progress.ts';
 
 interface Options extends ImportInput {
   dryRun?: boolean;
@@ -58,7 +58,7 @@ async function importWithReports({ email, forms, responses, dryRun = false }: Op
   for (const signal of ['SIGINT', 'SIGTERM'])
     process.once(signal, () => interruption.abort(new UserError('interrupted: nothing was loaded')));
   const database = await openForCommand({ needsMigrations: dryRun });
-  using report = new Progress(process.stderr);
+  using report = startProgress(process.stderr);
   let current = '';
   let start = 0;
   const summary = await importFiles(database.url, input, {

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { commandLine, runCommand, UserError } from './command.ts';
 import { openForCommand } from './database.ts';
-import { Progress } from './progress.ts';
+import { startProgress } from './progress.ts';
 import { IssuedKeys } from './verify/issued-keys.ts';
 import { summaryOf, verify } from './verify/verify.ts';
 
@@ -51,7 +51,7 @@ Examples:
     const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(() => {
       throw new UserError('interrupted');
     });
-    using line = new Progress(process.stderr);
+    using line = startProgress(process.stderr);
     const progress = (text: string) => line.update(() => `… ${text}`);
     const log = (text: string) => {
       line.clear();

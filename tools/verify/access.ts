@@ -1,7 +1,7 @@
+import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateApiKey } from '../../src/auth/api-key.ts';
-import { NotTested, expectEqual, expectThat, ms } from './expect.ts';
-import { API, type RequestOptions, type Subject } from './subject.ts';
+import { API, NotTested, type RequestOptions, type Subject, expectEqual, ms } from './subject.ts';
 
 /** A suspended database wakes up in seconds. */
 const WAKE_UP_ATTEMPTS = 4;
@@ -37,7 +37,7 @@ export async function checkKey(subject: Subject): Promise<string> {
   if (key === undefined) throw new NotTested('needs SURVEY_EXPORT_KEY');
   // Clients append paths to a base URL that ends in a slash.
   const response = await subject.request(`${API}//key`, { key, expected: ['200', '401 invalid_token'] });
-  expectThat(response.ok, 'the service refuses the key: is it complete, and was it issued for this service?');
+  assert(response.ok, 'the service refuses the key: is it complete, and was it issued for this service?');
   const { email, expires } = (await response.json()) as { email: string; expires: string | null };
   subject.account = { key, email };
   return `${email}; ${expires === null ? 'does not expire' : `expires ${expires}`}`;
@@ -52,7 +52,7 @@ export async function checkScoping(subject: Subject): Promise<string> {
   const [surveys, otherSurveys] = [await subject.surveys(key), await subject.surveys(otherKey)];
   const ids = new Set([...surveys.values()].flat().map(({ id }) => id));
   for (const { id, survey_name: name } of [...otherSurveys.values()].flat())
-    expectThat(!ids.has(id), `both keys list ${JSON.stringify(name)}`);
+    assert(!ids.has(id), `both keys list ${JSON.stringify(name)}`);
   let requests = 0;
   for (const [of, own, others] of [[key, surveys, otherSurveys] as const, [otherKey, otherSurveys, surveys] as const]) {
     const foreign = [...others.keys()].filter((name) => !own.has(name)); // both may have a survey of the same name

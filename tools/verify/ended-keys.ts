@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, get as getHttp } from 'node:http';
 import { type IncomingHttpHeaders, connect, constants as http2 } from 'node:http2';
@@ -10,8 +11,7 @@ import { createRecordEnds } from '../../site/shared/csv.ts';
 import { suppressUnhandledRejection } from '../../src/unhandled-rejection.ts';
 import { messageOf } from '../command.ts';
 import type { IssuedKey } from '../keys/issue.ts';
-import { NotTested, expectEqual, expectThat } from './expect.ts';
-import { API, type Subject } from './subject.ts';
+import { API, NotTested, type Subject, expectEqual } from './subject.ts';
 
 /** How long a key works that expires during transfers. */
 const SHORT_LIFE_MS = 10_000;
@@ -66,7 +66,7 @@ async function readSlowly({ encoding, body }: Transfer, total: number): Promise<
   }
   file.end();
   await isRead;
-  expectThat(rows >= total, `an aborted transfer ended like a complete one, after ${rows} of ${total} responses`);
+  assert(rows >= total, `an aborted transfer ended like a complete one, after ${rows} of ${total} responses`);
   throw new NotTested(`needs a larger survey: all ${rows} responses were sent before the key expired`);
 }
 
@@ -111,7 +111,7 @@ export async function checkRevocation(subject: Subject): Promise<string> {
       const { ok, status } = await subject.request(`${API}/key`, request);
       if (ok === isAccepted) return seconds;
       const message = `HEAD ${API}/key: status ${status} ${seconds} s after the key was ${event}`;
-      expectThat(1_000 * seconds <= limitMs, message);
+      assert(1_000 * seconds <= limitMs, message);
       progress?.(message);
     }
   };

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import readExcelFile from 'read-excel-file/node';
 import { cellsOf, recordsOf } from '../../site/shared/csv.ts';
@@ -5,8 +6,7 @@ import { CSV_COLUMNS } from '../../src/responses/columns.ts';
 import { CURSOR_COLUMNS, cursorOf, encodeCursor } from '../../src/responses/cursor.ts';
 import { messageOf } from '../command.ts';
 import { Digest, FIELDS } from './digest.ts';
-import { NotTested, expectEqual, expectThat } from './expect.ts';
-import { API, type Subject } from './subject.ts';
+import { API, NotTested, type Subject, expectEqual } from './subject.ts';
 
 /** The most surveys that are counted to choose one. */
 const MAX_COUNTED = 20;
@@ -39,7 +39,7 @@ async function count(subject: Subject, survey: string, until: string): Promise<n
   const request = { method: 'HEAD', query: { survey, until, count: 'true' }, expected: ['200', '500 no_responses'] };
   const { ok, headers } = await subject.request(`${API}/responses/csv`, request);
   const total = ok ? (headers.get('X-Total-Count') ?? 'missing') : '0';
-  expectThat(/^\d+$/.test(total), `X-Total-Count is ${JSON.stringify(total)}`);
+  assert(/^\d+$/.test(total), `X-Total-Count is ${JSON.stringify(total)}`);
   return Number(total);
 }
 
@@ -65,7 +65,7 @@ export async function checkCsv(subject: Subject): Promise<string> {
     const row = Object.fromEntries(CSV_COLUMNS.map((name, i) => [name, cells[i] ?? null]));
     const { timestamp, surveyid = null, metadata } = row;
     const shortcode = shortcodes.get(surveyid);
-    expectThat(shortcode !== undefined, `record ${rows} of the CSV file is of the unknown form version ${surveyid}`);
+    assert(shortcode !== undefined, `record ${rows} of the CSV file is of the unknown form version ${surveyid}`);
     row['shortcode'] = shortcode;
     if (rows > half) rest.update(record);
     if (rows === half) middle = cursorOf(CURSOR_COLUMNS.map((name) => row[name] ?? null));
@@ -95,7 +95,7 @@ const textOf = (response: Readonly<Record<string, unknown>>) =>
 /** @throws Error unless a number of responses is the survey's count */
 function expectTotal(subject: Subject, what: string, rows: number): void {
   const { total } = subject.known('survey');
-  expectThat(rows === total, `${what}: ${rows} responses, but ${total} were counted`);
+  assert(rows === total, `${what}: ${rows} responses, but ${total} were counted`);
 }
 
 export async function checkNdjson(subject: Subject): Promise<void> {
@@ -107,7 +107,7 @@ export async function checkNdjson(subject: Subject): Promise<void> {
     rows++;
   }
   expectTotal(subject, 'the NDJSON file', rows);
-  expectThat(texts.digest('hex') === expected, 'the responses of the NDJSON file are not those of the CSV file');
+  assert(texts.digest('hex') === expected, 'the responses of the NDJSON file are not those of the CSV file');
 }
 
 /** Reads the CSV file under gzip, as most clients do. */
@@ -176,5 +176,5 @@ async function* recordsIn({ body }: Response, hasQuotes = true): AsyncGenerator<
 async function expectHash({ body }: Response, sha256: string, message: string): Promise<void> {
   const hash = createHash('sha256');
   for await (const chunk of body ?? []) hash.update(chunk);
-  expectThat(hash.digest('hex') === sha256, message);
+  assert(hash.digest('hex') === sha256, message);
 }

@@ -1,4 +1,5 @@
-import { NotTested, expectThat } from './expect.ts';
+import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import type { IssuedKeys } from './issued-keys.ts';
 
 /** Every path under it needs a key. */
@@ -90,13 +91,13 @@ export class Subject {
     if (!isExpected) await response.body?.cancel(); // a body that nobody reads would delay other requests
     if (status === 429) throw new NotTested(`${path}: status 429, because of other requests`);
     if (code === 'export_too_large') throw new NotTested('the survey has too many responses');
-    expectThat(location === '', `${path} redirects to ${location}: is --url the final address?`);
-    expectThat(
+    assert(location === '', `${path} redirects to ${location}: is --url the final address?`);
+    assert(
       status !== 403 && !type?.startsWith('text/html'),
       `${path}: status ${status} with ${type} is not from the service. If Cloudflare challenges programs, turn off ` +
         'Bot Fight Mode and Browser Integrity Check for this host.',
     );
-    expectThat(isExpected, `${path}: status: ${found}, expected ${expected[0]}`);
+    assert(isExpected, `${path}: status: ${found}, expected ${expected[0]}`);
     return response;
   }
 
@@ -115,4 +116,24 @@ export class Subject {
     const forms = await this.json<{ id: string; survey_name: string; shortcode: string }[]>(`${API}/surveys`, { key });
     return Map.groupBy(forms, (form) => form.survey_name);
   }
+}
+
+/** A check that cannot be made, for a reason that is not a fault of what is checked, or that another check reports. */
+export class NotTested extends Error {
+  override name = 'NotTested';
+}
+
+/** @param what the beginning of the message. @throws Error unless the values are equal */
+export function expectEqual(what: string, found: unknown, expected: unknown): void {
+  assert(isDeepStrictEqual(found, expected), `${what}: ${show(found)}, expected ${show(expected)}`);
+}
+
+/** A time as text. @param duration in milliseconds */
+export const ms = (duration: number) => `${Math.round(duration).toLocaleString('en-US')} ms`;
+
+const MAX_LENGTH = 300;
+
+function show(value: unknown): string {
+  const text = value === undefined ? 'missing' : JSON.stringify(value);
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
 }

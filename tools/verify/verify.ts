@@ -2,9 +2,8 @@ import { messageOf } from '../command.ts';
 import { printable } from '../keys/printable.ts';
 import * as access from './access.ts';
 import * as endedKeys from './ended-keys.ts';
-import { NotTested, ms } from './expect.ts';
 import * as files from './files.ts';
-import { Subject, type VerifyOptions } from './subject.ts';
+import { NotTested, Subject, type VerifyOptions, ms } from './subject.ts';
 
 /**
  * What a deployment can break, as statements that should hold. The rest of docs/api.md is left to the tests of the service. A check
