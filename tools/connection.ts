@@ -51,11 +51,11 @@ export async function limitLockWaits<T>(url: string, client: Client, work: () =>
     `select pg_backend_pid() as pid, set_config('lock_timeout', $1, false)`,
     [String(LOCK_TIMEOUT_MS)],
   );
-  let blockers: Blockers = { names: null, ends: null };
+  let blockers = 'another session: try again when it has ended';
   // Another connection looks them up, because Postgres knows them only while this one waits.
   const lookup = setInterval(() => {
     void findBlockers(url, rows[0]?.pid).then(
-      (found) => found.names !== null && (blockers = found),
+      (found) => (blockers = found ?? blockers),
       () => {},
     );
   }, LOOKUP_MS);
@@ -63,30 +63,24 @@ export async function limitLockWaits<T>(url: string, client: Client, work: () =>
     return await work();
   } catch (cause) {
     if (!isLockTimeout(cause)) throw cause;
-    const { names, ends } = blockers;
-    const remedy = names === null ? '' : `, or end it with "select ${ends}"`;
-    throw new UserError(
-      `Blocked for ${LOCK_TIMEOUT_MS / 1000} s by a lock of ${names ?? 'another session'}: try again when it has ended${remedy}.`,
-      { cause },
-    );
+    throw new UserError(`Blocked for ${LOCK_TIMEOUT_MS / 1000} s by a lock of ${blockers}.`, { cause });
   } finally {
     clearInterval(lookup);
   }
 }
 
-/** The sessions that hold a lock, in words, and what ends them; null if there is none. */
-type Blockers = Record<'names' | 'ends', string | null>;
-
-async function findBlockers(url: string, pid: number | undefined): Promise<Blockers> {
+/** The sessions that a process waits for, and what ends them, in words; undefined if there is none. */
+async function findBlockers(url: string, pid: number | undefined): Promise<string | undefined> {
   // The time is when its transaction began, or else when it became idle: null, and left out, if the user may not see it.
   const select = `
-    select string_agg(format('process %s (role %s%s)', pid, role, ', since ' || since), ' and ' order by pid) as names,
-      string_agg(format('pg_terminate_backend(%s)', pid), ', ' order by pid) as ends
+    select format('%s: try again when it has ended, or end it with "select %s"',
+      string_agg(format('process %s (role %s%s)', pid, role, ', since ' || since), ' and ' order by pid),
+      string_agg(format('pg_terminate_backend(%s)', pid), ', ' order by pid)) as found
     from (
       select pid, usename as role, ${isoTime('coalesce(xact_start, state_change)')} as since
       from pg_stat_activity where pid = any(pg_blocking_pids($1))
-    ) as session`;
-  return withConnection(url, async (client) => (await client.query<Blockers>(select, [pid])).rows[0] as Blockers);
+    ) as session having count(*) > 0`;
+  return withConnection(url, async (client) => (await client.query<{ found: string }>(select, [pid])).rows[0]?.found);
 }
 
 /** Whether an error, or its cause, is the server's `lock_not_available`. */
