@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Miniflare, type V4SharedOptions, type V4WorkerOptions, convertV4MiniflareOptions } from 'miniflare';
-import { bundleIn, readConfig } from './wrangler.ts';
+import { readConfig } from './wrangler.ts';
 
 /** Variables, changes to wrangler.toml, and options of miniflare. */
 export interface WorkerOptions extends V4SharedOptions, Pick<V4WorkerOptions, 'unsafeDirectSockets'> {
@@ -21,7 +22,6 @@ export async function startWorker(
   folder: string,
   { vars = {}, limits = {}, ...options }: WorkerOptions,
 ): Promise<Miniflare> {
-  const { worker, assets: directory } = bundleIn(folder);
   const { assets, kv_namespaces: namespaces, ratelimits, ...config } = await readConfig();
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
@@ -31,10 +31,10 @@ export async function startWorker(
       ...options,
       compatibilityDate: config.compatibility_date,
       compatibilityFlags: config.compatibility_flags,
-      modules: [{ type: 'ESModule', path: 'worker.js', contents: await readFile(worker, 'utf8') }],
+      modules: [{ type: 'ESModule', path: 'worker.js', contents: await readFile(join(folder, 'worker.js'), 'utf8') }],
       bindings: vars,
       assets: {
-        directory,
+        directory: join(folder, 'assets'),
         binding: assets.binding,
         run_worker_first: assets.run_worker_first,
         routerConfig: { has_user_worker: true },

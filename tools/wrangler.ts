@@ -81,25 +81,21 @@ function reasonFrom(output: string): string {
   return printable(withoutSecrets(reason)).replace(/\.$/, '').slice(0, MAX_REASON);
 }
 
-/** The paths in a folder of a Worker that `bundleWorker` has written: of its module, and of the folder of its static files. */
-export const bundleIn = (folder: string) => ({ worker: join(folder, 'worker.js'), assets: join(folder, 'assets') });
-
 /**
  * Bundles a Worker as for a deployment, and builds its static files.
  *
  * @param entry the Worker's module, relative to the project's root
- * @param folder receives the bundle: see {@link bundleIn}
+ * @param folder receives its module, `worker.js`, and the folder of its static files, `assets`
  * @throws UserError if the code has an error, which wrangler prints to stderr
  */
 export async function bundleWorker(entry: string, folder: string): Promise<void> {
-  const { worker, assets } = bundleIn(folder);
   const out = join(folder, 'out');
   const args = ['deploy', entry, '--dry-run', '--env=', `--outdir=${out}`];
   await run(args).catch((cause: ExecFileException) => {
     process.stderr.write(`${cause.stdout}${cause.stderr}`);
     throw new UserError('the Worker cannot be bundled: see the messages above', { cause });
   });
-  await rename(join(out, `${basename(entry, '.ts')}.js`), worker);
+  await rename(join(out, `${basename(entry, '.ts')}.js`), join(folder, 'worker.js'));
   // The files are copied, since the next build replaces them.
-  await cp(join(ROOT, (await readConfig()).assets.directory), assets, { recursive: true });
+  await cp(join(ROOT, (await readConfig()).assets.directory), join(folder, 'assets'), { recursive: true });
 }
