@@ -24,7 +24,7 @@ export function digestsOf(csv: Buffer, formData: Buffer, interval: Interval = 'd
 }
 
 /** The digest of records, each the fields that it covers. */
-function digestOf(records: readonly (readonly Cell[])[]): string {
+function digestOf(records: readonly (readonly (string | null)[])[]): string {
   const digest = new Digest();
   for (const record of records) digest.add(record);
   return String(digest);
