@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import random
@@ -89,15 +88,11 @@ class Study:
             time = f"{random.randrange(24):02}:{random.randrange(60):02}:{random.randrange(60):02}{microseconds}"
             metadata = random.choice([None, "null", '{"ad_id": "12", "ratio": 1.10}', '{"note": "a, \\"b\\""}'])
             parent = random.choice([None, self.forms[0]])
-            rows.append(
-                (
-                    *(parent, random.choice(["", "début"]), random.choice(self.forms), "unused"),
-                    *(random.randrange(10**12), f"00{random.randrange(40)}", random.choice(["water", "fruit", 'q"1'])),
-                    *(random.randrange(9), random.choice(["How?\n- A. None\n- B. Much", *TEXTS]), random.choice(TEXTS)),
-                    *(f"{random.choice(days)} {time}+00", metadata, random.choice([None, "", "p1"])),
-                    random.choice([None, *TEXTS]),
-                )
-            )
+            row: list[object] = [parent, random.choice(["", "début"]), random.choice(self.forms), "unused"]
+            row += [random.randrange(10**12), f"00{random.randrange(40)}", random.choice(["water", "fruit", 'q"1'])]
+            row += [random.randrange(9), random.choice(["How?\n- A. None\n- B. Much", *TEXTS]), random.choice(TEXTS)]
+            row += [f"{random.choice(days)} {time}+00", metadata, random.choice([None, "", "p1"])]
+            rows.append([*row, random.choice([None, *TEXTS])])
         self.insert(rows)
 
     def insert(self, rows: list[Sequence[object]]) -> None:
@@ -175,10 +170,8 @@ class Fault:
     headers: Mapping[str, str] = field(default_factory=dict)
     cut: int | None = None
     """Break the connection after so many bytes of the body."""
-    shorten: Callable[[bytes], bytes] | None = None
+    alter: Callable[[bytes], bytes] | None = None
     """Replace the uncompressed body. It still ends as if it were complete."""
-    gzip: bool = False
-    """Compress the body before it is shortened."""
     error: BaseException = field(default_factory=lambda: httpx.ReadError("cut"))
     """What httpx raises when the connection has been cut."""
 
@@ -198,6 +191,10 @@ class Proxy:
         left = [*faults]
         self.fault = lambda request: left.pop(0) if left and path in request else None
 
+    def always(self, fault: Fault, path: str = "") -> None:
+        """Set the fault of all further requests for this path."""
+        self.fault = lambda request: fault if path in request else None
+
     def paths(self) -> list[str]:
         """Return the paths of the requests so far, without queries, and forget them."""
         paths = [request.split("?")[0].removeprefix("/api/v1") for request in self.requests]
@@ -213,31 +210,23 @@ class Proxy:
             return httpx.Response(fault.status, headers=fault.headers, stream=httpx.ByteStream(fault.body))
         response = _send(transport, request)
         headers = response.headers
-        if fault.shorten:
-            body = response.read()
-            response.close()
-            headers["Content-Encoding"] = "gzip" if fault.gzip else "identity"
-            response.stream = httpx.ByteStream(fault.shorten(gzip.compress(body) if fault.gzip else body))
+        if fault.alter:
+            body = fault.alter(response.read())
+            headers["Content-Encoding"] = "identity"
+        else:
+            body = b"".join(response.iter_raw())
         headers.update(fault.headers)
-        assert isinstance(response.stream, httpx.SyncByteStream)
-        return httpx.Response(response.status_code, headers=headers, stream=_Cut(response.stream, fault))
+        return httpx.Response(response.status_code, headers=headers, stream=_Body(body, fault))
 
 
 @dataclass
-class _Cut(httpx.SyncByteStream):
-    stream: httpx.SyncByteStream
+class _Body(httpx.SyncByteStream):
+    content: bytes
     fault: Fault
 
     def __iter__(self) -> Iterator[bytes]:
-        left = self.fault.cut
-        for piece in self.stream:
-            yield piece[:left]
-            if left is not None:
-                left -= len(piece[:left])
-                if left == 0:
-                    break
-        if left is not None:
+        content = self.content[: self.fault.cut]
+        for start in range(0, len(content), 1000):  # records and characters are divided at any byte
+            yield content[start : start + 1000]
+        if self.fault.cut is not None:
             raise self.fault.error
-
-    def close(self) -> None:
-        self.stream.close()

@@ -3,27 +3,19 @@ from __future__ import annotations
 import gzip
 import json
 import socket
-import threading
 import traceback
 from collections.abc import Callable
 from datetime import date, datetime, timezone
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pandas
 import pytest
 
 from service import DEMO_SURVEY, EMPTY_SURVEY, KEY, URL, Fault, Proxy, get
-from survey_export import (
-    Account,
-    Client,
-    NoResponsesError,
-    ServiceError,
-    Survey,
-    SurveyExportError,
-    TransferError,
-)
+from survey_export import Account, Client, NoResponsesError, ServiceError, Survey, SurveyExportError, TransferError
 
 
 def test_surveys(client: Client) -> None:
@@ -69,18 +61,11 @@ def test_parameters(client: Client) -> None:
     ],
     ids=repr,
 )
-def test_refuses_a_value_that_would_select_everybody_or_nobody(
-    client: Client, tmp_path: Path, name: str, value: Any
-) -> None:
+def test_refuses_a_value_that_selects_all_or_nobody(client: Client, tmp_path: Path, name: str, value: Any) -> None:
     survey = client.survey(DEMO_SURVEY)
-    calls: list[Callable[..., object]] = [
-        *(survey.summary, survey.codebook, survey.frame, lambda **given: next(survey.rows(**given))),
-        *(
-            lambda **given: survey.download(tmp_path / "x.csv", **given),
-            lambda **given: survey.mirror(tmp_path, **given),
-        ),
-    ]
-    for call in calls:
+    calls: list[Callable[..., object]] = [survey.summary, survey.codebook, survey.frame]
+    calls += [partial(survey.download, tmp_path / "x.csv"), partial(survey.mirror, tmp_path)]
+    for call in [*calls, lambda **given: next(survey.rows(**given))]:
         with pytest.raises(ValueError, match=name):
             call(**{name: value})
     assert [*tmp_path.iterdir()] == []
@@ -106,22 +91,24 @@ def test_errors(client: Client) -> None:
 
 
 def test_retries(survey: Survey, proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    def busy(status: int, retry_after: str = "") -> Fault:
+        return Fault(status=status, headers={"Retry-After": retry_after})
+
     waits: list[float] = []
     monkeypatch.setattr("time.sleep", waits.append)
-    later = {"Retry-After": "7"}
-    proxy.faults(Fault(status=503, headers=later), Fault(status=429, headers=later), Fault(status=503))
+    proxy.faults(busy(503, "7"), busy(429, "7"), busy(503, "Sun, 01 Nov 2015 08:00:00 GMT"), busy(503))
     assert survey.summary().responses == 150
-    assert waits[:2] == [7, 7]
-    assert 0 < waits[2] < 3
-    assert len(proxy.paths()) == 4
+    assert waits[:3] == [7, 7, 0]
+    assert 3 < waits[3] <= 4
+    assert len(proxy.paths()) == 5
     proxy.faults(*(Fault(status=status, body=b"") for status in (502, 504, 520, 524, 529)))
     assert survey.summary().responses == 150
     assert len(proxy.paths()) == 6
 
     # A service that stays busy, an hour's wait, and other errors end in an error.
-    for fault, requests in [(Fault(status=429, headers=later), 7), (Fault(status=500), 1),
-                            (Fault(status=429, headers={"Retry-After": "3600"}), 1)]:  # fmt: skip
-        proxy.fault = lambda path, fault=fault: fault  # type: ignore[misc]
+    long = [busy(429, "3600"), busy(503, "Sun, 01 Nov 2099 08:00:00 GMT")]
+    for fault, requests in [(busy(429, "7"), 7), *((final, 1) for final in [*long, busy(500)])]:
+        proxy.always(fault)
         with pytest.raises(ServiceError, match="busy") as failed:
             survey.summary()
         assert failed.value.status == fault.status
@@ -150,30 +137,33 @@ def test_something_else_in_place_of_a_response(proxy: Proxy, client: Client, tmp
     for fault, message in [(page, r"HTTP status 200, .* URL"), *others]:
         if (call, fault.body) == ("surveys", b"{}"):  # like no surveys
             continue
-        proxy.fault = lambda path, fault=fault: fault  # type: ignore[misc]
+        proxy.always(fault)
         with pytest.raises(ServiceError, match=message) as failed:
             CALLS[call](client.survey("any"), tmp_path)
         assert failed.value.status == 200
         assert len(proxy.paths()) == 1
 
 
-@pytest.mark.parametrize("is_gzip", [False, True])
-def test_shortened_json_is_requested_again(survey: Survey, proxy: Proxy, tmp_path: Path, is_gzip: bool) -> None:
-    half = Fault(shorten=lambda body: body[: len(body) // 2], gzip=is_gzip)
+GZIP = {"Content-Encoding": "gzip"}
+HALF = Fault(alter=lambda body: body[: len(body) // 2])
+HALF_GZIP = Fault(alter=lambda body: gzip.compress(body)[:-9], headers=GZIP)
+
+
+@pytest.mark.parametrize("half", [HALF, HALF_GZIP])
+def test_shortened_json_is_requested_again(survey: Survey, proxy: Proxy, tmp_path: Path, half: Fault) -> None:
     for call in OF_JSON:
         proxy.faults(half, Fault(cut=20), *[half] * 4)
         CALLS[call](survey, tmp_path)
-    proxy.fault = lambda path: half
+    proxy.always(half)
     with pytest.raises(TransferError):
         survey.summary()
 
 
 @pytest.mark.parametrize("body", [b"garbage", gzip.compress(b'{"error":{"message":"busy"}}')[:-9]])
 def test_damaged_error(survey: Survey, proxy: Proxy, body: bytes) -> None:
-    damaged = {"Content-Encoding": "gzip"}
-    proxy.faults(Fault(status=503, headers=damaged, body=body), Fault(status=429, headers=damaged, body=body))
+    proxy.faults(Fault(status=503, headers=GZIP, body=body), Fault(status=429, headers=GZIP, body=body))
     assert survey.summary().responses == 150
-    proxy.fault = lambda path: Fault(status=404, headers=damaged, body=body)
+    proxy.always(Fault(status=404, headers=GZIP, body=body))
     with pytest.raises(ServiceError, match="HTTP status 404"):
         survey.summary()
 
@@ -206,26 +196,16 @@ def test_an_address_that_was_never_reached_fails_at_once(monkeypatch: pytest.Mon
     assert waits == []
 
 
-class Ends(BaseHTTPRequestHandler):
-    """Ends each response early."""
+def test_an_address_that_was_reached_is_tried_again(survey: Survey, proxy: Proxy) -> None:
+    def refuse(_: str) -> None:
+        raise httpx.ConnectError("refused")
 
-    def do_GET(self) -> None:
-        self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[]")
-
-
-def test_an_address_that_was_reached_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    waits: list[float] = []
-    monkeypatch.setattr("time.sleep", waits.append)
-    with HTTPServer(("127.0.0.1", 0), Ends) as server:
-
-        def once() -> None:
-            server.handle_request()
-            server.server_close()
-
-        threading.Thread(target=once).start()
-        with pytest.raises(TransferError, match="cannot reach"):
-            Client(f"http://127.0.0.1:{server.server_port}", KEY).surveys()
-    assert len(waits) == 6
+    survey.summary()
+    proxy.paths()
+    proxy.fault = refuse
+    with pytest.raises(TransferError, match="cannot reach"):
+        survey.summary()
+    assert len(proxy.paths()) == 7
 
 
 @pytest.mark.parametrize(
@@ -276,7 +256,7 @@ def test_no_error_has_the_key(survey: Survey, proxy: Proxy) -> None:
         (Fault(cut=0), survey.codebook),
         (Fault(status=401), survey.summary),
         (Fault(status=503), survey.summary),
-        (Fault(shorten=lambda body: body[:-9], gzip=True), lambda: [*survey.rows()]),
+        (HALF_GZIP, lambda: [*survey.rows()]),
         (Fault(), lambda: survey.summary(unknown=1)),
         (Fault(), lambda: Client(URL, broken)),
         (Fault(), lambda: Client(URL, KEY + "é")),
@@ -284,7 +264,7 @@ def test_no_error_has_the_key(survey: Survey, proxy: Proxy) -> None:
     ]
     assert KEY not in repr(survey) + repr(vars(survey.client)) + repr(vars(survey))
     for fault, attempt in attempts:
-        proxy.fault = lambda path, fault=fault: fault  # type: ignore[misc]
+        proxy.always(fault)
         with pytest.raises((SurveyExportError, ValueError)) as failed:
             attempt()
         shown = "".join(traceback.format_exception(failed.value))

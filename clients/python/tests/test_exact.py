@@ -1,0 +1,136 @@
+"""What the client calls complete has the header and exactly the records of the service, in order, each once."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from mirrors import CODEBOOK, CSV, FORM_DATA
+from service import Fault, Proxy, Study
+from survey_export import MirrorChangingError, Survey, TransferError
+
+SHEET = "xl/worksheets/sheet1.xml"
+HEADERS = (b"parent_surveyid,", b"userid,", b"surveyid,", b"column,")
+RECORDS: dict[str, Callable[[list[bytes]], list[bytes]]] = {
+    "none": lambda records: [],
+    "one missing": lambda records: records[:3] + records[4:],
+    "one twice": lambda records: records[:4] + records[3:],
+    "one twice and one missing": lambda records: records[:4] + records[3:4] + records[5:],
+    "one again": lambda records: records + records[:1],
+    "one again and one missing": lambda records: records[:9] + records[:1] + records[10:],
+    "two exchanged": lambda records: records[1::-1] + records[2:],
+    "reversed": lambda records: records[::-1],
+    "a comma more": lambda records: [b"," + record for record in records],
+}
+BODIES: dict[str, Callable[[bytes], bytes]] = {
+    "half of its bytes": lambda body: body[: len(body) // 2],
+    "an error": lambda body: b'{"error":{"message":"busy"}}\n',
+    "a text": lambda body: b"PK is not enough\n",
+    "an object": lambda body: b'{"a":"b"}\n',
+    "nothing": lambda body: b"",
+}
+OF_MIRRORS: dict[str, Callable[[bytes], bytes]] = {
+    "other quotes": lambda body: body.replace(b",NA,", b',"NA",').replace(b"food", b'"food"'),
+    "another ad_id": lambda body: body.replace(b",12,", b",13,"),
+}
+
+
+def lie_of(lie: str) -> Fault:
+    """Return what alters the records of a file, or replaces it."""
+
+    def of_records(body: bytes) -> bytes:
+        if body.startswith(b"PK"):
+            return of_workbook(body)
+        is_csv = body.startswith(HEADERS)
+        lines = re.findall(rb'(?:[^"\n]+|"[^"]*")*\n', body) if is_csv else body.splitlines(keepends=True)
+        return b"".join([*lines[:is_csv], *RECORDS[lie](lines[is_csv:])])
+
+    def of_workbook(body: bytes) -> bytes:
+        altered = io.BytesIO()
+        with ZipFile(io.BytesIO(body)) as source, ZipFile(altered, "w") as target:
+            for part in source.namelist():
+                content = source.read(part)
+                if part == SHEET:
+                    header, *rows = re.findall(rb"<row .*?</row>", content, re.DOTALL)
+                    content = content.replace(b"".join([header, *rows]), b"".join([header, *RECORDS[lie](rows)]))
+                target.writestr(part, content)
+        return altered.getvalue()
+
+    return Fault(alter={**BODIES, **OF_MIRRORS}.get(lie, of_records))
+
+
+def mirror(survey: Survey, folder: Path) -> None:
+    survey.mirror(folder, "month")
+
+
+def rows(survey: Survey, folder: Path) -> None:
+    (folder / "rows.csv").write_text(repr([*survey.rows()]))
+
+
+COMPLETE: dict[str, tuple[str, Callable[[Survey, Path], object]]] = {
+    "csv": (CSV, lambda survey, folder: survey.download(folder / "r.csv")),
+    "wide csv": (CSV, lambda survey, folder: survey.download(folder / "r.csv", layout="wide")),
+    "workbook": ("/responses/xlsx", lambda survey, folder: survey.download(folder / "r.xlsx")),
+    "wide workbook": ("/responses/xlsx", lambda survey, folder: survey.download(folder / "r.xlsx", layout="wide")),
+    "rows": ("/responses/ndjson", rows),
+    "mirror's responses": (CSV, mirror),
+    "mirror's codebook": (CODEBOOK, mirror),
+    "mirror's form data": (FORM_DATA, mirror),
+}
+
+
+def files_in(folder: Path) -> dict[str, object]:
+    """Return the contents of the files that are complete, without the times that a workbook has."""
+    found: dict[str, object] = {}
+    for path in folder.rglob("*"):
+        if path.suffix in (".csv", ".gz"):
+            found[path.name] = path.read_bytes()
+        elif path.suffix == ".xlsx":
+            with ZipFile(path) as archive:
+                found[path.name] = {part: archive.read(part) for part in archive.namelist()}
+    return found
+
+
+@pytest.mark.parametrize("what", COMPLETE)
+def test_what_is_complete_is_exact(
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """A lie is repaired, or ends in an error if it is repeated."""
+    for name, value in [("_http.ATTEMPTS", 2), ("_download.ROUNDS", 2), ("_mirror.ROUNDS", 2)]:
+        monkeypatch.setattr(f"survey_export.{name}", value)
+    study.update("parent_surveyid = null, parent_shortcode = ''")  # one record for each participant
+    for shortcode in study.shortcodes:
+        study.add_version(shortcode)
+    path, complete = COMPLETE[what]
+    complete(survey, tmp_path)
+    expected = files_in(tmp_path)
+    for lie in [*RECORDS, *BODIES, *(OF_MIRRORS if complete is mirror else {})]:
+        for times in (1, 99):
+            folder = tmp_path / f"{lie} {times}"
+            folder.mkdir()
+            proxy.faults(*[lie_of(lie)] * times, path=path)
+            try:
+                complete(survey, folder)
+                assert files_in(folder) == expected, lie
+            except (TransferError, MirrorChangingError):
+                assert files_in(folder).items() <= expected.items(), lie
+                assert times > 1 or what == "rows", lie  # rows that were yielded stay
+
+
+def test_a_database_that_does_not_sort_by_bytes(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+    """All responses have the same time, so that the collation orders them. Two that are exchanged are found too."""
+    study.update("timestamp = '2026-03-05', question_ref = question_ref || ctid::text, "
+                 "userid = (array['a', 'B', '_c', 'D'])[1 + flowid %% 4]")  # fmt: skip
+    users = [row["userid"] for row in survey.rows()]
+    assert users != sorted(users)
+    survey.download(tmp_path / "r.csv")
+    assert (tmp_path / "r.csv").read_bytes() == study.export()
+    survey.download(tmp_path / "w.csv", layout="wide")
+    proxy.always(lie_of("two exchanged"), CSV)
+    with pytest.raises(TransferError, match="not in order"):
+        survey.download(tmp_path / "r.csv")
