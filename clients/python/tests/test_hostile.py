@@ -29,8 +29,6 @@ TEXTS = ["userid", "question_ref", "question_text", "response", "pageid", "trans
 NULLABLE = ["pageid", "translated_response", "ad_id"]
 
 Row: TypeAlias = dict[str, str | None]
-
-
 Hostile: TypeAlias = tuple[Survey, list[Row]]
 """A survey, and its responses, with the columns of `TEXTS`."""
 

@@ -6,24 +6,22 @@ import random
 import struct
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pandas
-import psycopg
 import pyreadstat
 import pytest
 
-from answers import Answer, Create
-from service import DEMO_SURVEY, Proxy
+from answers import Answer, Create, add_answers
+from service import DEMO_SURVEY, Proxy, Study
 from survey_export import Client, Survey, SurveyExportError
 from survey_export._labels import check_texts
 from survey_export._programs import SPSS, STATA, Program, bytes_of, cut_label, unique_names
 
 YES_NO = "Do you?\n- A. Yes\n- B. No"
 NO_YES = "Do you?\n- A. No\n- B. Yes"
-
-Read = Callable[..., tuple[Any, Any]]
 
 
 def save(survey: Survey, path: Path, **parameters: Any) -> tuple[Any, Any]:
@@ -38,20 +36,6 @@ def save(survey: Survey, path: Path, **parameters: Any) -> tuple[Any, Any]:
 @pytest.fixture(params=["responses.dta", "responses.sav"])
 def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path / str(request.param)
-
-
-def test_has_the_labels_of_questions_and_choices(client: Client, path: Path) -> None:
-    survey = client.survey(DEMO_SURVEY)
-    _, metadata = save(survey, path)
-    choices = ["A tap at home", "A well or a pump nearby", "A river, a lake or rain"]
-    whole = next(question for question in survey.codebook() if question.column == "healthfood.water").question_text
-    line = whole.replace("\n", " ")
-    if path.suffix == ".dta":
-        assert metadata.variable_value_labels == {"healthfood_water": dict(enumerate(choices, start=1))}
-        assert metadata.column_names_to_labels["healthfood_water"] == f"{line[:79]}…"
-    else:
-        assert metadata.variable_value_labels == {"healthfood.water": dict(zip("ABC", choices, strict=True))}
-        assert metadata.column_names_to_labels["healthfood.water"] == line
 
 
 def test_a_question_whose_answers_are_all_letters_becomes_numbers(create_survey: Create, tmp_path: Path) -> None:
@@ -109,32 +93,14 @@ NAMES = {
     **{"_all": ("v_all", "v_all"), "if": ("vif", "if"), "123": ("v123", "v123"), "": ("v", "v"), "🌊": ("v_", "v_")},
     **{"Age": ("Age", "Age"), "age": ("age", "age_2"), "AGE": ("AGE", "AGE_3"), "الاسم": ("الاسم", "الاسم")},
     **{"ชื่อ": ("ช__อ", "ชื่อ"), "a b": ("a_b_2", "a_b_2"), "a.b": ("a_b_3", "a.b"), "a_b": ("a_b", "a_b")},
-    **{
-        "to": ("to", "vto_2"),
-        "vto": ("vto", "vto"),
-        "to.": ("to_", "vto_3"),
-        "xé": ("xé", "xé"),
-        "XÉ": ("XÉ", "XÉ_2"),
-    },
+    **{"to": ("to", "vto_2"), "vto": ("vto", "vto"), "to.": ("to_", "vto_3")},
+    **{"xé": ("xé", "xé"), "XÉ": ("XÉ", "XÉ_2")},
 }
-MORE_NAMES = [
-    "ª",
-    "µ",
-    "xe\u0301",
-    "_",
-    "a\nb",
-    "str12",
-    "strL",
-    "x" * 300,
-    "x" * 299 + "y",
-    "ก" * 100,
-    "long",
-    "vlong",
-]
+OTHERS = ["ª", "µ", "xe\u0301", "_", "a\nb", "str12", "strL", "x" * 300, "x" * 299 + "y", "ก" * 100, "long", "vlong"]
 
 
 def test_hard_names(create_survey: Create, path: Path) -> None:
-    names = [*NAMES, *MORE_NAMES]
+    names = [*NAMES, *OTHERS]
     survey = create_survey([Answer(name, f"{i}", f"Question {i}") for i, name in enumerate(names)])
     for columns in ("question", "form_question"):
         with warnings.catch_warnings():
@@ -227,56 +193,30 @@ def test_one_sentence_without_a_folder(client: Client, path: Path) -> None:
             save(client.survey(DEMO_SURVEY), wrong)
 
 
+ONE = "question_ref = 'q1' and userid = '2'"
+
+
 @pytest.mark.parametrize(
-    ("answer", "change", "expected"),
+    ("answer", "change", "downloads", "expected"),
     [
-        ("A", "delete from responses", ["A", ""]),
-        ("text", "delete from responses", ["text", ""]),
-        ("text", "update responses set response = 'edited'", ["text", "edited"]),
+        ("A", lambda study: study.delete(ONE), 4, ["A", ""]),
+        ("text", lambda study: study.delete(ONE), 4, ["text", ""]),
+        ("text", lambda study: study.update("response = 'edited'", ONE), 4, ["text", "edited"]),
+        ("A", lambda study: study.update("timestamp = timestamp - interval '1 h'", ONE), 10, ["A", "A"]),  # each time
     ],
 )
 def test_answers_that_change_between_the_two_tables(
-    create_survey: Create,
-    database: psycopg.Connection[Any],
-    proxy: Proxy,
-    client: Client,
-    tmp_path: Path,
-    answer: str,
-    change: str,
-    expected: list[str],
+    study: Study, survey: Survey, proxy: Proxy, tmp_path: Path, answer: str, change: Any, downloads: int, expected: Any
 ) -> None:
-    """No change is in the columns' names, or in those that describe a participant."""
-    answers = [Answer(f"q{number}", answer, YES_NO, userid) for userid in ("1", "2") for number in range(3)]
-    name = create_survey(answers).name
-    where = "question_ref = 'q1' and userid = '2' and surveyid in (select id from surveys where survey_name = %s)"
-
-    def fault(request: str) -> None:
-        if "value=label" in request:
-            database.execute(f"{change} where {where}", (name,))
-
-    proxy.fault = fault
-    table, _ = save(client.survey(name), tmp_path / "r.sav")
-    assert proxy.paths().count("/responses/csv") == 4
-    assert table["form.q1"].tolist() == expected
-
-
-def test_responses_that_are_edited_meanwhile(
-    create_survey: Create, database: psycopg.Connection[Any], proxy: Proxy, client: Client, path: Path
-) -> None:
-    survey = client.survey(create_survey([Answer("q", "A", YES_NO), Answer("r", "A", YES_NO)]).name)
-    edit = (
-        "update responses set timestamp = timestamp - interval '1 s' "
-        "from surveys where id = surveyid and survey_name = %s"
-    )
-
-    def fault(request: str) -> None:
-        if "/responses/csv" in request:
-            database.execute(edit, (survey.name,))
-
-    proxy.fault = fault
-    with pytest.raises(SurveyExportError, match="edited"):
-        save(survey, path)
-    assert list(path.parent.iterdir()) == []
-    assert proxy.paths().count("/responses/csv") == 10
-    proxy.faults()
-    assert save(survey, path)[0].shape == (1, 10)
+    study.delete()
+    add_answers(study, [Answer(f"q{number}", answer, YES_NO, userid) for userid in "12" for number in range(3)])
+    proxy.fault = lambda request: change(study) if "value=label" in request else None
+    path = tmp_path / "r.sav"
+    with nullcontext() if downloads == 4 else pytest.raises(SurveyExportError, match="edited"):
+        survey.save_spss(path)
+    assert proxy.paths().count("/responses/csv") == downloads
+    if downloads == 10:
+        assert [*tmp_path.iterdir()] == []
+        proxy.faults()
+        survey.save_spss(path)
+    assert pyreadstat.read_sav(path)[0]["form.q1"].tolist() == expected
