@@ -51,10 +51,8 @@ def test_download(tmp_path: Path, run: Run) -> None:
     assert line == f"{path}: 1 records, {path.stat().st_size:,} bytes\n"
     expected = get("/responses/csv", survey=DEMO_SURVEY, since="2026-01-08", userid="9272908327168660", layout="wide")
     assert gzip.decompress(path.read_bytes()) == expected
-    assert json.loads(printed(run("download", DEMO_SURVEY, str(path), "--json"))) == {
-        "file": str(path),
-        "bytes": path.stat().st_size,
-    }
+    described = json.loads(printed(run("download", DEMO_SURVEY, str(path), "--json")))
+    assert described == {"file": str(path), "bytes": path.stat().st_size}
     assert "w.csv.gz: 0 records, " in printed(run("download", DEMO_SURVEY, str(path), "--since", "2100-01-01"))
     summary = f"-: 1 records, {len(expected):,} bytes\n"
     assert run("download", DEMO_SURVEY, "-", *filters) == (0, expected.decode(), summary)
