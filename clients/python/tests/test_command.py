@@ -86,6 +86,13 @@ def test_progress_on_a_terminal(
 
 
 @pytest.mark.usefixtures("terminal")
+@pytest.mark.parametrize("name", ["r.csv", "r.xlsx"])
+def test_no_progress_on_request(tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str) -> None:
+    Client().survey(DEMO_SURVEY).download(tmp_path / name, progress=False)
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.usefixtures("terminal")
 def test_says_on_a_terminal_what_it_waits_for(proxy: Proxy, run: Run) -> None:
     proxy.faults(Fault(status=503, headers={"Retry-After": "1"}))
     assert "\rtrying again in 1 s (503)" in run("surveys")[2]

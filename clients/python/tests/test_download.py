@@ -112,8 +112,9 @@ def test_refuses_other_endings_formats_and_surveys(client: Client, survey: Surve
 
 def test_progress(client: Client, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     rows = get("/responses/ndjson", survey=DEMO_SURVEY).count(b"\n")
-    client.survey(DEMO_SURVEY).download(tmp_path / "r.csv", progress=True)
-    assert capfd.readouterr().err.endswith(f"\r{rows:,} of {rows:,} responses\n")
+    for name, last in [("r.csv", f"\r{rows:,} of {rows:,} responses\n"), ("r.xlsx", " MB\n")]:
+        client.survey(DEMO_SURVEY).download(tmp_path / name, progress=True)
+        assert capfd.readouterr().err.endswith(last)
 
 
 def test_numbers_of_any_length(study: Study, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:

@@ -15,15 +15,11 @@ from typing import IO
 from ._errors import SurveyExportError, TransferError
 from ._files import check_folder, open_gzip, open_locked, put
 from ._http import Http
-from ._line import Line
 from ._models import summary
 from ._parameters import Parameter, query
 from ._records import CSV, NDJSON, WIDE_COLUMNS, Format
 from ._transfer import ROUNDS, CountError, Transfer, count_responses, fetch, filters_of, metadata_columns
 from ._wide import count_csv, count_workbook
-
-WORKBOOK = "/responses/xlsx"
-_FORMATS = {".csv": CSV, ".ndjson": NDJSON}
 
 
 def download(http: Http, path: Path, parameters: Mapping[str, Parameter], *, progress: bool | None) -> int:
@@ -43,19 +39,16 @@ def download(http: Http, path: Path, parameters: Mapping[str, Parameter], *, pro
     account = http.json("/key", {}, lambda body: str(body["email"]))
     selection = json.dumps([http.url, account, suffix, sorted(query(parameters))])
     part = path.with_name(f"{path.name}.{hashlib.sha256(selection.encode()).hexdigest()[:8]}.part")
-    line = http.line if progress is None else Line(progress)
-    with open_locked(part) as file:
+    with http.line.used(progress), open_locked(part) as file:
         if file is None:
             raise SurveyExportError(f"another process is downloading {path}")
         try:
-            records = write(http, suffix, parameters, file, line)
+            records = write(http, suffix, parameters, file)
         except BaseException as error:
             if file.tell() == 0 or isinstance(error, CountError):  # there is nothing to continue
                 file.close()
                 part.unlink()
             raise
-        finally:
-            line.end()
         if os.name == "nt":
             file.close()  # Windows renames no open file
         if compressed:
@@ -69,11 +62,11 @@ def download(http: Http, path: Path, parameters: Mapping[str, Parameter], *, pro
     return records
 
 
-def write(http: Http, suffix: str, parameters: Mapping[str, Parameter], file: IO[bytes], line: Line) -> int:
+def write(http: Http, suffix: str, parameters: Mapping[str, Parameter], file: IO[bytes]) -> int:
     """Write the file of an ending, after what it has if that can be continued. Return the number of its records."""
     is_wide = ("layout", "wide") in query(parameters)
     if suffix == ".ndjson" or (suffix == ".csv" and not is_wide):
-        records = _resume(http, _FORMATS[suffix], parameters, file, line)
+        records = _resume(http, CSV if suffix == ".csv" else NDJSON, parameters, file)
     else:
         records = _fetch_counted(http, suffix, is_wide, parameters, file)
     file.flush()
@@ -83,7 +76,7 @@ def write(http: Http, suffix: str, parameters: Mapping[str, Parameter], file: IO
 def _fetch_counted(http: Http, suffix: str, is_wide: bool, parameters: Mapping[str, Parameter], file: IO[bytes]) -> int:
     """Write a file that has as many participants, or responses, as the service counts. Return its records."""
     columns = [*WIDE_COLUMNS, *metadata_columns(parameters)]
-    path, count = (WORKBOOK, count_workbook) if suffix == ".xlsx" else (CSV.path, partial(count_csv, columns))
+    path, count = ("/responses/xlsx", count_workbook) if suffix == ".xlsx" else (CSV.path, partial(count_csv, columns))
     selection = filters_of(parameters, "repeats", "require_metadata")
     expected: list[int] = []
     for _ in range(ROUNDS):
@@ -100,7 +93,7 @@ def _fetch_counted(http: Http, suffix: str, is_wide: bool, parameters: Mapping[s
     raise TransferError(f"the file has {found}", status=200)
 
 
-def _resume(http: Http, kind: Format, parameters: Mapping[str, Parameter], file: IO[bytes], line: Line) -> int:
+def _resume(http: Http, kind: Format, parameters: Mapping[str, Parameter], file: IO[bytes]) -> int:
     for rounds_left in reversed(range(ROUNDS)):
         transfer = Transfer(http, kind, {**parameters, "count": True})
         file.seek(0)
@@ -112,7 +105,7 @@ def _resume(http: Http, kind: Format, parameters: Mapping[str, Parameter], file:
         try:
             for block in transfer.blocks():
                 file.write(block)
-                line.show(f"{transfer.done:,} of {transfer.expected:,} responses")
+                http.line.show(f"{transfer.done:,} of {transfer.expected:,} responses")
             break
         except CountError:
             if rounds_left == 0:

@@ -45,10 +45,8 @@ def table(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
     columns: list[list[str | None]] = []
     shared: dict[bytes, str | None] = {}  # equal cells share one text, which saves most of the memory
     with TemporaryDirectory() as folder, opened(Path(folder, "responses.csv"), "w+b") as file:
-        try:
-            write(http, ".csv", parameters, file, http.line)
-        finally:
-            http.line.end()
+        with http.line.used():
+            write(http, ".csv", parameters, file)
         file.seek(0)
         for block in blocks(iter(lambda: file.read(1 << 16), b""), CSV):
             values = cells(block)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 
 
 class Line:
     """A line on stderr that each text replaces, if stderr is a terminal."""
 
-    def __init__(self, is_shown: bool | None = None) -> None:
+    def __init__(self) -> None:
         # A Windows program without a console has no stderr.
-        self._is_shown = bool(sys.stderr and sys.stderr.isatty()) if is_shown is None else is_shown
+        self._is_terminal = self._is_shown = bool(sys.stderr and sys.stderr.isatty())
         self._text = ""
 
     def show(self, text: str) -> None:
@@ -20,8 +22,14 @@ class Line:
             self._text = text  # first, since an interrupt can come while it is printed
             print(f"\r{text}{rest}", end="" if text else "\r", file=sys.stderr, flush=True)
 
-    def end(self) -> None:
-        """Leave the text there, and begin another line."""
-        if self._text:
-            print(file=sys.stderr)
+    @contextmanager
+    def used(self, is_shown: bool | None = None) -> Generator[None]:
+        """Leave the last text there in the end, and begin another line. `is_shown` replaces what stderr decides."""
+        self._is_shown = self._is_terminal if is_shown is None else is_shown
+        try:
+            yield
+        finally:
+            if self._text:
+                print(file=sys.stderr)
             self._text = ""
+            self._is_shown = self._is_terminal

@@ -37,13 +37,12 @@ def mirror(http: Http, survey: str, folder: Path, interval: str, filters: Mappin
     is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     _check_is_ours(folder)
-    with open_locked(folder / ".lock") as lock:
+    with http.line.used(), open_locked(folder / ".lock") as lock:
         if lock is None:
             raise MirrorError(f"another process is updating {folder}")
         try:
             return _Run(http, survey, folder, interval, filters).run()
         finally:
-            http.line.end()
             if is_new and [*folder.iterdir()] == [folder / ".lock"]:  # nothing was selected, or the key is refused
                 shutil.rmtree(folder, ignore_errors=True)
 
