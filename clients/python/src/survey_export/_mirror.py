@@ -62,12 +62,11 @@ def _check_is_ours(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class _Digests:
-    """A response of `/responses/digests`: the digests and the starts of intervals, by the names of their files."""
+    """A response of `/responses/digests`, with the digests of the intervals by their starts."""
 
     forms: str
     responses: int
-    files: dict[str, str]
-    starts: dict[str, str]
+    intervals: dict[str, str]
     etag: str | None
 
 
@@ -111,8 +110,7 @@ class _Run:
             is_verified = self._round(digests) and self._update_codebook(digests)
             before, digests = digests, self._request_digests({})
             if is_verified and digests == before:
-                completed = {digests.starts[name]: digest for name, digest in digests.files.items()}
-                return self._complete(completed, digests.etag)
+                return self._complete(digests.intervals, digests.etag)
         raise MirrorChangingError(
             f"{self._folder} is not up to date: the survey changed in each of {ROUNDS} rounds; what is verified stays"
         )
@@ -165,12 +163,11 @@ class _Run:
     def _digests(self, body: dict[str, Any], etag: str | None) -> _Digests:
         if body["version"] != VERSION:
             raise SurveyExportError("the service computes digests in a newer way: update survey-export")
-        if not all(_START.fullmatch(entry["start"]) for entry in body["digests"]):
+        intervals = {entry["start"]: entry["digest"] for entry in body["digests"]}
+        if not all(map(_START.fullmatch, intervals)):
             raise ValueError("a start becomes the name of a file")
-        files = {self._name_of(entry["start"]): entry["digest"] for entry in body["digests"]}
-        starts = {self._name_of(entry["start"]): entry["start"] for entry in body["digests"]}
         responses = sum(entry["responses"] for entry in body["digests"])
-        return _Digests(body["forms"], responses, files, starts, etag)
+        return _Digests(body["forms"], responses, intervals, etag)
 
     def _check_account(self) -> None:
         account = self._http.json("/key", {}, lambda body: str(body["email"]))
@@ -195,18 +192,19 @@ class _Run:
                 return False
             verified[_FORM_DATA] = FileRecord.of(self._new / _FORM_DATA, forms)
 
-        wanted = {name for name, digest in digests.files.items() if stored.get(name) != digest}
-        gone = [name for name in self._interval_files() if name not in digests.files]
+        starts = {self._name_of(start): start for start in digests.intervals}
+        wanted = {name for name, start in starts.items() if stored.get(name) != digests.intervals[start]}
+        gone = [name for name in self._interval_files() if name not in starts]
         for name in (*wanted, *gone):  # with this form data, their digests may differ from the manifest's
             self._manifest.files.pop(name, None)
         try:
-            for bounds in self._bounds(digests, wanted):
+            for bounds in self._bounds(starts, wanted):
                 for name in self._download(bounds, wanted):
                     with suppress(TransferError, ValueError):  # if it is not as the service writes it
                         digest = digest_of(self._new / name, shortcodes)
-                        if digest == digests.files[name]:  # otherwise its responses have changed since
+                        if digest == digests.intervals[starts[name]]:  # otherwise its responses have changed since
                             verified[name] = FileRecord.of(self._new / name, digest)
-                            self._replaced.add(digests.starts[name])
+                            self._replaced.add(starts[name])
                     done = len(wanted & verified.keys())
                     self._http.line.show(f"{done:,} of {len(wanted):,} {self._manifest.interval}s")
         finally:  # what is verified stays, however the round ends
@@ -215,11 +213,11 @@ class _Run:
             self._install(verified, gone if is_verified else [])
         return is_verified
 
-    def _bounds(self, digests: _Digests, wanted: set[str]) -> Iterator[dict[str, Parameter]]:
+    def _bounds(self, starts: Mapping[str, str], wanted: set[str]) -> Iterator[dict[str, Parameter]]:
         """Yield `since` and `until` of a request for each group of wanted intervals without another between them."""
-        starts: list[Parameter] = [*digests.starts.values(), self._filters.get("until")]
-        starts[0] = self._filters.get("since", starts[0])
-        intervals = zip(digests.files, starts, starts[1:], strict=False)
+        bounds: list[Parameter] = [*starts.values(), self._filters.get("until")]
+        bounds[0] = self._filters.get("since", bounds[0])
+        intervals = zip(starts, bounds, bounds[1:], strict=False)
         for is_wanted, group in itertools.groupby(intervals, lambda interval: interval[0] in wanted):
             neighbours = [*group]
             if is_wanted:
