@@ -7,14 +7,7 @@ Example:
 """
 
 from ._client import Client, Survey
-from ._errors import (
-    MirrorChangingError,
-    MirrorError,
-    NoResponsesError,
-    ServiceError,
-    SurveyExportError,
-    TransferError,
-)
+from ._errors import MirrorChangingError, MirrorError, NoResponsesError, ServiceError, SurveyExportError, TransferError
 from ._models import Account, Changes, Choice, Day, Form, FormVersion, Question, Summary, SurveyInfo
 
 __all__ = [

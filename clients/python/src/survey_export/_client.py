@@ -39,8 +39,6 @@ class Client:
         ServiceError: the service responded with an error. `status` is 401 if the key is refused.
         TransferError: the service cannot be reached.
 
-    Cost: nothing; the first method that needs the service connects to it.
-
     Example:
         >>> with Client("https://export.example.org") as client:
         ...     print([survey.name for survey in client.surveys()])
@@ -59,34 +57,17 @@ class Client:
         return self._http.url
 
     def account(self) -> Account:
-        """Return whose key this is, and when it expires.
-
-        Cost: one small request.
-
-        Example:
-            >>> client.account().email
-            'demo@example.org'
-        """
+        """Return whose key this is, and when it expires. Cost: one small request."""
         return self._http.json("/key", {}, lambda body: from_json(Account, body))
 
     def surveys(self) -> list[SurveyInfo]:
-        """Return the account's surveys with their forms and versions, ordered by name.
-
-        Cost: one small request.
-
-        Example:
-            >>> [survey.name for survey in client.surveys()]
-            ['Health & Habits']
-        """
+        """Return the account's surveys with their forms and versions, ordered by name. Cost: one small request."""
         return self._http.json("/surveys", {}, surveys)
 
     def survey(self, name: str) -> Survey:
         """Return the survey of this name, exactly as `surveys` has it.
 
-        Cost: nothing. A name that does not exist is noticed by the first method that needs it.
-
-        Example:
-            >>> survey = client.survey("Health & Habits")
+        No request is sent. A name that does not exist is noticed by the first method that needs it.
         """
         return Survey(self, self._http, name)
 
@@ -122,10 +103,9 @@ class Survey:
     would select everybody; a value that is not text, an integer or a time; a datetime without a time zone; or more
     than 64 KiB of parameters.
 
-    Every method that sends a request raises:
+    Every method that sends a request raises, besides what `Client` lists:
         NoResponsesError: there is no such survey, or it has no responses yet.
-        ServiceError: the service responded with another error.
-        TransferError: the service cannot be reached, or what it sends is broken or not exact each time.
+        TransferError: what the service sends is broken or not exact each time.
     """
 
     def __init__(self, client: Client, http: Http, name: str) -> None:
@@ -148,7 +128,6 @@ class Survey:
 
         Args:
             after: the `token` of a response, to begin with the one that follows it.
-            **filters: the responses to select.
 
         Cost: one request for any number of responses, which the service counts first. Memory does not grow with them.
 
@@ -163,8 +142,7 @@ class Survey:
     def codebook(self, **parameters: Parameter) -> list[Question]:
         """Return the questions that have responses, in the order of the columns of a wide file.
 
-        Args:
-            **parameters: filters, and `columns` as for a wide file.
+        The parameters are filters, and `columns` as for a wide file.
 
         Cost: one request, for which the service reads all responses of the selection.
 
@@ -176,8 +154,7 @@ class Survey:
     def summary(self, **parameters: Parameter) -> Summary:
         """Return the number of responses and participants, in total and per day.
 
-        Args:
-            **parameters: filters, `timezone` (such as "Africa/Nairobi"), `repeats` and `require_metadata`.
+        The parameters are filters, `timezone` (such as "Africa/Nairobi"), `repeats` and `require_metadata`.
 
         Cost: one request, for which the service reads all responses of the selection.
 
@@ -194,14 +171,12 @@ class Survey:
         breaks, or the program is stopped and run again, the download resumes after the last complete record of the
         `.part` file beside it; a wide file and a workbook start again. The file is complete if it has each response
         once, in order, and as many as the service counts; a wide file, as many participants as the summary.
+        Returns the number of records.
 
         Args:
             path: the file, which is replaced if it exists.
             progress: whether to show progress on stderr; by default if that is a terminal.
             **parameters: filters, and those of the format, such as `layout`, `value`, `metadata` and `safe`.
-
-        Returns:
-            The number of records.
 
         Raises, besides what `Survey` lists:
             ValueError: the file's name has another ending.
@@ -215,7 +190,6 @@ class Survey:
         uncompressed file until a `.gz` is complete.
 
         Example:
-            >>> survey.download("responses.csv.gz")
             >>> survey.download("food.xlsx", layout="wide", value="label", shortcode="food")
         """
         return download(self._http, Path(path), self._selection(parameters), progress=progress)
@@ -229,15 +203,12 @@ class Survey:
         `codebook.csv`, unless the survey has too many questions for one, and `manifest.json`. Only intervals that
         changed are downloaded, and each file is compared with the service's digest before it replaces another. A run
         that is stopped at any point leaves a folder that the next run completes, and every file in `responses/` is
-        complete at any time.
+        complete at any time. Returns the intervals that changed since the last run that was completed.
 
         Args:
             folder: created if it is missing. One folder holds one survey with the same filters and interval.
             interval: what a file covers: "day", "hour" or "month", in UTC.
             **filters: the responses to copy.
-
-        Returns:
-            The intervals that changed since the last run that was completed.
 
         Raises, besides what `Survey` lists:
             MirrorError: the folder is the mirror of something else, has a file that the mirror cannot contain,
@@ -262,13 +233,8 @@ class Survey:
         """Return the responses as a pandas data frame in which every column is text.
 
         Ids keep their leading zeros, the answer `NA` is a text, and an empty answer differs from a missing one,
-        which is `pandas.NA`. The codebook is in `.attrs["codebook"]`.
-
-        Args:
-            **parameters: filters, and those of a CSV file, such as `layout`, `value` and `metadata`.
-
-        Raises, besides what `Survey` lists:
-            SurveyExportError: pandas is not installed: `pip install pandas`.
+        which is `pandas.NA`. The codebook is in `.attrs["codebook"]`. The parameters are filters, and those of a CSV
+        file, such as `layout`, `value` and `metadata`. If pandas is not installed, that is a SurveyExportError.
 
         Cost: `download` to a temporary file, and a request for the codebook. All responses are in memory.
 
@@ -286,9 +252,8 @@ class Survey:
         Stata allows. Labels that are too long end with an ellipsis. If versions of a question list different
         choices under the same letters, it has no value labels, and there is a warning.
 
-        Args:
-            path: the `.dta` file, which is replaced once the new one is complete.
-            **parameters: filters, and those of the wide layout.
+        The parameters are filters, and those of the wide layout. An existing file is replaced once the new one is
+        complete.
 
         Raises, besides what `Survey` lists:
             SurveyExportError: pandas or pyreadstat is not installed (`pip install pandas pyreadstat`); there is
@@ -309,12 +274,5 @@ class Survey:
         All columns are text, in which a missing answer and an empty one are the same, and spaces at the end are
         lost. Letters that a question's text lists have value labels. Names and labels are as in `save_stata`, within
         the limits of SPSS, and so are the parameters, errors and cost.
-
-        Args:
-            path: the `.sav` file, which is replaced once the new one is complete.
-            **parameters: filters, and those of the wide layout.
-
-        Example:
-            >>> survey.save_spss("responses.sav", shortcode="food")
         """
         save_spss(self._http, Path(path), self._selection(parameters))

@@ -66,11 +66,9 @@ def save_stata(http: Http, path: Path, parameters: Mapping[str, Parameter]) -> N
 
 
 def long_texts(widths: Mapping[str, int], others: int) -> list[str]:
-    """Return which text variables have to be strLs, so that the texts and the row fit.
+    """Return which variables have to be strLs so that the row fits, given the bytes of each one's longest text.
 
-    Args:
-        widths: the bytes of each variable's longest text.
-        others: the number of variables of one byte.
+    There are `others` variables of one byte besides.
     """
     row = others + sum(widths.values())
     names = []

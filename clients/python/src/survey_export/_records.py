@@ -110,12 +110,7 @@ def blocks(pieces: Iterable[bytes], kind: Format) -> Iterator[bytes]:
 
 
 def csv_table(file: IO[bytes], columns: list[str], *, more: bool = False) -> Iterator[bytes]:
-    """Yield the records of a CSV file after its header.
-
-    Args:
-        file: the file, read from where it is.
-        columns: those of the header.
-        more: whether more may follow.
+    """Yield the records of a CSV file with these columns, and possibly more, after its header.
 
     Raises TransferError if the file has another header, ends within a record, or has a record that the service does
     not write: one of another length, or (unless there may be more columns) with other quotes.
