@@ -25,7 +25,7 @@ RECORDS: dict[str, Callable[[list[bytes]], list[bytes]]] = {
     "one again and one missing": lambda records: records[:9] + records[:1] + records[10:],
     "two exchanged": lambda records: records[1::-1] + records[2:],
     "reversed": lambda records: records[::-1],
-    "a comma more": lambda records: [b"," + record for record in records],
+    "a comma more": lambda records: [record[:-1] + b"," + record[-1:] for record in records],
 }
 BODIES: dict[str, Callable[[bytes], bytes]] = {
     "half of its bytes": lambda body: body[: len(body) // 2],

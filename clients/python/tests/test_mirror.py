@@ -34,7 +34,7 @@ def test_random_rounds(
         assert changes.removed == tuple(start for start in before if start not in after)
         assert_unchanged(survey, proxy, tmp_path, interval, **dict(reversed(filters.items())))
         before = after
-        study.add(["2026-03-03", "2026-03-09"], 5)
+        study.add(["2026-03-03", "2026-03-09"], 40)
         for _ in range(randomness.randrange(1, 5)):
             study.change()
 
