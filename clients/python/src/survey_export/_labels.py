@@ -171,8 +171,6 @@ def load_consistently(
         is_letter = responses.apply(lambda column: column.str.fullmatch("[A-Za-z]").fillna(False))
         if (
             list(answers.columns[first_question:]) == columns
-            and answers.columns.equals(labels.columns)
-            and answers.columns.equals(responses.columns)
             and responses.where(is_letter, labels).equals(responses)
             and responses.isna().equals(labels.isna())
             and responses.isna().equals(answers.isna())
