@@ -46,9 +46,10 @@ def lie_of(lie: str) -> Fault:
     def of_records(body: bytes) -> bytes:
         if body.startswith(b"PK"):
             return of_workbook(body)
-        is_csv = body.startswith(HEADERS)
-        lines = re.findall(rb'(?:[^"\n]+|"[^"]*")*\n', body) if is_csv else body.splitlines(keepends=True)
-        return b"".join([*lines[:is_csv], *RECORDS[lie](lines[is_csv:])])
+        is_json = body.startswith(b"{")
+        lines = body.splitlines(keepends=True) if is_json else re.findall(rb'(?:[^"\n]+|"[^"]*")*\n', body)
+        has_header = body.startswith(HEADERS)
+        return b"".join([*lines[:has_header], *RECORDS[lie](lines[has_header:])])
 
     def of_workbook(body: bytes) -> bytes:
         altered = io.BytesIO()
