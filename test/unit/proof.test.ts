@@ -23,8 +23,9 @@ function proven(
   const name = /'(r\w+)'/.exec(proof.sql)?.[1];
   const fields = ['a', 'b', 'concat_ws'].map((column) => ({ name: column }));
   const joined = rows.length > 0 ? rows : [[null, null]];
-  const counted = joined.map((row, i) => row.concat(`${i + 1} ${name} ${rows.length} 3${suffix}`));
-  return { proof, result: { fields, rows: counted, rowCount: counted.length } };
+  const end = ` ${name} 3${suffix || (rows.length > 0 ? '' : ' none')}`;
+  const checked = joined.map((row, i) => row.concat(`${i + 1}${i + 1 === joined.length ? end : ''}`));
+  return { proof, result: { fields, rows: checked, rowCount: checked.length } };
 }
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
@@ -45,7 +46,7 @@ test('a complete result is accepted, without the check', () => {
   expect(csvOf(proof, JSON.stringify(result))).toBe(CSV);
 });
 
-test('a row of nulls stands for no rows, unless it is counted as one', () => {
+test('a row of nulls stands for no rows only if it says so', () => {
   const { proof, result } = proven([]);
   expect(proof.rowsOf(result)).toEqual([]);
   expect(proof.pageOf(bytesOf(JSON.stringify(result)), encode)).toMatchObject({ rowCount: 0, lastKey: [] });
@@ -81,7 +82,8 @@ describe('a query that may stop early', () => {
 describe('a result is rejected as a transient failure if it has', () => {
   const foreign = [ROWS, []].map((rows) => proven(rows).result.rows);
   const changes: [string, (rows: Cells[]) => Cells[] | undefined][] = [
-    ['a row less', (rows) => rows.slice(1)],
+    ['not its first row', (rows) => rows.slice(1)],
+    ['not its last row', (rows) => rows.slice(0, -1)],
     ['a copy of the row before', (rows) => rows.map((_, i) => rows[Math.max(0, i - 1)] as Cells)],
     ['two rows in each other’s place', (rows) => rows.toReversed()],
     ['no rows', () => []],
@@ -99,12 +101,6 @@ describe('a result is rejected as a transient failure if it has', () => {
     const changed = { ...result, rows: change(result.rows) };
     expect(() => proof.rowsOf(changed)).toThrow(expect.objectContaining({ kind: 'transient' }));
     expect(() => csvOf(proof, JSON.stringify(changed))).toThrow(REJECTED);
-  });
-
-  test('one row of another result, among rows that are not encoded', () => {
-    const { proof, result } = proven(ROWS);
-    const rows = result.rows.with(0, foreign[0]?.[0] as Cells);
-    expect(() => proof.rowsOf({ ...result, rows })).toThrow(expect.objectContaining({ kind: 'transient' }));
   });
 });
 

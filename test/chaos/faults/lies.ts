@@ -52,7 +52,7 @@ const withRows = (own: SqlResult, rows: Rows): SqlResult => ({ ...own, rows, row
 
 /** The position of a query's limit in its parameters, where its check or a LIMIT names it; -1 if there is none. */
 export function limitIndex({ query }: Exchange): number {
-  const found = /count\(is_row\) over \(\), \$(\d+)/.exec(query) ?? /\blimit \$(\d+)/.exec(query);
+  const found = /concat_ws\(' ', 'r\w+', \$(\d+)/.exec(query) ?? /\blimit \$(\d+)/.exec(query);
   return Number(found?.[1] ?? 0) - 1;
 }
 
