@@ -23,7 +23,7 @@ export class ByteMap<V> {
 }
 
 /** Hashes the bytes between two positions. It reads four at a time, which is twice as fast as one by one. */
-function hashOf(bytes: Uint8Array, start: number, end: number): number {
+export function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let hash = end - start;
   let at = start;
   for (; at + 4 <= end; at += 4) {

@@ -1,4 +1,5 @@
 import { type RecordWriter, recordOf } from '../../encode/records.ts';
+import { hashOf } from '../../encode/byte-map.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
 import type { Form } from './columns.ts';
 import {
@@ -10,9 +11,9 @@ import {
   type RowColumns,
   SURVEYID,
   TIMESTAMP,
+  flowOf,
   haveSameCells,
   sizeOf,
-  textOf,
 } from './rows.ts';
 
 /** Which of a participant's attempts at a form count: `drop` leaves out a participant with several. */
@@ -23,7 +24,7 @@ export const MAX_PARTICIPANT_SIZE = 16 * 1024 * 1024;
 /** The average sizes of objects in Node, in bytes: a map that grows doubles its size. The Workers runtime has smaller pointers. */
 const RECORD_SIZE = 400;
 const ATTEMPTS_SIZE = 160;
-const ATTEMPT_SIZE = 70;
+const ATTEMPT_SIZE = 45;
 const ANSWER_SIZE = 50;
 /** The copies are compacted when they take this many times the size of those that are still needed. */
 const COMPACT_AT = 1.5;
@@ -39,6 +40,8 @@ export class ParticipantTooLargeError extends Error {
 /** The position of a row or an answer: in the cells of the current page, or `~position` in the copied cells. */
 type CellRef = number;
 
+type Flow = number | string;
+
 /** A record of a wide file: a participant's responses in one chain of forms. */
 interface WideRecord {
   /** The record's first row, whose cells up to the metadata are held. */
@@ -46,9 +49,11 @@ interface WideRecord {
   /** The record's last row, whose cells up to the answer are held. */
   last: CellRef;
   /** The attempts at each form: the `flowid`s of its responses, the first one first. */
-  readonly attempts: Map<Form, Set<string>>;
+  readonly attempts: Map<Form, Set<Flow>>;
   /** The last answer to each question, by column. */
   readonly answers: Map<number, CellRef>;
+  /** Another record whose key has the same hash. */
+  readonly next: WideRecord | undefined;
 }
 
 /** One participant's responses, as the records of a wide file. */
@@ -59,10 +64,11 @@ export class Participant {
   #first: CellRef;
   /** Copies of the cells of earlier pages that are still needed. */
   #copies: CopiedCells | undefined;
-  /** The records by their keys, in the order of their first responses. */
-  readonly #records = new Map<string, WideRecord>();
+  /** The records, in the order of their first responses, and by the hashes of their keys. */
+  #records: WideRecord[] = [];
+  readonly #byHash = new Map<number, WideRecord>();
   /** With `drop`, the only attempt at each form. */
-  readonly #flows = new Map<Form, string>();
+  readonly #flows = new Map<Form, Flow>();
   #isLeftOut = false;
   /** The size of the cells that records refer to, whether they are copied or not, and that of the records' objects; in bytes. */
   #cellBytes = 0;
@@ -90,7 +96,7 @@ export class Participant {
   /** Begins a record, a form version or an attempt. @param row its first row */
   enter(page: EncodedRows, row: number, form: Form): void {
     if (this.#isLeftOut) return;
-    const flow = textOf(page, row + FLOWID, row + FLOWID + 1);
+    const flow = flowOf(page, row);
     const record = this.#recordOf(page, row);
     let attempts = record.attempts.get(form);
     if (!attempts) {
@@ -140,7 +146,7 @@ export class Participant {
       return hasGaps ? ~copies.add(old, ~ref, count) : ref;
     };
     this.#first = copy(this.#first, PARENT);
-    for (const record of this.#records.values()) {
+    for (const record of this.#records) {
       record.first = copy(record.first, METADATA);
       record.last = copy(record.last, this.#columns.answer);
       for (const [column, ref] of record.answers) {
@@ -160,7 +166,7 @@ export class Participant {
    */
   *write(writer: RecordWriter, page: EncodedRows, questions: number): Generator<void, void, void> {
     const { answer } = this.#columns;
-    for (const { first, last, attempts, answers } of this.#records.values()) {
+    for (const { first, last, attempts, answers } of this.#records) {
       this.#write(writer, page, first, KEY, SURVEYID);
       this.#write(writer, page, last, FLOWID, FLOWID + 1);
       this.#write(writer, page, first, TIMESTAMP, TIMESTAMP + 1);
@@ -186,20 +192,24 @@ export class Participant {
   }
 
   #recordOf(page: EncodedRows, row: number): WideRecord {
-    const key = textOf(page, row + PARENT, row + SURVEYID);
-    let record = this.#records.get(key);
-    if (!record) {
-      record = { first: row, last: row, attempts: new Map(), answers: new Map() };
-      this.#records.set(key, record);
-      this.#objectBytes += RECORD_SIZE;
-      this.#cellBytes += sizeOf(page, row, METADATA) + sizeOf(page, row, this.#columns.answer);
-    }
+    const { data, cells } = page;
+    const hash = hashOf(data, cells[row + PARENT] as number, cells[row + SURVEYID] as number);
+    const next = this.#byHash.get(hash);
+    let record = next;
+    while (record && !this.#isSame(page, row, record.first, PARENT, SURVEYID)) record = record.next;
+    if (record) return record;
+    record = { first: row, last: row, attempts: new Map(), answers: new Map(), next };
+    this.#byHash.set(hash, record);
+    this.#records.push(record);
+    this.#objectBytes += RECORD_SIZE;
+    this.#cellBytes += sizeOf(page, row, METADATA) + sizeOf(page, row, this.#columns.answer);
     return record;
   }
 
   #leaveOut(): void {
     this.#isLeftOut = true;
-    this.#records.clear();
+    this.#records = [];
+    this.#byHash.clear();
     this.#cellBytes = this.#objectBytes = 0;
   }
 

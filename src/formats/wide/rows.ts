@@ -81,6 +81,21 @@ export function textOf({ data, cells }: EncodedRows, from: number, to: number): 
   return utf8.decode(data.subarray(cells[from], (cells[to] as number) - 1));
 }
 
+/** With more digits, an integer may not be exact. */
+const EXACT_DIGITS = 15;
+const ZERO = '0'.charCodeAt(0);
+
+/** A row's `flowid`, to compare with others: a number if it is exact, since to decode a text takes many times as long. */
+export function flowOf(page: EncodedRows, row: number): number | string {
+  const start = page.cells[row + FLOWID] as number;
+  const end = (page.cells[row + FLOWID + 1] as number) - 1;
+  if (end - start > EXACT_DIGITS || (page.data[start] as number) < ZERO)
+    return textOf(page, row + FLOWID, row + FLOWID + 1);
+  let flow = 0;
+  for (let at = start; at < end; at++) flow = 10 * flow + (page.data[at] as number) - ZERO;
+  return flow;
+}
+
 /** Copies of cells, as a page that grows: an object for each copy would take ten times the memory of a short answer. */
 export class CopiedCells implements EncodedRows {
   readonly #output = new Output();
