@@ -28,10 +28,8 @@ export async function leaseExport(lease: RequestLease, signal: AbortSignal, form
   /** The pages that are read ahead or being sent. */
   const pages = new Set<Reservation>();
 
-  function mostPages(): number {
-    if (exports.total === 1) return Infinity;
-    return Math.floor(SHARED_PAGES / exports.held.size / exports.heldBy(lease.account));
-  }
+  const shareOfPages = () => Math.floor(SHARED_PAGES / exports.held.size / exports.heldBy(lease.account));
+  const mostPages = () => (exports.total === 1 ? Infinity : shareOfPages());
 
   return {
     /** Sets how many bytes its format takes. @throws LimitError if there is no room for them within 20 s */

@@ -6,8 +6,8 @@ import { type ExportLease, PAGE_BYTES } from './export-lease.ts';
 import { type Page, type PageReader, isShort } from './page-reader.ts';
 
 const MAX_PAGE_ROWS = 20_000;
-/** Besides the page that is being sent. A single export reads them at a time, and the boundaries of further ones. */
-const PAGES_AHEAD = 3;
+/** Besides the page that is being sent. A single export can read as many at a time, and the boundaries of further ones. */
+const MAX_PAGES_AHEAD = 5;
 /** A page that takes longer to send goes to a slow client, for which no pages are read ahead; milliseconds. */
 const SLOW_MS = 1_000;
 /** Page boundaries found in one query. */
@@ -46,15 +46,22 @@ export async function* readAhead(
 
   let pageRows = rowsPerPage(first, lease.pageBytes);
   let windowKeys = pageRows; // as if all matched
+  let shortestReadMs = 0;
+  let sentMs = 0;
+  /** As many as can be sent while one is read, which takes longer while several are. */
+  const pagesAhead = () =>
+    sentMs >= SLOW_MS ? 0 : Math.min(MAX_PAGES_AHEAD, Math.max(2, shortestReadMs / Math.max(1, sentMs)));
   const ranges = planRanges(reader, last, () => ({ pageRows, windowKeys }));
   /** The ranges of pages that were released unsent. */
   const released: Promise<Range | undefined>[] = [];
 
   const readNext = async (reservation: Reservation) => {
     const range = await (released.shift() ?? ranges.next().then(({ value }) => value));
-    if (range) return { range, page: await reader.page(range, reservation) };
-    lease.releasePage(reservation);
-    return undefined;
+    if (!range) return lease.releasePage(reservation);
+    const started = performance.now();
+    const page = await reader.page(range, reservation);
+    shortestReadMs = Math.min(shortestReadMs || Infinity, performance.now() - started);
+    return { range, page };
   };
   const ahead: { reservation: Reservation; reading: ReturnType<typeof readNext> }[] = [];
   const fill = (pages: number) => {
@@ -75,13 +82,12 @@ export async function* readAhead(
     }
   };
 
-  let isSlow = false;
   for (;;) {
-    fill(isSlow ? 1 : PAGES_AHEAD);
+    fill(pagesAhead() || 1);
     const { reservation, reading } = ahead.shift() as (typeof ahead)[number]; // a page can always be acquired
     const next = await reading;
     if (!next) return;
-    if (!isSlow) fill(PAGES_AHEAD);
+    fill(pagesAhead());
     let { page } = next;
     let bytes = 0;
     for (let rest: Range | undefined = next.range; ; page = await reader.page(rest, reservation)) {
@@ -94,7 +100,7 @@ export async function* readAhead(
       } finally {
         clearTimeout(slow);
       }
-      isSlow = performance.now() - started >= SLOW_MS;
+      sentMs = performance.now() - started;
       rest = rangeAfter(page, rest);
       if (!rest) break;
     }
