@@ -24,23 +24,23 @@ export async function resultOf(
   query.on('error', () => {}); // more may follow the first
   // Without this, `pg` would end the COPY with an error of the server.
   Object.assign(query, { handleCopyInResponse: () => query.emit('error', copyRefused()) });
-  const rows: string[] = [];
+  const rows: Buffer[] = [];
   let bytes = 0;
   query.on('row', (row) => {
     if (bytes > maxBytes) {
       query.emit('error', new Failure(507, `response is too large (max is ${maxBytes} bytes)`));
       return;
     }
-    const json = JSON.stringify(row);
+    const json = Buffer.from(`${rows.length > 0 ? ',' : ''}${JSON.stringify(row)}`);
     rows.push(json);
-    bytes += Buffer.byteLength(json) + 1;
+    bytes += json.length;
   });
   client.query(query);
   const [{ fields, command, rowCount }] = (await once(query, 'end', { signal })) as [QueryArrayResult];
   if (command === 'COPY') throw copyRefused();
   const described = JSON.stringify(fields.map(fieldOf));
   const rest = JSON.stringify({ command: command ?? '', rowCount, rowAsArray: true });
-  return Buffer.from(`{"fields":${described},"rows":[${rows.join()}],${rest.slice(1)}`);
+  return Buffer.concat([Buffer.from(`{"fields":${described},"rows":[`), ...rows, Buffer.from(`],${rest.slice(1)}`)]);
 }
 
 const copyRefused = () =>
