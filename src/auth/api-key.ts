@@ -1,4 +1,4 @@
-import { sha256Hex } from '../encode/sha256.ts';
+import { sha256Hex } from '../encode/bytes.ts';
 
 /*
  * An API key is `sres_`, 43 characters for 32 random bytes, and a checksum of 6 characters: 54 in all. After the prefix there

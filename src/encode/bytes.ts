@@ -4,6 +4,8 @@ const LONG_RUN = 256;
 /** A larger buffer is not kept after its content was taken. */
 const MAX_KEPT_BYTES = 1024 * 1024;
 
+export const utf8 = new TextEncoder();
+
 /** A view of the same bytes. */
 export const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array) => new DataView(buffer, byteOffset, byteLength);
 
@@ -71,8 +73,6 @@ export class Output {
   }
 }
 
-const utf8 = new TextEncoder();
-
 /** Up to this many bytes are written after a {@link Constant}. */
 export const PADDING_BYTES = 7;
 
@@ -112,3 +112,11 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer>
 export function free({ buffer }: { readonly buffer: ArrayBuffer }): void {
   if (!buffer.detached) buffer.transfer(0);
 }
+
+/** @returns the SHA-256 of a text's UTF-8, as 64 lower-case hexadecimal digits */
+export async function sha256Hex(text: string): Promise<string> {
+  return hexOf(await crypto.subtle.digest('SHA-256', utf8.encode(text)));
+}
+
+export const hexOf = (bytes: ArrayBuffer): string =>
+  Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');

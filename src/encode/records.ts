@@ -1,11 +1,9 @@
-import { Output } from './bytes.ts';
+import { Output, utf8 } from './bytes.ts';
 import { csvEncoder } from './csv.ts';
 import type { EncodedRows } from './rows.ts';
 
 const COMMA = 0x2c;
 const LF = 0x0a;
-
-const utf8 = new TextEncoder();
 
 /** Writes the records of a table cell by cell. Cells are CSV, quoted where necessary: see csv.ts. */
 export interface RecordWriter {

@@ -1,7 +1,6 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { Output, concat, free } from '../encode/bytes.ts';
-import { hexOf, sha256Hex } from '../encode/sha256.ts';
+import { Output, concat, free, hexOf, sha256Hex, utf8 } from '../encode/bytes.ts';
 import type { EncodedRows } from '../encode/rows.ts';
 import type { AppEnv } from './context.ts';
 import { type RequestLease, STREAM_BYTES, memory } from '../limits/limits.ts';
@@ -10,8 +9,6 @@ import { ifNoneMatchNames } from './etag.ts';
 import { streamChunks } from './stream.ts';
 
 type Headers = Readonly<Record<string, string>>;
-
-const utf8 = new TextEncoder();
 
 /** In bytes. The runtime does not report when it has sent a whole body. A larger one is streamed, so that its memory is counted until then. */
 const MAX_UNNOTICED_BYTES = 64 * 1024;

@@ -1,4 +1,4 @@
-import { Constant, Output } from '../../encode/bytes.ts';
+import { Constant, Output, utf8 } from '../../encode/bytes.ts';
 import { isHexDigit } from '../../encode/json-escapes.ts';
 import type { RecordWriter } from '../../encode/records.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
@@ -90,8 +90,9 @@ const escapeOf = (char: number) => new Constant(`_x${char.toString(16).toUpperCa
 /** Writes records as the rows of a worksheet, the first one in bold. */
 export class SheetWriter implements RecordWriter {
   readonly output = new Output();
-  /** The number of the current row, from 1, which every cell repeats. */
-  #row = new Constant('1');
+  /** The digits of the current row's number, from 1, which every cell repeats: an object for each row would be much garbage. */
+  readonly #row = utf8.encode(String(MAX_ROWS));
+  #rowDigits = 1;
   /** The number of records before the current one, and of its cells so far. */
   #records = 0;
   #cells = 0;
@@ -117,7 +118,7 @@ export class SheetWriter implements RecordWriter {
     if (!this.#hasBegun) this.#begin();
     CELL.write(output);
     writeColumn(output, column);
-    this.#row.write(output);
+    output.write(this.#row, 0, this.#rowDigits);
     (this.#records > 0 ? POSITION_END : NAME_POSITION_END).write(output);
     const { length } = output;
     if (writeText(output, bytes, from, to, TEXT)) return;
@@ -135,14 +136,14 @@ export class SheetWriter implements RecordWriter {
     this.output.reserve(MAX_MARKUP);
     if (!this.#hasBegun) this.#begin();
     ROW_END.write(this.output);
-    this.#row = new Constant(String(this.#records + 1));
+    this.#rowDigits = utf8.encodeInto(String(this.#records + 1), this.#row).written;
     this.#cells = 0;
     this.#hasBegun = false;
   }
 
   #begin(): void {
     ROW.write(this.output);
-    this.#row.write(this.output);
+    this.output.write(this.#row, 0, this.#rowDigits);
     ROW_CELLS.write(this.output);
     this.#hasBegun = true;
   }

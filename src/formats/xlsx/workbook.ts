@@ -1,3 +1,4 @@
+import { utf8 } from '../../encode/bytes.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
 import type { Pages, ReserveMemory, WriteRecords } from '../file-format.ts';
 import { ColumnWidths } from './measure.ts';
@@ -13,7 +14,6 @@ const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationsh
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 const CONTENT_TYPE = 'application/vnd.openxmlformats';
 
-const utf8 = new TextEncoder();
 const xml = (text: string) => utf8.encode(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n${text}`);
 
 /** A worksheet, named in ASCII. */
