@@ -6,7 +6,7 @@ import { type CacheOptions, checkCacheOptions, removeFromCache } from './keys/ca
 import { parseDuration, parseKeyId, parseKeyName } from './keys/arguments.ts';
 import { type IssueOptions, issueKey } from './keys/issue.ts';
 import { listKeys, toTable } from './keys/list.ts';
-import { withoutSecrets } from '../src/http/secrets.ts';
+import { withoutSecrets } from '../src/http/log.ts';
 import { printable, printableJson } from './keys/printable.ts';
 import { revokeKey } from './keys/revoke.ts';
 import { rotateKey } from './keys/rotate.ts';

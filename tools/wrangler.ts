@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { parse } from 'smol-toml';
-import { withoutSecrets } from '../src/http/secrets.ts';
+import { withoutSecrets } from '../src/http/log.ts';
 import { UserError } from './command.ts';
 import { printable } from './keys/printable.ts';
 

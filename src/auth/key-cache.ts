@@ -3,8 +3,7 @@ import type { Database } from '../db/client.ts';
 import { DatabaseError } from '../db/errors.ts';
 import { logFailure } from '../http/log.ts';
 import type { RequestStats } from '../http/request-stats.ts';
-import { ENTRY_SECONDS, type KeyNamespace, isEntry, readEntry, writeEntry } from './key-entry.ts';
-import { withTimeout } from './timeout.ts';
+import { ENTRY_SECONDS, type KeyNamespace, isEntry, readEntry, withTimeout, writeEntry } from './key-entry.ts';
 
 /** The database's last result for a key. */
 interface Check {

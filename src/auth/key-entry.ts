@@ -1,6 +1,5 @@
 import type { StoredApiKey } from '../db/accounts.ts';
 import { logFailure } from '../http/log.ts';
-import { withTimeout } from './timeout.ts';
 
 /** The KV value, as JSON; the KV key is the API key's hash. Entries outlive a deployment: a new shape needs a new `v`. */
 interface KeyEntry extends StoredApiKey {
@@ -59,4 +58,15 @@ async function orLog<T>({ requestId }: Client, operation: () => Promise<T>): Pro
     logFailure('key cache failed', { requestId, error: String(error) });
     return undefined;
   }
+}
+
+/**
+ * Waits for a result for at most `ms` milliseconds. Does not end the work itself.
+ *
+ * @throws error() after that
+ */
+export async function withTimeout<T>(work: Promise<T>, ms: number, error: () => Error): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(error()), ms);
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer));
 }

@@ -2,7 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { type StoredApiKey, findApiKey } from '../db/accounts.ts';
 import { DatabaseError } from '../db/errors.ts';
 import type { AppEnv } from '../http/context.ts';
-import { RevokedKeyError, invalidToken, tooManyFailures, tooManyRequests } from '../http/errors.ts';
+import { invalidToken, revokedKey, tooManyFailures, tooManyRequests } from '../http/errors.ts';
 import { hashApiKey, isWellFormedApiKey } from './api-key.ts';
 import { KeyCache, type KeyRequest } from './key-cache.ts';
 import { addressOf, enforceLimit } from './rate-limits.ts';
@@ -26,7 +26,7 @@ const NOT_COUNTED: Parameters<FindKey>[0] = { stats: { keyCache: null }, countFa
 /**
  * Requires a key that was issued, is not revoked and has not expired, and sets `account` to the account it belongs to. The check is
  * repeated until the request ends, also while it waits for the database or its client. Once the key is refused, the request's work is
- * aborted with a RevokedKeyError.
+ * aborted with {@link revokedKey}.
  *
  * @throws ApiError 401, the same for every reason
  * @throws ApiError 429 if the account has reached its limit, or the address its limit for keys that are invalid or not cached
@@ -45,7 +45,7 @@ export function authenticate(): MiddlewareHandler<AppEnv> {
     const check = async () => {
       try {
         const key = await (checks++ < MAX_KV_CHECKS ? findKey(NOT_COUNTED) : findApiKey(db, hash ?? ''));
-        if (!key) throw new RevokedKeyError();
+        if (!key) throw revokedKey();
       } catch (error) {
         if (!(error instanceof DatabaseError)) requestAbort.abort(error); // an outage of the database ends no request
       }

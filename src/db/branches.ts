@@ -1,9 +1,8 @@
 import { FILTERS, FILTER_NAMES, type FilterName } from '../responses/filters.ts';
 import { type Range, type Selection, only } from '../responses/selection.ts';
 import { parseInstant } from '../responses/timestamp.ts';
-import { filterConditions } from './conditions.ts';
 import { type Order, branchOrderSql, cursorSql, orderSql } from './order.ts';
-import { relationOf } from './relation.ts';
+import { filterConditions, relationOf } from './relation.ts';
 import { type Query, type Sql, Value, and, join, raw, sql } from './sql.ts';
 
 /** With more form versions, planning their branches takes longer than sorting their rows. */

@@ -1,8 +1,7 @@
 import type { Selection } from '../responses/selection.ts';
 import { choicesJson } from './choices.ts';
-import { filterConditions } from './conditions.ts';
 import { FORM_POSITIONS } from './questions.ts';
-import { relationOf } from './relation.ts';
+import { filterConditions, relationOf } from './relation.ts';
 import { type Query, isoTimestamp, sql } from './sql.ts';
 
 /**

@@ -2,9 +2,8 @@ import type { Interval } from '../responses/timestamp.ts';
 import { DIGEST_FIELDS } from '../responses/columns.ts';
 import type { Filters } from '../responses/filters.ts';
 import type { Database } from './client.ts';
-import { filterConditions } from './conditions.ts';
 import { DatabaseError } from './errors.ts';
-import { relationOf } from './relation.ts';
+import { filterConditions, relationOf } from './relation.ts';
 import { type Query, type Sql, isoTimestamp, join, raw, sql } from './sql.ts';
 import { FORM_DATA_COLUMNS, formDataSql } from './surveys.ts';
 

@@ -49,8 +49,7 @@ const NOT_WORTH_RETRYING = /authenticat|password/i;
 export function failureOfStatus(status: number, body: string): DatabaseError {
   const message = `the SQL endpoint returned ${status}: ${body.slice(0, 500)}`;
   if (status === 507) return new DatabaseError('too-large', message);
-  if (status === 429 || (status >= 502 && status <= 504)) return new DatabaseError('transient', message);
-  if (status >= 520 && status <= 530) return new DatabaseError('transient', message);
+  if (/^(?:429|50[2-4]|52\d|530)$/.test(String(status))) return new DatabaseError('transient', message);
   if (status === 500) {
     if (NOT_AVAILABLE.test(body)) return new DatabaseError('unavailable', message);
     if (!NOT_WORTH_RETRYING.test(body)) return new DatabaseError('transient', message);

@@ -1,6 +1,5 @@
 import type { Selection } from '../responses/selection.ts';
-import { filterConditions } from './conditions.ts';
-import { relationOf } from './relation.ts';
+import { filterConditions, relationOf } from './relation.ts';
 import { lacksMetadata } from './responses.ts';
 import { type Sql, join, sql } from './sql.ts';
 

@@ -1,7 +1,6 @@
 import type { Selection } from '../responses/selection.ts';
 import type { Database } from './client.ts';
-import { filterConditions } from './conditions.ts';
-import { relationOf } from './relation.ts';
+import { filterConditions, relationOf } from './relation.ts';
 import { type Query, raw, sql } from './sql.ts';
 
 /** A question of a form, in all its versions. */

@@ -1,5 +1,7 @@
+import { FILTERS, FILTER_NAMES, type Filters } from '../responses/filters.ts';
 import type { FormVersion, Survey } from '../responses/selection.ts';
-import { type Sql, and, sql } from './sql.ts';
+import { formatInstant } from '../responses/timestamp.ts';
+import { type Sql, and, raw, sql } from './sql.ts';
 
 /** The responses that a statement can read. */
 export interface Relation {
@@ -48,3 +50,15 @@ export function relationOf({
     all: (conditions) => sql`responses where ${and([sql`surveyid = any(${ids}::uuid[])`, isInForm, ...conditions])}`,
   };
 }
+
+/** SQL for filters. Column names are not qualified: they must be unambiguous in every query. */
+export const filterConditions = (filters: Filters): Sql[] =>
+  FILTER_NAMES.flatMap((name) => {
+    const value = filters[name];
+    if (value === undefined) return [];
+    const { column, operator } = FILTERS[name];
+    const compared = raw(`${column} ${operator}`);
+    return typeof value === 'bigint'
+      ? sql`${compared} ${formatInstant(value)}::timestamptz`
+      : sql`${compared} any(${value})`;
+  });

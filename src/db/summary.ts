@@ -1,8 +1,7 @@
 import type { Selection } from '../responses/selection.ts';
 import type { Database } from './client.ts';
-import { filterConditions } from './conditions.ts';
 import { type LeftOutOptions, leftOut } from './left-out.ts';
-import { relationOf } from './relation.ts';
+import { filterConditions, relationOf } from './relation.ts';
 import { type Query, isoTimestamp, join, sql } from './sql.ts';
 
 export type Summary = Awaited<ReturnType<typeof summarize>>;

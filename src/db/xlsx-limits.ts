@@ -1,10 +1,9 @@
 import { columnNamed } from '../responses/columns.ts';
 import type { Selection } from '../responses/selection.ts';
 import type { Database } from './client.ts';
-import { filterConditions } from './conditions.ts';
 import { type LeftOutOptions, leftOut } from './left-out.ts';
 import { IS_LETTER, LETTER, labelsOf } from './choices.ts';
-import { relationOf } from './relation.ts';
+import { filterConditions, relationOf } from './relation.ts';
 import { type Column, labelledAnswer, translatedAnswer } from './responses.ts';
 import { type Query, type Sql, join, raw, sql } from './sql.ts';
 

@@ -1,16 +1,18 @@
-import type { Database } from '../db/client.ts';
+import type { Database, HeldPage } from '../db/client.ts';
+import { CODEBOOK_COLUMNS, CODEBOOK_OPTIONS, codebookQuery } from '../db/codebook.ts';
 import { countResponses } from '../db/responses.ts';
 import { countRecords, hasLongText } from '../db/xlsx-limits.ts';
+import { csvEncoder } from '../encode/csv.ts';
 import { XLSX } from '../http/attachment.ts';
-import { cellTooLong, tooManyRecords } from '../http/errors.ts';
+import { cellTooLong, codebookCellTooLong, ifTooLarge, tooManyRecords, tooManyRows } from '../http/errors.ts';
 import type { Values } from '../http/parameters.ts';
 import type { Selection } from '../responses/selection.ts';
 import type { ExportFormat, Table } from './file-format.ts';
-import { longTable } from './long-table.ts';
+import { longTable, recordsOfRows } from './long-table.ts';
 import { PARTICIPANT_BYTES, type WideOptions, wideTable } from './wide/table.ts';
-import { codebookSheet } from './xlsx/codebook.ts';
 import { MAX_CELL_LENGTH, MAX_ROWS } from './xlsx/sheet.ts';
-import { sheetOf, workbook } from './xlsx/workbook.ts';
+import { cellLength } from './xlsx/measure.ts';
+import { type Sheet, sheetOf, workbook } from './xlsx/workbook.ts';
 
 /** The memory that a workbook takes while it is written, besides its table and its codebook. */
 const WORKBOOK_BYTES = 1 * 1024 * 1024;
@@ -66,4 +68,30 @@ async function checkLimits(
     throw cellTooLong(MAX_CELL_LENGTH);
   }
   return responses;
+}
+
+/**
+ * Reads the codebook of a selection for a worksheet. It is held in memory until it has been written.
+ *
+ * @throws ApiError 400 if it does not fit in memory or in a worksheet
+ */
+async function codebookSheet(
+  selection: Selection,
+  columns: 'form_question' | 'question' | undefined,
+  db: Database,
+  signal: AbortSignal,
+): Promise<Sheet> {
+  const encode = csvEncoder({ columns: CODEBOOK_COLUMNS.length, keyColumns: [], cells: true });
+  const tooLarge = () => tooManyRows('questions', 'shortcode or question_ref, or leave out codebook');
+  const reading = db.page(codebookQuery(selection, columns), { ...CODEBOOK_OPTIONS, signal }, encode);
+  const page = await reading.catch(ifTooLarge(tooLarge));
+  for (let cell = 0; cell + 1 < page.cells.length; cell++) {
+    if (cellLength(page, cell) > MAX_CELL_LENGTH) throw codebookCellTooLong(MAX_CELL_LENGTH);
+  }
+  return { name: 'codebook', data: writeCodebook(page) };
+}
+
+async function* writeCodebook(page: HeldPage): AsyncGenerator<Uint8Array, void, void> {
+  yield* sheetOf(recordsOfRows(CODEBOOK_COLUMNS), [page], page, async () => {});
+  page.release();
 }

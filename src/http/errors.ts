@@ -43,6 +43,9 @@ const RATE_LIMIT_PERIOD = '10';
 /** The key is missing, malformed, unknown, revoked or expired. The response does not reveal which. */
 export const invalidToken = () => new ApiError('invalid_token', 'Invalid Token.', { 'WWW-Authenticate': 'Bearer' });
 
+/** Aborts a request whose key is no longer valid. Before its first byte, it gets the same response as any invalid key. */
+export const revokedKey = () => Object.assign(invalidToken(), { name: 'RevokedKeyError' });
+
 const rateLimited = (message: string) => new ApiError('rate_limited', message, { 'Retry-After': RATE_LIMIT_PERIOD });
 
 export const tooManyFailures = () =>
@@ -166,16 +169,6 @@ export const httpVersionNotSupported = () =>
     'This response would be streamed, and HTTP/1.0 cannot signal that a transfer was aborted. Use HTTP/1.1 or newer; ' +
       'if there is an nginx proxy in between, configure it with "proxy_http_version 1.1".',
   );
-
-/** Aborts a request whose key is no longer valid: before its first byte, it gets the same response as any invalid key. */
-export class RevokedKeyError extends ApiError {
-  override name = 'RevokedKeyError';
-
-  constructor() {
-    const { code, message, headers } = invalidToken();
-    super(code, message, headers);
-  }
-}
 
 /** Aborts a running transfer whose client has stopped reading. */
 export class StalledClientError extends Error {

@@ -1,5 +1,5 @@
 import type { AppEnv } from './context.ts';
-import { RevokedKeyError, StalledClientError } from './errors.ts';
+import { ApiError, StalledClientError } from './errors.ts';
 import { detailsOf, logFailure, reasonOf } from './log.ts';
 import type { TransferEnd } from './request-stats.ts';
 
@@ -52,7 +52,7 @@ async function pump(
     abort(reason);
   };
   const stopIfRevoked = () => {
-    if (signal.reason instanceof RevokedKeyError) stop(signal.reason);
+    if (signal.reason instanceof ApiError) stop(signal.reason);
   };
   signal.addEventListener('abort', stopIfRevoked);
   stopIfRevoked();
