@@ -8,7 +8,7 @@ import { jsonContent, response } from '../openapi/responses.ts';
 import { requireResponses, selectResponses } from '../read/select-responses.ts';
 import { FILTER_NAMES } from '../responses/filters.ts';
 
-/** The database's result, some 25,000 days, is held in memory. */
+/** The database's result, some 40,000 days, is held in memory. */
 const MAX_BYTES = 2 * 1024 * 1024;
 const tooLarge = () => tooManyRows('days', 'since and until');
 
