@@ -318,6 +318,8 @@ describe('while the database fails', () => {
     const { line, result } = await sent;
     expect([result.status, result.text, result.headers.get('Retry-After')]).toEqual(UNAVAILABLE);
     expect(line.keyCache).toBe('stale');
+    const guess = await untilRetriesEnd(authenticateAt(checked + 5 * MINUTE, generateApiKey()), fail());
+    expect([guess.status, guess.text, guess.headers.get('Retry-After')]).toEqual(UNAVAILABLE);
     service.proxy.inject();
     expect((await authenticateAt(checked + 6 * MINUTE, key)).status).toBe(404);
   });

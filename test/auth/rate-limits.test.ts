@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { generateApiKey } from '../../src/auth/api-key.ts';
 import { fetchApi, fetchService, errorBody } from '../support/api.ts';
 import { createAccount, storeKey } from '../support/data.ts';
+import { linesIn } from '../support/request-log.ts';
 import { MINUTE, authenticate, unknownKeys, startKeyService } from './service.ts';
 
 const LIMIT = 5;
@@ -90,6 +91,7 @@ describe.concurrent('the limit', () => {
     const other = await createAccount();
     const headers = from('192.0.2.6');
     const statusOf = async (key: string) => (await fetchApi('/surveys', { key, headers })).status;
+    let refusedId: string | null;
     await inOneWindow(async () => {
       for (let i = 0; i < LIMIT; i++) expect(await statusOf(i % 2 ? second : account.key)).toBe(200);
       const refused = await fetchApi('/surveys', { key: account.key, headers });
@@ -98,11 +100,14 @@ describe.concurrent('the limit', () => {
         errorBody('Too many requests for this account. Try again in a few seconds.'),
         '10',
       ]);
+      refusedId = refused.headers.get('X-Request-Id');
       expect(await statusOf(second)).toBe(429);
       expect(await statusOf(other.key)).toBe(200);
     });
     await nextWindow();
     expect(await statusOf(account.key)).toBe(200);
+    const line = { status: 429, accountId: account.id, keyCache: 'hit', rows: 0, sqlRequests: 0, end: 'complete' };
+    expect(linesIn(service.worker).find(({ requestId }) => requestId === refusedId)).toMatchObject(line);
   });
 
   test('per address counts every refused request, even with a key already found to be unknown', () =>
