@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
@@ -170,21 +169,31 @@ test('an export is logged with its rows and retries', async () => {
   expect(faults).toBe(3);
 });
 
+/** The bytes of a file that the Worker writes at a time. */
+const WRITE_BYTES = 256 * 1024;
+
 describe('an export whose client disconnects', () => {
   test.each([
-    ['while it is sent', Infinity, {}],
-    ['while it is compressed', Infinity, { 'Accept-Encoding': 'gzip' }],
-    ['while the next page is being read', 4, {}],
-  ])('%s is logged with the rows so far', async (_, hangsFrom, headers) => {
+    ['while it is sent', Infinity, {}, 1_000_000],
+    ['while it is compressed', Infinity, { 'Accept-Encoding': 'gzip' }, 0],
+    ['while the next page is being read', 4, {}, 1_000_000],
+  ])('%s is logged with what was sent so far', async (_, hangsFrom, headers, most) => {
     service.proxy.inject((exchange) => {
       if (exchange.index >= hangsFrom) exchange.hang();
     });
+    let received = 0;
     const { line } = await logged(async () => {
       const response = await beginExport(bulk, { headers });
-      await once(response, 'data');
+      response.on('data', ({ length }: Buffer) => {
+        received += length;
+        if (received > most) response.pause();
+      });
+      await expect.poll(() => received).toBeGreaterThan(most);
       response.socket.resetAndDestroy();
     });
     expect(line).toMatchObject({ route: '/api/v1/responses/csv', status: 200, end: 'client left' });
+    expect(line.bytes).toBeGreaterThan(received - WRITE_BYTES); // a write counts when all of it has been taken
+    expect(line.bytes).toBeLessThan(4000 * BULK_ROWS);
     expect(line).not.toHaveProperty('reason');
     expect(line.rows).toBeLessThan(BULK_ROWS); // they count when their page is complete
   });

@@ -4,6 +4,7 @@ import { openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { startDatabase } from '../support/database.ts';
+import { newFolder } from '../support/once-per-run.ts';
 import { runHere } from '../support/run-here.ts';
 
 test.each([
@@ -33,7 +34,17 @@ test.each([
 const EMAIL = ['--email', 'ann@example.org'];
 const NO_DRY_RUN = 'npm took --dry-run for itself: put it after "--", as in "npm run db:import -- --dry-run"';
 
+const NO_DATABASE = 'There is no database to use: set DATABASE_URL, or let "npm start" (or "npm run dev") run on';
+const WITHOUT = { DATABASE_URL: '', DATA_DIR: await newFolder() };
+const KEY_ID = '00000000-0000-4000-8000-000000000000';
+
 test.each<[string, string[], string, NodeJS.ProcessEnv?]>([
+  ['migrate.ts', [], NO_DATABASE, WITHOUT],
+  ['keys.ts', ['issue', ...EMAIL, '--name', 'x'], NO_DATABASE, WITHOUT],
+  ['keys.ts', ['list'], NO_DATABASE, WITHOUT],
+  ['keys.ts', ['rotate', KEY_ID], NO_DATABASE, WITHOUT],
+  ['keys.ts', ['revoke', KEY_ID], NO_DATABASE, WITHOUT],
+  ['remove.ts', [...EMAIL, '--survey', 'x'], NO_DATABASE, WITHOUT],
   ['import.ts', EMAIL, "error: required option '--forms <file>' not specified"],
   ['import.ts', ['--email', 'ann', '--forms', 'f', '--responses', 'r'], '--email: "ann" is not an e-mail address'],
   ['import.ts', [...EMAIL, '--forms', '.', '--responses', ''], '--responses: is empty: expected the path of a file'],
