@@ -72,8 +72,15 @@ test('a file is downloaded once at a time, and can be saved again until it is re
   const { page, proxy } = await open({ format: 'csv', layout: 'wide' });
   const button = page.getByRole('button', { name: 'Download', exact: true });
   proxy.inject();
+  await page.evaluate(`
+    said = [];
+    for (const status of document.querySelectorAll('[role=status]'))
+      new MutationObserver(() => said.push(status.textContent)).observe(status, { childList: true });
+  `);
   const file = await saved(page, () => button.dblclick({ delay: 100 }));
   await expectFile(file, { layout: 'wide' });
+  const said = [`Downloading ${survey.name}`, expect.stringMatching(/: Complete: 7 rows, /)];
+  await expect.poll(() => page.evaluate('said')).toEqual(expect.arrayContaining(said)); // to those who do not see it
   expect(file.name).toMatch(/^étude-1-script-مسح_wide_\d{4}-\d\d-\d\d\.csv$/);
   await card(page)
     .getByText(/^Complete: 7 rows, /)
