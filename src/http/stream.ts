@@ -52,7 +52,7 @@ async function pump(
     abort(reason);
   };
   const stopIfRevoked = () => {
-    if (signal.reason instanceof ApiError) stop(signal.reason);
+    if (signal.reason instanceof ApiError) stop(signal.reason); // the key was revoked
   };
   signal.addEventListener('abort', stopIfRevoked);
   stopIfRevoked();

@@ -48,7 +48,7 @@ export async function* readAhead(
   let windowKeys = pageRows; // as if all matched
   let shortestReadMs = 0;
   let sentMs = 0;
-  /** As many as can be sent while one is read, which takes longer while several are. */
+  /** As many pages as can be sent in the shortest time a read took: reads that overlap take longer. */
   const pagesAhead = () =>
     sentMs >= SLOW_MS ? 0 : Math.min(MAX_PAGES_AHEAD, Math.max(2, shortestReadMs / Math.max(1, sentMs)));
   const ranges = planRanges(reader, last, () => ({ pageRows, windowKeys }));

@@ -22,7 +22,7 @@ const service = await startFaultyService();
 const KEYS = 5;
 const MINUTE = 60_000;
 
-/** Creates a survey of an account of its own, with more responses than an export's first page. */
+/** Creates a survey of a new account, with more responses than an export's first page. */
 const createOne = async () => createBulkSurvey(await createAccount(), { rows: 600, forms: 2 });
 /** Surveys of several accounts. */
 const others = await Promise.all(times(10, createOne));
