@@ -22,8 +22,8 @@ export type KeptAttempts = 'last' | 'first' | 'drop';
 /** The limit for one participant, in bytes: the cells that are held, of this page and copied, and the objects that refer to them. */
 export const MAX_PARTICIPANT_SIZE = 16 * 1024 * 1024;
 /** The average sizes of objects in Node, in bytes: a map that grows doubles its size. The Workers runtime has smaller pointers. */
-const RECORD_SIZE = 400;
-const ATTEMPTS_SIZE = 160;
+const RECORD_SIZE = 330;
+const ATTEMPTS_SIZE = 60;
 const ATTEMPT_SIZE = 45;
 const ANSWER_SIZE = 50;
 /** The copies are compacted when they take this many times the size of those that are still needed. */
@@ -42,14 +42,22 @@ type CellRef = number;
 
 type Flow = number | string;
 
+/** A participant's attempts at a form: the `flowid`s of its responses. */
+interface Attempts {
+  readonly form: Form;
+  readonly first: Flow;
+  others: Set<Flow> | undefined;
+  /** Those at another form. */
+  readonly next: Attempts | undefined;
+}
+
 /** A record of a wide file: a participant's responses in one chain of forms. */
 interface WideRecord {
   /** The record's first row, whose cells up to the metadata are held. */
   first: CellRef;
   /** The record's last row, whose cells up to the answer are held. */
   last: CellRef;
-  /** The attempts at each form: the `flowid`s of its responses, the first one first. */
-  readonly attempts: Map<Form, Set<Flow>>;
+  attempts: Attempts | undefined;
   /** The last answer to each question, by column. */
   readonly answers: Map<number, CellRef>;
   /** Another record whose key has the same hash. */
@@ -98,16 +106,19 @@ export class Participant {
     if (this.#isLeftOut) return;
     const flow = flowOf(page, row);
     const record = this.#recordOf(page, row);
-    let attempts = record.attempts.get(form);
+    let { attempts } = record;
+    while (attempts && attempts.form !== form) attempts = attempts.next;
     if (!attempts) {
-      attempts = new Set();
-      record.attempts.set(form, attempts);
+      attempts = { form, first: flow, others: undefined, next: record.attempts };
+      record.attempts = attempts;
       this.#objectBytes += ATTEMPTS_SIZE;
+    } else if (flow !== attempts.first) {
+      attempts.others ??= new Set();
+      if (!attempts.others.has(flow)) this.#objectBytes += ATTEMPT_SIZE;
+      attempts.others.add(flow);
     }
-    if (!attempts.has(flow)) this.#objectBytes += ATTEMPT_SIZE;
-    attempts.add(flow);
     this.#record = record;
-    this.#counts = this.#kept !== 'first' || flow === attempts.values().next().value;
+    this.#counts = this.#kept !== 'first' || flow === attempts.first;
     if (this.#kept !== 'drop') return;
     if (!this.#flows.has(form)) this.#flows.set(form, flow);
     else if (this.#flows.get(form) !== flow) this.#leaveOut();
@@ -172,7 +183,7 @@ export class Participant {
       this.#write(writer, page, first, TIMESTAMP, TIMESTAMP + 1);
       this.#write(writer, page, last, TIMESTAMP, TIMESTAMP + 1);
       let most = 1;
-      for (const { size } of attempts.values()) most = Math.max(most, size);
+      for (let at = attempts; at; at = at.next) most = Math.max(most, 1 + (at.others?.size ?? 0));
       writer.cells(most === 1 ? ONCE : recordOf([String(most)]), 0, 1);
       this.#write(writer, page, last, METADATA, answer);
       const columns = [...answers.keys()];
@@ -198,7 +209,7 @@ export class Participant {
     let record = next;
     while (record && !this.#isSame(page, row, record.first, PARENT, SURVEYID)) record = record.next;
     if (record) return record;
-    record = { first: row, last: row, attempts: new Map(), answers: new Map(), next };
+    record = { first: row, last: row, attempts: undefined, answers: new Map(), next };
     this.#byHash.set(hash, record);
     this.#records.push(record);
     this.#objectBytes += RECORD_SIZE;
