@@ -1,10 +1,14 @@
 import type { Context } from 'hono';
-import { findSurvey, hasResponses } from '../db/surveys.ts';
+import type { Database } from '../db/client.ts';
+import { countResponses } from '../db/responses.ts';
+import { findSurvey, hasResponses, withSurvey } from '../db/surveys.ts';
+import type { ExportFile } from '../formats/file-format.ts';
 import type { AppEnv } from '../http/context.ts';
-import { noResponses } from '../http/errors.ts';
+import { ifTooLarge, noResponses } from '../http/errors.ts';
 import type { Values } from '../http/parameters.ts';
 import type { FilterName } from '../responses/filters.ts';
 import { type FormVersion, type Selection, select } from '../responses/selection.ts';
+import { pageReader } from './page-reader.ts';
 
 /** The parameters that all endpoints under `/responses` share. */
 export type ResponsesQuery = Values<'survey'> & Partial<Values<FilterName | 'after' | 'count'>>;
@@ -15,8 +19,39 @@ export async function selectResponses(c: Context<AppEnv>, query: ResponsesQuery)
   return selectFrom(c, query, await findSurvey(db, account.id, query.survey, signal));
 }
 
+/**
+ * Finds the responses that a query selects, reads the first of them, and counts all if the query requests it.
+ *
+ * @param prepare determines what depends on the selection. May be called twice: see {@link withSurvey}.
+ * @param limit the number of responses to read
+ * @throws ApiError if the survey has no responses
+ */
+export async function readFirst<File extends Pick<ExportFile, 'format' | 'rowTooLarge' | 'total'>>(
+  c: Context<AppEnv>,
+  query: ResponsesQuery,
+  prepare: (selection: Selection, db: Database, signal: AbortSignal) => File | Promise<File>,
+  limit: number,
+) {
+  const { account, db, signal } = c.var;
+  const { after, survey } = query;
+  const begun = await withSurvey(db, account.id, survey, signal, async (formVersions, reading) => {
+    const selection = selectFrom(c, query, formVersions);
+    const file = await prepare(selection, db, reading);
+    const { format, rowTooLarge } = file;
+    const reader = pageReader(db, selection, format, reading);
+    const count = () => countResponses(db, selection, after, reading, format.order);
+    const [first, total] = await Promise.all([
+      reader.page({ after, limit }).catch(ifTooLarge(rowTooLarge)),
+      query.count ? (file.total ?? count()) : undefined,
+    ]);
+    return { file, reader, first, total };
+  });
+  if (begun.first.rowCount === 0) await requireResponses(c, survey);
+  return begun;
+}
+
 /** @throws ApiError `no responses` unless there are form versions */
-export function selectFrom(c: Context<AppEnv>, query: ResponsesQuery, formVersions: readonly FormVersion[]): Selection {
+function selectFrom(c: Context<AppEnv>, query: ResponsesQuery, formVersions: readonly FormVersion[]): Selection {
   const { id: accountId, email } = c.var.account;
   if (formVersions.length === 0) throw noResponses(query.survey, email);
   return select({ accountId, name: query.survey }, formVersions, query);

@@ -6,11 +6,9 @@ import type { AppEnv } from '../http/context.ts';
 import { readBody, sendBody, sendStream, totalCount } from '../http/send.ts';
 import type { Selection } from '../responses/selection.ts';
 import { leaseExport } from './export-lease.ts';
-import { isShort } from './page-reader.ts';
+import { isShort, sentPages } from './page-reader.ts';
 import { readAhead } from './read-ahead.ts';
-import { readFirst } from './read-first.ts';
-import type { ResponsesQuery } from './select-responses.ts';
-import { sentPages } from './sent-pages.ts';
+import { type ResponsesQuery, readFirst } from './select-responses.ts';
 
 /** The first page is small: it decides the status, and the client gets its first byte soon. */
 const FIRST_PAGE_ROWS = 500;

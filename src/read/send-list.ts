@@ -4,8 +4,7 @@ import type { Query } from '../db/sql.ts';
 import type { EncodeRows } from '../encode/rows.ts';
 import type { AppEnv } from '../http/context.ts';
 import { type Frame, bodyOf, chunksOf, type sendBody, sendStream } from '../http/send.ts';
-import { readFitting } from './read-fitting.ts';
-import { sentPages } from './sent-pages.ts';
+import { isShort, readFitting, sentPages } from './page-reader.ts';
 
 /** A larger list is streamed, in pages of half the size. */
 const MAX_LIST_BYTES = 4 * 1024 * 1024;
@@ -42,14 +41,14 @@ export async function sendList(
     for (;;) {
       const { bytes, rowCount, requestedRows, lastKey } = page;
       yield page;
-      if (isWhole(page)) return;
+      if (isShort(page)) return;
       const fitting = Math.floor((rowCount * MAX_LIST_BYTES) / 2 / bytes);
       const limit = Math.max(1, Math.min(fitting, 2 * requestedRows));
       page = await read(limit, { retry: 'export' }, lastKey as string[]);
     }
   }
   const first = await read(MAX_LIST_ROWS, {});
-  if (!isWhole(first)) return sendStream(c, chunksOf(sentPages(pages(first), c.var), frame), headers);
+  if (!isShort(first)) return sendStream(c, chunksOf(sentPages(pages(first), c.var), frame), headers);
   stats.rows = first.rowCount;
   return send(c, bodyOf(first, frame), headers);
 }
@@ -57,5 +56,3 @@ export async function sendList(
 interface ListPage extends HeldPage {
   readonly requestedRows: number;
 }
-
-const isWhole = ({ rowCount, requestedRows }: ListPage) => rowCount < requestedRows;

@@ -8,11 +8,9 @@ import type { Values } from '../http/parameters.ts';
 import { bodyOf, chunksOf, sendBody, sendStream, sendTagged, totalCount } from '../http/send.ts';
 import { type Cursor, isSamePosition } from '../responses/cursor.ts';
 import type { Range } from '../responses/selection.ts';
-import { type Page, type PageReader, isShort } from './page-reader.ts';
+import { type Page, type PageReader, isShort, sentPages } from './page-reader.ts';
 import { rangeAfter } from './read-ahead.ts';
-import { readFirst } from './read-first.ts';
-import type { ResponsesQuery } from './select-responses.ts';
-import { sentPages } from './sent-pages.ts';
+import { type ResponsesQuery, readFirst } from './select-responses.ts';
 
 /** A larger page is streamed, without an ETag. 10,000 responses of the usual size are smaller. */
 const MAX_PAGE_BYTES = 6 * 1024 * 1024;
