@@ -39,11 +39,13 @@ export async function resultOf(
     pendingLength = 0;
   };
   query.on('row', (row) => {
+    if (bytes > maxBytes) {
+      query.emit('error', new Failure(507, `response is too large (max is ${maxBytes} bytes)`));
+      return;
+    }
     pending.push(row);
     for (const cell of row) pendingLength += cell?.length ?? 0;
-    if (pendingLength < CHUNK_LENGTH) return;
-    encode();
-    if (bytes > maxBytes) query.emit('error', new Failure(507, `response is too large (max is ${maxBytes} bytes)`));
+    if (pendingLength >= CHUNK_LENGTH) encode();
   });
   client.query(query);
   const [{ fields, command, rowCount }] = (await once(query, 'end', { signal })) as [QueryArrayResult];
