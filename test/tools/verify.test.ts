@@ -124,7 +124,7 @@ test('everything holds for the service', async () => {
   const results = await verifyProxy({ log: (line) => lines.push(line) });
   const names = Object.keys(CHECKS);
   expect(results.map(({ name, outcome }) => [name, outcome])).toEqual(names.map((name) => [name, 'holds']));
-  expect(lines).toHaveLength(names.length);
+  expect(lines.filter((line) => line.startsWith('holds'))).toHaveLength(names.length); // more follow where a query takes long
   const printed = lines.join('\n');
   expect(printed).toMatch(/no cf-placement; \d+ ms without a query, \d+ ms with one$/m);
   expect(printed).toContain(`reading the 601 responses of "${SURVEY}"`); // not 110,000
