@@ -58,20 +58,24 @@ const change = ({ forms }: TestSurvey, text: string) =>
 /** Replaces the page's requests. */
 type Fetch = (url: string, request: RequestInit) => Promise<Response>;
 
+interface Options extends Record<string, unknown> {
+  readonly onProgress: (now: { readonly text: string }) => void;
+}
+
 interface Updater {
-  readonly updateFile: (old: File, options: object) => Promise<{ readonly file: Blob; readonly text: string }>;
+  readonly updateFile: (old: File, options: Options) => Promise<{ readonly file: Blob; readonly text: string }>;
 }
 
 /** The page's module. Its types are those of browsers, so it cannot be imported with them. */
 const { updateFile } = (await import(new URL('../../site/home/update/update.ts', import.meta.url).href)) as Updater;
 
-/** Brings an older file up to date with the service. */
-function update(
+/** Brings an older file up to date with the service. @returns also what was shown meanwhile */
+async function update(
   { name, account }: TestSurvey,
   old: Buffer | string,
   selection: Selection = {},
   request: Fetch = fetch,
-): ReturnType<Updater['updateFile']> {
+) {
   const open = (path: string, params: [string, string][], signal: AbortSignal) =>
     request(`${origin()}/api/v1${path}?${String(new URLSearchParams(params))}`, {
       signal,
@@ -80,7 +84,8 @@ function update(
   const json = async (...args: Parameters<typeof open>) => (await open(...args)).json();
   const parts: Blob[] = [];
   const params = [...new URLSearchParams(query({ survey: name, ...selection }))];
-  return updateFile(new File([old], 'old.csv'), {
+  const shown: string[] = [];
+  const updated = await updateFile(new File([old], 'old.csv'), {
     api: { open, json },
     storage: {
       writePart: async (number: number, part: Blob) => void (parts[number] = part),
@@ -88,8 +93,9 @@ function update(
     },
     manifest: { request: { path: '/responses/csv', params, format: 'other' }, after: '', parts: 0 },
     signal: new AbortController().signal,
-    onProgress: () => {},
+    onProgress: ({ text }) => shown.push(text),
   });
+  return { ...updated, shown };
 }
 
 /** Calls `meanwhile` before each request for a path is sent, and after its response has arrived. */
@@ -112,9 +118,10 @@ async function expectUpdated(
   selection: Selection = {},
   request: Fetch = fetch,
 ): Promise<string> {
-  const { file, text } = await update(survey, old, selection, request);
+  const { file, text, shown } = await update(survey, old, selection, request);
   const updated = await file.text();
   expect(updated).toBe(String(await fileOf(survey, selection)));
+  expect(shown).toContainEqual(expect.stringMatching(/^Comparing your file with the survey: .+ of .+$/));
   expect(text).toContain(`Up to date. Days: ${days}.`);
   return updated;
 }
