@@ -52,8 +52,10 @@ test('an older file is chosen, even while another one is compared, or dropped, a
         new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
       if (fire('dragover') || fire('drop')) throw new Error('the browser would open the file');
     })()`);
+  const started = await cards(page).count();
   await drop('', '');
   await page.getByText('Drop one file at a time.').waitFor();
+  expect(await cards(page).count()).toBe(started);
   const dropped = await saved(page, () => drop(String(old)));
   expect(dropped.bytes).toEqual(file.bytes);
   expect(files).toBe(4);
