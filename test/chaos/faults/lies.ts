@@ -27,6 +27,10 @@ const changes: Readonly<Record<string, (rows: Rows, random: Random) => Rows>> = 
     const at = below(random, rows.length);
     return rows.toSpliced(at, 0, ...rows.slice(at, at + 1));
   },
+  'one row in the place of another': (rows, random) => {
+    const others = rows.slice(0, -1);
+    return others.length < 2 ? rows : rows.with(below(random, others.length), pick(random, others) as Rows[number]);
+  },
   'shortened at the end': (rows, random) => rows.slice(0, -some(rows, random)),
   'shortened at the start': (rows, random) => rows.slice(some(rows, random)),
   'shortened in the middle': (rows, random) => {
