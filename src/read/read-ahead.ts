@@ -52,7 +52,7 @@ export async function* readAhead(
   const pagesAhead = () =>
     sentMs >= SLOW_MS ? 0 : Math.min(MAX_PAGES_AHEAD, Math.max(2, shortestReadMs / Math.max(1, sentMs)));
   const ranges = planRanges(reader, last, () => ({ pageRows, windowKeys }));
-  /** The ranges of pages that were released unsent. */
+  /** The ranges of pages that were released unsent, in order. */
   const released: Promise<Range | undefined>[] = [];
 
   const readNext = async (reservation: Reservation) => {
@@ -72,14 +72,15 @@ export async function* readAhead(
     }
   };
   const releaseAhead = () => {
-    for (const { reservation, reading } of ahead.splice(0)) {
+    const unsent = ahead.splice(0).map(({ reservation, reading }) => {
       lease.releasePage(reservation);
       const range = reading.then((next) => {
         next?.page.release();
         return next?.range;
       });
-      released.push(suppressUnhandledRejection(range));
-    }
+      return suppressUnhandledRejection(range);
+    });
+    released.unshift(...unsent); // some that follow them may have been released before
   };
 
   for (;;) {
