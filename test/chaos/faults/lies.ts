@@ -29,7 +29,7 @@ const changes: Readonly<Record<string, (rows: Rows, random: Random) => Rows>> = 
   },
   'one row in the place of another': (rows, random) => {
     const others = rows.slice(0, -1);
-    return others.length < 2 ? rows : rows.with(below(random, others.length), pick(random, others) as Rows[number]);
+    return others.length < 2 ? rows : rows.with(below(random, others.length), pick(random, others));
   },
   'shortened at the end': (rows, random) => rows.slice(0, -some(rows, random)),
   'shortened at the start': (rows, random) => rows.slice(some(rows, random)),
