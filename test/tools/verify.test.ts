@@ -31,7 +31,7 @@ afterAll(async () => {
   await stack.stop();
 });
 
-/** Stores a survey of two form versions, one of fewer responses, one without any, and one of another account. */
+/** Stores a survey of two form versions, of which a response has just been stored, one of fewer responses, one without any, and one of another account. */
 async function storeSurveys(): Promise<void> {
   await query(databaseUrl, `insert into users (email) values ($1), ($2)`, [EMAIL, OTHER_EMAIL]);
   await query(
@@ -47,8 +47,8 @@ async function storeSurveys(): Promise<void> {
        response, timestamp, metadata)
      select '', (array_agg(id))[1 + i % count(*)], 'form', i % 40, 'user ' || i % 40, (array['consent', 'health', 'age'])[1 + i % 3], i % 3,
        'Do you want to take part, or not?', case i % 4 when 0 then '"' || i || E'"\\r\\n–' when 1 then '' else 'Ndiyo' end,
-       '2026-03-01Z'::timestamptz + i / 2 * interval '2 h 1.000047 s', case when i % 5 > 0 then '{"platform": "web", "page": 12345678901234567890}'::jsonb end
-     from generate_series(1, 601) i, surveys where survey_name = $1 or i < 300 and survey_name <> 'empty' group by i, survey_name`,
+       case i when 602 then now() else '2026-03-01Z'::timestamptz + i / 2 * interval '2 h 1.000047 s' end, case when i % 5 > 0 then '{"platform": "web", "page": 12345678901234567890}'::jsonb end
+     from generate_series(1, 602) i, surveys where survey_name = $1 or i < 300 and survey_name <> 'empty' group by i, survey_name`,
     [SURVEY],
   );
 }
