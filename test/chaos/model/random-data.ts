@@ -92,7 +92,7 @@ function responseOf(random: Random, account: Account, { id }: FormVersion, given
     parent_surveyid: pick(random, [null, id]),
     parent_shortcode: pick(random, SHORTCODES),
     flowid: pick(random, FLOWS),
-    question_text: randomText(random) + marker + pick(random, ['', `\n- A. ${marker}, "yes"\r\nb) نعم`]), // lists choices
+    question_text: randomText(random) + marker + pick(random, linesOf(marker)),
     timestamp: timestampOf(given.at),
     ...pick(random, metadataOf(marker)),
     pageid: pick(random, [null, marker]),
@@ -100,6 +100,9 @@ function responseOf(random: Random, account: Account, { id }: FormVersion, given
     ...given,
   };
 }
+
+/** The lines of a question after the first: none, choices, and what only looks like choices. */
+const linesOf = (m: string) => ['', `\n- A. ${m}, "yes"\r\nb) نعم`, `\nA. ${m}`, `\nb. ${m}\nc. no`];
 
 /** The keys of the metadata, and one that none has. */
 export const METADATA_KEYS = ['ad_id', 'm', 'none'];
