@@ -3,7 +3,7 @@ import { type FieldDef, type PoolClient, Query, type QueryArrayResult } from 'pg
 import { Failure } from './failure.ts';
 import type { Statement } from './request.ts';
 
-/** Rows are encoded when their texts are this long together, in UTF-16 code units: one by one takes twice the time. */
+/** Rows are encoded when their JSON is about this long together: one by one takes twice the time. */
 const CHUNK_LENGTH = 64 * 1024;
 
 /** Values stay as Postgres prints them. */
@@ -44,7 +44,8 @@ export async function resultOf(
       return;
     }
     pending.push(row);
-    for (const cell of row) pendingLength += cell?.length ?? 0;
+    pendingLength += '[],'.length;
+    for (const cell of row) pendingLength += (cell ?? 'null').length + '"",'.length;
     if (pendingLength >= CHUNK_LENGTH) encode();
   });
   client.query(query);
