@@ -84,6 +84,12 @@ describe('the embedded database', () => {
     await expect(query(guess.href, 'select')).rejects.toMatchObject({ code: '28P01' });
   });
 
+  test('waits for another server that has only begun to start', async () => {
+    writeFileSync(lockFile(shared), '');
+    const [database] = await Promise.all([startEmbedded(shared), sleep(1000).then(() => rm(lockFile(shared)))]);
+    await database[Symbol.asyncDispose]();
+  });
+
   test('is used by commands while its server accepts connections', async () => {
     const open = () => openDatabase({ DATA_DIR: shared });
     const message = `There is no database to use: set DATABASE_URL, or let "npm start" (or "npm run dev") run on the DATA_DIR ${shared} meanwhile.`;

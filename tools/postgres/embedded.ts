@@ -9,6 +9,8 @@ import { type Server, StartError, startServer } from './server.ts';
 
 /** What Postgres reports while another server has the data directory, or has left processes that use it. */
 const IN_USE = /lock file "postmaster.pid" already exists|pre-existing shared memory block/;
+/** What it reports while another server starts, or after one has crashed then. */
+const IS_STARTING = /lock file "postmaster.pid" is empty/;
 /** Time that the server of a killed `npm start`, which kill-with-parent.ts stops, has to end. */
 const WAIT_MS = 10_000;
 const POLL_MS = 500;
@@ -36,11 +38,12 @@ export async function startEmbedded(dataDir: string, signal?: AbortSignal) {
       };
     } catch (error) {
       if (!(error instanceof StartError)) throw error;
-      if (!IN_USE.test(error.message)) {
+      const canWait = Date.now() <= deadline;
+      if (!IN_USE.test(error.message) && !(canWait && IS_STARTING.test(error.message))) {
         const message = `Postgres did not start on ${dataDir}: ${reasonIn(error.message)}`;
         throw inPlainWords(new Error(message, { cause: error }), dataDir);
       }
-      if (Date.now() > deadline) throw inUse(dataDir, /\(PID (\d+)\)/.exec(error.message)?.[1]);
+      if (!canWait) throw inUse(dataDir, /\(PID (\d+)\)/.exec(error.message)?.[1]);
     }
   }
 }
