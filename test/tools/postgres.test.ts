@@ -87,6 +87,7 @@ describe('the embedded database', () => {
   test('waits for another server that has only begun to start', async () => {
     writeFileSync(lockFile(shared), '');
     const [database] = await Promise.all([startEmbedded(shared), sleep(1000).then(() => rm(lockFile(shared)))]);
+    expect(database.url).toMatch(/^postgres:/);
     await database[Symbol.asyncDispose]();
   });
 
