@@ -31,7 +31,10 @@ afterAll(async () => {
   await stack.stop();
 });
 
-/** Stores a survey of two form versions, of which a response has just been stored, one of fewer responses, one without any, and one of another account. */
+/**
+ * Stores a survey of two form versions, one of fewer responses, one without any, and one of another account. The last response to the
+ * first one is too recent to be counted.
+ */
 async function storeSurveys(): Promise<void> {
   await query(databaseUrl, `insert into users (email) values ($1), ($2)`, [EMAIL, OTHER_EMAIL]);
   await query(
@@ -124,7 +127,7 @@ test('everything holds for the service', async () => {
   const results = await verifyProxy({ log: (line) => lines.push(line) });
   const names = Object.keys(CHECKS);
   expect(results.map(({ name, outcome }) => [name, outcome])).toEqual(names.map((name) => [name, 'holds']));
-  expect(lines.filter((line) => line.startsWith('holds'))).toHaveLength(names.length); // more follow where a query takes long
+  expect(lines.filter((line) => line.startsWith('holds'))).toHaveLength(names.length); // a hint follows if queries take long
   const printed = lines.join('\n');
   expect(printed).toMatch(/no cf-placement; \d+ ms without a query, \d+ ms with one$/m);
   expect(printed).toContain(`reading the 601 responses of "${SURVEY}"`); // not 110,000

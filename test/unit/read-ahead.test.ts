@@ -25,7 +25,7 @@ const sleep = (ms: number) => new Promise<void>((resolve) => void setTimeout(res
 const keyOf = (row: number) => ({ timestamp: '', userid: String(row), questionRef: '', surveyid: '' });
 const rowOf = (key: Range['after']) => Number(key?.userid ?? 0);
 
-/** Whether no index holds the filters, and a row that they select then. */
+/** Whether the filters select a row: all rows, unless no index holds the filters. */
 const isSelected = (row: number, isWalk: boolean) => !isWalk || row % 7 < 2;
 
 /** Reads rows numbered from 1, as a database does whose next response takes so many milliseconds. */
@@ -83,14 +83,11 @@ test('pages come in order, each row once, however slow the database and the clie
       async (delay, pause, memory, isWalk) => {
         const next = <T>(values: Iterator<T>) => values.next().value as T;
         const reader = readerOf(() => next(delay), isWalk);
+        const lease = leaseOf(() => next(memory));
         const read: number[] = [];
         const reading = (async () => {
           const first = await reader.page({ limit: 20 });
-          for await (const { rows } of readAhead(
-            reader,
-            leaseOf(() => next(memory)),
-            first,
-          )) {
+          for await (const { rows } of readAhead(reader, lease, first)) {
             await sleep(next(pause));
             read.push(...rows);
           }

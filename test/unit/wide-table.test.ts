@@ -56,7 +56,7 @@ function add(builder: ReturnType<typeof newBuilder>, rows: number, rowAt: (i: nu
   }
 }
 
-// Of each, there are 5 MiB or more: beside them, this process frees up to 1 MiB of its own.
+// Each takes at least 5 MiB, because this process may free up to 1 MiB of other memory meanwhile.
 test.each<[string, number, (i: number) => Row]>([
   ['answers of one byte', 150_000, (i) => ({ parent: Math.floor(i / QUESTIONS), question: i % QUESTIONS })],
   ['long answers', 1000, (i) => ({ question: i, response: 'x'.repeat(10_000) })],
