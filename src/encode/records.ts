@@ -1,5 +1,4 @@
-import { Output, utf8 } from './bytes.ts';
-import { csvEncoder } from './csv.ts';
+import { Output, concat, utf8 } from './bytes.ts';
 import type { EncodedRows } from './rows.ts';
 
 const COMMA = 0x2c;
@@ -48,8 +47,11 @@ export function csvCell(text: string): string {
 
 /** Texts as a page of one record. */
 export function recordOf(texts: readonly string[]): EncodedRows {
-  const encode = csvEncoder({ columns: texts.length, keyColumns: [], cells: true });
-  return encode(utf8.encode(JSON.stringify([[...texts, '1']])) as Uint8Array<ArrayBuffer>, 0);
+  const cells = texts.map((text) => utf8.encode(`${csvCell(text)},`));
+  const data = concat(...cells);
+  data[data.length - 1] = LF;
+  let end = 0;
+  return { data, cells: Int32Array.of(0, ...cells.map(({ length }) => (end += length))) };
 }
 
 /** The header record of a CSV file. */
