@@ -48,9 +48,9 @@ export async function* readAhead(
   let windowKeys = pageRows; // as if all matched
   let shortestReadMs = 0;
   let sentMs = 0;
-  /** As many pages as can be sent in the shortest time a read took: reads that overlap take longer. */
+  /** Half as many as can be sent in the shortest time that a read took: overlapping reads take longer, and the database is busy, too. */
   const pagesAhead = () =>
-    sentMs >= SLOW_MS ? 0 : Math.min(MAX_PAGES_AHEAD, Math.max(2, shortestReadMs / Math.max(1, sentMs)));
+    sentMs >= SLOW_MS ? 0 : Math.min(MAX_PAGES_AHEAD, Math.max(2, shortestReadMs / Math.max(1, 2 * sentMs)));
   const ranges = planRanges(reader, last, () => ({ pageRows, windowKeys }));
   /** The ranges of pages that were released unsent, in order. */
   const released: Promise<Range | undefined>[] = [];
