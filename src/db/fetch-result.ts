@@ -1,11 +1,8 @@
-import { Output } from '../encode/bytes.ts';
+import { Output, free } from '../encode/bytes.ts';
 import { DatabaseError, failureOfStatus } from './errors.ts';
 import type { QueryStats } from './query-stats.ts';
 
-/**
- * How much of a body is read at a time, in bytes. The runtime copies each read, so larger ones take more memory; many small ones leave
- * more garbage.
- */
+/** How many bytes of a body are read at a time. The runtime copies each read: large ones take memory, small ones leave garbage. */
 const READ_BYTES = 256 * 1024;
 
 /** What a result can have at most, unless the query allows less: Neon's own limit. */
@@ -74,20 +71,21 @@ async function readBody(
   // With a `Content-Encoding`, the length is not that of the bytes read.
   const length = headers.has('Content-Encoding') ? null : headers.get('Content-Length');
   const reader = (body ?? new Blob([]).stream()).getReader({ mode: 'byob' }) as unknown as ByteReader;
+  let view = new Uint8Array(Math.min(READ_BYTES, Number(length ?? READ_BYTES) + 1));
   try {
     if (Number(length) > maxBytes) return { bytes: output.written, isWhole: false };
     makeRoom(Number(length));
-    let memory = new ArrayBuffer(Math.min(READ_BYTES, Number(length ?? READ_BYTES) + 1));
     for (;;) {
-      const { done, value } = await reader.read(new Uint8Array(memory), { min: memory.byteLength });
+      const { done, value } = await reader.read(view, { min: view.length });
+      view = new Uint8Array(value.buffer);
       const part = value.subarray(0, maxBytes - output.length);
       makeRoom(part.length);
       output.write(part);
       if (part.length < value.length) return { bytes: output.written, isWhole: false };
       if (done) break;
-      memory = value.buffer;
     }
   } finally {
+    free(view);
     await reader.cancel(); // unless it was read to its end
   }
   if (length !== null && output.length !== Number(length))
