@@ -50,7 +50,7 @@ export async function* readAhead(
   let sentMs = 0;
   /** Half as many as can be sent in the shortest time that a read took: overlapping reads take longer, and the database is busy, too. */
   const pagesAhead = () =>
-    sentMs >= SLOW_MS ? 0 : Math.min(MAX_PAGES_AHEAD, Math.max(2, shortestReadMs / Math.max(1, 2 * sentMs)));
+    sentMs >= SLOW_MS ? 0 : Math.min(MAX_PAGES_AHEAD, Math.max(2, Math.floor(shortestReadMs / (2 * sentMs || 1))));
   const ranges = planRanges(reader, last, () => ({ pageRows, windowKeys }));
   /** The ranges of pages that were released unsent, in order. */
   const released: Promise<Range | undefined>[] = [];
