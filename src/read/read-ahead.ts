@@ -48,7 +48,7 @@ export async function* readAhead(
   let windowKeys = pageRows; // as if all matched
   let shortestReadMs = 0;
   let sentMs = 0;
-  /** Half as many as can be sent in the shortest time that a read took: overlapping reads take longer, and the database is busy, too. */
+  /** Half as many as can be sent in the shortest time that a read took: reads that overlap take longer, and compete for the database. */
   const pagesAhead = () =>
     sentMs >= SLOW_MS ? 0 : Math.min(MAX_PAGES_AHEAD, Math.max(2, Math.floor(shortestReadMs / (2 * sentMs || 1))));
   const ranges = planRanges(reader, last, () => ({ pageRows, windowKeys }));
