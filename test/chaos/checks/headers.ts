@@ -27,13 +27,14 @@ export interface Success {
 export const problemInHeaders = (context: Context, success: Success): string | undefined =>
   problemInEncoding(success) ?? problemInTotal(success) ?? problemInLink(success) ?? problemInTag(context, success);
 
-function problemInEncoding({ request: { path, parameters }, reading: { gzip, method }, received }: Success) {
+function problemInEncoding({ request: { path, parameters }, reading: { gzip, method, isLimited }, received }: Success) {
   const { status, headers, complete, bytes } = received;
   const encoding = headers.get('Content-Encoding');
   const canBeCompressed = gzip && status === 200 && path !== '/responses/xlsx';
   const isLong = bytes.length >= MIN_COMPRESSED_BYTES;
-  // The length of the body is unknown here, or was to the service, which streams a wide file that may leave out all participants.
-  const isUnknown = method === 'HEAD' || !complete || parameters.layout === 'wide';
+  // The length of the body is unknown here, or was to the service, which streams a wide file that may leave out all participants,
+  // and what does not fit into one result.
+  const isUnknown = method === 'HEAD' || !complete || parameters.layout === 'wide' || isLimited;
   if (canBeCompressed && !isLong && isUnknown) return undefined;
   return encoding === (canBeCompressed && isLong ? 'gzip' : null) ? undefined : `Content-Encoding: ${encoding}`;
 }

@@ -18,7 +18,7 @@ export interface Reading extends Sending {
   readonly gzip?: boolean;
   /** `If-None-Match`. */
   readonly tag?: string | undefined;
-  /** Whether results of the database are limited: a page that does not fit into one is streamed, without a tag. */
+  /** Whether results of the database are limited. What does not fit into one is streamed, without a length, and without a tag. */
   readonly isLimited?: boolean;
   /** The error statuses that the faults of this request explain. With any, the transfer may break off too. */
   readonly refusals?: () => ReadonlySet<number>;
