@@ -26,10 +26,10 @@ export const exports = new Quota('exports', { reserved: 1, shared: 6, most: 4, w
 export const scans = new Quota('scans', { reserved: 1, shared: 2, most: 2, waiting: 4, waitMs: 20_000 });
 /** Queries for JSON pages and lists, and for the first page of a file. */
 export const quickQueries = new Quota('queries', { reserved: 1, shared: 4, waitMs: 20_000 });
-/** Queries for the other pages of files and of large lists, which take three each, so that they delay no quick queries, or one: see `bulkAmount`. */
-export const bulkQueries = new Quota('queries', { reserved: 3, shared: 3, waitMs: 20_000 });
-/** A single export sends six queries at a time, since the database can be far away; several exports of an account send two. */
-export const bulkAmount = () => (exports.total > 1 ? 3 : 1);
+/** Queries for the other pages of files and of large lists. Each takes what `bulkAmount` returns, so that they delay no quick queries. */
+export const bulkQueries = new Quota('queries', { reserved: 6, shared: 0, waitMs: 20_000 });
+/** An export that runs alone sends six queries at a time, since the database can be far away; while several run, an account sends one. */
+export const bulkAmount = () => (exports.total > 1 ? 6 : 1);
 
 /** What a request takes besides its results and its body, in bytes. Measured with 3,000 that wait. */
 export const REQUEST_BYTES = 96 * 1024;
