@@ -171,11 +171,10 @@ test('the scans of an account take no turns from its pages, lists and files, who
 });
 
 test('the codebook of a workbook is held, and counted, while the workbook is sent', async () => {
-  const survey = await createQuestions('x'.repeat(80));
-  const isRow = (exchange: Exchange) => isLaterPage(exchange) && exchange.query.includes('parent_surveyid');
+  const survey = await createQuestions('x'.repeat(130));
   /** Starts as many workbooks as an account can have. @returns the status of another codebook meanwhile */
   const statusBeside = async (codebook: boolean) => {
-    const { headers, release } = service.hold(isRow);
+    const { headers, release } = service.hold(isLaterPage);
     const path = `/responses/xlsx${query({ survey: survey.name, codebook: String(codebook) })}`;
     const workbooks = await Promise.all(times(4, (i) => begin(path, accountOf(i).key, headers)));
     const codebookBeside = await begin(`/responses/questions${query({ survey: survey.name })}`, accountOf(0).key);

@@ -84,9 +84,9 @@ export const isPage = ({ query }: Exchange): boolean => /question_text|select us
 
 export const limitOf = (exchange: Exchange): number => Number(exchange.params[limitIndex(exchange)]);
 
-/** Recognises an export's pages after the first, which has 500 rows and decides the status. */
+/** Recognises an export's pages after the first, which has 500 rows and decides the status. Codebooks have no limit. */
 export const isLaterPage = (exchange: Exchange): boolean =>
-  exchange.query.includes('question_text') && limitOf(exchange) !== 500;
+  exchange.query.includes('question_text') && limitOf(exchange) > 0 && limitOf(exchange) !== 500;
 
 /** Recognises the first attempt at each query. */
 export function firstAttempts(): (exchange: Exchange) => boolean {
