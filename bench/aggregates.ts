@@ -11,6 +11,14 @@ const QUERIES = {
        count(*), count(distinct r.userid), min(timestamp), max(timestamp)
      from responses r join surveys s on s.id = r.surveyid where surveyid = any($1) group by 1, 2`,
   ],
+  answers: [
+    `select question, value, count(*) from (
+       select distinct on (userid, parent_surveyid, parent_shortcode, s.shortcode, question_ref) s.shortcode || '.' || question_ref as question,
+         response as value
+       from responses r join surveys s on s.id = r.surveyid where surveyid = any($1)
+       order by userid, parent_surveyid, parent_shortcode, s.shortcode, question_ref, timestamp desc, surveyid desc
+     ) cell group by 1, 2 order by 1, 3 desc`,
+  ],
   summary: [
     `select count(*), count(distinct userid), min(timestamp), max(timestamp) from responses where surveyid = any($1)`,
     `select (timestamp at time zone 'UTC')::date, count(*), count(distinct userid)

@@ -13,6 +13,7 @@ import { errorResponse } from './http/error-response.ts';
 import { methodNotAllowed as methodNotAllowedError, notFound } from './http/errors.ts';
 import { logRequests } from './http/request-log.ts';
 import { EXPOSED_HEADERS } from './openapi/headers.ts';
+import { answers } from './routes/answers.ts';
 import { digests } from './routes/digests.ts';
 import { formData } from './routes/form-data.ts';
 import { health } from './routes/health.ts';
@@ -35,6 +36,7 @@ const described = [
   formData,
   questions,
   summary,
+  answers,
   digests,
   key,
   health,

@@ -24,9 +24,12 @@ export function generateApiKey(): string {
   return body + checksumOf(body);
 }
 
+/** Whether a text has the shape of a key, whatever its checksum. */
+export const hasKeyShape = (text: string): boolean => SHAPE.test(text);
+
 /** Whether a text has the shape of a key and the right checksum, whether or not such a key was issued. */
 export function isWellFormedApiKey(text: string): boolean {
-  return SHAPE.test(text) && text.endsWith(checksumOf(text.slice(0, -CHECKSUM_LENGTH)));
+  return hasKeyShape(text) && text.endsWith(checksumOf(text.slice(0, -CHECKSUM_LENGTH)));
 }
 
 /** The part of a key that lists show, to recognise it by: the fixed prefix and four more characters. */

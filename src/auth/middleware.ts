@@ -2,13 +2,13 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { type StoredApiKey, findApiKey } from '../db/accounts.ts';
 import { DatabaseError } from '../db/errors.ts';
 import type { AppEnv } from '../http/context.ts';
-import { invalidToken, revokedKey, tooManyFailures, tooManyRequests } from '../http/errors.ts';
-import { hashApiKey, isWellFormedApiKey } from './api-key.ts';
+import { RATE_LIMIT_POLICY, invalidToken, revokedKey, tooManyFailures, tooManyRequests } from '../http/errors.ts';
+import { hasKeyShape, hashApiKey, isWellFormedApiKey } from './api-key.ts';
 import { KeyCache, type KeyRequest } from './key-cache.ts';
 import { addressOf, enforceLimit } from './rate-limits.ts';
 
-/** RFC 6750 section 2.1: the scheme, in any case (RFC 9110 section 11.1), one or more spaces, the token. */
-const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
+/** The scheme, in any case (RFC 9110 section 11.1), one or more spaces, and a token (RFC 6750 section 2.1), or base64 (RFC 7617). */
+const CREDENTIALS = /^(bearer|basic) +([\w.~+/-]+=*) *$/i;
 
 /** How often a request checks that its key is still valid, in milliseconds. */
 const CHECK_MS = 10_000;
@@ -35,7 +35,7 @@ export function authenticate(): MiddlewareHandler<AppEnv> {
   const cache = new KeyCache();
   return async function authenticateByApiKey(c, next) {
     const { db, requestAbort, requestId, stats } = c.var;
-    const [, token = ''] = BEARER.exec(c.req.header('Authorization') ?? '') ?? [];
+    const token = tokenIn(c.req.header('Authorization') ?? '');
     const hash = isWellFormedApiKey(token) ? await hashApiKey(token) : undefined;
     const defer = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
     const findKey: FindKey = async (counted) =>
@@ -59,6 +59,21 @@ export function authenticate(): MiddlewareHandler<AppEnv> {
   };
 }
 
+/**
+ * The key in the header `Authorization`: the token of `Bearer`, or the password of `Basic`, or its user name if the password does not
+ * have a key's shape. Excel, Power BI and `curl -u` keep such credentials where they cannot set a header.
+ */
+function tokenIn(authorization: string): string {
+  const [, scheme = '', credentials = ''] = CREDENTIALS.exec(authorization) ?? [];
+  if (scheme.toLowerCase() !== 'basic') return credentials;
+  try {
+    const [, user = '', password = ''] = /^([^:]*):(.*)$/s.exec(atob(credentials)) ?? [];
+    return hasKeyShape(password) ? password : user;
+  } catch {
+    return ''; // it is not base64
+  }
+}
+
 async function authenticateRequest(c: Context<AppEnv>, findKey: FindKey): Promise<void> {
   const { requestId, stats } = c.var;
   const address = addressOf(c.req.raw.headers);
@@ -68,9 +83,10 @@ async function authenticateRequest(c: Context<AppEnv>, findKey: FindKey): Promis
   const key = await findKey({ stats, countFailure });
   if (!key) {
     await countFailure();
-    throw invalidToken();
+    throw invalidToken(c.req.header('Authorization') !== undefined);
   }
   const { accountId, keyId, email, expires } = key;
   c.set('account', { id: accountId, email, expires, keyId });
+  c.header('RateLimit-Policy', RATE_LIMIT_POLICY);
   await enforceLimit(c.env.ACCOUNT_LIMIT, accountId, requestId, tooManyRequests);
 }

@@ -1,6 +1,6 @@
 import type { Selection } from '../responses/selection.ts';
 import { choicesJson } from './choices.ts';
-import { FORM_POSITIONS } from './questions.ts';
+import { type ColumnsBy, FORM_POSITIONS, columnNames } from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
 import { type Query, isoTimestamp, sql } from './sql.ts';
 
@@ -31,9 +31,9 @@ export const CODEBOOK_COLUMNS = [
  * One scan groups the responses by question and participant, since a sort of all of them would take longer. The text is that of
  * the latest response, which the primary key finds.
  *
- * @param columns how a wide file names its columns: by form and question, or by question
+ * @param by how a wide file names its columns
  */
-export function codebookQuery(selection: Selection, columns: 'form_question' | 'question' = 'form_question'): Query {
+export function codebookQuery(selection: Selection, by?: ColumnsBy): Query {
   const responses = relationOf(selection);
   const filters = filterConditions(selection);
   const isLatest = [
@@ -41,31 +41,32 @@ export function codebookQuery(selection: Selection, columns: 'form_question' | '
     sql`userid = described.userid`,
     sql`question_ref = described.question_ref`,
   ];
-  const prefix = columns === 'question' ? sql`` : sql`shortcode || '.' || `;
   const text = sql`
-    with ${responses.forms}, positioned as materialized (${FORM_POSITIONS}
+    with recursive ${responses.forms}, positioned as materialized (${FORM_POSITIONS}
     ), answered as materialized (
-      select position, question_ref, userid, min(question_idx) as idx, count(*) as responses,
+      select position, shortcode, question_ref, userid, min(question_idx) as idx, count(*) as responses,
         min(timestamp) as first, max(timestamp) as last
-      from positioned form, lateral (select * from ${responses.to(sql`form.id`, filters)} offset 0) response
-      group by position, question_ref, userid
+      from positioned form, lateral (
+        select question_ref, userid, question_idx, timestamp from ${responses.to(sql`form.id`, filters)} offset 0
+      ) response
+      group by position, shortcode, question_ref, userid
     ), question as materialized (
-      select position, question_ref, min(idx) as idx, sum(responses) as responses, count(*) as participants,
+      select position, shortcode, question_ref, min(idx) as idx, sum(responses) as responses, count(*) as participants,
         min(first) as first, max(last) as last
       from answered
-      group by position, question_ref
-    ), described as (
+      group by position, shortcode, question_ref
+    ), ${columnNames(by)}, described as (
       select question.*, max(userid) as userid
-      from answered join question using (position, question_ref)
+      from answered join question using (position, shortcode, question_ref)
       where answered.last = question.last
-      group by question.position, question.question_ref, question.idx, question.responses, participants, question.first,
-        question.last
+      group by question.position, question.shortcode, question.question_ref, question.idx, question.responses, participants,
+        question.first, question.last
     )
-    select ${prefix}question_ref, shortcode, question_ref, idx, question_text, responses, participants,
+    select name, shortcode, question_ref, idx, question_text, responses, participants,
       ${isoTimestamp('first')}, ${isoTimestamp('last')},
       ${choicesJson(sql`question_text`)}
-    from described, lateral (
-      select form.shortcode, question_text
+    from described join column_name using (shortcode, question_ref), lateral (
+      select question_text
       from positioned form, lateral (
         select surveyid, question_text from ${responses.to(sql`form.id`, [...isLatest, ...filters])}
       ) response

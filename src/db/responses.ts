@@ -21,42 +21,71 @@ export const metadataValue =
     return safe ? withoutFormulas(value) : value;
   };
 
+/** SQL for whether the metadata lack a key, or have null for it. */
+export const lacksKey = (key: string): Sql => sql`metadata->>${key}::text is null`;
+
 /** `t` if the metadata lack one of these keys, otherwise `f`. */
 export const lacksMetadata =
   (keys: readonly string[]): ComputedColumn =>
   () =>
-    join(
-      keys.map((key) => sql`metadata->>${key}::text is null`),
-      ' or ',
-    );
+    join(keys.map(lacksKey), ' or ');
 
-/** The translated answer, or the answer where there is none. */
-export const translatedAnswer: ComputedColumn = (safe) => {
-  const answer = sql`coalesce(translated_response, response)`;
-  return safe ? withoutFormulas(answer) : answer;
-};
+/** The question, if it is one of these; otherwise null. */
+export const questionAmong =
+  (questions: readonly string[]): ComputedColumn =>
+  () =>
+    sql`case when question_ref = any(${questions}) then question_ref end`;
 
-/** The label of the choice that a response is, or the response where it is none. Needs the labels of {@link selectColumns}. */
-export const labelledAnswer: ComputedColumn = (safe) => {
-  const label = sql`(select by_text from labels)->question_text->>${LETTER}`;
-  const answer = sql`case when ${IS_LETTER} then coalesce(${label}, response) else response end`;
-  return safe ? withoutFormulas(answer) : answer;
-};
+/** The time in microseconds since 1970. */
+export const microseconds: ComputedColumn = () => sql`(extract(epoch from r.timestamp) * 1000000)::bigint`;
 
-/** SQL for columns of the rows `r`. If one needs labels, these are found once for each text of a question. */
+/** The seed from which a treatment arm is computed, as ten digits; null if the metadata have the arm of this name, or no such seed. */
+export const armSeed =
+  (arm: string): ComputedColumn =>
+  () =>
+    sql`
+    case when metadata->>${arm}::text is null and metadata->>'seed' ~ '^(0|[1-9][0-9]{0,9})$'
+      and lpad(metadata->>'seed', 10, '0') <= '4294967295' collate "C" then lpad(metadata->>'seed', 10, '0') end`;
+
+const TRANSLATED = sql`coalesce(translated_response, response)`;
+/** The label of a response that is a choice. Needs {@link labelsCte}. */
+const LABEL = sql`case when ${IS_LETTER} then (select by_text from labels)->question_text->>${LETTER} end`;
+
+const answer =
+  (text: Sql): ComputedColumn =>
+  (safe) =>
+    safe ? withoutFormulas(text) : text;
+const labelled = (otherwise: Sql): ComputedColumn => answer(sql`coalesce(${LABEL}, ${otherwise})`);
+
+/** What the parameter `value` takes for the text of an answer. */
+export const ANSWERS = {
+  response: 'response',
+  translated: answer(TRANSLATED),
+  translated_label: labelled(TRANSLATED),
+  label: labelled(sql`response`),
+} as const satisfies Record<string, Column>;
+/** What labelled answers are where there is no label. */
+export const UNLABELLED: ReadonlyMap<Column, Sql> = new Map<Column, Sql>([
+  [ANSWERS.translated_label, TRANSLATED],
+  [ANSWERS.label, sql`response`],
+]);
+
+/** A common table expression for the labels of choices, which labelled answers of `rows` need. They are found once for each text of a question. */
+export const labelsCte = (rows: Sql): Sql => sql`
+  labels as materialized (
+    select jsonb_object_agg(asked, labels) as by_text
+    from (select distinct question_text collate "C" as asked from ${rows} where ${IS_LETTER}) question,
+      lateral (${labelsOf(sql`asked`)}) found
+  )`;
+
+/** SQL for columns of the rows `r`. */
 function selectColumns(columns: readonly Column[], rows: Sql, safe: boolean): Sql {
   const list = join(
     columns.map((column) => columnSql(column, safe)),
     ', ',
   );
-  if (!columns.includes(labelledAnswer)) return sql`select ${list} from (${rows}) r`;
-  return sql`
-    with page as materialized (${rows}), labels as materialized (
-      select jsonb_object_agg(asked, labels) as by_text
-      from (select distinct question_text collate "C" as asked from page where ${IS_LETTER}) question,
-        lateral (${labelsOf(sql`asked`)}) found
-    )
-    select ${list} from page r`;
+  if (!columns.some((column) => UNLABELLED.has(column))) return sql`select ${list} from (${rows}) r`;
+  return sql`with page as materialized (${rows}), ${labelsCte(sql`page`)} select ${list} from page r`;
 }
 
 /** The column indexes of a {@link Cursor}'s values. */

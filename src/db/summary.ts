@@ -1,15 +1,18 @@
 import type { Selection } from '../responses/selection.ts';
 import type { Database } from './client.ts';
 import { type LeftOutOptions, leftOut } from './left-out.ts';
+import { FORM_POSITIONS } from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
 import { type Query, isoTimestamp, join, sql } from './sql.ts';
 
 export type Summary = Awaited<ReturnType<typeof summarize>>;
 
 /**
- * Counts the responses and participants of a selection, in the first row, and of each of its days, in the others. The query
- * reads only the index, once: a participant counts once a day, and those of all days are far fewer than the responses. To find
- * the participants to leave out, if any can be, takes another scan.
+ * Counts the responses and participants of a selection, in the first row, and of each of its days, in the others. The first row also
+ * has the numbers of each form, and those of each rule by which participants are left out, as JSON.
+ *
+ * The query reads only the index, once: a participant counts once a day and form version, and these are far fewer than the responses.
+ * To find the participants to leave out, if any can be, takes another scan.
  *
  * The time zone is set for this statement, in a condition that Postgres evaluates before the scan. `at time zone` would read
  * some names, such as `CET`, as abbreviations without daylight-saving time.
@@ -21,7 +24,7 @@ export type Summary = Awaited<ReturnType<typeof summarize>>;
  */
 export function summaryQuery(selection: Selection, timeZone: string, options: LeftOutOptions = {}): Query {
   const responses = relationOf(selection);
-  const { ctes, isKept, count } = leftOut(selection, options);
+  const { ctes, isKept, count, byRule } = leftOut(selection, options);
   const where = [
     sql`(select set_config('timezone', ${timeZone}, true)) is not null`,
     ...filterConditions(selection),
@@ -29,20 +32,29 @@ export function summaryQuery(selection: Selection, timeZone: string, options: Le
   ];
   const text = sql`
     with ${join([responses.forms, ...ctes], ', ')}, answered as materialized (
-      select greatest(least(timestamp::date, '9999-12-31'), '0001-01-01') as day, userid, count(*) as responses,
+      select greatest(least(timestamp::date, '9999-12-31'), '0001-01-01') as day, surveyid, userid, count(*) as responses,
         min(timestamp) as first, max(timestamp) as last
       from ${responses.all(where)}
-      group by 1, 2
+      group by 1, 2, 3
+    ), counted as (
+      select form.position, form.shortcode, sum(responses) as responses, count(distinct userid) as participants
+      from answered join (${FORM_POSITIONS}
+      ) form on form.id = surveyid
+      group by form.position, form.shortcode
     )
     select to_char(day, 'YYYY-MM-DD'), responses, participants, ${isoTimestamp('first')}, ${isoTimestamp('last')},
-      left_out
+      left_out, forms, rules
     from (
       select null::date as day, coalesce(sum(responses), 0) as responses,
         (select count(*) from (select from answered group by userid) participant) as participants,
-        min(first) as first, max(last) as last, ${count} as left_out
+        min(first) as first, max(last) as last, ${count} as left_out,
+        (
+          select json_agg(json_build_object('shortcode', shortcode, 'responses', responses, 'participants', participants) order by position)
+          from counted
+        )::text as forms, ${byRule}::text as rules
       from answered
       union all
-      select day, sum(responses), count(*), null, null, null from answered group by day
+      select day, sum(responses), count(distinct userid), null, null, null, null, null from answered group by day
     ) counts
     order by day nulls first`;
   return { text };
@@ -64,7 +76,9 @@ export async function summarize(
 ) {
   const query = summaryQuery(selection, timeZone, options);
   const [total = [], ...days] = await db.rows(query, { signal, maxBytes, retry: 'scan', keep: true });
-  const [, responses, participants, first, last, left] = total;
+  const [, responses, participants, first, last, left, forms, byRules] = total;
+  const leftOutBy = JSON.parse(byRules ?? '[]') as [rule: number, participants: number, userids: string[]][];
+  const { rules } = leftOut(selection, options);
   return {
     responses: Number(responses),
     participants: Number(participants),
@@ -76,6 +90,11 @@ export async function summarize(
       participants: Number(participantsOfDay),
     })),
     left_out: Number(left),
+    forms: JSON.parse(forms ?? '[]') as { shortcode: string; responses: number; participants: number }[],
+    left_out_by: rules.map(({ rule, name }, i) => {
+      const [, byRule = 0, userids = []] = leftOutBy.find(([number]) => number === i + 1) ?? [];
+      return { rule, name, participants: byRule, userids };
+    }),
   };
 }
 

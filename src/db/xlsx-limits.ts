@@ -3,27 +3,35 @@ import type { Selection } from '../responses/selection.ts';
 import type { Database } from './client.ts';
 import { type LeftOutOptions, leftOut } from './left-out.ts';
 import { IS_LETTER, LETTER, labelsOf } from './choices.ts';
+import type { Question } from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
-import { type Column, labelledAnswer, translatedAnswer } from './responses.ts';
+import { ANSWERS, type Column, UNLABELLED, labelsCte } from './responses.ts';
 import { type Query, type Sql, join, raw, sql } from './sql.ts';
 
 /** Whether the text of a column can have any length. Values of metadata keys are not checked: none is longer than `metadata`. */
 function hasAnyLength(column: Column): boolean {
-  if (typeof column === 'function') return column === translatedAnswer || column === labelledAnswer;
+  if (typeof column === 'function') return Object.values<Column>(ANSWERS).includes(column);
   const { type, sql: expression } = columnNamed(column);
   return expression === undefined && (type === 'text' || type === 'jsonb');
 }
+
+/** A plain decimal number of at most 15 digits, which a double holds exactly. */
+const isNumber = (text: Sql) =>
+  sql`${text} ~ '^-?(0|[1-9][0-9]*)([.][0-9]+)?$' and length(translate(${text}, '-.', '')) <= 15`;
 
 /**
  * Whether a response of a selection has a text of more than `most` UTF-16 code units in one of these columns. A text has at
  * least as many bytes as code units, and Postgres counts the bytes without reading a stored text. A character has one or two code
  * units, so those with two are counted only if the number of characters does not settle it.
+ *
+ * With `numbers`, likewise for each question of a form that has such a text, or whose texts in this column are all numbers or empty.
  */
-export function longTextQuery(selection: Selection, columns: readonly Column[], most: number): Query {
+export function longTextQuery(selection: Selection, columns: readonly Column[], most: number, numbers?: Column): Query {
   const limit = sql`${most}::int`;
   const isLong = columns.filter(hasAnyLength).map((column) => {
-    const value = typeof column === 'string' ? raw(column) : column(false);
-    const text = sql`(${column === labelledAnswer ? longLabel(limit) : value})::text`;
+    const value = textOf(column);
+    const unlabelled = UNLABELLED.get(column);
+    const text = sql`(${unlabelled ? longLabel(limit, unlabelled) : value})::text`;
     const single = sql`length(regexp_replace(${text}, '[\U00010000-\U0010FFFF]+', '', 'g'))`;
     return sql`
         case when octet_length(${text}) <= ${limit} or 2 * length(${text}) <= ${limit} then false
@@ -31,15 +39,33 @@ export function longTextQuery(selection: Selection, columns: readonly Column[], 
           else 2 * length(${text}) - ${single} > ${limit} end`;
   });
   const responses = relationOf(selection);
-  const where = [...filterConditions(selection), sql`(${join(isLong, ' or ')})`];
-  return { text: sql`with ${responses.forms} select exists (select from ${responses.all(where)})` };
+  const filters = filterConditions(selection);
+  const anyLong = sql`(${join(isLong, ' or ')})`;
+  if (!numbers)
+    return { text: sql`with ${responses.forms} select exists (select from ${responses.all([...filters, anyLong])})` };
+  const labels = UNLABELLED.has(numbers)
+    ? [labelsCte(sql`(select question_text, response from ${responses.all(filters)}) response`)]
+    : [];
+  const text = sql`
+    with ${join([responses.forms, ...labels], ', ')}
+    select bool_or(has_long), shortcode, question_ref
+    from (
+      select surveyid, question_ref, bool_or(${anyLong}) as has_long, bool_and(text = '' or ${isNumber(sql`text`)}) as has_numbers
+      from (select *, ${textOf(numbers)} as text from ${responses.all(filters)}) response
+      group by surveyid, question_ref
+    ) version join form on id = surveyid
+    group by shortcode, question_ref
+    having bool_or(has_long) or bool_and(has_numbers)`;
+  return { text };
 }
 
-/** The label of a response if it can be long, otherwise the response: the question's text has the label, and is not longer. */
-const longLabel = (limit: Sql) => sql`
+const textOf = (column: Column): Sql => (typeof column === 'string' ? raw(column) : column(false));
+
+/** The label of a response if it can be long: the question's text has the label, and is not shorter. */
+const longLabel = (limit: Sql, otherwise: Sql) => sql`
   case when octet_length(question_text) > ${limit} and ${IS_LETTER}
-    then coalesce((${labelsOf(sql`question_text`)})->>${LETTER}, response)
-    else response end`;
+    then coalesce((${labelsOf(sql`question_text`)})->>${LETTER}, ${otherwise})
+    else ${otherwise} end`;
 
 /** Runs {@link longTextQuery}. */
 export async function hasLongText(
@@ -51,6 +77,20 @@ export async function hasLongText(
 ): Promise<boolean> {
   const [isLong] = await db.row(longTextQuery(selection, columns, most), { signal, retry: 'scan' });
   return isLong === 't';
+}
+
+/** Runs {@link longTextQuery} with `numbers`. @returns the questions of numbers; undefined if a text is too long */
+export async function findNumbers(
+  db: Database,
+  selection: Selection,
+  columns: readonly Column[],
+  most: number,
+  numbers: Column,
+  signal: AbortSignal,
+): Promise<Pick<Question, 'shortcode' | 'questionRef'>[] | undefined> {
+  const rows = await db.rows(longTextQuery(selection, columns, most, numbers), { signal, retry: 'scan', keep: true });
+  if (rows.some(([isLong]) => isLong === 't')) return undefined;
+  return (rows as [string, string, string][]).map(([, shortcode, questionRef]) => ({ shortcode, questionRef }));
 }
 
 /** Counts the records of a wide table. Scans the whole selection. */

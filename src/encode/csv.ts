@@ -26,8 +26,10 @@ SPECIAL[QUOTE] = SPECIAL[BACKSLASH] = SPECIAL[COMMA] = 1;
 
 /** What to encode as CSV. */
 interface CsvShape {
-  /** The number of columns that every row must have, besides the cell that is checked. */
+  /** The number of columns. */
   readonly columns: number;
+  /** The number of cells that follow them in every row, before the one that is checked, and are not written. */
+  readonly hidden?: number;
   /** The columns, counted from 0, whose texts make a row's key. */
   readonly keyColumns: readonly number[];
   /** Whether to return the positions of the cells. */
@@ -41,12 +43,13 @@ interface CsvShape {
  * contains a comma, a quote, CR or LF, or is the empty string; a null is an empty cell.
  * https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-FILE-FORMATS
  */
-export function csvEncoder({ columns, keyColumns, cells: withCells = false }: CsvShape): EncodeRows {
+export function csvEncoder({ columns, hidden = 0, keyColumns, cells: withCells = false }: CsvShape): EncodeRows {
+  const checked = columns + hidden;
   return (bytes, start) => {
     if (bytes[start] !== OPEN_BRACKET) throw malformed(start);
     const offset = start + 1;
     let found = new Int32Array(0);
-    const cellStarts = new Int32Array(columns + 1);
+    const cellStarts = new Int32Array(checked + 1);
     const cellEnds = cellStarts.subarray(1); // with the comma or LF
     const position = { read: offset, write: offset };
     let rowCount = 0;
@@ -57,13 +60,13 @@ export function csvEncoder({ columns, keyColumns, cells: withCells = false }: Cs
     bytes[bytes.length - 1] = QUOTE;
     let checkEnd = 0;
     for (let next = COMMA; next === COMMA; next = bytes[position.read++] as number) {
-      if (encodeRow(bytes, position, cellStarts) !== columns + 1) throw malformed(position.read - 1);
-      // The record ends before the cell that is checked, whose text stays in the buffer until the next record.
+      if (encodeRow(bytes, position, cellStarts) !== checked + 1) throw malformed(position.read - 1);
+      // The record ends before the cells that are not written, whose texts stay in the buffer until the next record.
       checkEnd = position.write - 1;
       position.write = cellStarts[columns] as number;
       bytes[position.write - 1] = LF;
       rowCount++;
-      if (!beginsWith(rowCount, bytes, position.write)) throw malformed(position.read - 1);
+      if (!beginsWith(rowCount, bytes, cellStarts[checked] as number)) throw malformed(position.read - 1);
       if (withCells) {
         const at = (rowCount - 1) * columns;
         if (at + columns >= found.length) found = new Int32Array(found.buffer.transfer(8 * (at + columns + 1)));
@@ -74,7 +77,7 @@ export function csvEncoder({ columns, keyColumns, cells: withCells = false }: Cs
 
     const { read, write } = position;
     if (bytes[read - 1] !== CLOSE_BRACKET) throw malformed(read - 1);
-    const check = readCell(bytes, write, checkEnd);
+    const check = readCell(bytes, cellStarts[checked] as number, checkEnd);
     const lastKey = keyColumns.map((column) =>
       readCell(bytes, cellStarts[column] as number, (cellEnds[column] as number) - 1),
     );

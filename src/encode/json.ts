@@ -17,6 +17,8 @@ type MemberValue = 'string' | 'json' | ReturnType<typeof tokenWriter>;
 /** How rows become objects. */
 export interface ObjectLayout {
   readonly members: readonly (readonly [name: string, value: MemberValue])[];
+  /** The number of columns that follow and are not written. */
+  readonly hidden?: number;
   /** The columns, counted from 0, whose texts make a row's key. */
   readonly keyColumns: readonly number[];
   /** The text around each object. */
@@ -31,8 +33,8 @@ const CLOSE_BRACKET = 0x5d;
 const RESERVE = 1.02;
 
 /** Encodes rows as objects. */
-export function objectEncoder({ members, keyColumns, before = '', after = '' }: ObjectLayout): EncodeRows {
-  const columns = members.filter(([, value]) => typeof value === 'string').length;
+export function objectEncoder({ members, hidden = 0, keyColumns, before = '', after = '' }: ObjectLayout): EncodeRows {
+  const columns = members.filter(([, value]) => typeof value === 'string').length + hidden;
   const named = members.map(([name, value], i) => ({
     name: new Constant(`${i === 0 ? `${before}{` : ','}${JSON.stringify(name)}:`),
     value,
@@ -55,8 +57,8 @@ export function objectEncoder({ members, keyColumns, before = '', after = '' }: 
     }
     end.write(output);
     const { length } = output;
-    row.writeNext(false, output, frameLength);
-    output.length = length; // without the cell that is checked
+    for (let i = 0; i <= hidden; i++) row.writeNext(false, output, frameLength);
+    output.length = length; // without these, and the cell that is checked
   }
 
   return (bytes, start) => {

@@ -1,4 +1,5 @@
 import type { Database } from '../db/client.ts';
+import type { Question } from '../db/questions.ts';
 import type { RecordWriter } from '../encode/records.ts';
 import type { EncodedRows } from '../encode/rows.ts';
 import type { FileType } from '../http/attachment.ts';
@@ -64,5 +65,7 @@ export type WriteRecords = (
 export interface Table extends Omit<ExportFile, 'write' | 'total'> {
   /** The names of its columns. */
   readonly names: readonly string[];
+  /** The questions that have columns, which are the last ones; none in the long layout. */
+  readonly questions?: readonly Question[];
   readonly records: WriteRecords;
 }

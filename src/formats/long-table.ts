@@ -1,25 +1,42 @@
-import { metadataValue } from '../db/responses.ts';
+import { armSeed, metadataValue } from '../db/responses.ts';
 import { writeHeader } from '../encode/records.ts';
 import type { Values } from '../http/parameters.ts';
+import { type Arm, parseArm } from '../responses/arm.ts';
 import { CSV_COLUMNS } from '../responses/columns.ts';
 import type { Table, WriteRecords } from './file-format.ts';
+import { namesWithout } from './omit.ts';
 import { csvPages } from './page-format.ts';
 
 /** As large as a write to the ZIP file of a workbook. */
 const CHUNK_BYTES = 256 * 1024;
 
 /** The parameters of a table with a record for each response. */
-export type LongOptions = Partial<Values<'metadata' | 'safe'>>;
+export type LongOptions = Partial<Values<'metadata' | 'arm' | 'omit' | 'safe'>>;
 
-/** A table with a record for each response. @param cells whether its pages have the positions of their cells, which `records` needs */
-export function longTable({ metadata = [], safe }: LongOptions, cells: boolean): Table {
-  const columns = [...CSV_COLUMNS, ...metadata.map(metadataValue)];
-  const names = [...CSV_COLUMNS, ...metadata.map(metadataName)];
-  return { names, format: csvPages({ columns, cells, safe }), records: recordsOfRows(names) };
+/**
+ * A table with a record for each response.
+ *
+ * @param cells whether its pages have the positions of their cells, which `records` needs
+ * @throws ApiError 400 for columns that cannot be omitted
+ */
+export function longTable({ omit = [], safe, ...options }: LongOptions, cells: boolean): Table {
+  const added = addedColumns(options);
+  const own = namesWithout(CSV_COLUMNS, omit, added.names.length);
+  const names = [...own, ...added.names];
+  const columns = [...own, ...added.columns];
+  const arms = { arms: added.arms, first: columns.length - 2 * added.arms.length };
+  const format = csvPages({ columns, cells: cells || arms.arms.length > 0, arms, safe });
+  return { names, format, records: recordsOfRows(names) };
 }
 
-/** The name of the column for a key of the metadata. */
-export const metadataName = (key: string) => `metadata.${key}`;
+/** The columns of metadata keys and treatment arms: their names, and what is read for them, two columns for each arm at the end. */
+export function addedColumns({ metadata = [], arm = [] }: Partial<Values<'metadata' | 'arm'>>) {
+  return {
+    names: [...metadata.map((key) => `metadata.${key}`), ...arm.map((name) => `arm.${name}`)],
+    columns: [...metadata.map(metadataValue), ...arm.flatMap((name) => [metadataValue(name), armSeed(name)])],
+    arms: arm.map((name) => parseArm(name) as Arm),
+  };
+}
 
 /** The records of a table that has the rows of its pages. @param names of its columns */
 export const recordsOfRows = (names: readonly string[]): WriteRecords =>

@@ -3,8 +3,9 @@ import { csvEncoder } from '../encode/csv.ts';
 import { tokenWriter } from '../encode/token-writer.ts';
 import { type ObjectLayout, objectEncoder } from '../encode/json.ts';
 import type { EncodeRows } from '../encode/rows.ts';
-import { JSON_COLUMNS, JSON_MEMBERS } from '../responses/columns.ts';
-import { TOKEN_VERSION } from '../responses/cursor.ts';
+import { JSON_MEMBERS } from '../responses/columns.ts';
+import { CURSOR_COLUMNS, TOKEN_VERSION } from '../responses/cursor.ts';
+import { type ArmCells, encodeArms } from './arm-cells.ts';
 
 /** How pages of responses are read and encoded. */
 export interface PageFormat extends PageOptions {
@@ -21,31 +22,52 @@ export interface PageFormat extends PageOptions {
 /** Several pages of a file are held in memory at a time. */
 const MAX_FILE_PAGE_BYTES = 4 * 1024 * 1024;
 
+/** Those of a cursor's columns that are not among these. They are read, but not written. */
+const hiddenKeys = (columns: readonly Column[]) => CURSOR_COLUMNS.filter((name) => !columns.includes(name));
+
 /** Responses as CSV records, with the positions of their cells if requested. */
 export function csvPages({
-  columns,
+  columns: written,
   cells,
+  arms,
   ...options
-}: PageOptions & Pick<PageFormat, 'columns' | 'maxRowBytes'> & { readonly cells?: boolean }): PageFormat {
-  const encode = csvEncoder({ columns: columns.length, keyColumns: keyColumnsOf(columns), cells });
-  return { ...options, columns, encode, maxPageBytes: MAX_FILE_PAGE_BYTES };
+}: PageOptions &
+  Pick<PageFormat, 'columns' | 'maxRowBytes'> & {
+    readonly cells?: boolean;
+    /** Needs `cells`. */
+    readonly arms?: ArmCells;
+  }): PageFormat {
+  const hidden = hiddenKeys(written);
+  const columns = [...written, ...hidden];
+  const encode = csvEncoder({
+    columns: written.length,
+    hidden: hidden.length,
+    keyColumns: keyColumnsOf(columns),
+    cells,
+  });
+  const withArms = arms && arms.arms.length > 0 ? encodeArms(encode, written.length, arms) : encode;
+  return { ...options, columns, encode: withArms, maxPageBytes: MAX_FILE_PAGE_BYTES };
 }
 
-/** Responses as JSON objects, as the API describes them. */
+/** Responses as JSON objects, as the API describes them. @param omit the names of members to leave out; a token needs a cursor's */
 export function jsonPages({
   maxPageBytes = MAX_FILE_PAGE_BYTES,
   order,
+  omit = [],
   ...frame
 }: Pick<ObjectLayout, 'before' | 'after'> &
   Pick<PageOptions, 'order'> &
-  Partial<Pick<PageFormat, 'maxPageBytes'>>): PageFormat {
-  const token = tokenWriter(TOKEN_VERSION, KEY_COLUMNS);
-  const members = JSON_MEMBERS.map(({ name, type }): ObjectLayout['members'][number] => [
+  Partial<Pick<PageFormat, 'maxPageBytes'>> & { readonly omit?: readonly string[] }): PageFormat {
+  const written = JSON_MEMBERS.filter(({ name }) => !omit.includes(name));
+  const read = written.filter(({ from }) => from !== 'worker').map(({ name }) => name);
+  const hidden = hiddenKeys(read);
+  const columns = [...read, ...hidden];
+  const keyColumns = keyColumnsOf(columns);
+  const token = tokenWriter(TOKEN_VERSION, keyColumns);
+  const members = written.map(({ name, type }): ObjectLayout['members'][number] => [
     name,
     name === 'token' ? token : type === 'jsonb' ? 'json' : 'string',
   ]);
-  const encode = objectEncoder({ members, keyColumns: KEY_COLUMNS, ...frame });
-  return { columns: JSON_COLUMNS, maxPageBytes, order, encode };
+  const encode = objectEncoder({ members, hidden: hidden.length, keyColumns, ...frame });
+  return { columns, maxPageBytes, order, encode };
 }
-
-const KEY_COLUMNS = keyColumnsOf(JSON_COLUMNS);

@@ -1,7 +1,8 @@
 import type { Database, HeldPage } from '../db/client.ts';
 import { CODEBOOK_COLUMNS, CODEBOOK_OPTIONS, codebookQuery } from '../db/codebook.ts';
-import { countResponses } from '../db/responses.ts';
-import { countRecords, hasLongText } from '../db/xlsx-limits.ts';
+import type { ColumnsBy, Question } from '../db/questions.ts';
+import { ANSWERS, countResponses } from '../db/responses.ts';
+import { countRecords, findNumbers, hasLongText } from '../db/xlsx-limits.ts';
 import { csvEncoder } from '../encode/csv.ts';
 import { XLSX } from '../http/attachment.ts';
 import { cellTooLong, codebookCellTooLong, ifTooLarge, tooManyRecords, tooManyRows } from '../http/errors.ts';
@@ -19,7 +20,7 @@ const WORKBOOK_BYTES = 1 * 1024 * 1024;
 /** The rows of a worksheet without its header. */
 const MAX_RECORDS = MAX_ROWS - 1;
 
-type XlsxQuery = WideOptions & Partial<Values<'layout' | 'codebook'>>;
+type XlsxQuery = WideOptions & Partial<Values<'layout' | 'codebook' | 'numbers' | 'omit'>>;
 
 /** An Excel workbook with the table of a CSV file, long or wide, and perhaps the codebook. */
 export const xlsx: ExportFormat<XlsxQuery> = {
@@ -29,15 +30,16 @@ export const xlsx: ExportFormat<XlsxQuery> = {
     const isWide = query.layout === 'wide';
     const { records, ...table }: Table = isWide
       ? await wideTable(selection, query, ...database)
-      : longTable({ metadata: query.metadata }, true);
-    const total = await checkLimits(selection, table, query, ...database);
+      : longTable({ ...query, safe: false }, true);
+    const { total, numbers } = await checkLimits(selection, table, query, ...database);
     const codebook = query.codebook ? [await codebookSheet(selection, query.columns, ...database)] : [];
     return {
       ...table,
       total,
       write(pages, reserveMemory, first) {
         const reserve = (bytes: number) => reserveMemory(bytes + WORKBOOK_BYTES);
-        return workbook([{ name: 'responses', data: sheetOf(records, pages, first, reserve) }, ...codebook]);
+        const responses = { name: 'responses', data: sheetOf(records, pages, first, reserve, numbers) };
+        return workbook([responses, ...codebook], numbers.size > 0);
       },
     };
   },
@@ -46,28 +48,38 @@ export const xlsx: ExportFormat<XlsxQuery> = {
 /**
  * Checks that a table fits in a worksheet. A table has at most some 5,000 columns, and a worksheet 16,384.
  *
- * @returns the number of responses
+ * @returns the number of responses, and, if they are requested, the names of the columns of numbers
  * @throws ApiError 400 if it does not
  */
 async function checkLimits(
   selection: Selection,
-  { names, format }: Pick<Table, 'names' | 'format'>,
+  { names, format, questions = [] }: Pick<Table, 'names' | 'format' | 'questions'>,
   query: XlsxQuery,
   db: Database,
   signal: AbortSignal,
-): Promise<number> {
-  const responses = await countResponses(db, selection, undefined, signal);
-  let records = responses;
+): Promise<{ total: number; numbers: ReadonlySet<number> }> {
+  const total = await countResponses(db, selection, undefined, signal);
+  let records = total;
   // A wide table has at most as many records as responses.
   if (records > MAX_RECORDS && query.layout === 'wide') records = await countRecords(db, selection, query, signal);
   if (records > MAX_RECORDS) throw tooManyRecords(MAX_RECORDS);
-  if (
-    names.some((name) => name.length > MAX_CELL_LENGTH) ||
-    (await hasLongText(db, selection, format.columns, MAX_CELL_LENGTH, signal))
-  ) {
-    throw cellTooLong(MAX_CELL_LENGTH);
+  const tooLong = cellTooLong(MAX_CELL_LENGTH);
+  if (names.some((name) => name.length > MAX_CELL_LENGTH)) throw tooLong;
+  const { columns } = format;
+  if (!query.numbers) {
+    if (await hasLongText(db, selection, columns, MAX_CELL_LENGTH, signal)) throw tooLong;
+    return { total, numbers: new Set() };
   }
-  return responses;
+  const answer = ANSWERS[query.value ?? 'response'];
+  const found = await findNumbers(db, selection, columns, MAX_CELL_LENGTH, answer, signal);
+  if (!found) throw tooLong;
+  const keyOf = ({ shortcode, questionRef }: Pick<Question, 'shortcode' | 'questionRef'>) =>
+    JSON.stringify([shortcode, questionRef]);
+  const areNumbers = new Set(found.map(keyOf));
+  const texts = new Set(questions.filter((question) => !areNumbers.has(keyOf(question))).map(({ column }) => column));
+  const ofQuestions = new Set(questions.map(({ column }) => column));
+  const numbers = [...names.keys()].slice(-ofQuestions.size).filter((i) => !texts.has(names[i] ?? ''));
+  return { total, numbers: new Set(numbers) };
 }
 
 /**
@@ -77,7 +89,7 @@ async function checkLimits(
  */
 async function codebookSheet(
   selection: Selection,
-  columns: 'form_question' | 'question' | undefined,
+  columns: ColumnsBy | undefined,
   db: Database,
   signal: AbortSignal,
 ): Promise<Sheet> {

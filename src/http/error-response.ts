@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { DatabaseError } from '../db/errors.ts';
 import { LimitError } from '../limits/quota.ts';
 import type { AppEnv } from './context.ts';
-import { ApiError, STATUS_BY_CODE, databaseUnavailable, internalError, limitReached } from './errors.ts';
+import { ApiError, databaseUnavailable, internalError, limitReached } from './errors.ts';
 import { detailsOf, logFailure } from './log.ts';
 import { sendBody } from './send.ts';
 
@@ -10,14 +10,14 @@ import { sendBody } from './send.ts';
 export function errorResponse(error: Error, c: Context<AppEnv>): Promise<Response> {
   const { requestAbort, requestId } = c.var;
   requestAbort.abort(); // cancels everything else that the request has started
-  const { code, message, headers } = toApiError(error) ?? internalError(requestId);
+  const { code, message, headers, status } = toApiError(error) ?? internalError(requestId);
   const { signal } = c.req.raw;
   const isExpected = code !== 'database_unavailable' && code !== 'internal_error';
   const hasLeft = signal.aborted && error === signal.reason;
   if (!isExpected && !hasLeft) logFailure('request failed', { requestId, ...detailsOf(error) });
   const body = JSON.stringify({ error: { message } });
   const allHeaders = { ...headers, 'Content-Type': 'application/json', 'X-Error-Code': code };
-  return sendBody(c, body, allHeaders, STATUS_BY_CODE[code]);
+  return sendBody(c, body, allHeaders, status);
 }
 
 function toApiError(error: Error): ApiError | undefined {

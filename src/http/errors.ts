@@ -27,11 +27,18 @@ export class ApiError extends Error {
   override name = 'ApiError';
   readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
+  readonly status: (typeof STATUS_BY_CODE)[ErrorCode];
 
-  constructor(code: ErrorCode, message: string, headers: Record<string, string> = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    headers: Record<string, string> = {},
+    status: ApiError['status'] = STATUS_BY_CODE[code],
+  ) {
     super(message);
     this.code = code;
     this.headers = headers;
+    this.status = status;
   }
 }
 
@@ -39,9 +46,22 @@ export class ApiError extends Error {
 const retrySoon = { 'Retry-After': '5' };
 /** Seconds: the period of both rate limits in wrangler.toml. */
 const RATE_LIMIT_PERIOD = '10';
+/**
+ * The limit per account in wrangler.toml, which a Worker cannot read:
+ * https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/
+ */
+export const RATE_LIMIT_POLICY = `"account";q=5000;w=${RATE_LIMIT_PERIOD}`;
 
-/** The key is missing, malformed, unknown, revoked or expired. The response does not reveal which. */
-export const invalidToken = () => new ApiError('invalid_token', 'Invalid Token.', { 'WWW-Authenticate': 'Bearer' });
+/**
+ * The key is missing, malformed, unknown, revoked or expired. The response does not reveal which. Its challenge is never `Basic`, for
+ * which browsers show a dialog.
+ *
+ * @param wasSent whether the request has a key, right or wrong (RFC 6750 section 3.1)
+ */
+export const invalidToken = (wasSent = true) =>
+  new ApiError('invalid_token', 'Invalid Token.', {
+    'WWW-Authenticate': wasSent ? 'Bearer error="invalid_token"' : 'Bearer',
+  });
 
 /** Aborts a request whose key is no longer valid. Before its first byte, it gets the same response as any invalid key. */
 export const revokedKey = () => Object.assign(invalidToken(), { name: 'RevokedKeyError' });
@@ -125,9 +145,14 @@ export const cellTooLong = (most: number) => notInWorksheet(`a cell of more than
 export const codebookCellTooLong = (most: number) =>
   notInWorksheet(`a codebook with a cell of more than ${most} characters`, 'leave out codebook');
 
-/** The survey does not exist, belongs to another account, or has no responses yet. */
-export const noResponses = (surveyName: string, email: string) =>
-  new ApiError('no_responses', `No responses were found for survey: ${surveyName} for user: ${email}`);
+/** The survey does not exist, belongs to another account, or has no responses yet. @param status 500 unless the request wants 404 */
+export const noResponses = (surveyName: string, email: string, status: '404' | '500' = '500') =>
+  new ApiError(
+    'no_responses',
+    `No responses were found for survey: ${surveyName} for user: ${email}`,
+    {},
+    status === '404' ? STATUS_BY_CODE.not_found : STATUS_BY_CODE.no_responses,
+  );
 
 export const notFound = () =>
   new ApiError(

@@ -1,8 +1,9 @@
 import { FILTERS, FILTER_NAMES, type FilterName, type Filters } from '../responses/filters.ts';
+import { parseArm } from '../responses/arm.ts';
 import { decodeCursor, isStorable } from '../responses/cursor.ts';
 import { INTERVALS, parseInstant } from '../responses/timestamp.ts';
 import { badParameter, invalidParameter, missingSurvey } from './errors.ts';
-import { type Parameter, choice, flag, repeatable, single } from './parse-parameter.ts';
+import { type Parameter, choice, flag, integer, repeatable, single } from './parse-parameter.ts';
 
 const MAX_PAGE_SIZE = 10_000;
 /** What `timezone` takes. */
@@ -50,16 +51,16 @@ export const parameters = {
       return surveyName;
     },
   },
+  missing: choice(
+    ['500', '404'],
+    'The status if the account does not have the survey. With `404`, a survey without responses is no error, and the result is empty.',
+  ),
   after: single('the token of a response', decodeCursor, {
     description: 'Only responses after this one: pass the `token` of the last response that you have.',
     schema: { type: 'string' }, // without an example, because those of an endpoint can be used together
   }),
   /** Never clamped: clients stop at a page that is shorter than they requested. */
-  pageSize: single(`an integer from 1 to ${MAX_PAGE_SIZE}`, parsePageSize, {
-    description: 'The number of responses on a page. A page with fewer is the last.',
-    schema: { type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, default: 25 },
-    example: 1000,
-  }),
+  pageSize: integer(MAX_PAGE_SIZE, 25, 'The number of responses on a page. A page with fewer is the last.', 1000),
   ...filters,
   count: flag(
     'Adds the header `X-Total-Count`: the number of responses that pass the filters and, with `after`, come after the cursor (with `order=desc`, before it).',
@@ -74,13 +75,23 @@ export const parameters = {
     'Puts an apostrophe wherever a spreadsheet could run an answer or a question text as a formula. This changes the data.',
   ),
   metadata: keys('Adds a column `metadata.<key>` with the value of this metadata key.', 'cluster'),
+  arm: repeatable(
+    MAX_KEYS,
+    'Adds a column `arm.seed_N_M`, the treatment arm from 1 to N that the survey platform computes from the metadata’s `seed`, hashed M times. Repeatable.',
+    'seed_2',
+    {
+      isValue: (name) => parseArm(name) !== undefined,
+      expected: 'seed_N or seed_N_M, with N from 1 to 1000000 and M from 1 to 100',
+    },
+  ),
+  omit: repeatable(MAX_KEYS, 'Leaves out this column of the long layout. Repeatable.', undefined), // as for `after`
   layout: choice(
     ['long', 'wide'],
     '`long`: one record per response. `wide`: one record per participant and chain of forms, with one column per question.',
   ),
   value: choice(
-    ['response', 'translated', 'label'],
-    'The text of each answer in the wide layout. `translated`: the translated answer, or the response if there is none. `label`: for a letter that the question’s text lists as a choice, the label of that choice; otherwise the response.',
+    ['response', 'translated', 'translated_label', 'label'],
+    'The text of each answer in the wide layout. `translated`: the translated answer, or the response if there is none. `label`: for a letter that the question’s text lists as a choice, the label of that choice; otherwise the response. `translated_label`: likewise, otherwise what `translated` returns.',
   ),
   repeats: choice(
     ['last', 'first', 'drop'],
@@ -90,12 +101,29 @@ export const parameters = {
     'Leaves out every participant with a response whose metadata lacks this key or has null for it.',
     'cluster',
   ),
+  require_question: repeatable(
+    MAX_KEYS,
+    'Leaves out every participant without a selected response to this question. Repeatable: all are required.',
+    'consent',
+  ),
   columns: choice(
     ['form_question', 'question'],
     'The columns of questions. `form_question`: one per form and question, named `<shortcode>.<question_ref>`. `question`: one per `question_ref`, named by it, with the last answer in any form.',
   ),
+  timing: flag(
+    'Adds columns after `attempts`: the numbers of final answers and of corrected ones, the seconds from the first final answer to the last, and the minimum, median, 75th and 90th percentile of the seconds between them.',
+  ),
+  numbers: flag(
+    'Makes numbers of the cells of each question whose answers are all plain decimal numbers of at most 15 digits.',
+  ),
   codebook: flag(
     'Adds a second sheet, `codebook`: the table of `/responses/questions?format=csv` for the same selection.',
+  ),
+  top: integer(1000, 20, 'How many of the most frequent values are listed for each question.', 5),
+  column: repeatable(
+    MAX_KEYS,
+    'Only this column of the wide file. Repeatable. The numbers are those of the whole selection.',
+    undefined, // as for `after`
   ),
   format: choice(['json', 'csv'], 'The format of the body.'),
   timezone: single(TIME_ZONE, (text) => (text !== '' && isStorable(text) ? text : undefined), {
@@ -119,7 +147,7 @@ export function isDefault(name: string, given: readonly string[] = []): boolean 
 }
 
 /** The parameters that, of the files, only a wide one has. */
-export const WIDE = ['value', 'repeats', 'require_metadata', 'columns'] as const;
+export const WIDE = ['value', 'repeats', 'require_metadata', 'require_question', 'columns', 'timing'] as const;
 
 /**
  * @param given the parameters of the request
@@ -127,10 +155,12 @@ export const WIDE = ['value', 'repeats', 'require_metadata', 'columns'] as const
  */
 export function checkLayout({ layout, count }: Values<'layout' | 'count'>, given: Record<string, string[]>): void {
   if (layout === 'long') {
-    const name = WIDE.find((one) => !isDefault(one, given[one]));
+    const name = [...WIDE, 'numbers'].find((one) => !isDefault(one, given[one]));
     if (name) throw invalidParameter(`${name} can only be used with layout=wide.`);
     return;
   }
+  if ('omit' in given)
+    throw invalidParameter('omit cannot be used with layout=wide: it names columns of the long layout.');
   if ('after' in given)
     throw invalidParameter(
       'after cannot be used with layout=wide: a wide file is not ordered by time and cannot be resumed.',
@@ -144,8 +174,3 @@ export const refusedByFiles = {
   'order=desc':
     'order=desc is supported only by /responses: leave order out, and sort the file after the download, or page through /responses.',
 };
-
-function parsePageSize(text: string): number | undefined {
-  const size = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0;
-  return size >= 1 && size <= MAX_PAGE_SIZE ? size : undefined;
-}

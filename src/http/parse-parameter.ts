@@ -36,19 +36,24 @@ export function single<T, Default extends T | undefined = undefined>(
   };
 }
 
-/** A parameter that can be given up to `most` times. Equal values count once. */
+/**
+ * A parameter that can be given up to `most` times. Equal values count once.
+ *
+ * @param expected the accepted values, which complete the sentence "<name> must be …, given at most <most> times"
+ */
 export const repeatable = (
   most: number,
   description: string,
-  example: string,
+  example: string | undefined,
+  { isValue = isStorable, expected = 'text without NUL characters' } = {},
 ): Parameter<readonly string[] | undefined> => ({
   description,
   schema: { type: 'array', items: { type: 'string' }, maxItems: most },
-  example: [example],
+  ...(example !== undefined && { example: [example] }),
   parse(given, name) {
     const values = [...new Set(given)];
-    if (values.length > most || !values.every(isStorable))
-      throw badParameter(name, `text without NUL characters, given at most ${most} times`);
+    if (values.length > most || !values.every(isValue))
+      throw badParameter(name, `${expected}, given at most ${most} times`);
     return values.length > 0 ? values : undefined;
   },
 });
@@ -70,3 +75,11 @@ export const flag = (description: string, example = true) =>
     schema: { type: 'boolean', default: false },
     example,
   });
+
+/** An integer from 1. */
+export const integer = (most: number, byDefault: number, description: string, example: number) =>
+  single(
+    `an integer from 1 to ${most}`,
+    (text) => (/^[1-9]\d{0,4}$/.test(text) && Number(text) <= most ? Number(text) : undefined),
+    { description, schema: { type: 'integer', minimum: 1, maximum: most, default: byDefault }, example },
+  );

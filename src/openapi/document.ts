@@ -9,7 +9,7 @@ import { schemas } from './schemas.ts';
 
 const DESCRIPTION = `Lists a research account’s surveys and exports their responses, as pages of JSON or as one streamed file of any size.
 
-The API is read-only: all endpoints accept GET and HEAD. Send your key with every request: \`Authorization: Bearer sres_…\`. A key belongs to one account and returns only that account’s data.
+The API is read-only: all endpoints accept GET and HEAD. Send your key with every request: \`Authorization: Bearer sres_…\`, or as the password of \`Authorization: Basic\` where a program asks for a user name and a password. A key belongs to one account and returns only that account’s data.
 
 An unknown path returns 404. A method other than GET or HEAD returns 405 with \`Allow\`. Under \`/api/v1\` both need a key. Unknown query parameters are ignored and listed in \`X-Ignored-Parameters\`; with the request header \`Prefer: handling=strict\` they are errors (400). The body of every error is \`{"error":{"message":"…"}}\`.
 
@@ -36,6 +36,11 @@ export function describeEndpoints(endpoints: readonly Endpoint[]): OpenAPIObject
     bearerFormat: 'sres_ and 49 letters and digits',
     description: 'An API key, issued by the operator of the service.',
   } as const;
+  const password = {
+    type: 'http',
+    scheme: 'basic',
+    description: 'The key as the password, with any user name, or as the user name.',
+  } as const;
   return {
     openapi: '3.1.1',
     info: {
@@ -51,10 +56,10 @@ export function describeEndpoints(endpoints: readonly Endpoint[]): OpenAPIObject
       { name: 'Key', description: 'The key of the request.' },
       { name: 'Service', description: 'The service itself. No key needed.' },
     ],
-    security: [{ key: [] }],
+    security: [{ key: [] }, { password: [] }],
     paths: Object.fromEntries(endpoints.map(pathItem)),
     components: {
-      securitySchemes: { key },
+      securitySchemes: { key, password },
       parameters: Object.fromEntries(Object.entries(parameters).map(parameter)),
       headers,
       schemas,

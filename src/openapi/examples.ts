@@ -73,7 +73,32 @@ export const examples = {
       { day: '2026-01-08', responses: 16, participants: 4 },
     ],
     left_out: 0,
+    forms: [
+      { shortcode: 'healthstart', responses: 64, participants: 16 },
+      { shortcode: 'healthfood', responses: 4, participants: 1 },
+    ],
+    left_out_by: [],
   },
+  answers: {
+    records: 400,
+    left_out: 0,
+    questions: [
+      {
+        column: 'healthfood.water',
+        shortcode: 'healthfood',
+        question_ref: 'water',
+        records: 347,
+        distinct: 3,
+        values: [
+          { value: 'A', records: 124 },
+          { value: 'C', records: 113 },
+        ],
+        other: 110,
+      },
+    ],
+  },
+  answersCsv:
+    'column,shortcode,question_ref,value,records\nhealthfood.water,healthfood,water,A,124\nhealthfood.water,healthfood,water,,223\n',
   digests: {
     version: 1,
     interval: 'day',

@@ -1,5 +1,5 @@
 import type { HeaderObject, HeadersObject } from 'openapi3-ts/oas31';
-import { STATUS_BY_CODE } from '../http/errors.ts';
+import { RATE_LIMIT_POLICY, STATUS_BY_CODE } from '../http/errors.ts';
 
 /** The headers of responses, by name. Those with `required` are always present in the responses that list them. */
 export const headers = {
@@ -94,6 +94,12 @@ export const headers = {
     schema: { type: 'integer', minimum: 1 },
     example: 5,
   },
+  'RateLimit-Policy': {
+    description:
+      'Under `/api/v1`: how many requests (`q`) an account can send in how many seconds (`w`): draft-ietf-httpapi-ratelimit-headers.',
+    schema: { type: 'string', pattern: String.raw`^"account";q=\d+;w=\d+$` },
+    example: RATE_LIMIT_POLICY,
+  },
   'X-Error-Code': {
     description: 'Tells errors apart, also those of one status. The values never change.',
     required: true,
@@ -103,7 +109,8 @@ export const headers = {
   'WWW-Authenticate': {
     description: 'How to authenticate (RFC 6750).',
     required: true,
-    schema: { type: 'string', const: 'Bearer' },
+    schema: { type: 'string', enum: ['Bearer', 'Bearer error="invalid_token"'] },
+    example: 'Bearer error="invalid_token"',
   },
 } satisfies Record<string, HeaderObject>;
 
@@ -128,6 +135,7 @@ const EVERYWHERE = [
   'Access-Control-Expose-Headers',
   'X-Ignored-Parameters',
   'Preference-Applied',
+  'RateLimit-Policy',
 ] as const;
 
 /** A reference to a component of the document. */

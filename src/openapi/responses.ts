@@ -54,6 +54,7 @@ export function responsesOf({ query, responses, security }: Endpoint): Responses
       401: reference('responses', 'InvalidToken'),
       429: reference('responses', 'TooManyRequests'),
     }),
+    ...(query.includes('missing') && { 404: reference('responses', 'NoSurvey') }),
     500: reference('responses', query.includes('survey') ? 'NoResponses' : 'Defect'),
     503: reference('responses', 'DatabaseUnavailable'),
     ...responses,
@@ -100,6 +101,7 @@ export const errorResponses = (): Record<string, ResponseObject> => {
       'Retry-After',
     ),
     Defect: error('An internal error. The message contains the request id to report.', { defect }),
+    NoSurvey: error('With `missing=404`: the account has no such survey.', { none }),
     NoResponses: error(
       'The account has no such survey, or the survey has no responses yet. For an internal error, the message contains the request id to report.',
       { none, defect },

@@ -105,8 +105,52 @@ const summaryFields: Fields<keyof Summary> = {
   left_out: {
     ...COUNT,
     description:
-      'Number of participants that `repeats` and `require_metadata` leave out; the other numbers do not count them.',
+      'Number of participants that `repeats`, `require_metadata` and `require_question` leave out; the other numbers do not count them.',
   },
+  forms: arrayOf(
+    object({
+      shortcode: responseFields.shortcode,
+      responses: questionFields.responses,
+      participants: questionFields.participants,
+    }),
+    'Forms with responses, in the order of their columns in a wide file.',
+  ),
+  left_out_by: arrayOf(
+    object({
+      rule: {
+        type: 'string',
+        enum: ['repeats', 'require_metadata', 'require_question'],
+        description: 'The parameter.',
+      },
+      name: { type: ['string', 'null'], description: 'Its value; null for `repeats`.' },
+      participants: { ...COUNT, description: 'Number of participants that it leaves out.' },
+      userids: arrayOf({ type: 'string' }, 'The first 100 of them, in order.'),
+    }),
+    'How many participants each of these parameters leaves out. Several can leave out the same.',
+  ),
+};
+
+const answersFields = {
+  records: { ...COUNT, description: 'Number of records of the wide file.' },
+  left_out: { ...COUNT, description: 'Number of participants left out of it.' },
+  questions: arrayOf(
+    object({
+      column: questionFields.column,
+      shortcode: { type: 'string', description: 'Of the first form, if the column has answers of several.' },
+      question_ref: responseFields.question_ref,
+      records: { ...COUNT, description: 'Number of records with an answer.' },
+      distinct: { ...COUNT, description: 'Number of different answers.' },
+      values: arrayOf(
+        object({
+          value: { type: 'string', description: 'An answer. After 1,000 characters it ends with `…`.' },
+          records: { ...COUNT, description: 'Number of records with this answer.' },
+        }),
+        'The most frequent answers.',
+      ),
+      other: { ...COUNT, description: 'Number of records with any other answer.' },
+    }),
+    'The question columns of the wide file, in their order.',
+  ),
 };
 
 const DIGEST = { type: 'string', pattern: '^[0-9a-f]{32}$' } as const;
@@ -131,6 +175,7 @@ export const schemas = {
   Question: object(questionFields, 'A question of a form, in all its versions. The fields are in this order.'),
   Questions: object({ questions: arrayOf(reference('schemas', 'Question')) }),
   Summary: object(summaryFields, 'The fields are in this order.'),
+  Answers: object(answersFields, 'The fields are in this order.'),
   Digests: object(digestsFields, 'The fields are in this order.'),
   Key: object({
     email: { type: 'string', description: 'The account that the key belongs to.' },

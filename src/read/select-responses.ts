@@ -11,7 +11,7 @@ import { type FormVersion, type Selection, select } from '../responses/selection
 import { pageReader } from './page-reader.ts';
 
 /** The parameters that all endpoints under `/responses` share. */
-export type ResponsesQuery = Values<'survey'> & Partial<Values<FilterName | 'after' | 'count'>>;
+export type ResponsesQuery = Values<'survey' | 'missing'> & Partial<Values<FilterName | 'after' | 'count'>>;
 
 /** @throws ApiError `no responses` unless the caller's account has the survey */
 export async function selectResponses(c: Context<AppEnv>, query: ResponsesQuery): Promise<Selection> {
@@ -46,19 +46,20 @@ export async function readFirst<File extends Pick<ExportFile, 'format' | 'rowToo
     ]);
     return { file, reader, first, total };
   });
-  if (begun.first.rowCount === 0) await requireResponses(c, survey);
+  if (begun.first.rowCount === 0) await requireResponses(c, query);
   return begun;
 }
 
 /** @throws ApiError `no responses` unless there are form versions */
 function selectFrom(c: Context<AppEnv>, query: ResponsesQuery, formVersions: readonly FormVersion[]): Selection {
   const { id: accountId, email } = c.var.account;
-  if (formVersions.length === 0) throw noResponses(query.survey, email);
+  if (formVersions.length === 0) throw noResponses(query.survey, email, query.missing);
   return select({ accountId, name: query.survey }, formVersions, query);
 }
 
-/** @throws ApiError `no responses` unless the caller's survey has a response, filtered out or not */
-export async function requireResponses(c: Context<AppEnv>, surveyName: string): Promise<void> {
+/** @throws ApiError `no responses` unless the caller's survey has a response, filtered out or not, or need not have one */
+export async function requireResponses(c: Context<AppEnv>, { survey, missing }: ResponsesQuery): Promise<void> {
   const { account, db, signal } = c.var;
-  if (!(await hasResponses(db, account.id, surveyName, signal))) throw noResponses(surveyName, account.email);
+  if (missing === '404' || (await hasResponses(db, account.id, survey, signal))) return;
+  throw noResponses(survey, account.email);
 }

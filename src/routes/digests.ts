@@ -17,15 +17,15 @@ export const digests = endpoint({
   summary: 'Digests of the responses',
   description:
     'Returns a digest of the responses of each calendar interval in UTC. It changes when a response of that interval is added, edited or deleted, so a client that has a copy knows what to download again. It can be computed from a CSV file and the form data: see docs/sync.md.',
-  query: ['survey', ...FILTER_NAMES, 'interval'],
+  query: ['survey', 'missing', ...FILTER_NAMES, 'interval'],
   responses: { 200: response('The digests.', jsonContent('Digests', examples.digests), 'ETag') },
 
   async handle(c, query) {
     const { account, db, signal, stats } = c.var;
     const computing = computeDigests(db, account.id, query.survey, query, query.interval, signal);
     const computed = await computing.catch(ifTooLarge(tooLarge));
-    if (!computed) throw noResponses(query.survey, account.email);
-    if (computed.digests.length === 0) await requireResponses(c, query.survey);
+    if (!computed) throw noResponses(query.survey, account.email, query.missing);
+    if (computed.digests.length === 0) await requireResponses(c, query);
     stats.rows = computed.digests.length;
     return sendTagged(c, JSON.stringify(computed), { 'Content-Type': 'application/json' });
   },

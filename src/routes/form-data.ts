@@ -22,17 +22,17 @@ export const formData = endpoint({
   tags: ['Surveys'],
   summary: 'A survey’s form versions as a CSV file',
   description: 'Returns one row per form version. Join it with the responses on `surveyid`.',
-  query: ['survey'],
+  query: ['survey', 'missing'],
   responses: fileResponses(fileContent('text/csv', examples.formData)),
 
   async handle(c, query) {
     const { id, email } = c.var.account;
     await selectResponses(c, query);
-    await requireResponses(c, query.survey);
+    await requireResponses(c, query);
     const rows: ListQuery = (...range) => formDataQuery(id, query.survey, ...range);
     const frame = { start: csvHeader(FORM_DATA_COLUMNS) };
     return sendList(c, rows, encode, frame, attachment('form-data', CSV), (...body) => {
-      if (c.var.stats.rows === 0) throw noResponses(query.survey, email); // deleted meanwhile
+      if (c.var.stats.rows === 0) throw noResponses(query.survey, email, query.missing); // deleted meanwhile
       return sendBody(...body);
     });
   },

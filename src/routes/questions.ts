@@ -31,7 +31,7 @@ export const questions = endpoint({
   summary: 'The codebook',
   description:
     'Returns the questions that have responses, with their texts and numbers of responses, in the order of the columns of a wide file.',
-  query: ['survey', ...FILTER_NAMES, 'columns', 'format'],
+  query: ['survey', 'missing', ...FILTER_NAMES, 'columns', 'format'],
   responses: {
     200: {
       ...response('The questions; a CSV file with `format=csv`.', {
@@ -50,7 +50,7 @@ export const questions = endpoint({
     const reading = db.page(codebook, { ...CODEBOOK_OPTIONS, signal }, isCsv ? csv : json);
     const page = await reading.catch(ifTooLarge(tooLarge));
     const { rowCount } = page;
-    if (rowCount === 0) await requireResponses(c, query.survey);
+    if (rowCount === 0) await requireResponses(c, query);
     stats.rows = rowCount;
     return isCsv
       ? sendBody(c, bodyOf(page, { start: csvHeader(CODEBOOK_COLUMNS) }), attachment('codebook', CSV))

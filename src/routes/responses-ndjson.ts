@@ -14,7 +14,7 @@ export const responsesNdjson = endpoint({
   summary: 'All responses as newline-delimited JSON',
   description:
     'Streams all of a survey’s responses, or those that pass the filters: the objects of `/responses`, one per line.',
-  query: ['survey', ...FILTER_NAMES, 'after', 'count'],
+  query: ['survey', 'missing', ...FILTER_NAMES, 'after', 'count', 'omit'],
   refused: refusedByFiles,
   responses: fileResponses(fileContent('application/x-ndjson', examples.ndjson), 'X-Total-Count'),
 

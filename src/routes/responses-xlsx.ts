@@ -15,7 +15,19 @@ export const responsesXlsx = endpoint({
   summary: 'All responses as an Excel workbook',
   description:
     'Streams the table of `/responses/csv` as an Excel workbook with the sheet `responses`, and with `codebook=true` a second sheet, `codebook`. Every cell is text, so numbers keep their digits and nothing runs as a formula.',
-  query: ['survey', ...FILTER_NAMES, 'count', 'metadata', 'codebook', 'layout', ...WIDE],
+  query: [
+    'survey',
+    'missing',
+    ...FILTER_NAMES,
+    'count',
+    'metadata',
+    'arm',
+    'omit',
+    'codebook',
+    'numbers',
+    'layout',
+    ...WIDE,
+  ],
   refused: {
     ...refusedByFiles,
     bom: 'bom cannot be used with a workbook: leave it out.',

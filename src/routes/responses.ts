@@ -12,7 +12,7 @@ export const responses = endpoint({
   summary: 'A page of responses',
   description:
     'Returns a page of a survey’s responses, ordered by time, participant, question and form version, or backwards.',
-  query: ['survey', 'after', 'pageSize', ...FILTER_NAMES, 'count', 'order'],
+  query: ['survey', 'missing', 'after', 'pageSize', ...FILTER_NAMES, 'count', 'order'],
   responses: {
     ...streamedResponses,
     200: response(

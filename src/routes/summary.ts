@@ -19,8 +19,8 @@ export const summary = endpoint({
   tags: ['Responses'],
   summary: 'The number of responses and participants',
   description:
-    'Counts a survey’s responses and participants, or those that pass the filters, in total and per day. With `repeats` and `require_metadata`, counts those that a wide file with the same parameters has.',
-  query: ['survey', ...FILTER_NAMES, 'timezone', 'repeats', 'require_metadata'],
+    'Counts a survey’s responses and participants, or those that pass the filters, in total and per day. With `repeats`, `require_metadata` and `require_question`, counts those that a wide file with the same parameters has.',
+  query: ['survey', 'missing', ...FILTER_NAMES, 'timezone', 'repeats', 'require_metadata', 'require_question'],
   responses: { 200: response('The numbers.', jsonContent('Summary', examples.summary)) },
 
   async handle(c, query) {
@@ -31,7 +31,7 @@ export const summary = endpoint({
     const selection = await selectResponses(c, query);
     const counting = summarize(db, selection, query.timezone, query, MAX_BYTES, signal);
     const counts = await counting.catch(ifTooLarge(tooLarge));
-    if (counts.responses === 0) await requireResponses(c, query.survey);
+    if (counts.responses === 0) await requireResponses(c, query);
     stats.rows = counts.days.length;
     return sendBody(c, JSON.stringify(counts), { 'Content-Type': 'application/json' });
   },

@@ -24,11 +24,25 @@ test.each<[headers: string[], status: number]>([
   [['Authorization: Bearer HASH'], 401],
   [[`Authorization: Bearer ${'x'.repeat(8192)}`], 401],
   [['Authorization: Bearer KEY', 'Authorization: Basic x'], 401],
+  [['Authorization: Basic BASIC:KEY'], 200],
+  [['authorization: basic  BASIC:any user:KEY '], 200],
+  [['Authorization: Basic BASIC:KEY:'], 200],
+  [['Authorization: Basic BASIC:KEY:any password'], 200],
+  [['Authorization: Basic BASIC:KEY:OTHER'], 401],
+  [['Authorization: Basic KEY'], 401],
+  [['Authorization: Basic BASIC:any user:KEY:x'], 401],
   [['Proxy-Authorization: Bearer KEY', 'X-Api-Key: KEY', 'Cookie: access_token=KEY'], 401],
 ])('the header Authorization is the only source of a key, the query is none: %j: %i', async (headers, status) => {
   const hash = await hashApiKey(account.key);
   const target = `/api/v1/surveys?access_token=${account.key}&key=${account.key}`;
-  const sent = headers.map((header) => header.replace('HASH', hash));
+  const encode = (_: string, credentials: string) => btoa(credentials.includes(':') ? credentials : `:${credentials}`);
+  const sent = headers.map((header) =>
+    header
+      .replace('HASH', hash)
+      .replace('OTHER', generateApiKey())
+      .replace(/(?<=BASIC.*)KEY/, account.key)
+      .replace(/BASIC:(.*?) ?$/, encode),
+  );
   const request = { method: 'GET', target, version: '1.1', headers: sent, body: '' };
   expect((await sendRaw(new URL(stackAddress().directOrigin), request, account.key)).status).toBe(status);
 });

@@ -28,6 +28,9 @@ test.each([...PATHS, '/nowhere', '', '/'])('401 without a key, before any other 
     const response = await fetchApi(path, { method });
     expectError(response, 401, 'invalid_token', 'Invalid Token.');
     expect(response.headers.get('WWW-Authenticate')).toBe('Bearer');
+    const refused = await fetchApi(path, { method, key: 'wrong' });
+    expect(refused.headers.get('WWW-Authenticate')).toBe('Bearer error="invalid_token"');
+    expect(refused.headers.has('RateLimit-Policy')).toBe(false);
   }
 });
 
@@ -48,6 +51,15 @@ test.each(SURVEY_PATHS)(
     }
   },
 );
+
+test.each(SURVEY_PATHS)('with missing=404, 404 or an empty result: %s', async (path) => {
+  for (const survey of ['of another account', 'no such']) {
+    const response = await fetchApi(path + query({ survey, missing: '404' }), account);
+    expectError(response, 404, 'no_responses', noResponses(survey));
+  }
+  const { status, headers } = await fetchApi(path + query({ survey: 'empty', missing: '404' }), account);
+  expect([status, headers.get('RateLimit-Policy')]).toEqual([200, '"account";q=5000;w=10']);
+});
 
 const NOT_FOUND =
   'Not found: there is no such path. Those of the API begin with /api/v1, and /openapi.json lists them.';

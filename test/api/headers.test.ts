@@ -30,7 +30,7 @@ test.each(['/nowhere', '/api/v1/nowhere', '/healthz', '/openapi.json', '/api/v1/
         'x-request-id': expect.stringMatching(/^[\da-f-]{36}$/) as string,
         'access-control-allow-origin': '*',
         'access-control-expose-headers':
-          'Allow,Content-Disposition,ETag,Link,Preference-Applied,Retry-After,Server-Timing,WWW-Authenticate,X-Content-Type-Options,X-Error-Code,X-Ignored-Parameters,X-Request-Id,X-Total-Count',
+          'Allow,Content-Disposition,ETag,Link,Preference-Applied,RateLimit-Policy,Retry-After,Server-Timing,WWW-Authenticate,X-Content-Type-Options,X-Error-Code,X-Ignored-Parameters,X-Request-Id,X-Total-Count',
       });
     }
   },

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { CSV_COLUMNS } from '../../src/responses/columns.ts';
 import type { Page } from '../support/api.ts';
 import { addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { type Parameters, expectError, get } from './requests.ts';
@@ -15,6 +16,8 @@ const PAGE_SIZE = 'pageSize must be an integer from 1 to 10000.';
 const TOKEN = 'after must be the token of a response.';
 const ZONE = 'timezone must be the name of a time zone such as Africa/Nairobi, in its exact case.';
 const UNCOUNTED = 'count cannot be used with layout=wide: the number of records is known only at the end.';
+const ARM = 'arm must be seed_N or seed_N_M, with N from 1 to 1000000 and M from 1 to 100, given at most 50 times.';
+const LEFT = 'with two columns left.';
 const ORDER =
   'order=desc is supported only by /responses: leave order out, and sort the file after the download, or page through /responses.';
 
@@ -38,7 +41,7 @@ test.each<Refusal>([
   ['/ndjson', { order: 'desc' }, ORDER],
   ['/xlsx', { order: 'desc' }, ORDER],
   ['/csv', { layout: 'tall' }, 'layout must be long or wide.'],
-  ['/csv', { layout: 'wide', value: 'raw' }, 'value must be response, translated, or label.'],
+  ['/csv', { layout: 'wide', value: 'raw' }, 'value must be response, translated, translated_label, or label.'],
   ['/csv', { layout: 'wide', count: 'true' }, UNCOUNTED],
   [
     '/csv',
@@ -57,6 +60,25 @@ test.each<Refusal>([
     { after: 'any' },
     'after cannot be used with a workbook, which cannot be resumed: use since, or /responses/csv.',
   ],
+  ...['seed', 'seed_0', 'seed_1000001', 'seed_2_101', 'seed_2_0', 'seed_02', 'seed_2_', 'Seed_2', ''].map(
+    (arm) => ['/csv', { arm }, ARM] as Refusal,
+  ),
+  [
+    '/csv',
+    { layout: 'wide', omit: 'userid' },
+    'omit cannot be used with layout=wide: it names columns of the long layout.',
+  ],
+  ['/csv', { timing: 'true' }, 'timing can only be used with layout=wide.'],
+  ['/csv', { numbers: 'true' }, 'numbers can only be used with layout=wide.'],
+  ['/xlsx', { numbers: 'true' }, 'numbers can only be used with layout=wide.'],
+  ['/xlsx', { require_question: 'q' }, 'require_question can only be used with layout=wide.'],
+  ['/answers', { top: '1001' }, 'top must be an integer from 1 to 1000.'],
+  [
+    '/answers',
+    { column: ['form0.question', 'x'] },
+    'column must be the name of a question’s column in the wide file of this selection.',
+  ],
+  ['/csv', { missing: '200' }, 'missing must be 500 or 404.'],
   ['/questions', { format: 'xlsx' }, 'format must be json or csv.'],
   ['/digests', { interval: 'week' }, 'interval must be day, hour, or month.'],
   ...['', 'utc', 'UTC+3', 'PST', '+03:00', '../UTC', 'UTC\0', 'Africa/Nairobi '].map(
@@ -65,6 +87,17 @@ test.each<Refusal>([
 ])('%s refuses %j, and says what to send instead', async (path, parameters, message) => {
   const response = await get(`/responses${path}`, survey, parameters);
   expectError(response, 400, 'invalid_parameter', message);
+});
+
+test.each<[string, Parameters]>([
+  ['/csv', { omit: 'shortcode' }],
+  ['/csv', { omit: 'metadata.a', metadata: 'a' }],
+  ['/xlsx', { omit: 'token' }],
+  ['/ndjson', { omit: ['shortcode', 'ad_id'] }],
+  ['/csv', { omit: CSV_COLUMNS.slice(1) }],
+])('%s refuses to omit %j, and names what it can omit', async (path, parameters) => {
+  const { status, text } = await get(`/responses${path}`, survey, parameters);
+  expect([status, text]).toEqual([400, expect.stringContaining(LEFT)]);
 });
 
 test('a filter can have 500 values, and a file 50 keys of the metadata', async () => {

@@ -92,7 +92,10 @@ const outerPlans = ({ Plans = [] }: Plan): Plan[] =>
   Plans.filter((plan) => plan['Parent Relationship'] === 'Outer').flatMap((plan) => [plan].concat(outerPlans(plan)));
 /** Rows that the scans of the responses return. */
 const rowsRead = (nodes: readonly Plan[]) =>
-  scansOf(nodes).reduce((sum, node) => sum + node['Actual Rows'] * node['Actual Loops'], 0);
+  scansOf(nodes).reduce(
+    (sum, node) => sum + (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'],
+    0,
+  );
 
 /** An Incremental Sort reads up to so many rows ahead. */
 const SORT_GROUP = 64;
@@ -231,7 +234,7 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
       // Without statistics, Postgres expects about as many groups as responses and may sort all responses.
       const mostSorted = when.startsWith('after') ? 6 * forms : ROWS;
       test(`the questions are found in one scan that sorts at most ${mostSorted} rows`, async () => {
-        const nodes = await nodesOf(questionsQuery(selection(), 5001));
+        const nodes = await nodesOf(questionsQuery(selection(), 'form_question', 5001));
         expect(scansOf(nodes)).toHaveLength(1);
         const sorted = nodes.filter((node) => node['Node Type'].endsWith('Sort')).map((node) => node['Actual Rows']);
         expect(Math.max(...sorted)).toBeLessThanOrEqual(mostSorted);
@@ -255,7 +258,7 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
         const nodes = await nodesOf(summaryQuery(selection(), 'Asia/Kolkata', options));
         expect(rowsRead(nodes)).toBe(2 * ROWS);
         const loops = nodes.filter((node) => node['Node Type'] === 'CTE Scan').map((node) => node['Actual Loops']);
-        expect(new Set(loops)).toEqual(new Set([1]));
+        expect(Math.max(...loops)).toBe(1);
       });
 
       test.each(walks)(

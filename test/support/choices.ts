@@ -42,8 +42,8 @@ function choiceOf(line: string): Choice | undefined {
   return { value: letter.toUpperCase(), label: chars.join('') };
 }
 
-/** An answer, or the label of the choice that it is. */
-export function labelOf(answer: string, questionText: string): string {
-  if (!/^[A-Za-z]$/.test(answer)) return answer;
-  return choicesOf(questionText)?.find(({ value }) => value === answer.toUpperCase())?.label ?? answer;
+/** The label of the choice that an answer is. */
+export function labelOf(answer: string, questionText: string): string | undefined {
+  if (!/^[A-Za-z]$/.test(answer)) return undefined;
+  return choicesOf(questionText)?.find(({ value }) => value === answer.toUpperCase())?.label;
 }

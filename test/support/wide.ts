@@ -1,3 +1,4 @@
+import { armOf, parseArm } from '../../src/responses/arm.ts';
 import { labelOf } from './choices.ts';
 import { naiveCsv, parseCsv } from './csv.ts';
 import { type TestSurvey, copyResponses } from './data.ts';
@@ -25,11 +26,14 @@ export interface Row {
 
 /** The parameters of the wide layout. */
 export interface WideParameters {
-  readonly value?: 'response' | 'translated' | 'label' | undefined;
+  readonly value?: 'response' | 'translated' | 'translated_label' | 'label' | undefined;
   readonly repeats?: 'last' | 'first' | 'drop' | undefined;
   readonly columns?: 'form_question' | 'question' | undefined;
   readonly metadata?: readonly string[] | undefined;
+  readonly arm?: readonly string[] | undefined;
+  readonly timing?: boolean | undefined;
   readonly require_metadata?: readonly string[] | undefined;
+  readonly require_question?: readonly string[] | undefined;
 }
 
 /** The shortcodes of a survey's form versions by id, the oldest first. */
@@ -61,11 +65,28 @@ export function questionsOf<R extends Row>(rows: readonly R[], shortcodes: Short
 export const smallestIndex = ({ group }: Question): number =>
   Math.min(...group.map(({ question_idx }) => Number(question_idx)));
 
-export const columnName = ({ shortcode, question }: Question, columns: WideParameters['columns']): string =>
-  columns === 'question' ? question : `${shortcode}.${question}`;
+/** The names of the columns of questions, by what they are found by. @param questions in the order of the columns */
+export function columnNames(
+  questions: readonly Question[],
+  shortcodes: Shortcodes,
+  columns: WideParameters['columns'],
+): Map<string, string> {
+  const names = new Map<string, string>();
+  for (const { shortcode, question, group } of questions) {
+    const key = keyOf(group[0] as Row, shortcodes, columns);
+    const name = columns === 'question' ? question : `${shortcode}.${question}`;
+    const isReserved = [...FIXED, ...TIMING].includes(name) || name.startsWith('metadata.') || name.startsWith('arm.');
+    const unreserved = isReserved ? `question.${name}` : name;
+    const taken = new Set(names.values());
+    let unique = unreserved;
+    for (let i = 2; taken.has(unique); i++) unique = `${unreserved}_${i}`;
+    if (!names.has(key)) names.set(key, unique);
+  }
+  return names;
+}
 
 /** What a response's column is found by. */
-const keyOf = (row: Row, shortcodes: Shortcodes, columns?: WideParameters['columns']): string =>
+export const keyOf = (row: Row, shortcodes: Shortcodes, columns?: WideParameters['columns']): string =>
   columns === 'question' ? row.question_ref : JSON.stringify([shortcodes.get(row.surveyid), row.question_ref]);
 
 /** The first columns of a wide file. */
@@ -73,16 +94,26 @@ export const FIXED = [
   ...['userid', 'parent_surveyid', 'parent_shortcode', 'flowid', 'started', 'ended', 'attempts', 'metadata'],
 ];
 
+/** With `timing=true`, those after `attempts`. */
+export const TIMING = [
+  ...['answers', 'corrections', 'survey_duration'],
+  ...['answer_time_min', 'answer_time_median', 'answer_time_75', 'answer_time_90'],
+];
+/** The first column that people can have typed. */
+export const firstTyped = ({ timing }: WideParameters): number => FIXED.length + (timing ? TIMING.length : 0);
+
 /** The columns of a wide file, and what those of questions are found by. @param rows in the order of a long file */
 export function wideColumns(rows: readonly Row[], shortcodes: Shortcodes, parameters: WideParameters) {
-  const { columns, metadata = [] } = parameters;
-  const names = new Map(
-    questionsOf(rows, shortcodes).map((question) => [
-      keyOf(question.group[0] as Row, shortcodes, columns),
-      columnName(question, columns),
-    ]),
-  );
-  const header: string[] = [...FIXED, ...metadata.map((key) => `metadata.${key}`), ...names.values()];
+  const { columns, metadata = [], arm = [], timing } = parameters;
+  const names = columnNames(questionsOf(rows, shortcodes), shortcodes, columns);
+  const header: string[] = [
+    ...FIXED.slice(0, -1),
+    ...(timing ? TIMING : []),
+    'metadata',
+    ...metadata.map((key) => `metadata.${key}`),
+    ...arm.map((name) => `arm.${name}`),
+    ...names.values(),
+  ];
   return { header, keys: [...names.keys()] };
 }
 
@@ -93,7 +124,7 @@ export function wideRecords(
   shortcodes: Shortcodes,
   parameters: WideParameters,
 ): Cell[][] {
-  const { repeats, columns, metadata = [] } = parameters;
+  const { repeats, columns, metadata = [], arm = [], timing } = parameters;
   const known = participant.filter((row) => keys.includes(keyOf(row, shortcodes, columns)));
   if (isLeftOut(known, shortcodes, parameters)) return [];
   const records = Map.groupBy(known, (row) => JSON.stringify([row.parent_surveyid, row.parent_shortcode]));
@@ -109,21 +140,50 @@ export function wideRecords(
       first.timestamp,
       last.timestamp,
       String(Math.max(...flowsByForm(record, shortcodes))),
+      ...(timing ? timingOf(kept, shortcodes) : []),
       last.metadata,
       ...metadata.map((key) => last.values[key] ?? null),
+      ...arm.map((name) => armText(last, name)),
       ...keys.map((key) => answers.get(key) ?? null),
     ];
   });
 }
 
 /** Whether the parameters leave out a participant. @param participant all of their responses */
-export const isLeftOut = (
-  participant: readonly Row[],
-  shortcodes: Shortcodes,
-  { repeats, require_metadata: required = [] }: WideParameters,
-): boolean =>
-  (repeats === 'drop' && flowsByForm(participant, shortcodes).some((flows) => flows > 1)) ||
-  required.some((key) => participant.some(({ values }) => !Object.hasOwn(values, key)));
+export const isLeftOut = (participant: readonly Row[], shortcodes: Shortcodes, parameters: WideParameters): boolean =>
+  rulesOf(parameters).some(({ isBrokenBy }) => isBrokenBy(participant, shortcodes));
+
+/** The rules by which parameters leave out participants. */
+export const rulesOf = ({
+  repeats,
+  require_metadata: keys = [],
+  require_question: questions = [],
+}: WideParameters): {
+  readonly rule: string;
+  readonly name: string | null;
+  readonly isBrokenBy: (participant: readonly Row[], shortcodes: Shortcodes) => boolean;
+}[] => [
+  ...(repeats === 'drop'
+    ? [
+        {
+          rule: 'repeats',
+          name: null,
+          isBrokenBy: (rows: readonly Row[], shortcodes: Shortcodes) =>
+            flowsByForm(rows, shortcodes).some((flows) => flows > 1),
+        },
+      ]
+    : []),
+  ...keys.map((name) => ({
+    rule: 'require_metadata',
+    name,
+    isBrokenBy: (rows: readonly Row[]) => rows.some(({ values }) => !Object.hasOwn(values, name)),
+  })),
+  ...[...new Set(questions)].map((name) => ({
+    rule: 'require_question',
+    name,
+    isBrokenBy: (rows: readonly Row[]) => rows.every(({ question_ref }) => question_ref !== name),
+  })),
+];
 
 /** How many flows there are of each form. */
 function flowsByForm(rows: readonly Row[], shortcodes: Shortcodes): number[] {
@@ -138,9 +198,43 @@ function onlyFirstFlows(rows: readonly Row[], shortcodes: Shortcodes): Row[] {
 }
 
 function answerOf({ response, translated_response: translated, question_text: text }: Row, { value }: WideParameters) {
-  if (value === 'label') return labelOf(response, text);
+  const label = labelOf(response, text);
+  if (value === 'label') return label ?? response;
+  if (value === 'translated_label') return label ?? translated ?? response;
   return value === 'translated' ? (translated ?? response) : response;
 }
+
+/** The cell of a treatment arm. */
+export function armText({ values }: Row, name: string): Cell {
+  const { seed = '', [name]: stored } = values;
+  if (stored !== undefined) return stored;
+  const arm = parseArm(name);
+  return arm && /^(0|[1-9]\d{0,9})$/.test(seed) && Number(seed) < 2 ** 32 ? String(armOf(arm, Number(seed))) : null;
+}
+
+/** The cells of {@link TIMING}. @param kept the responses of a record that count, in order */
+function timingOf(kept: readonly Row[], shortcodes: Shortcodes): Cell[] {
+  const final = new Map(kept.map((row) => [keyOf(row, shortcodes), microsecondsOf(row.timestamp)]));
+  const times = [...final.values()].toSorted((a, b) => a - b);
+  const gaps = times.slice(1).map((time, i) => time - (times[i] ?? 0));
+  gaps.sort((a, b) => a - b);
+  const percentile = (percent: number) => {
+    const position = percent * (gaps.length - 1);
+    const low = gaps[Math.floor(position / 100)] ?? 0;
+    const high = gaps[Math.ceil(position / 100)] ?? 0;
+    return seconds(Math.round(low + ((high - low) * (position % 100)) / 100));
+  };
+  return [
+    String(times.length),
+    String(kept.length - times.length),
+    seconds((times.at(-1) ?? 0) - (times[0] ?? 0)),
+    ...(gaps.length > 0 ? [0, 50, 75, 90].map(percentile) : [null, null, null, null]),
+  ];
+}
+
+const microsecondsOf = (timestamp: string) =>
+  1000 * Date.parse(timestamp) + Number(/\.\d{3}(\d{3})Z$/.exec(timestamp)?.[1] ?? 0);
+const seconds = (microseconds: number) => String(Number((microseconds / 1e6).toFixed(6)));
 
 /** The expected wide file of a survey, byte for byte. @param isSelected whether it has a response; all if omitted */
 export async function wideCsv(survey: TestSurvey, isSelected: (row: Row) => boolean = () => true): Promise<string> {

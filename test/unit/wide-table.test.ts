@@ -25,8 +25,8 @@ const uuid = (i: number) => `00000000-0000-4000-8000-${String(i).padStart(12, '0
 const numbers = Array.from({ length: QUESTIONS }, (_, i) => i);
 const columns = questionColumns(
   numbers.flatMap((i) => [
-    { shortcode: 'f0', questionRef: `q${i}` },
-    { shortcode: `f${i}`, questionRef: 'q0' },
+    { shortcode: 'f0', questionRef: `q${i}`, column: `f0.q${i}` },
+    { shortcode: `f${i}`, questionRef: 'q0', column: `f${i}.q0` },
   ]),
   numbers.map((i) => ({ id: uuid(i), shortcode: `f${i}` })),
 );

@@ -84,11 +84,14 @@ def records_of(file: bytes) -> list[list[str | None]]:
 
 def random_parameters(randomness: random.Random, study: Study) -> dict[str, Any]:
     choices: dict[str, list[Any]] = {
-        "value": ["response", "translated", "label"],
+        "value": ["response", "translated", "translated_label", "label"],
         "repeats": ["last", "first", "drop"],
         "columns": ["form_question", "question"],
         "metadata": [["ad_id"], ["note", "ratio"], ["none"]],
         "require_metadata": [["ad_id"], ["ad_id", "ratio"], ["none"]],
+        "require_question": [["water"], ["none"]],
+        "arm": [["seed_2"], ["seed_25_2", "seed_7"]],
+        "timing": [True],
         "question_ref": [["water"], ["water", 'q"1'], ["none"]],
         "shortcode": [study.shortcodes[:1]],
         "userid": [[f"00{number}" for number in range(8)]],
@@ -138,3 +141,24 @@ def test_all_agree_with_the_csv_file(
             if name in metadata.variable_value_labels:
                 cells = [ord(cell.upper()) - ord("A") + 1 if cell else 0 for cell in cells]
             assert table[name].fillna(0).tolist() == cells, (parameters, name)
+
+
+def test_answers_are_the_counted_cells_of_the_wide_layout(survey: Survey, study: Study) -> None:
+    cells = survey.frame(layout="wide", repeats="first").iloc[:, 8:]
+    answers = survey.answers(top=1000, repeats="first")
+    counts = cells.melt(var_name="column").dropna().groupby(["column", "value"]).size()
+    assert answers.set_index(["column", "value"]).records.sort_index().tolist() == counts.sort_index().tolist()
+    listed = survey.answers(top=1, repeats="first")
+    assert listed.groupby("column").records.sum().tolist() == counts.groupby("column").sum().tolist()
+    assert listed[listed.duplicated("column")].value.isna().all()
+
+
+def test_omitted_columns(survey: Survey, study: Study, tmp_path: Path) -> None:
+    whole = survey.frame()
+    assert survey.frame(omit=["metadata", "question_text"]).equals(whole.drop(columns=["question_text", "metadata"]))
+    assert [*next(survey.rows(omit=["metadata", "pageid"]))] == [
+        name for name in next(survey.rows()) if name not in ("metadata", "pageid")
+    ]
+    survey.download(tmp_path / "r.xlsx", omit="userid")
+    with pytest.raises(ValueError, match="omit cannot name userid, by which a download knows that it is whole"):
+        survey.download(tmp_path / "r.csv", omit=["userid", "metadata"])

@@ -1,7 +1,7 @@
 import { type RecordWriter, recordOf } from '../../encode/records.ts';
 import { hashOf } from '../../encode/byte-map.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
-import type { Form } from './columns.ts';
+import type { Form, QuestionColumns } from './columns.ts';
 import {
   CopiedCells,
   FLOWID,
@@ -14,7 +14,9 @@ import {
   flowOf,
   haveSameCells,
   sizeOf,
+  textOf,
 } from './rows.ts';
+import { missingCells, timingCells } from './timing.ts';
 
 /** Which of a participant's attempts at a form count: `drop` leaves out a participant with several. */
 export type KeptAttempts = 'last' | 'first' | 'drop';
@@ -58,8 +60,10 @@ interface WideRecord {
   /** The record's last row, whose cells up to the answer are held. */
   last: CellRef;
   attempts: Attempts | undefined;
-  /** The last answer to each question, by column. */
+  /** The last answer to each question of a form, in the order of these answers. */
   readonly answers: Map<number, CellRef>;
+  /** The number of answers that were replaced. */
+  corrections: number;
   /** Another record whose key has the same hash. */
   readonly next: WideRecord | undefined;
 }
@@ -77,6 +81,8 @@ export class Participant {
   readonly #byHash = new Map<number, WideRecord>();
   /** With `drop`, the only attempt at each form. */
   readonly #flows = new Map<Form, Flow>();
+  /** The required questions that have been answered. */
+  readonly #required = new Set<string>();
   #isLeftOut = false;
   /** The size of the cells that records refer to, whether they are copied or not, and that of the records' objects; in bytes. */
   #cellBytes = 0;
@@ -129,21 +135,31 @@ export class Participant {
    *
    * @throws ParticipantTooLargeError
    */
-  add(page: EncodedRows, row: number, column: number): void {
-    const { answer, hasLacks } = this.#columns;
+  add(page: EncodedRows, row: number, question: number): void {
+    const { answer, answerCells, lacks, required, requiredCount } = this.#columns;
     if (this.#isLeftOut) return;
-    if (hasLacks && page.data[page.cells[row + answer + 1] as number] === TRUE) return this.#leaveOut();
+    if (lacks !== undefined && page.data[page.cells[row + lacks] as number] === TRUE) return this.#leaveOut();
+    if (this.#required.size < requiredCount) {
+      const asked = textOf(page, row + required, row + required + 1);
+      if (asked !== '') this.#required.add(asked);
+    }
     if (!this.#counts) return;
     const record = this.#record as WideRecord;
-    const previous = record.answers.get(column);
-    this.#cellBytes += sizeOf(page, row, answer + 1) - this.#sizeOf(page, record.last, answer);
-    if (previous === undefined) this.#objectBytes += ANSWER_SIZE;
-    else this.#cellBytes -= this.#sizeOf(page, previous, 1);
+    const previous = record.answers.get(question);
+    this.#cellBytes += sizeOf(page, row, answer) - this.#sizeOf(page, record.last, answer);
+    this.#cellBytes += sizeOf(page, row + answer, answerCells);
+    if (previous === undefined) {
+      this.#objectBytes += ANSWER_SIZE;
+    } else {
+      this.#cellBytes -= this.#sizeOf(page, previous, answerCells);
+      record.answers.delete(question);
+      record.corrections++;
+    }
     if (this.#cellBytes + this.#objectBytes > MAX_PARTICIPANT_SIZE) {
       throw new ParticipantTooLargeError('the responses of one participant do not fit in memory');
     }
     record.last = row;
-    record.answers.set(column, row + answer);
+    record.answers.set(question, row + answer);
   }
 
   /** Copies what is held of a page, so that its memory can be freed. */
@@ -160,9 +176,9 @@ export class Participant {
     for (const record of this.#records) {
       record.first = copy(record.first, METADATA);
       record.last = copy(record.last, this.#columns.answer);
-      for (const [column, ref] of record.answers) {
-        const copied = copy(ref, 1);
-        if (copied !== ref) record.answers.set(column, copied);
+      for (const [question, ref] of record.answers) {
+        const copied = copy(ref, this.#columns.answerCells);
+        if (copied !== ref) record.answers.set(question, copied);
       }
     }
     this.#copies = copies;
@@ -173,11 +189,11 @@ export class Participant {
    * Writes the records, and frees them. Yields whenever the writer has a chunk to take.
    *
    * @param page the current one
-   * @param questions the number of question columns
    */
-  *write(writer: RecordWriter, page: EncodedRows, questions: number): Generator<void, void, void> {
-    const { answer } = this.#columns;
-    for (const { first, last, attempts, answers } of this.#records) {
+  *write(writer: RecordWriter, page: EncodedRows, questions: QuestionColumns): Generator<void, void, void> {
+    const { answer, answerCells, requiredCount } = this.#columns;
+    if (this.#required.size < requiredCount) this.#leaveOut();
+    for (const { first, last, attempts, answers, corrections } of this.#records) {
       this.#write(writer, page, first, KEY, SURVEYID);
       this.#write(writer, page, last, FLOWID, FLOWID + 1);
       this.#write(writer, page, first, TIMESTAMP, TIMESTAMP + 1);
@@ -185,17 +201,27 @@ export class Participant {
       let most = 1;
       for (let at = attempts; at; at = at.next) most = Math.max(most, 1 + (at.others?.size ?? 0));
       writer.cells(most === 1 ? ONCE : recordOf([String(most)]), 0, 1);
+      if (answerCells > 1) {
+        const times = Array.from(answers.values(), (ref) => {
+          const time = positionOf(ref) + 1;
+          return BigInt(textOf(this.#pageOf(page, ref), time, time + 1));
+        });
+        const cells = timingCells(times, corrections);
+        writer.cells(recordOf(cells), 0, cells.length);
+        writer.skip(missingCells(cells));
+      }
       this.#write(writer, page, last, METADATA, answer);
-      const columns = [...answers.keys()];
+      const byColumn = lastByColumn(answers, questions);
+      const columns = [...byColumn.keys()];
       if (columns.length > 1) columns.sort((a, b) => a - b);
       let previous = -1;
       for (const column of columns) {
         if (writer.output.length >= CHUNK_BYTES) yield;
         writer.skip(column - previous - 1);
-        this.#write(writer, page, answers.get(column) as CellRef, 0, 1);
+        this.#write(writer, page, byColumn.get(column) as CellRef, 0, 1);
         previous = column;
       }
-      writer.skip(questions - previous - 1);
+      writer.skip(questions.names.length - previous - 1);
       writer.endRecord();
       if (writer.output.length >= CHUNK_BYTES) yield;
     }
@@ -209,7 +235,7 @@ export class Participant {
     let record = next;
     while (record && !this.#isSame(page, row, record.first, PARENT, SURVEYID)) record = record.next;
     if (record) return record;
-    record = { first: row, last: row, attempts: undefined, answers: new Map(), next };
+    record = { first: row, last: row, attempts: undefined, answers: new Map(), corrections: 0, next };
     this.#byHash.set(hash, record);
     this.#records.push(record);
     this.#objectBytes += RECORD_SIZE;
@@ -239,6 +265,12 @@ export class Participant {
   #write(writer: RecordWriter, page: EncodedRows, ref: CellRef, from: number, to: number): void {
     writer.cells(this.#pageOf(page, ref), positionOf(ref) + from, positionOf(ref) + to);
   }
+}
+
+/** The answers by column. Of those of several forms in a column, the last one counts. */
+function lastByColumn(answers: WideRecord['answers'], { columns, names }: QuestionColumns): WideRecord['answers'] {
+  if (columns.length === names.length) return answers;
+  return new Map(Array.from(answers, ([question, ref]) => [columns[question] as number, ref]));
 }
 
 const TRUE = 't'.charCodeAt(0);

@@ -1,16 +1,14 @@
-import { type Column, labelledAnswer, lacksMetadata, metadataValue, translatedAnswer } from '../../db/responses.ts';
+import { ANSWERS, type Column, lacksMetadata, microseconds, questionAmong } from '../../db/responses.ts';
 import { Output, free } from '../../encode/bytes.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
 import type { Values } from '../../http/parameters.ts';
+import { type ArmCells } from '../arm-cells.ts';
+import { addedColumns } from '../long-table.ts';
 
 /** What to read of each response. */
-export type RowOptions = Partial<Values<'value' | 'metadata' | 'require_metadata'>>;
-
-const ANSWERS: Record<NonNullable<RowOptions['value']>, Column> = {
-  response: 'response',
-  translated: translatedAnswer,
-  label: labelledAnswer,
-};
+export type RowOptions = Partial<
+  Values<'value' | 'metadata' | 'arm' | 'timing' | 'require_metadata' | 'require_question'>
+>;
 
 /*
  * The cells of a row. Those of a record's key, form version and flow come first, so that one comparison tells whether a row
@@ -26,18 +24,30 @@ export const METADATA = 7;
 
 /** The cells of a row, in order. */
 export interface RowColumns {
+  /** What is read for them: two columns for each treatment arm, of which one cell is made. */
   readonly columns: readonly Column[];
-  /** The index of the answer, which follows the metadata and the values of its keys. */
+  readonly arms: ArmCells;
+  /** The number of cells. */
+  readonly width: number;
+  /** The index of the answer, which follows the metadata, the values of its keys, and the arms. */
   readonly answer: number;
-  /** Whether the last cell is `t` if the metadata lack a required key. */
-  readonly hasLacks: boolean;
+  /** The number of cells that are held for an answer: itself and, if they are needed, its time in microseconds. */
+  readonly answerCells: number;
+  /** The index of the cell that is `t` if the metadata lack a required key. */
+  readonly lacks: number | undefined;
+  /** The index of the cell that is the question if it is required, and the number of required questions. */
+  readonly required: number;
+  readonly requiredCount: number;
 }
 
 export function rowColumns({
   value = 'response',
-  metadata = [],
-  require_metadata: required = [],
+  timing = false,
+  require_metadata: keys = [],
+  require_question: questions = [],
+  ...options
 }: RowOptions): RowColumns {
+  const added = addedColumns(options);
   const columns: Column[] = [
     'userid',
     'parent_surveyid',
@@ -47,12 +57,25 @@ export function rowColumns({
     'question_ref',
     'timestamp',
     'metadata',
-    ...metadata.map(metadataValue),
+    ...added.columns,
     ANSWERS[value],
+    ...(timing ? [microseconds] : []),
+    ...(keys.length > 0 ? [lacksMetadata(keys)] : []),
+    ...(questions.length > 0 ? [questionAmong(questions)] : []),
   ];
-  const answer = columns.length - 1;
-  if (required.length > 0) columns.push(lacksMetadata(required));
-  return { columns, answer, hasLacks: required.length > 0 };
+  const answer = METADATA + 1 + added.names.length;
+  const answerCells = timing ? 2 : 1;
+  const width = columns.length - added.arms.length;
+  return {
+    columns,
+    arms: { arms: added.arms, first: answer - added.arms.length },
+    width,
+    answer,
+    answerCells,
+    lacks: keys.length > 0 ? answer + answerCells : undefined,
+    required: width - 1,
+    requiredCount: questions.length,
+  };
 }
 
 /** Whether a row of a page and one of this or another page have the same cells `from` to `to`, `to` excluded. */

@@ -11,12 +11,13 @@ const NO_PAGE: EncodedRows = { data: new Uint8Array(0), cells: new Int32Array(0)
  * of one participant, and one chunk of the file.
  */
 export function wideTableBuilder(
-  { names, forms }: QuestionColumns,
+  questions: QuestionColumns,
   rowColumns: RowColumns,
   kept: KeptAttempts,
   writer: RecordWriter,
 ) {
-  const width = rowColumns.columns.length;
+  const { width } = rowColumns;
+  const { forms } = questions;
   /** The participant whose responses are being read, and the one before, whose records have to be written. */
   let participant: Participant | undefined;
   let finished: Participant | undefined;
@@ -33,8 +34,8 @@ export function wideTableBuilder(
       entered = -1;
     }
     const question = row + QUESTION_REF;
-    const column = form?.get(data, cells[question] as number, (cells[question + 1] as number) - 1);
-    if (!form || column === undefined) return;
+    const found = form?.get(data, cells[question] as number, (cells[question + 1] as number) - 1);
+    if (!form || found === undefined) return;
     if (entered < 0) {
       if (!participant?.has(page, row)) {
         finished = participant;
@@ -43,11 +44,11 @@ export function wideTableBuilder(
       participant.enter(page, row, form);
       entered = row;
     }
-    participant?.add(page, row, column);
+    participant?.add(page, row, found);
   }
 
   function* writeFinished(page: EncodedRows): Generator<Uint8Array, void, void> {
-    for (const _ of finished?.write(writer, page, names.length) ?? []) yield writer.output.take();
+    for (const _ of finished?.write(writer, page, questions) ?? []) yield writer.output.take();
     finished = undefined;
   }
 

@@ -1,14 +1,15 @@
 import { BY_PARTICIPANT } from '../../db/order.ts';
 import type { Database } from '../../db/client.ts';
-import { findQuestions } from '../../db/questions.ts';
+import { type ColumnsBy, type Question, findQuestions } from '../../db/questions.ts';
 import { writeHeader } from '../../encode/records.ts';
 import { ifTooLarge, responseTooLarge, tooManyQuestions } from '../../http/errors.ts';
 import type { Values } from '../../http/parameters.ts';
 import type { Selection } from '../../responses/selection.ts';
+import { FIRST_COLUMNS, TIMING_COLUMNS } from '../../responses/wide-columns.ts';
 import type { Table } from '../file-format.ts';
-import { metadataName } from '../long-table.ts';
+import { addedColumns } from '../long-table.ts';
 import { csvPages } from '../page-format.ts';
-import { FIXED_COLUMNS, questionColumns } from './columns.ts';
+import { questionColumns } from './columns.ts';
 import { type RowOptions, rowColumns } from './rows.ts';
 import { wideTableBuilder } from './table-builder.ts';
 
@@ -26,6 +27,20 @@ export const PARTICIPANT_BYTES = 192 * 1024;
 /** The parameters of a wide file. */
 export type WideOptions = RowOptions & Partial<Values<'repeats' | 'columns' | 'safe'>>;
 
+/** The questions of a wide table. @throws ApiError 400 if there are too many */
+export async function wideQuestions(
+  selection: Selection,
+  by: ColumnsBy | undefined,
+  db: Database,
+  signal: AbortSignal,
+): Promise<readonly Question[]> {
+  const limits = { limit: MAX_QUESTIONS + 1, maxBytes: MAX_QUESTION_BYTES };
+  const tooMany = () => tooManyQuestions(MAX_QUESTIONS);
+  const found = await findQuestions(db, selection, by, limits, signal).catch(ifTooLarge(tooMany));
+  if (found.length > MAX_QUESTIONS) throw tooMany();
+  return found;
+}
+
 /**
  * A table with a record for each participant and chain of forms, and a column for each question.
  *
@@ -37,17 +52,17 @@ export async function wideTable(
   db: Database,
   signal: AbortSignal,
 ): Promise<Table> {
-  const limits = { limit: MAX_QUESTIONS + 1, maxBytes: MAX_QUESTION_BYTES };
-  const tooMany = () => tooManyQuestions(MAX_QUESTIONS);
-  const found = await findQuestions(db, selection, limits, signal).catch(ifTooLarge(tooMany));
-  if (found.length > MAX_QUESTIONS) throw tooMany();
-  const { metadata = [], repeats = 'last', safe } = options;
-  const questions = questionColumns(found, selection.formVersions, options.columns);
-  const names = [...FIXED_COLUMNS, ...metadata.map(metadataName), ...questions.names];
+  const { repeats = 'last', safe, timing } = options;
+  const found = await wideQuestions(selection, options.columns, db, signal);
+  const questions = questionColumns(found, selection.formVersions);
+  const timingColumns = timing ? TIMING_COLUMNS : [];
+  const names = [...FIRST_COLUMNS, ...timingColumns, 'metadata', ...addedColumns(options).names, ...questions.names];
   const row = rowColumns(options);
+  const { columns, arms } = row;
   return {
     names,
-    format: csvPages({ columns: row.columns, order: BY_PARTICIPANT, cells: true, safe, maxRowBytes: MAX_ROW_BYTES }),
+    questions: found,
+    format: csvPages({ columns, arms, order: BY_PARTICIPANT, cells: true, safe, maxRowBytes: MAX_ROW_BYTES }),
     rowTooLarge: responseTooLarge,
     async *records(writer, pages, reserveMemory) {
       writeHeader(writer, names);

@@ -54,6 +54,13 @@ const INLINE: CellKind = {
   close: new Constant('</t></is></c>'),
 };
 
+const NUMBER_POSITION_END = new Constant('" s="2"><v>');
+/** A decimal number of at most 15 digits, which a double holds exactly. Excel reads no more of them. */
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
+const MAX_DIGITS = 15;
+/** With a sign and a point. */
+const MAX_NUMBER_LENGTH = MAX_DIGITS + 2;
+
 /** A cell takes at most so many bytes besides its text, those included that begin or end its row. */
 const MAX_MARKUP = 120;
 /** A byte of text becomes at most so many: `_x0001_`. */
@@ -97,6 +104,12 @@ export class SheetWriter implements RecordWriter {
   #records = 0;
   #cells = 0;
   #hasBegun = false;
+  readonly #numbers: ReadonlySet<number>;
+
+  /** @param numbers the indexes of the columns whose cells are numbers where their texts are */
+  constructor(numbers: ReadonlySet<number> = new Set()) {
+    this.#numbers = numbers;
+  }
 
   /** @throws SheetLimitError for a cell of more than {@link MAX_CELL_LENGTH} */
   cells({ data, cells }: EncodedRows, from: number, to: number): void {
@@ -119,6 +132,12 @@ export class SheetWriter implements RecordWriter {
     CELL.write(output);
     writeColumn(output, column);
     output.write(this.#row, 0, this.#rowDigits);
+    if (this.#records > 0 && this.#numbers.has(column) && isNumber(bytes, from, to)) {
+      NUMBER_POSITION_END.write(output);
+      output.write(bytes, from, to);
+      TEXT.close.write(output);
+      return;
+    }
     (this.#records > 0 ? POSITION_END : NAME_POSITION_END).write(output);
     const { length } = output;
     if (writeText(output, bytes, from, to, TEXT)) return;
@@ -154,6 +173,12 @@ function writeColumn(output: Output, column: number): void {
   if (column >= 26 + 26 * 26) output.writeByte(UPPER_A + Math.floor((column - 26 - 26 * 26) / (26 * 26)));
   if (column >= 26) output.writeByte(UPPER_A + (Math.floor((column - 26) / 26) % 26));
   output.writeByte(UPPER_A + (column % 26));
+}
+
+function isNumber(bytes: Uint8Array, start: number, end: number): boolean {
+  if (end - start > MAX_NUMBER_LENGTH) return false;
+  const text = String.fromCharCode(...bytes.subarray(start, end));
+  return NUMBER.test(text) && text.replace(/[-.]/g, '').length <= MAX_DIGITS;
 }
 
 /** Whether a text begins or ends with white space, perhaps: XML's, or that of U+2000 to U+2FFF. */

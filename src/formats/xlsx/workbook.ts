@@ -25,17 +25,17 @@ export interface Sheet {
 /** The number format `@`, text, without which Excel reads a cell again when it is edited. */
 const TEXT = 49;
 /**
- * The format of cells without another is the first of `cellXfs`; the second is that of names of columns. Excel requires a font,
+ * The format of cells without another is the first of `cellXfs`; the second is that of names of columns, and the third that of numbers, if there are any. Excel requires a font,
  * two fills and a border, and openpyxl a named style.
  */
-const STYLES =
+const styles = (hasNumbers: boolean) =>
   `<styleSheet xmlns="${MAIN}">` +
   '<fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts>' +
   '<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>' +
   '<borders count="1"><border/></borders>' +
   `<cellStyleXfs count="1"><xf numFmtId="${TEXT}"/></cellStyleXfs>` +
-  `<cellXfs count="2"><xf numFmtId="${TEXT}" xfId="0" applyNumberFormat="1"/>` +
-  `<xf numFmtId="${TEXT}" fontId="1" xfId="0" applyNumberFormat="1" applyFont="1"/></cellXfs>` +
+  `<cellXfs count="${hasNumbers ? 3 : 2}"><xf numFmtId="${TEXT}" xfId="0" applyNumberFormat="1"/>` +
+  `<xf numFmtId="${TEXT}" fontId="1" xfId="0" applyNumberFormat="1" applyFont="1"/>${hasNumbers ? '<xf numFmtId="0" xfId="0" applyNumberFormat="1"/>' : ''}</cellXfs>` +
   '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>';
 
 /** The relationships of a package or part to other parts: `rId1` to the first, and so on. */
@@ -50,7 +50,11 @@ const contentType = (part: string, type: string) =>
   `<Override PartName="/xl/${part}" ContentType="${CONTENT_TYPE}-officedocument.spreadsheetml.${type}+xml"/>`;
 
 /** All parts but the worksheets. @param paths of the worksheets */
-const partsOf = (sheets: readonly Sheet[], paths: readonly string[]): Readonly<Record<string, string>> => ({
+const partsOf = (
+  sheets: readonly Sheet[],
+  paths: readonly string[],
+  hasNumbers: boolean,
+): Readonly<Record<string, string>> => ({
   '[Content_Types].xml':
     `<Types xmlns="${PACKAGE}/content-types">` +
     `<Default Extension="rels" ContentType="${CONTENT_TYPE}-package.relationships+xml"/>` +
@@ -67,18 +71,22 @@ const partsOf = (sheets: readonly Sheet[], paths: readonly string[]): Readonly<R
     ...paths.map((path) => ['worksheet', path] as const),
     ['styles', 'styles.xml'],
   ]),
-  'xl/styles.xml': STYLES,
+  'xl/styles.xml': styles(hasNumbers),
 });
 
 /**
  * Writes an Excel workbook.
  *
  * @param sheets their data is read in their order
+ * @param hasNumbers whether one has cells of numbers
  * @returns chunks, each valid until the next is requested
  */
-export function workbook(sheets: readonly Sheet[]): AsyncGenerator<Uint8Array, void, void> {
+export function workbook(sheets: readonly Sheet[], hasNumbers: boolean): AsyncGenerator<Uint8Array, void, void> {
   const paths = sheets.map((_, i) => `worksheets/sheet${i + 1}.xml`);
-  const parts = Object.entries(partsOf(sheets, paths)).map(([name, text]): ZipEntry => ({ name, data: [xml(text)] }));
+  const parts = Object.entries(partsOf(sheets, paths, hasNumbers)).map(([name, text]): ZipEntry => ({
+    name,
+    data: [xml(text)],
+  }));
   return zip([...parts, ...sheets.map(({ data }, i) => ({ name: `xl/${paths[i]}`, data }))]);
 }
 
@@ -95,16 +103,18 @@ const SHEET_END = utf8.encode('</sheetData></worksheet>');
  *
  * @param records writes those of pages, the names of the columns first
  * @param first the first of the pages, which determines the widths of the columns
+ * @param numbers the indexes of the columns whose cells are numbers where their texts are
  */
 export async function* sheetOf(
   records: WriteRecords,
   pages: Pages,
   first: EncodedRows,
   reserveMemory: ReserveMemory,
+  numbers: ReadonlySet<number> = new Set(),
 ): AsyncGenerator<Uint8Array, void, void> {
   const columns = new ColumnWidths();
   yield* records(columns, [first], reserveMemory); // nothing
   yield xml(sheetStart(columns.widths));
-  yield* records(new SheetWriter(), pages, reserveMemory);
+  yield* records(new SheetWriter(numbers), pages, reserveMemory);
   yield SHEET_END;
 }

@@ -1,11 +1,11 @@
 import { naiveCsv } from '../../support/csv.ts';
 import { digestsOf } from '../../support/digests.ts';
-import { type Question, isLeftOut } from '../../support/wide.ts';
+import { type Question, type Shortcodes, isLeftOut, rulesOf } from '../../support/wide.ts';
 import { type Account, type Data, type FormVersion, type Response, timestampOf } from '../model/account.ts';
 import { byCreation, shortcodesOf, tokenOf } from '../model/order.ts';
 import type { Parameters } from '../requests/parameters.ts';
 import { formsOf, select } from './select.ts';
-import { codebookTable, formDataTable, longHeader, longRecord, participantsOf } from './tables.ts';
+import { type CountedAnswers, codebookTable, formDataTable, longHeader, longRecord, participantsOf } from './tables.ts';
 
 /*
  * The JSON that docs/api.md describes, written member by member.
@@ -48,13 +48,15 @@ const MEMBERS = [
   ...['question_idx', 'question_text', 'response', 'timestamp', 'metadata', 'pageid', 'translated_response'],
 ];
 
-export function responseJson(row: Response, shortcode: string): string {
+export function responseJson(row: Response, shortcode: string, { omit = [] }: Parameters): string {
+  const hasToken = !['timestamp', 'userid', 'question_ref', 'surveyid', 'token'].some((name) => omit.includes(name));
   const values = { ...row, shortcode };
   const members = MEMBERS.map((name) => {
     const value = values[name as 'response'];
     return [name, name === 'metadata' ? (value ?? 'null') : quoted(value)] as const;
   });
-  return jsonOf({ ...Object.fromEntries(members), token: quoted(tokenOf(row)) });
+  const kept = members.filter(([name]) => !omit.includes(name));
+  return jsonOf({ ...Object.fromEntries(kept), ...(hasToken && { token: quoted(tokenOf(row)) }) });
 }
 
 export function digestsJson(parameters: Parameters, data: Data): string {
@@ -67,8 +69,12 @@ export function digestsJson(parameters: Parameters, data: Data): string {
 /** The members of a codebook that are not strings. */
 const JSON_MEMBERS = new Set(['responses', 'participants', 'choices']);
 
-export function codebookJson(questions: readonly Question<Response>[], parameters: Parameters): string {
-  const [names = [], ...records] = codebookTable(questions, parameters);
+export function codebookJson(
+  questions: readonly Question<Response>[],
+  shortcodes: Shortcodes,
+  parameters: Parameters,
+): string {
+  const [names = [], ...records] = codebookTable(questions, shortcodes, parameters);
   const entries = records.map((cells) => {
     const jsons = cells.map((cell, i) => (JSON_MEMBERS.has(names[i] ?? '') ? (cell ?? 'null') : quoted(cell)));
     return jsonOf(Object.fromEntries(jsons.map((json, i) => [names[i], json])));
@@ -94,5 +100,50 @@ export function summaryJson(selected: readonly Response[], forms: readonly FormV
     last: quoted(rows.at(-1)?.timestamp ?? null),
     days: listOf(days),
     left_out: String(leftOut.length),
+    forms: listOf(formCounts(rows, forms)),
+    left_out_by: listOf(
+      rulesOf(parameters).map(({ rule, name, isBrokenBy }) => {
+        const broken = participants.filter((participant) => isBrokenBy(participant, shortcodesOf(forms)));
+        const userids = broken.map(([row]) => row?.userid ?? '').toSorted((a, b) => (a < b ? -1 : 1));
+        return jsonOf({
+          rule: quoted(rule),
+          name: quoted(name),
+          participants: String(broken.length),
+          userids: listOf(userids.slice(0, 100).map(quoted)),
+        });
+      }),
+    ),
   });
+}
+
+function formCounts(rows: readonly Response[], forms: readonly FormVersion[]): string[] {
+  const shortcodes = shortcodesOf(forms);
+  const ordered = [...new Set(shortcodes.values())];
+  const byForm = Map.groupBy(rows, ({ surveyid }) => shortcodes.get(surveyid) ?? '');
+  return ordered
+    .filter((shortcode) => byForm.has(shortcode))
+    .map((shortcode) => {
+      const group = byForm.get(shortcode) ?? [];
+      return jsonOf({
+        shortcode: quoted(shortcode),
+        responses: String(group.length),
+        participants: participantsOf(group),
+      });
+    });
+}
+
+/** @param records the number of records of the wide file */
+export function answersJson(counted: readonly CountedAnswers[], records: number, leftOut: number): string {
+  const questions = counted.map(({ column, shortcode, question, records: answered, distinct, values, other }) =>
+    jsonOf({
+      column: quoted(column),
+      shortcode: quoted(shortcode),
+      question_ref: quoted(question),
+      records: String(answered),
+      distinct: String(distinct),
+      values: listOf(values.map(([value, n]) => jsonOf({ value: quoted(value), records: String(n) }))),
+      other: String(other),
+    }),
+  );
+  return jsonOf({ records: String(records), left_out: String(leftOut), questions: listOf(questions) });
 }

@@ -1,13 +1,32 @@
 import { errorBody } from '../../support/api.ts';
 import { naiveCsv } from '../../support/csv.ts';
-import { FIXED, type Shortcodes, questionsOf, wideColumns, wideRecords } from '../../support/wide.ts';
+import {
+  type Shortcodes,
+  columnNames,
+  firstTyped,
+  isLeftOut,
+  keyOf,
+  questionsOf,
+  wideColumns,
+  wideRecords,
+} from '../../support/wide.ts';
 import type { Data, FormVersion, Response } from '../model/account.ts';
 import { byCursor, primaryKeyOf, shortcodesOf } from '../model/order.ts';
+import type { Parameters } from '../requests/parameters.ts';
 import type { Request } from '../requests/request.ts';
-import { codebookJson, digestsJson, keyJson, responseJson, summaryJson, surveysJson } from './json.ts';
+import { answersJson, codebookJson, digestsJson, keyJson, responseJson, summaryJson, surveysJson } from './json.ts';
 import { mixturesOf } from './mixtures.ts';
 import { formsOf, select } from './select.ts';
-import { type Cells, codebookTable, formDataTable, guarded, longHeader, longRecord } from './tables.ts';
+import {
+  type Cells,
+  answersTable,
+  codebookTable,
+  countAnswers,
+  formDataTable,
+  guarded,
+  longHeader,
+  longRecord,
+} from './tables.ts';
 
 /** Text that a body has for a row; in a wide file, for a participant. */
 export interface Unit {
@@ -19,7 +38,7 @@ export interface Unit {
 
 /** A response that a request may get. Its body has a start, then units in order, at most `limit` of them, then an end. */
 export interface Layout {
-  readonly status: 200 | 400 | 500;
+  readonly status: 200 | 400 | 404 | 500;
   readonly start: string;
   readonly units: readonly Unit[];
   readonly limit: number;
@@ -54,7 +73,10 @@ export function layoutsOf(request: Request, forms: readonly FormVersion[], state
   }
   const ids = new Set(formsOf(parameters, { forms }).map(({ id }) => id));
   const withResponses = states.filter(({ responses }) => responses.some(({ surveyid }) => ids.has(surveyid)));
-  const none = whole(errorBody(`No responses were found for survey: ${survey} for user: ${account.email}`), 500);
+  const isMissing = parameters.missing === '404';
+  const message = errorBody(`No responses were found for survey: ${survey} for user: ${account.email}`);
+  const none = whole(message, isMissing ? 404 : 500);
+  if (isMissing) return ids.size === 0 ? [none] : surveyLayouts(request, forms, states);
   return [
     ...(withResponses.length < states.length ? [none] : []),
     ...(withResponses.length > 0 ? surveyLayouts(request, forms, states) : []),
@@ -71,12 +93,34 @@ function surveyLayouts(request: Request, forms: readonly FormVersion[], states: 
   if (path === '/responses/digests') return states.map((data) => whole(digestsJson(parameters, data)));
   const selections = different(states.map((data) => select(parameters, survey, data)));
   if (path === '/responses/summary') return selections.map((rows) => whole(summaryJson(rows, survey, parameters)));
+  if (path === '/responses/answers') return selections.map((rows) => answersLayout(rows, shortcodes, parameters));
   if (path !== '/responses/questions') return fileLayouts(request, selections, shortcodes);
   return selections.map((rows) => {
     const questions = questionsOf(rows, shortcodes);
     const isCsv = parameters.format === 'csv';
-    return whole(isCsv ? naiveCsv(codebookTable(questions, parameters)) : codebookJson(questions, parameters));
+    return whole(
+      isCsv
+        ? naiveCsv(codebookTable(questions, shortcodes, parameters))
+        : codebookJson(questions, shortcodes, parameters),
+    );
   });
+}
+
+function answersLayout(rows: readonly Response[], shortcodes: Shortcodes, parameters: Parameters): Layout {
+  const all = questionsOf(rows, shortcodes);
+  const columns = wideColumns(rows, shortcodes, parameters);
+  const names = columnNames(all, shortcodes, parameters.columns);
+  const questions = Array.from(names, ([key, column]) => {
+    const first = all.find(({ group: [row] }) => row && keyOf(row, shortcodes, parameters.columns) === key);
+    return { shortcode: first?.shortcode ?? '', question: first?.question ?? '', column };
+  });
+  const participants = [...Map.groupBy(rows, ({ userid }) => userid).values()];
+  const records = participants.flatMap((some) => wideRecords(some, columns, shortcodes, parameters));
+  const counted = countAnswers(records, questions, parameters);
+  const leftOut = participants.filter((some) => isLeftOut(some, shortcodes, parameters)).length;
+  return whole(
+    parameters.format === 'csv' ? naiveCsv(answersTable(counted)) : answersJson(counted, records.length, leftOut),
+  );
 }
 
 /** Those of pages and of files of responses. */
@@ -88,7 +132,7 @@ function fileLayouts(request: Request, selections: readonly (readonly Response[]
       : [longLayout(request, selections, shortcodes)];
   if (path !== '/responses/xlsx' || !parameters.codebook) return layouts;
   // It is read by a query of its own, perhaps at another moment.
-  const codebooks = selections.map((rows) => codebookTable(questionsOf(rows, shortcodes), parameters));
+  const codebooks = selections.map((rows) => codebookTable(questionsOf(rows, shortcodes), shortcodes, parameters));
   const ends = new Set(codebooks.map((table) => table.map((cells) => csvOf(request, cells)).join('')));
   return layouts.flatMap((layout) => Array.from(ends, (end) => ({ ...layout, end })));
 }
@@ -108,7 +152,10 @@ function wideLayout(
   const participants = selections.map((selected) => Map.groupBy(selected, ({ userid }) => userid));
   const userids = new Set(participants.flatMap((byUserid) => [...byUserid.keys()]));
   const written = (record: Cells) =>
-    csvOf(request, parameters.safe ? record.map((cell, i) => (i < FIXED.length ? cell : guarded(cell))) : record);
+    csvOf(
+      request,
+      parameters.safe ? record.map((cell, i) => (i < firstTyped(parameters) ? cell : guarded(cell))) : record,
+    );
   const textsOf = (userid: string) =>
     mixturesOf(different(participants.map((byUserid) => byUserid.get(userid) ?? []))).map((rows) =>
       wideRecords(rows, columns, shortcodes, parameters).map(written).join(''),
@@ -119,7 +166,12 @@ function wideLayout(
 
 function longLayout(request: Request, selections: readonly (readonly Response[])[], shortcodes: Shortcodes): Layout {
   const { path, parameters } = request;
-  const jsonOf = (row: Response) => responseJson(row, shortcodes.get(row.surveyid) ?? '');
+  const jsonOf = (row: Response) =>
+    responseJson(
+      row,
+      shortcodes.get(row.surveyid) ?? '',
+      path === '/responses' ? { ...parameters, omit: undefined } : parameters,
+    );
   const textOf = {
     '/responses': (row: Response) => `,${jsonOf(row)}`,
     '/responses/ndjson': (row: Response) => `${jsonOf(row)}\n`,

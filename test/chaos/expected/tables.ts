@@ -1,4 +1,4 @@
-import { type Question, columnName, smallestIndex } from '../../support/wide.ts';
+import { type Question, type Shortcodes, armText, columnNames, keyOf, smallestIndex } from '../../support/wide.ts';
 import { choicesOf } from '../../support/choices.ts';
 import { type FormVersion, type Response, timestampOf } from '../model/account.ts';
 import { byCreation, compareLists } from '../model/order.ts';
@@ -17,17 +17,18 @@ const LONG = [
 /** What people typed. */
 const TYPED = new Set(['question_text', 'response', 'translated_response']);
 
-export const longHeader = ({ metadata = [] }: Parameters): Cells => [
-  ...LONG,
+export const longHeader = ({ metadata = [], arm = [], omit = [] }: Parameters): Cells => [
+  ...LONG.filter((name) => !omit.includes(name)),
   ...metadata.map((key) => `metadata.${key}`),
+  ...arm.map((name) => `arm.${name}`),
 ];
 
-export function longRecord(row: Response, { safe = false, metadata = [] }: Parameters): Cells {
-  const cells = LONG.map((name) => {
+export function longRecord(row: Response, { safe = false, metadata = [], arm = [], omit = [] }: Parameters): Cells {
+  const cells = LONG.filter((name) => !omit.includes(name)).map((name) => {
     const cell = name === 'ad_id' ? (row.values[name] ?? null) : row[name as 'response'];
     return safe && TYPED.has(name) ? guarded(cell) : cell;
   });
-  const added = metadata.map((key) => row.values[key] ?? null);
+  const added = [...metadata.map((key) => row.values[key] ?? null), ...arm.map((name) => armText(row, name))];
   return [...cells, ...(safe ? added.map(guarded) : added)];
 }
 
@@ -55,13 +56,18 @@ const CODEBOOK = [
   ...['responses', 'participants', 'first', 'last', 'choices'],
 ];
 
-export function codebookTable(questions: readonly Question<Response>[], { columns }: Parameters): Cells[] {
+export function codebookTable(
+  questions: readonly Question<Response>[],
+  shortcodes: Shortcodes,
+  { columns }: Parameters,
+): Cells[] {
+  const names = columnNames(questions, shortcodes, columns);
   const records = questions.map((question): Cells => {
     const { shortcode, question: ref, group } = question;
     const [first, last] = [group[0] as Response, group.at(-1) as Response];
     const choices = choicesOf(last.question_text);
     return [
-      columnName(question, columns),
+      names.get(keyOf(first, shortcodes, columns)) ?? null,
       shortcode,
       ref,
       String(smallestIndex(question)),
@@ -74,6 +80,54 @@ export function codebookTable(questions: readonly Question<Response>[], { column
     ];
   });
   return [CODEBOOK, ...records];
+}
+
+/** What participants answered: the table of `format=csv`, after the header. */
+export interface CountedAnswers {
+  readonly column: string;
+  readonly shortcode: string;
+  readonly question: string;
+  readonly records: number;
+  readonly distinct: number;
+  readonly values: readonly (readonly [value: string, records: number])[];
+  readonly other: number;
+}
+
+const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+/**
+ * Counts the cells of a wide file.
+ *
+ * @param records those of the file
+ * @param questions the first question of each of its last columns, and the column's name
+ */
+export function countAnswers(
+  records: readonly Cells[],
+  questions: readonly (Pick<Question, 'shortcode' | 'question'> & { readonly column: string })[],
+  { top = 20 }: Parameters,
+): CountedAnswers[] {
+  return questions.map(({ column, shortcode, question }, i) => {
+    const cells = records.map((record) => record.at(i - questions.length)).filter((cell) => typeof cell === 'string');
+    const counts = Array.from(
+      Map.groupBy(cells, (cell) => cell),
+      ([value, some]) => [value, some.length] as const,
+    );
+    counts.sort(([a, n], [b, m]) => m - n || byBytes(a, b));
+    const values = counts.slice(0, top).map(([value, n]) => [cut(value), n] as const);
+    const other = counts.slice(top).reduce((sum, [, n]) => sum + n, 0);
+    return { column, shortcode, question, records: cells.length, distinct: counts.length, values, other };
+  });
+}
+
+const cut = (value: string) =>
+  Array.from(value).length > 1000 ? `${Array.from(value).slice(0, 1000).join('')}…` : value;
+
+export function answersTable(counted: readonly CountedAnswers[]): Cells[] {
+  const records = counted.flatMap(({ column, shortcode, question, values, other }): Cells[] => [
+    ...values.map(([value, n]) => [column, shortcode, question, value, String(n)]),
+    ...(other > 0 ? [[column, shortcode, question, null, String(other)]] : []),
+  ]);
+  return [['column', 'shortcode', 'question_ref', 'value', 'records'], ...records];
 }
 
 export const participantsOf = (rows: readonly Response[]) => String(new Set(rows.map(({ userid }) => userid)).size);

@@ -113,6 +113,9 @@ const metadataOf = (m: string): Pick<Response, 'metadata' | 'values'>[] => [
   { metadata: `{"m": "${m}", "ad_id": null}`, values: { m } },
   { metadata: `{"m": "${m}", "ad_id": "2, \\"3\\"\\n"}`, values: { m, ad_id: '2, "3"\n' } },
   { metadata: `{"m": "${m}", "ad_id": 12345678901234567890.10}`, values: { m, ad_id: '12345678901234567890.10' } },
+  { metadata: `{"m": "${m}", "seed": 4294967295}`, values: { m, seed: '4294967295' } },
+  { metadata: `{"m": "${m}", "seed": "7", "seed_2": "=1"}`, values: { m, seed: '7', seed_2: '=1' } },
+  { metadata: `{"m": "${m}", "seed": 4294967296}`, values: { m, seed: '4294967296' } },
 ];
 
 /** A survey of many rows: participants respond one after another, at times that follow each other. */

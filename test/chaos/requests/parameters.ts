@@ -28,9 +28,16 @@ const VALUES = {
   safe: () => true,
   codebook: () => true,
   metadata: (random) => pick(random, [METADATA_KEYS, METADATA_KEYS.slice(0, 1)]),
-  value: (random) => pick(random, ['response', 'translated', 'label'] as const),
+  value: (random) => pick(random, ['response', 'translated', 'translated_label', 'label'] as const),
   repeats: (random) => pick(random, ['last', 'first', 'drop'] as const),
   require_metadata: (random) => pick(random, [['m'], ['ad_id', 'm']]),
+  require_question: (random, { question_ref }) => few(random, question_ref, QUESTIONS),
+  arm: () => ARMS,
+  timing: () => true,
+  omit: (random) =>
+    pick(random, [['question_text', 'metadata'], ['timestamp'], ['surveyid', 'userid', 'question_ref']]),
+  missing: () => '404' as const,
+  top: (random) => pick(random, [1, 2, 3, 1000]),
   columns: (random) => pick(random, ['form_question', 'question'] as const),
   format: (random) => pick(random, ['json', 'csv'] as const),
   interval: (random) => pick(random, ['day', 'hour', 'month'] as const),
@@ -48,18 +55,21 @@ export type Parameters = { readonly survey: string; readonly layout?: 'long' | '
 };
 
 const FILTERS: readonly string[] = ['since', 'until', 'userid', 'shortcode', 'question_ref'];
-const LEAVING_OUT = ['repeats', 'require_metadata'];
-const WIDE = [...LEAVING_OUT, 'value', 'columns', 'metadata'];
+/** One is a key of some metadata. */
+const ARMS = ['seed_2', 'seed_25_2', 'seed_7'];
+const LEAVING_OUT = ['repeats', 'require_metadata', 'require_question'];
+const WIDE = [...LEAVING_OUT, 'value', 'columns', 'metadata', 'arm', 'timing'];
 /** The parameters of each path, besides filters; of two, also with `layout=wide`. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   '/responses': ['after', 'pageSize', 'order', 'count'],
-  '/responses/csv': ['after', 'metadata', 'bom', 'safe', 'count'],
+  '/responses/csv': ['after', 'metadata', 'arm', 'omit', 'bom', 'safe', 'count'],
   '/responses/csv wide': [...WIDE, 'bom', 'safe'],
-  '/responses/ndjson': ['after', 'count'],
-  '/responses/xlsx': ['metadata', 'count', 'codebook'],
+  '/responses/ndjson': ['after', 'omit', 'count'],
+  '/responses/xlsx': ['metadata', 'arm', 'omit', 'count', 'codebook'],
   '/responses/xlsx wide': [...WIDE, 'codebook'],
   '/responses/questions': ['format', 'columns'],
   '/responses/summary': ['timezone', ...LEAVING_OUT],
+  '/responses/answers': [...LEAVING_OUT, 'value', 'columns', 'top', 'format'],
   '/responses/digests': ['interval'],
 };
 
@@ -84,7 +94,7 @@ export function randomParameters(
   });
   if (!names || rows.length === 0) return { survey };
   const filters = random() < 0.5 ? FILTERS.filter(() => random() < 0.35) : [];
-  const others = names.filter(() => random() < 0.6);
+  const others = [...names, 'missing'].filter(() => random() < 0.6);
   const given = [...filters, ...others].map((name) => [
     name,
     VALUES[name as keyof typeof VALUES]?.(random, pick(random, rows)),

@@ -13,6 +13,7 @@ export const PATHS = [
   '/responses/form-data',
   '/responses/questions',
   '/responses/summary',
+  '/responses/answers',
   '/responses/digests',
 ] as const;
 export type Path = (typeof PATHS)[number];

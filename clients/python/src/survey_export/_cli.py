@@ -36,11 +36,16 @@ _FILTERS = {
 }
 _FORMATS = {
     "layout": "long or wide (.csv, .xlsx)",
-    "value": "wide layout: response, translated or label",
+    "value": "wide layout: response, translated, translated_label or label",
     "repeats": "wide layout: last, first or drop",
     "columns": "wide layout: form_question or question",
     "metadata": "a key of the metadata, which becomes a column; repeatable",
+    "arm": "a treatment arm such as seed_2, which becomes a column; repeatable",
+    "omit": "long layout: leave out this column; repeatable",
     "require_metadata": "wide layout: leave out participants without this key; repeatable",
+    "require_question": "wide layout: leave out participants without an answer to this question; repeatable",
+    "timing": "wide layout: true adds how long the answers took",
+    "numbers": "wide layout of .xlsx: true makes numbers of answers that are all numbers",
 }
 
 

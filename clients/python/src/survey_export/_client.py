@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ._download import download
-from ._frame import frame
+from ._frame import answers, frame
 from ._http import Http
 from ._labels import save_spss, save_stata
 from ._mirror import mirror
@@ -154,7 +154,8 @@ class Survey:
     def summary(self, **parameters: Parameter) -> Summary:
         """Return the number of responses and participants, in total and per day.
 
-        The parameters are filters, `timezone` (such as "Africa/Nairobi"), `repeats` and `require_metadata`.
+        The parameters are filters, `timezone` (such as "Africa/Nairobi"), `repeats`, `require_metadata` and
+        `require_question`.
 
         Cost: one request, for which the service reads all responses of the selection.
 
@@ -243,6 +244,22 @@ class Survey:
             >>> frame["food.water"].value_counts()
         """
         return frame(self._http, self._selection(parameters))
+
+    def answers(self, *, top: int = 20, **parameters: Parameter) -> pandas.DataFrame:
+        """Return what participants answered, as a pandas data frame with a row for each answer that is listed.
+
+        Its columns are `column`, `shortcode`, `question_ref`, `value` and `records`, how many records of the wide
+        layout have the answer. The `top` most frequent answers of each question are listed; the records with any
+        other are in a row whose `value` is `pandas.NA`. The parameters are filters, those of the wide layout that
+        choose its records and texts, and `column`, the names of some columns. If pandas is not installed, that is a
+        SurveyExportError.
+
+        Cost: one request, for which the service reads all responses of the selection.
+
+        Example:
+            >>> survey.answers(column="food.water", value="label")
+        """
+        return answers(self._http, {**self._selection(parameters), "top": [str(top)]})
 
     def save_stata(self, path: str | os.PathLike[str], **parameters: Parameter) -> None:
         """Save the wide layout as a file for Stata 14 or newer, with the questions' texts as variable labels.

@@ -17,8 +17,8 @@ from ._files import check_folder, open_gzip, open_locked, put
 from ._http import Http
 from ._models import summary
 from ._parameters import Parameter, query
-from ._records import CSV, NDJSON, WIDE_COLUMNS, Format
-from ._transfer import ROUNDS, CountError, Transfer, count_responses, fetch, filters_of, metadata_columns
+from ._records import CSV, NDJSON, TIMING_COLUMNS, WIDE_COLUMNS, Format
+from ._transfer import ROUNDS, CountError, Transfer, added_columns, count_responses, fetch, filters_of
 from ._wide import count_csv, count_workbook
 
 
@@ -75,9 +75,10 @@ def write(http: Http, suffix: str, parameters: Mapping[str, Parameter], file: IO
 
 def _fetch_counted(http: Http, suffix: str, is_wide: bool, parameters: Mapping[str, Parameter], file: IO[bytes]) -> int:
     """Write a file that has as many participants, or responses, as the service counts. Return its records."""
-    columns = [*WIDE_COLUMNS, *metadata_columns(parameters)]
+    timing = TIMING_COLUMNS if ("timing", "true") in query(parameters) else []
+    columns = [*WIDE_COLUMNS, *timing, "metadata", *added_columns(parameters)]
     path, count = ("/responses/xlsx", count_workbook) if suffix == ".xlsx" else (CSV.path, partial(count_csv, columns))
-    selection = filters_of(parameters, "repeats", "require_metadata")
+    selection = filters_of(parameters, "repeats", "require_metadata", "require_question")
     expected: list[int] = []
     for _ in range(ROUNDS):
         records, participants = fetch(http, path, parameters, file, count)

@@ -32,6 +32,18 @@ def frame(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
     return responses
 
 
+def answers(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
+    """Implement `Survey.answers`."""
+    pandas = require("pandas")
+    rows = []
+    for question in http.json("/responses/answers", parameters, lambda body: body["questions"]):
+        others = [{"value": None, "records": question["other"]}] if question["other"] else []
+        names = {name: question[name] for name in ("column", "shortcode", "question_ref")}
+        rows += [names | counted for counted in [*question["values"], *others]]
+    table = pandas.DataFrame(rows, columns=["column", "shortcode", "question_ref", "value", "records"])
+    return table.astype(dict.fromkeys(table.columns[:-1], "string") | {"records": "Int64"})
+
+
 def codebook_of(http: Http, parameters: Mapping[str, Parameter]) -> list[Question]:
     """Return the codebook for the parameters of a file."""
     return http.json("/responses/questions", filters_of(parameters, "columns"), codebook)

@@ -21,7 +21,11 @@ RESPONSE_COLUMNS = [
     *["parent_surveyid", "parent_shortcode", "surveyid", "flowid", "userid", "question_ref", "question_idx"],
     *["question_text", "response", "timestamp", "metadata", "ad_id", "pageid", "translated_response"],
 ]
-WIDE_COLUMNS = ["userid", "parent_surveyid", "parent_shortcode", "flowid", "started", "ended", "attempts", "metadata"]
+WIDE_COLUMNS = ["userid", "parent_surveyid", "parent_shortcode", "flowid", "started", "ended", "attempts"]
+TIMING_COLUMNS = [
+    *["answers", "corrections", "survey_duration"],
+    *["answer_time_min", "answer_time_median", "answer_time_75", "answer_time_90"],
+]
 
 # Python's csv module does not distinguish a null, which is an empty cell, from an empty text, which is "".
 _TEXT = rb'(?:"[^"]*(?:""[^"]*)*"|[^",\n]*)'
@@ -29,10 +33,7 @@ _CELL = re.compile(b"(%b)[,\n]" % _TEXT)
 _RECORD = re.compile(rb'(?:[^"\n]+|"[^"]*")*\n')
 # A text is in quotes if it is empty, or has a character that needs them.
 _WRITTEN = rb'(?:[^",\n\r]*|""|"(?=[^",\n\r]*(?:[,\n\r]|""))[^"]*(?:""[^"]*)*")'
-_IN_KEY = ("surveyid", "userid", "question_ref", "timestamp")
-_RESPONSE = re.compile(
-    b",".join(b"(%b)" % _TEXT if name in _IN_KEY else _TEXT for name in RESPONSE_COLUMNS) + b"(?:,%b)*\n" % _TEXT
-)
+KEY_COLUMNS = ("surveyid", "userid", "question_ref", "timestamp")
 _OBJECT = re.compile(rb'\{.*"token":"([\w-]+)"}\n')  # not parsed, since it can have numbers that Python does not parse
 
 Key: TypeAlias = tuple[str, str, str, str]
@@ -91,7 +92,13 @@ def _csv_key(match: re.Match[bytes]) -> Key:
     return timestamp.removesuffix("Z"), userid, question_ref, surveyid
 
 
-CSV = Format("/responses/csv", True, _csv_end, _RESPONSE, _csv_key)
+def csv_without(omitted: Iterable[str]) -> Format:
+    """Return the format of a CSV file without some of its columns, none of them of a key."""
+    cells = [b"(%b)" % _TEXT if name in KEY_COLUMNS else _TEXT for name in RESPONSE_COLUMNS if name not in omitted]
+    return Format("/responses/csv", True, _csv_end, re.compile(b",".join(cells) + b"(?:,%b)*\n" % _TEXT), _csv_key)
+
+
+CSV = csv_without(())
 NDJSON = Format(
     "/responses/ndjson", False, lambda data: data.rfind(b"\n") + 1, _OBJECT, lambda match: key_of(match[1].decode())
 )

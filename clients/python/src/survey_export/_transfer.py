@@ -8,8 +8,20 @@ from typing import IO
 
 from ._errors import ServiceError, TransferError
 from ._http import Http, Response, Result, Retries, pieces
-from ._parameters import FILTERS, Parameter, query
-from ._records import RESPONSE_COLUMNS, Format, Key, blocks, commas, csv_records, cursor_of, key_of, names_in
+from ._parameters import FILTERS, Parameter, texts
+from ._records import (
+    KEY_COLUMNS,
+    RESPONSE_COLUMNS,
+    Format,
+    Key,
+    blocks,
+    commas,
+    csv_records,
+    csv_without,
+    cursor_of,
+    key_of,
+    names_in,
+)
 
 ROUNDS = 5
 """How often what has to agree is requested, while responses change."""
@@ -30,14 +42,18 @@ class Transfer:
     """
 
     def __init__(self, http: Http, kind: Format, parameters: Mapping[str, Parameter], after: str | None = None) -> None:
+        omitted = texts(parameters).get("omit", [])
+        if needed := {*omitted} & {*KEY_COLUMNS, "token"}:
+            raise ValueError(f"omit cannot name {min(needed)}, by which a download knows that it is whole")
         self._http = http
-        self._kind = kind
+        self._kind = csv_without(omitted) if kind.has_header else kind
         self._parameters = parameters
         self.done = 0
         self.expected: int | None = None
         self._start = self._after = after
         self._last: Key | None = None
-        self._columns = [name.encode() for name in [*RESPONSE_COLUMNS, *metadata_columns(parameters)]]
+        own = [name for name in RESPONSE_COLUMNS if name not in omitted]
+        self._columns = [name.encode() for name in [*own, *added_columns(parameters)]]
         self._has_header = False
         self._comparisons_left = 100
 
@@ -138,9 +154,10 @@ def count_of(response: Response) -> int:
     return int(count)
 
 
-def metadata_columns(parameters: Mapping[str, Parameter]) -> list[str]:
-    """Return the names of the columns that the parameter `metadata` adds."""
-    return [f"metadata.{key}" for key in dict.fromkeys(text for name, text in query(parameters) if name == "metadata")]
+def added_columns(parameters: Mapping[str, Parameter]) -> list[str]:
+    """Return the names of the columns that the parameters `metadata` and `arm` add."""
+    given = texts(parameters)
+    return [f"{name}.{text}" for name in ("metadata", "arm") for text in dict.fromkeys(given.get(name, []))]
 
 
 def fetch(

@@ -1,0 +1,27 @@
+import { fingerprint32 } from '../encode/farmhash.ts';
+
+/** A treatment arm: one of `arms`, from a participant's seed hashed `hashes` times. */
+export interface Arm {
+  /** `seed_N` or `seed_N_M`: N arms, M hashes. */
+  readonly name: string;
+  readonly arms: number;
+  readonly hashes: number;
+}
+
+const NAME = /^seed_([1-9]\d{0,6})(?:_([1-9]\d{0,2}))?$/;
+const MAX_ARMS = 1_000_000;
+const MAX_HASHES = 100;
+
+/** @returns undefined unless it is a name such as `seed_2` or `seed_25_2` */
+export function parseArm(name: string): Arm | undefined {
+  const [, arms, hashes = '0'] = NAME.exec(name) ?? [];
+  const arm = { name, arms: Number(arms), hashes: Number(hashes) };
+  return arm.arms <= MAX_ARMS && arm.hashes <= MAX_HASHES ? arm : undefined; // NaN is not
+}
+
+/** The arm of a participant, from 1, as the survey platform computes it. @param seed an unsigned integer of 32 bits */
+export function armOf({ arms, hashes }: Arm, seed: number): number {
+  let hash = seed;
+  for (let i = 0; i < hashes; i++) hash = fingerprint32(String(hash));
+  return (hash % arms) + 1;
+}

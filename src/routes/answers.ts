@@ -1,0 +1,72 @@
+import { ANSWER_COLUMNS, answersQuery } from '../db/answers.ts';
+import { csvEncoder } from '../encode/csv.ts';
+import { objectEncoder } from '../encode/json.ts';
+import { csvHeader } from '../encode/records.ts';
+import { wideQuestions } from '../formats/wide/table.ts';
+import { CSV, attachment } from '../http/attachment.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { badParameter, ifTooLarge, tooManyRows } from '../http/errors.ts';
+import { bodyOf, sendBody } from '../http/send.ts';
+import { examples } from '../openapi/examples.ts';
+import { headers, withHeaders } from '../openapi/headers.ts';
+import { fileContent, jsonContent, response } from '../openapi/responses.ts';
+import { requireResponses, selectResponses } from '../read/select-responses.ts';
+import { FILTER_NAMES } from '../responses/filters.ts';
+
+const MAX_BYTES = 4 * 1024 * 1024;
+const csv = csvEncoder({ columns: ANSWER_COLUMNS.length, keyColumns: [] });
+const json = objectEncoder({
+  keyColumns: [],
+  members: (['records', 'left_out', 'questions'] as const).map((name) => [name, 'json']),
+});
+const tooLarge = () => tooManyRows('answers', 'column, shortcode or question_ref, or lower top');
+
+/** GET /responses/answers: what participants answered, as JSON or CSV. */
+export const answers = endpoint({
+  path: '/responses/answers',
+  operationId: 'countAnswers',
+  tags: ['Responses'],
+  summary: 'What participants answered',
+  description:
+    'Counts the cells of a wide file’s question columns by value: the most frequent values of each question, and how many records have others.',
+  query: [
+    'survey',
+    'missing',
+    ...FILTER_NAMES,
+    'value',
+    'repeats',
+    'require_metadata',
+    'require_question',
+    'columns',
+    'top',
+    'column',
+    'format',
+  ],
+  responses: {
+    200: {
+      ...response('The numbers; a CSV file with `format=csv`.', {
+        ...jsonContent('Answers', examples.answers),
+        ...fileContent('text/csv', examples.answersCsv),
+      }),
+      headers: { ...withHeaders(), 'Content-Disposition': { ...headers['Content-Disposition'], required: false } },
+    },
+  },
+
+  async handle(c, query) {
+    const { db, signal, stats } = c.var;
+    const selection = await selectResponses(c, query);
+    const questions = await wideQuestions(selection, query.columns, db, signal);
+    if (questions.length === 0) await requireResponses(c, query);
+    const { column: names, format } = query;
+    if (names?.some((name) => !questions.some(({ column }) => column === name)))
+      throw badParameter('column', 'the name of a question’s column in the wide file of this selection');
+    const counted = names ? questions.filter(({ column }) => names.includes(column)) : questions;
+    const options = { signal, retry: 'scan', maxBytes: MAX_BYTES } as const;
+    const reading = db.page(answersQuery(selection, counted, query), options, format === 'csv' ? csv : json);
+    const page = await reading.catch(ifTooLarge(tooLarge));
+    stats.rows = page.rowCount;
+    return format === 'csv'
+      ? sendBody(c, bodyOf(page, { start: csvHeader(ANSWER_COLUMNS) }), attachment('answers', CSV))
+      : sendBody(c, bodyOf(page, { start: '' }), { 'Content-Type': 'application/json' });
+  },
+});
