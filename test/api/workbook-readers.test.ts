@@ -5,12 +5,16 @@ import * as SheetJS from 'xlsx';
 import { addResponses, createAccount, createSurvey } from '../support/data.ts';
 import {
   LAYOUTS,
+  NUMBERS_SURVEY,
+  NUMBERS_TABLE,
   type Rows,
   SURVEY,
   type Sheets,
   decoded,
+  expectNumbers,
   expectSheets,
   hardResponses,
+  numberResponses,
 } from '../support/hard-workbook.ts';
 import { readZip } from '../support/xlsx.ts';
 import { get } from './requests.ts';
@@ -42,7 +46,7 @@ const readers: Readonly<Record<string, Read>> = {
 
   async SheetJS(file) {
     const rowsOf = (sheet: SheetJS.WorkSheet) =>
-      SheetJS.utils.sheet_to_json<string[]>(sheet, { header: 1, raw: true, defval: null, blankrows: true });
+      SheetJS.utils.sheet_to_json<Rows[number]>(sheet, { header: 1, raw: true, defval: null, blankrows: true });
     const { Sheets: sheets } = SheetJS.read(file);
     return Object.fromEntries(Object.entries(sheets).map(([name, sheet]) => [name, rowsOf(sheet)]));
   },
@@ -54,11 +58,14 @@ async function excelJs(file: Buffer): Promise<ExcelJS.Workbook> {
   return workbook;
 }
 
-const survey = await createSurvey(await createAccount(), SURVEY);
+const account = await createAccount();
+const survey = await createSurvey(account, SURVEY);
 await addResponses(survey, hardResponses());
+const ofNumbers = await createSurvey(account, NUMBERS_SURVEY);
+await addResponses(ofNumbers, numberResponses());
 
-const download = async (path: string, parameters: Readonly<Record<string, string>>) => {
-  const { status, bytes } = await get(path, survey, parameters);
+const download = async (path: string, parameters: Readonly<Record<string, string>>, from = survey) => {
+  const { status, bytes } = await get(path, from, parameters);
   expect(status).toBe(200);
   return bytes;
 };
@@ -87,4 +94,9 @@ describe.each(Object.entries(LAYOUTS))('a workbook with the %s table and the cod
     const formats = String(readZip(file).get('xl/styles.xml')).match(/(?<=<cellXfs.*)numFmtId="\d+"/g);
     expect(formats).toEqual(['numFmtId="49"', 'numFmtId="49"']);
   });
+});
+
+test.each(Object.entries(readers))('has numbers, ids and texts with numbers=true for %s', async (_, read) => {
+  const { responses } = await read(await download('/responses/xlsx', NUMBERS_TABLE, ofNumbers));
+  expectNumbers(responses ?? []);
 });

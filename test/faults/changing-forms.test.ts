@@ -1,7 +1,9 @@
+import readExcelFile from 'read-excel-file/node';
 import { expect, test } from 'vitest';
 import { errorBody, fetchApi, query } from '../support/api.ts';
 import {
   type TestForm,
+  type TestResponse,
   type TestSurvey,
   addResponses,
   copyResponses,
@@ -85,17 +87,33 @@ test('an export ends properly, without the rows that are stored after form versi
   expect(lines.length).toBeLessThan(whole.length);
 });
 
+/** Stores responses before the first page of a file is read, after the scans that precede it. */
+function storeBeforePages(survey: TestSurvey, rows: readonly TestResponse[]): void {
+  let stored: Promise<unknown> | undefined;
+  service.proxy.inject(async ({ query: text }) => {
+    if (/select (?:userid, )?parent_surveyid/.test(text)) await (stored ??= addResponses(survey, rows));
+  });
+}
+
 test('a workbook with a text that is too long, stored after the texts were measured, is aborted', async () => {
   const survey = await createSurvey(await createAccount());
   await addRows(survey, survey.forms);
-  const tooLong = { timestamp: '2030-01-01T00:00:00Z', response: '🎉'.repeat(16_384) }; // in UTF-16
-  let stored: Promise<unknown> | undefined;
-  service.proxy.inject(async (exchange) => {
-    if (exchange.query.includes('select parent_surveyid')) await (stored ??= addResponses(survey, [tooLong]));
-  });
+  storeBeforePages(survey, [{ timestamp: '2030-01-01T00:00:00Z', response: '🎉'.repeat(16_384) }]); // in UTF-16
   const response = await beginExport(survey, { file: 'xlsx' });
   expect(response.statusCode).toBe(200);
   expect((await readExport(response)).complete).toBe(false);
+});
+
+test('a workbook has as a text what is stored after the columns of numbers were found', async () => {
+  const survey = await createSurvey(await createAccount());
+  const rows = ['1', '2', '3'].map((response, i) => ({ userid: String(i), question_ref: 'q', response }));
+  await addResponses(survey, rows);
+  storeBeforePages(survey, [{ timestamp: '2030-01-01T00:00:00Z', userid: '4', question_ref: 'q', response: '007' }]);
+  const parameters = { layout: 'wide', numbers: 'true' };
+  const { complete, bytes } = await readExport(await beginExport(survey, { file: 'xlsx', parameters }));
+  expect(complete).toBe(true);
+  const [names = [], ...records] = (await readExcelFile(bytes))[0]?.data ?? [];
+  expect(records.map((record) => record[names.indexOf('f0.q')])).toEqual([1, 2, 3, '007']);
 });
 
 const findsForms = ({ query: text }: Exchange) => /from surveys\b/.test(text) && !text.includes('lateral');

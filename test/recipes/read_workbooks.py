@@ -18,7 +18,8 @@ def with_openpyxl(path):
         for row in sheet.iter_rows():
             for cell in row:
                 if cell.value is not None:
-                    assert (cell.number_format, cell.font.b) == ("@", cell.row == 1), cell.coordinate
+                    number_format = "@" if isinstance(cell.value, str) else "General"
+                    assert (cell.number_format, cell.font.b) == (number_format, cell.row == 1), cell.coordinate
         assert all(8 <= column.width <= 60 for column in sheet.column_dimensions.values())
         sheets[sheet.title] = list(sheet.iter_rows(values_only=True))
     return sheets

@@ -9,7 +9,18 @@ import { fetchApi, query } from '../support/api.ts';
 import { parseCsv } from '../support/csv.ts';
 import { addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
-import { LAYOUTS, SURVEY, type Sheets, decoded, expectSheets, hardResponses } from '../support/hard-workbook.ts';
+import {
+  LAYOUTS,
+  NUMBERS_SURVEY,
+  NUMBERS_TABLE,
+  SURVEY,
+  type Sheets,
+  decoded,
+  expectNumbers,
+  expectSheets,
+  hardResponses,
+  numberResponses,
+} from '../support/hard-workbook.ts';
 import { newFolder } from '../support/once-per-run.ts';
 import { type Finished, type Interpreter, findInterpreter } from '../support/programs.ts';
 import { useStack } from '../support/stack-address.ts';
@@ -118,8 +129,11 @@ async function checkWorkbooks(service: Service, run: Run): Promise<void> {
   const folder = await service.folder();
   for (const [name, { table }] of Object.entries(LAYOUTS))
     await writeFile(join(folder, `${name}.xlsx`), await service.get('xlsx', { ...table, codebook: 'true' }));
+  const ofNumbers = { survey: NUMBERS_SURVEY, ...NUMBERS_TABLE };
+  await writeFile(join(folder, 'numbers.xlsx'), await service.get('xlsx', ofNumbers));
   const { stdout } = await expectSuccess(run(folder));
   const found = JSON.parse(stdout) as Record<string, Record<string, Sheets>>;
+  for (const library of ['openpyxl', 'calamine']) expectNumbers(found[library]?.['numbers.xlsx']?.['responses'] ?? []);
   for (const [name, { table, codebook }] of Object.entries(LAYOUTS)) {
     const responses = await service.get('csv', table);
     const expected = { responses, codebook: await service.get('questions', { ...codebook, format: 'csv' }) };
@@ -127,7 +141,7 @@ async function checkWorkbooks(service: Service, run: Run): Promise<void> {
       const undecoded = library === 'calamine' ? /FFF[EF]/ : /[\da-f]{4}/i; // the escapes that it does not decode
       const sheets = Object.entries(found[library]?.[`${name}.xlsx`] ?? {}).map(([sheet, rows]) => [
         sheet,
-        rows.map((row) => row.map((text) => text && decoded(text, undecoded))),
+        rows.map((row) => row.map((cell) => (typeof cell === 'string' ? decoded(cell, undecoded) : cell))),
       ]);
       expectSheets(Object.fromEntries(sheets) as Sheets, expected);
     }
@@ -162,6 +176,7 @@ async function startService(cleanUp: AsyncDisposableStack) {
   const account = await createAccount();
   const { key } = account;
   await addResponses(await createSurvey(account, SURVEY), hardResponses());
+  await addResponses(await createSurvey(account, NUMBERS_SURVEY), numberResponses());
   /** The body of a response about the survey, requested without the proxy. */
   async function get(path: string, parameters: Readonly<Record<string, string>> = {}): Promise<Buffer> {
     const { status, bytes } = await fetchApi(`/responses/${path}${query({ survey: SURVEY, ...parameters })}`, { key });

@@ -55,7 +55,51 @@ export function hardResponses(): TestResponse[] {
   );
 }
 
-export type Rows = readonly (readonly (string | null)[])[];
+export const NUMBERS_SURVEY = 'Numbers and texts';
+export const NUMBERS_TABLE = { layout: 'wide', columns: 'question', metadata: 'seed', numbers: 'true' } as const;
+
+/** The answers of four participants to questions of numbers, and to others with a text that is none. */
+const NUMBERS = [
+  ['0', '-2', '123456789012345', ''],
+  ['0.10', '-0.5', '12345678901234.5', '7'],
+];
+const NO_NUMBERS = ['007', '1234567890123456', '1e5', '+1', '.5', '1.', ' 1', '1\n', '1,5', '٣', 'NaN', '=1+1'];
+const ANSWERS = [...NUMBERS, ...NO_NUMBERS.map((text) => ['1', text, '-1', ''])];
+
+/** The responses of participants whose ids and metadata could be numbers. */
+export const numberResponses = (): TestResponse[] =>
+  ANSWERS.flatMap((answers, question_idx) =>
+    answers.map((response, user) => ({
+      userid: String(user + 1),
+      question_ref: `q${question_idx}`,
+      question_idx,
+      response,
+      metadata: '{"seed": 7}',
+      timestamp: `2026-03-01T00:00:0${user}Z`,
+    })),
+  );
+
+/** Checks what a program reads in a workbook with {@link NUMBERS_TABLE}. */
+export function expectNumbers([names = [], ...rows]: Rows): void {
+  const expected = {
+    userid: ['1', '2', '3', '4'],
+    attempts: Array<string>(4).fill('1'),
+    'metadata.seed': Array<string>(4).fill('7'),
+    ...Object.fromEntries(
+      ANSWERS.map((answers, i) => [`q${i}`, answers.map((text) => (i < NUMBERS.length && text ? Number(text) : text))]),
+    ),
+  };
+  for (const [name, cells] of Object.entries(expected)) {
+    const column = names.indexOf(name);
+    assert.deepEqual(
+      rows.map((row) => row[column] ?? ''),
+      cells,
+      name,
+    );
+  }
+}
+
+export type Rows = readonly (readonly (string | number | null)[])[];
 /** The rows of a workbook's sheets, by name. */
 export type Sheets = Readonly<Record<string, Rows>>;
 
