@@ -13,10 +13,10 @@ const QUERIES = {
   ],
   answers: [
     `select question, value, count(*) from (
-       select distinct on (userid, parent_surveyid, parent_shortcode, s.shortcode, question_ref) s.shortcode || '.' || question_ref as question,
-         response as value
+       select distinct on (r.userid, parent_surveyid, parent_shortcode, s.shortcode, question_ref)
+         s.shortcode || '.' || question_ref as question, response as value
        from responses r join surveys s on s.id = r.surveyid where surveyid = any($1)
-       order by userid, parent_surveyid, parent_shortcode, s.shortcode, question_ref, timestamp desc, surveyid desc
+       order by r.userid, parent_surveyid, parent_shortcode, s.shortcode, question_ref, timestamp desc, surveyid desc
      ) cell group by 1, 2 order by 1, 3 desc`,
   ],
   summary: [
@@ -26,7 +26,7 @@ const QUERIES = {
   ],
 };
 
-/** Measures the codebook and the summary of a survey, alternating with their {@link QUERIES}. The fastest runs count. */
+/** Measures the codebook, the answers and the summary of a survey, alternating with their {@link QUERIES}. The fastest runs count. */
 export async function measureAggregates(
   databaseUrl: string,
   client: pg.Client,

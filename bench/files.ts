@@ -8,6 +8,7 @@ const KEYS = ['form', 'startTime', 'platform', 'pageid', 'seed'].map((key) => `&
 const PAGE_SIZE = 5000;
 const PAGES = 40;
 const WIDE = '/responses/csv?layout=wide';
+const TIMING_AND_ARMS = '&timing=true&arm=seed_2&arm=seed_25_2';
 
 /** The files besides the long CSV. `atLeast`: responses per CPU-second of workerd ÷ rows per CPU-second of csv-stringify. */
 const FILES: readonly (readonly [name: string, path: string, atLeast?: number])[] = [
@@ -77,10 +78,11 @@ export async function measureFiles(
   const { bytes: gzipped } = await service.read(path, account, 'end', { 'Accept-Encoding': 'gzip' });
   const size = (sizes.get('Excel') as number) / gzipped;
   figures.push({ name: 'size, Excel ÷ CSV under gzip', value: size, bound: { atMost: 4 } });
-  const { csv, ndjson, page, pageOf1 } = await cpuPerRow(service, survey, account, runs);
+  const { csv, ndjson, page, pageOf1, wide, timing } = await cpuPerRow(service, survey, account, runs);
   figures.push(
     { name: 'workerd CPU per row, NDJSON ÷ long CSV', value: ndjson / csv, bound: { atMost: 1.5 } },
     { name: `workerd CPU per row, JSON page of ${PAGE_SIZE} ÷ NDJSON`, value: page / ndjson, bound: { atMost: 1.1 } },
+    { name: 'workerd CPU, wide with timing and two arms ÷ wide', value: timing / wide, bound: { atMost: 1.1 } },
   );
   measurements.push(
     { name: `JSON page of ${PAGE_SIZE}, workerd`, value: 1 / page, unit: 'responses per CPU-second' },
@@ -102,16 +104,21 @@ async function cpuPerRow(service: BenchService, survey: BenchSurvey, account: Be
     ndjson: ['/responses/ndjson?', 1, survey.rows],
     page: pageOf(PAGE_SIZE),
     pageOf1: pageOf(1),
+    wide: [WIDE, 1, survey.rows],
+    timing: [WIDE + TIMING_AND_ARMS, 1, survey.rows],
   } as const;
-  const results = { csv: [] as number[], ndjson: [] as number[], page: [] as number[], pageOf1: [] as number[] };
+  const kinds = Object.keys(reads) as (keyof typeof reads)[];
+  const results = Object.fromEntries(kinds.map((kind) => [kind, [] as number[]])) as Record<
+    keyof typeof reads,
+    number[]
+  >;
   for (let run = 0; run <= 2 * runs; run++) {
-    for (const kind of ['csv', 'ndjson', 'page', 'pageOf1'] as const) {
+    for (const kind of kinds) {
       const [path, times, rows] = reads[kind];
       const start = treeCpu(service.workerd);
       for (let i = 0; i < times; i++) await service.read(`${path}&survey=${survey.name}`, account);
       if (run > 0) results[kind].push((treeCpu(service.workerd) - start) / rows);
     }
   }
-  const { csv, ndjson, page, pageOf1 } = results;
-  return { csv: median(csv), ndjson: median(ndjson), page: median(page), pageOf1: median(pageOf1) };
+  return Object.fromEntries(kinds.map((kind) => [kind, median(results[kind])])) as Record<keyof typeof reads, number>;
 }

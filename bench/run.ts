@@ -281,7 +281,7 @@ await runCommand(async () => {
   figures.push(...gzip.figures);
   measurements.push(...gzip.measurements);
 
-  log('codebook and summary');
+  log('codebook, answers and summary');
   const aggregates = await measureAggregates(url, client, large, account, RUNS);
   figures.push(...aggregates.figures);
   measurements.push(...aggregates.measurements);
