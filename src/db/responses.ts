@@ -36,16 +36,16 @@ export const questionAmong =
   () =>
     sql`case when question_ref = any(${questions}) then question_ref end`;
 
-/** The time in microseconds since 1970. */
-export const microseconds: ComputedColumn = () => sql`(extract(epoch from r.timestamp) * 1000000)::bigint`;
+/** The seed from which treatment arms are computed, as ten digits; null if the metadata have none that is an integer of 32 bits. */
+export const seed: ComputedColumn = () => sql`
+    case when metadata->>'seed' ~ '^(0|[1-9][0-9]{0,9})$' and lpad(metadata->>'seed', 10, '0') <= '4294967295' collate "C"
+      then lpad(metadata->>'seed', 10, '0') end`;
 
-/** The seed from which a treatment arm is computed, as ten digits; null if the metadata have the arm of this name, or no such seed. */
+/** The {@link seed}, unless the metadata have the arm of this name. */
 export const armSeed =
   (arm: string): ComputedColumn =>
-  () =>
-    sql`
-    case when metadata->>${arm}::text is null and metadata->>'seed' ~ '^(0|[1-9][0-9]{0,9})$'
-      and lpad(metadata->>'seed', 10, '0') <= '4294967295' collate "C" then lpad(metadata->>'seed', 10, '0') end`;
+  (safe) =>
+    sql`case when metadata->>${arm}::text is null then ${seed(safe)} end`;
 
 const TRANSLATED = sql`coalesce(translated_response, response)`;
 /** The label of a response that is a choice. Needs {@link labelsCte}. */

@@ -95,6 +95,15 @@ export class Constant {
   }
 }
 
+const ZERO = 0x30;
+
+/** The integer of these decimal digits. With more than 15, it may not be exact. */
+export function integerAt(bytes: Uint8Array, start: number, end: number): number {
+  let integer = 0;
+  for (let at = start; at < end; at++) integer = 10 * integer + (bytes[at] as number) - ZERO;
+  return integer;
+}
+
 export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

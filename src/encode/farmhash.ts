@@ -21,7 +21,10 @@ function murmur(a: number, h: number): number {
 
 /** Four bytes as a little-endian integer. */
 const fourAt = (text: string, at: number): number =>
-  [3, 2, 1, 0].reduce((bits, i) => (bits << 8) | text.charCodeAt(at + i), 0);
+  text.charCodeAt(at) |
+  (text.charCodeAt(at + 1) << 8) |
+  (text.charCodeAt(at + 2) << 16) |
+  (text.charCodeAt(at + 3) << 24);
 
 /** @param text ASCII of at most 12 characters. @returns an unsigned integer of 32 bits */
 export function fingerprint32(text: string): number {

@@ -1,3 +1,4 @@
+import { integerAt } from '../encode/bytes.ts';
 import type { EncodeRows } from '../encode/rows.ts';
 import { type Arm, armOf } from '../responses/arm.ts';
 
@@ -7,8 +8,6 @@ export interface ArmCells {
   /** The index of the first of them in a row. */
   readonly first: number;
 }
-
-const ZERO = 0x30;
 
 /**
  * Makes one cell of the two of each arm: the text, or if there is a seed, the arm that it leads to. No arm is longer than a seed, so
@@ -42,7 +41,7 @@ export function encodeArms(encode: EncodeRows, columns: number, { arms, first }:
         if (seed === end) {
           copy(from, seed - 1);
         } else {
-          const number = armOf(arms[(cell - firstArm) / 2] as Arm, numberAt(data, seed, end));
+          const number = armOf(arms[(cell - firstArm) / 2] as Arm, integerAt(data, seed, end));
           for (const digit of String(number)) data[write++] = digit.charCodeAt(0);
         }
         data[write++] = data[end] as number;
@@ -52,10 +51,4 @@ export function encodeArms(encode: EncodeRows, columns: number, { arms, first }:
     if (page.rowCount > 0) cells[written++] = write;
     return { ...page, data: data.subarray(0, write), cells: cells.subarray(0, written) };
   };
-}
-
-function numberAt(bytes: Uint8Array, start: number, end: number): number {
-  let number = 0;
-  for (let at = start; at < end; at++) number = 10 * number + (bytes[at] as number) - ZERO;
-  return number;
 }

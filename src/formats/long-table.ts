@@ -23,17 +23,18 @@ export function longTable({ omit = [], safe, ...options }: LongOptions, cells: b
   const added = addedColumns(options);
   const own = namesWithout(CSV_COLUMNS, omit, added.names.length);
   const names = [...own, ...added.names];
-  const columns = [...own, ...added.columns];
-  const arms = { arms: added.arms, first: columns.length - 2 * added.arms.length };
+  const cellsOfArms = added.arms.flatMap(({ name }) => [metadataValue(name), armSeed(name)]);
+  const columns = [...own, ...added.metadata, ...cellsOfArms];
+  const arms = { arms: added.arms, first: own.length + added.metadata.length };
   const format = csvPages({ columns, cells: cells || arms.arms.length > 0, arms, safe });
   return { names, format, records: recordsOfRows(names) };
 }
 
-/** The columns of metadata keys and treatment arms: their names, and what is read for them, two columns for each arm at the end. */
+/** The columns of metadata keys and treatment arms: their names, and what is read for those of keys. */
 export function addedColumns({ metadata = [], arm = [] }: Partial<Values<'metadata' | 'arm'>>) {
   return {
     names: [...metadata.map((key) => `metadata.${key}`), ...arm.map((name) => `arm.${name}`)],
-    columns: [...metadata.map(metadataValue), ...arm.flatMap((name) => [metadataValue(name), armSeed(name)])],
+    metadata: metadata.map(metadataValue),
     arms: arm.map((name) => parseArm(name) as Arm),
   };
 }

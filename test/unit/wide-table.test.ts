@@ -45,7 +45,7 @@ function memory(): number {
 
 function cellsOf({ userid = 'u', parent = 0, flow = 1, question = 0, form = 0, response = 'x' }: Row): string[] {
   const time = '2026-03-01T00:00:00.000Z';
-  return [userid, uuid(parent), 'start', uuid(form), String(flow), `q${question}`, time, '{"a": "b"}', response];
+  return [userid, uuid(parent), 'start', uuid(form), String(flow), `q${question}`, '{"a": "b"}', time, response];
 }
 
 /** Adds rows of one participant. */

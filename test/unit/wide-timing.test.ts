@@ -1,17 +1,52 @@
 import { expect, test } from 'vitest';
-import { timingCells } from '../../src/formats/wide/timing.ts';
+import { utf8 } from '../../src/encode/bytes.ts';
+import { NumberCells } from '../../src/formats/wide/number-cells.ts';
+import { Timing } from '../../src/formats/wide/timing.ts';
+import { randomFrom } from '../support/random.ts';
 
-test.each<[times: bigint[], corrections: number, cells: string[]]>([
-  [[5n], 2, ['1', '2', '0']],
-  [[0n, 120_000_000n], 0, ['2', '0', '120', '120', '120', '120', '120']],
-  [[3n, 0n, 1n], 0, ['3', '0', '0.000003', '0.000001', '0.000002', '0.000002', '0.000002']],
-  [[0n, 1n, 11n, 111n, 1111n], 1, ['5', '1', '0.001111', '0.000001', '0.000055', '0.000325', '0.00073']],
-  // From the year 1 to 9999, to the microsecond.
+test.each<[times: string, corrections: number, cells: string]>([
+  ['2026-03-01T00:00:00.000Z', 2, '1,2,0'],
+  ['2026-03-01T00:00:00.000Z 2026-03-01T00:02:00.000Z', 0, '2,0,120,120,120,120,120'],
+  ['2026-03-01T00:00:00.000Z 2026-03-01T00:00:00.000001Z', 0, '2,0,0.000001,0.000001,0.000001,0.000001,0.000001'],
   [
-    [-62_135_596_800_000_001n, 253_402_300_799_999_999n],
+    '2026-03-01T00:00:00.000Z 2026-03-01T00:00:00.000001Z 2026-03-01T00:00:00.000003Z',
     0,
-    ['2', '0', '315537897600', '315537897600', '315537897600', '315537897600', '315537897600'],
+    '3,0,0.000003,0.000001,0.000002,0.000002,0.000002',
   ],
-])('the timing of answers at %j is exact', (times, corrections, cells) => {
-  expect(timingCells(times, corrections)).toEqual(cells);
+  [
+    '2024-02-28T23:59:58.499999Z 2024-02-28T23:59:58.500Z 2024-02-28T23:59:59.999999Z 2024-02-29T00:00:02.000Z',
+    1,
+    '4,1,3.500001,0.000001,1.499999,1.75,1.900001',
+  ],
+  ['2023-12-31T23:59:59.999Z 2025-03-01T00:00:00.000Z', 0, `2,0,${'36720000.001,'.repeat(5).slice(0, -1)}`],
+  [
+    '0001-01-01T00:00:00.000001Z 9999-12-31T23:59:59.999999Z',
+    0,
+    `2,0,${'315537897599.999998,'.repeat(5).slice(0, -1)}`,
+  ],
+])('the timing of answers at %s is exact', (times, corrections, expected) => {
+  const found = new NumberCells();
+  const timing = new Timing();
+  for (const time of times.split(' ')) timing.add(utf8.encode(time), 0, time.length);
+  timing.write(found, corrections);
+  expect(String.fromCharCode(...found.data.subarray(0, found.cells[found.count]))).toBe(`${expected},`);
+});
+
+test('the timing of 3,000 answers is that of their sorted times', () => {
+  const random = randomFrom(1);
+  const gaps = Array.from({ length: 2999 }, () => Math.floor(10_000 * random()));
+  const sorted = gaps.toSorted((a, b) => a - b);
+  const timing = new Timing();
+  let time = Date.UTC(2026, 2, 1);
+  for (const gap of [0, ...gaps]) timing.add(utf8.encode(new Date((time += gap)).toISOString()), 0, 24);
+  const found = new NumberCells();
+  timing.write(found, 0);
+  const at = (part: number) => {
+    const position = (part * 2998) / 100;
+    const low = sorted[Math.floor(position)] ?? NaN;
+    return low + (position % 1) * ((sorted[Math.ceil(position)] ?? NaN) - low);
+  };
+  const seconds = [time - Date.UTC(2026, 2, 1), at(0), at(50), at(75), at(90)].map((ms) => ms / 1000);
+  const cells = String.fromCharCode(...found.data.subarray(0, found.cells[found.count])).split(',');
+  expect(cells.slice(2, 7).map(Number)).toEqual(seconds);
 });

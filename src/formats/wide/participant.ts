@@ -1,7 +1,11 @@
-import { type RecordWriter, recordOf } from '../../encode/records.ts';
 import { hashOf } from '../../encode/byte-map.ts';
+import { integerAt } from '../../encode/bytes.ts';
+import type { RecordWriter } from '../../encode/records.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
+import { type Arm, armOf } from '../../responses/arm.ts';
+import { TIMING_COLUMNS } from '../../responses/wide-columns.ts';
 import type { Form, QuestionColumns } from './columns.ts';
+import { NumberCells } from './number-cells.ts';
 import {
   CopiedCells,
   FLOWID,
@@ -10,13 +14,12 @@ import {
   PARENT,
   type RowColumns,
   SURVEYID,
-  TIMESTAMP,
   flowOf,
   haveSameCells,
   sizeOf,
   textOf,
 } from './rows.ts';
-import { missingCells, timingCells } from './timing.ts';
+import { Timing } from './timing.ts';
 
 /** Which of a participant's attempts at a form count: `drop` leaves out a participant with several. */
 export type KeptAttempts = 'last' | 'first' | 'drop';
@@ -55,9 +58,10 @@ interface Attempts {
 
 /** A record of a wide file: a participant's responses in one chain of forms. */
 interface WideRecord {
-  /** The record's first row, whose cells up to the metadata are held. */
+  /** The record's first row, whose cells up to its key are held, and its time. */
   first: CellRef;
-  /** The record's last row, whose cells up to the answer are held. */
+  started: CellRef;
+  /** The record's last row, whose cells up to the time are held. */
   last: CellRef;
   attempts: Attempts | undefined;
   /** The last answer to each question of a form, in the order of these answers. */
@@ -136,7 +140,7 @@ export class Participant {
    * @throws ParticipantTooLargeError
    */
   add(page: EncodedRows, row: number, question: number): void {
-    const { answer, answerCells, lacks, required, requiredCount } = this.#columns;
+    const { time, answerCells, lacks, required, requiredCount } = this.#columns;
     if (this.#isLeftOut) return;
     if (lacks !== undefined && page.data[page.cells[row + lacks] as number] === TRUE) return this.#leaveOut();
     if (this.#required.size < requiredCount) {
@@ -146,8 +150,9 @@ export class Participant {
     if (!this.#counts) return;
     const record = this.#record as WideRecord;
     const previous = record.answers.get(question);
-    this.#cellBytes += sizeOf(page, row, answer) - this.#sizeOf(page, record.last, answer);
-    this.#cellBytes += sizeOf(page, row + answer, answerCells);
+    const answer = row + time + 2 - answerCells;
+    this.#cellBytes += sizeOf(page, row, time + 1) - this.#sizeOf(page, record.last, time + 1);
+    this.#cellBytes += sizeOf(page, answer, answerCells);
     if (previous === undefined) {
       this.#objectBytes += ANSWER_SIZE;
     } else {
@@ -159,7 +164,7 @@ export class Participant {
       throw new ParticipantTooLargeError('the responses of one participant do not fit in memory');
     }
     record.last = row;
-    record.answers.set(question, row + answer);
+    record.answers.set(question, answer);
   }
 
   /** Copies what is held of a page, so that its memory can be freed. */
@@ -174,8 +179,9 @@ export class Participant {
     };
     this.#first = copy(this.#first, PARENT);
     for (const record of this.#records) {
-      record.first = copy(record.first, METADATA);
-      record.last = copy(record.last, this.#columns.answer);
+      record.first = copy(record.first, SURVEYID);
+      record.started = copy(record.started, 1);
+      record.last = copy(record.last, this.#columns.time + 1);
       for (const [question, ref] of record.answers) {
         const copied = copy(ref, this.#columns.answerCells);
         if (copied !== ref) record.answers.set(question, copied);
@@ -191,26 +197,21 @@ export class Participant {
    * @param page the current one
    */
   *write(writer: RecordWriter, page: EncodedRows, questions: QuestionColumns): Generator<void, void, void> {
-    const { answer, answerCells, requiredCount } = this.#columns;
+    const { arms, arm, time, answerCells, requiredCount } = this.#columns;
     if (this.#required.size < requiredCount) this.#leaveOut();
-    for (const { first, last, attempts, answers, corrections } of this.#records) {
+    for (const { first, started, last, attempts, answers, corrections } of this.#records) {
       this.#write(writer, page, first, KEY, SURVEYID);
       this.#write(writer, page, last, FLOWID, FLOWID + 1);
-      this.#write(writer, page, first, TIMESTAMP, TIMESTAMP + 1);
-      this.#write(writer, page, last, TIMESTAMP, TIMESTAMP + 1);
+      this.#write(writer, page, started, 0, 1);
+      this.#write(writer, page, last, time, time + 1);
       let most = 1;
       for (let at = attempts; at; at = at.next) most = Math.max(most, 1 + (at.others?.size ?? 0));
-      writer.cells(most === 1 ? ONCE : recordOf([String(most)]), 0, 1);
-      if (answerCells > 1) {
-        const times = Array.from(answers.values(), (ref) => {
-          const time = positionOf(ref) + 1;
-          return BigInt(textOf(this.#pageOf(page, ref), time, time + 1));
-        });
-        const cells = timingCells(times, corrections);
-        writer.cells(recordOf(cells), 0, cells.length);
-        writer.skip(missingCells(cells));
-      }
-      this.#write(writer, page, last, METADATA, answer);
+      numbers.clear().add(most);
+      if (answerCells > 1) this.#addTiming(page, answers, corrections);
+      writer.cells(numbers, 0, numbers.count);
+      if (answerCells > 1) writer.skip(1 + TIMING_COLUMNS.length - numbers.count);
+      this.#write(writer, page, last, METADATA, arm);
+      if (arms.length > 0) this.#writeArms(writer, page, last);
       const byColumn = lastByColumn(answers, questions);
       const columns = [...byColumn.keys()];
       if (columns.length > 1) columns.sort((a, b) => a - b);
@@ -218,7 +219,7 @@ export class Participant {
       for (const column of columns) {
         if (writer.output.length >= CHUNK_BYTES) yield;
         writer.skip(column - previous - 1);
-        this.#write(writer, page, byColumn.get(column) as CellRef, 0, 1);
+        this.#write(writer, page, byColumn.get(column) as CellRef, answerCells - 1, answerCells);
         previous = column;
       }
       writer.skip(questions.names.length - previous - 1);
@@ -228,6 +229,31 @@ export class Participant {
     this.#copies?.free();
   }
 
+  /** The answers are in the order of their times. */
+  #addTiming(page: EncodedRows, answers: WideRecord['answers'], corrections: number): void {
+    for (const ref of answers.values()) {
+      const { data, cells } = this.#pageOf(page, ref);
+      const time = positionOf(ref);
+      timing.add(data, cells[time] as number, (cells[time + 1] as number) - 1);
+    }
+    timing.write(numbers, corrections);
+  }
+
+  /** An arm is the text that the metadata have or, if they have none, computed from the seed. */
+  #writeArms(writer: RecordWriter, page: EncodedRows, last: CellRef): void {
+    const { arms, arm } = this.#columns;
+    const { data, cells } = this.#pageOf(page, last);
+    const first = positionOf(last) + arm;
+    const start = cells[first + arms.length] as number;
+    const end = (cells[first + arms.length + 1] as number) - 1;
+    const seed = start < end ? integerAt(data, start, end) : undefined;
+    for (let i = 0; i < arms.length; i++) {
+      const isEmpty = (cells[first + i + 1] as number) - (cells[first + i] as number) === 1;
+      if (isEmpty && seed !== undefined) writer.cells(numbers.clear().add(armOf(arms[i] as Arm, seed)), 0, 1);
+      else this.#write(writer, page, last, arm + i, arm + i + 1);
+    }
+  }
+
   #recordOf(page: EncodedRows, row: number): WideRecord {
     const { data, cells } = page;
     const hash = hashOf(data, cells[row + PARENT] as number, cells[row + SURVEYID] as number);
@@ -235,11 +261,20 @@ export class Participant {
     let record = next;
     while (record && !this.#isSame(page, row, record.first, PARENT, SURVEYID)) record = record.next;
     if (record) return record;
-    record = { first: row, last: row, attempts: undefined, answers: new Map(), corrections: 0, next };
+    const { time } = this.#columns;
+    record = {
+      first: row,
+      started: row + time,
+      last: row,
+      attempts: undefined,
+      answers: new Map(),
+      corrections: 0,
+      next,
+    };
     this.#byHash.set(hash, record);
     this.#records.push(record);
     this.#objectBytes += RECORD_SIZE;
-    this.#cellBytes += sizeOf(page, row, METADATA) + sizeOf(page, row, this.#columns.answer);
+    this.#cellBytes += sizeOf(page, row, SURVEYID) + sizeOf(page, row + time, 1) + sizeOf(page, row, time + 1);
     return record;
   }
 
@@ -274,6 +309,8 @@ function lastByColumn(answers: WideRecord['answers'], { columns, names }: Questi
 }
 
 const TRUE = 't'.charCodeAt(0);
-const ONCE = recordOf(['1']);
+/** Those of the current record. */
+const numbers = new NumberCells();
+const timing = new Timing();
 
 const positionOf = (ref: CellRef) => (ref >= 0 ? ref : ~ref);

@@ -1,8 +1,8 @@
-import { ANSWERS, type Column, lacksMetadata, microseconds, questionAmong } from '../../db/responses.ts';
-import { Output, free } from '../../encode/bytes.ts';
+import { ANSWERS, type Column, lacksMetadata, metadataValue, questionAmong, seed } from '../../db/responses.ts';
+import { Output, free, integerAt } from '../../encode/bytes.ts';
 import type { EncodedRows } from '../../encode/rows.ts';
 import type { Values } from '../../http/parameters.ts';
-import { type ArmCells } from '../arm-cells.ts';
+import type { Arm } from '../../responses/arm.ts';
 import { addedColumns } from '../long-table.ts';
 
 /** What to read of each response. */
@@ -19,19 +19,17 @@ export const PARENT = 1;
 export const SURVEYID = 3;
 export const FLOWID = 4;
 export const QUESTION_REF = 5;
-export const TIMESTAMP = 6;
-export const METADATA = 7;
+export const METADATA = 6;
 
 /** The cells of a row, in order. */
 export interface RowColumns {
-  /** What is read for them: two columns for each treatment arm, of which one cell is made. */
   readonly columns: readonly Column[];
-  readonly arms: ArmCells;
-  /** The number of cells. */
-  readonly width: number;
-  /** The index of the answer, which follows the metadata, the values of its keys, and the arms. */
-  readonly answer: number;
-  /** The number of cells that are held for an answer: itself and, if they are needed, its time in microseconds. */
+  readonly arms: readonly Arm[];
+  /** The index of the texts of treatment arms, which follow the metadata and the values of its keys; the seed follows them. */
+  readonly arm: number;
+  /** The index of the time, which the answer follows. */
+  readonly time: number;
+  /** The number of cells that are held for an answer: itself and, if they are needed, its time before it. */
   readonly answerCells: number;
   /** The index of the cell that is `t` if the metadata lack a required key. */
   readonly lacks: number | undefined;
@@ -47,33 +45,35 @@ export function rowColumns({
   require_question: questions = [],
   ...options
 }: RowOptions): RowColumns {
-  const added = addedColumns(options);
-  const columns: Column[] = [
+  const { metadata, arms } = addedColumns(options);
+  const before: Column[] = [
     'userid',
     'parent_surveyid',
     'parent_shortcode',
     'surveyid',
     'flowid',
     'question_ref',
-    'timestamp',
     'metadata',
-    ...added.columns,
+    ...metadata,
+    ...arms.map(({ name }) => metadataValue(name)),
+    ...(arms.length > 0 ? [seed] : []),
+  ];
+  const columns: Column[] = [
+    ...before,
+    'timestamp',
     ANSWERS[value],
-    ...(timing ? [microseconds] : []),
     ...(keys.length > 0 ? [lacksMetadata(keys)] : []),
     ...(questions.length > 0 ? [questionAmong(questions)] : []),
   ];
-  const answer = METADATA + 1 + added.names.length;
-  const answerCells = timing ? 2 : 1;
-  const width = columns.length - added.arms.length;
+  const time = before.length;
   return {
     columns,
-    arms: { arms: added.arms, first: answer - added.arms.length },
-    width,
-    answer,
-    answerCells,
-    lacks: keys.length > 0 ? answer + answerCells : undefined,
-    required: width - 1,
+    arms,
+    arm: METADATA + 1 + metadata.length,
+    time,
+    answerCells: timing ? 2 : 1,
+    lacks: keys.length > 0 ? time + 2 : undefined,
+    required: columns.length - 1,
     requiredCount: questions.length,
   };
 }
@@ -114,9 +114,7 @@ export function flowOf(page: EncodedRows, row: number): number | string {
   const end = (page.cells[row + FLOWID + 1] as number) - 1;
   if (end - start > EXACT_DIGITS || (page.data[start] as number) < ZERO)
     return textOf(page, row + FLOWID, row + FLOWID + 1);
-  let flow = 0;
-  for (let at = start; at < end; at++) flow = 10 * flow + (page.data[at] as number) - ZERO;
-  return flow;
+  return integerAt(page.data, start, end);
 }
 
 /** Copies of cells, as a page that grows: an object for each copy would take ten times the memory of a short answer. */

@@ -16,7 +16,7 @@ export function wideTableBuilder(
   kept: KeptAttempts,
   writer: RecordWriter,
 ) {
-  const { width } = rowColumns;
+  const { length: width } = rowColumns.columns;
   const { forms } = questions;
   /** The participant whose responses are being read, and the one before, whose records have to be written. */
   let participant: Participant | undefined;

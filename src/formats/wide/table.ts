@@ -58,11 +58,11 @@ export async function wideTable(
   const timingColumns = timing ? TIMING_COLUMNS : [];
   const names = [...FIRST_COLUMNS, ...timingColumns, 'metadata', ...addedColumns(options).names, ...questions.names];
   const row = rowColumns(options);
-  const { columns, arms } = row;
+  const { columns } = row;
   return {
     names,
     questions: found,
-    format: csvPages({ columns, arms, order: BY_PARTICIPANT, cells: true, safe, maxRowBytes: MAX_ROW_BYTES }),
+    format: csvPages({ columns, order: BY_PARTICIPANT, cells: true, safe, maxRowBytes: MAX_ROW_BYTES }),
     rowTooLarge: responseTooLarge,
     async *records(writer, pages, reserveMemory) {
       writeHeader(writer, names);
