@@ -11,8 +11,7 @@ export type Summary = Awaited<ReturnType<typeof summarize>>;
  * Counts the responses and participants of a selection, in the first row, and of each of its days, in the others. The first row also
  * has the numbers of each form, and those of each rule by which participants are left out, as JSON.
  *
- * The query reads only the index, once: a participant counts once a day and form version, and these are far fewer than the responses.
- * To find the participants to leave out, if any can be, takes another scan.
+ * The query reads only the index, once: a participant counts once a day and form, and these are far fewer than the responses. To find the participants to leave out, if any can be, takes another scan.
  *
  * The time zone is set for this statement, in a condition that Postgres evaluates before the scan. `at time zone` would read
  * some names, such as `CET`, as abbreviations without daylight-saving time.
@@ -31,16 +30,21 @@ export function summaryQuery(selection: Selection, timeZone: string, options: Le
     ...isKept,
   ];
   const text = sql`
-    with ${join([responses.forms, ...ctes], ', ')}, answered as materialized (
-      select greatest(least(timestamp::date, '9999-12-31'), '0001-01-01') as day, surveyid, userid, count(*) as responses,
-        min(timestamp) as first, max(timestamp) as last
-      from ${responses.all(where)}
-      group by 1, 2, 3
+    with ${join([responses.forms, ...ctes], ', ')}, form_position as materialized (${FORM_POSITIONS}
+    ), answered as materialized (
+      select day, position, userid, sum(responses) as responses, min(first) as first, max(last) as last
+      from (
+        select greatest(least(timestamp::date, '9999-12-31'), '0001-01-01') as day, surveyid, userid, count(*) as responses,
+          min(timestamp) as first, max(timestamp) as last
+        from ${responses.all(where)}
+        group by 1, 2, 3
+      ) version join form_position on id = surveyid
+      group by day, position, userid
     ), counted as (
-      select form.position, form.shortcode, sum(responses) as responses, count(distinct userid) as participants
-      from answered join (${FORM_POSITIONS}
-      ) form on form.id = surveyid
-      group by form.position, form.shortcode
+      select position, sum(responses) as responses, count(*) as participants,
+        (select min(shortcode) from form_position where form_position.position = participant.position) as shortcode
+      from (select position, userid, sum(responses) as responses from answered group by position, userid) participant
+      group by position
     )
     select to_char(day, 'YYYY-MM-DD'), responses, participants, ${isoTimestamp('first')}, ${isoTimestamp('last')},
       left_out, forms, rules
@@ -54,7 +58,9 @@ export function summaryQuery(selection: Selection, timeZone: string, options: Le
         )::text as forms, ${byRule}::text as rules
       from answered
       union all
-      select day, sum(responses), count(distinct userid), null, null, null, null, null from answered group by day
+      select day, sum(responses), count(*), null, null, null, null, null
+      from (select day, userid, sum(responses) as responses from answered group by day, userid) participant
+      group by day
     ) counts
     order by day nulls first`;
   return { text };
