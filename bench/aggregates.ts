@@ -12,17 +12,28 @@ const QUERIES = {
      from responses r join surveys s on s.id = r.surveyid where surveyid = any($1) group by 1, 2`,
   ],
   answers: [
-    `select question, value, count(*) from (
-       select distinct on (r.userid, parent_surveyid, parent_shortcode, s.shortcode, question_ref)
-         s.shortcode || '.' || question_ref as question, response as value
-       from responses r join surveys s on s.id = r.surveyid where surveyid = any($1)
-       order by r.userid, parent_surveyid, parent_shortcode, s.shortcode, question_ref, timestamp desc, surveyid desc
-     ) cell group by 1, 2 order by 1, 3 desc`,
+    `select s.shortcode, question_ref, min(question_idx) from responses r join surveys s on s.id = r.surveyid
+     where surveyid = any($1) group by 1, 2 order by 1, 3`,
+    `select count(*) from (select distinct userid, parent_surveyid, parent_shortcode from responses where surveyid = any($1)) record`,
+    `select shortcode, question_ref, value, records, total, different from (
+       select shortcode, question_ref, value, count(*) as records,
+         row_number() over (partition by shortcode, question_ref order by count(*) desc, value) as rank,
+         sum(count(*)) over (partition by shortcode, question_ref) as total,
+         count(*) over (partition by shortcode, question_ref) as different
+       from (
+         select distinct on (r.userid, parent_surveyid, parent_shortcode, s.shortcode, question_ref)
+           s.shortcode, question_ref, response as value
+         from responses r join surveys s on s.id = r.surveyid where surveyid = any($1)
+         order by r.userid, parent_surveyid, parent_shortcode, s.shortcode, question_ref, timestamp desc, surveyid desc
+       ) cell group by 1, 2, 3
+     ) counted where rank <= 20 order by 1, 2, rank`,
   ],
   summary: [
     `select count(*), count(distinct userid), min(timestamp), max(timestamp) from responses where surveyid = any($1)`,
     `select (timestamp at time zone 'UTC')::date, count(*), count(distinct userid)
      from responses where surveyid = any($1) group by 1 order by 1`,
+    `select s.shortcode, count(*), count(distinct r.userid) from responses r join surveys s on s.id = r.surveyid
+     where surveyid = any($1) group by 1 order by min(s.created)`,
   ],
 };
 

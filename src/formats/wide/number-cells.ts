@@ -5,7 +5,7 @@ const COMMA = 0x2c;
 const POINT = 0x2e;
 /** Of cells and their separators, more than a record has. */
 const CELLS = 16;
-/** A number with its sign, point and separator. */
+/** A number with its point and separator. */
 const CELL_BYTES = 24;
 
 /**
