@@ -37,6 +37,7 @@ function examplesOf(page: string): { command: string; output: string[] }[] {
 test.each([
   ['README.md', 2],
   ['docs/api.md', 14],
+  ['docs/analysis.md', 3],
 ])('the examples in %s print what they show', async (name, count) => {
   const page = await readFile(new URL(`../../${name}`, import.meta.url), 'utf8');
   const examples = examplesOf(page).filter(({ command }) => !command.startsWith('export SURVEY_EXPORT_KEY='));
