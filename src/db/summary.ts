@@ -32,14 +32,10 @@ export function summaryQuery(selection: Selection, timeZone: string, options: Le
   const text = sql`
     with ${join([responses.forms, ...ctes], ', ')}, form_position as materialized (${FORM_POSITIONS}
     ), answered as materialized (
-      select day, position, userid, sum(responses) as responses, min(first) as first, max(last) as last
-      from (
-        select greatest(least(timestamp::date, '9999-12-31'), '0001-01-01') as day, surveyid, userid, count(*) as responses,
-          min(timestamp) as first, max(timestamp) as last
-        from ${responses.all(where)}
-        group by 1, 2, 3
-      ) version join form_position on id = surveyid
-      group by day, position, userid
+      select greatest(least(timestamp::date, '9999-12-31'), '0001-01-01') as day, position, userid, count(*) as responses,
+        min(timestamp) as first, max(timestamp) as last
+      from (select surveyid, timestamp, userid from ${responses.all(where)}) response join form_position on id = surveyid
+      group by 1, 2, 3
     ), counted as (
       select position, sum(responses) as responses, count(*) as participants,
         (select min(shortcode) from form_position where form_position.position = participant.position) as shortcode
