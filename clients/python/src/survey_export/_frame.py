@@ -71,9 +71,6 @@ def table(http: Http, parameters: Mapping[str, Parameter]) -> pandas.DataFrame:
             for position, column in enumerate(columns):
                 column.extend(map(shared.__getitem__, values[position :: len(columns)]))
     names = [str(column.pop(0)) for column in columns]
-    for name in names:
-        if names.count(name) > 1:
-            raise SurveyExportError(f"several columns are named {name}: rename the question, or leave out columns")
     texts = [pandas.array(column, dtype="string") for column in columns]
     return pandas.DataFrame(dict(zip(names, texts, strict=True)))
 
