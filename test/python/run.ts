@@ -37,8 +37,9 @@ await runCommand(async () => {
 
 async function install(folder: string, python: string): Promise<void> {
   await run(process.env['PYTHON'] ?? 'python3', ['-m', 'venv', folder]);
-  const requirements = ['./[pandas,stats]', '-r', 'tests/requirements.txt'];
-  await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...requirements]);
+  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
+  await run(python, [...pip, './[pandas,stats]', '-r', 'tests/requirements.txt']);
+  await run(python, [...pip, '--no-deps', '-r', 'tests/requirements-no-deps.txt']);
 }
 
 async function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<void> {
