@@ -197,7 +197,11 @@ function onlyFirstFlows(rows: readonly Row[], shortcodes: Shortcodes): Row[] {
   return rows.filter(({ surveyid, flowid }) => flows.get(shortcodes.get(surveyid)) === flowid);
 }
 
-function answerOf({ response, translated_response: translated, question_text: text }: Row, { value }: WideParameters) {
+/** The text that a response has in its column. */
+export function answerOf(
+  { response, translated_response: translated, question_text: text }: Row,
+  { value }: WideParameters,
+) {
   const label = labelOf(response, text);
   if (value === 'label') return label ?? response;
   if (value === 'translated_label') return label ?? translated ?? response;

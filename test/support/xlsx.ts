@@ -51,8 +51,12 @@ export function readZip(file: Buffer): Map<string, Buffer> {
   );
 }
 
+/** What precedes the text of a cell that is a number. */
+export const NUMBER = '№';
+
 /**
  * The texts of a worksheet's cells by row, as Excel reads them. Empty cells are null, those at the end of a row left out.
+ * {@link NUMBER} precedes numbers.
  *
  * @param sheet counted from 1
  */
@@ -62,7 +66,7 @@ export function readWorkbook(file: Buffer, sheet = 1): (string | null)[][] {
 
 const ROW = /<row r="(\d+)">(.*?)<\/row>/gsy;
 const CELL =
-  /<c r="([A-Z]+)(\d+)"( s="1")? t="(?:str"><v( xml:space="preserve")?>([^<]+)<\/v>|inlineStr"><is><t( xml:space="preserve")?>([^<]+)<\/t><\/is>)<\/c>/gy;
+  /<c r="([A-Z]+)(\d+)"(?: s="2"><v>([^<]+)<\/v>|( s="1")? t="(?:str"><v( xml:space="preserve")?>([^<]+)<\/v>|inlineStr"><is><t( xml:space="preserve")?>([^<]+)<\/t><\/is>))<\/c>/gy;
 /** https://www.w3.org/TR/xml/#charsets */
 const NOT_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&#13;': '\r' };
@@ -78,11 +82,15 @@ export function readRows(xml: string): (string | null)[][] {
     const texts: (string | null)[] = [];
     const all = Array.from(cells.matchAll(CELL));
     assert(all.map(([cell]) => cell).join('') === cells, `markup that is not a cell: ${cells}`);
-    for (const [, letters = '', row, isBold, isSpacedText, text, isSpacedInline, inline = ''] of all) {
+    for (const [, letters = '', row, value, isBold, isSpacedText, text, isSpacedInline, inline = ''] of all) {
       assert(row === number && (isBold !== undefined) === (i === 0), `another row or style at ${letters}${row}`);
       const column = columnOf(letters);
       assert(column >= texts.length, `${letters}${row} after column ${texts.length}`);
       while (texts.length < column) texts.push(null);
+      if (value !== undefined) {
+        texts.push(NUMBER + value);
+        continue;
+      }
       checkKind(text ?? inline, text !== undefined, (isSpacedText ?? isSpacedInline) !== undefined);
       texts.push(decoded(text ?? inline));
     }

@@ -24,8 +24,8 @@ export async function useKey(context: Context, account: Account, key: string): P
   return hash;
 }
 
-async function expectRefused({ world, tally }: Context, key: string, what: string): Promise<void> {
-  const received = await send('/surveys', { key });
+async function expectRefused({ world, tally }: Context, key: string, what: string, isBasic = false): Promise<void> {
+  const received = await send('/surveys', { key, isBasic });
   const leaks = leaksIn(undefined, world.accounts, received);
   if (received.status !== 401 || leaks.length > 0)
     throw new Error(`${what}: ${received.status} ${received.bytes.toString('utf8', 0, 200)} ${leaks.join()}`);
@@ -70,5 +70,5 @@ export const tryInvalidKey: Action = async (context, random) => {
   };
   const malformed = `${valid.slice(0, -1)}${valid.endsWith('0') ? '1' : '0'}`;
   const key = await pick(random, [generateApiKey, () => malformed, () => 'sres_', () => 'x', expired, revoked])();
-  await expectRefused(context, key, 'an invalid key');
+  await expectRefused(context, key, 'an invalid key', random() < 0.5);
 };

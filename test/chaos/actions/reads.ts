@@ -34,6 +34,7 @@ function someRequest(context: Context, random: Random, paths: readonly Path[]): 
 async function readAs(context: Context, random: Random, request: Request, reading: Partial<Reading>) {
   const { status, headers } = await read(context, request, {
     key: pick(random, request.account.keys),
+    isBasic: random() < 0.2,
     gzip: random() < 0.5,
     ...(random() < 0.1 ? { method: 'HEAD' as const } : {}),
     ...reading,

@@ -46,7 +46,7 @@ const MAX_BUSY_MS = 60_000;
  * @throws Error that describes what is wrong
  */
 export async function read(context: Context, request: Request, reading: Reading): Promise<Read> {
-  const { key, method = 'GET', gzip = false, tag, slowMs } = reading;
+  const { key, isBasic, method = 'GET', gzip = false, tag, slowMs } = reading;
   const headers = {
     // In capitals, which the local runtime ignores, so that only the Worker compresses.
     'Accept-Encoding': gzip ? 'GZIP' : 'identity',
@@ -57,7 +57,7 @@ export async function read(context: Context, request: Request, reading: Reading)
   try {
     for (const deadline = Date.now() + MAX_BUSY_MS; ; await sleep(RETRY_MS)) {
       const states = request.account.watch();
-      const received = await send(address, { key, method, headers, slowMs });
+      const received = await send(address, { key, isBasic, method, headers, slowMs });
       const isRefused = isBusy(received);
       if (isRefused && Date.now() > deadline) throw new Error(`still refused after ${MAX_BUSY_MS / 1000} s`);
       await checkResponse(context, request, reading, received);

@@ -2,6 +2,7 @@ import { errorBody } from '../../support/api.ts';
 import { naiveCsv } from '../../support/csv.ts';
 import {
   type Shortcodes,
+  answerOf,
   columnNames,
   firstTyped,
   isLeftOut,
@@ -10,6 +11,7 @@ import {
   wideColumns,
   wideRecords,
 } from '../../support/wide.ts';
+import { NUMBER } from '../../support/xlsx.ts';
 import type { Data, FormVersion, Response } from '../model/account.ts';
 import { byCursor, primaryKeyOf, shortcodesOf } from '../model/order.ts';
 import type { Parameters } from '../requests/parameters.ts';
@@ -116,7 +118,11 @@ function answersLayout(rows: readonly Response[], shortcodes: Shortcodes, parame
   });
   const participants = [...Map.groupBy(rows, ({ userid }) => userid).values()];
   const records = participants.flatMap((some) => wideRecords(some, columns, shortcodes, parameters));
-  const counted = countAnswers(records, questions, parameters);
+  const { column: chosen = questions.map(({ column }) => column) } = parameters;
+  if (!chosen.every((name) => questions.some(({ column }) => column === name))) {
+    return whole(errorBody('column must be the name of a question’s column in the wide file of this selection.'), 400);
+  }
+  const counted = countAnswers(records, questions, parameters).filter(({ column }) => chosen.includes(column));
   const leftOut = participants.filter((some) => isLeftOut(some, shortcodes, parameters)).length;
   return whole(
     parameters.format === 'csv' ? naiveCsv(answersTable(counted)) : answersJson(counted, records.length, leftOut),
@@ -128,7 +134,7 @@ function fileLayouts(request: Request, selections: readonly (readonly Response[]
   const { path, parameters } = request;
   const layouts =
     parameters.layout === 'wide'
-      ? selections.map((rows) => wideLayout(request, wideColumns(rows, shortcodes, parameters), selections, shortcodes))
+      ? selections.flatMap((rows) => wideLayouts(request, rows, selections, shortcodes))
       : [longLayout(request, selections, shortcodes)];
   if (path !== '/responses/xlsx' || !parameters.codebook) return layouts;
   // It is read by a query of its own, perhaps at another moment.
@@ -141,27 +147,56 @@ function fileLayouts(request: Request, selections: readonly (readonly Response[]
 const startOf = ({ path, parameters: { bom, after } }: Request) =>
   bom && !after && path === '/responses/csv' ? '\uFEFF' : '';
 
-/** @param columns as they were when they were determined */
+/** A text that can be a number, which has at most 15 digits. */
+const NUMERIC = /^(?!(?:\D*\d){16})-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
+
+/**
+ * Those of a wide table, one for each set of columns that may have numbers: they are found by a query of their own.
+ *
+ * @param rows as they were when the columns were determined
+ */
+function wideLayouts(
+  request: Request,
+  rows: readonly Response[],
+  selections: readonly (readonly Response[])[],
+  shortcodes: Shortcodes,
+): Layout[] {
+  const { parameters } = request;
+  const columns = wideColumns(rows, shortcodes, parameters);
+  if (!parameters.numbers) return [wideLayout(request, columns, [], selections, shortcodes)];
+  const asked = Map.groupBy(rows, (row) => keyOf(row, shortcodes, parameters.columns));
+  const numbers = selections.map((selected) => {
+    const groups = Map.groupBy(selected, (row) => keyOf(row, shortcodes));
+    const isNumeric = (row: Response) => NUMERIC.test(answerOf(row, parameters) || '0');
+    const areNumbers = (row: Response) => groups.get(keyOf(row, shortcodes))?.every(isNumeric);
+    return columns.keys.filter((key) => asked.get(key)?.every(areNumbers));
+  });
+  return different(numbers).map((some) => wideLayout(request, columns, some, selections, shortcodes));
+}
+
+/** @param numbers those of the keys of columns whose cells are numbers where they can be */
 function wideLayout(
   request: Request,
-  columns: ReturnType<typeof wideColumns>,
+  { header, keys }: ReturnType<typeof wideColumns>,
+  numbers: readonly string[],
   selections: readonly (readonly Response[])[],
   shortcodes: Shortcodes,
 ): Layout {
   const { parameters } = request;
   const participants = selections.map((selected) => Map.groupBy(selected, ({ userid }) => userid));
   const userids = new Set(participants.flatMap((byUserid) => [...byUserid.keys()]));
-  const written = (record: Cells) =>
-    csvOf(
-      request,
-      parameters.safe ? record.map((cell, i) => (i < firstTyped(parameters) ? cell : guarded(cell))) : record,
-    );
+  const typed = (cell: string | null, i: number) => {
+    if (parameters.safe) return i < firstTyped(parameters) ? cell : guarded(cell);
+    const isNumber = numbers.includes(keys[i - header.length + keys.length] ?? '') && NUMERIC.test(cell ?? '');
+    return isNumber ? `${NUMBER}${cell}` : cell;
+  };
+  const written = (record: Cells) => csvOf(request, record.map(typed));
   const textsOf = (userid: string) =>
     mixturesOf(different(participants.map((byUserid) => byUserid.get(userid) ?? []))).map((rows) =>
-      wideRecords(rows, columns, shortcodes, parameters).map(written).join(''),
+      wideRecords(rows, { header, keys }, shortcodes, parameters).map(written).join(''),
     );
   const units = [...userids].toSorted((a, b) => (a < b ? -1 : 1)).map((userid) => unitOf(textsOf(userid)));
-  return { ...whole(startOf(request) + csvOf(request, columns.header)), units, limit: Infinity };
+  return { ...whole(startOf(request) + csvOf(request, header)), units, limit: Infinity };
 }
 
 function longLayout(request: Request, selections: readonly (readonly Response[])[], shortcodes: Shortcodes): Layout {

@@ -40,14 +40,17 @@ export function randomUuid(random: Random): string {
 
 /** Includes formulas, and texts that look like null. */
 const TEXTS = ['', '=1+1', '-5', '\tx', '＠a', 'NULL', '\\N', 'a\r\nb', '"', 'x_x0041_', 'a;=1'];
+const NUMBERS = ['', '0', '-5', '1.50', '123456789012345'];
 const randomText = (random: Random): string => (random() < 0.5 ? pick(random, TEXTS) : awkwardText(random));
 
 /** Appends the account's marker. An empty text stays empty. */
 const marked = ({ marker }: Account, text: string): string => (text === '' ? '' : text + marker);
 
-/** A response's text. */
-export const randomAnswer = (random: Random, account: Account): string =>
-  random() < 0.2 ? pick(random, ['A', 'b', 'C']) : marked(account, randomText(random));
+/** A response's text: to the first question, mostly a number. */
+export function randomAnswer(random: Random, account: Account, question: string): string {
+  if (question === QUESTIONS[0] && random() < 0.9) return pick(random, NUMBERS);
+  return random() < 0.2 ? pick(random, ['A', 'b', 'C', '007']) : marked(account, randomText(random));
+}
 
 export const randomForm = (
   random: Random,
@@ -72,12 +75,13 @@ export function randomResponses(random: Random, account: Account, forms: readonl
   const responses = Array.from({ length: count }, () => {
     const isTie = random() < 0.5;
     const some = <T>(all: readonly T[], from: number) => pick(random, isTie ? all.slice(from, from + 2) : all);
+    const question = some(QUESTIONS, 1);
     return responseOf(random, account, pick(random, forms), {
       at: some(TIMES, 4),
       userid: some(USERIDS, 1),
-      question_ref: some(QUESTIONS, 1),
+      question_ref: question,
       question_idx: String(below(random, 4)),
-      response: randomAnswer(random, account),
+      response: randomAnswer(random, account, question),
     });
   });
   return responses.filter((response) => taken.size < taken.add(primaryKeyOf(response)).size);

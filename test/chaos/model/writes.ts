@@ -38,7 +38,7 @@ export const writes: Readonly<Record<string, Write>> = {
   async 'edit a response'(random, account) {
     const { responses } = account.data;
     const old = pick(random, responses);
-    const edited = { ...old, response: randomAnswer(random, account) };
+    const edited = { ...old, response: randomAnswer(random, account, old.question_ref) };
     await account.write({ responses: responses.map((row) => (row === old ? edited : row)) }, () =>
       sql(`update responses set response = $5 where ${IS_RESPONSE}`, [...keyOf(old), edited.response]),
     );

@@ -8,8 +8,16 @@ const CURSOR = Buffer.from('2026-03-01T00:00:00Z,,').toString('base64url');
 const VALID = [
   ...['pageSize=2', 'count=true', 'since=2026-03-01', 'until=2027-01-01T00:00:00Z', 'userid=user', `after=${CURSOR}`],
   ...['shortcode=f0', 'question_ref=q0', 'layout=wide', 'bom=true', 'safe=true', 'format=csv', 'columns=question'],
-  ...['order=desc', 'timezone=Africa/Nairobi', 'interval=hour', 'metadata=ad_id', 'repeats=first', 'value=translated'],
-  ...['require_metadata=ad_id', 'survey=fuzzed'],
+  ...[
+    'order=desc',
+    'timezone=Africa/Nairobi',
+    'interval=hour',
+    'metadata=ad_id',
+    'repeats=first',
+    'value=translated_label',
+  ],
+  ...['require_metadata=ad_id', 'require_question=q0', 'arm=seed_2', 'timing=true', 'numbers=true', 'omit=metadata'],
+  ...['missing=404', 'top=3', 'column=f0.q0', 'codebook=true', 'survey=fuzzed'],
 ];
 const NAMES = VALID.map((pair) => pair.replace(/=.*/, ''));
 const UNKNOWN_NAMES = ['__proto__', 'constructor', 'survey%5B%5D', 'Survey', '%', '%00', '', 'x'.repeat(5000)];
@@ -37,6 +45,7 @@ const VALID_KEY = 'Authorization: Bearer KEY';
 const KEYS = [
   '',
   'Authorization: Basic KEY',
+  ...['KEY', ':', '\xff:\xfe', `a:${'b'.repeat(5000)}`].map((user) => `Authorization: Basic ${btoa(user)}`),
   `${VALID_KEY}\r\n${VALID_KEY}`,
   'Authorization: Bearer OTHER',
   'Authorization: bearer  KEY ',

@@ -1,6 +1,6 @@
 import { type Random, below, pick } from '../../support/random.ts';
 import { type Account, type Moment, type Response, timestampOf } from '../model/account.ts';
-import type { Position } from '../model/order.ts';
+import { type Position, shortcodesOf } from '../model/order.ts';
 import { DAY, METADATA_KEYS, QUESTIONS, SHORTCODES, USERIDS } from '../model/random-data.ts';
 import { formsOf } from '../expected/select.ts';
 import type { Path } from './request.ts';
@@ -11,8 +11,8 @@ interface Instant {
   readonly at: Moment;
 }
 
-type Value = (random: Random, row: Response) => unknown;
-/** Random values, all of them valid. The row is a response that filters and cursors can name. */
+type Value = (random: Random, row: Response & { readonly shortcode: string }) => unknown;
+/** Random values, all of them valid, but for a column that the table may not have. The row is a response that they can name. */
 const VALUES = {
   since: (random, { at }) => instant(random, at),
   until: (random, { at }) => instant(random, at),
@@ -37,6 +37,8 @@ const VALUES = {
   omit: (random) =>
     pick(random, [['question_text', 'metadata'], ['timestamp'], ['surveyid', 'userid', 'question_ref']]),
   missing: () => '404' as const,
+  numbers: () => true,
+  column: (random, { shortcode, question_ref }) => few(random, `${shortcode}.${question_ref}`, [question_ref]),
   top: (random) => pick(random, [1, 2, 3, 1000]),
   columns: (random) => pick(random, ['form_question', 'question'] as const),
   format: (random) => pick(random, ['json', 'csv'] as const),
@@ -66,10 +68,10 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   '/responses/csv wide': [...WIDE, 'bom', 'safe'],
   '/responses/ndjson': ['after', 'omit', 'count'],
   '/responses/xlsx': ['metadata', 'arm', 'omit', 'count', 'codebook'],
-  '/responses/xlsx wide': [...WIDE, 'codebook'],
+  '/responses/xlsx wide': [...WIDE, 'codebook', 'numbers'],
   '/responses/questions': ['format', 'columns'],
   '/responses/summary': ['timezone', ...LEAVING_OUT],
-  '/responses/answers': [...LEAVING_OUT, 'value', 'columns', 'top', 'format'],
+  '/responses/answers': [...LEAVING_OUT, 'value', 'columns', 'top', 'column', 'format'],
   '/responses/digests': ['interval'],
 };
 
@@ -89,18 +91,22 @@ export function randomParameters(
   const isWide = layout === 'wide' && NAMES[`${path} wide`] !== undefined;
   const names = NAMES[isWide ? `${path} wide` : path];
   const rows = accounts.flatMap(({ data }) => {
-    const ids = new Set(formsOf({ survey }, data).map(({ id }) => id));
-    return data.responses.filter(({ surveyid }) => ids.has(surveyid));
+    const shortcodes = shortcodesOf(formsOf({ survey }, data));
+    return data.responses.flatMap((row) => {
+      const shortcode = shortcodes.get(row.surveyid);
+      return shortcode === undefined ? [] : [{ ...row, shortcode }];
+    });
   });
-  if (!names || rows.length === 0) return { survey };
+  const missing = path.startsWith('/responses') && random() < 0.5 ? ({ missing: '404' } as const) : {};
+  if (!names || rows.length === 0) return { survey, ...missing };
   const filters = random() < 0.5 ? FILTERS.filter(() => random() < 0.35) : [];
-  const others = [...names, 'missing'].filter(() => random() < 0.6);
+  const others = names.filter((name) => random() < (name === 'column' ? 0.2 : 0.6));
   const given = [...filters, ...others].map((name) => [
     name,
     VALUES[name as keyof typeof VALUES]?.(random, pick(random, rows)),
   ]);
   const count = isWide && path === '/responses/csv' && random() < 0.05 ? { count: true } : {}; // is refused
-  return { survey, ...(isWide ? { layout: 'wide' } : {}), ...Object.fromEntries(given), ...count };
+  return { survey, ...missing, ...(isWide ? { layout: 'wide' } : {}), ...Object.fromEntries(given), ...count };
 }
 
 const few = (random: Random, own: string, others: readonly string[]) =>

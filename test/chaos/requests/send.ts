@@ -4,6 +4,8 @@ import { type Opening, decompress, headersOf, open, readExport } from '../../sup
 /** How to send a request. */
 export interface Sending extends Opening {
   readonly key: string;
+  /** Whether to send the key as a password: RFC 7617. */
+  readonly isBasic?: boolean | undefined;
   /** How long to read slowly, in milliseconds. */
   readonly slowMs?: number | undefined;
 }
@@ -21,9 +23,10 @@ export interface Received {
 const MAX_SECONDS = 120;
 
 /** Sends a request and reads its response. @param address after the API's base path @throws Error if there is none, or it has no end */
-export async function send(address: string, { slowMs = 0, ...opening }: Sending): Promise<Received> {
+export async function send(address: string, { slowMs = 0, isBasic, headers, ...opening }: Sending): Promise<Received> {
   const signal = AbortSignal.timeout(1000 * MAX_SECONDS);
-  const response = await open(address, { ...opening, signal });
+  const credentials = isBasic ? { Authorization: `Basic ${btoa(`user:${opening.key}`)}` } : {};
+  const response = await open(address, { ...opening, headers: { ...credentials, ...headers }, signal });
   const slowUntil = Date.now() + slowMs;
   response.on('data', () => {
     if (Date.now() > slowUntil) return;
