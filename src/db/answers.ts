@@ -1,9 +1,9 @@
 import type { Selection } from '../responses/selection.ts';
 import { type LeftOutOptions, leftOut } from './left-out.ts';
-import type { Question } from './questions.ts';
+import { COLUMN_ORDER, type ColumnsBy, MAX_QUESTIONS, columnNames, questionCte } from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
 import { ANSWERS, UNLABELLED, labelsCte } from './responses.ts';
-import { type Query, type Sql, join, raw, sql } from './sql.ts';
+import { type Query, type Sql, and, join, raw, sql } from './sql.ts';
 
 /** The columns of {@link answersQuery} with `csv`, in order. */
 export const ANSWER_COLUMNS = ['column', 'shortcode', 'question_ref', 'value', 'records'] as const;
@@ -13,6 +13,9 @@ const MAX_VALUE_LENGTH = 1000;
 
 export interface AnswersOptions extends LeftOutOptions {
   readonly value?: keyof typeof ANSWERS | undefined;
+  readonly columns?: ColumnsBy | undefined;
+  /** The names of the columns to return; all unless given. */
+  readonly column?: readonly string[] | undefined;
   /** How many values are listed for a question. */
   readonly top: number;
   readonly format: 'json' | 'csv';
@@ -20,29 +23,20 @@ export interface AnswersOptions extends LeftOutOptions {
 
 /**
  * Counts the cells of a wide table's question columns, by value: as JSON in one row, the number of records, that of participants left
- * out, and the columns; or as CSV, a row for each value listed and one with null for the others.
+ * out, and the columns; or as CSV, a row for each value listed and one with null for the others. Without rows if there are
+ * more columns than a wide table can have.
  *
- * The cell of a record is the last response to its questions. One sort finds it, of the responses without their metadata.
- *
- * @param questions those whose columns are returned, in the order of the columns
+ * The cell of a record is the last response to its questions. One scan finds the columns and the cells, of the responses without their
+ * metadata.
  */
-export function answersQuery(selection: Selection, questions: readonly Question[], options: AnswersOptions): Query {
-  const { value = 'response', repeats, top, format } = options;
+export function answersQuery(selection: Selection, options: AnswersOptions): Query {
+  const { value = 'response', repeats, columns, column: names, top, format } = options;
   const responses = relationOf(selection);
   const { ctes, isKept, count } = leftOut(selection, options);
-  const filters = filterConditions(selection);
+  const all = responses.all(filterConditions(selection));
   const answer = ANSWERS[value];
   const text = typeof answer === 'string' ? raw(answer) : answer(false);
-  const labels = UNLABELLED.has(answer)
-    ? [labelsCte(sql`(select question_text, response from ${responses.all(filters)}) response`)]
-    : [];
-  const names = [...new Set(questions.map(({ column }) => column))];
-  const indexes = new Map(names.map((name, i) => [name, String(i)]));
-  const asked = sql`
-    unnest(
-      ${questions.map(({ shortcode }) => shortcode)}::text[], ${questions.map(({ questionRef }) => questionRef)}::text[],
-      ${questions.map(({ column }) => indexes.get(column) as string)}::int[], ${questions.map(({ column }) => column)}::text[]
-    ) with ordinality asked (shortcode, question_ref, n, name, position)`;
+  const labels = UNLABELLED.has(answer) ? [labelsCte(sql`(select question_text, response from ${all}) response`)] : [];
   const record = sql`userid, parent_surveyid, parent_shortcode`;
   // Of each form, only the attempt that the record's first response to it is of.
   const isFirst = repeats === 'first' ? sql`where flowid = first_flow` : sql``;
@@ -51,50 +45,62 @@ export function answersQuery(selection: Selection, questions: readonly Question[
       ? sql`, first_value(flowid) over (partition by ${record}, shortcode order by timestamp, question_ref, surveyid) as first_flow`
       : sql``;
   const listed = sql`case when length(value) > ${raw(String(MAX_VALUE_LENGTH))} then left(value, ${raw(String(MAX_VALUE_LENGTH))}) || '…' else value end`;
-  const all = [
-    responses.forms,
-    ...ctes,
-    ...labels,
-    sql`asked as materialized (select * from ${asked})`,
-    sql`cell as materialized (
-      select distinct on (${record}, n) ${record}, n, value
-      from (
-        select response.*, form.shortcode${firstFlow}
+  const start = join(
+    [
+      responses.forms,
+      ...ctes,
+      ...labels,
+      sql`selected as materialized (
+        select ${record}, surveyid, flowid, question_ref, question_idx, timestamp, ${text} as value from ${all}
+      )`,
+      questionCte(sql`selected`),
+      columnNames(columns),
+      sql`asked as materialized (
+        select *, min(position) over (partition by name) as n
         from (
-          select ${record}, surveyid, flowid, question_ref, timestamp, ${text} as value
-          from ${responses.all([...filters, ...isKept])}
-        ) response join form on form.id = surveyid
-      ) response left join asked using (shortcode, question_ref)
-      ${isFirst}
-      order by ${record}, n, timestamp desc, surveyid desc
-    )`,
-    sql`counted as (
-      select n, value, count(*) as records,
-        row_number() over (partition by n order by count(*) desc, value collate "C") as rank,
-        sum(count(*)) over (partition by n) as total, count(*) over (partition by n) as different
-      from cell
-      where n is not null
-      group by n, value
-    )`,
-    sql`value as (
-      select n, rank, ${listed} as value, records, total, different from counted where rank <= ${top}::int
-      union all
-      select n, null, null, sum(records), max(total), max(different) from counted where rank > ${top}::int group by n
-    )`,
-    sql`question_column as (
-      select distinct on (n) n, name, shortcode, question_ref from asked order by n, position
-    )`,
-  ];
-  const start = sql`with ${join(all, ', ')}`;
-  return { text: format === 'csv' ? sql`${start} ${CSV}` : sql`${start} ${json(count)}` };
+          select shortcode, question_ref, name, row_number() over (order by ${COLUMN_ORDER}) as position
+          from question join column_name using (shortcode, question_ref)
+        ) question
+        ${names ? sql`where name = any(${names})` : sql``}
+      )`,
+      sql`cell as materialized (
+        select distinct on (${record}, n) ${record}, n, value
+        from (
+          select responses.*, form.shortcode${firstFlow}
+          from selected responses join form on form.id = surveyid
+          ${isKept.length > 0 ? sql`where ${and(isKept)}` : sql``}
+        ) response left join asked using (shortcode, question_ref)
+        ${isFirst}
+        order by ${record}, n, timestamp desc, surveyid desc
+      )`,
+      sql`counted as (
+        select n, value, count(*) as records,
+          row_number() over (partition by n order by count(*) desc, value collate "C") as rank,
+          sum(count(*)) over (partition by n) as total, count(*) over (partition by n) as different
+        from cell
+        where n is not null
+        group by n, value
+      )`,
+      sql`value as (
+        select n, rank, ${listed} as value, records, total, different from counted where rank <= ${top}::int
+        union all
+        select n, null, null, sum(records), max(total), max(different) from counted where rank > ${top}::int group by n
+      )`,
+      sql`question_column as (select n, name, shortcode, question_ref from asked where n = position)`,
+    ],
+    ', ',
+  );
+  const fits = sql`(select count(*) from question) <= ${raw(String(MAX_QUESTIONS))}`;
+  return { text: sql`with recursive ${start} ${format === 'csv' ? csv(fits) : json(count, fits)}` };
 }
 
-const CSV = sql`
+const csv = (fits: Sql) => sql`
   select name, shortcode, question_ref, value, records
   from value join question_column using (n)
+  where ${fits}
   order by n, rank`;
 
-const json = (leftOutCount: Sql) => sql`
+const json = (leftOutCount: Sql, fits: Sql) => sql`
   select (select count(*) from (select distinct userid, parent_surveyid, parent_shortcode from cell) record), ${leftOutCount},
     '[' || coalesce(string_agg(question, ',' order by n), '') || ']'
   from (
@@ -104,4 +110,5 @@ const json = (leftOutCount: Sql) => sql`
       '],"other":', coalesce(sum(records) filter (where rank is null), 0), '}') as question
     from question_column left join value using (n)
     group by n, name, shortcode, question_ref
-  ) question`;
+  ) question
+  having ${fits}`;

@@ -4,6 +4,9 @@ import type { Database } from './client.ts';
 import { filterConditions, relationOf } from './relation.ts';
 import { type Query, type Sql, raw, sql } from './sql.ts';
 
+/** The most that a wide table has. */
+export const MAX_QUESTIONS = 5000;
+
 /** A question of a form, in all its versions. */
 export interface Question {
   readonly shortcode: string;
@@ -21,6 +24,24 @@ export const FORM_POSITIONS = sql`
       from (select *, row_number() over (order by created, id) as position from form) version`;
 
 const IS_RESERVED = raw(`name in ('${RESERVED_NAMES.join("', '")}') or name ~ '^(${RESERVED_PREFIXES.join('|')})[.]'`);
+
+/**
+ * A common table expression, on `form`: `question`, those of `rows`, with the order of their columns. Forms are ordered by the creation
+ * of their first version, a form's questions by their smallest `question_idx`, then by name.
+ */
+export const questionCte = (rows: Sql): Sql => sql`
+    question as materialized (
+      select form.position, form.shortcode, question_ref, min(idx) as idx
+      from (
+        select surveyid, question_ref, min(question_idx) as idx
+        from ${rows}
+        group by surveyid, question_ref
+      ) version join (${FORM_POSITIONS}
+      ) form on form.id = version.surveyid
+      group by form.position, form.shortcode, question_ref
+    )`;
+/** The order of the columns of `question`. */
+export const COLUMN_ORDER = raw('position, idx, question_ref collate "C"');
 
 /**
  * Common table expressions for the names of questions' columns, which all differ: `column_name`, on `question`, with its `shortcode`,
@@ -44,7 +65,7 @@ export function columnNames(by: ColumnsBy = 'form_question'): Sql {
         from (
           select ${form} as form, question_ref, ${name} as name, min(n) as n
           from (
-            select shortcode, question_ref, row_number() over (order by position, idx, question_ref collate "C") as n
+            select shortcode, question_ref, row_number() over (order by ${COLUMN_ORDER}) as n
             from question
           ) question
           group by 1, 2, 3
@@ -78,8 +99,7 @@ export function columnNames(by: ColumnsBy = 'form_question'): Sql {
 }
 
 /**
- * The questions that have responses in a selection. Forms are ordered by the creation of their first version, a form's
- * questions by their smallest `question_idx`, then by name. Shortcodes are those of the selection, even if they have since
+ * The questions that have responses in a selection, in the order of their columns. Shortcodes are those of the selection, even if they have since
  * changed.
  *
  * It scans the whole selection, because no index has a form's questions.
@@ -89,19 +109,10 @@ export function columnNames(by: ColumnsBy = 'form_question'): Sql {
 export function questionsQuery(selection: Selection, by: ColumnsBy | undefined, limit: number): Query {
   const responses = relationOf(selection);
   const text = sql`
-    with recursive ${responses.forms}, question as materialized (
-      select form.position, form.shortcode, question_ref, min(idx) as idx
-      from (
-        select surveyid, question_ref, min(question_idx) as idx
-        from ${responses.all(filterConditions(selection))}
-        group by surveyid, question_ref
-      ) version join (${FORM_POSITIONS}
-      ) form on form.id = version.surveyid
-      group by form.position, form.shortcode, question_ref
-    ), ${columnNames(by)}
+    with recursive ${responses.forms}, ${questionCte(responses.all(filterConditions(selection)))}, ${columnNames(by)}
     select shortcode, question_ref, name
     from question join column_name using (shortcode, question_ref)
-    order by position, idx, question_ref collate "C"
+    order by ${COLUMN_ORDER}
     limit ${raw(String(limit))}`;
   return { text };
 }

@@ -14,9 +14,9 @@ import { requireResponses, selectResponses } from '../read/select-responses.ts';
 import { FILTER_NAMES } from '../responses/filters.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
-const csv = csvEncoder({ columns: ANSWER_COLUMNS.length, keyColumns: [] });
+const csv = csvEncoder({ columns: ANSWER_COLUMNS.length, keyColumns: [0] });
 const json = objectEncoder({
-  keyColumns: [],
+  keyColumns: [0],
   members: (['records', 'left_out', 'questions'] as const).map((name) => [name, 'json']),
 });
 const tooLarge = () => tooManyRows('answers', 'column, shortcode or question_ref, or lower top');
@@ -55,16 +55,19 @@ export const answers = endpoint({
   async handle(c, query) {
     const { db, signal, stats } = c.var;
     const selection = await selectResponses(c, query);
-    const questions = await wideQuestions(selection, query.columns, db, signal);
-    if (questions.length === 0) await requireResponses(c, query);
     const { column: names, format } = query;
-    if (names?.some((name) => !questions.some(({ column }) => column === name)))
+    const columns = async () => (await wideQuestions(selection, query.columns, db, signal)).map(({ column }) => column);
+    const known = names && (await columns());
+    if (known?.length === 0) await requireResponses(c, query);
+    if (names?.some((name) => !known?.includes(name)))
       throw badParameter('column', 'the name of a question’s column in the wide file of this selection');
-    const counted = names ? questions.filter(({ column }) => names.includes(column)) : questions;
     const options = { signal, retry: 'scan', maxBytes: MAX_BYTES } as const;
-    const reading = db.page(answersQuery(selection, counted, query), options, format === 'csv' ? csv : json);
+    const reading = db.page(answersQuery(selection, query), options, format === 'csv' ? csv : json);
     const page = await reading.catch(ifTooLarge(tooLarge));
     stats.rows = page.rowCount;
+    const [records = '0'] = page.lastKey;
+    if (records === '0') await requireResponses(c, query);
+    if (page.rowCount === 0) await columns(); // fails if there are too many
     return format === 'csv'
       ? sendBody(c, bodyOf(page, { start: csvHeader(ANSWER_COLUMNS) }), attachment('answers', CSV))
       : sendBody(c, bodyOf(page, { start: '' }), { 'Content-Type': 'application/json' });

@@ -66,6 +66,7 @@ test('a wide file has up to 5000 questions', async () => {
     'This selection has more than 5000 questions, or their names are too long for a wide file. ' +
     'Narrow it with shortcode or question_ref, or leave out layout=wide.';
   expectError(await get('/responses/csv', survey, { layout: 'wide' }), 400, 'export_too_large', message);
+  expectError(await get('/responses/answers', survey), 400, 'export_too_large', message);
   const { text } = await get('/responses/csv', survey, { layout: 'wide', shortcode: 'f0' });
   const [header = '', record = ''] = text.split('\n');
   expect(header.split(',').slice(-5000)).toEqual(Array.from({ length: 5000 }, (_, i) => `f0.q${i}`));

@@ -1,6 +1,6 @@
 import { BY_PARTICIPANT } from '../../db/order.ts';
 import type { Database } from '../../db/client.ts';
-import { type ColumnsBy, type Question, findQuestions } from '../../db/questions.ts';
+import { type ColumnsBy, MAX_QUESTIONS, type Question, findQuestions } from '../../db/questions.ts';
 import { writeHeader } from '../../encode/records.ts';
 import { ifTooLarge, responseTooLarge, tooManyQuestions } from '../../http/errors.ts';
 import type { Values } from '../../http/parameters.ts';
@@ -14,7 +14,6 @@ import { type RowOptions, rowColumns } from './rows.ts';
 import { wideTableBuilder } from './table-builder.ts';
 
 /** Memory holds the names of all columns, and the records of one participant. */
-const MAX_QUESTIONS = 5000;
 const MAX_QUESTION_BYTES = 2 * 1024 * 1024;
 const MAX_ROW_BYTES = 16 * 1024 * 1024;
 
