@@ -1,6 +1,6 @@
 import type { Selection } from '../responses/selection.ts';
 import { type LeftOutOptions, leftOut } from './left-out.ts';
-import { COLUMN_ORDER, type ColumnsBy, MAX_QUESTIONS, columnNames, questionCte } from './questions.ts';
+import { type ColumnsBy, MAX_QUESTIONS, columnNames, questionCte } from './questions.ts';
 import { filterConditions, relationOf } from './relation.ts';
 import { ANSWERS, UNLABELLED, labelsCte } from './responses.ts';
 import { type Query, type Sql, and, join, raw, sql } from './sql.ts';
@@ -39,7 +39,7 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
   const labels = UNLABELLED.has(answer) ? [labelsCte(sql`(select question_text, response from ${all}) response`)] : [];
   const record = sql`userid, parent_surveyid, parent_shortcode`;
   // Of each form, only the attempt that the record's first response to it is of.
-  const isFirst = repeats === 'first' ? sql`where flowid = first_flow` : sql``;
+  const isFirst = repeats === 'first' ? sql` and (flowid = first_flow) is not false` : sql``;
   const firstFlow =
     repeats === 'first'
       ? sql`, first_value(flowid) over (partition by ${record}, shortcode order by timestamp, question_ref, surveyid) as first_flow`
@@ -56,12 +56,7 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
       questionCte(sql`selected`),
       columnNames(columns),
       sql`asked as materialized (
-        select *, min(position) over (partition by name) as n
-        from (
-          select shortcode, question_ref, name, row_number() over (order by ${COLUMN_ORDER}) as position
-          from question join column_name using (shortcode, question_ref)
-        ) question
-        ${names ? sql`where name = any(${names})` : sql``}
+        select shortcode, question_ref, column_name, n, place from question_column ${names ? sql`where column_name = any(${names})` : sql``}
       )`,
       sql`cell as materialized (
         select distinct on (${record}, n) ${record}, n, value
@@ -69,8 +64,8 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
           select responses.*, form.shortcode${firstFlow}
           from selected responses join form on form.id = surveyid
           ${isKept.length > 0 ? sql`where ${and(isKept)}` : sql``}
-        ) response left join asked using (shortcode, question_ref)
-        ${isFirst}
+        ) response full join asked using (shortcode, question_ref)
+        where num_nonnulls(userid) = 1${isFirst}
         order by ${record}, n, timestamp desc, surveyid desc
       )`,
       sql`counted as (
@@ -86,7 +81,6 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
         union all
         select n, null, null, sum(records), max(total), max(different) from counted where rank > ${top}::int group by n
       )`,
-      sql`question_column as (select n, name, shortcode, question_ref from asked where n = position)`,
     ],
     ', ',
   );
@@ -95,20 +89,20 @@ export function answersQuery(selection: Selection, options: AnswersOptions): Que
 }
 
 const csv = (fits: Sql) => sql`
-  select name, shortcode, question_ref, value, records
-  from value join question_column using (n)
-  where ${fits}
+  select column_name, shortcode, question_ref, value, records
+  from value full join (select * from asked where n = place) question using (n)
+  where coalesce(records, 0) > 0 and ${fits}
   order by n, rank`;
 
 const json = (leftOutCount: Sql, fits: Sql) => sql`
   select (select count(*) from (select distinct userid, parent_surveyid, parent_shortcode from cell) record), ${leftOutCount},
     '[' || coalesce(string_agg(question, ',' order by n), '') || ']'
   from (
-    select n, concat('{"column":', to_json(name), ',"shortcode":', to_json(shortcode), ',"question_ref":', to_json(question_ref),
+    select n, concat('{"column":', to_json(column_name), ',"shortcode":', to_json(shortcode), ',"question_ref":', to_json(question_ref),
       ',"records":', coalesce(max(total), 0), ',"distinct":', coalesce(max(different), 0), ',"values":[',
       string_agg(concat('{"value":', to_json(value), ',"records":', records, '}'), ',' order by rank) filter (where rank is not null),
       '],"other":', coalesce(sum(records) filter (where rank is null), 0), '}') as question
-    from question_column left join value using (n)
-    group by n, name, shortcode, question_ref
+    from value full join (select * from asked where n = place) question using (n)
+    group by n, column_name, shortcode, question_ref
   ) question
   having ${fits}`;

@@ -56,16 +56,15 @@ export function codebookQuery(selection: Selection, by?: ColumnsBy): Query {
       from answered
       group by position, shortcode, question_ref
     ), ${columnNames(by)}, described as (
-      select question.*, max(userid) as userid
-      from answered join question using (position, shortcode, question_ref)
+      select distinct on (place) question.*, userid
+      from answered join question_column question using (position, shortcode, question_ref)
       where answered.last = question.last
-      group by question.position, question.shortcode, question.question_ref, question.idx, question.responses, participants,
-        question.first, question.last
+      order by place, userid desc
     )
-    select name, shortcode, question_ref, idx, question_text, responses, participants,
+    select column_name, shortcode, question_ref, idx, question_text, responses, participants,
       ${isoTimestamp('first')}, ${isoTimestamp('last')},
       ${choicesJson(sql`question_text`)}
-    from described join column_name using (shortcode, question_ref), lateral (
+    from described, lateral (
       select question_text
       from positioned form, lateral (
         select surveyid, question_text from ${responses.to(sql`form.id`, [...isLatest, ...filters])}
@@ -74,6 +73,6 @@ export function codebookQuery(selection: Selection, by?: ColumnsBy): Query {
       order by surveyid desc
       limit 1
     ) response
-    order by position, idx, question_ref collate "C"`;
+    order by place`;
   return { text };
 }

@@ -41,60 +41,50 @@ export const questionCte = (rows: Sql): Sql => sql`
       group by form.position, form.shortcode, question_ref
     )`;
 /** The order of the columns of `question`. */
-export const COLUMN_ORDER = raw('position, idx, question_ref collate "C"');
+const COLUMN_ORDER = raw('position, idx, question_ref collate "C"');
 
 /**
- * Common table expressions for the names of questions' columns, which all differ: `column_name`, on `question`, with its `shortcode`,
- * `question_ref` and the `name` of its column. Begin the query `with recursive`.
+ * Common table expressions for the names of questions' columns, which all differ: `question_column`, the rows of `question` with the
+ * `name` and the place `n` of their columns. Begin the query `with recursive`.
  *
  * A name that another column can have gets `question.` in front. Then, in the order of the columns, a name that an earlier one has
  * gets `_2`, or else `_3`, and so on. Names without such numbers are their root. Only within a root can names be equal, and only
  * where two are is it necessary to give them one after another.
  *
+ * Postgres takes questions for few, and in most joins would compare each with each. A full join is always hashed or merged.
+ *
  * @param by how questions share columns
  */
 export function columnNames(by: ColumnsBy = 'form_question'): Sql {
   const isByQuestion = by === 'question';
-  const form = isByQuestion ? sql`''` : sql`shortcode`;
+  const shared = isByQuestion ? sql`question_ref` : sql`shortcode, question_ref`;
   const name = isByQuestion ? sql`question_ref` : sql`shortcode || '.' || question_ref`;
   return sql`
     based as materialized (
-      select *, regexp_replace(name, '(_[0-9]+)+$', '') as root
+      select *, regexp_replace(wanted, '(_[0-9]+)+$', '') as root
       from (
-        select form, question_ref, n, case when ${IS_RESERVED} then 'question.' || name else name end as name
-        from (
-          select ${form} as form, question_ref, ${name} as name, min(n) as n
-          from (
-            select shortcode, question_ref, row_number() over (order by ${COLUMN_ORDER}) as n
-            from question
-          ) question
-          group by 1, 2, 3
-        ) question
+        select *, min(place) over (partition by ${shared}) as n,
+          case when ${IS_RESERVED} then 'question.' || name else name end as wanted
+        from (select *, ${name} as name, row_number() over (order by ${COLUMN_ORDER}) as place from question) question
       ) question
     ), numbered as (
-      select root, array_agg(name order by n) as wanted, '{}'::text[] as names
+      select root, array_agg(wanted order by n) as wanted, '{}'::text[] as names
       from based
+      where n = place
       group by root
-      having count(distinct name) < count(*)
+      having count(distinct wanted) < count(*)
       union all
-      select root, wanted, names || (
-        select name
-        from (
-          select k, wanted[cardinality(names) + 1] || case when k > 1 then '_' || k else '' end as name
-          from generate_series(1, cardinality(names) + 1) k
-        ) candidate
-        where name <> all (names)
-        order by k
+      select root, wanted, names || case when name <> all (names) then name else (
+        select name || '_' || k
+        from (select generate_series(2, cardinality(names) + 1) as k) number
+        where name || '_' || k <> all (names)
         limit 1
-      )
-      from numbered
-      where cardinality(names) < cardinality(wanted)
-    ), column_name as materialized (
-      select shortcode, question.question_ref, named.name
-      from question join (
-        select form, question_ref, coalesce(names[row_number() over (partition by root order by n)], name) as name
-        from based left join (select root, names from numbered where cardinality(names) = cardinality(wanted)) done using (root)
-      ) named on named.question_ref = question.question_ref and named.form = ${form}
+      ) end
+      from (select *, wanted[cardinality(names) + 1] as name from numbered) numbered
+      where name is not null
+    ), question_column as materialized (
+      select based.*, coalesce(names[dense_rank() over (partition by root order by n)], based.wanted) as column_name
+      from based full join (select root, names from numbered where cardinality(names) = cardinality(wanted)) done using (root)
     )`;
 }
 
@@ -110,9 +100,9 @@ export function questionsQuery(selection: Selection, by: ColumnsBy | undefined, 
   const responses = relationOf(selection);
   const text = sql`
     with recursive ${responses.forms}, ${questionCte(responses.all(filterConditions(selection)))}, ${columnNames(by)}
-    select shortcode, question_ref, name
-    from question join column_name using (shortcode, question_ref)
-    order by ${COLUMN_ORDER}
+    select shortcode, question_ref, column_name
+    from question_column
+    order by place
     limit ${raw(String(limit))}`;
   return { text };
 }

@@ -12,6 +12,7 @@ export interface Plan {
   readonly 'Function Name'?: string;
   readonly Filter?: string;
   readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Join Filter'?: number;
   readonly 'Shared Hit Blocks'?: number;
   readonly 'Shared Read Blocks'?: number;
   readonly 'Actual Rows': number;

@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BenchSurvey, createAccount, createSurvey } from '../../bench/data.ts';
+import { answersQuery } from '../../src/db/answers.ts';
 import { codebookQuery } from '../../src/db/codebook.ts';
 import { BY_PARTICIPANT, BY_TIME, type Order } from '../../src/db/order.ts';
 import { questionsQuery } from '../../src/db/questions.ts';
@@ -37,6 +38,13 @@ const create = (options: Omit<Parameters<typeof createSurvey>[2], 'name' | 'rows
   createSurvey(client, account, { name: JSON.stringify(options), rows: ROWS, ...options });
 const surveys = [await create({ forms: 1 }), await create({ forms: 20 })];
 const withChoices = await create({ forms: 20, choices: true });
+/** With two questions for each name of a column. */
+const asked = await createSurvey(client, account, {
+  name: 'asked',
+  rows: 4000,
+  forms: 2,
+  columns: { question_ref: `case n % 2 when 0 then 'b.' else '' end || n / 2` },
+});
 const many = [
   ['follow each other', await create({ forms: MANY, consecutive: true })],
   ['alternate', await create({ forms: MANY })],
@@ -172,6 +180,22 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
         expect(indexesOf(nodes)).toEqual(new Set([index]));
       }
     });
+  });
+
+  test('no query compares each question with each', async () => {
+    const formVersions = asked.forms.map((id, i) => ({ id, shortcode: ['a', 'a.b'][i] as string }));
+    const selection: Selection = { survey: asked, formVersions };
+    for (const query of [
+      questionsQuery(selection, 'form_question', 5000),
+      codebookQuery(selection),
+      answersQuery(selection, { repeats: 'first', top: 10, format: 'json' }),
+      answersQuery(selection, { top: 10, format: 'csv' }),
+    ]) {
+      const compared = (await nodesOf(query)).map(
+        (node) => (node['Rows Removed by Join Filter'] ?? 0) * node['Actual Loops'],
+      );
+      expect(Math.max(...compared)).toBeLessThanOrEqual(asked.forms.length * asked.rows);
+    }
   });
 
   test('a page with labels reads its rows once, and the choices of each text of a question once', async () => {
