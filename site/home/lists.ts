@@ -44,7 +44,7 @@ interface SearchableListOptions<T> {
   readonly items: readonly T[];
   /** Creates or finds an item's row. */
   readonly row: (item: T) => HTMLElement;
-  /** Gets the rows. */
+  /** Gets the rows, after what it contains. */
   readonly list: HTMLElement;
   /** Contains the list, if it is part of a table. */
   readonly frame?: HTMLElement;
@@ -61,6 +61,7 @@ interface SearchableListOptions<T> {
 export function searchableList<T>(options: SearchableListOptions<T>): HTMLElement[] {
   const { items, row, list, frame = list, words, texts: own, beside, memory = { query: '', shown: 0 } } = options;
   if (items.length <= SEARCHABLE) return [frame, firstRows(items, row, list, memory)];
+  const head = [...list.children];
   const input = html.input({ type: 'search', autocomplete: 'off', spellcheck: false, value: memory.query });
   const found = html.p({ className: 'note', role: 'status' });
   const more = html.div({});
@@ -73,7 +74,7 @@ export function searchableList<T>(options: SearchableListOptions<T>): HTMLElemen
     found.textContent = input.value.trim()
       ? texts.found(matches.length, own.count(items.length))
       : own.count(items.length);
-    list.replaceChildren();
+    list.replaceChildren(...head);
     more.replaceChildren(firstRows(matches, row, list, memory));
     frame.hidden = matches.length === 0;
   };

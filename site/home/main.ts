@@ -5,6 +5,7 @@ import icon from '../shared/icon.svg';
 import { keepKey, keptKey, otherTabs } from '../shared/kept-key.ts';
 import { keyView } from './key.ts';
 import type { Session } from './session.ts';
+import { createResults } from './results.ts';
 import { createSummaries } from './summaries.ts';
 import { surveyView } from './survey.ts';
 import { surveysView } from './surveys.ts';
@@ -78,7 +79,9 @@ async function enter(key: string, keep: boolean): Promise<void> {
   const api = createApi(key, () => session?.api === api && leave(texts.key.revoked));
   const { email, expires } = await api.json<Pick<Session, 'email' | 'expires'>>('/key', [], signal);
   signal.throwIfAborted();
-  session = { api, summaries: createSummaries(api), email, expires, downloads: createDownloads({ api, email }) };
+  const results = createResults(api);
+  const downloads = createDownloads({ api, email });
+  session = { api, results, summaries: createSummaries(results), email, expires, downloads };
   keepKey(keep ? key : undefined);
   show();
 }

@@ -1,4 +1,4 @@
-import { ApiError, type Api } from './api.ts';
+import type { Api } from './api.ts';
 import { button, html, section } from '../shared/dom.ts';
 import { focus } from './lists.ts';
 import { loaded } from './loaded.ts';
@@ -20,18 +20,13 @@ export interface Answer {
 }
 
 /**
- * The newest answers of a survey, the newest first; none if there are none, or no such survey.
+ * The newest answers of a survey, the newest first.
  *
  * @param after the token of the last answer of the page before; by default, the first page
  */
 export async function newestAnswers(api: Api, survey: string, signal: AbortSignal, after?: string): Promise<Answer[]> {
-  const query = Object.entries({ survey, order: 'desc', pageSize: `${PAGE_SIZE}`, ...(after && { after }) });
-  try {
-    return (await api.json<{ responses: Answer[] }>('/responses', query, signal)).responses;
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 'no_responses') return [];
-    throw error;
-  }
+  const query = { survey, missing: '404', order: 'desc', pageSize: `${PAGE_SIZE}`, ...(after && { after }) };
+  return (await api.json<{ responses: Answer[] }>('/responses', Object.entries(query), signal)).responses;
 }
 
 /**

@@ -46,7 +46,7 @@ export function overviewView(
     (counts) => {
       showFacts(counts);
       if (counts.responses === 0) return [html.p({}, surveyTexts.empty)]; // deleted since they were listed
-      chart = daysChart(counts.days, counts.zone, select);
+      chart = daysChart(counts.days, summaries.zone, select);
       chart.showDays(selected);
       return [chart.element, daysTable(counts.days)];
     },

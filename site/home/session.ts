@@ -1,10 +1,12 @@
 import type { Api } from './api.ts';
 import type { Downloads } from './downloads.ts';
+import type { Results } from './results.ts';
 import type { Summaries } from './summaries.ts';
 
 /** What every view works with. */
 export interface Session {
   readonly api: Api;
+  readonly results: Results;
   readonly summaries: Summaries;
   /** The e-mail address of the key's account. */
   readonly email: string;

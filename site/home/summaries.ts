@@ -1,8 +1,6 @@
-import { type Api, ApiError, type Params } from './api.ts';
+import { ApiError, type Params } from './api.ts';
+import type { Results } from './results.ts';
 import { TIME_ZONE } from './texts.ts';
-
-/** How long numbers are used again, in milliseconds. */
-export const FRESH = 60_000;
 
 /** How many responses there are, and when they came. */
 export interface Summary {
@@ -15,8 +13,10 @@ export interface Summary {
   readonly days: readonly Day[];
   /** How many participants a wide file leaves out, whom the other numbers do not count. */
   readonly left_out: number;
-  /** The time zone in which the days begin: the reader's or, if the service does not know it, UTC. */
-  readonly zone: string;
+  /** The forms with responses, in the order of a wide file's columns. */
+  readonly forms: readonly FormSummary[];
+  /** For each rule that leaves out anybody, whom. */
+  readonly left_out_by: readonly LeftOut[];
 }
 
 export interface Day {
@@ -26,13 +26,28 @@ export interface Day {
   readonly participants: number;
 }
 
-/** The numbers of surveys. A count of millions takes seconds, so the same one is requested at most once a minute. */
+export interface FormSummary {
+  readonly shortcode: string;
+  readonly responses: number;
+  readonly participants: number;
+}
+
+export interface LeftOut {
+  /** The parameter, and its value if it can have several. */
+  readonly rule: string;
+  readonly name: string | null;
+  readonly participants: number;
+  /** The first of them. */
+  readonly userids: readonly string[];
+}
+
+/** The numbers of surveys. */
 export interface Summaries {
   /**
    * Counts responses. A survey without any has zero. The numbers can be a minute old.
    *
    * @param params with `survey`
-   * @throws the errors of {@link Api}
+   * @throws the errors of {@link Results}; ApiError `no_responses` if the key has no such survey
    */
   readonly get: (params: Params, signal: AbortSignal) => Promise<Summary>;
   /** The last counts of a survey, of any age. */
@@ -41,89 +56,33 @@ export interface Summaries {
   readonly keepCounting: (survey: string, signal: AbortSignal) => void;
   /** Forgets a survey's numbers: it is counted again when they are next needed. */
   readonly forget: (survey: string) => void;
+  /** The time zone in which the days begin: the reader's or, if the service does not know it, UTC. */
+  readonly zone: string;
 }
 
-/** A count, for all who need the same numbers. */
-interface Count {
-  readonly result: Promise<Summary>;
-  readonly stop: () => void;
-  /** How many views need it. */
-  users: number;
-  /** When it arrived, in milliseconds of `performance.now()`; until then, infinity. */
-  arrived: number;
-}
+const PATH = '/responses/summary';
 
-const queryOf = (params: Params) => String(new URLSearchParams(params));
-
-export function createSummaries({ json }: Api): Summaries {
-  const counts = new Map<string, Count>();
-  const known = new Map<string, Summary>();
+export function createSummaries(results: Results): Summaries {
   let zone = TIME_ZONE;
-
-  async function request(params: Params, signal: AbortSignal): Promise<Summary> {
-    const used = zone;
-    try {
-      const query: Params = [...params, ['timezone', used]];
-      return { ...(await json<Omit<Summary, 'zone'>>('/responses/summary', query, signal)), zone: used };
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (error.code === 'no_responses')
-        return { responses: 0, participants: 0, first: null, last: null, days: [], left_out: 0, zone: used };
-      // The database does not know every zone that browsers know.
-      if (used === 'UTC' || !error.message.startsWith('timezone ')) throw error;
-      zone = 'UTC';
-      return request(params, signal);
-    }
-  }
-
-  function start(query: string, params: Params): Count {
-    const controller = new AbortController();
-    const result = request(params, controller.signal);
-    const forget = () => void (counts.get(query) === count && counts.delete(query));
-    const stop = () => {
-      forget();
-      controller.abort();
-    };
-    const count: Count = { result, stop, users: 0, arrived: Infinity };
-    counts.set(query, count);
-    const keep = (summary: Summary) => {
-      count.arrived = performance.now();
-      return known.set(query, summary);
-    };
-    result.then(keep, forget);
-    return count;
-  }
-
-  /** A count ends if the views that need it are closed. */
-  function use(count: Count, signal: AbortSignal): void {
-    count.users++;
-    signal.addEventListener('abort', () => {
-      count.users--;
-      // The view that replaces this one may need the same numbers.
-      queueMicrotask(() => count.users === 0 && count.arrived === Infinity && count.stop());
-    });
-  }
-
+  const inZone = (params: Params): Params => [...params, ['missing', '404'], ['timezone', zone]];
+  const of = (survey: string) => inZone([['survey', survey]]);
   return {
-    known: (survey) => known.get(queryOf([['survey', survey]])),
-    keepCounting(survey, signal) {
-      const count = counts.get(queryOf([['survey', survey]]));
-      if (count) use(count, signal);
+    get zone() {
+      return zone;
     },
-    forget(survey) {
-      const query = queryOf([['survey', survey]]);
-      counts.delete(query);
-      known.delete(query);
-    },
+    known: (survey) => results.known(PATH, of(survey)) as Summary | undefined,
+    keepCounting: (survey, signal) => results.keep(PATH, of(survey), signal),
+    forget: (survey) => results.forget(PATH, of(survey)),
     async get(params, signal) {
-      signal.throwIfAborted();
-      const query = queryOf(params);
-      const last = counts.get(query);
-      const count = last && performance.now() - last.arrived < FRESH ? last : start(query, params);
-      use(count, signal);
-      const summary = await count.result;
-      signal.throwIfAborted();
-      return summary;
+      const used = zone;
+      try {
+        return await results.get<Summary>(PATH, inZone(params), signal);
+      } catch (error) {
+        // The database does not know every zone that browsers know.
+        if (used === 'UTC' || !(error instanceof ApiError && error.message.startsWith('timezone '))) throw error;
+        zone = 'UTC';
+        return results.get<Summary>(PATH, inZone(params), signal);
+      }
     },
   };
 }

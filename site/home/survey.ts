@@ -8,7 +8,6 @@ import { overviewView } from './overview.ts';
 import { questionsView } from './questions.ts';
 import { downloadRequestOf } from './selection.ts';
 import type { Session } from './session.ts';
-import type { FormVersion } from './surveys.ts';
 import { form as formTexts, survey as texts } from './texts.ts';
 
 /**
@@ -30,26 +29,17 @@ export function surveyView(session: Session, selection: URLSearchParams, signal:
     const newest = await newestAnswers(api, survey, signal);
     return { isEmpty: newest.length === 0, newest };
   }
-  /** The sentence for a survey without answers. */
-  async function explainEmpty(): Promise<string> {
-    const versions = await api.json<FormVersion[]>('/surveys', [], signal);
-    return versions.some(({ survey_name }) => survey_name === survey) ? texts.empty : texts.unknown;
-  }
-
   const { node, reload } = loaded(
-    async () => {
-      const { isEmpty, newest } = await look();
-      return { newest, sentence: isEmpty ? await explainEmpty() : undefined };
-    },
-    ({ newest, sentence }) => {
-      toDownload.hidden = sentence !== undefined;
-      if (sentence === undefined) return surveyParts(session, selection, signal, newest);
+    look,
+    ({ newest, isEmpty }) => {
+      toDownload.hidden = isEmpty;
+      if (!isEmpty) return surveyParts(session, selection, signal, newest);
       const check = () => {
         summaries.forget(survey);
         node.focus(); // the button may disappear
         void reload();
       };
-      return [html.p({}, sentence), button(texts.check, check)];
+      return [html.p({}, texts.empty), button(texts.check, check)];
     },
     signal,
   );

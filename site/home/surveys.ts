@@ -7,7 +7,7 @@ import { SEARCHABLE, searchableList } from './lists.ts';
 import { loaded } from './loaded.ts';
 import { cut } from './long-text.ts';
 import type { Session } from './session.ts';
-import { FRESH } from './summaries.ts';
+import { FRESH } from './results.ts';
 import { LANGUAGE, answers, formName, moment, page, participants, surveys as texts } from './texts.ts';
 
 /** How many of a survey's forms are named in the list. */

@@ -75,7 +75,8 @@ export const errors = {
   overloaded: 'The service is busy. Try again in a minute.',
   database_unavailable:
     'The database cannot be reached. Try again in a few minutes. If that does not help, tell whoever runs this service.',
-  no_responses: 'This survey has no answers yet, or your key has no access to it.',
+  no_responses:
+    'This key gives access to no survey with this name. The link may be misspelled, or made for the key of another account.',
   offline: 'The service cannot be reached. Check your connection, then try again.',
   export_too_large:
     'This is too large for one file of this kind. Choose fewer questions, forms or days, or another file format or table layout.',
@@ -103,8 +104,6 @@ export const surveys = {
 export const survey = {
   all: '‹ All surveys',
   empty: 'This survey has no answers yet.',
-  unknown:
-    'This key gives access to no survey with this name. The link may be misspelled, or made for the key of another account.',
   check: 'Check again',
   toDownload: 'Download answers',
 };
@@ -166,12 +165,30 @@ export const questions = {
   title: 'Questions',
   label: 'Search the questions',
   count: (count: number) => counted(count, 'question', 'questions'),
-  note: 'The bars are shares of all participants. Questions that the form skipped for someone count as not answered.',
+  note: 'The bars are shares of the form’s participants. Questions that the form skipped for someone count as not answered. If someone answered several times, the last answer counts.',
+  answered: 'What was answered',
+  others: (count: number) => `${participants(count)} did not answer`,
   columns: ['Question', 'Answered by'],
   codebook: 'Download codebook',
   /** A share that is not rounded to 0% or 100%. */
   share: (share: number) => (share < 0.01 ? 'under 1%' : shares.format(share < 1 ? Math.min(0.99, share) : 1)),
 };
+
+export const answered = {
+  none: 'No answers.',
+  columns: ['Answer', 'Given by'],
+  table: 'what was answered',
+  empty: '(empty)',
+  number: (value: number) => decimals.format(value),
+  /** A range of numbers, without its end. */
+  range: (from: number, to: number) => `${decimals.format(from)} to under ${decimals.format(to)}`,
+  numbers: (least: number, median: number, most: number) =>
+    `Smallest ${decimals.format(least)}, median ${decimals.format(median)}, largest ${decimals.format(most)}`,
+  share: (count: number, share: number) => `${number(count)} (${questions.share(share)})`,
+  others: (count: number) => `${counted(count, 'other answer', 'other different answers')}, which may identify people`,
+  show: 'Show them',
+};
+const decimals = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 6 });
 
 export const newest = {
   title: 'Newest answers',

@@ -44,10 +44,12 @@ export const prose = (text: string): (Node | string)[] =>
   text.split('`').map((part, i) => (i % 2 === 1 ? html.code({}, part) : part));
 
 /** A table with a row of headings. */
-export const table = (headings: readonly string[], body: HTMLElement): HTMLElement => {
-  const head = headings.map((text) => html.th({ scope: 'col' }, text));
-  return html.table({}, html.thead({}, html.tr({}, ...head)), body);
-};
+export const table = (columns: readonly string[], body: HTMLElement): HTMLElement =>
+  html.table({}, html.thead({}, headings(columns)), body);
+
+/** A row of headings. */
+export const headings = (columns: readonly string[]): HTMLElement =>
+  html.tr({}, ...columns.map((text) => html.th({ scope: 'col' }, text)));
 
 /** A long text in a frame that scrolls, also with the keyboard. */
 export const listing = (text: string, label: string) =>

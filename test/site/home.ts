@@ -5,9 +5,6 @@ import type { TestSurvey } from '../support/data.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { type Display, openPage } from './browser.ts';
 
-/** What Chromium logs about a survey without responses, which has status 500. */
-export const NO_RESPONSES = /status of 500/;
-
 /** Parameters of a link, or of a file. */
 export type Selection = Readonly<Record<string, string | readonly string[]>>;
 

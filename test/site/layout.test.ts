@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 import { addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { expectAccessible, openDetails } from './accessible.ts';
 import { openPage } from './browser.ts';
-import { NO_RESPONSES, cards, chooseOlder, enterKey, openSurvey, press } from './home.ts';
+import { cards, chooseOlder, enterKey, openSurvey, press } from './home.ts';
 
 const LONG = 'Long name '.repeat(40);
 /** Between things that do not touch, in pixels. */
 const LEAST_SPACE = 6;
 
 test('the form for the key, after five requests at most, and the list of surveys are accessible and fit the window', async () => {
-  const page = await openPage('/', { reducedMotion: 'reduce', provoked: NO_RESPONSES });
+  const page = await openPage('/', { reducedMotion: 'reduce' });
   /** The paths of what the view has requested from the service. */
   const requested = async () => {
     await page.getByLabel('API key').waitFor();

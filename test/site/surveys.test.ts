@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type TestAccount, addResponses, createAccount, createSurvey, sql } from '../support/data.ts';
 import { focused, openPage } from './browser.ts';
-import { NO_RESPONSES, abortFirst, enterKey, hold, shiftsOf } from './home.ts';
+import { abortFirst, enterKey, hold, shiftsOf } from './home.ts';
 
 /** Creates surveys without responses, with one form each. The first is the newest. */
 async function createSurveys(account: TestAccount, count: number): Promise<void> {
@@ -50,7 +50,7 @@ test('lists every survey once, the newest first, with its forms and counts, also
 test('counts the visible surveys, two at a time, while the list stays usable and nothing moves', async () => {
   const account = await createAccount();
   await createSurveys(account, 40);
-  const page = await openPage('/', { width: 320, reducedMotion: 'reduce', provoked: NO_RESPONSES }); // scrolls at once
+  const page = await openPage('/', { width: 320, reducedMotion: 'reduce' }); // scrolls at once
   const requested: string[] = [];
   page.on('request', (request) => {
     const url = new URL(request.url());
@@ -83,7 +83,7 @@ test('shows 50 of many surveys at a time, finds and sorts them, and returns to t
   await sql(`update surveys set survey_name = 'Saúde & ÁGUA' where userid = $1 and shortcode = 'short212'`, [
     account.id,
   ]);
-  const page = await openPage('/', { reducedMotion: 'reduce', provoked: NO_RESPONSES });
+  const page = await openPage('/', { reducedMotion: 'reduce' });
   await page.getByLabel('Keep in this tab').check();
   await enterKey(page, account.key);
   const links = page.getByRole('listitem').getByRole('link');

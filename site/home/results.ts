@@ -1,0 +1,87 @@
+import type { Api, Params } from './api.ts';
+
+/** How long a result is used again, in milliseconds. */
+export const FRESH = 60_000;
+
+/** Results of the API, for all views. A count of millions takes seconds, so the same one is requested at most once a minute. */
+export interface Results {
+  /**
+   * Requests JSON, or returns what has arrived in the last minute.
+   *
+   * @throws the errors of {@link Api}
+   */
+  readonly get: <T>(path: string, params: Params, signal: AbortSignal) => Promise<T>;
+  /** What a request returned last, however long ago. */
+  readonly known: (path: string, params: Params) => unknown;
+  /** Keeps a request running, if it is, for a view that will need its result. */
+  readonly keep: (path: string, params: Params, signal: AbortSignal) => void;
+  /** Forgets a result: it is requested again when it is next needed. */
+  readonly forget: (path: string, params: Params) => void;
+}
+
+/** A request, for all who need its result. */
+interface Request {
+  readonly result: Promise<unknown>;
+  readonly stop: () => void;
+  /** How many views need it. */
+  users: number;
+  /** When it arrived, in milliseconds of `performance.now()`; until then, infinity. */
+  arrived: number;
+}
+
+const addressOf = (path: string, params: Params) => `${path}?${new URLSearchParams(params)}`;
+
+export function createResults({ json }: Pick<Api, 'json'>): Results {
+  const requests = new Map<string, Request>();
+  const known = new Map<string, unknown>();
+
+  function start(address: string, path: string, params: Params): Request {
+    const controller = new AbortController();
+    const result = json(path, params, controller.signal);
+    const forget = () => void (requests.get(address) === request && requests.delete(address));
+    const stop = () => {
+      forget();
+      controller.abort();
+    };
+    const request: Request = { result, stop, users: 0, arrived: Infinity };
+    requests.set(address, request);
+    const keep = (value: unknown) => {
+      request.arrived = performance.now();
+      return known.set(address, value);
+    };
+    result.then(keep, forget);
+    return request;
+  }
+
+  /** A request ends if the views that need it are closed. */
+  function use(request: Request, signal: AbortSignal): void {
+    request.users++;
+    signal.addEventListener('abort', () => {
+      request.users--;
+      // The view that replaces this one may need the same result.
+      queueMicrotask(() => request.users === 0 && request.arrived === Infinity && request.stop());
+    });
+  }
+
+  return {
+    known: (path, params) => known.get(addressOf(path, params)),
+    keep(path, params, signal) {
+      const request = requests.get(addressOf(path, params));
+      if (request) use(request, signal);
+    },
+    forget(path, params) {
+      requests.delete(addressOf(path, params));
+      known.delete(addressOf(path, params));
+    },
+    async get<T>(path: string, params: Params, signal: AbortSignal) {
+      signal.throwIfAborted();
+      const address = addressOf(path, params);
+      const last = requests.get(address);
+      const request = last && performance.now() - last.arrived < FRESH ? last : start(address, path, params);
+      use(request, signal);
+      const result = await request.result;
+      signal.throwIfAborted();
+      return result as T;
+    },
+  };
+}
