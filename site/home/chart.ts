@@ -1,59 +1,41 @@
 import { button, html } from '../shared/dom.ts';
 import type { Day } from './summaries.ts';
-import { type Measure, scaleTo, ticksOf, toPeriods } from './periods.ts';
-import { chart as texts } from './texts.ts';
+import { type Measure, scaleTo, toPeriods } from './periods.ts';
+import { number, chart as texts } from './texts.ts';
 
 const SVG = 'http://www.w3.org/2000/svg';
 /** The minimum bar height in percent, so that one answer is visible next to a million. */
 const LEAST_HEIGHT = 1.5;
 /** How far the pointer has to move for a drag, in CSS pixels. */
 const DRAG = 5;
-/** The share of the axis that the name of a month takes, with its year, on a phone. */
-const MONTH = 0.08;
-const MONTH_ON_PHONE = 0.25;
-/** How many bars a key moves. */
-const STEPS: Readonly<Record<string, number>> = {
-  ArrowLeft: -1,
-  ArrowDown: -1,
-  ArrowRight: 1,
-  ArrowUp: 1,
-  PageDown: -7,
-  PageUp: 7,
-  Home: -Infinity,
-  End: Infinity,
-};
+/** The most bars whose names are below them, evenly spaced: so many fit on a phone. */
+const NAMED = 3;
 
 /** A range of days, YYYY-MM-DD, both included. An empty one is no limit. */
 export type Days = readonly [first: string, last: string];
 
-export interface Chart {
-  readonly element: HTMLElement;
-  /** Shows which days the form selects. */
-  readonly showDays: (selected: Days) => void;
-}
-
 /**
- * A bar chart of the participants or answers per day, or per week, month or year if there are many days. Dragging over bars
- * selects their days, as do the arrow keys with Shift.
+ * A bar chart of the participants or answers per day, or per week, month or year if there are many days. Dragging over bars selects their
+ * days. With the keyboard, days are selected in the filter, and the numbers are in a table.
  *
  * @param days not empty
  * @param zone in which the days begin
+ * @param selected the days that the filter selects
  */
-export function daysChart(days: readonly Day[], zone: string, select: (selected: Days) => void): Chart {
+export function daysChart(
+  days: readonly Day[],
+  zone: string,
+  selected: Days,
+  select: (selected: Days) => void,
+  signal: AbortSignal,
+): HTMLElement {
   const { unit, periods } = toPeriods(days);
   const name = texts[unit];
   const last = periods.length - 1;
   let measure: Measure = 'participants';
-  let selected: Days = ['', ''];
-  /** The selection while the pointer or Shift is down. */
-  let pending: Days | undefined;
-  /** Where the pointer went down, in CSS pixels. */
-  let down: number | undefined;
-  /** The bar whose numbers are shown, and the one where a selection begins. */
-  let current = last;
-  let anchor = last;
-  /** Whether the current bar is marked, which it is once it has been pointed at. */
-  let isMarked = false;
+  /** The bars that are being selected, and where the pointer went down, in CSS pixels. */
+  let pending: readonly [number, number] | undefined;
+  let down: { readonly x: number; readonly bar: number } | undefined;
 
   const caption = html.figcaption({});
   const toggle = (Object.keys(texts.measures) as Measure[]).map((value) => {
@@ -65,38 +47,19 @@ export function daysChart(days: readonly Day[], zone: string, select: (selected:
   });
   const readout = html.p('note readout', texts.hint);
   const note = html.p('note', texts.sum);
-  const grid = html.div('grid');
+  const upper = html.span('note scale');
   const bars = svg('svg', { viewBox: `0 0 ${periods.length} 100`, preserveAspectRatio: 'none', 'aria-hidden': 'true' });
-  const plot = html.div(
-    { className: 'plot', role: 'slider', tabIndex: 0, 'aria-valuemin': '1', 'aria-valuemax': String(periods.length) },
-    grid,
-    bars,
-    axis(),
-  );
-  plot.style.maxWidth = `${6 * periods.length + 4}rem`;
-
-  /** The months; if there are fewer than two, the first and the last bar. */
-  function axis(): HTMLElement {
-    const ticks = ticksOf(periods);
-    const ends = [periods[0], periods[last]].map((period) => name.of(period?.start ?? ''));
-    if (ticks.length < 2) return html.div('range', ...[...new Set(ends)].map((end) => html.span({}, end)));
-    // The chart seldom begins with a month.
-    const begin = (ticks[0]?.at ?? 0) < MONTH ? [] : [{ at: 0, day: periods[0]?.start ?? '' }];
-    const marks = [...begin, ...ticks].map(({ at, day }, i) => {
-      const className = at > 0 && at < MONTH_ON_PHONE ? 'tight' : '';
-      const mark = html.span(className, at > 1 - MONTH ? '' : texts.tick(day, i === 0));
-      mark.style.left = `${100 * at}%`;
-      return mark;
-    });
-    return html.div('ticks', ...marks);
-  }
+  const places = Array.from({ length: NAMED }, (_, i) => Math.round((i * last) / (NAMED - 1)));
+  const named = [...new Set(places)].map((place) => html.span({}, name.of(periods[place]?.start ?? '')));
+  const plot = html.div({ className: 'plot', role: 'img' }, upper, bars, html.div('note range', ...named));
+  plot.style.maxWidth = `${6 * periods.length}rem`;
 
   function draw(): void {
     const counts = periods.map((period) => period[measure]);
     const most = Math.max(...counts);
-    const scale = scaleTo(most);
-    const top = scale.at(-1) ?? most;
-    const [from, to] = pending ?? selected;
+    const top = scaleTo(most).at(-1) ?? most;
+    upper.textContent = number(top);
+    const [from, to] = pending ? daysOf(pending) : selected;
     bars.replaceChildren(
       ...periods.map(({ start, end, [measure]: count }, x) => {
         const height = count && Math.max(LEAST_HEIGHT, (100 * count) / top);
@@ -104,107 +67,71 @@ export function daysChart(days: readonly Day[], zone: string, select: (selected:
         return svg('rect', { x: x + 0.1, width: 0.8, y: 100 - height, height, class: isOut ? 'bar out' : 'bar' });
       }),
     );
-    grid.replaceChildren(
-      ...scale.map((value) => {
-        const line = html.span({}, texts.scale(value));
-        line.style.bottom = `${(100 * value) / top}%`;
-        return line;
-      }),
-    );
     for (const { value, node } of toggle) node.setAttribute('aria-pressed', String(value === measure));
     caption.textContent = texts.caption(measure, name.each, zone);
     note.hidden = unit === 'day' || measure === 'responses';
     const [first, end, busiest] = [0, last, counts.indexOf(most)].map((i) => name.of(periods[i]?.start ?? ''));
     plot.setAttribute('aria-label', texts.label(measure, name.each, [first, end, busiest].map(String), most));
-    point();
   }
 
-  const describe = () => {
-    const { start = '', participants = 0, responses = 0 } = periods[current] ?? {};
-    return texts.numbers(name.of(start), participants, responses);
-  };
-  /** Marks the current bar. */
-  function point(): void {
-    for (const [index, bar] of [...bars.children].entries())
-      bar.classList.toggle('current', isMarked && index === current);
-    plot.setAttribute('aria-valuenow', String(current + 1));
-    plot.setAttribute('aria-valuetext', describe());
-  }
-  function pointAt(index: number): void {
-    current = Math.min(last, Math.max(0, index));
-    isMarked = true;
-    readout.textContent = describe();
-    point();
-  }
-  /** Shows a selection from the anchor to the current bar. */
-  function extend(): void {
-    pending = [periods[Math.min(anchor, current)]?.start ?? '', periods[Math.max(anchor, current)]?.end ?? ''];
-    draw();
+  const daysOf = ([from, to]: readonly [number, number]): Days => [periods[from]?.start ?? '', periods[to]?.end ?? ''];
+
+  /** Shows the numbers of a bar, or of those that are being selected, above them. */
+  function point(bar: number): void {
+    const [from, to] = pending ?? [bar, bar];
+    const shown = periods.slice(from, to + 1);
+    const sum = (of: Measure) => shown.reduce((total, period) => total + period[of], 0);
+    readout.textContent = pending
+      ? texts.range(daysOf(pending), sum('responses'))
+      : texts.numbers(name.of(shown[0]?.start ?? ''), sum('participants'), sum('responses'));
+    for (const [index, node] of [...bars.children].entries()) node.classList.toggle('current', index === bar);
+    readout.style.setProperty('--at', `${(100 * bar) / (last || 1)}%`);
   }
   function finish(): void {
     const chosen = pending;
     pending = down = undefined;
-    if (chosen) select(chosen);
+    if (chosen) select(daysOf(chosen));
   }
   function cancel(): void {
     pending = down = undefined;
     draw();
   }
 
-  plot.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape') {
-      cancel();
-      select(['', '']);
-    }
-    const step = STEPS[event.key];
-    if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    pointAt(current + step);
-    if (event.shiftKey) extend();
-    else anchor = current;
-  });
-  plot.addEventListener('keyup', (event) => {
-    if (event.key === 'Shift') finish();
-  });
-  plot.addEventListener('blur', cancel);
-
-  const pointTo = ({ clientX }: PointerEvent) => {
+  const barAt = ({ clientX }: PointerEvent) => {
     const { left, width } = bars.getBoundingClientRect();
-    pointAt(Math.floor(((clientX - left) / width) * periods.length));
+    return Math.min(last, Math.max(0, Math.floor(((clientX - left) / width) * periods.length)));
   };
   plot.addEventListener('pointerdown', (event) => {
     if (event.button !== 0) return;
     plot.setPointerCapture(event.pointerId);
-    down = event.clientX;
-    pointTo(event);
-    anchor = current;
+    down = { x: event.clientX, bar: barAt(event) };
+    point(down.bar);
   });
   plot.addEventListener('pointermove', (event) => {
-    pointTo(event);
-    if (pending || (down !== undefined && Math.abs(event.clientX - down) >= DRAG)) extend();
+    const bar = barAt(event);
+    if (down && (pending || Math.abs(event.clientX - down.x) >= DRAG)) {
+      pending = [Math.min(down.bar, bar), Math.max(down.bar, bar)];
+      draw();
+    }
+    point(bar);
   });
   plot.addEventListener('pointerup', finish);
   plot.addEventListener('pointercancel', cancel);
+  addEventListener('keydown', ({ key }) => key === 'Escape' && cancel(), { signal });
 
   draw();
   const buttons = toggle.map(({ node }) => node);
-  return {
-    element: html.figure(
-      {},
-      html.div(
-        'title',
-        caption,
-        html.div({ className: 'toggle', role: 'group', 'aria-label': texts.toggle }, ...buttons),
-      ),
-      readout,
-      plot,
-      note,
+  return html.figure(
+    {},
+    html.div(
+      'title',
+      caption,
+      html.div({ className: 'toggle', role: 'group', 'aria-label': texts.toggle }, ...buttons),
     ),
-    showDays(shown) {
-      selected = shown;
-      draw();
-    },
-  };
+    readout,
+    plot,
+    note,
+  );
 }
 
 function svg(tag: string, attributes: Readonly<Record<string, string | number>>): SVGElement {

@@ -1,5 +1,6 @@
 import { html } from '../shared/dom.ts';
 import { option } from './controls.ts';
+import { cut } from './long-text.ts';
 import { searchableList } from './lists.ts';
 import { loaded } from './loaded.ts';
 import { choices as texts } from './texts.ts';
@@ -31,10 +32,12 @@ interface ChoiceList {
 /** A list from which several values can be chosen. It is loaded when it is opened. */
 export function choiceList({ label, none, note, chosen, load, signal }: ChoiceListOptions): ChoiceList {
   const values = new Set(chosen);
+  const labels = new Map<string, string>();
   const state = html.span('note');
   const showState = () => {
     const others = values.size > 3 ? texts.others(values.size - 3) : '';
-    state.textContent = [...values].slice(0, 3).join(', ') + others || none;
+    const named = [...values].slice(0, 3).map((value) => cut(labels.get(value) ?? value, 60, 1));
+    state.textContent = named.join(', ') + others || none;
   };
   const choiceRow = ({ value, label: text, note: more }: Choice) => {
     const box = html.input({ type: 'checkbox', checked: values.has(value) });
@@ -47,9 +50,10 @@ export function choiceList({ label, none, note, chosen, load, signal }: ChoiceLi
     return option(box, text, more);
   };
   const show = (offered: readonly Choice[]) => {
-    const known = new Set(offered.map(({ value }) => value));
+    for (const choice of offered) labels.set(choice.value, choice.label);
+    showState();
     // Values from a link that no longer occur stay listed, so that they can be removed.
-    const others = [...values].filter((value) => !known.has(value)).map((value) => ({ value, label: value }));
+    const others = [...values].filter((value) => !labels.has(value)).map((value) => ({ value, label: value }));
     const items = [...others, ...offered];
     if (items.length === 0) return [texts.empty];
     return searchableList({

@@ -1,4 +1,4 @@
-import { copyable, copyButton, html } from '../shared/dom.ts';
+import { copyable, html } from '../shared/dom.ts';
 import { curlFor } from '../shared/curl.ts';
 import type { Params } from './api.ts';
 import { code as texts } from './texts.ts';
@@ -22,10 +22,10 @@ const quote = (text: string) =>
     char.length > 1 ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** With the client in `clients/python`, which saves files of responses. */
-const pythonClient = ({ url, pairs, file }: File) => {
+/** With the client in `clients/python`, which saves files of responses. @returns undefined for a codebook */
+const python = ({ url, pairs, file }: File) => {
   const { origin, pathname } = new URL(url);
-  if (pathname.endsWith('/questions')) return pythonRequests({ url, pairs, file });
+  if (pathname.endsWith('/questions')) return undefined;
   const valuesOf = (name: string) => pairs.filter(([other]) => other === name).map(([, value]) => quote(value));
   const parameters = [...new Set(pairs.map(([name]) => name))]
     .filter((name) => name !== 'survey')
@@ -43,24 +43,6 @@ ${parameters})
 `;
 };
 
-const pythonRequests = ({ url, pairs, file }: File) => `import os
-import requests
-
-with requests.get(
-    ${quote(url)},
-    params=[
-${pairs.map(([name, value]) => `        (${quote(name)}, ${quote(value)}),\n`).join('')}    ],
-    headers={"Authorization": f"Bearer {os.environ['SURVEY_EXPORT_KEY']}"},
-    stream=True,
-    timeout=60,
-) as response:
-    response.raise_for_status()
-    with open(${quote(`${file}.part`)}, "wb") as file:
-        for piece in response.iter_content(65536):
-            file.write(piece)
-os.replace(${quote(`${file}.part`)}, ${quote(file)})
-`;
-
 const r = ({ url, pairs, file }: File) => `library(httr2)
 
 request(${quote(url)}) |>
@@ -74,34 +56,26 @@ invisible(file.rename(${quote(`${file}.part`)}, ${quote(file)}))
 `;
 
 /** Programs by language. */
-const PROGRAMS: Readonly<Record<string, (request: File) => string>> = {
+const PROGRAMS: Readonly<Record<string, (request: File) => string | undefined>> = {
   curl: (request) => curlFor({ ...request, needsKey: true }),
-  Python: pythonClient,
-  'Python with requests': pythonRequests,
+  Python: python,
   R: r,
 };
 
-/** The selection as programs, and as a link. */
+/** A file as programs. */
 export function codeView() {
-  const views = Object.entries(PROGRAMS).map(([language, program]) => ({
-    language,
-    program,
-    listing: copyable(language),
-  }));
+  const programs = html.div({});
   return {
-    element: html.details(
-      'code',
-      html.summary({}, html.h2({ id: 'code' }, texts.title)),
-      html.p('note', texts.key),
-      ...views.flatMap((view) => [html.h3({}, view.language), view.listing.element]),
-      html.h3({}, texts.link),
-      html.p(
-        {},
-        texts.linkNote,
-        ' ',
-        copyButton(() => location.href, texts.link),
-      ),
-    ),
-    show: (request: File) => views.forEach(({ program, listing }) => listing.show(program(request))),
+    element: html.details('code', html.summary({}, texts.title), html.p('note', texts.key), programs),
+    show(request: File): void {
+      programs.replaceChildren(
+        ...Object.entries(PROGRAMS).flatMap(([language, program]) => {
+          const text = program(request);
+          const listing = copyable(language);
+          listing.show(text ?? '');
+          return text === undefined ? [] : [html.h3({}, language), listing.element];
+        }),
+      );
+    },
   };
 }

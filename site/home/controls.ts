@@ -8,6 +8,14 @@ export function field(label: string, control: HTMLInputElement | HTMLSelectEleme
   return html.p('field', html.label({ htmlFor: control.id }, label), control);
 }
 
+/** Says below a control what is wrong with its value; an empty text if nothing is. */
+export function setProblem(control: HTMLInputElement, text: string): void {
+  control.setAttribute('aria-invalid', String(text !== ''));
+  const said = control.nextElementSibling ?? html.span({ className: 'problem', role: 'alert' });
+  said.textContent = text;
+  control.after(said);
+}
+
 /** A box or a radio button beside its label. Texts from the API do not change the direction of what is around them. */
 export const option = (input: HTMLInputElement, label: string, note?: string): HTMLElement =>
   html.label('choice', input, html.span({}, html.bdi({}, label), ' ', note ? html.bdi('note', note) : undefined));

@@ -1,3 +1,4 @@
+import type { Params } from './api.ts';
 import type { Summaries, Summary } from './summaries.ts';
 
 /** How many surveys are counted at a time: the service runs two at a time for a key. */
@@ -44,11 +45,12 @@ export function countVisible(summaries: Summaries, signal: AbortSignal): CountRo
 
   return (row, survey, show) => {
     const retry = () => observer.observe(row);
-    const counts = summaries.known(survey);
+    const params: Params = [['survey', survey]];
+    const counts = summaries.known(params);
     if (counts) show({ counts, retry });
     tasks.set(row, async () => {
       try {
-        show({ counts: await summaries.get([['survey', survey]], signal), retry });
+        show({ counts: await summaries.get(params, signal), retry });
       } catch (error) {
         if (!signal.aborted) show({ error, retry });
       }

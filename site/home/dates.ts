@@ -1,51 +1,36 @@
-import { html } from '../shared/dom.ts';
-import { field } from './controls.ts';
+/* Days are texts, YYYY-MM-DD. Time zones are names of the IANA database. */
 
-const pad = (value: number) => String(value).padStart(2, '0');
-/** The value of a date field, in the reader's zone. */
-const dayOf = (date: Date) => `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
+const DAY_MS = 86_400_000;
 
-interface DateField {
-  readonly row: HTMLElement;
-  /** The instant, ISO 8601; empty if none is entered. */
-  readonly instant: () => string;
-  /** The day, YYYY-MM-DD; empty if none is entered. */
-  readonly day: () => string;
-  readonly setDay: (day: string) => void;
+/** Whether a text is a day. */
+export const isDay = (text: string): boolean => /^[1-9]\d{3}-\d\d-\d\d$/.test(text) && dayAfter(text, 0) === text;
+
+/** The day that comes so many days after another one. */
+export function dayAfter(day: string, count: number): string {
+  const time = Date.parse(day) + count * DAY_MS;
+  return Number.isNaN(time) ? '' : new Date(time).toISOString().slice(0, 10);
 }
 
-/**
- * A field for the first or the last day of a range, in the reader's zone. An instant that is not midnight there, such as one in a
- * link from another zone, is shown with its time.
- *
- * @param instant ISO 8601; anything else leaves the field empty
- * @param isEnd whether this is the end of the range: its instant is the midnight after the last day
- */
-export function dateField(id: string, label: string, instant: string | null, isEnd: boolean): DateField {
-  const input = html.input({ id, type: 'date', max: '9999-12-31' });
-  /** The day of a date; for the end of the range, the day `days` later. */
-  const shifted = (date: Date, days: number) => {
-    date.setDate(date.getDate() + (isEnd ? days : 0));
-    return dayOf(date);
-  };
-  const date = new Date(instant ?? '');
-  if (!Number.isNaN(date.getTime())) {
-    const isMidnight = new Date(`${dayOf(date)}T00:00`).getTime() === date.getTime();
-    if (!isMidnight) Object.assign(input, { type: 'datetime-local', step: 'any', max: '9999-12-31T23:59' });
-    input.value = isMidnight ? shifted(date, -1) : `${dayOf(date)}T${date.toTimeString().slice(0, 8)}`;
+/** What a clock in a time zone shows: `2026-03-01 09:30:00`. @param time in milliseconds since 1970 */
+const clock = (time: number, zone: string) => new Date(time).toLocaleString('sv-SE', { timeZone: zone });
+
+/** The day in a time zone. */
+export const dayIn = (zone: string, time = Date.now()): string => clock(time, zone).slice(0, 10);
+
+/** The instant at which a day begins in a time zone, ISO 8601. Some days begin after midnight, because clocks were set forward then. */
+export function startOf(day: string, zone: string): string {
+  const utc = Date.parse(day);
+  // A clock that changes on this day has one offset from UTC on the day before, and the other on the day after.
+  const starts = [utc - DAY_MS, utc + DAY_MS].map((time) => utc + time - Date.parse(`${clock(time, zone)}Z`));
+  const found = starts.toSorted((a, b) => a - b).find((start) => dayIn(zone, start) === day);
+  return new Date(found ?? Math.max(...starts)).toISOString();
+}
+
+/** Whether browsers know a time zone. */
+export function isZone(name: string): boolean {
+  try {
+    return clock(0, name) !== '';
+  } catch {
+    return false;
   }
-  const initial = input.value;
-  return {
-    row: field(label, input),
-    day: () => input.value.slice(0, 10),
-    setDay: (day) => Object.assign(input, { type: 'date', value: day }),
-    instant() {
-      if (input.value === '' || input.value === initial) return input.value && (instant ?? '');
-      // Days are added to noon, because some days have no midnight. A year that Date cannot represent is sent as entered: the
-      // service refuses it.
-      const isDay = input.type === 'date';
-      const at = new Date(isDay ? `${shifted(new Date(`${input.value}T12:00`), 1)}T00:00` : input.value);
-      return Number.isNaN(at.getTime()) ? input.value : at.toISOString();
-    },
-  };
 }

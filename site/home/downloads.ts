@@ -3,6 +3,7 @@ import type { Api } from './api.ts';
 import { type Download, createDownload } from './downloads/download.ts';
 import { type DownloadRequest, type Manifest, NOTHING } from './downloads/manifest.ts';
 import { type Storage, createStorage, withLeftStorages } from './downloads/storage.ts';
+import { forgetLastFiles } from './last-files.ts';
 import { downloads as texts } from './texts.ts';
 
 /** An unfinished download is deleted after this time, in milliseconds. */
@@ -105,6 +106,7 @@ export function createDownloads({ api, email }: { readonly api: Api; readonly em
 
     async forget() {
       isStopped = true;
+      forgetLastFiles();
       await restored;
       await Promise.allSettled(Array.from(all, (download) => download.remove()));
       return withLeftStorages(async (left) => {

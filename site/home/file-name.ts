@@ -2,7 +2,7 @@
 const MOST_CHARACTERS = 50;
 
 /**
- * The name of a file: the survey, what the file contains, and the day in the reader's zone. Windows takes it: it has only letters, digits,
+ * The name of a file: the survey, what the file contains, and the minute in the reader's zone. Windows takes it: it has only letters, digits,
  * `-` and `_`, is none of the reserved names, such as `con`, and ends with its extension.
  *
  * @param example its last part is the extension
@@ -14,6 +14,7 @@ export function fileName(survey: string, content: string, example: string, now =
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, '-');
   const beginning = Array.from(words).slice(0, MOST_CHARACTERS).join('');
   const name = beginning.replace(/^-|-$/g, '') || 'survey';
-  const day = new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
-  return `${name}_${content}_${day}.${example.split('.').at(-1)}`;
+  const local = new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString();
+  const minute = local.slice(0, 16).replace('T', '_').replace(':', '');
+  return `${name}_${content}_${minute}.${example.split('.').at(-1)}`;
 }

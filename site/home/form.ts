@@ -1,160 +1,157 @@
-import { html } from '../shared/dom.ts';
-import { explain, pause } from './api.ts';
-import { type Choice, choiceList } from './choices.ts';
+import { copyButton, html } from '../shared/dom.ts';
+import { choiceList } from './choices.ts';
+import { codeView } from './code.ts';
 import { field, option, radios, select } from './controls.ts';
-import type { Days } from './chart.ts';
-import { dateField } from './dates.ts';
-import { DEFAULTS } from './link.ts';
-import { metadataKeys, questionsOf, formsOf } from './offers.ts';
+import { loaded } from './loaded.ts';
+import { metadataKeys } from './offers.ts';
 import { previewView } from './preview.ts';
-import { FORMATS, countedOf, downloadRequestOf, formatOf, isWide, updateRequestOf } from './selection.ts';
-import type { Session } from './session.ts';
-import { form as texts, options } from './texts.ts';
+import {
+  FORMATS,
+  WIDE_ONLY,
+  countedOf,
+  downloadRequestOf,
+  formatOf,
+  isWide,
+  updateRequestOf,
+  zoneOf,
+} from './selection.ts';
+import type { Summary } from './summaries.ts';
+import type { ViewContext } from './survey.ts';
+import { form as texts, options, participants } from './texts.ts';
 import { updateView } from './update/view.ts';
 
-/** The delay after the last change before responses are counted. */
-const REST_MS = 400;
+/** Formats that are shown on request. */
+const RARE = ['csv-excel', 'ndjson'];
 
-interface DownloadForm {
-  readonly element: HTMLElement;
-  readonly selectDays: (days: Days) => void;
-}
-
-/**
- * The form to choose what is downloaded.
- *
- * @param selection shown at first, with `survey`
- * @param onChange called with the selection and its days, first with the initial ones
- */
-export function downloadForm(
-  { api, summaries, downloads }: Session,
-  selection: URLSearchParams,
-  signal: AbortSignal,
-  onChange: (selection: URLSearchParams, days: Days) => void,
-): DownloadForm {
-  const survey = selection.get('survey') as string;
-  const since = dateField('since', texts.since, selection.get('since'), false);
-  const until = dateField('until', texts.until, selection.get('until'), true);
-  const list = (name: keyof typeof texts.lists, load: () => Promise<Choice[]>) =>
-    choiceList({ ...texts.lists[name], load, chosen: selection.getAll(name), signal });
-  const keys = () => metadataKeys(api, survey, signal);
-  const lists = {
-    shortcode: list('shortcode', () => formsOf(api, survey, signal)),
-    question_ref: list('question_ref', () => questionsOf(api, survey, signal)),
-    metadata: list('metadata', keys),
-    require_metadata: list('require_metadata', keys),
-  };
-  const userid = html.input({
-    name: 'userid',
-    value: selection.get('userid') ?? '',
-    placeholder: texts.everyone,
+/** The form to choose a file, how to get it, and whom it leaves out. */
+export function downloadView({ session, selection, change, signal }: ViewContext): HTMLElement {
+  const { summaries, downloads } = session;
+  const survey = selection.get('survey') ?? '';
+  const keyList = (name: keyof typeof texts.lists) =>
+    choiceList({
+      ...texts.lists[name],
+      load: () => metadataKeys(session, survey, signal),
+      chosen: selection.getAll(name),
+      signal,
+    });
+  const lists = { metadata: keyList('metadata'), require_metadata: keyList('require_metadata') };
+  const box = (name: keyof typeof texts.boxes) =>
+    html.input({ type: 'checkbox', checked: (selection.get(name) ?? texts.boxes[name].choices[0]) === 'true' });
+  const boxes = { timing: box('timing'), numbers: box('numbers'), codebook: box('codebook') };
+  const boxRow = (name: keyof typeof boxes) => option(boxes[name], texts.boxes[name].label, texts.boxes[name].note);
+  const arm = html.input({
+    name: 'arm',
+    value: selection.getAll('arm').join(' '),
+    placeholder: texts.arm.none,
     spellcheck: false,
-    autocomplete: 'off',
   });
-  const pick = (name: keyof typeof options) => ({
-    row: select(name, options[name], selection.get(name)),
-    name,
-    forWide: true,
-  });
-  /** The controls of the table, with their parameters; some are for the wide layout only. */
-  const controls = [
-    {
-      row: html.div({}, ...radios('layout', texts.layouts, selection.get('layout'))),
-      name: 'layout',
-      forWide: false,
-    },
-    pick('value'),
-    pick('repeats'),
-    pick('columns'),
-    { row: lists.require_metadata.row, name: 'require_metadata', forWide: true },
-    { row: lists.metadata.row, name: 'metadata', forWide: false },
+  const pick = (name: keyof typeof options) => select(name, options[name], selection.get(name));
+  /** The controls of the table, by parameter. */
+  const controls: readonly (readonly [name: string, row: HTMLElement])[] = [
+    ['layout', html.div({}, ...radios('layout', texts.layouts, selection.get('layout')))],
+    ['value', pick('value')],
+    ['repeats', pick('repeats')],
+    ['columns', pick('columns')],
+    ['require_metadata', lists.require_metadata.row],
+    ['timing', boxRow('timing')],
+    ['numbers', boxRow('numbers')],
+    ['metadata', lists.metadata.row],
+    ['arm', html.div({}, field(texts.arm.label, arm), html.p('note', texts.arm.note))],
   ];
-  const table = html.fieldset({}, html.legend({}, texts.table), ...controls.map(({ row }) => row));
-  const [workbook, ...formats] = radios('format', texts.formats, selection.get('format'));
-  const checked = selection.get('codebook') === 'true';
-  const box = html.input({ type: 'checkbox', name: 'codebook', value: 'true', checked });
-  const codebook = option(box, texts.codebook);
-  controls.push({ row: codebook, name: 'codebook', forWide: false });
-  const preview = previewView(api, read, signal);
-  const state = html.p({ className: 'match', role: 'status' });
+  const table = html.fieldset({}, html.legend({}, texts.table), ...controls.map(([, row]) => row));
+  const formats = new Map(
+    Object.keys(texts.formats).map((name, i) => [name, radios('format', texts.formats, selection.get('format'))[i]]),
+  );
+  const codebook = boxRow('codebook');
+  const rare = html.details({ open: RARE.includes(formatOf(selection)) }, html.summary({}, texts.more));
+  const formatRows = [...formats].filter(([name]) => !RARE.includes(name)).map(([, row]) => row);
+  rare.append(...RARE.map((name) => formats.get(name) ?? ''));
+  const preview = previewView(session, () => selection, signal);
   const button = html.button({ type: 'submit', className: 'main' }, texts.download);
+  const code = codeView();
   const form = html.form(
-    { className: 'download', noValidate: true, 'aria-labelledby': 'download' },
+    { className: 'download', noValidate: true, 'aria-label': texts.title },
+    table,
     html.fieldset(
       {},
-      html.legend({}, texts.which),
-      html.div('fields', since.row, until.row),
-      html.p('note', texts.zone),
-      lists.shortcode.row,
-      lists.question_ref.row,
-      field(texts.participant, userid),
+      html.legend({}, texts.format),
+      ...formatRows.toSpliced(1, 0, codebook),
+      rare,
+      html.p('note', texts.packages),
     ),
-    table,
-    html.fieldset({}, html.legend({}, texts.format), html.div({}, workbook, codebook), ...formats),
-    html.div('go', button, preview.button, state),
+    html.div('go', button, preview.button),
   );
 
-  /** The form's selection, without defaults. `downloadRequestOf` drops the parameters that the format does not accept. */
-  function read(): URLSearchParams {
-    const chosen = new URLSearchParams({ survey });
-    const dates = { since: since.instant(), until: until.instant() };
-    for (const [name, value] of [...Object.entries(dates), ...new FormData(form)]) {
-      if (typeof value === 'string' && value.trim() !== '' && value !== DEFAULTS[name])
-        chosen.append(name, value.trim());
-    }
-    for (const [name, { values }] of Object.entries(lists)) for (const value of values()) chosen.append(name, value);
-    return chosen;
-  }
-
-  let counting = new AbortController();
   let counted = '';
-  /** Counts the selected responses, unless the same ones were counted before. */
-  async function count(chosen: URLSearchParams): Promise<void> {
-    const params = countedOf(chosen);
-    if (counted === String(params)) return;
-    counted = String(params);
-    counting.abort();
-    counting = new AbortController();
-    const current = AbortSignal.any([counting.signal, signal]);
-    button.disabled = false;
-    state.textContent = texts.counting;
-    try {
-      await pause(REST_MS, current);
-      const found = await summaries.get(params, current);
-      state.textContent = texts.match(found);
+  const { node: counts, reload } = loaded(
+    () => {
+      counted = String(countedOf(selection));
+      return summaries.get(countedOf(selection), signal, zoneOf(selection));
+    },
+    (found) => {
       button.disabled = found.responses === 0;
-    } catch (error) {
-      if (current.aborted) return;
-      counted = '';
-      state.textContent = explain(error);
-    }
+      return [found.responses === 0 ? html.p({}, texts.none) : undefined, ...leftOutView(found)];
+    },
+    signal,
+    { loading: () => texts.counting },
+  );
+
+  /** The values of the form. Those that the file does not take are left out when it is requested. */
+  function read(): Record<string, readonly string[]> {
+    const data = new FormData(form);
+    const valuesOf = (name: string) => [name, data.getAll(name).map(String)] as const;
+    return {
+      ...Object.fromEntries(['format', 'layout', ...Object.keys(options)].map(valuesOf)),
+      ...Object.fromEntries(Object.entries(boxes).map(([name, { checked }]) => [name, [String(checked)]])),
+      ...Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, list.values()])),
+      arm: arm.value.split(/[\s,]+/),
+    };
   }
 
-  function changed(): void {
-    const chosen = read();
-    const { accepts } = FORMATS[formatOf(chosen)];
+  function show(): void {
+    const { accepts } = FORMATS[formatOf(selection)];
+    const { path, params, file } = downloadRequestOf(selection);
+    const isTable = accepts.includes('layout');
     table.hidden = accepts.length === 0;
-    for (const { row, name, forWide } of controls)
-      row.hidden = !accepts.includes(name) || (forWide && !isWide(chosen) && accepts.includes('layout'));
+    for (const [name, row] of [...controls, ['codebook', codebook] as const])
+      row.hidden = !accepts.includes(name) || (isTable && WIDE_ONLY.includes(name) && !isWide(selection));
     preview.clear();
-    preview.button.hidden = formatOf(chosen) === 'ndjson';
-    void count(chosen);
-    onChange(chosen, [since.day(), until.day()]);
+    preview.button.hidden = formatOf(selection) === 'ndjson';
+    code.show({ url: `${location.origin}/api/v1${path}`, pairs: params, file });
+    if (counted !== String(countedOf(selection))) void reload();
   }
-
-  form.addEventListener('input', changed);
-  const update = updateView((file) => void downloads.start(updateRequestOf(read()), file), signal);
+  form.addEventListener('input', () => {
+    selection = change(read());
+    show();
+  });
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    void downloads.start(downloadRequestOf(read()));
+    void downloads.start(downloadRequestOf(selection));
   });
-  changed();
-  return {
-    element: html.div({}, form, downloads.element, preview.element, update),
-    selectDays([first, last]) {
-      since.setDay(first);
-      until.setDay(last);
-      changed();
-    },
-  };
+  show();
+  const update = updateView((file) => void downloads.start(updateRequestOf(selection), file), signal);
+  return html.div({}, form, counts, preview.element, update, code.element);
+}
+
+/** Whom the file leaves out, by rule. */
+function leftOutView({ left_out, left_out_by }: Summary): HTMLElement[] {
+  if (left_out === 0) return [];
+  const rules = left_out_by.map(({ rule, name, participants: count, userids }) => {
+    const ids = userids.join('\n');
+    return html.li(
+      {},
+      html.details(
+        {},
+        html.summary({}, texts.rule(rule, name), ' ', html.b({}, participants(count))),
+        html.p(
+          'note',
+          texts.ids(userids.length, count),
+          ' ',
+          copyButton(() => ids, texts.idsLabel),
+        ),
+        html.pre({ tabIndex: 0 }, ids),
+      ),
+    );
+  });
+  return [html.div('left', html.p({}, texts.leftOut(left_out)), html.ul({}, ...rules))];
 }

@@ -35,9 +35,11 @@ document.body.append(
 
 /** Shows what the URL names, and moves the focus there: screen readers read what gets it. */
 function show(problem?: string): void {
+  const isTab = document.activeElement?.closest('nav') !== null;
   render(problem);
-  const target = main.querySelector<HTMLElement>(problem === undefined ? 'h1' : '#key');
-  if (problem === undefined) target?.setAttribute('tabindex', '-1');
+  const tab = isTab ? main.querySelector<HTMLElement>('[aria-current]') : null;
+  const target = tab ?? main.querySelector<HTMLElement>(problem === undefined ? 'h1' : '#key');
+  if (problem === undefined && !tab) target?.setAttribute('tabindex', '-1');
   target?.focus({ preventScroll: true });
 }
 
@@ -52,8 +54,9 @@ function render(problem?: string): void {
   if (!session) main.replaceChildren(keyView({ survey, problem, enter }));
   else
     main.replaceChildren(
-      session.downloads.element,
-      survey ? surveyView(session, selection, signal) : surveysView(session, selection, signal),
+      ...(survey
+        ? [surveyView(session, selection, signal)]
+        : [session.downloads.element, surveysView(session, selection, signal)]),
     );
   showAccount();
 }

@@ -1,9 +1,10 @@
-import type { Api } from './api.ts';
-import { button, html, section } from '../shared/dom.ts';
+import type { Params } from './api.ts';
+import { button, html } from '../shared/dom.ts';
 import { focus } from './lists.ts';
 import { loaded } from './loaded.ts';
 import { cut, longText } from './long-text.ts';
-import type { Session } from './session.ts';
+import { filtersOf } from './selection.ts';
+import type { ViewContext } from './survey.ts';
 import { moment, newest as texts, page } from './texts.ts';
 
 const PAGE_SIZE = 25;
@@ -19,29 +20,15 @@ export interface Answer {
   readonly token: string;
 }
 
-/**
- * The newest answers of a survey, the newest first.
- *
- * @param after the token of the last answer of the page before; by default, the first page
- */
-export async function newestAnswers(api: Api, survey: string, signal: AbortSignal, after?: string): Promise<Answer[]> {
-  const query = { survey, missing: '404', order: 'desc', pageSize: `${PAGE_SIZE}`, ...(after && { after }) };
-  return (await api.json<{ responses: Answer[] }>('/responses', Object.entries(query), signal)).responses;
-}
-
-/**
- * The newest answers of a survey, by participant.
- *
- * @param survey its name
- * @param first the first page, if it is known
- */
-export function newestView({ api }: Session, survey: string, signal: AbortSignal, first?: Answer[]): HTMLElement {
+/** The newest of the selected answers, by participant. */
+export function newestView({ session: { api }, selection, signal }: ViewContext): HTMLElement {
+  /** @param after the token of the last answer of the page before; by default, the first page */
   const answers = (after?: string) =>
     loaded(
       async () => {
-        const rows = (after === undefined && first) || (await newestAnswers(api, survey, signal, after));
-        first = undefined;
-        return rows;
+        const wanted = { missing: '404', order: 'desc', pageSize: `${PAGE_SIZE}`, ...(after && { after }) };
+        const params: Params = [...filtersOf(selection), ...Object.entries(wanted)];
+        return (await api.json<{ responses: Answer[] }>('/responses', params, signal)).responses;
       },
       (rows) => {
         const last = rows.length === PAGE_SIZE ? rows.at(-1) : undefined;
@@ -61,7 +48,7 @@ export function newestView({ api }: Session, survey: string, signal: AbortSignal
   };
 
   const { node, reload } = answers();
-  return section('newest', texts.title, button(texts.check, reload, { className: 'quiet' }), node);
+  return html.div('newest', button(texts.check, reload, { className: 'quiet' }), node);
 }
 
 /** A participant's answers. */
@@ -90,7 +77,9 @@ function answerRow({ timestamp, question_text, response, translated_response }: 
       {},
       html.div('note', longText(question_text)),
       answer === '' ? html.p('note', texts.empty) : longText(answer),
-      translated_response === null ? undefined : html.div('note', texts.translated, ' ', longText(response)),
+      translated_response === null
+        ? undefined
+        : html.div('note', texts.translated, ' ', response === '' ? texts.empty : longText(response)),
     ),
     html.time({ className: 'note', dateTime: timestamp }, moment(timestamp)),
   );

@@ -1,17 +1,17 @@
-import type { Api } from './api.ts';
 import type { Choice } from './choices.ts';
 import { cut } from './long-text.ts';
 import type { Question } from './questions.ts';
+import type { Session } from './session.ts';
 import type { FormVersion } from './surveys.ts';
 
-/* What the form offers as choices: the forms, questions and metadata keys of a survey. */
+/* What can be chosen: the forms, questions and metadata keys of a survey. */
 
 /** How many of the newest and of the oldest responses are searched for metadata keys. */
 const SAMPLE = '100';
 
 /** The forms, with the titles of their newest versions. */
-export async function formsOf(api: Api, survey: string, signal: AbortSignal): Promise<Choice[]> {
-  const versions = await api.json<FormVersion[]>('/surveys', [], signal);
+export async function formsOf({ results }: Session, survey: string, signal: AbortSignal): Promise<Choice[]> {
+  const versions = await results.get<FormVersion[]>('/surveys', [], signal);
   const forms = new Map<string, Choice>();
   for (const { survey_name, shortcode, title } of versions) {
     if (survey_name === survey && !forms.has(shortcode))
@@ -21,10 +21,10 @@ export async function formsOf(api: Api, survey: string, signal: AbortSignal): Pr
 }
 
 /** The questions with responses. A question that several forms ask is listed once: the API's filter selects all of them. */
-export async function questionsOf(api: Api, survey: string, signal: AbortSignal): Promise<Choice[]> {
-  const { questions } = await api.json<{ questions: Pick<Question, 'question_ref' | 'question_text'>[] }>(
+export async function questionsOf({ results }: Session, survey: string, signal: AbortSignal): Promise<Choice[]> {
+  const { questions } = await results.get<{ questions: Pick<Question, 'question_ref' | 'question_text'>[] }>(
     '/responses/questions',
-    Object.entries({ survey, columns: 'question' }),
+    [['survey', survey]],
     signal,
   );
   const byRef = new Map(questions.map((question) => [question.question_ref, question.question_text]));
@@ -32,11 +32,11 @@ export async function questionsOf(api: Api, survey: string, signal: AbortSignal)
 }
 
 /** The metadata keys that occur in the newest and in the oldest responses. */
-export async function metadataKeys(api: Api, survey: string, signal: AbortSignal): Promise<Choice[]> {
+export async function metadataKeys({ results }: Session, survey: string, signal: AbortSignal): Promise<Choice[]> {
   const pages = await Promise.all(
     ['desc', 'asc'].map((order) => {
       const query = Object.entries({ survey, pageSize: SAMPLE, order });
-      return api.json<{ responses: { metadata: object | null }[] }>('/responses', query, signal);
+      return results.get<{ responses: { metadata: object | null }[] }>('/responses', query, signal);
     }),
   );
   const keys = pages.flatMap(({ responses }) => responses.flatMap(({ metadata }) => Object.keys(metadata ?? {})));

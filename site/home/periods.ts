@@ -77,40 +77,6 @@ export function toPeriods(days: readonly ({ readonly day: string } & Readonly<Re
   throw new RangeError('A time is not within 10,000 years.');
 }
 
-/** A mark on the axis of time. */
-interface Tick {
-  /** Where it is, from 0 at the beginning of the first period to 1 at the end of the last. */
-  readonly at: number;
-  /** The first day of a month, YYYY-MM-DD. */
-  readonly day: string;
-}
-
-/** Steps between ticks, in months. */
-const STEPS = [1, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400];
-/** More ticks would be too close to each other. */
-const MOST_TICKS = 12;
-
-/** The beginnings of months, or of longer spans if those are too many. */
-export function ticksOf(periods: readonly Period[]): readonly Tick[] {
-  const begins = periods.map(({ start }) => Date.parse(start));
-  const end = Date.parse(periods.at(-1)?.end ?? '') + DAY;
-  const first = begins[0] ?? 0;
-  for (const step of STEPS) {
-    const { index, start } = ofMonths(step);
-    const firstTick = index(first - 1) + 1;
-    const count = index(end - 1) - firstTick + 1;
-    if (count > MOST_TICKS) continue;
-    return Array.from({ length: count }, (_, i) => {
-      const time = start(firstTick + i);
-      const period = begins.findLastIndex((begin) => begin <= time);
-      const begin = begins[period] ?? 0;
-      const part = (time - begin) / ((begins[period + 1] ?? end) - begin);
-      return { at: (period + part) / periods.length, day: dayOf(time) };
-    });
-  }
-  return [];
-}
-
 /** A scale from 0 to a round number that is not below `most`, in at most four equal steps. @returns its numbers */
 export function scaleTo(most: number): readonly number[] {
   const power = 10 ** Math.floor(Math.log10(most));

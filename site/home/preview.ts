@@ -1,14 +1,20 @@
 import { cellsOf, recordsOf } from '../shared/csv.ts';
 import { button, html, table } from '../shared/dom.ts';
-import { type Api, explain } from './api.ts';
+import { explain } from './api.ts';
+import { option } from './controls.ts';
 import { cut } from './long-text.ts';
-import { downloadRequestOf } from './selection.ts';
+import { countedOf, downloadRequestOf, isWide, zoneOf } from './selection.ts';
+import type { Session } from './session.ts';
 import { preview as texts } from './texts.ts';
 
 const ROWS = 20;
 /** More columns are counted, but not shown. */
 const COLUMNS = 100;
 const CELL_LENGTH = 80;
+/** Columns that few people read. They are shown on request. */
+const TECHNICAL = new Set(
+  'parent_surveyid parent_shortcode surveyid flowid attempts question_idx metadata pageid ad_id'.split(' '),
+);
 
 interface Preview {
   readonly button: HTMLButtonElement;
@@ -22,7 +28,11 @@ interface Preview {
  *
  * @param selection reads the current one
  */
-export function previewView(api: Api, selection: () => URLSearchParams, signal: AbortSignal): Preview {
+export function previewView(
+  { api, summaries }: Session,
+  selection: () => URLSearchParams,
+  signal: AbortSignal,
+): Preview {
   let loading = new AbortController();
   const state = html.p({ className: 'state', role: 'status' });
   const content = html.div({});
@@ -44,12 +54,16 @@ export function previewView(api: Api, selection: () => URLSearchParams, signal: 
       const { records, isWhole } = await firstRecords(response);
       current.throwIfAborted();
       const [header = [], ...rows] = records;
-      state.textContent = `${texts.found(rows.length, isWhole, header.length)} ${texts.cut(COLUMNS, header.length)}`;
-      content.replaceChildren(rowsView(header, rows));
+      const all = isWhole ? rows.length : rowsOf(selection());
+      state.textContent = `${texts.found(rows.length, all, header.length)} ${texts.cut(COLUMNS, header.length)}`;
+      content.replaceChildren(...rowsView(header, rows));
     } catch (error) {
       if (!current.aborted) state.textContent = `${texts.show}: ${explain(error)}`;
     }
   };
+  /** The number of rows of the file; undefined for a wide one, in which a participant can have several. */
+  const rowsOf = (chosen: URLSearchParams) =>
+    isWide(chosen) ? undefined : summaries.known(countedOf(chosen), zoneOf(chosen))?.responses;
   return { button: button(texts.show, show), element: html.div('preview', state, content), clear };
 }
 
@@ -66,13 +80,31 @@ async function firstRecords({ body }: Response): Promise<{ records: Cells[]; isW
 
 type Cells = readonly (string | null)[];
 
-/** It scrolls, so it must be reachable with the keyboard. */
-function rowsView(header: Cells, rows: readonly Cells[]): HTMLElement {
+/** A table that scrolls beside the participants. It must be reachable with the keyboard. */
+function rowsView(header: Cells, rows: readonly Cells[]): HTMLElement[] {
   const short = (cell: string | null) => cut(cell ?? '', CELL_LENGTH, 1);
-  const cellOf = (cell: string | null) => html.td({}, html.bdi({}, short(cell)));
-  const body = rows.map((row) => html.tr({}, ...row.slice(0, COLUMNS).map(cellOf)));
-  return html.div(
-    { className: 'scroll', tabIndex: 0, role: 'group', 'aria-label': texts.label },
-    table(header.slice(0, COLUMNS).map(short), html.tbody({}, ...body)),
-  );
+  const places = header.map((_, i) => i).slice(0, COLUMNS);
+  const isTechnical = (i: number) => TECHNICAL.has(header[i] ?? '');
+  const hidden = places.filter(isTechnical);
+  const userid = header.indexOf('userid');
+  const frame = html.div({ className: 'scroll', tabIndex: 0, role: 'group', 'aria-label': texts.label });
+  const show = (shown: readonly number[]) => {
+    const order = [userid, ...shown.filter((i) => i !== userid)].filter((i) => i >= 0);
+    const cellOf = (row: Cells) => (i: number) => html.td({}, html.bdi({}, short(row[i] ?? null)));
+    const body = rows.map((row) => html.tr({}, ...order.map(cellOf(row))));
+    frame.replaceChildren(
+      table(
+        order.map((i) => short(header[i] ?? null)),
+        html.tbody({}, ...body),
+      ),
+    );
+  };
+  show(places.filter((i) => !isTechnical(i)));
+  if (hidden.length === 0) return [frame];
+  const box = html.input({ type: 'checkbox' });
+  box.addEventListener('input', (event) => {
+    event.stopPropagation();
+    show(box.checked ? places : places.filter((i) => !isTechnical(i)));
+  });
+  return [option(box, texts.technical(hidden.length)), frame];
 }

@@ -1,13 +1,14 @@
 import type { Params } from './api.ts';
 import { answeredView } from './answered.ts';
-import { button, headings, html, section } from '../shared/dom.ts';
+import { button, headings, html } from '../shared/dom.ts';
+import { select } from './controls.ts';
 import { searchableList } from './lists.ts';
 import { loaded } from './loaded.ts';
 import { cut, longText } from './long-text.ts';
 import { formsOf } from './offers.ts';
-import { downloadRequestOf } from './selection.ts';
-import type { Session } from './session.ts';
-import { answers, formName, participants as people, questions as texts } from './texts.ts';
+import { changed, downloadRequestOf, filtersOf, zoneOf } from './selection.ts';
+import type { ViewContext } from './survey.ts';
+import { answers, formName, options, participants as people, questions as texts } from './texts.ts';
 
 /** A question of a form, as the API describes it. */
 export interface Question {
@@ -22,74 +23,96 @@ export interface Question {
   readonly choices: readonly { readonly value: string; readonly label: string }[] | null;
 }
 
-/**
- * The questions of a survey that have responses, by form.
- *
- * @param survey its name
- */
-export function questionsView(session: Session, survey: string, signal: AbortSignal): HTMLElement {
-  const { api, results, summaries, downloads } = session;
-  const params: Params = [['survey', survey]];
+/** A question, with the name of its form and the number of the form's participants. */
+interface Asked {
+  readonly question: Question;
+  readonly form: string;
+  readonly all: number;
+}
+
+/** The questions of the selected answers, by form, or once for all forms that ask them. */
+export function questionsView({ session, selection, change, signal }: ViewContext): HTMLElement {
+  const { results, summaries, downloads } = session;
+  const params = filtersOf(selection);
+  const isMerged = selection.get('columns') === 'question';
+  const columns: Params = isMerged ? [['columns', 'question']] : [];
   const { node } = loaded(
     async () => {
-      // The numbers at the top of the page come first: two scans at a time would delay them.
-      const { forms } = await summaries.get(params, signal);
-      const titles = new Map((await formsOf(api, survey, signal)).map(({ value, label }) => [value, label]));
-      const { questions } = await results.get<{ questions: Question[] }>('/responses/questions', params, signal);
-      return { questions, titles, forms: new Map(forms.map((form) => [form.shortcode, form.participants])) };
-    },
-    ({ questions, titles, forms }) => {
-      const list = html.table({}, html.thead({}, headings(texts.columns)));
-      const rows = questions.map((question, i) => {
-        const title = titles.get(question.shortcode) ?? question.shortcode;
-        const participants = forms.get(question.shortcode) ?? 0;
-        const isFirst = questions[i - 1]?.shortcode !== question.shortcode;
-        const form = isFirst ? formRow(formName(title, question.shortcode), participants) : undefined;
-        const row = () =>
-          html.tbody(
-            {},
-            form,
-            questionRow(question, participants),
-            detailRow(() => answeredView(session, params, question, signal)),
-          );
-        return { question, title, row };
+      // The numbers of the selection come first: two scans at a time would delay them.
+      const counts = await summaries.get(params, signal, zoneOf(selection));
+      const forms = await formsOf(session, selection.get('survey') ?? '', signal);
+      const all = [...params, ...columns];
+      const { questions } = await results.get<{ questions: Question[] }>('/responses/questions', all, signal);
+      const titles = new Map(forms.map(({ value, label }) => [value, label]));
+      const participants = new Map(counts.forms.map((form) => [form.shortcode, form.participants]));
+      return questions.map((question): Asked => {
+        const { shortcode } = question;
+        const form = formName(titles.get(shortcode) ?? shortcode, shortcode);
+        return { question, form, all: participants.get(shortcode) ?? 0 };
       });
-      const words = ({ question: { shortcode, question_ref, question_text }, title }: (typeof rows)[number]) =>
-        `${shortcode} ${title} ${question_ref} ${question_text}`;
+    },
+    (asked) => {
+      const byColumn = Map.groupBy(asked, ({ question }) => question.column);
+      const items = isMerged ? [...byColumn.values()] : asked.map((one) => [one]);
+      const firsts = new Set(isMerged ? [] : asked.filter(({ form }, i) => form !== asked[i - 1]?.form));
+      const row = (group: readonly Asked[]) => {
+        const [first] = group as readonly [Asked];
+        const detail = () => answeredView(session, [...params, ...columns], first.question, signal);
+        return html.tbody(
+          {},
+          firsts.has(first) ? formRow(first) : undefined,
+          html.tr(
+            {},
+            html.td(
+              {},
+              longText(first.question.question_text),
+              html.span('note', html.bdi({}, cut(first.question.question_ref, 80))),
+            ),
+            html.td({}, ...group.flatMap((one) => answeredBy(one, group.length > 1))),
+          ),
+          detailRow(detail),
+        );
+      };
+      const words = (group: readonly Asked[]) =>
+        group
+          .map(({ question: { question_ref, question_text }, form }) => `${form} ${question_ref} ${question_text}`)
+          .join(' ');
+      const list = html.table({}, html.thead({}, headings(texts.columns)));
+      const merge = select('columns', options.columns, selection.get('columns'));
+      merge.addEventListener('input', ({ target }) => change({ columns: [(target as HTMLSelectElement).value] }));
+      const isShared = new Set(asked.map(({ question }) => question.question_ref)).size < asked.length;
       return [
         html.p('note', texts.note),
-        ...searchableList({ items: rows, row: ({ row }) => row(), list, words, texts }),
+        isShared ? merge : undefined,
+        ...searchableList({ items, row, list, words, texts }),
       ];
     },
     signal,
   );
-  const codebook = () => downloads.start(downloadRequestOf(new URLSearchParams({ survey, format: 'codebook' })));
-  return section('questions', texts.title, button(texts.codebook, codebook, { className: 'quiet' }), node);
+  const codebook = () => downloads.start(downloadRequestOf(changed(selection, { format: ['codebook'] })));
+  return html.div('questions', button(texts.codebook, codebook, { className: 'quiet' }), node);
 }
 
-const formRow = (name: string, participants: number): HTMLElement =>
-  html.tr('form', html.th({ scope: 'rowgroup' }, html.bdi({}, cut(name, 120, 1))), html.td({}, people(participants)));
+const formRow = ({ form, all }: Asked): HTMLElement =>
+  html.tr('form', html.th({ scope: 'rowgroup' }, html.bdi({}, cut(form, 120, 1))), html.td({}, people(all)));
 
-/**
- * @param all the number of the form's participants
- */
-function questionRow({ question_ref, question_text, responses, participants }: Question, all: number): HTMLElement {
+/** How many of the form's participants answered a question. */
+function answeredBy(
+  { question: { responses, participants }, form, all }: Asked,
+  hasForm: boolean,
+): (Node | undefined)[] {
   const share = participants / all;
   const bar = html.div('share', html.div({}));
   bar.style.setProperty('--share', `${100 * share}%`);
-  return html.tr(
-    {},
-    html.td({}, longText(question_text), html.span('note', html.bdi({}, cut(question_ref, 80)))),
-    html.td(
-      {},
-      html.span({}, texts.share(share)),
-      bar,
-      html.span('note', people(participants)),
-      // Someone who answers again is one participant.
-      responses === participants ? undefined : html.span('note', answers(responses)),
-      participants === all ? undefined : html.span('note', texts.others(all - participants)),
-    ),
-  );
+  return [
+    hasForm ? html.span('note', html.bdi({}, cut(form, 120, 1))) : undefined,
+    html.span({}, texts.share(share)),
+    bar,
+    html.span('note', people(participants)),
+    // Someone who answers again is one participant.
+    responses === participants ? undefined : html.span('note', answers(responses)),
+    participants === all ? undefined : html.span('note', texts.others(all - participants)),
+  ];
 }
 
 /** @param detail what was answered, created when it is opened */

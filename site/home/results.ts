@@ -1,7 +1,7 @@
 import type { Api, Params } from './api.ts';
 
 /** How long a result is used again, in milliseconds. */
-export const FRESH = 60_000;
+const FRESH = 60_000;
 
 /** Results of the API, for all views. A count of millions takes seconds, so the same one is requested at most once a minute. */
 export interface Results {
@@ -13,8 +13,6 @@ export interface Results {
   readonly get: <T>(path: string, params: Params, signal: AbortSignal) => Promise<T>;
   /** What a request returned last, however long ago. */
   readonly known: (path: string, params: Params) => unknown;
-  /** Keeps a request running, if it is, for a view that will need its result. */
-  readonly keep: (path: string, params: Params, signal: AbortSignal) => void;
   /** Forgets a result: it is requested again when it is next needed. */
   readonly forget: (path: string, params: Params) => void;
 }
@@ -65,10 +63,6 @@ export function createResults({ json }: Pick<Api, 'json'>): Results {
 
   return {
     known: (path, params) => known.get(addressOf(path, params)),
-    keep(path, params, signal) {
-      const request = requests.get(addressOf(path, params));
-      if (request) use(request, signal);
-    },
     forget(path, params) {
       requests.delete(addressOf(path, params));
       known.delete(addressOf(path, params));

@@ -1,12 +1,17 @@
 import type { Params } from './api.ts';
+import { dayAfter, isDay, isZone, startOf } from './dates.ts';
 import type { DownloadRequest } from './downloads/manifest.ts';
 import type { RecordFormat } from './downloads/records.ts';
 import { fileName } from './file-name.ts';
-import { form, moment, options as lists, selection as texts } from './texts.ts';
+import { TIME_ZONE, form, options as lists, selection as texts, views } from './texts.ts';
 
-/* What to download, as in the query string of the page's URL: the API's parameters and `format`, never the key. */
+/*
+ * What the page shows and downloads of a survey, as in the query string of its URL: the view, the filters, and the options of the file,
+ * never the key. The names are those of the API, except that `since` and `until` are days, both included, in the zone `timezone`.
+ */
 
-export type FormatName = 'xlsx' | 'csv' | 'csv-excel' | 'ndjson' | 'codebook';
+export type View = keyof typeof views;
+export type FormatName = keyof typeof form.formats;
 
 interface Format {
   /** The endpoint's path, below the base path. */
@@ -21,17 +26,30 @@ interface Format {
   readonly adds?: Params;
 }
 
-const FILTERS = ['since', 'until', 'shortcode', 'question_ref', 'userid'];
-const TABLE = ['layout', 'metadata'];
+const FILTERS = ['since', 'until', 'timezone', 'shortcode', 'question_ref', 'userid'];
+const TABLE = ['layout', 'metadata', 'arm'];
 /** Parameters of the wide layout that can leave out participants. */
 const LEAVE_OUT = ['repeats', 'require_metadata'];
+const WIDE = ['value', 'columns', 'timing', ...LEAVE_OUT];
 /** Parameters of the wide layout only. */
-const WIDE = ['value', 'columns', ...LEAVE_OUT];
+export const WIDE_ONLY = [...WIDE, 'numbers'];
 
 /** The formats, by their names in the URL. The first is the default. */
 export const FORMATS: Readonly<Record<FormatName, Format>> = {
-  xlsx: { path: '/responses/xlsx', file: 'responses.xlsx', format: 'other', accepts: [...TABLE, ...WIDE, 'codebook'] },
+  xlsx: {
+    path: '/responses/xlsx',
+    file: 'responses.xlsx',
+    format: 'other',
+    accepts: [...TABLE, ...WIDE_ONLY, 'codebook'],
+  },
   csv: { path: '/responses/csv', file: 'responses.csv', format: 'csv', accepts: [...TABLE, ...WIDE] },
+  codebook: {
+    path: '/responses/questions',
+    file: 'codebook.csv',
+    format: 'other',
+    accepts: ['columns'],
+    adds: [['format', 'csv']],
+  },
   'csv-excel': {
     path: '/responses/csv',
     file: 'responses.csv',
@@ -40,30 +58,89 @@ export const FORMATS: Readonly<Record<FormatName, Format>> = {
     adds: Object.entries({ bom: 'true', safe: 'true' }),
   },
   ndjson: { path: '/responses/ndjson', file: 'responses.ndjson', format: 'ndjson', accepts: [] },
-  codebook: {
-    path: '/responses/questions',
-    file: 'codebook.csv',
-    format: 'other',
-    accepts: ['columns'],
-    adds: [['format', 'csv']],
-  },
 };
 
+/** Parameters that can have several values. */
+const LISTS = ['shortcode', 'question_ref', 'metadata', 'require_metadata', 'arm'];
+/** Parameters with one of several values. The first is the default, which links leave out. */
+const CHOICES = new Map<string, readonly string[]>([
+  ...Object.entries({ view: views, format: FORMATS, layout: form.layouts }).map(
+    ([name, choices]) => [name, Object.keys(choices)] as const,
+  ),
+  ...Object.entries(lists).map(([name, { choices }]) => [name, Object.keys(choices)] as const),
+  ...Object.entries(form.boxes).map(([name, { choices }]) => [name, choices] as const),
+]);
+/** What is a value of the other parameters. */
+const CHECKS = new Map<string, (value: string) => boolean>([
+  ['since', isDay],
+  ['until', isDay],
+  ['timezone', isZone],
+  ...['survey', 'userid', ...LISTS].map((name) => [name, () => true] as const),
+]);
+
+/** Appends a value that is not the default. @returns false for what is not a value of the parameter, or a second one */
+function append(selection: URLSearchParams, name: string, value: string): boolean {
+  const choices = CHOICES.get(name);
+  if (value.trim() === '' || value === choices?.[0]) return true;
+  const isValue = choices?.includes(value) ?? CHECKS.get(name)?.(value) ?? false;
+  if (!isValue || (selection.has(name) && !LISTS.includes(name))) return false;
+  if (!selection.has(name, value)) selection.append(name, value);
+  return true;
+}
+
+/** What the page takes from a link, and the parts that it does not take. */
+export function selectionOf(link: URLSearchParams): { selection: URLSearchParams; unused: Params } {
+  const selection = new URLSearchParams();
+  const unused = [...link].filter(([name, value]) => !append(selection, name, value));
+  return { selection, unused };
+}
+
+/** A selection with other values for some parameters. Days without a time zone are the reader's. */
+export function changed(selection: URLSearchParams, values: Readonly<Record<string, readonly string[]>>) {
+  const result = new URLSearchParams([...selection].filter(([name]) => !Object.hasOwn(values, name)));
+  for (const [name, list] of Object.entries(values)) for (const value of list) append(result, name, value);
+  const hasDays = result.has('since') || result.has('until');
+  if (!hasDays) result.delete('timezone');
+  else if (!result.has('timezone')) result.set('timezone', TIME_ZONE);
+  return result;
+}
+
+/** The page's link to a selection. */
+export const hrefOf = (selection: URLSearchParams): string => `/?${selection}`;
+
+/** The same view and survey without filters, and without options of the file. */
+export const cleared = (selection: URLSearchParams) => new URLSearchParams(pickFrom(selection, ['survey', 'view']));
+
+export const viewOf = (selection: URLSearchParams) => (selection.get('view') ?? 'overview') as View;
+/** The time zone of the selection's days. */
+export const zoneOf = (selection: URLSearchParams): string => selection.get('timezone') ?? TIME_ZONE;
+
 /** The name of the selection's format. */
-export const formatOf = (selection: URLSearchParams): FormatName => {
-  const name = selection.get('format') ?? '';
-  return (Object.hasOwn(FORMATS, name) ? name : Object.keys(FORMATS)[0]) as FormatName;
-};
+export const formatOf = (selection: URLSearchParams) => (selection.get('format') ?? 'xlsx') as FormatName;
 
 /** Whether the table has one row per participant. */
 export const isWide = (selection: URLSearchParams): boolean =>
   selection.get('layout') === 'wide' && FORMATS[formatOf(selection)].accepts.includes('layout');
 
 const pickFrom = (selection: URLSearchParams, names: readonly string[]): Params =>
-  [...selection].filter(([name, value]) => value !== '' && names.includes(name));
+  [...selection].filter(([name]) => names.includes(name));
 
-/** The survey and the filters. */
-const filtersOf = (selection: URLSearchParams) => pickFrom(selection, ['survey', ...FILTERS]);
+/** Whether the selection is only a part of the survey. */
+export const isFiltered = (selection: URLSearchParams): boolean => pickFrom(selection, FILTERS).length > 0;
+
+/** The survey and the filters, as the API's parameters. */
+export function filtersOf(selection: URLSearchParams): Params {
+  const zone = zoneOf(selection);
+  const days: Params = pickFrom(selection, ['since', 'until']).map(([name, day]) => [
+    name,
+    startOf(name === 'since' ? day : dayAfter(day, 1), zone),
+  ]);
+  return [
+    ...pickFrom(selection, ['survey']),
+    ...days.toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    ...pickFrom(selection, ['shortcode', 'question_ref', 'userid']),
+  ];
+}
 
 /** The parameters with which the API counts what the file will have. */
 export const countedOf = (selection: URLSearchParams): Params => [
@@ -80,45 +157,59 @@ export const countedOf = (selection: URLSearchParams): Params => [
 export function downloadRequestOf(selection: URLSearchParams): DownloadRequest & { readonly file: string } {
   const name = formatOf(selection);
   const { path, file, format, accepts, adds = [] } = FORMATS[name];
+  const isTable = accepts.includes('layout');
   const options = pickFrom(selection, accepts).filter(
-    ([option]) => isWide(selection) || !accepts.includes('layout') || !WIDE.includes(option),
+    ([option]) => option !== 'numbers' && (isWide(selection) || !isTable || !WIDE_ONLY.includes(option)),
   );
+  // Spreadsheets calculate with the answers of participants, rather than with a list of answers to all questions.
+  if (name === 'xlsx' && isWide(selection) && !selection.has('numbers')) options.push(['numbers', 'true']);
   const survey = selection.get('survey') ?? '';
   const layout = isWide(selection) ? 'wide' : 'long';
-  const chosen = [...filtersOf(selection), ...options];
+  const content = [isTable ? layout : name, ...(isFiltered(selection) ? ['filtered'] : [])].join('_');
   return {
     survey,
     path,
-    params: [...chosen, ...adds],
-    about: describe(name, chosen),
+    params: [...filtersOf(selection), ...options, ...adds],
+    about: describe(selection, options),
     format: format === 'csv' && isWide(selection) ? 'wide' : format,
-    name: fileName(survey, accepts.includes('layout') ? layout : name, file),
+    name: fileName(survey, content, file),
     file,
   };
 }
 
 /** The whole CSV file in the long layout, to bring an older one up to date. */
 export function updateRequestOf(selection: URLSearchParams): DownloadRequest {
-  const whole = new URLSearchParams([...filtersOf(selection), ...pickFrom(selection, ['metadata']), ['format', 'csv']]);
+  const whole = new URLSearchParams([...pickFrom(selection, ['survey', ...FILTERS, 'metadata']), ['format', 'csv']]);
   return { ...downloadRequestOf(whole), format: 'other' }; // it cannot be continued after the page is closed
 }
 
-/** What distinguishes a file from others of its survey: the format, the layout, and the other parameters. */
-function describe(name: FormatName, params: Params): string {
-  const valuesOf = (wanted: string) => params.flatMap(([other, value]) => (other === wanted ? [value] : []));
-  const layout = valuesOf('layout')[0] === 'wide' ? 'wide' : 'long';
-  const labels: Readonly<Record<string, { readonly label: string; readonly choices?: Record<string, string> }>> = {
-    ...form.lists,
-    ...lists,
-    ...texts.filters,
-  };
-  const filters = Object.entries(labels).flatMap(([parameter, { label, choices }]) => {
-    const values = valuesOf(parameter).map((value) => choices?.[value] ?? shown(parameter, value));
-    return values.length > 0 ? [texts.filter(label, values)] : [];
-  });
-  const table = FORMATS[name].accepts.includes('layout') ? [form.layouts[layout].label] : [];
-  return [form.formats[name].label, ...table, ...filters].join(' · ');
+/** The filters of a selection in words. */
+export function describeFilters(selection: URLSearchParams): string[] {
+  const [since, until] = [selection.get('since'), selection.get('until')];
+  const days = since || until ? [texts.days(since, until, zoneOf(selection))] : [];
+  const names = (['shortcode', 'question_ref', 'userid'] as const).filter((name) => selection.has(name));
+  return [...days, ...names.map((name) => texts[name](selection.getAll(name)))];
 }
 
-const shown = (name: string, value: string) =>
-  (name === 'since' || name === 'until') && !Number.isNaN(Date.parse(value)) ? moment(value) : value;
+/** What distinguishes a file from others of its survey: the format, the layout, the filters and the options. */
+function describe(selection: URLSearchParams, options: Params): string {
+  const labels: Readonly<
+    Record<string, { readonly label: string; readonly choices?: Readonly<Record<string, string>> }>
+  > = { ...form.lists, ...lists, ...texts.options };
+  const name = formatOf(selection);
+  const table = FORMATS[name].accepts.includes('layout')
+    ? [form.layouts[isWide(selection) ? 'wide' : 'long'].label]
+    : [];
+  const described = [...Map.groupBy(options, ([option]) => option)].flatMap(([option, pairs]) => {
+    const { label, choices } = labels[option] ?? {};
+    return label
+      ? [
+          texts.filter(
+            label,
+            pairs.map(([, value]) => choices?.[value] ?? value),
+          ),
+        ]
+      : [];
+  });
+  return [form.formats[name].label, ...table, ...describeFilters(selection), ...described].join(' · ');
+}

@@ -41,7 +41,7 @@ export interface LeftOut {
   readonly userids: readonly string[];
 }
 
-/** The numbers of surveys. */
+/** The numbers of surveys. Days begin in a time zone or, if the service does not know it, in UTC. */
 export interface Summaries {
   /**
    * Counts responses. A survey without any has zero. The numbers can be a minute old.
@@ -49,39 +49,38 @@ export interface Summaries {
    * @param params with `survey`
    * @throws the errors of {@link Results}; ApiError `no_responses` if the key has no such survey
    */
-  readonly get: (params: Params, signal: AbortSignal) => Promise<Summary>;
-  /** The last counts of a survey, of any age. */
-  readonly known: (survey: string) => Summary | undefined;
-  /** Keeps a survey's count running, if one is, for a view that will need it. */
-  readonly keepCounting: (survey: string, signal: AbortSignal) => void;
-  /** Forgets a survey's numbers: it is counted again when they are next needed. */
-  readonly forget: (survey: string) => void;
-  /** The time zone in which the days begin: the reader's or, if the service does not know it, UTC. */
-  readonly zone: string;
+  readonly get: (params: Params, signal: AbortSignal, zone?: string) => Promise<Summary>;
+  /** The last counts, of any age. */
+  readonly known: (params: Params, zone?: string) => Summary | undefined;
+  /** Forgets counts: they are requested again when they are next needed. */
+  readonly forget: (params: Params, zone?: string) => void;
+  /** The time zone in which the days begin that were asked for in another one. */
+  readonly zoneFor: (zone: string) => string;
 }
 
 const PATH = '/responses/summary';
 
 export function createSummaries(results: Results): Summaries {
-  let zone = TIME_ZONE;
-  const inZone = (params: Params): Params => [...params, ['missing', '404'], ['timezone', zone]];
-  const of = (survey: string) => inZone([['survey', survey]]);
+  const unknown = new Set<string>();
+  const zoneFor = (zone: string) => (unknown.has(zone) ? 'UTC' : zone);
+  const inZone = (params: Params, zone = TIME_ZONE): Params => [
+    ...params,
+    ['missing', '404'],
+    ['timezone', zoneFor(zone)],
+  ];
   return {
-    get zone() {
-      return zone;
-    },
-    known: (survey) => results.known(PATH, of(survey)) as Summary | undefined,
-    keepCounting: (survey, signal) => results.keep(PATH, of(survey), signal),
-    forget: (survey) => results.forget(PATH, of(survey)),
-    async get(params, signal) {
-      const used = zone;
+    zoneFor,
+    known: (params, zone) => results.known(PATH, inZone(params, zone)) as Summary | undefined,
+    forget: (params, zone) => results.forget(PATH, inZone(params, zone)),
+    async get(params, signal, zone = TIME_ZONE) {
+      const used = zoneFor(zone);
       try {
-        return await results.get<Summary>(PATH, inZone(params), signal);
+        return await results.get<Summary>(PATH, inZone(params, zone), signal);
       } catch (error) {
         // The database does not know every zone that browsers know.
         if (used === 'UTC' || !(error instanceof ApiError && error.message.startsWith('timezone '))) throw error;
-        zone = 'UTC';
-        return results.get<Summary>(PATH, inZone(params), signal);
+        unknown.add(zone);
+        return results.get<Summary>(PATH, inZone(params, zone), signal);
       }
     },
   };

@@ -1,82 +1,75 @@
-import { button, html } from '../shared/dom.ts';
-import { codeView } from './code.ts';
-import { downloadForm } from './form.ts';
+import { html } from '../shared/dom.ts';
+import { REST_MS, selectionBar } from './filter.ts';
+import { downloadView } from './form.ts';
 import { linkNotice } from './link.ts';
-import { loaded } from './loaded.ts';
-import { type Answer, newestAnswers, newestView } from './newest.ts';
+import { newestView } from './newest.ts';
 import { overviewView } from './overview.ts';
 import { questionsView } from './questions.ts';
-import { downloadRequestOf } from './selection.ts';
+import { type View, changed, filtersOf, hrefOf, selectionOf, viewOf } from './selection.ts';
 import type { Session } from './session.ts';
-import { form as formTexts, survey as texts } from './texts.ts';
+import { survey as texts, views } from './texts.ts';
 
-/**
- * One survey: its numbers, the form to download it, and its newest answers; if it has no answers, one sentence.
- *
- * @param selection of the URL, with `survey`
- */
-export function surveyView(session: Session, selection: URLSearchParams, signal: AbortSignal): HTMLElement {
-  const { api, summaries } = session;
-  const survey = selection.get('survey') ?? '';
-  const toDownload = html.a({ href: '#download', className: 'button', hidden: true }, texts.toDownload);
-  summaries.keepCounting(survey, signal);
+/** What a view of a survey shows, and how it changes it. */
+export interface ViewContext {
+  readonly session: Session;
+  /** With `survey`. */
+  readonly selection: URLSearchParams;
+  /** Changes parameters. The view is created again, except that of downloads if no filter changes. @returns the new selection */
+  readonly change: (values: Readonly<Record<string, readonly string[]>>) => URLSearchParams;
+  readonly signal: AbortSignal;
+}
 
-  /** Finds out whether the survey has answers: from its numbers if they are known, otherwise from its newest answers. */
-  async function look(): Promise<{ readonly isEmpty: boolean; readonly newest?: Answer[] }> {
-    const known = summaries.known(survey); // if it was empty, answers may have arrived
-    if (known)
-      return { isEmpty: (known.responses || (await summaries.get([['survey', survey]], signal)).responses) === 0 };
-    const newest = await newestAnswers(api, survey, signal);
-    return { isEmpty: newest.length === 0, newest };
+const VIEWS: Readonly<Record<View, (context: ViewContext) => HTMLElement>> = {
+  overview: overviewView,
+  questions: questionsView,
+  answers: newestView,
+  download: downloadView,
+};
+
+/** One survey: what is selected of it, and a view of that. @param link the query string of the URL, with `survey` */
+export function surveyView(session: Session, link: URLSearchParams, signal: AbortSignal): HTMLElement {
+  const { selection: initial, unused } = selectionOf(link);
+  let selection = initial;
+  let view = new AbortController();
+  const content = html.section({ 'aria-label': views[viewOf(selection)] });
+  const tabs = (Object.keys(VIEWS) as View[]).map((name) => ({ name, node: html.a({}, views[name]) }));
+  for (const { name, node } of tabs) if (name === viewOf(selection)) node.setAttribute('aria-current', 'page');
+
+  const showLinks = () => {
+    for (const { name, node } of tabs) node.href = hrefOf(changed(selection, { view: [name] }));
+  };
+  const render = () => {
+    view.abort();
+    view = new AbortController();
+    const context = { session, selection, change, signal: AbortSignal.any([view.signal, signal]) };
+    content.replaceChildren(VIEWS[viewOf(selection)](context));
+  };
+  let timer = 0;
+  function change(values: Readonly<Record<string, readonly string[]>>): URLSearchParams {
+    const before = String(filtersOf(selection));
+    selection = changed(selection, values);
+    history.replaceState(null, '', hrefOf(selection)); // what was not understood stays in the URL until then
+    showLinks();
+    bar.show(selection);
+    // The form of a file follows its own changes.
+    if (viewOf(selection) !== 'download' || before !== String(filtersOf(selection))) {
+      clearTimeout(timer);
+      timer = setTimeout(render, REST_MS);
+    }
+    return selection;
   }
-  const { node, reload } = loaded(
-    look,
-    ({ newest, isEmpty }) => {
-      toDownload.hidden = isEmpty;
-      if (!isEmpty) return surveyParts(session, selection, signal, newest);
-      const check = () => {
-        summaries.forget(survey);
-        node.focus(); // the button may disappear
-        void reload();
-      };
-      return [html.p({}, texts.empty), button(texts.check, check)];
-    },
-    signal,
-  );
+  signal.addEventListener('abort', () => clearTimeout(timer));
+
+  const bar = selectionBar(session, selection, signal, change);
+  showLinks();
+  render();
   return html.article(
     'survey',
     html.p({}, html.a({ href: '/' }, texts.all)),
-    html.div('title', html.h1({ dir: 'auto' }, survey), toDownload),
-    node,
+    html.h1({ dir: 'auto' }, selection.get('survey') ?? ''),
+    linkNotice(unused, selection),
+    bar.element,
+    html.nav({ 'aria-label': texts.views }, ...tabs.map(({ node }) => node)),
+    content,
   );
-}
-
-/** The parts of a survey that has answers. @param newest if they are known */
-function surveyParts(
-  session: Session,
-  selection: URLSearchParams,
-  signal: AbortSignal,
-  newest?: Answer[],
-): (Node | undefined)[] {
-  const survey = selection.get('survey') ?? '';
-  const code = codeView();
-  let notice: HTMLElement | undefined;
-  let isFirst = true;
-  const overview = overviewView(session, survey, signal, (days) => form.selectDays(days));
-  const form = downloadForm(session, selection, signal, (chosen, days) => {
-    if (isFirst) notice = linkNotice(selection, chosen);
-    // What was not understood stays in the URL until the user has changed something.
-    if (!isFirst || !notice) history.replaceState(null, '', `/?${chosen}`);
-    isFirst = false;
-    overview.showDays(days);
-    const { path, params, file } = downloadRequestOf(chosen);
-    code.show({ url: `${location.origin}/api/v1${path}`, pairs: params, file });
-  });
-  return [
-    notice,
-    overview.element,
-    html.section({}, html.h2({ id: 'download', tabIndex: -1 }, formTexts.title), form.element, code.element),
-    newestView(session, survey, signal, newest),
-    questionsView(session, survey, signal),
-  ];
 }

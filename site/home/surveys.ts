@@ -7,7 +7,6 @@ import { SEARCHABLE, searchableList } from './lists.ts';
 import { loaded } from './loaded.ts';
 import { cut } from './long-text.ts';
 import type { Session } from './session.ts';
-import { FRESH } from './results.ts';
 import { LANGUAGE, answers, formName, moment, page, participants, surveys as texts } from './texts.ts';
 
 /** How many of a survey's forms are named in the list. */
@@ -40,16 +39,8 @@ interface Place {
   opened: string;
 }
 
-/** A list of surveys, and the last place in it. */
-interface Memory {
-  readonly place: Place;
-  versions: readonly FormVersion[];
-  /** When the versions arrived, in milliseconds of `performance.now()`. */
-  at: number;
-}
-
-/** The last list of each key's API. */
-const remembered = new WeakMap<Api, Memory>();
+/** The last place in the list of each key's API. */
+const remembered = new WeakMap<Api, Place>();
 
 const collator = new Intl.Collator(LANGUAGE, { numeric: true });
 
@@ -61,14 +52,14 @@ const SORTS: Readonly<Record<Sort, (surveys: readonly Survey[]) => readonly Surv
 };
 
 /** The account's surveys. */
-export function surveysView({ api, summaries }: Session, selection: URLSearchParams, signal: AbortSignal): HTMLElement {
-  const memory: Memory = remembered.get(api) ?? {
-    place: { query: '', sort: 'newest', shown: 0, scroll: 0, opened: '', ...(history.state as Partial<Place> | null) },
-    versions: [],
-    at: -Infinity,
-  };
-  const { place } = memory;
-  remembered.set(api, memory);
+export function surveysView(
+  { api, results, summaries }: Session,
+  selection: URLSearchParams,
+  signal: AbortSignal,
+): HTMLElement {
+  const first: Place = { query: '', sort: 'newest', shown: 0, scroll: 0, opened: '' };
+  const place = remembered.get(api) ?? { ...first, ...(history.state as Partial<Place> | null) };
+  remembered.set(api, place);
   const count = countVisible(summaries, signal);
   const rows = new Map<Survey, HTMLElement>();
   const row = (survey: Survey) => {
@@ -91,14 +82,7 @@ export function surveysView({ api, summaries }: Session, selection: URLSearchPar
   };
 
   const { node } = loaded(
-    async () => {
-      if (performance.now() - memory.at > FRESH)
-        Object.assign(memory, {
-          versions: await api.json<FormVersion[]>('/surveys', [], signal),
-          at: performance.now(),
-        });
-      return memory.versions;
-    },
+    () => results.get<FormVersion[]>('/surveys', [], signal),
     (versions) => {
       if (versions.length === 0) return [html.p({}, texts.none)];
       const byName = Map.groupBy(versions, ({ survey_name }) => survey_name);
@@ -128,7 +112,7 @@ export function surveysView({ api, summaries }: Session, selection: URLSearchPar
   return html.section(
     { 'aria-labelledby': 'surveys' },
     html.h1({ id: 'surveys' }, texts.title),
-    linkNotice(selection, new URLSearchParams()),
+    linkNotice([...selection], new URLSearchParams()),
     node,
   );
 }

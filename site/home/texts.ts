@@ -24,6 +24,8 @@ const days = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: 'medium', timeZone: 
 /** A day: 1 Mar 2026. @param day YYYY-MM-DD */
 export const date = (day: string) => days.format(new Date(`${day}T00:00Z`));
 
+const ranges = new Intl.DateTimeFormat(LANGUAGE, { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
+
 /** A month: March 2026. @param day YYYY-MM-DD, in the month */
 const month = (day: string) => months.format(new Date(`${day}T00:00Z`));
 const months = new Intl.DateTimeFormat(LANGUAGE, { month: 'long', year: 'numeric', timeZone: 'UTC' });
@@ -101,17 +103,42 @@ export const surveys = {
   last: (at: string) => `last answer ${at}`,
 };
 
-export const survey = {
-  all: '‹ All surveys',
-  empty: 'This survey has no answers yet.',
-  check: 'Check again',
-  toDownload: 'Download answers',
+export const survey = { all: '‹ All surveys', views: 'Views of this survey' };
+
+/** The views of a survey. */
+export const views = { overview: 'Overview', questions: 'Questions', answers: 'Answers', download: 'Download' };
+
+/** The bar that says what is selected, and the fields to change it. */
+export const filter = {
+  region: 'Selection',
+  title: 'Filter',
+  all: 'all answers',
+  since: 'From',
+  until: 'To',
+  reversed: 'This day is before “From”.',
+  week: 'Last 7 days',
+  lastFile: (day: string) => `Since my last file (${day})`,
+  zone: (zone: string) => `Both days are included. Days are in the time zone ${zoneName(zone)}.`,
+  lists: {
+    shortcode: { label: 'Forms', none: 'all' },
+    question_ref: { label: 'Questions', none: 'all' },
+  },
+  participant: 'Participant ID',
+  everyone: 'All participants',
+  nobody: 'No selected answer is from this participant.',
+  counting: 'Counting…',
+  none: 'No answers match.',
+  empty: 'No answers yet.',
+  clear: 'Clear',
+  copyLink: 'Copy link',
+  link: 'to this selection',
+  download: 'Download',
 };
 
 /** The parts of a link that the page does not apply. */
 export const link = {
   title: 'Part of this link was not understood and is not applied:',
-  notDate: ' is not a date.',
+  notDay: ' is not a day.',
   once: ' was ignored: only one value is possible.',
   unknown: ' was not recognised.',
   check: 'What you see may include more than the link was meant for. Check the selection before you download.',
@@ -119,19 +146,15 @@ export const link = {
 };
 
 export const overview = {
-  title: 'Overview',
-  facts: { participants: 'Participants', responses: 'Answers', first: 'First answer', last: 'Last answer' },
-  note: TIMES,
-  none: '–',
-  /** While the numbers are counted. @param known the number of answers before; undefined if there is none */
-  counting: (known: number | undefined) => `Counting ${known === undefined ? 'the answers' : answers(known)}…`,
+  times: (first: string, last: string) => `First answer ${moment(first)}, last answer ${moment(last)}.`,
+  zone: TIMES,
   table: 'Numbers per day, as a table',
   columns: ['Day', 'Participants', 'Answers'],
+  empty: 'This survey has no answers yet.',
+  check: 'Check again',
 };
 
 const measures = { participants: 'Participants', responses: 'Answers' };
-const monthNames = new Intl.DateTimeFormat(LANGUAGE, { month: 'short', timeZone: 'UTC' });
-const compact = new Intl.NumberFormat(LANGUAGE, { notation: 'compact' });
 
 export const chart = {
   day: { each: 'per day', of: date },
@@ -142,28 +165,21 @@ export const chart = {
   century: { each: 'per 100 years', of: (day: string) => `100 years from ${year(day)}` },
   measures,
   toggle: 'What the chart shows',
-  hint: 'Drag over bars to choose the dates of the download. With the keyboard: Shift and arrow keys.',
+  hint: 'Drag over bars to select their days.',
   sum: 'Someone who answered on several days is counted once for each day.',
   caption: (measure: keyof typeof measures, each: string, zone: string) =>
     `${measures[measure]} ${each}${zone === TIME_ZONE ? '' : ` (in the time zone ${zoneName(zone)})`}`,
   label: (measure: keyof typeof measures, each: string, [first, last, busiest]: readonly string[], most: number) =>
     `${measures[measure]} ${each}, from ${first} to ${last}. Most: ${busiest}, with ${measure === 'participants' ? participants(most) : answers(most)}.`,
   numbers: (when: string, people: number, given: number) => `${when}: ${participants(people)}, ${answers(given)}`,
-  /** A number on the scale: 50K. */
-  scale: (value: number) => compact.format(value),
-  /** A month on the axis; later years begin with their number in place of January. */
-  tick(day: string, isFirst: boolean) {
-    const name = monthNames.format(new Date(`${day}T00:00Z`));
-    if (isFirst) return `${name} ${year(day)}`;
-    return day.slice(5, 7) === '01' ? year(day) : name;
-  },
+  range: ([first, last]: readonly [string, string], given: number) =>
+    `${ranges.formatRange(new Date(first), new Date(last))}: ${answers(given)}`,
 };
 
 const shares = new Intl.NumberFormat(LANGUAGE, { style: 'percent' });
 
 export const questions = {
-  title: 'Questions',
-  label: 'Search the questions',
+  label: 'Search questions',
   count: (count: number) => counted(count, 'question', 'questions'),
   note: 'The bars are shares of the form’s participants. Questions that the form skipped for someone count as not answered. If someone answered several times, the last answer counts.',
   answered: 'What was answered',
@@ -191,7 +207,6 @@ export const answered = {
 const decimals = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 6 });
 
 export const newest = {
-  title: 'Newest answers',
   check: 'Check for new answers',
   checked: (at: string) => `Checked ${at}.`,
   participant: 'Participant',
@@ -212,29 +227,23 @@ export const lists = {
 
 export const form = {
   title: 'Download',
-  which: 'Which answers',
-  since: 'From',
-  until: 'To',
-  zone: `Both days are included. Days are in your time zone, ${zoneName(TIME_ZONE)}. Leave both empty for all dates.`,
-  participant: 'Participant ID',
-  everyone: 'All participants',
   format: 'File format',
   formats: {
-    xlsx: {
-      label: 'Excel workbook',
-      note: 'Opens in Excel and LibreOffice. Every cell is text, so IDs keep all their digits: convert columns of numbers there.',
-    },
+    xlsx: { label: 'Excel workbook', note: 'Opens in Excel and LibreOffice.' },
     csv: { label: 'CSV', note: 'For R, Python, Stata and SPSS.' },
+    codebook: {
+      label: 'Codebook',
+      note: 'The list of questions with the number of answers to each, without the answers.',
+    },
     'csv-excel': {
       label: 'CSV for Excel',
       note: 'Puts an apostrophe before text that Excel could run as a formula. This changes the data.',
     },
     ndjson: { label: 'NDJSON', note: 'For programs. Always one line per answer.' },
-    codebook: {
-      label: 'Codebook',
-      note: 'The list of questions with the number of answers to each, without the answers.',
-    },
   },
+  more: 'More formats',
+  packages:
+    'SPSS, Stata, R: the Python client saves files for SPSS and Stata with labels (“survey-export download”); R reads the CSV file.',
   table: 'Table layout',
   layouts: {
     long: { label: 'One row per answer', note: 'Complete: every answer, with its time.' },
@@ -245,8 +254,6 @@ export const form = {
   },
   /** The lists to choose several values from, by parameter. */
   lists: {
-    shortcode: { label: 'Forms', none: 'all' },
-    question_ref: { label: 'Questions', none: 'all' },
     metadata: {
       label: 'More columns',
       none: 'none',
@@ -255,33 +262,49 @@ export const form = {
     require_metadata: {
       label: 'Leave out testers',
       none: 'no',
-      note: 'Leaves out a participant if any of their answers lacks a metadata key you choose. Choose one that only real participants have.',
+      note: 'Leaves out every participant with an answer that lacks a key you choose. Choose one that only real participants have. Below the form you see how many are left out.',
     },
   },
-  codebook: 'With the codebook as a second sheet',
-  counting: 'Counting…',
-  /** What the file will have. */
-  match(found: { readonly responses: number; readonly participants: number; readonly left_out: number }) {
-    const leftOut = found.left_out;
-    const verb = leftOut === 1 ? 'is' : 'are';
-    if (found.responses > 0) {
-      const others = leftOut === 0 ? '' : `. ${participants(leftOut)} ${verb} left out.`;
-      return `Selected: ${participants(found.participants)}, ${answers(found.responses)}${others}`;
-    }
-    if (leftOut === 0) return 'No answers match. Change the selection.';
-    return `${leftOut === 1 ? 'The only participant' : `All ${participants(leftOut)}`} ${verb} left out. Change the selection.`;
+  /** The boxes, by parameter, with their values. The first is the default. */
+  boxes: {
+    timing: { label: 'With times', note: 'Columns that say how long the answers took.', choices: ['false', 'true'] },
+    numbers: {
+      label: 'Numbers as numbers',
+      note: 'Questions whose answers are all numbers. IDs and other answers stay text.',
+      choices: ['true', 'false'],
+    },
+    codebook: { label: 'With the codebook as a second sheet', note: '', choices: ['false', 'true'] },
   },
-  download: 'Download',
+  arm: {
+    label: 'Treatment arms',
+    none: 'none',
+    note: 'For example seed_4, the arm of a question that divides people into four.',
+  },
+  counting: 'Counting…',
+  none: 'No answers match. Change the selection.',
+  leftOut: (count: number) => `${participants(count)} ${count === 1 ? 'is' : 'are'} left out of the file:`,
+  /** Why participants are left out. @param rule the parameter. @param name its value */
+  rule: (rule: string, name: string | null) =>
+    rule === 'repeats' ? 'Took a form more than once:' : `Answers without “${name}”:`,
+  ids: (shown: number, all: number) => (shown < all ? `The first ${number(shown)} participant IDs` : 'Participant IDs'),
+  idsLabel: 'participant IDs',
+  download: 'Download file',
 };
 
-/** The descriptions of what a download selects. */
+/** The descriptions of what is selected. */
 export const selection = {
-  filters: {
-    since: { label: 'From' },
-    until: { label: 'Before' },
-    userid: { label: 'Participant' },
-    codebook: { label: 'Second sheet', choices: { true: 'codebook' } },
-  },
+  days: (first: string | null, last: string | null, zone: string) =>
+    (first && last
+      ? ranges.formatRange(new Date(first), new Date(last))
+      : first
+        ? `from ${date(first)}`
+        : `until ${date(last ?? '')}`) + (zone === TIME_ZONE ? '' : ` (${zoneName(zone)})`),
+  shortcode: (values: readonly string[]) =>
+    values.length === 1 ? `form ${values[0]}` : `${number(values.length)} forms`,
+  question_ref: (values: readonly string[]) =>
+    values.length === 1 ? `question ${values[0]}` : `${number(values.length)} questions`,
+  userid: (values: readonly string[]) => `participant ${values[0]}`,
+  options: { arm: { label: 'Treatment arms' }, codebook: { label: 'Second sheet', choices: { true: 'codebook' } } },
   filter: (label: string, values: readonly string[]) => {
     const others = values.length > 3 ? ` and ${number(values.length - 3)} more` : '';
     return `${label}: ${values.slice(0, 3).join(', ')}${others}`;
@@ -292,8 +315,10 @@ export const preview = {
   show: 'Preview',
   loading: 'Loading the first rows…',
   label: 'First rows of the file',
-  found: (rows: number, isWhole: boolean, columns: number) =>
-    `${isWhole ? `The whole file: ${counted(rows, 'row', 'rows')}, ` : `The first ${number(rows)} rows of the file, which has `}${counted(columns, 'column', 'columns')}. Times in it are in UTC.`,
+  /** @param all the number of rows of the file; undefined if it is not known */
+  found: (rows: number, all: number | undefined, columns: number) =>
+    `${rows === all ? '' : `The first ${number(rows)} rows`}${rows === all || all === undefined ? '' : ' of '}${all === undefined ? '' : counted(all, 'row', 'rows')} × ${counted(columns, 'column', 'columns')}. Times are in UTC.`,
+  technical: (count: number) => `Show ${counted(count, 'technical column', 'technical columns')}`,
   cut: (most: number, columns: number) =>
     columns > most ? `Only the first ${number(most)} columns are shown here.` : '',
 };
@@ -336,27 +361,28 @@ export const update = {
   changing: 'The answers keep changing while they are downloaded. Try again later.',
 };
 
-/** Lists to select one value from, by parameter. The default has an empty value. */
+/** Lists to select one value from, by parameter. The first is the default. */
 export const options = {
   value: {
     label: 'Answers',
     choices: {
-      '': 'as they were given',
-      translated: 'translated, where there is a translation',
-      label: 'choices as text, where the question lists them',
+      response: 'as they were given',
+      label: 'choices as text',
+      translated: 'translated',
+      translated_label: 'choices as text, and everything else translated',
     },
   },
   repeats: {
     label: 'If someone took a form more than once',
     choices: {
-      '': 'keep the last answer to each question',
+      last: 'keep the last answer to each question',
       first: 'keep only the answers of the first attempt',
       drop: 'leave the participant out',
     },
   },
   columns: {
     label: 'If several forms ask the same question',
-    choices: { '': 'one column for each form', question: 'one column for all forms' },
+    choices: { form_question: 'one column for each form', question: 'one column for all forms' },
   },
 };
 
@@ -401,14 +427,12 @@ export const downloads = {
   cancel: 'Cancel',
   continue: 'Continue',
   again: 'Start again',
+  other: 'Choose another file',
   save: 'Save again',
   remove: 'Remove',
 };
 
 export const code = {
-  title: 'Code and link for this selection',
+  title: 'Code for this file',
   key: 'The programs read your key from the environment variable SURVEY_EXPORT_KEY, so the key is not in the code. The first Python program uses survey-export, in clients/python of this service’s repository.',
-  link: 'Link to this selection',
-  linkNote:
-    'The link opens this page with the same selection. It does not contain your key: anyone who opens it needs their own key.',
 };

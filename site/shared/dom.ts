@@ -35,10 +35,6 @@ export function button(text: string, act: () => unknown, properties: Properties<
   return node;
 }
 
-/** A section with a heading. @param beside the heading */
-export const section = (id: string, title: string, beside: Node, ...content: Node[]): HTMLElement =>
-  html.section({ 'aria-labelledby': id, className: id }, html.div('title', html.h2({ id }, title), beside), ...content);
-
 /** Splits a description into text and, between backticks, code. */
 export const prose = (text: string): (Node | string)[] =>
   text.split('`').map((part, i) => (i % 2 === 1 ? html.code({}, part) : part));
@@ -77,8 +73,9 @@ export function copyable(label: string) {
  * A button that copies a text to the clipboard.
  *
  * @param what name of the text, for screen readers
+ * @param label of the button
  */
-export function copyButton(text: () => string, what: string): HTMLButtonElement {
+export function copyButton(text: () => string, what: string, label = texts.copy): HTMLButtonElement {
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text());
@@ -86,8 +83,8 @@ export function copyButton(text: () => string, what: string): HTMLButtonElement 
     } catch {
       node.textContent = texts.notCopied; // not allowed, or a page without HTTPS
     }
-    setTimeout(() => (node.textContent = texts.copy), 2000);
+    setTimeout(() => (node.textContent = label), 2000);
   };
-  const node = button(texts.copy, copy, { className: 'quiet', 'aria-label': `${texts.copy} ${what}` });
+  const node = button(label, copy, { className: 'quiet', 'aria-label': `${label} ${what}` });
   return node;
 }

@@ -7,7 +7,7 @@ import { type TestSurvey, addResponses, createAccount, createSurvey } from '../s
 import { newFolder } from '../support/once-per-run.ts';
 import { type Interpreter, findInterpreter, findPython } from '../support/programs.ts';
 import { saved } from './browser.ts';
-import { type Selection, cards, fileOf, openSurvey, press, settled, visit } from './home.ts';
+import { type Selection, cards, fileOf, openSurvey, openView, press, selected, settled, visit } from './home.ts';
 
 const NAME = `It's “Ümläut” & $(more) \\n`;
 const DAYS = 10;
@@ -33,11 +33,12 @@ beforeAll(async () => {
   );
 });
 
-const match = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
 const field = (page: Page, label: string) => page.getByLabel(label, { exact: true });
-const parametersOf = (page: Page) => [...new URL(page.url()).searchParams].filter(([name]) => name !== 'survey');
-const linkOf = (selection: Selection) => `/${query({ survey: NAME, ...selection })}`;
-const downloadButton = (page: Page) => page.getByRole('button', { name: 'Download', exact: true });
+const parametersOf = (page: Page) =>
+  [...new URL(page.url()).searchParams].filter(([name]) => name !== 'survey' && name !== 'view');
+const linkOf = (selection: Selection) => `/${query({ survey: NAME, view: 'download', ...selection })}`;
+const openFilter = (page: Page) => page.locator('.selection summary').first().click();
+const downloadButton = (page: Page) => page.getByRole('button', { name: 'Download file', exact: true });
 
 /** Opens the list of a label, and checks the boxes with these names. */
 async function choose(page: Page, label: string, ...names: string[]): Promise<void> {
@@ -45,67 +46,72 @@ async function choose(page: Page, label: string, ...names: string[]): Promise<vo
   for (const name of names) await page.getByRole('group', { name: label }).getByLabel(name).check();
 }
 
-describe('the number of matching answers, the link and the program', () => {
-  test('follow the form as it changes; a day ends at midnight, also where daylight saving time begins then', async () => {
-    const page = await openSurvey(survey, {}, CAIRO);
-    await match(page, `7 participants, ${24 * DAYS} answers`);
+describe('the selection', () => {
+  test('follows the filter as it changes; a day ends at midnight, also where daylight saving time begins then', async () => {
+    const page = await openSurvey(survey, { view: 'download' }, CAIRO);
+    await selected(page, `7 participants, ${24 * DAYS} answers`);
     expect(parametersOf(page)).toEqual([]);
     const look = () => page.evaluate("getComputedStyle(document.querySelector('.download .main')).backgroundColor");
     const enabled = await look();
 
+    await openFilter(page);
     await field(page, 'From').fill('2026-04-24');
     await field(page, 'To').fill('2026-04-24');
-    await match(page, '23 answers');
-    const times = { since: '2026-04-23T22:00:00.000Z', until: '2026-04-24T21:00:00.000Z' };
-    expect(parametersOf(page)).toEqual(Object.entries(times));
+    await selected(page, '7 participants, 23 answers');
+    const days = { since: '2026-04-24', until: '2026-04-24' };
+    expect(Object.fromEntries(parametersOf(page))).toEqual({ ...days, timezone: 'Africa/Cairo' });
 
+    const times = { since: '2026-04-23T22:00:00.000Z', until: '2026-04-24T21:00:00.000Z' };
     await choose(page, 'Forms', 'Title 3');
     await choose(page, 'Questions', 'q1', 'q2');
     await page.getByLabel('Participant ID').fill('participant 3');
     const filters = { ...times, shortcode: 'f1', question_ref: ['q1', 'q2'], userid: 'participant 3' };
     const { responses } = JSON.parse(String(await fileOf(survey, filters, 'summary'))) as { responses: number };
-    expect(responses).toBeGreaterThan(0);
-    await match(page, `${responses} answer`);
+    expect(responses).toBe(1);
+    await selected(page, `1 participant, 1 answer`);
+    await page.getByText('24 Apr 2026 · form f1 · 2 questions · participant participant 3').waitFor();
 
     await page.getByLabel('Participant ID').fill('nobody');
-    await match(page, 'No answers match.');
+    await selected(page, 'No answers match.');
+    await page.getByText('No selected answer is from this participant.').waitFor();
     expect(await downloadButton(page).isDisabled()).toBe(true);
     expect(await look()).not.toBe(enabled); // it looks disabled
+
+    await page.getByRole('link', { name: 'Clear' }).click();
+    await selected(page, `7 participants, ${24 * DAYS} answers`);
+    expect(parametersOf(page)).toEqual([]);
   });
 
-  test('are those of the file, with how many participants it leaves out', async () => {
-    const page = await openSurvey(survey, { layout: 'wide' });
-    const expectNumber = (text: string) => page.getByText(text, { exact: true }).waitFor();
-    const repeats = page.getByLabel('If someone took a form more than once');
-    const rowsPer = (name: string) => page.getByLabel(`One row per ${name}`);
+  test('takes the last seven days and those since the last file, and says which day is wrong', async () => {
+    const page = await openSurvey(survey, {}, CAIRO);
+    const today = new Date().toISOString().slice(0, 10);
+    await openFilter(page);
+    await field(page, 'To').fill('2026-04-01');
+    await field(page, 'From').fill('2026-04-02');
+    await page.getByRole('alert').getByText('This day is before “From”.').waitFor();
+    expect(parametersOf(page).map(([name]) => name)).not.toContain('since');
+    await page.getByRole('link', { name: 'Last 7 days' }).click();
+    const since = new URL(page.url()).searchParams.get('since') ?? '';
+    expect(Math.round((Date.parse(today) - Date.parse(since)) / 86_400_000)).toBeLessThanOrEqual(6);
+    await selected(page, 'No answers match.');
 
-    await expectNumber('Selected: 7 participants, 240 answers');
-    await repeats.selectOption('leave the participant out');
-    await expectNumber('Selected: 6 participants, 205 answers. 1 participant is left out.');
-    await choose(page, 'Leave out testers', 'cluster');
-    await expectNumber('Selected: 5 participants, 170 answers. 2 participants are left out.');
-    await rowsPer('answer').check();
-    await expectNumber('Selected: 7 participants, 240 answers');
-
-    await rowsPer('participant').check();
-    await page.getByLabel('Participant ID').fill('participant 1');
-    await expectNumber('The only participant is left out. Change the selection.');
-    expect(await downloadButton(page).isDisabled()).toBe(true);
-    await page.getByLabel('Participant ID').fill('');
-    await page.getByRole('group', { name: 'Leave out testers' }).getByLabel('tester').check();
-    await expectNumber('All 7 participants are left out. Change the selection.');
-    await page.getByRole('radio', { name: 'Codebook' }).check();
-    await expectNumber('Selected: 7 participants, 240 answers');
-    expect(await downloadButton(page).isDisabled()).toBe(false);
+    await visit(page, linkOf({ format: 'csv' }));
+    await settled(page);
+    await saved(page, () => press(page, 'Download file'));
+    await visit(page, linkOf({}));
+    await openFilter(page);
+    await page.getByRole('link', { name: 'Since my last file' }).click();
+    expect(parametersOf(page).map(([name]) => name)).toEqual(['since', 'timezone']);
   });
 
-  test('do not follow a search among many choices, which keeps what is selected', async () => {
+  test('is the same in all views, and does not follow a search among many choices', async () => {
     const many = await createSurvey(survey.account);
     await addResponses(
       many,
       Array.from({ length: 60 }, (_, i) => ({ question_ref: `q${i}`, question_text: `Texto número ${i}` })),
     );
     const page = await openSurvey(many, { format: 'nope' });
+    await openFilter(page);
     await choose(page, 'Questions');
     const list = page.getByRole('group', { name: 'Questions' });
     const search = page.getByRole('searchbox', { name: 'Search: Questions' });
@@ -122,14 +128,45 @@ describe('the number of matching answers, the link and the program', () => {
     ]);
     await search.fill('9');
     expect(await list.getByLabel('q59').isChecked()).toBe(true);
-    expect(await cards(page).count()).toBe(0);
+    await selected(page, '1 participant, 2 answers');
+    await openView(page, 'Questions');
+    await expect
+      .poll(() => page.locator('.questions .text').allTextContents())
+      .toEqual(['Texto número 17', 'Texto número 59']);
+    await openView(page, 'Answers');
+    await expect.poll(() => page.locator('.answers > li').count()).toBe(2);
   });
 });
 
-test('a link opens the same selection again, and what it asks for and the page does not do is shown', async () => {
+test('shows whom a file leaves out, by rule, with their IDs', async () => {
+  const page = await openSurvey(survey, { view: 'download', layout: 'wide' });
+  const left = page.locator('.left');
+  const lines = async () => (await left.locator('> p, summary').allInnerTexts()).join(' | ');
+  const repeats = page.getByLabel('If someone took a form more than once');
+  await repeats.selectOption('leave the participant out');
+  await expect.poll(lines).toBe('1 participant is left out of the file: | Took a form more than once: 1 participant');
+  await choose(page, 'Leave out testers', 'cluster');
+  await left.getByText('2 participants are left out of the file:').waitFor();
+  await left.getByText('Answers without “cluster”: 1 participant').click();
+  await left.getByText('participant 0', { exact: true }).waitFor();
+  await page.getByLabel('One row per answer').check();
+  await expect.poll(() => left.count()).toBe(0);
+
+  await page.getByLabel('One row per participant').check();
+  await page.getByRole('group', { name: 'Leave out testers' }).getByLabel('tester').check();
+  await left.getByText('7 participants are left out of the file:').waitFor();
+  await page.getByText('No answers match. Change the selection.').waitFor();
+  expect(await downloadButton(page).isDisabled()).toBe(true);
+  await page.getByRole('radio', { name: 'Codebook' }).check();
+  await expect.poll(() => left.count()).toBe(0);
+  expect(await downloadButton(page).isDisabled()).toBe(false);
+});
+
+test('a link opens the same selection again, in its time zone, and what it asks for and the page does not do is shown', async () => {
   const parameters = {
-    since: '2026-04-20T05:00:00.000Z', // not at midnight
-    until: '2026-04-22T04:00:00.123456Z',
+    since: '2026-04-20',
+    until: '2026-04-24',
+    timezone: 'Africa/Cairo',
     userid: 'participant 3',
     layout: 'wide',
     value: 'translated',
@@ -139,28 +176,40 @@ test('a link opens the same selection again, and what it asks for and the page d
     require_metadata: 'cluster',
     format: 'csv-excel',
   };
-  const page = await openSurvey(survey, parameters, CAIRO);
+  const page = await openSurvey(survey, { view: 'download', ...parameters }, { timezoneId: 'America/Chicago' });
   const columns = field(page, 'If several forms ask the same question');
   await columns.selectOption('one column for all forms');
   await columns.selectOption('one column for each form');
   const sorted = (path: string) => [...new URL(path, page.url()).searchParams].map(String).toSorted();
   expect(sorted(page.url())).toEqual(sorted(linkOf(parameters)));
-  expect(await field(page, 'From').inputValue()).toBe('2026-04-20T07:00');
-  await field(page, 'From').fill('2026-04-20T07:01:00');
-  expect(new URL(page.url()).searchParams.get('since')).toBe('2026-04-20T05:01:00.000Z');
+  await openFilter(page);
+  expect(await field(page, 'From').inputValue()).toBe('2026-04-20');
+  await page.getByText('Both days are included. Days are in the time zone Africa/Cairo.').waitFor();
+  await page.getByText('Code for this file').click();
+  const program = page.getByRole('group', { name: 'curl' });
+  for (const time of ['2026-04-19T22:00:00.000Z', '2026-04-24T21:00:00.000Z'])
+    expect(await program.textContent()).toContain(encodeURIComponent(time).replaceAll('%3A', ':'));
 
-  const unknown = ['format=toString', 'layout=constructor', 'value=foo', 'columns=__proto__', 'tz=UTC'];
+  const unknown = [
+    'format=toString',
+    'layout=constructor',
+    'value=foo',
+    'columns=__proto__',
+    'timezone=Mars',
+    'tz=UTC',
+  ];
   const parts = [
-    ['since=2026-13-01', 'is not a date.'],
-    ['until=garbage', 'is not a date.'],
+    ['since=2026-13-01', 'is not a day.'],
+    ['until=garbage', 'is not a day.'],
     ['userid=participant 4', 'was ignored: only one value is possible.'],
   ].concat(unknown.map((part) => [part, 'was not recognised.']));
   const link = [linkOf({ userid: 'participant 3' }), ...parts.map(([part = '']) => encodeURI(part))].join('&');
   await visit(page, link);
   await settled(page);
-  const problems = page.getByRole('alert').getByRole('listitem');
+  const problems = page.locator('.cut').getByRole('listitem');
   expect(await problems.allTextContents()).toEqual(parts.map((part) => part.join(' ')));
   expect(page.url()).toBe(new URL(link, page.url()).href);
+  await openFilter(page);
   await page.getByLabel('Participant ID').fill('participant 5');
   await expect.poll(() => parametersOf(page)).toEqual([['userid', 'participant 5']]);
   // The defaults of the API.
@@ -188,7 +237,7 @@ const programs: [selection: Selection, path: string, added: Selection, file: str
     'csv',
     { bom: 'true', safe: 'true' },
     'responses.csv',
-    'CSV for Excel · One row per participant · Questions: q0, q1 · More columns: a "key" · Leave out testers: cluster · Answers: choices as text, where the question lists them',
+    'CSV for Excel · One row per participant · 2 questions · Answers: choices as text · More columns: a "key" · Leave out testers: cluster',
   ],
   [
     { columns: 'question', format: 'codebook' },
@@ -202,23 +251,23 @@ const programs: [selection: Selection, path: string, added: Selection, file: str
 test('the button and the programs download the same bytes as the API, without what a format does not take', async () => {
   const languages = [
     { name: 'curl', interpreter: findInterpreter.curl() },
-    { name: 'Python', interpreter: findPython(['survey_export', 'requests']) },
-    { name: 'Python with requests', interpreter: findInterpreter.python() },
+    { name: 'Python', interpreter: findPython(['survey_export']) },
     { name: 'R', interpreter: findInterpreter.r() },
   ];
-  const page = await openSurvey(survey);
+  const page = await openSurvey(survey, { view: 'download' });
   for (const [selection, path, added, fileName, about] of programs) {
     await visit(page, linkOf(selection));
     await settled(page);
-    await page.getByText('Code and link for this selection').click();
+    await page.getByText('Code for this file').click();
     const { format: _, ...parameters } = selection;
     const bytes = await fileOf(survey, { ...parameters, ...added }, path);
     expect(bytes.length).toBeGreaterThan(200);
-    const file = await saved(page, () => press(page, 'Download'));
+    const file = await saved(page, () => press(page, 'Download file'));
     expect(file.bytes).toEqual(bytes);
     await cards(page).getByText(about, { exact: true }).waitFor();
 
     for (const { name, interpreter } of languages) {
+      if (name === 'Python' && path === 'questions') continue; // the client saves no codebooks as files
       const program = await page.getByRole('group', { name, exact: true }).textContent();
       expect(program).not.toContain(survey.account.key);
       const found = await interpreter;
@@ -228,15 +277,16 @@ test('the button and the programs download the same bytes as the API, without wh
   }
 
   await visit(page, linkOf({}));
-  await page.getByText('Code and link for this selection').click();
+  await page.getByText('Code for this file').click();
   await page.getByLabel('One row per participant').check();
   const codebook = page.getByRole('checkbox', { name: 'With the codebook' });
   await codebook.check();
   const curl = page.getByRole('group', { name: 'curl' });
-  await field(page, 'Answers').selectOption('choices as text, where the question lists them');
+  await field(page, 'Answers').selectOption('choices as text');
   expect(await curl.textContent()).toContain('value=label');
-  await field(page, 'Answers').selectOption('translated, where there is a translation');
+  await field(page, 'Answers').selectOption('translated');
   expect(await curl.textContent()).toMatch(/value=translated.*codebook=true/s);
+  await page.getByText('More formats').click();
   await page.getByLabel('NDJSON').check();
   expect(await page.getByText('Table layout').isVisible()).toBe(false);
   expect(await codebook.isVisible()).toBe(false);

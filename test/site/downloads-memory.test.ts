@@ -12,7 +12,7 @@ test('the memory of the page does not grow with the file that it downloads, or b
   const expected = await copyResponses(survey);
   expect(expected.length).toBeGreaterThan(1.2 * MOST_BYTES);
 
-  const { page, proxy } = await openThroughProxy(survey, { format: 'csv' });
+  const { page, proxy } = await openThroughProxy(survey, { view: 'download', format: 'csv' });
   const devtools = await page.context().newCDPSession(page);
   /** What the page's scripts hold, with their buffers. Garbage is collected first, because it depends on time. */
   const held = async () => {
@@ -36,7 +36,7 @@ test('the memory of the page does not grow with the file that it downloads, or b
     await expect.poll(held).toBeLessThan(MOST_BYTES);
     expect(file.bytes.equals(expected)).toBe(true);
   };
-  await expectSaved(() => press(page, 'Download'), 0, '1,499 of 1,500 answers', 'Complete: 1,500 answers');
+  await expectSaved(() => press(page, 'Download file'), 0, '1,499 of 1,500 answers', 'Complete: 1,500 answers');
 
   // An older file whose first record has another text, so that its day is downloaded again.
   const old = String(expected).replace('Do you think', 'Do they think');

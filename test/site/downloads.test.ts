@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 /** Opens the survey, ready to download a selection. */
 const open = (selection: Selection = { format: 'csv' }, display: Display = {}) =>
-  openThroughProxy(survey, selection, display);
+  openThroughProxy(survey, { view: 'download', ...selection }, display);
 
 const chooseFormat = (page: Page, name: string) => page.getByRole('radio', { name }).check();
 /** How the newest download is doing. */
@@ -58,7 +58,7 @@ function cutAt(page: Page, shares: readonly number[], otherwise?: Fault): Fault 
 /** Starts a download that is interrupted after half of it, and then does something else. */
 async function startHalf(page: Page, proxy: FaultProxy, otherwise: Fault = ({ hang }) => hang()): Promise<void> {
   proxy.inject(cutAt(page, [0.5], otherwise));
-  await press(page, 'Download');
+  await press(page, 'Download file');
   await expect.poll(() => proxy.requests).toBe(2);
 }
 
@@ -70,7 +70,7 @@ const endWaits = (page: Page) => page.evaluate('setInterval(() => dispatchEvent(
 
 test('a file is downloaded once at a time, and can be saved again until it is removed', async () => {
   const { page, proxy } = await open({ format: 'csv', layout: 'wide' });
-  const button = page.getByRole('button', { name: 'Download', exact: true });
+  const button = page.getByRole('button', { name: 'Download file', exact: true });
   proxy.inject();
   await page.evaluate(`
     said = [];
@@ -81,7 +81,7 @@ test('a file is downloaded once at a time, and can be saved again until it is re
   await expectFile(file, { layout: 'wide' });
   const said = [`Downloading ${survey.name}`, expect.stringMatching(/: Complete: 7 rows, /)];
   await expect.poll(() => page.evaluate('said')).toEqual(expect.arrayContaining(said)); // to those who do not see it
-  expect(file.name).toMatch(/^étude-1-script-مسح_wide_\d{4}-\d\d-\d\d\.csv$/);
+  expect(file.name).toMatch(/^étude-1-script-مسح_wide_\d{4}-\d\d-\d\d_\d{4}\.csv$/);
   await card(page)
     .getByText(/^Complete: 7 rows, /)
     .waitFor();
@@ -107,7 +107,7 @@ test('a file is downloaded once at a time, and can be saved again until it is re
 
 test('files that closed tabs have left are deleted by the next page, without a key; those that were saved, ten minutes later', async () => {
   const { page } = await open();
-  await saved(page, () => press(page, 'Download'));
+  await saved(page, () => press(page, 'Download file'));
   await card(page).getByText('Complete: ').waitFor();
   const files = await keptNames(page);
   expect(files).not.toEqual([]);
@@ -120,7 +120,7 @@ test('files that closed tabs have left are deleted by the next page, without a k
     await file.close();
   })()`);
   await chooseFormat(page, 'Excel workbook');
-  await press(page, 'Download');
+  await press(page, 'Download file');
   const complete = async () =>
     Object.values(await keptFiles(page)).filter((text) => text.includes('"isComplete":true')).length;
   await expect.poll(complete).toBe(2);
@@ -152,7 +152,7 @@ test('Firefox, which would read parts into memory, saves them as one file', asyn
   const { page, proxy } = await open({ format: 'csv' }, { userAgent });
   await endWaits(page);
   proxy.inject(cutAt(page, [0.5]));
-  await expectFile(await saved(page, () => press(page, 'Download')));
+  await expectFile(await saved(page, () => press(page, 'Download file')));
   await card(page).getByText('Complete: ').waitFor();
   expect(await keptNames(page)).toEqual(['0/0', '0/1', '0/manifest.json', '0/whole']);
   await expectFile(await saved(page, () => press(page, 'Save again')));
@@ -181,7 +181,7 @@ describe('an interrupted download', () => {
     };
     const expectContinued = async (parameters: Selection, path: string) => {
       proxy.inject(cutAt(page, [0.0001, 0.3333, 0.0002], otherwise));
-      await expectFile(await saved(page, () => press(page, 'Download')), parameters, path);
+      await expectFile(await saved(page, () => press(page, 'Download file')), parameters, path);
       // The first cut comes before the first record.
       expect(resumed.splice(0)).toEqual([false, false, true, true, true, true]);
       await card(page).getByText('Complete: 400 answers, ').waitFor();
@@ -192,7 +192,7 @@ describe('an interrupted download', () => {
 
     await chooseFormat(page, 'Excel workbook');
     proxy.inject(cutAt(page, [0.001, 0.001, 0.001, 0.001]));
-    await press(page, 'Download');
+    await press(page, 'Download file');
     await page.getByRole('button', { name: 'Start again' }).waitFor();
     expect(proxy.requests).toBe(4);
     await expectFile(await saved(page, () => press(page, 'Start again')), { metadata: 'é' }, 'xlsx');
@@ -289,7 +289,7 @@ describe('an interrupted download', () => {
     proxy.inject((exchange) =>
       exchange.index === 0 ? exchange.hang() : exchange.reply(502, 'no service behind this gateway'),
     );
-    await press(page, 'Download');
+    await press(page, 'Download file');
     await expect.poll(() => proxy.requests).toBe(1);
     await page.clock.fastForward(120_000);
     await card(page).getByText('The connection was lost. Trying to continue').waitFor();
@@ -320,7 +320,7 @@ test('a download that fails or lacks rows is not saved, and names what to do', a
     }
   })()`;
   proxy.inject(cutAt(page, [0.5], () => page.evaluate<void>(truncatePart)));
-  await press(page, 'Download');
+  await press(page, 'Download file');
   await card(page).getByText('Your browser could not store the file. Start the download again.').waitFor();
 
   proxy.inject((exchange) =>

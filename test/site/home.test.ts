@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { query } from '../support/api.ts';
 import { type TestAccount, addResponses, createAccount, createSurvey } from '../support/data.ts';
 import { focused, openPage, saved, traces } from './browser.ts';
-import { enterKey, hold, press } from './home.ts';
+import { enterKey, hold, press, selected } from './home.ts';
 
 const SURVEY = 'Food & water';
 const LINK = `/${query({ survey: SURVEY })}`;
@@ -123,13 +123,13 @@ test('a key, a survey and its download are reached with the keyboard alone', asy
   expect(await focused(page)).toBe('Your surveys'); // screen readers read it
   await enter(SURVEY);
   expect(await focused(page)).toBe(SURVEY);
-  await page.getByText('Selected: 1 participant, 1 answer').waitFor();
-  await enter('Download answers');
-  expect(await page.evaluate('document.activeElement.id')).toBe('download');
-  const { name } = await saved(page, () => enter('Download'));
+  await selected(page, '1 participant, 1 answer');
+  await enter('Download'); // the link of the selection, to the view
+  expect(await focused(page)).toBe(SURVEY);
+  const { name } = await saved(page, () => enter('Download file'));
   expect(name).toMatch(/^food-water_long_.*\.xlsx$/);
   await enter('Preview');
-  await page.getByText('The whole file: 1 row, 14 columns.').waitFor();
+  await page.getByText('1 row × 14 columns.').waitFor();
   await enter('Remove'); // of the download, which comes before the preview
   await expect.poll(() => page.getByRole('listitem').getByText('Complete: ').count()).toBe(0);
   await page.getByRole('group', { name: 'First rows of the file' }).focus();

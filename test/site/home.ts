@@ -30,7 +30,7 @@ export async function enterKey(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'Show my surveys' }).click();
 }
 
-/** Opens a link to a survey with responses, enters its key, and waits until the page has everything that it requests. */
+/** Opens a link to a survey, enters its key, and waits until the page has everything that it requests. */
 export async function openSurvey({ name, account }: TestSurvey, selection: Selection = {}, display: Display = {}) {
   const page = await openPage(`/${query({ survey: name, ...selection })}`, display);
   await enterKey(page, account.key);
@@ -38,11 +38,21 @@ export async function openSurvey({ name, account }: TestSurvey, selection: Selec
   return page;
 }
 
-/** Waits until the page has everything that it requests for a survey with responses. */
+/** Waits until the page has everything that it requests for a survey. */
 export async function settled(page: Page): Promise<void> {
-  await page.getByText(/^Selected: |^No answers match/).waitFor();
+  await page
+    .locator('.match')
+    .getByText(/ participants?, |No answers/)
+    .waitFor();
   await expect.poll(() => page.locator('[aria-busy]').count()).toBe(0);
 }
+
+/** Waits until the page shows how much is selected. */
+export const selected = (page: Page, text: string) => page.locator('.match').getByText(text, { exact: true }).waitFor();
+
+/** Opens a view of a survey. */
+export const openView = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Views of this survey' }).getByRole('link', { name }).click();
 
 /** Goes to a path as the Back button does, without loading the page again. */
 export const visit = (page: Page, path: string) =>

@@ -12,23 +12,25 @@ test('a preview shows the first 20 rows of the exact file, then stops it, or nam
       response: i === 0 ? '-1\n"é"' : `answer ${i}`,
     })),
   );
-  const { page, proxy } = await openThroughProxy(survey, { layout: 'wide', format: 'csv-excel' });
+  const { page, proxy } = await openThroughProxy(survey, { view: 'download', layout: 'wide', format: 'csv-excel' });
   const rows = page.getByRole('group', { name: 'First rows of the file' }).getByRole('row');
   await press(page, 'Preview');
-  await page.getByText('The first 20 rows of the file, which has 18 columns.').waitFor();
+  await page.getByText('The first 20 rows × 18 columns.').waitFor();
   expect(await rows.count()).toBe(21);
   expect(await rows.first().getByRole('columnheader').last().textContent()).toBe('f0.q9');
   const cells = rows.nth(1).getByRole('cell');
   expect(await cells.first().textContent()).toBe('participant 00');
-  expect(await cells.nth(8).textContent()).toBe("'-1…"); // the apostrophe is in the file, the rest on another line
+  expect(await cells.nth(3).textContent()).toBe("'-1…"); // the apostrophe is in the file, the rest on another line
   expect(await rows.last().getByRole('cell').first().textContent()).toBe('participant 19');
 
   // A change of the selection removes it, since it is another file's.
+  await page.locator('.selection summary').first().click();
   await page.getByLabel('Participant ID').fill('participant 03');
   await expect.poll(() => rows.count()).toBe(0);
   await press(page, 'Preview');
-  await page.getByText('The whole file: 1 row, 18 columns.').waitFor();
+  await page.getByText('1 row × 18 columns.').waitFor();
   await page.getByLabel('Participant ID').fill('');
+  await page.getByText('More formats').click();
   await page.getByRole('radio', { name: 'NDJSON' }).check();
   expect(await page.getByRole('button', { name: 'Preview' }).isVisible()).toBe(false);
 
@@ -37,9 +39,15 @@ test('a preview shows the first 20 rows of the exact file, then stops it, or nam
   await page.getByLabel('One row per answer').check();
   proxy.inject((exchange) => exchange.cutAfter((body) => body.length - 1, exchange.closed));
   await press(page, 'Preview');
-  await page.getByText('The first 20 rows of the file, which has 14 columns.').waitFor();
+  await page.getByText('The first 20 rows of 240 rows × 14 columns.').waitFor();
+  await page.getByLabel('Show 8 technical columns').check();
   const header = await rows.first().getByRole('columnheader').allTextContents();
-  expect(header.join(',')).toBe(String(await fileOf(survey)).split('\n', 1)[0]);
+  expect(header.toSorted()).toEqual(
+    String(await fileOf(survey))
+      .split('\n', 1)[0]
+      ?.split(',')
+      .toSorted(),
+  );
   await expect.poll(() => proxy.abandoned).toBe(1);
 
   for (const [status, code, problem] of [

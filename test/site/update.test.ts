@@ -25,14 +25,14 @@ async function createOutdated(): Promise<{ survey: TestSurvey; old: Buffer }> {
 
 test('an older file is chosen, even while another one is compared, or dropped, and saved when it is up to date', async () => {
   const { survey, old } = await createOutdated();
-  const page = await openSurvey(survey, { format: 'ndjson' }); // for the file, the format does not matter
+  const page = await openSurvey(survey, { view: 'download', format: 'ndjson' }); // for the file, the format does not matter
   let files = 0;
   page.on('download', () => files++);
   await chooseOlder(page, 'a,b\n');
   await cards(page).getByText('This is not a CSV file that was downloaded here').waitFor();
   const file = await saved(page, () => chooseOlder(page, old));
   expect(file.bytes).toEqual(await fileOf(survey));
-  expect(file.name).toMatch(/^health-habits-2026_long_\d{4}-\d\d-\d\d\.csv$/);
+  expect(file.name).toMatch(/^health-habits-2026_long_\d{4}-\d\d-\d\d_\d{4}\.csv$/);
   await cards(page).first().getByText('Up to date. Days: 3 unchanged, 2 changed, 0 new, 0 gone.').waitFor();
 
   const held = await hold(page, '/responses/form-data');
@@ -64,7 +64,7 @@ test('an older file is chosen, even while another one is compared, or dropped, a
 test('an older file must not change while it is compared, nor before the new one is saved', async () => {
   const { survey, old } = await createOutdated();
   const path = join(await newFolder(), 'old.csv');
-  const page = await openSurvey(survey);
+  const page = await openSurvey(survey, { view: 'download' });
   const chooseIt = async () => {
     await writeFile(path, old);
     await page.getByLabel('Older CSV file').setInputFiles(path);
@@ -86,7 +86,7 @@ test('an older file must not change while it is compared, nor before the new one
 
 test('a lost connection continues; nothing is left when it is cancelled or the page is closed', async () => {
   const { survey, old } = await createOutdated();
-  const { page, proxy } = await openThroughProxy(survey);
+  const { page, proxy } = await openThroughProxy(survey, { view: 'download' });
   page.on('dialog', (dialog) => dialog.accept()); // the page warns before it is closed
   // The first two requests are those for the digests and the form data.
   proxy.inject((exchange) => (exchange.index === 3 ? exchange.cutAfter(100_000) : undefined));

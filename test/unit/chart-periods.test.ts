@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { scaleTo, ticksOf, toPeriods } from '../../site/home/periods.ts';
+import { scaleTo, toPeriods } from '../../site/home/periods.ts';
 import { chart } from '../../site/home/texts.ts';
 
 test.each([
@@ -26,20 +26,6 @@ test('the responses of the days of a week, from Monday to Sunday, are added up',
     { start: '2026-01-05', end: '2026-01-11', participants: 6, responses: 110 },
     { start: '2026-01-12', end: '2026-01-18', participants: 8, responses: 1000 },
   ]);
-});
-
-test.each([
-  ['2026-01-31', '2026-03-01', '2026-02-01 at 1/30, 2026-03-01 at 29/30'],
-  ['2026-01-01', '2026-01-31', '2026-01-01 at 0/31'],
-  ['2026-01-05', '2026-06-01', '2026-02-01 at 3.857/22, 2026-03-01 at 7.857/22'],
-  ['2020-02-01', '2026-05-31', '2020-07-01 at 5/76, 2021-01-01 at 11/76'],
-] as const)('the axis of a chart from %s to %s has marks where months begin', (first, last, expected) => {
-  const { periods } = toPeriods([first, last].map((day) => ({ day, participants: 1, responses: 1 })));
-  const marks = ticksOf(periods).map(
-    ({ at, day }) => `${day} at ${Number((at * periods.length).toFixed(3))}/${periods.length}`,
-  );
-  expect(marks.length).toBeLessThanOrEqual(12);
-  expect(marks.slice(0, 2).join(', ')).toBe(expected);
 });
 
 test.each([

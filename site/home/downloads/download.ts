@@ -1,6 +1,8 @@
 import { save } from '../../shared/request.ts';
 import { type Api, explain } from '../api.ts';
-import { answers, downloads as texts, update as updateTexts } from '../texts.ts';
+import { dayIn } from '../dates.ts';
+import { keepLastFile } from '../last-files.ts';
+import { TIME_ZONE, answers, downloads as texts, update as updateTexts } from '../texts.ts';
 import { amount, createCard } from './card.ts';
 import type { Manifest } from './manifest.ts';
 import type { Storage } from './storage.ts';
@@ -39,6 +41,7 @@ export interface Download {
 export function createDownload({ api, storage, manifest, old, announce, onRemove }: DownloadOptions): Download {
   const { survey } = manifest.request;
   const controller = new AbortController();
+  const started = Date.now();
   let updated: Updated | undefined;
   let running: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
@@ -46,21 +49,30 @@ export function createDownload({ api, storage, manifest, old, announce, onRemove
     survey,
     about: manifest.request.about ?? '',
     note: storage.isKept ? '' : texts.inMemory,
-    act: () => void (manifest.isComplete ? handOver().catch(fail) : run()),
-    remove: () => {
-      onRemove();
-      void end(storage.remove);
+    act: () => {
+      if (!isRefused) return void (manifest.isComplete ? handOver().catch(fail) : run());
+      remove();
+      return document.querySelector<HTMLInputElement>('.update input')?.click();
     },
+    remove,
     announce,
   });
-
-  const again = () => (manifest.after === '' ? texts.again : texts.continue);
+  let isRefused = false;
+  function remove(): void {
+    onRemove();
+    void end(storage.remove);
+  }
+  const again = () => {
+    if (isRefused) return texts.other;
+    return manifest.after === '' ? texts.again : texts.continue;
+  };
 
   /** Shows why the download does not run, and what to do. */
   function fail(error: unknown): void {
     let reason = explain(error);
     if (error instanceof MissingRows) reason = texts.missing(manifest.rows, manifest.total ?? 0);
-    else if (error instanceof Refused) reason = error.message;
+    isRefused = error instanceof Refused;
+    if (error instanceof Refused) reason = error.message;
     else if (error instanceof DOMException && error.name === 'QuotaExceededError') reason = texts.full;
     else if (error instanceof DOMException) {
       reason = updated ? updateTexts.unreadable : texts.unstored;
@@ -109,6 +121,8 @@ export function createDownload({ api, storage, manifest, old, announce, onRemove
         Object.assign(manifest, { bytes, type, name: manifest.request.name });
       } else await transfer(options);
       await handOver();
+      if (manifest.request.path !== '/responses/questions')
+        keepLastFile(manifest.email, survey, dayIn(TIME_ZONE, started));
       const text = updated?.text ?? completeText(manifest);
       card.stopped(text, texts.save, manifest);
       announce(`${survey}: ${text}`);

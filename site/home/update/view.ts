@@ -12,7 +12,7 @@ export function updateView(start: (file: File) => void, signal: AbortSignal): HT
   const input = html.input({ type: 'file', accept: '.csv,text/csv', 'aria-describedby': 'update-note' });
   const section = html.section(
     { className: 'update', 'aria-labelledby': 'update' },
-    html.h3({ id: 'update' }, texts.title),
+    html.h2({ id: 'update' }, texts.title),
     html.p({ id: 'update-note', className: 'note' }, texts.lead),
     field(texts.label, input),
     state,
