@@ -13,6 +13,8 @@ export interface Choice {
 }
 
 interface ChoiceListOptions {
+  /** Of the values in the form's data. */
+  readonly name: string;
   readonly label: string;
   /** The text while nothing is chosen. */
   readonly none: string;
@@ -23,21 +25,17 @@ interface ChoiceListOptions {
   readonly signal: AbortSignal;
 }
 
-interface ChoiceList {
-  readonly row: HTMLElement;
-  /** The values that are chosen. */
-  readonly values: () => string[];
-}
-
 /** A list from which several values can be chosen. It is loaded when it is opened. */
-export function choiceList({ label, none, note, chosen, load, signal }: ChoiceListOptions): ChoiceList {
+export function choiceList({ name, label, none, note, chosen, load, signal }: ChoiceListOptions): HTMLElement {
   const values = new Set(chosen);
   const labels = new Map<string, string>();
   const state = html.span('note');
+  const data = html.span({});
   const showState = () => {
     const others = values.size > 3 ? texts.others(values.size - 3) : '';
     const named = [...values].slice(0, 3).map((value) => cut(labels.get(value) ?? value, 60, 1));
     state.textContent = named.join(', ') + others || none;
+    data.replaceChildren(...[...values].map((value) => html.input({ type: 'hidden', name, value })));
   };
   const choiceRow = ({ value, label: text, note: more }: Choice) => {
     const box = html.input({ type: 'checkbox', checked: values.has(value) });
@@ -67,10 +65,10 @@ export function choiceList({ label, none, note, chosen, load, signal }: ChoiceLi
 
   const row = html.details(
     {},
-    html.summary({}, `${label}: `, state),
+    html.summary({}, `${label}: `, state, data),
     note === undefined ? undefined : html.p('note', note),
   );
   row.addEventListener('toggle', () => row.append(loaded(load, show, signal).node), { once: true });
   showState();
-  return { row, values: () => [...values] };
+  return row;
 }

@@ -11,7 +11,7 @@ export function field(label: string, control: HTMLInputElement | HTMLSelectEleme
 /** Says below a control what is wrong with its value; an empty text if nothing is. */
 export function setProblem(control: HTMLInputElement, text: string): void {
   control.setAttribute('aria-invalid', String(text !== ''));
-  const said = control.nextElementSibling ?? html.span({ className: 'problem', role: 'alert' });
+  const said = control.nextElementSibling ?? html.span({ className: 'note problem', role: 'alert' });
   said.textContent = text;
   control.after(said);
 }
@@ -51,3 +51,9 @@ export const select = (
       ...Object.entries(choices).map(([value, text]) => html.option({ value, selected: value === chosen }, text)),
     ),
   );
+
+/** The values of a form's controls, by their names. */
+export function valuesOf(form: HTMLFormElement, names: readonly string[]): Record<string, readonly string[]> {
+  const data = new FormData(form);
+  return Object.fromEntries(names.map((name) => [name, data.getAll(name) as string[]]));
+}

@@ -1,7 +1,7 @@
 import { copyButton, html } from '../shared/dom.ts';
-import { ApiError, pause } from './api.ts';
+import { ApiError } from './api.ts';
 import { choiceList } from './choices.ts';
-import { field, setProblem } from './controls.ts';
+import { field, setProblem, valuesOf } from './controls.ts';
 import { dayAfter, dayIn } from './dates.ts';
 import { lastFileDay } from './last-files.ts';
 import { loaded } from './loaded.ts';
@@ -11,15 +11,14 @@ import type { Session } from './session.ts';
 import type { Summary } from './summaries.ts';
 import { TIME_ZONE, answers, date, filter as texts, participants } from './texts.ts';
 
-/** The delay after the last change before a selection is counted and shown. */
-export const REST_MS = 400;
-
 type Values = Readonly<Record<string, readonly string[]>>;
 
 interface SelectionBar {
   readonly element: HTMLElement;
   /** Shows a selection. */
   readonly show: (selection: URLSearchParams) => void;
+  /** Counts the selection that is shown. */
+  readonly count: (signal: AbortSignal) => void;
 }
 
 /**
@@ -48,59 +47,51 @@ export function selectionBar(
   });
   const list = (name: keyof typeof texts.lists, load: typeof formsOf) =>
     choiceList({
+      name,
       ...texts.lists[name],
       load: () => load(session, survey, signal),
       chosen: selection.getAll(name),
       signal,
     });
-  const shortcode = list('shortcode', formsOf);
-  const questionRef = list('question_ref', questionsOf);
   const zone = html.p('note');
-  const quick = html.p('quick');
+  const quick = html.p({});
   const form = html.form(
     { noValidate: true, 'aria-label': texts.title },
     html.div('fields', field(texts.since, since), field(texts.until, until)),
     quick,
     zone,
-    shortcode.row,
-    questionRef.row,
+    list('shortcode', formsOf),
+    list('question_ref', questionsOf),
     field(texts.participant, userid),
   );
   const what = html.span({});
   const clear = html.a('', texts.clear);
   const toDownload = html.a('button main', texts.download);
 
+  const counts = html.div('match');
+
   const countsOf = (found: Summary) => {
     if (found.responses === 0) return isFiltered(selection) ? texts.none : texts.empty;
     return `${participants(found.participants)}, ${answers(found.responses)}`;
   };
-  let counted = '';
-  let current = new AbortController();
-  const { node, reload } = loaded(
-    async () => {
-      current.abort();
-      current = new AbortController();
-      const now = AbortSignal.any([current.signal, signal]);
-      if (counted !== '') await pause(REST_MS, now);
-      counted = String(filtersOf(selection));
-      return summaries.get(filtersOf(selection), now, zoneOf(selection)).catch((error: unknown) => {
-        if (error instanceof ApiError && error.code === 'no_responses') return undefined; // the view says so
-        throw error;
-      });
-    },
-    (found) => {
-      setProblem(userid, selection.has('userid') && found?.responses === 0 ? texts.nobody : '');
-      return [found && countsOf(found)];
-    },
-    signal,
-    {
-      loading() {
-        const known = summaries.known(filtersOf(selection), zoneOf(selection));
-        return known ? countsOf(known) : texts.counting;
+  function count(now: AbortSignal): void {
+    const params = filtersOf(selection);
+    const known = summaries.known(params, zoneOf(selection));
+    const { node } = loaded(
+      () =>
+        summaries.get(params, now, zoneOf(selection)).catch((error: unknown) => {
+          if (error instanceof ApiError && error.code === 'no_responses') return undefined; // the view says so
+          throw error;
+        }),
+      (found) => {
+        setProblem(userid, selection.has('userid') && found?.responses === 0 ? texts.nobody : '');
+        return [found && countsOf(found)];
       },
-    },
-  );
-  node.className = 'match';
+      now,
+      { loading: () => (known ? countsOf(known) : texts.counting) },
+    );
+    counts.replaceChildren(node);
+  }
 
   form.addEventListener('submit', (event) => event.preventDefault());
   form.addEventListener('input', () => {
@@ -108,13 +99,8 @@ export function selectionBar(
     setProblem(since, since.validationMessage);
     setProblem(until, isReversed ? texts.reversed : until.validationMessage);
     if (isReversed || !since.validity.valid || !until.validity.valid) return;
-    change({
-      since: [since.value],
-      until: [until.value],
-      shortcode: shortcode.values(),
-      question_ref: questionRef.values(),
-      userid: [userid.value.trim()],
-    });
+    const values = valuesOf(form, ['since', 'until', 'shortcode', 'question_ref']);
+    change({ ...values, userid: [userid.value.trim()] });
   });
 
   function show(shown: URLSearchParams): void {
@@ -127,15 +113,11 @@ export function selectionBar(
     clear.hidden = !isFiltered(shown);
     toDownload.href = hrefOf(changed(shown, { view: ['download'] }));
     toDownload.hidden = viewOf(shown) === 'download';
-    const last = lastFileDay(email, survey);
     const from = (day: string, text: string) =>
       html.a({ href: hrefOf(changed(shown, { since: [day], until: [], timezone: [TIME_ZONE] })) }, text);
-    quick.replaceChildren(
-      from(dayAfter(dayIn(TIME_ZONE), -6), texts.week),
-      ' ',
-      last === undefined ? '' : from(last, texts.lastFile(date(last))),
-    );
-    if (counted !== '' && counted !== String(filtersOf(shown))) void reload();
+    const last = lastFileDay(email, survey);
+    const sinceLast = last === undefined ? '' : from(last, texts.lastFile(date(last)));
+    quick.replaceChildren(from(dayAfter(dayIn(TIME_ZONE), -6), texts.week), ' ', sinceLast);
   }
   show(selection);
   return {
@@ -144,7 +126,7 @@ export function selectionBar(
       html.details({}, html.summary({}, html.b({}, texts.title), ' ', what), form),
       html.div(
         'go',
-        node,
+        counts,
         clear,
         copyButton(() => location.href, texts.link, texts.copyLink),
         toDownload,
@@ -152,5 +134,6 @@ export function selectionBar(
       downloads.element,
     ),
     show,
+    count,
   };
 }

@@ -1,7 +1,7 @@
 import { copyButton, html } from '../shared/dom.ts';
 import { choiceList } from './choices.ts';
 import { codeView } from './code.ts';
-import { field, option, radios, select } from './controls.ts';
+import { field, option, radios, select, valuesOf } from './controls.ts';
 import { loaded } from './loaded.ts';
 import { metadataKeys } from './offers.ts';
 import { previewView } from './preview.ts';
@@ -20,25 +20,23 @@ import type { ViewContext } from './survey.ts';
 import { form as texts, options, participants } from './texts.ts';
 import { updateView } from './update/view.ts';
 
-/** Formats that are shown on request. */
-const RARE = ['csv-excel', 'ndjson'];
-
 /** The form to choose a file, how to get it, and whom it leaves out. */
 export function downloadView({ session, selection, change, signal }: ViewContext): HTMLElement {
   const { summaries, downloads } = session;
   const survey = selection.get('survey') ?? '';
   const keyList = (name: keyof typeof texts.lists) =>
     choiceList({
+      name,
       ...texts.lists[name],
       load: () => metadataKeys(session, survey, signal),
       chosen: selection.getAll(name),
       signal,
     });
-  const lists = { metadata: keyList('metadata'), require_metadata: keyList('require_metadata') };
-  const box = (name: keyof typeof texts.boxes) =>
-    html.input({ type: 'checkbox', checked: (selection.get(name) ?? texts.boxes[name].choices[0]) === 'true' });
-  const boxes = { timing: box('timing'), numbers: box('numbers'), codebook: box('codebook') };
-  const boxRow = (name: keyof typeof boxes) => option(boxes[name], texts.boxes[name].label, texts.boxes[name].note);
+  const box = (name: keyof typeof texts.boxes) => {
+    const { label, note, choices } = texts.boxes[name];
+    const [, value = ''] = choices;
+    return option(html.input({ type: 'checkbox', name, value, checked: selection.get(name) === value }), label, note);
+  };
   const arm = html.input({
     name: 'arm',
     value: selection.getAll('arm').join(' '),
@@ -52,20 +50,19 @@ export function downloadView({ session, selection, change, signal }: ViewContext
     ['value', pick('value')],
     ['repeats', pick('repeats')],
     ['columns', pick('columns')],
-    ['require_metadata', lists.require_metadata.row],
-    ['timing', boxRow('timing')],
-    ['numbers', boxRow('numbers')],
-    ['metadata', lists.metadata.row],
+    ['require_metadata', keyList('require_metadata')],
+    ['timing', box('timing')],
+    ['numbers', box('numbers')],
+    ['metadata', keyList('metadata')],
     ['arm', html.div({}, field(texts.arm.label, arm), html.p('note', texts.arm.note))],
+    ['codebook', box('codebook')],
   ];
-  const table = html.fieldset({}, html.legend({}, texts.table), ...controls.map(([, row]) => row));
-  const formats = new Map(
-    Object.keys(texts.formats).map((name, i) => [name, radios('format', texts.formats, selection.get('format'))[i]]),
-  );
-  const codebook = boxRow('codebook');
-  const rare = html.details({ open: RARE.includes(formatOf(selection)) }, html.summary({}, texts.more));
-  const formatRows = [...formats].filter(([name]) => !RARE.includes(name)).map(([, row]) => row);
-  rare.append(...RARE.map((name) => formats.get(name) ?? ''));
+  const rows = controls.map(([, row]) => row);
+  const codebook = rows.pop();
+  const table = html.fieldset({}, html.legend({}, texts.table), ...rows);
+  const [workbook, ...formats] = radios('format', texts.formats, selection.get('format'));
+  const rare = formats.splice(2);
+  const open = rare.some((row) => row.querySelector(':checked'));
   const preview = previewView(session, () => selection, signal);
   const button = html.button({ type: 'submit', className: 'main' }, texts.download);
   const code = codeView();
@@ -75,8 +72,10 @@ export function downloadView({ session, selection, change, signal }: ViewContext
     html.fieldset(
       {},
       html.legend({}, texts.format),
-      ...formatRows.toSpliced(1, 0, codebook),
-      rare,
+      workbook,
+      codebook,
+      ...formats,
+      html.details({ open }, html.summary({}, texts.more), ...rare),
       html.p('note', texts.packages),
     ),
     html.div('go', button, preview.button),
@@ -96,24 +95,12 @@ export function downloadView({ session, selection, change, signal }: ViewContext
     { loading: () => texts.counting },
   );
 
-  /** The values of the form. Those that the file does not take are left out when it is requested. */
-  function read(): Record<string, readonly string[]> {
-    const data = new FormData(form);
-    const valuesOf = (name: string) => [name, data.getAll(name).map(String)] as const;
-    return {
-      ...Object.fromEntries(['format', 'layout', ...Object.keys(options)].map(valuesOf)),
-      ...Object.fromEntries(Object.entries(boxes).map(([name, { checked }]) => [name, [String(checked)]])),
-      ...Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, list.values()])),
-      arm: arm.value.split(/[\s,]+/),
-    };
-  }
-
   function show(): void {
     const { accepts } = FORMATS[formatOf(selection)];
     const { path, params, file } = downloadRequestOf(selection);
     const isTable = accepts.includes('layout');
     table.hidden = accepts.length === 0;
-    for (const [name, row] of [...controls, ['codebook', codebook] as const])
+    for (const [name, row] of controls)
       row.hidden = !accepts.includes(name) || (isTable && WIDE_ONLY.includes(name) && !isWide(selection));
     preview.clear();
     preview.button.hidden = formatOf(selection) === 'ndjson';
@@ -121,7 +108,8 @@ export function downloadView({ session, selection, change, signal }: ViewContext
     if (counted !== String(countedOf(selection))) void reload();
   }
   form.addEventListener('input', () => {
-    selection = change(read());
+    const names = ['format', ...controls.map(([name]) => name)];
+    selection = change({ ...valuesOf(form, names), arm: arm.value.split(/[\s,]+/) });
     show();
   });
   form.addEventListener('submit', (event) => {

@@ -21,7 +21,7 @@ export function keyView({ survey, problem, enter }: KeyViewOptions): HTMLFormEle
   const state = html.p({ id: 'key-state', className: 'state', role: 'alert' }, problem ?? '');
   const form = html.form(
     { className: 'key', noValidate: true },
-    html.h1({}, texts.title),
+    html.h1({ tabIndex: -1 }, texts.title),
     html.p({}, survey ? texts.linked(survey) : texts.lead),
     row,
     state,

@@ -29,23 +29,21 @@ export function loaded<T>(
   const content = html.div({});
   const node = html.div({ tabIndex: -1 }, state, retry, content);
 
-  let latest: Promise<T> | undefined;
   async function reload(): Promise<void> {
-    const requested = (latest = request());
     state.textContent = loading();
     content.setAttribute('aria-busy', 'true');
     retry.hidden = true;
     let value: T;
     try {
-      value = await requested;
-      if (signal.aborted || latest !== requested) return;
+      value = await request();
+      signal.throwIfAborted();
     } catch (error) {
-      if (signal.aborted || latest !== requested) return;
+      if (signal.aborted) return;
       state.textContent = explain(error);
       retry.hidden = error instanceof ApiError && error.code === 'no_responses';
       return;
     } finally {
-      if (latest === requested) content.removeAttribute('aria-busy');
+      content.removeAttribute('aria-busy');
     }
     content.replaceChildren(...render(value).filter((child) => child !== undefined));
     state.textContent = ''; // takes no space when `done` looks at the page

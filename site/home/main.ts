@@ -35,12 +35,9 @@ document.body.append(
 
 /** Shows what the URL names, and moves the focus there: screen readers read what gets it. */
 function show(problem?: string): void {
-  const isTab = document.activeElement?.closest('nav') !== null;
+  const place = document.activeElement?.closest('nav') ? '[aria-current]' : 'h1';
   render(problem);
-  const tab = isTab ? main.querySelector<HTMLElement>('[aria-current]') : null;
-  const target = tab ?? main.querySelector<HTMLElement>(problem === undefined ? 'h1' : '#key');
-  if (problem === undefined && !tab) target?.setAttribute('tabindex', '-1');
-  target?.focus({ preventScroll: true });
+  main.querySelector<HTMLElement>(problem === undefined ? place : '#key')?.focus({ preventScroll: true });
 }
 
 /** Shows what the URL names, one survey or all of them; without a key, the form to enter one. */
@@ -52,12 +49,8 @@ function render(problem?: string): void {
   const survey = selection.get('survey');
   document.title = survey && session ? `${survey} – ${texts.page.name}` : texts.page.name;
   if (!session) main.replaceChildren(keyView({ survey, problem, enter }));
-  else
-    main.replaceChildren(
-      ...(survey
-        ? [surveyView(session, selection, signal)]
-        : [session.downloads.element, surveysView(session, selection, signal)]),
-    );
+  else if (survey) main.replaceChildren(surveyView(session, selection, signal));
+  else main.replaceChildren(session.downloads.element, surveysView(session, selection, signal));
   showAccount();
 }
 
@@ -151,4 +144,4 @@ const kept = keptKey();
 if (kept !== null) {
   main.replaceChildren(html.p('note', texts.page.loading));
   await enterKept(kept);
-} else render();
+} else show('');

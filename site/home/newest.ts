@@ -70,16 +70,14 @@ const formsOf = (answers: readonly Answer[]) =>
   ]);
 
 function answerRow({ timestamp, question_text, response, translated_response }: Answer): HTMLElement {
-  const answer = translated_response ?? response;
+  const textOf = (text: string) => (text === '' ? html.p('note', texts.empty) : longText(text));
+  const original = translated_response === null ? undefined : html.div('note', texts.translated, ' ', textOf(response));
   return html.li(
     {},
     html.div(
       {},
       html.div('note', longText(question_text)),
-      answer === '' ? html.p('note', texts.empty) : longText(answer),
-      translated_response === null
-        ? undefined
-        : html.div('note', texts.translated, ' ', response === '' ? texts.empty : longText(response)),
+      html.div({}, textOf(translated_response ?? response), original),
     ),
     html.time({ className: 'note', dateTime: timestamp }, moment(timestamp)),
   );

@@ -1,5 +1,5 @@
 import { html } from '../shared/dom.ts';
-import { REST_MS, selectionBar } from './filter.ts';
+import { selectionBar } from './filter.ts';
 import { downloadView } from './form.ts';
 import { linkNotice } from './link.ts';
 import { newestView } from './newest.ts';
@@ -8,6 +8,9 @@ import { questionsView } from './questions.ts';
 import { type View, changed, filtersOf, hrefOf, selectionOf, viewOf } from './selection.ts';
 import type { Session } from './session.ts';
 import { survey as texts, views } from './texts.ts';
+
+/** The delay after the last change before a selection is counted and shown, in milliseconds. */
+const REST_MS = 400;
 
 /** What a view of a survey shows, and how it changes it. */
 export interface ViewContext {
@@ -41,8 +44,9 @@ export function surveyView(session: Session, link: URLSearchParams, signal: Abor
   const render = () => {
     view.abort();
     view = new AbortController();
-    const context = { session, selection, change, signal: AbortSignal.any([view.signal, signal]) };
-    content.replaceChildren(VIEWS[viewOf(selection)](context));
+    const current = AbortSignal.any([view.signal, signal]);
+    bar.count(current);
+    content.replaceChildren(VIEWS[viewOf(selection)]({ session, selection, change, signal: current }));
   };
   let timer = 0;
   function change(values: Readonly<Record<string, readonly string[]>>): URLSearchParams {
@@ -66,7 +70,7 @@ export function surveyView(session: Session, link: URLSearchParams, signal: Abor
   return html.article(
     'survey',
     html.p({}, html.a({ href: '/' }, texts.all)),
-    html.h1({ dir: 'auto' }, selection.get('survey') ?? ''),
+    html.h1({ dir: 'auto', tabIndex: -1 }, selection.get('survey') ?? ''),
     linkNotice(unused, selection),
     bar.element,
     html.nav({ 'aria-label': texts.views }, ...tabs.map(({ node }) => node)),

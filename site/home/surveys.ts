@@ -111,7 +111,7 @@ export function surveysView(
   );
   return html.section(
     { 'aria-labelledby': 'surveys' },
-    html.h1({ id: 'surveys' }, texts.title),
+    html.h1({ id: 'surveys', tabIndex: -1 }, texts.title),
     linkNotice([...selection], new URLSearchParams()),
     node,
   );

@@ -269,8 +269,8 @@ export const form = {
   boxes: {
     timing: { label: 'With times', note: 'Columns that say how long the answers took.', choices: ['false', 'true'] },
     numbers: {
-      label: 'Numbers as numbers',
-      note: 'Questions whose answers are all numbers. IDs and other answers stay text.',
+      label: 'Numbers as text',
+      note: 'Otherwise, the answers to a question that are all numbers are cells with numbers. IDs are always text.',
       choices: ['true', 'false'],
     },
     codebook: { label: 'With the codebook as a second sheet', note: '', choices: ['false', 'true'] },

@@ -91,7 +91,7 @@ export function operationView(
   return html.article(
     { id, 'aria-labelledby': `${id}-title` },
     html.h3({ id: `${id}-title` }, summary),
-    html.p('address', html.span('badge method', 'GET'), ' ', html.code({}, path)),
+    html.p('address', html.span('badge', 'GET'), ' ', html.code({}, path)),
     html.p({}, ...prose(description), needsKey ? '' : ' No key needed.'),
     form,
     responsesView(operation, common),
