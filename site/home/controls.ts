@@ -17,8 +17,12 @@ export function setProblem(control: HTMLInputElement, text: string): void {
 }
 
 /** A box or a radio button beside its label. Texts from the API do not change the direction of what is around them. */
-export const option = (input: HTMLInputElement, label: string, note?: string): HTMLElement =>
-  html.label('choice', input, html.span({}, html.bdi({}, label), ' ', note ? html.bdi('note', note) : undefined));
+export function option(input: HTMLInputElement, label: string, note = ''): HTMLElement {
+  input.id = `field-${fields++}`;
+  input.setAttribute('aria-describedby', `${input.id}-note`);
+  const name = html.label({ htmlFor: input.id }, html.bdi({}, label));
+  return html.div('choice', input, html.div({}, name, html.bdi({ className: 'note', id: `${input.id}-note` }, note)));
+}
 
 /**
  * Radio buttons, one of which is checked.

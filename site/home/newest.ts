@@ -3,6 +3,7 @@ import { button, html } from '../shared/dom.ts';
 import { focus } from './lists.ts';
 import { loaded } from './loaded.ts';
 import { cut, longText } from './long-text.ts';
+import { formsOf } from './offers.ts';
 import { filtersOf } from './selection.ts';
 import type { ViewContext } from './survey.ts';
 import { moment, newest as texts, page } from './texts.ts';
@@ -21,18 +22,20 @@ export interface Answer {
 }
 
 /** The newest of the selected answers, by participant. */
-export function newestView({ session: { api }, selection, signal }: ViewContext): HTMLElement {
+export function newestView({ session, selection, signal }: ViewContext): HTMLElement {
   /** @param after the token of the last answer of the page before; by default, the first page */
   const answers = (after?: string) =>
     loaded(
       async () => {
         const wanted = { missing: '404', order: 'desc', pageSize: `${PAGE_SIZE}`, ...(after && { after }) };
         const params: Params = [...filtersOf(selection), ...Object.entries(wanted)];
-        return (await api.json<{ responses: Answer[] }>('/responses', params, signal)).responses;
+        const { responses: rows } = await session.api.json<{ responses: Answer[] }>('/responses', params, signal);
+        const forms = await formsOf(session, selection.get('survey') ?? '', signal);
+        return { rows, titles: new Map(forms.map(({ value, label }) => [value, label])) };
       },
-      (rows) => {
+      ({ rows, titles }) => {
         const last = rows.length === PAGE_SIZE ? rows.at(-1) : undefined;
-        const groups = [...Map.groupBy(rows, ({ userid }) => userid)].map(([userid, of]) => group(userid, of));
+        const groups = [...Map.groupBy(rows, ({ userid }) => userid)].map(([userid, of]) => group(userid, of, titles));
         return [html.ul('people', ...groups), last && more(last.token)];
       },
       signal,
@@ -51,23 +54,20 @@ export function newestView({ session: { api }, selection, signal }: ViewContext)
   return html.div('newest', button(texts.check, reload, { className: 'quiet' }), node);
 }
 
-/** A participant's answers. */
-const group = (userid: string, answers: readonly Answer[]) =>
-  html.li(
+/** A participant's answers. @param titles of the forms, by shortcode */
+function group(userid: string, answers: readonly Answer[], titles: ReadonlyMap<string, string>): HTMLElement {
+  const forms = new Set(answers.map(({ shortcode }) => titles.get(shortcode) ?? shortcode));
+  const names = [...forms].flatMap((form, i) => [i === 0 ? '' : ', ', html.bdi({}, cut(form, 60))]);
+  return html.li(
     {},
     html.div(
       'from',
       html.span({}, texts.participant, ' ', html.bdi({}, cut(userid, 60))),
-      html.span('note', texts.form, ' ', ...formsOf(answers)),
+      html.span('note', texts.form, ' ', ...names),
     ),
     html.ul('answers', ...answers.map(answerRow)),
   );
-
-const formsOf = (answers: readonly Answer[]) =>
-  [...new Set(answers.map(({ shortcode }) => shortcode))].flatMap((shortcode, i) => [
-    i === 0 ? '' : ', ',
-    html.bdi({}, cut(shortcode, 60)),
-  ]);
+}
 
 function answerRow({ timestamp, question_text, response, translated_response }: Answer): HTMLElement {
   const textOf = (text: string) => (text === '' ? html.p('note', texts.empty) : longText(text));

@@ -34,7 +34,6 @@ export function overviewView({ session: { summaries }, selection, change, signal
     },
     signal,
   );
-  node.className = 'days';
   return node;
 }
 

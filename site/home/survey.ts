@@ -70,7 +70,7 @@ export function surveyView(session: Session, link: URLSearchParams, signal: Abor
   return html.article(
     'survey',
     html.p({}, html.a({ href: '/' }, texts.all)),
-    html.h1({ dir: 'auto', tabIndex: -1 }, selection.get('survey') ?? ''),
+    html.h1({ tabIndex: -1 }, html.bdi({}, selection.get('survey') ?? '')),
     linkNotice(unused, selection),
     bar.element,
     html.nav({ 'aria-label': texts.views }, ...tabs.map(({ node }) => node)),

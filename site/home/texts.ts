@@ -137,7 +137,7 @@ export const filter = {
 
 /** The parts of a link that the page does not apply. */
 export const link = {
-  title: 'Part of this link was not understood and is not applied:',
+  title: 'Some of this link could not be read:',
   notDay: ' is not a day.',
   once: ' was ignored: only one value is possible.',
   unknown: ' was not recognised.',
@@ -299,10 +299,8 @@ export const selection = {
       : first
         ? `from ${date(first)}`
         : `until ${date(last ?? '')}`) + (zone === TIME_ZONE ? '' : ` (${zoneName(zone)})`),
-  shortcode: (values: readonly string[]) =>
-    values.length === 1 ? `form ${values[0]}` : `${number(values.length)} forms`,
-  question_ref: (values: readonly string[]) =>
-    values.length === 1 ? `question ${values[0]}` : `${number(values.length)} questions`,
+  shortcode: (values: readonly string[]) => counted(values.length, 'form', 'forms'),
+  question_ref: (values: readonly string[]) => counted(values.length, 'question', 'questions'),
   userid: (values: readonly string[]) => `participant ${values[0]}`,
   options: { arm: { label: 'Treatment arms' }, codebook: { label: 'Second sheet', choices: { true: 'codebook' } } },
   filter: (label: string, values: readonly string[]) => {
@@ -324,7 +322,7 @@ export const preview = {
 };
 
 export const update = {
-  title: 'Bring my file up to date',
+  title: 'Update an older file',
   lead: 'Do you have an older CSV file of this selection, with one row per answer? Drop it on this page, or choose it. Only the days that have changed are downloaded, and you get the complete file. Your file stays on this device.',
   label: 'Older CSV file',
   oneFile: 'Drop one file at a time.',

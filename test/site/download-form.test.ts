@@ -69,7 +69,7 @@ describe('the selection', () => {
     const { responses } = JSON.parse(String(await fileOf(survey, filters, 'summary'))) as { responses: number };
     expect(responses).toBe(1);
     await selected(page, `1 participant, 1 answer`);
-    await page.getByText('24 Apr 2026 · form f1 · 2 questions · participant participant 3').waitFor();
+    await page.getByText('24 Apr 2026 · 1 form · 2 questions · participant participant 3').waitFor();
 
     await page.getByLabel('Participant ID').fill('nobody');
     await selected(page, 'No answers match.');
@@ -294,7 +294,7 @@ test('the button and the programs download the same bytes as the API, without wh
   await page.getByRole('radio', { name: 'Codebook' }).check();
   expect(await field(page, 'If several forms ask the same question').isVisible()).toBe(true);
   expect(await page.getByLabel('One row per participant').isVisible()).toBe(false);
-  await page.getByLabel('CSV For R').check();
+  await page.getByLabel('CSV', { exact: true }).check();
   expect(await curl.textContent()).toContain('layout=wide');
 });
 
