@@ -1,4 +1,4 @@
-import { copyButton, html } from '../shared/dom.ts';
+import { button, copyButton, html } from '../shared/dom.ts';
 import { ApiError } from './api.ts';
 import { choiceList } from './choices.ts';
 import { field, setProblem, valuesOf } from './controls.ts';
@@ -13,14 +13,6 @@ import { TIME_ZONE, answers, date, filter as texts, participants } from './texts
 
 type Values = Readonly<Record<string, readonly string[]>>;
 
-interface SelectionBar {
-  readonly element: HTMLElement;
-  /** Shows a selection. */
-  readonly show: (selection: URLSearchParams) => void;
-  /** Counts the selection that is shown. */
-  readonly count: (signal: AbortSignal) => void;
-}
-
 /**
  * What is selected, how much it is, and the fields to change it.
  *
@@ -32,7 +24,7 @@ export function selectionBar(
   selection: URLSearchParams,
   signal: AbortSignal,
   change: (values: Values) => void,
-): SelectionBar {
+) {
   const { summaries, downloads, email } = session;
   const survey = selection.get('survey') ?? '';
   const dayInput = (name: string) => html.input({ name, type: 'date', min: '1000-01-01', max: '9999-12-31' });
@@ -54,11 +46,18 @@ export function selectionBar(
       signal,
     });
   const zone = html.p('note');
-  const quick = html.p({});
+  const from = (day: string, text: string) =>
+    button(text, () => change({ since: [day], until: [], timezone: [TIME_ZONE] }), { className: 'quiet' });
+  const last = lastFileDay(email, survey);
   const form = html.form(
     { noValidate: true, 'aria-label': texts.title },
     html.div('fields', field(texts.since, since), field(texts.until, until)),
-    quick,
+    html.p(
+      {},
+      from(dayAfter(dayIn(TIME_ZONE), -6), texts.week),
+      ' ',
+      last === undefined ? undefined : from(last, texts.lastFile(date(last))),
+    ),
     zone,
     list('shortcode', formsOf),
     list('question_ref', questionsOf),
@@ -74,6 +73,7 @@ export function selectionBar(
     if (found.responses === 0) return isFiltered(selection) ? texts.none : texts.empty;
     return `${participants(found.participants)}, ${answers(found.responses)}`;
   };
+  /** Counts the selection that is shown. */
   function count(now: AbortSignal): void {
     const params = filtersOf(selection);
     const known = summaries.known(params, zoneOf(selection));
@@ -103,6 +103,7 @@ export function selectionBar(
     change({ ...values, userid: [userid.value.trim()] });
   });
 
+  /** Shows a selection. */
   function show(shown: URLSearchParams): void {
     selection = shown;
     since.value = shown.get('since') ?? '';
@@ -113,11 +114,6 @@ export function selectionBar(
     clear.hidden = !isFiltered(shown);
     toDownload.href = hrefOf(changed(shown, { view: ['download'] }));
     toDownload.hidden = viewOf(shown) === 'download';
-    const from = (day: string, text: string) =>
-      html.a({ href: hrefOf(changed(shown, { since: [day], until: [], timezone: [TIME_ZONE] })) }, text);
-    const last = lastFileDay(email, survey);
-    const sinceLast = last === undefined ? '' : from(last, texts.lastFile(date(last)));
-    quick.replaceChildren(from(dayAfter(dayIn(TIME_ZONE), -6), texts.week), ' ', sinceLast);
   }
   show(selection);
   return {

@@ -243,7 +243,7 @@ export const form = {
   },
   more: 'More formats',
   packages:
-    'SPSS, Stata, R: the Python client saves files for SPSS and Stata with labels (“survey-export download”); R reads the CSV file.',
+    'SPSS and Stata: the Python client survey-export saves files with labels (save_spss and save_stata). R: choose CSV.',
   table: 'Table layout',
   layouts: {
     long: { label: 'One row per answer', note: 'Complete: every answer, with its time.' },

@@ -90,7 +90,7 @@ describe('the selection', () => {
     await field(page, 'From').fill('2026-04-02');
     await page.getByRole('alert').getByText('This day is before “From”.').waitFor();
     expect(parametersOf(page).map(([name]) => name)).not.toContain('since');
-    await page.getByRole('link', { name: 'Last 7 days' }).click();
+    await page.getByRole('button', { name: 'Last 7 days' }).click();
     const since = new URL(page.url()).searchParams.get('since') ?? '';
     expect(Math.round((Date.parse(today) - Date.parse(since)) / 86_400_000)).toBeLessThanOrEqual(6);
     await selected(page, 'No answers match.');
@@ -100,7 +100,7 @@ describe('the selection', () => {
     await saved(page, () => press(page, 'Download file'));
     await visit(page, linkOf({}));
     await openFilter(page);
-    await page.getByRole('link', { name: 'Since my last file' }).click();
+    await page.getByRole('button', { name: 'Since my last file' }).click();
     expect(parametersOf(page).map(([name]) => name)).toEqual(['since', 'timezone']);
   });
 
@@ -224,7 +224,7 @@ test('a link opens the same selection again, in its time zone, and what it asks 
 });
 
 /** Selections as programs, with the file of the API that they stand for. */
-const programs: [selection: Selection, path: string, added: Selection, file: string, about: string][] = [
+const programs: [selection: Selection, path: string, added: Selection, file: string, about: string, name: RegExp][] = [
   [
     {
       layout: 'wide',
@@ -238,6 +238,7 @@ const programs: [selection: Selection, path: string, added: Selection, file: str
     { bom: 'true', safe: 'true' },
     'responses.csv',
     'CSV for Excel · One row per participant · 2 questions · Answers: choices as text · More columns: a "key" · Leave out testers: cluster',
+    /^it-s-ümläut-more-n_wide_filtered_[\d-]+_\d{4}\.csv$/,
   ],
   [
     { columns: 'question', format: 'codebook' },
@@ -245,6 +246,7 @@ const programs: [selection: Selection, path: string, added: Selection, file: str
     { format: 'csv' },
     'codebook.csv',
     'Codebook · If several forms ask the same question: one column for all forms',
+    /^it-s-ümläut-more-n_codebook_[\d-]+_\d{4}\.csv$/,
   ],
 ];
 
@@ -255,7 +257,7 @@ test('the button and the programs download the same bytes as the API, without wh
     { name: 'R', interpreter: findInterpreter.r() },
   ];
   const page = await openSurvey(survey, { view: 'download' });
-  for (const [selection, path, added, fileName, about] of programs) {
+  for (const [selection, path, added, fileName, about, name] of programs) {
     await visit(page, linkOf(selection));
     await settled(page);
     await page.getByText('Code for this file').click();
@@ -265,10 +267,11 @@ test('the button and the programs download the same bytes as the API, without wh
     const file = await saved(page, () => press(page, 'Download file'));
     expect(file.bytes).toEqual(bytes);
     await cards(page).getByText(about, { exact: true }).waitFor();
+    expect(file.name).toMatch(name);
 
-    for (const { name, interpreter } of languages) {
-      if (name === 'Python' && path === 'questions') continue; // the client saves no codebooks as files
-      const program = await page.getByRole('group', { name, exact: true }).textContent();
+    for (const { name: language, interpreter } of languages) {
+      if (language === 'Python' && path === 'questions') continue; // the client saves no codebooks as files
+      const program = await page.getByRole('group', { name: language, exact: true }).textContent();
       expect(program).not.toContain(survey.account.key);
       const found = await interpreter;
       if ('missing' in found) continue;
@@ -285,7 +288,12 @@ test('the button and the programs download the same bytes as the API, without wh
   await field(page, 'Answers').selectOption('choices as text');
   expect(await curl.textContent()).toContain('value=label');
   await field(page, 'Answers').selectOption('translated');
-  expect(await curl.textContent()).toMatch(/value=translated.*codebook=true/s);
+  expect(await curl.textContent()).toMatch(/value=translated.*codebook=true.*numbers=true/s);
+  await page.getByLabel('Numbers as text').check();
+  await page.getByLabel('With times').check();
+  await page.getByLabel('Treatment arms').fill('seed_4, seed_2');
+  expect(await curl.textContent()).not.toContain('numbers');
+  expect(await curl.textContent()).toMatch(/timing=true.*arm=seed_4.*arm=seed_2/s);
   await page.getByText('More formats').click();
   await page.getByLabel('NDJSON').check();
   expect(await page.getByText('Table layout').isVisible()).toBe(false);

@@ -140,4 +140,8 @@ test('a key, a survey and its download are reached with the keyboard alone', asy
   await page.keyboard.press('Enter');
   await (await chosen).setFiles({ name: 'notes.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b\n') });
   await page.getByText('This is not a CSV file that was downloaded here').first().waitFor();
+  const again = page.waitForEvent('filechooser');
+  await press(page, 'Choose another file');
+  await again;
+  await expect.poll(() => page.getByText('This is not a CSV file').count()).toBe(0);
 });

@@ -185,6 +185,28 @@ test('lists the questions by form with the share of its participants, 50 at a ti
   expect(bytes).toEqual(await fileOf(survey, { format: 'csv' }, 'questions'));
 });
 
+test('a question that several forms ask is listed once on request, with its share in each', async () => {
+  const survey = await createSurvey(await createAccount(), 'Sleep', 3); // the last is another form
+  const asked = { question_ref: 'q', question_text: 'Shared?' };
+  await addResponses(survey, [
+    { ...asked, userid: 'a', response: 'yes' },
+    { ...asked, userid: 'b', response: 'yes' },
+    { ...asked, userid: 'c', form: 2, response: 'yes' },
+    { userid: 'd', form: 2, question_ref: 'other' },
+  ]);
+  const page = await openSurvey(survey, { view: 'questions' });
+  const questions = page.getByRole('region', { name: 'Questions' });
+  const shared = questions.locator('tbody', { hasText: 'Shared?' });
+  expect(await shared.count()).toBe(2);
+  await questions.getByLabel('If several forms ask the same question').selectOption('one column for all forms');
+  await expect.poll(() => shared.count()).toBe(1);
+  const lines = (await shared.locator('tr').first().innerText()).split(/[\n\t]+/);
+  const ofForms = ['Title 1 (f0)', '100%', '2 participants', 'Title 2 (f1)', '50%', '1 participant'];
+  expect(lines).toEqual(['Shared?', 'q', ...ofForms, '1 participant did not answer']);
+  await shared.getByText('What was answered').click();
+  await expect.poll(() => shared.locator('.answered tr').allInnerTexts()).toEqual(['yes\t\t3 (100%)']);
+});
+
 test('a question opens to what was answered: choices, numbers, and texts, of which those given once only on request', async () => {
   const survey = await create();
   const give = (question_ref: string, question_text: string, given: readonly string[]) =>
