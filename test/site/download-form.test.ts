@@ -63,7 +63,7 @@ describe('the selection', () => {
 
     const times = { since: '2026-04-23T22:00:00.000Z', until: '2026-04-24T21:00:00.000Z' };
     await choose(page, 'Forms', 'Title 3');
-    await choose(page, 'Questions', 'q1', 'q2');
+    await choose(page, 'Questions', 'Question 1?', 'Question 2?');
     await page.getByLabel('Participant ID').fill('participant 3');
     const filters = { ...times, shortcode: 'f1', question_ref: ['q1', 'q2'], userid: 'participant 3' };
     const { responses } = JSON.parse(String(await fileOf(survey, filters, 'summary'))) as { responses: number };
@@ -119,15 +119,15 @@ describe('the selection', () => {
     await expect.poll(() => list.getByRole('checkbox').count()).toBe(1);
     expect(new URL(page.url()).searchParams.get('format')).toBe('nope'); // nothing has been changed yet
     await search.press('Enter');
-    await list.getByLabel('q59').check();
+    await list.getByLabel('Texto número 59').check();
     await search.fill('7');
-    await list.getByLabel('q17').check();
+    await list.getByLabel('Texto número 17').check();
     expect(parametersOf(page)).toEqual([
       ['question_ref', 'q59'],
       ['question_ref', 'q17'],
     ]);
     await search.fill('9');
-    expect(await list.getByLabel('q59').isChecked()).toBe(true);
+    expect(await list.getByLabel('Texto número 59').isChecked()).toBe(true);
     await selected(page, '1 participant, 2 answers');
     await openView(page, 'Questions');
     await expect

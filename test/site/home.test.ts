@@ -143,5 +143,5 @@ test('a key, a survey and its download are reached with the keyboard alone', asy
   const again = page.waitForEvent('filechooser');
   await press(page, 'Choose another file');
   await again;
-  await expect.poll(() => page.getByText('This is not a CSV file').count()).toBe(0);
+  await expect.poll(() => page.getByRole('listitem').getByText('This is not a CSV file').count()).toBe(0);
 });
