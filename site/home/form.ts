@@ -17,7 +17,7 @@ import {
 } from './selection.ts';
 import type { Summary } from './summaries.ts';
 import type { ViewContext } from './survey.ts';
-import { form as texts, options, participants } from './texts.ts';
+import { form as texts, options as lists, participants } from './texts.ts';
 import { updateView } from './update/view.ts';
 
 /** The form to choose a file, how to get it, and whom it leaves out. */
@@ -43,7 +43,7 @@ export function downloadView({ session, selection, change, signal }: ViewContext
     placeholder: texts.arm.none,
     spellcheck: false,
   });
-  const pick = (name: keyof typeof options) => select(name, options[name], selection.get(name));
+  const pick = (name: keyof typeof lists) => select(name, lists[name], selection.get(name));
   /** The controls of the table, by parameter. */
   const controls: readonly (readonly [name: string, row: HTMLElement])[] = [
     ['layout', html.div({}, ...radios('layout', texts.layouts, selection.get('layout')))],
@@ -59,7 +59,8 @@ export function downloadView({ session, selection, change, signal }: ViewContext
   ];
   const rows = controls.map(([, row]) => row);
   const codebook = rows.pop();
-  const table = html.fieldset({}, html.legend({}, texts.table), ...rows);
+  const options = html.details({}, html.summary({}, texts.options), ...rows.splice(5));
+  const table = html.fieldset({}, html.legend({}, texts.table), ...rows, options);
   const [workbook, ...formats] = radios('format', texts.formats, selection.get('format'));
   const rare = formats.splice(2);
   const open = rare.some((row) => row.querySelector(':checked'));
@@ -100,6 +101,7 @@ export function downloadView({ session, selection, change, signal }: ViewContext
     const { path, params, file } = downloadRequestOf(selection);
     const isTable = accepts.includes('layout');
     table.hidden = accepts.length === 0;
+    options.hidden = !isTable;
     for (const [name, row] of controls)
       row.hidden = !accepts.includes(name) || (isTable && WIDE_ONLY.includes(name) && !isWide(selection));
     preview.clear();

@@ -242,6 +242,7 @@ export const form = {
     ndjson: { label: 'NDJSON', note: 'For programs. Always one line per answer.' },
   },
   more: 'More formats',
+  options: 'More options',
   packages:
     'SPSS and Stata: the Python client survey-export saves files with labels (save_spss and save_stata). R: choose CSV.',
   table: 'Table layout',

@@ -289,6 +289,7 @@ test('the button and the programs download the same bytes as the API, without wh
   expect(await curl.textContent()).toContain('value=label');
   await field(page, 'Answers').selectOption('translated');
   expect(await curl.textContent()).toMatch(/value=translated.*codebook=true.*numbers=true/s);
+  await page.getByText('More options').click();
   await page.getByLabel('Numbers as text').check();
   await page.getByLabel('With times').check();
   await page.getByLabel('Treatment arms').fill('seed_4, seed_2');
