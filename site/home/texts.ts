@@ -181,7 +181,7 @@ const shares = new Intl.NumberFormat(LANGUAGE, { style: 'percent' });
 export const questions = {
   label: 'Search questions',
   count: (count: number) => counted(count, 'question', 'questions'),
-  note: 'The bars are shares of the form’s participants. Questions that the form skipped for someone count as not answered. If someone answered several times, the last answer counts.',
+  note: '“Answered by” is a share of the form’s participants. Questions that the form skipped for someone count as not answered. If someone answered several times, the last answer counts.',
   answered: 'What was answered',
   others: (count: number) => `${participants(count)} did not answer`,
   columns: ['Question', 'Answered by'],
@@ -210,7 +210,7 @@ export const newest = {
   check: 'Check for new answers',
   checked: (at: string) => `Checked ${at}.`,
   participant: 'Participant',
-  form: 'Form',
+  form: 'Form:',
   translated: 'Translated from:',
   empty: '(empty)',
 };

@@ -264,7 +264,7 @@ test('shows the newest answers by participant, older ones on request, and new on
   /** The answers in pages of 25, the newest first, with their participants in the order of their newest answers. */
   const pages = [newestFirst.slice(0, 25), newestFirst.slice(25, 50), newestFirst.slice(50)].map((rows) =>
     [...Map.groupBy(rows, ({ userid }) => userid)].map(([userid, of]) =>
-      [`Participant ${userid}`, 'Form Title 1'].concat(of.map(textOf)),
+      [`Participant ${userid}`, 'Form: Title 1'].concat(of.map(textOf)),
     ),
   );
   const page = await openSurvey(survey, { view: 'answers' });
