@@ -1,9 +1,8 @@
 import { curlFor } from '../shared/curl.ts';
 import { button, copyable, html, prose } from '../shared/dom.ts';
-import { size } from '../shared/size.ts';
 import type { Header, Operation } from './description.ts';
 import { field } from './fields.ts';
-import { type Request, download, preview } from '../shared/request.ts';
+import { preview } from '../shared/request.ts';
 import { responsesView } from './responses.ts';
 import { resultView } from './result.ts';
 
@@ -28,7 +27,6 @@ export function operationView(
   const isFile = fileType !== undefined && fileType !== 'application/json';
 
   const run = html.button({ type: 'submit', className: 'main' }, 'Send request');
-  const save = button('Download the file', () => attempt(saveFile), { hidden: !isFile });
   const stop = button('Stop', () => running.abort(), { hidden: true });
   const state = html.p({ role: 'status', className: 'state' });
   const output = html.div('output');
@@ -36,7 +34,7 @@ export function operationView(
   const form = html.form(
     { noValidate: true, 'aria-label': `Try ${path}` },
     ...fields.map(({ row }) => row),
-    html.div('actions', run, save, stop),
+    html.div('actions', run, stop),
     html.details('curl', html.summary({}, 'As a curl command'), curl.element),
     state,
     output,
@@ -53,39 +51,33 @@ export function operationView(
   const showCommand = () => curl.show(command());
 
   let running = new AbortController();
-  /** @param work returns the final status message */
-  const attempt = async (work: (request: Request) => Promise<string>) => {
+  const send = async () => {
     running.abort();
     running = new AbortController();
     const { signal } = running;
-    const report = (text: string) => signal === running.signal && (state.textContent = text);
     output.replaceChildren();
     stop.hidden = false;
-    report('Waiting for the response…');
+    state.textContent = 'Waiting for the response…';
+    let end: string;
     try {
-      report(await work({ url: address(), key: needsKey ? key() : '', signal }));
+      const result = await preview({ url: address(), key: needsKey ? key() : '', signal });
+      if (signal === running.signal) output.replaceChildren(...resultView(result));
+      end = `Received status ${result.response.status}.`;
     } catch (error) {
-      report(
-        signal.aborted ? 'Stopped.' : `The request failed or its response was interrupted: ${(error as Error).message}`,
-      );
+      end = signal.aborted
+        ? 'Stopped.'
+        : `The request failed or its response was interrupted: ${(error as Error).message}`;
     }
-    if (signal === running.signal) stop.hidden = true;
+    if (signal !== running.signal) return;
+    state.textContent = end;
+    stop.hidden = true;
   };
 
   form.addEventListener('input', showCommand);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    void attempt(async (request) => {
-      const result = await preview(request);
-      output.replaceChildren(...resultView(result));
-      return `Received status ${result.response.status}.`;
-    });
+    void send();
   });
-  const saveFile = async (request: Request) => {
-    const progress = (read: number) => (state.textContent = `${size(read)}…`);
-    const { response, name, bytes = 0, text } = await download(request, progress);
-    return name ? `Saved ${size(bytes)} as ${name}.` : `Not saved: status ${response.status}. ${text}`;
-  };
   showCommand();
 
   return html.article(

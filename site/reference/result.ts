@@ -3,7 +3,7 @@ import type { Preview } from '../shared/request.ts';
 import { size } from '../shared/size.ts';
 import { indent } from './indent.ts';
 
-const CUT = 'Only the beginning of the response was read. Download the file, or use curl, to get all of it.';
+const CUT = 'Only the beginning of the response was read. The curl command gets all of it.';
 
 /** Shows a response: its status, headers and body. */
 export function resultView({ response, milliseconds, text, bytes, isWhole }: Preview): HTMLElement[] {

@@ -49,30 +49,6 @@ async function readBeginning({ body }: Response): Promise<Omit<Preview, 'respons
   return { text, bytes, isWhole: false };
 }
 
-/**
- * Sends a request and saves the response under the name in its `Content-Disposition`. Errors and interrupted responses are
- * not saved.
- *
- * @param progress called with the number of bytes so far
- * @returns the response, with its text if it is an error, otherwise with the file's name and size in bytes
- */
-export async function download(request: Request, progress: (bytes: number) => void) {
-  const response = await send(request);
-  if (!response.ok || !response.body) return { response, text: (await readBeginning(response)).text };
-  let bytes = 0;
-  const counter = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      progress((bytes += chunk.length));
-      controller.enqueue(chunk);
-    },
-  });
-  // The browser keeps the large body of a Response on disk.
-  const file = await new Response(response.body.pipeThrough(counter)).blob();
-  const name = fileName(response);
-  save(new Blob([file], { type: response.headers.get('Content-Type') ?? '' }), name);
-  return { response, name, bytes };
-}
-
 /** The name of the file in a response. */
 export const fileName = ({ headers }: Response): string =>
   /filename="(.*)"$/.exec(headers.get('Content-Disposition') ?? '')?.[1] ?? 'download';
