@@ -1,5 +1,5 @@
 import type { Params } from './api.ts';
-import { button, copyButton, html } from '../shared/dom.ts';
+import { button, copyButton, html, shareBar } from '../shared/dom.ts';
 import { focus } from './lists.ts';
 import { loaded } from './loaded.ts';
 import { longText } from './long-text.ts';
@@ -54,6 +54,7 @@ export function answeredView(
         ...(numbers
           ? numberViews(numbers, found.records)
           : [valuesView(choices ? inOrder(found, choices) : found, choices !== null)]),
+        html.p('note', texts.of(found.records)),
         copyButton(copied, texts.table),
       ];
     },
@@ -135,16 +136,13 @@ const barOf = ({ value, records }: Count): Bar => ({ label: value === '' ? texts
 
 /** @param all the number of answers that is 100 % */
 function bars(list: readonly Bar[], all: number): HTMLElement {
-  const row = ({ label, records }: Bar) => {
-    const bar = html.div('share', html.div({}));
-    bar.style.setProperty('--share', `${(100 * records) / all}%`);
-    return html.tr(
+  const row = ({ label, records }: Bar) =>
+    html.tr(
       {},
       html.td({}, label),
-      html.td({}, bar),
+      html.td({}, shareBar(records / all)),
       html.td({}, html.span('note', texts.share(records, records / all))),
     );
-  };
   return html.table('answered', html.tbody({}, ...list.map(row)));
 }
 

@@ -45,23 +45,21 @@ export function selectionBar(
       chosen: selection.getAll(name),
       signal,
     });
-  const zone = html.p('note');
+  const zone = html.span('note');
   const from = (day: string, text: string) =>
     button(text, () => change({ since: [day], until: [], timezone: [TIME_ZONE] }), { className: 'quiet' });
   const last = lastFileDay(email, survey);
   const form = html.form(
     { noValidate: true, 'aria-label': texts.title },
-    html.div('fields', field(texts.since, since), field(texts.until, until)),
-    html.p(
-      {},
+    html.div('fields', field(texts.since, since), field(texts.until, until), field(texts.participant, userid)),
+    html.div(
+      'buttons',
       from(dayAfter(dayIn(TIME_ZONE), -6), texts.week),
-      ' ',
       last === undefined ? undefined : from(last, texts.lastFile(date(last))),
+      zone,
     ),
-    zone,
     list('shortcode', formsOf),
     list('question_ref', questionsOf),
-    field(texts.participant, userid),
   );
   const what = html.span({});
   const clear = html.a('', texts.clear);
@@ -98,7 +96,8 @@ export function selectionBar(
     const isReversed = since.value !== '' && until.value !== '' && since.value > until.value;
     setProblem(since, since.validationMessage);
     setProblem(until, isReversed ? texts.reversed : until.validationMessage);
-    if (isReversed || !since.validity.valid || !until.validity.valid) return;
+    counts.hidden = isReversed || !since.validity.valid || !until.validity.valid;
+    if (counts.hidden) return;
     const values = valuesOf(form, ['since', 'until', 'shortcode', 'question_ref']);
     change({ ...values, userid: [userid.value.trim()] });
   });
@@ -106,6 +105,7 @@ export function selectionBar(
   /** Shows a selection. */
   function show(shown: URLSearchParams): void {
     selection = shown;
+    counts.hidden = false;
     since.value = shown.get('since') ?? '';
     until.value = shown.get('until') ?? '';
     what.textContent = describeFilters(shown).join(' · ') || texts.all;

@@ -56,7 +56,7 @@ export function previewView(
       const [header = [], ...rows] = records;
       const all = isWhole ? rows.length : rowsOf(selection());
       state.textContent = `${texts.found(rows.length, all, header.length)} ${texts.cut(COLUMNS, header.length)}`;
-      content.replaceChildren(...rowsView(header, rows));
+      content.replaceChildren(...rowsView(header, rows, new URLSearchParams(params).has('numbers', 'true')));
     } catch (error) {
       if (!current.aborted) state.textContent = `${texts.show}: ${explain(error)}`;
     }
@@ -80,8 +80,8 @@ async function firstRecords({ body }: Response): Promise<{ records: Cells[]; isW
 
 type Cells = readonly (string | null)[];
 
-/** A table that scrolls beside the participants. It must be reachable with the keyboard. */
-function rowsView(header: Cells, rows: readonly Cells[]): HTMLElement[] {
+/** A table that scrolls beside the participants. It must be reachable with the keyboard. @param hasNumbers whether numbers are cells with numbers */
+function rowsView(header: Cells, rows: readonly Cells[], hasNumbers: boolean): HTMLElement[] {
   const short = (cell: string | null) => cut(cell ?? '', CELL_LENGTH, 1);
   const places = header.map((_, i) => i).slice(0, COLUMNS);
   const isTechnical = (i: number) => TECHNICAL.has(header[i] ?? '');
@@ -90,7 +90,11 @@ function rowsView(header: Cells, rows: readonly Cells[]): HTMLElement[] {
   const frame = html.div({ className: 'scroll', tabIndex: 0, role: 'group', 'aria-label': texts.label });
   const show = (shown: readonly number[]) => {
     const order = [userid, ...shown.filter((i) => i !== userid)].filter((i) => i >= 0);
-    const cellOf = (row: Cells) => (i: number) => html.td({}, html.bdi({}, short(row[i] ?? null)));
+    const isNumber = header.map(
+      (_, i) => hasNumbers && rows.every((row) => /^(-?\d{1,15}(\.\d+)?)?$/.test(row[i] ?? '')),
+    );
+    const cellOf = (row: Cells) => (i: number) =>
+      html.td(isNumber[i] && i !== userid ? 'number' : '', html.bdi({}, short(row[i] ?? null)));
     const body = rows.map((row) => html.tr({}, ...order.map(cellOf(row))));
     frame.replaceChildren(
       table(

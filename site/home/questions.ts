@@ -1,6 +1,6 @@
 import type { Params } from './api.ts';
 import { answeredView } from './answered.ts';
-import { button, headings, html } from '../shared/dom.ts';
+import { button, headings, html, shareBar } from '../shared/dom.ts';
 import { select } from './controls.ts';
 import { searchableList } from './lists.ts';
 import { loaded } from './loaded.ts';
@@ -102,12 +102,10 @@ function answeredBy(
   hasForm: boolean,
 ): (Node | undefined)[] {
   const share = participants / all;
-  const bar = html.div('share', html.div({}));
-  bar.style.setProperty('--share', `${100 * share}%`);
   return [
     hasForm ? html.span('note', html.bdi({}, cut(form, 120, 1))) : undefined,
-    html.span({}, texts.share(share)),
-    bar,
+    html.span({}, texts.by(share)),
+    shareBar(share),
     html.span('note', people(participants)),
     // Someone who answers again is one participant.
     responses === participants ? undefined : html.span('note', answers(responses)),

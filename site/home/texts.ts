@@ -186,6 +186,7 @@ export const questions = {
   others: (count: number) => `${participants(count)} did not answer`,
   columns: ['Question', 'Answered by'],
   codebook: 'Download codebook',
+  by: (share: number) => `${questions.share(share)} answered`,
   /** A share that is not rounded to 0% or 100%. */
   share: (share: number) => (share < 0.01 ? 'under 1%' : shares.format(share < 1 ? Math.min(0.99, share) : 1)),
 };
@@ -201,6 +202,7 @@ export const answered = {
   numbers: (least: number, median: number, most: number) =>
     `Smallest ${decimals.format(least)}, median ${decimals.format(median)}, largest ${decimals.format(most)}`,
   share: (count: number, share: number) => `${number(count)} (${questions.share(share)})`,
+  of: (count: number) => `Shares are of ${answers(count)}, the last from each participant.`,
   others: (count: number) => `${counted(count, 'other answer', 'other different answers')}, which may identify people`,
   show: 'Show them',
 };
@@ -232,8 +234,8 @@ export const form = {
     xlsx: { label: 'Excel workbook', note: 'Opens in Excel and LibreOffice.' },
     csv: { label: 'CSV', note: 'For R, Python, Stata and SPSS.' },
     codebook: {
-      label: 'Codebook',
-      note: 'The list of questions with the number of answers to each, without the answers.',
+      label: 'Codebook only',
+      note: 'The list of questions, with the number of answers to each.',
     },
     'csv-excel': {
       label: 'CSV for Excel',
@@ -244,7 +246,7 @@ export const form = {
   more: 'More formats',
   options: 'More options',
   packages:
-    'SPSS and Stata: the Python client survey-export saves files with labels (save_spss and save_stata). R: choose CSV.',
+    'For SPSS and Stata, the Python client survey-export saves files with labels: save_spss and save_stata. For R, choose CSV.',
   table: 'Table layout',
   layouts: {
     long: { label: 'One row per answer', note: 'Complete: every answer, with its time.' },
@@ -365,7 +367,7 @@ export const options = {
   value: {
     label: 'Answers',
     choices: {
-      response: 'as they were given',
+      response: 'as they were given, in any language',
       label: 'choices as text',
       translated: 'translated',
       translated_label: 'choices as text, and everything else translated',

@@ -39,6 +39,9 @@ export function button(text: string, act: () => unknown, properties: Properties<
 export const prose = (text: string): (Node | string)[] =>
   text.split('`').map((part, i) => (i % 2 === 1 ? html.code({}, part) : part));
 
+/** A bar beside the number that it shows. @param share from 0 to 1 */
+export const shareBar = (share: number) => html.progress({ value: share, 'aria-hidden': 'true' });
+
 /** A table with a row of headings. */
 export const table = (columns: readonly string[], body: HTMLElement): HTMLElement =>
   html.table({}, html.thead({}, headings(columns)), body);

@@ -157,7 +157,7 @@ test('shows whom a file leaves out, by rule, with their IDs', async () => {
   await left.getByText('7 participants are left out of the file:').waitFor();
   await page.getByText('No answers match. Change the selection.').waitFor();
   expect(await downloadButton(page).isDisabled()).toBe(true);
-  await page.getByRole('radio', { name: 'Codebook' }).check();
+  await page.getByRole('radio', { name: 'Codebook only' }).check();
   await expect.poll(() => left.count()).toBe(0);
   expect(await downloadButton(page).isDisabled()).toBe(false);
 });
@@ -245,7 +245,7 @@ const programs: [selection: Selection, path: string, added: Selection, file: str
     'questions',
     { format: 'csv' },
     'codebook.csv',
-    'Codebook · If several forms ask the same question: one column for all forms',
+    'Codebook only · If several forms ask the same question: one column for all forms',
     /^it-s-ümläut-more-n_codebook_[\d-]+_\d{4}\.csv$/,
   ],
 ];
@@ -300,7 +300,7 @@ test('the button and the programs download the same bytes as the API, without wh
   expect(await page.getByText('Table layout').isVisible()).toBe(false);
   expect(await codebook.isVisible()).toBe(false);
   expect(await curl.textContent()).not.toMatch(/layout|value|codebook/);
-  await page.getByRole('radio', { name: 'Codebook' }).check();
+  await page.getByRole('radio', { name: 'Codebook only' }).check();
   expect(await field(page, 'If several forms ask the same question').isVisible()).toBe(true);
   expect(await page.getByLabel('One row per participant').isVisible()).toBe(false);
   await page.getByLabel('CSV', { exact: true }).check();

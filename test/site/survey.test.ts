@@ -156,26 +156,26 @@ test('lists the questions by form with the share of its participants, 50 at a ti
     const people = participants === 1 ? '1 participant' : `${participants} participants`;
     const others =
       participants === 3 ? '1 participant did not answer' : `${4 - participants} participants did not answer`;
-    return [`Question ${i}?`, `q${i}`, `${25 * participants}%`, people].concat(participants < 4 ? [others] : []);
+    return [`Question ${i}?`, `q${i}`, `${25 * participants}% answered`, people].concat(
+      participants < 4 ? [others] : [],
+    );
   });
   lines[0]?.splice(4, 0, '2 answers');
   const page = await openSurvey(survey, { view: 'questions' });
   const questions = page.getByRole('region', { name: 'Questions' });
   const shown = async () => {
-    const texts = await questions.locator('tbody tr:has(.share)').allInnerTexts();
+    const texts = await questions.locator('tbody tr:has(progress)').allInnerTexts();
     return texts.map((text) => text.split(/[\n\t]+/));
   };
   await questions.getByText('61 questions', { exact: true }).waitFor();
   expect(await shown()).toEqual(lines.slice(0, 50));
   const bars = await questions
-    .locator('.share')
-    .evaluateAll((shares) =>
-      shares.map((share) => Math.round((20 * (share.firstElementChild?.clientWidth ?? 0)) / share.clientWidth)),
-    );
-  expect(bars.slice(0, 4)).toEqual([5, 10, 15, 20]);
+    .locator('progress')
+    .evaluateAll((found) => found.map((bar) => bar.getAttribute('value')));
+  expect(bars.slice(0, 4)).toEqual(['0.25', '0.5', '0.75', '1']);
   await questions.getByRole('button', { name: 'Show more' }).click();
   expect((await shown()).slice(0, 60)).toEqual(lines);
-  expect((await shown()).at(-1)).toEqual(['Last?', 'last', '100%', '1 participant']);
+  expect((await shown()).at(-1)).toEqual(['Last?', 'last', '100% answered', '1 participant']);
   expect(await questions.getByRole('rowheader').allInnerTexts()).toEqual(['Title 1 (f0)', 'Title 2 (f1)']);
   await questions.getByLabel('Search questions').fill('QUESTION 59');
   expect(await shown()).toEqual(lines.slice(59));
@@ -201,7 +201,7 @@ test('a question that several forms ask is listed once on request, with its shar
   await questions.getByLabel('If several forms ask the same question').selectOption('one column for all forms');
   await expect.poll(() => shared.count()).toBe(1);
   const lines = (await shared.locator('tr').first().innerText()).split(/[\n\t]+/);
-  const ofForms = ['Title 1 (f0)', '100%', '2 participants', 'Title 2 (f1)', '50%', '1 participant'];
+  const ofForms = ['Title 1 (f0)', '100% answered', '2 participants', 'Title 2 (f1)', '50% answered', '1 participant'];
   expect(lines).toEqual(['Shared?', 'q', ...ofForms, '1 participant did not answer']);
   await shared.getByText('What was answered').click();
   await expect.poll(() => shared.locator('.answered td').allTextContents()).toEqual(['yes', '', '3 (100%)']);
