@@ -71,14 +71,11 @@ function group(userid: string, answers: readonly Answer[], titles: ReadonlyMap<s
 
 function answerRow({ timestamp, question_text, response, translated_response }: Answer): HTMLElement {
   const textOf = (text: string) => (text === '' ? html.p('note', texts.empty) : longText(text));
-  const original = translated_response === null ? undefined : html.div('note', texts.translated, ' ', textOf(response));
+  const shown = translated_response ?? response;
+  const original = shown === response ? undefined : html.div('note', texts.translated, ' ', textOf(response));
   return html.li(
     {},
-    html.div(
-      {},
-      html.div('note', longText(question_text)),
-      html.div({}, textOf(translated_response ?? response), original),
-    ),
+    html.div({}, html.div('note', longText(question_text)), html.div({}, textOf(shown), original)),
     html.time({ className: 'note', dateTime: timestamp }, moment(timestamp)),
   );
 }
