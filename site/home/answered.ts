@@ -55,7 +55,7 @@ export function answeredView(
           ? numberViews(numbers, found.records)
           : [valuesView(choices ? inOrder(found, choices) : found, choices !== null)]),
         html.p('note', texts.of(found.records)),
-        copyButton(copied, texts.table),
+        copyButton(copied, texts.table, texts.copy),
       ];
     },
     signal,
@@ -74,10 +74,8 @@ function inOrder(found: Answered, choices: NonNullable<Question['choices']>): An
 function numbersOf(values: readonly Count[]): readonly [number: number, records: number][] | undefined {
   const given = values.filter(({ value }) => value !== '');
   if (given.length === 0 || !given.every(({ value }) => /^-?\d{1,15}(\.\d+)?$/.test(value))) return undefined;
-  return given.map(({ value, records }) => [Number(value), records] as const).toSorted(([a], [b]) => a - b) as [
-    number,
-    number,
-  ][];
+  const pairs = given.map(({ value, records }): [number, number] => [Number(value), records]);
+  return pairs.toSorted(([a], [b]) => a - b);
 }
 
 function numberViews(numbers: readonly [number: number, records: number][], all: number): HTMLElement[] {

@@ -1,7 +1,7 @@
 import { button, html } from '../shared/dom.ts';
 import type { Day } from './summaries.ts';
 import { type Measure, scaleTo, toPeriods } from './periods.ts';
-import { number, chart as texts } from './texts.ts';
+import { chart as texts } from './texts.ts';
 
 const SVG = 'http://www.w3.org/2000/svg';
 /** The minimum bar height in percent, so that one answer is visible next to a million. */
@@ -58,7 +58,7 @@ export function daysChart(
     const counts = periods.map((period) => period[measure]);
     const most = Math.max(...counts);
     const top = scaleTo(most).at(-1) ?? most;
-    upper.textContent = number(top);
+    upper.textContent = texts.most(measure, top);
     const [from, to] = pending ? daysOf(pending) : selected;
     bars.replaceChildren(
       ...periods.map(({ start, end, [measure]: count }, x) => {

@@ -63,7 +63,7 @@ export function selectionBar(
   );
   const what = html.span({});
   const clear = html.a('', texts.clear);
-  const toDownload = html.a('button main', texts.download);
+  const toDownload = html.a('button main quiet', texts.download);
 
   const counts = html.div('match');
 

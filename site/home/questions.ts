@@ -102,14 +102,14 @@ function answeredBy(
   hasForm: boolean,
 ): (Node | undefined)[] {
   const share = participants / all;
+  // Someone who answers again is one participant.
+  const counts = [people(participants), ...(responses === participants ? [] : [answers(responses)])];
+  if (participants < all) counts.push(texts.others(all - participants));
   return [
     hasForm ? html.span('note', html.bdi({}, cut(form, 120, 1))) : undefined,
     html.span({}, texts.by(share)),
     shareBar(share),
-    html.span('note', people(participants)),
-    // Someone who answers again is one participant.
-    responses === participants ? undefined : html.span('note', answers(responses)),
-    participants === all ? undefined : html.span('note', texts.others(all - participants)),
+    html.span('note', counts.join(', ')),
   ];
 }
 

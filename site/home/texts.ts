@@ -96,7 +96,7 @@ export const surveys = {
   label: 'Search by name or form',
   count: (count: number) => counted(count, 'survey', 'surveys'),
   forms: (forms: number, versions: number) =>
-    `${counted(forms, 'form', 'forms')}, ${counted(versions, 'version', 'versions')}:`,
+    `${counted(forms, 'form', 'forms')} (${counted(versions, 'version', 'versions')}):`,
   moreForms: (count: number) => ` and ${number(count)} more`,
   counting: 'Counting…',
   failed: 'Could not be counted.',
@@ -115,7 +115,7 @@ export const filter = {
   all: 'all answers',
   since: 'From',
   until: 'To',
-  reversed: 'This day is before “From”.',
+  reversed: 'This day is before “From”, so it is not applied.',
   week: 'Last 7 days',
   lastFile: (day: string) => `Since my last file (${day})`,
   zone: (zone: string) => `Both days are included. Days are in the time zone ${zoneName(zone)}.`,
@@ -169,8 +169,10 @@ export const chart = {
   sum: 'Someone who answered on several days is counted once for each day.',
   caption: (measure: keyof typeof measures, each: string, zone: string) =>
     `${measures[measure]} ${each}${zone === TIME_ZONE ? '' : ` (in the time zone ${zoneName(zone)})`}`,
+  most: (measure: keyof typeof measures, most: number) =>
+    measure === 'participants' ? participants(most) : answers(most),
   label: (measure: keyof typeof measures, each: string, [first, last, busiest]: readonly string[], most: number) =>
-    `${measures[measure]} ${each}, from ${first} to ${last}. Most: ${busiest}, with ${measure === 'participants' ? participants(most) : answers(most)}.`,
+    `${measures[measure]} ${each}, from ${first} to ${last}. Most: ${busiest}, with ${chart.most(measure, most)}.`,
   numbers: (when: string, people: number, given: number) => `${when}: ${participants(people)}, ${answers(given)}`,
   range: ([first, last]: readonly [string, string], given: number) =>
     `${ranges.formatRange(new Date(first), new Date(last))}: ${answers(given)}`,
@@ -183,7 +185,7 @@ export const questions = {
   count: (count: number) => counted(count, 'question', 'questions'),
   note: '“Answered by” is a share of the form’s participants. Questions that the form skipped for someone count as not answered. If someone answered several times, the last answer counts.',
   answered: 'What was answered',
-  others: (count: number) => `${participants(count)} did not answer`,
+  others: (count: number) => `${number(count)} did not answer`,
   columns: ['Question', 'Answered by'],
   codebook: 'Download codebook',
   by: (share: number) => `${questions.share(share)} answered`,
@@ -195,6 +197,7 @@ export const answered = {
   none: 'No answers.',
   columns: ['Answer', 'Given by'],
   table: 'what was answered',
+  copy: 'Copy table',
   empty: '(empty)',
   number: (value: number) => decimals.format(value),
   /** A range of numbers, without its end. */
@@ -202,7 +205,7 @@ export const answered = {
   numbers: (least: number, median: number, most: number) =>
     `Smallest ${decimals.format(least)}, median ${decimals.format(median)}, largest ${decimals.format(most)}`,
   share: (count: number, share: number) => `${number(count)} (${questions.share(share)})`,
-  of: (count: number) => `Shares are of ${answers(count)}, the last from each participant.`,
+  of: (count: number) => `Shares are of ${answers(count)}, the last from each participant, and rounded.`,
   others: (count: number) => `${counted(count, 'other answer', 'other different answers')}, which may identify people`,
   show: 'Show them',
 };
@@ -210,7 +213,7 @@ const decimals = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 6 });
 
 export const newest = {
   check: 'Check for new answers',
-  checked: (at: string) => `Checked ${at}.`,
+  checked: (at: string) => `Newest first. Checked ${at}.`,
   participant: 'Participant',
   form: 'Form:',
   translated: 'Translated from:',
@@ -232,7 +235,7 @@ export const form = {
   format: 'File format',
   formats: {
     xlsx: { label: 'Excel workbook', note: 'Opens in Excel and LibreOffice.' },
-    csv: { label: 'CSV', note: 'For R, Python, Stata and SPSS.' },
+    csv: { label: 'CSV', note: 'For R, Python, Stata and SPSS, without labels.' },
     codebook: {
       label: 'Codebook only',
       note: 'The list of questions, with the number of answers to each.',
@@ -246,7 +249,7 @@ export const form = {
   more: 'More formats',
   options: 'More options',
   packages:
-    'For SPSS and Stata, the Python client survey-export saves files with labels: save_spss and save_stata. For R, choose CSV.',
+    'The Python client survey-export saves SPSS and Stata files with labels (save_spss and save_stata). For R, choose CSV.',
   table: 'Table layout',
   layouts: {
     long: { label: 'One row per answer', note: 'Complete: every answer, with its time.' },
@@ -318,7 +321,7 @@ export const preview = {
   label: 'First rows of the file',
   /** @param all the number of rows of the file; undefined if it is not known */
   found: (rows: number, all: number | undefined, columns: number) =>
-    `${rows === all ? '' : `The first ${number(rows)} rows`}${rows === all || all === undefined ? '' : ' of '}${all === undefined ? '' : counted(all, 'row', 'rows')} × ${counted(columns, 'column', 'columns')}. Times are in UTC.`,
+    `${rows === all ? '' : `The first ${number(rows)} rows`}${rows === all || all === undefined ? '' : ' of '}${all === undefined ? '' : counted(all, 'row', 'rows')} × ${counted(columns, 'column', 'columns')}. Times in the file are in UTC.`,
   technical: (count: number) => `Show ${counted(count, 'technical column', 'technical columns')}`,
   cut: (most: number, columns: number) =>
     columns > most ? `Only the first ${number(most)} columns are shown here.` : '',

@@ -88,7 +88,7 @@ describe('the selection', () => {
     await openFilter(page);
     await field(page, 'To').fill('2026-04-01');
     await field(page, 'From').fill('2026-04-02');
-    await page.getByRole('alert').getByText('This day is before “From”.').waitFor();
+    await page.getByRole('alert').getByText('This day is before “From”, so it is not applied.').waitFor();
     expect(parametersOf(page).map(([name]) => name)).not.toContain('since');
     await page.getByRole('button', { name: 'Last 7 days' }).click();
     const since = new URL(page.url()).searchParams.get('since') ?? '';

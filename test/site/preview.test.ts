@@ -30,7 +30,7 @@ test('a preview shows the first 20 rows of the exact file, then stops it, or nam
   await press(page, 'Preview');
   await page.getByText('1 row × 18 columns.').waitFor();
   await page.getByLabel('Participant ID').fill('');
-  await page.getByText('More formats').click();
+  await page.getByText('24 participants, 240 answers').waitFor();
   await page.getByRole('radio', { name: 'NDJSON' }).check();
   expect(await page.getByRole('button', { name: 'Preview' }).isVisible()).toBe(false);
 
