@@ -149,4 +149,11 @@ test('a survey with its downloads is accessible and fits the window; nothing is 
     await settled(page);
     await expectAccessible(page);
   }
+
+  await page.setViewportSize({ width: 320, height: 800 }); // on a phone, the buttons are below the text
+  const [list, text] = [
+    await page.locator('.downloads ul').boundingBox(),
+    await complete.locator('.what').boundingBox(),
+  ];
+  expect((text?.x ?? 0) - (list?.x ?? 0)).toBeGreaterThanOrEqual(LEAST_SPACE);
 });
