@@ -84,6 +84,21 @@ test('an older file must not change while it is compared, nor before the new one
   await unreadable.waitFor();
 });
 
+test('in Firefox, which does not notice when an older file changes, its copy is read', async () => {
+  const userAgent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+  const { survey, old } = await createOutdated();
+  const path = join(await newFolder(), 'old.csv');
+  const page = await openSurvey(survey, { view: 'download' }, { userAgent });
+  const held = await hold(page, '/responses/form-data');
+  await writeFile(path, old);
+  await page.getByLabel('Older CSV file').setInputFiles(path);
+  await expect.poll(() => held.held).toBe(1);
+  await writeFile(path, 'changed');
+  const file = await saved(page, async () => held.release());
+  expect(file.bytes).toEqual(await fileOf(survey));
+  await cards(page).getByText('Up to date. Days: 3 unchanged, 2 changed, 0 new, 0 gone.').waitFor();
+});
+
 test('a lost connection continues; nothing is left when it is cancelled or the page is closed', async () => {
   const { survey, old } = await createOutdated();
   const { page, proxy } = await openThroughProxy(survey, { view: 'download' });

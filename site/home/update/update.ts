@@ -54,8 +54,9 @@ export async function updateFile(old: File, { api, storage, manifest, ...options
     options.onProgress({ bytes: 0, rows: 0, total: null, name: manifest.name, state: 'running', ...change, text });
 
   async function compare(): Promise<Known> {
+    const copy = await storage.join(old); // Firefox does not notice if a file changes after it has been read
     const [forms, shortcodes] = await formData();
-    const contents = await readDays(old, keys, shortcodes, (bytes) => {
+    const contents = await readDays(copy, keys, shortcodes, (bytes) => {
       signal.throwIfAborted();
       progress(texts.reading(size(bytes), size(old.size)), { rows: bytes, total: old.size });
     }).catch(unreadable);
