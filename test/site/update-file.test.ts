@@ -88,6 +88,7 @@ async function update(
   const updated = await updateFile(new File([old], 'old.csv'), {
     api: { open, json },
     storage: {
+      join: async (blob: Blob) => blob,
       writePart: async (number: number, part: Blob) => void (parts[number] = part),
       parts: async (count: number) => parts.slice(0, count),
     },
