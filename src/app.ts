@@ -81,7 +81,7 @@ export function createApp(): Hono<AppEnv> {
   app.use(`${BASE_PATH}/*`, authenticate());
   app.use(`${BASE_PATH}/*`, async function leaseMemory(c, next) {
     const { account, signal, stats } = c.var;
-    const lease = new RequestLease(account.id);
+    const lease = new RequestLease(account.countedAs);
     c.set('lease', lease);
     try {
       await lease.acquire(memory, REQUEST_BYTES, signal);

@@ -1,26 +1,33 @@
 import { sha256Hex } from '../encode/bytes.ts';
 
 /*
- * An API key is `sres_`, 43 characters for 32 random bytes, and a checksum of 6 characters: 54 in all. After the prefix there
- * are only letters and digits, so that a double click selects the whole key and secret scanners recognise it.
+ * An API key is `sres_`, or `sresl_` for a limited key, 43 characters for 32 random bytes, and a checksum of 6 characters. After the
+ * prefix there are only letters and digits, so that a double click selects the whole key and secret scanners recognise it. Versions
+ * of the service that do not know limits refuse the prefix of limited keys.
  *
  * The checksum is the CRC-32 (ISO 3309, as in gzip) of everything before it. It adds no security, but a mistyped key is refused
  * without a KV read or a query.
  */
 
 const PREFIX = 'sres_';
+const LIMITED_PREFIX = 'sresl_';
 const SECRET_BYTES = 32;
 const SECRET_LENGTH = 43; // 62^43 > 2^256
 const CHECKSUM_LENGTH = 6; // 62^6 > 2^32
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
+const SHAPE = new RegExp(`^(?:${PREFIX}|${LIMITED_PREFIX})[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
 
 /** A new key from the platform's cryptographic random number generator. Only its hash is stored, so it cannot be shown again. */
-export function generateApiKey(): string {
+export const generateApiKey = (): string => generate(PREFIX);
+
+/** Likewise, for a key with which limits are stored. */
+export const generateLimitedApiKey = (): string => generate(LIMITED_PREFIX);
+
+function generate(prefix: string): string {
   const secret = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
   const number = secret.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
-  const body = PREFIX + base62(number, SECRET_LENGTH);
+  const body = prefix + base62(number, SECRET_LENGTH);
   return body + checksumOf(body);
 }
 
@@ -32,8 +39,11 @@ export function isWellFormedApiKey(text: string): boolean {
   return hasKeyShape(text) && text.endsWith(checksumOf(text.slice(0, -CHECKSUM_LENGTH)));
 }
 
+/** Whether a key must have limits. Any other must have none. */
+export const isLimitedApiKey = (key: string): boolean => key.startsWith(LIMITED_PREFIX);
+
 /** The part of a key that lists show, to recognise it by: the fixed prefix and four more characters. */
-export const apiKeyPrefix = (key: string): string => key.slice(0, PREFIX.length + 4);
+export const apiKeyPrefix = (key: string): string => key.slice(0, key.indexOf('_') + 5);
 
 /** The stored form of a key, in `api_keys.hash` and as KV key: the SHA-256 of the whole key, lowercase hexadecimal. */
 export const hashApiKey = (key: string): Promise<string> => sha256Hex(key);

@@ -3,7 +3,7 @@ import { type StoredApiKey, findApiKey } from '../db/accounts.ts';
 import { DatabaseError } from '../db/errors.ts';
 import type { AppEnv } from '../http/context.ts';
 import { RATE_LIMIT_POLICY, invalidToken, revokedKey, tooManyFailures, tooManyRequests } from '../http/errors.ts';
-import { hasKeyShape, hashApiKey, isWellFormedApiKey } from './api-key.ts';
+import { hasKeyShape, hashApiKey, isLimitedApiKey, isWellFormedApiKey } from './api-key.ts';
 import { KeyCache, type KeyRequest } from './key-cache.ts';
 import { addressOf, enforceLimit } from './rate-limits.ts';
 
@@ -17,7 +17,7 @@ const CHECK_MS = 10_000;
  * https://developers.cloudflare.com/kv/platform/limits/
  */
 const MAX_KV_CHECKS = 900;
-/** Finds the account of a request's key. */
+/** Finds the account of a request's key. Undefined as well if the key has limits and its prefix does not tell, or the reverse. */
 type FindKey = (counted: Pick<KeyRequest, 'stats' | 'countFailure'>) => Promise<StoredApiKey | undefined>;
 
 /** These checks do not count as requests. */
@@ -38,13 +38,18 @@ export function authenticate(): MiddlewareHandler<AppEnv> {
     const token = tokenIn(c.req.header('Authorization') ?? '');
     const hash = isWellFormedApiKey(token) ? await hashApiKey(token) : undefined;
     const defer = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
+    const ifAsIssued = (key: StoredApiKey | undefined) =>
+      key && (key.limits !== null) === isLimitedApiKey(token) ? key : undefined;
     const findKey: FindKey = async (counted) =>
-      hash === undefined ? undefined : cache.find(hash, { kv: c.env.API_KEYS, db, requestId, defer, ...counted });
+      hash === undefined
+        ? undefined
+        : ifAsIssued(await cache.find(hash, { kv: c.env.API_KEYS, db, requestId, defer, ...counted }));
     await stats.auth.time(() => authenticateRequest(c, findKey));
     let checks = 0;
     const check = async () => {
       try {
-        const key = await (checks++ < MAX_KV_CHECKS ? findKey(NOT_COUNTED) : findApiKey(db, hash ?? ''));
+        const isCached = checks++ < MAX_KV_CHECKS;
+        const key = await (isCached ? findKey(NOT_COUNTED) : findApiKey(db, hash ?? '').then(ifAsIssued));
         if (!key) throw revokedKey();
       } catch (error) {
         if (!(error instanceof DatabaseError)) requestAbort.abort(error); // an outage of the database ends no request
@@ -85,8 +90,9 @@ async function authenticateRequest(c: Context<AppEnv>, findKey: FindKey): Promis
     await countFailure();
     throw invalidToken(c.req.header('Authorization') !== undefined);
   }
-  const { accountId, keyId, email, expires } = key;
-  c.set('account', { id: accountId, email, expires, keyId });
+  const { accountId, keyId, email, expires, limits } = key;
+  const countedAs = limits ? `${accountId} limited` : accountId;
+  c.set('account', { id: accountId, countedAs, email, expires, keyId, limits });
   c.header('RateLimit-Policy', RATE_LIMIT_POLICY);
-  await enforceLimit(c.env.ACCOUNT_LIMIT, accountId, requestId, tooManyRequests);
+  await enforceLimit(c.env.ACCOUNT_LIMIT, countedAs, requestId, tooManyRequests);
 }

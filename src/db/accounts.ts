@@ -1,3 +1,4 @@
+import { type KeyLimits, parseKeyLimits } from '../auth/key-limits.ts';
 import type { Database, QueryOptions } from './client.ts';
 import { raw, sql } from './sql.ts';
 
@@ -8,6 +9,8 @@ export interface StoredApiKey {
   readonly email: string;
   /** Milliseconds since 1970; null for a key that does not expire. */
   readonly expires: number | null;
+  /** Null for a key that sees everything of its account. */
+  readonly limits: KeyLimits | null;
 }
 
 /** A key as stored in the database. */
@@ -24,18 +27,21 @@ const numberOrNull = (text: string | null) => (text === null ? null : Number(tex
 
 /**
  * @param hash SHA-256 of the key, lowercase hexadecimal
- * @returns undefined if the key is unknown, revoked or expired
+ * @returns undefined if the key is unknown, revoked or expired, or has limits that this version does not know
  * @throws DatabaseError
  */
 export async function findApiKey(db: Database, hash: string): Promise<FoundApiKey | undefined> {
   const text = sql`
-    select k.id, u.id, u.email, ${milliseconds('k.expires')}, ${milliseconds('uses.last_used')}
+    select k.id, u.id, u.email, ${milliseconds('k.expires')}, ${milliseconds('uses.last_used')}, k.limits
     from api_keys k join users u on u.id = k.userid left join api_key_uses uses on uses.keyid = k.id
     where k.hash = ${hash} and k.revoked is null and (k.expires is null or k.expires > now())`;
   const [row] = await db.rows({ text }, SHARED);
   if (!row) return undefined;
-  const [keyId, accountId, email, expires, lastUsed] = row as [string, string, string, string | null, string | null];
-  return { keyId, accountId, email, expires: numberOrNull(expires), lastUsed: numberOrNull(lastUsed) };
+  const [keyId = '', accountId = '', email = ''] = row as string[];
+  const [expires = null, lastUsed = null, stored = null] = row.slice(3);
+  const limits = stored === null ? null : parseKeyLimits(JSON.parse(stored));
+  if (limits === undefined) return undefined;
+  return { keyId, accountId, email, expires: numberOrNull(expires), lastUsed: numberOrNull(lastUsed), limits };
 }
 
 /**

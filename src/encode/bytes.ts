@@ -123,8 +123,8 @@ export function free({ buffer }: { readonly buffer: ArrayBuffer }): void {
 }
 
 /** @returns the SHA-256 of a text's UTF-8, as 64 lower-case hexadecimal digits */
-export async function sha256Hex(text: string): Promise<string> {
-  return hexOf(await crypto.subtle.digest('SHA-256', utf8.encode(text)));
+export async function sha256Hex(data: string | Uint8Array<ArrayBuffer>): Promise<string> {
+  return hexOf(await crypto.subtle.digest('SHA-256', typeof data === 'string' ? utf8.encode(data) : data));
 }
 
 export const hexOf = (bytes: ArrayBuffer): string =>

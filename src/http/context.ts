@@ -8,6 +8,8 @@ import type { RequestStats } from './request-stats.ts';
 export interface Account extends Omit<StoredApiKey, 'accountId'> {
   /** `users.id` */
   readonly id: string;
+  /** What its requests are counted by: somebody else holds the limited keys, so they count together as another account. */
+  readonly countedAs: string;
 }
 
 /** The types of Hono's context. */

@@ -108,5 +108,15 @@ export const examples = {
       { start: '2026-01-07T00:00:00.000Z', responses: 36, digest: '346b3225ef0e784490439459ed77e9fe' },
     ],
   },
-  key: { email: 'you@example.org', expires: '2027-01-06T06:00:00.000Z' },
+  key: {
+    email: 'you@example.org',
+    expires: '2027-01-06T06:00:00.000Z',
+    limits: {
+      v: 1,
+      surveys: [SURVEY.survey_name],
+      without_questions: 2,
+      metadata: ['cluster'],
+      pseudonyms: '0f5a9b72',
+    },
+  },
 };

@@ -168,6 +168,8 @@ const digestsFields: Fields<keyof Digests> = {
   digests: arrayOf(object(intervalFields), 'Intervals with responses, ascending.'),
 };
 
+const namesOf = (description: string) => arrayOf({ type: 'string' }, description);
+
 export const schemas = {
   FormVersion: object(surveyFields, 'A form version of a survey. The fields are in this order.'),
   Response: object(responseFields, 'A participant’s answer to a question. The fields are in this order.'),
@@ -183,6 +185,27 @@ export const schemas = {
       ...TIMESTAMP,
       type: ['string', 'null'],
       description: 'When the key expires, in UTC; null if it does not.',
+    },
+    limits: {
+      type: ['object', 'null'],
+      description:
+        'What the key sees: null for everything of the account, otherwise an object in which a member that is absent limits nothing.',
+      required: ['v'],
+      properties: {
+        v: { type: 'integer', const: 1, description: 'The version of these limits.' },
+        surveys: namesOf('Only these surveys.'),
+        shortcodes: namesOf('Only the forms with these shortcodes.'),
+        questions: namesOf('Only responses to these questions.'),
+        without_questions: { ...COUNT, description: 'Responses to this many questions are hidden.' },
+        metadata: namesOf('Only these keys of the metadata.'),
+        pageid: { type: 'boolean', const: false, description: 'Page ids are hidden.' },
+        pseudonyms: {
+          type: 'string',
+          pattern: '^[0-9a-f]{8}$',
+          description:
+            'Participants have pseudonyms as `userid`. Keys with the same value here have the same pseudonyms.',
+        },
+      },
     },
   }),
   Error: object({

@@ -1,21 +1,26 @@
+import { describeKeyLimits } from '../auth/key-limits.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { sendBody } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { jsonContent, response } from '../openapi/responses.ts';
 
-/** GET /key: whose key the request has, and when it expires. */
+/** GET /key: whose key the request has, when it expires, and what it sees. */
 export const key = endpoint({
   path: '/key',
   operationId: 'getKey',
   tags: ['Key'],
   summary: 'Whose key this is',
-  description: 'Returns the account that the key belongs to, and when the key expires.',
+  description: 'Returns the account that the key belongs to, when the key expires, and what it sees.',
   query: [],
   responses: { 200: response('The key’s account.', jsonContent('Key', examples.key)) },
 
   async handle(c) {
-    const { email, expires } = c.var.account;
-    const body = { email, expires: expires === null ? null : new Date(expires) };
+    const { email, expires, limits } = c.var.account;
+    const body = {
+      email,
+      expires: expires === null ? null : new Date(expires),
+      limits: limits && (await describeKeyLimits(limits)),
+    };
     return sendBody(c, JSON.stringify(body), { 'Content-Type': 'application/json' });
   },
 });

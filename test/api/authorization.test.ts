@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
+import { generateApiKey, generateLimitedApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { fetchApi } from '../support/api.ts';
 import { createAccount, storeKey } from '../support/data.ts';
 import { sendRaw } from '../support/raw-http.ts';
@@ -52,8 +53,37 @@ test('/key shows the account of the key and when it expires, without a query of 
   await storeKey(account.id, key, { expires: new Date('2126-03-01T00:03:43Z') });
   for (const times of ['', 'again, from the cache']) {
     const { status, text, headers } = await fetchApi('/key', { key });
-    const body = `{"email":"${account.email}","expires":"2126-03-01T00:03:43.000Z"}`;
+    const body = `{"email":"${account.email}","expires":"2126-03-01T00:03:43.000Z","limits":null}`;
     expect([times, status, text]).toEqual([times, 200, body]);
     expect(headers.get('Server-Timing')).toMatch(/^auth;dur=\d+, total;dur=\d+$/);
   }
+});
+
+test('/key shows what a limited key sees, without the names of hidden questions and the secret of the pseudonyms', async () => {
+  const key = generateLimitedApiKey();
+  const secret = '00ff'.repeat(16);
+  const limits = {
+    secret,
+    pageid: false,
+    metadata: ['b', 'a'],
+    without_questions: ['phone', 'name'],
+    surveys: ['é"'],
+    v: 1,
+  };
+  await storeKey(account.id, key, { limits });
+  const body = await fetchApi('/key', { key });
+  const pseudonyms = createHash('sha256').update(Buffer.from(secret, 'hex')).digest('hex').slice(0, 8);
+  const seen = { v: 1, surveys: ['é"'], without_questions: 2, metadata: ['b', 'a'], pageid: false, pseudonyms };
+  expect(body.text).toBe(JSON.stringify({ email: account.email, expires: null, limits: seen }));
+});
+
+test.each([
+  ['a limited key', generateLimitedApiKey(), { v: 1 }, 200],
+  ['a limited key without limits', generateLimitedApiKey(), null, 401],
+  ['another key with limits', generateApiKey(), { v: 1 }, 401],
+  ['a limited key with limits of another version', generateLimitedApiKey(), { v: 2 }, 401],
+  ['a limited key with an unknown limit', generateLimitedApiKey(), { v: 1, waves: [] }, 401],
+])('%s gets %4$i', async (_, key, limits, status) => {
+  await storeKey(account.id, key, { limits });
+  expect((await fetchApi('/surveys', { key })).status).toBe(status);
 });

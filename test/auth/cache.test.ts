@@ -23,7 +23,7 @@ import {
 } from './service.ts';
 
 const service = await startKeyService();
-const ENTRY = { v: 2, keyId: 'k', accountId: 'a', email: 'e', expires: null };
+const ENTRY = { v: 3, keyId: 'k', accountId: 'a', email: 'e', expires: null, limits: null };
 
 test('an uncached key is looked up for all waiting requests, even if the client whose request runs the query disconnects', async () => {
   const { key } = await createAccount();
@@ -46,7 +46,7 @@ describe('a KV entry', () => {
   test('is named by the hash, holds the account and the time of the check, and lives for a day', async () => {
     const before = Date.now();
     const { key, id, email, checked } = await service.createCachedAccount();
-    const entry = { v: 2, keyId: expect.any(String), accountId: id, email, expires: null, checked };
+    const entry = { v: 3, keyId: expect.any(String), accountId: id, email, expires: null, limits: null, checked };
     expect(await service.cached(key)).toEqual(entry);
     expect(checked).toBeGreaterThanOrEqual(before);
     expect(checked).toBeLessThanOrEqual(Date.now());
@@ -77,6 +77,10 @@ describe('a KV entry', () => {
     ['without an e-mail address', { email: undefined }, 401],
     ['without an expiry', { expires: undefined }, 401],
     ['without the time of its check', { checked: undefined }, 401],
+    ['without limits', { limits: undefined }, 401],
+    ['of a limited key', { limits: { v: 1, surveys: [] } }, 401],
+    ['with unknown limits', { limits: { v: 1, waves: [] } }, 401],
+    ['with another field', { waves: [] }, 401],
   ])('%s: %s gives %i', async (_, change, status) => {
     const key = generateApiKey();
     await service.putEntry(key, { ...ENTRY, checked: Date.now(), ...change });
@@ -92,7 +96,15 @@ describe('a key that is refused', () => {
     await storeKey(account.id, expired, { expires: new Date(Date.now() - HOUR) });
     const expires = Date.now() - SECOND;
     await storeKey(account.id, cached, { expires: new Date(expires) });
-    await service.putEntry(cached, { v: 2, keyId: '', accountId: account.id, email: '', expires, checked: Date.now() });
+    await service.putEntry(cached, {
+      v: 3,
+      keyId: '',
+      accountId: account.id,
+      email: '',
+      expires,
+      limits: null,
+      checked: Date.now(),
+    });
     for (const key of [unknown, revoked, expired, cached]) {
       const queries = service.countKeyQueries();
       const { result, line } = await lineOf(service.worker, () => authenticate(key));

@@ -7,7 +7,7 @@ import { linesIn } from '../support/request-log.ts';
 import { MINUTE, authenticate, unknownKeys, startKeyService } from './service.ts';
 
 const LIMIT = 5;
-const ENTRY = { v: 2, keyId: 'k', expires: null };
+const ENTRY = { v: 3, keyId: 'k', expires: null, limits: null };
 const service = await startKeyService({ limits: { ACCOUNT_LIMIT: LIMIT, FAILURE_LIMIT: LIMIT } });
 
 const PERIOD_MS = 10_000;

@@ -64,11 +64,15 @@ export const createAccount = (): Promise<TestAccount> =>
 export async function storeKey(
   account: string,
   key: string,
-  { expires = null, revoked = null }: { expires?: Date | null; revoked?: Date | null } = {},
+  {
+    expires = null,
+    revoked = null,
+    limits = null,
+  }: { expires?: Date | null; revoked?: Date | null; limits?: object | null } = {},
 ): Promise<void> {
-  const insert = `insert into api_keys (userid, name, prefix, hash, expires, revoked)
-    values ($1, 'test', $2, $3, $4, $5)`;
-  await sql(insert, [account, apiKeyPrefix(key), await hashApiKey(key), expires, revoked]);
+  const insert = `insert into api_keys (userid, name, prefix, hash, expires, revoked, limits)
+    values ($1, 'test', $2, $3, $4, $5, $6)`;
+  await sql(insert, [account, apiKeyPrefix(key), await hashApiKey(key), expires, revoked, limits]);
 }
 
 /** Creates a survey. @param forms number of form versions: their shortcodes are f0, f0, f1, f1, …, created a day apart */

@@ -31,7 +31,7 @@ const cacheFaults: Record<string, (work: () => Promise<unknown>) => Promise<unkn
     return await work();
   },
   'holds another form of entry': returns({ v: 1, ...NOBODY, email: 'nobody@example.org', expires: null }),
-  'holds half an entry': returns({ v: 2, keyId: NOBODY.keyId }),
+  'holds half an entry': returns({ v: 3, keyId: NOBODY.keyId }),
   'holds a text': returns('nobody’s'),
 };
 

@@ -83,6 +83,15 @@ describe('npm run keys -- rotate', () => {
     expect((await listed(old.id))?.state).toBe('expired');
   });
 
+  test('keeps limits', async () => {
+    const { id } = await keys.issue();
+    await update(id, `limits = '{"v": 1, "surveys": []}'`);
+    const { id: newId, key } = await rotated(id);
+    expect(key).toMatch(/^sresl_/);
+    const stored = await query(keys.url, 'select prefix, limits from api_keys where id = $1', [newId]);
+    expect(stored).toEqual([{ prefix: key.slice(0, 10), limits: { v: 1, surveys: [] } }]);
+  });
+
   async function expectRefusal(id: string, message: string): Promise<void> {
     const stored = () => query(keys.url, 'select * from api_keys order by id');
     const before = await stored();

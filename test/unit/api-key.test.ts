@@ -1,19 +1,27 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { apiKeyPrefix, generateApiKey, hashApiKey, isWellFormedApiKey } from '../../src/auth/api-key.ts';
+import {
+  apiKeyPrefix,
+  generateApiKey,
+  generateLimitedApiKey,
+  hashApiKey,
+  isLimitedApiKey,
+  isWellFormedApiKey,
+} from '../../src/auth/api-key.ts';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 test('generated keys are unique, end with the CRC-32 of the rest, and are stored as a prefix and their SHA-256', async () => {
-  const keys = Array.from({ length: 1000 }, generateApiKey);
+  const keys = [generateApiKey, generateLimitedApiKey].flatMap((generate) => Array.from({ length: 500 }, generate));
   expect(new Set(keys).size).toBe(1000);
+  expect(keys.filter(isLimitedApiKey)).toHaveLength(500);
   for (const key of keys) {
-    expect(key).toMatch(/^sres_[0-9A-Za-z]{49}$/);
+    expect(key).toMatch(isLimitedApiKey(key) ? /^sresl_[0-9A-Za-z]{49}$/ : /^sres_[0-9A-Za-z]{49}$/);
     expect(isWellFormedApiKey(key)).toBe(true);
     const checksum = Array.from(key.slice(-6)).reduce((sum, digit) => 62 * sum + DIGITS.indexOf(digit), 0);
     expect(checksum).toBe(crc32(key.slice(0, -6)));
-    expect(apiKeyPrefix(key)).toBe(key.slice(0, 9));
+    expect(apiKeyPrefix(key)).toBe(key.slice(0, key.indexOf('_') + 5));
     expect(await hashApiKey(key)).toBe(createHash('sha256').update(key).digest('hex'));
   }
 });

@@ -31,7 +31,7 @@ const requestWith = (
   countFailure: async () => {},
 });
 
-const ENTRY = { v: 2, keyId: 'key id', accountId: 'account id', email: 'a@example.org', expires: null };
+const ENTRY = { v: 3, keyId: 'key id', accountId: 'account id', email: 'a@example.org', expires: null, limits: null };
 
 test('a location that has a copy of a KV entry notices within 30 seconds that the entry was deleted', async () => {
   let copied: number | undefined;

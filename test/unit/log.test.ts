@@ -1,5 +1,5 @@
 import { afterAll, expect, test, vi } from 'vitest';
-import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
+import { generateApiKey, generateLimitedApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { logFailure, logRequest } from '../../src/http/log.ts';
 
 const written = vi.spyOn(console, 'error').mockImplementation(() => {});
@@ -21,11 +21,11 @@ test('redacts keys, hashes and connection strings anywhere in a line, also a tru
 test('redacts them in request lines too, and keeps ids', () => {
   using log = vi.spyOn(console, 'log').mockImplementation(() => {});
   const requestId = crypto.randomUUID();
-  logRequest({ requestId, method: generateApiKey(), rows: 12_345_678 });
+  logRequest({ requestId, method: `${generateApiKey()} ${generateLimitedApiKey()}`, rows: 12_345_678 });
   expect(JSON.parse(String(log.mock.calls[0]?.[0]))).toEqual({
     event: 'request',
     requestId,
-    method: '…',
+    method: '… …',
     rows: 12_345_678,
   });
 });

@@ -1,4 +1,4 @@
-import { apiKeyPrefix, generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
+import { apiKeyPrefix, generateApiKey, generateLimitedApiKey, hashApiKey } from '../../src/auth/api-key.ts';
 import { UserError } from '../command.ts';
 import { inTransaction, withLockTimeout } from '../connection.ts';
 import type { IssuedKey } from './issue.ts';
@@ -14,6 +14,7 @@ export interface RotatedKey extends IssuedKey {
 
 type FoundKey = Pick<ListedKey, 'id' | 'email' | 'name' | 'prefix' | 'expires' | 'revoked' | 'state'> & {
   hash: string;
+  isLimited: boolean;
 };
 
 type Replacement = Pick<ListedKey, 'id' | 'expires'> & { oldEnd: string };
@@ -30,7 +31,7 @@ const ISSUE = '"npm run keys -- issue" issues a new one.';
 const ms = (parameter: string) => `${parameter}::float8 * interval '1 millisecond'`;
 
 /**
- * Issues a new key with the account and name of an old one, which then works for a grace period. All or nothing.
+ * Issues a new key with the account, name and limits of an old one, which then works for a grace period. All or nothing.
  *
  * @param url `postgres://` URL of the migrated database
  * @param options.graceMs how long the old key still works, unless it expires earlier
@@ -43,22 +44,19 @@ export async function rotateKey(
   id: string,
   { graceMs, expiresInMs }: { graceMs: number; expiresInMs?: number | undefined },
 ): Promise<{ rotated: RotatedKey; oldHash: string }> {
-  const key = generateApiKey();
-  const prefix = apiKeyPrefix(key);
-  const hash = await hashApiKey(key);
   // Times have whole milliseconds, which is what the Worker's cache of keys holds.
   // clock_timestamp(), not now(): while this waits for the lock, another rotation may end the key.
   const select = (idOf: string) => `
     select k.id, u.email, k.name, k.prefix, k.hash, ${isoTime('k.expires')} as expires, ${isoTime('k.revoked')} as revoked,
-      ${stateAt('clock_timestamp()')} as state
+      ${stateAt('clock_timestamp()')} as state, k.limits is not null as "isLimited"
     from api_keys k join users u on u.id = k.userid where k.id = ${idOf} for no key update of k`;
   const replace = `
     with limited as (
       update api_keys set expires = least(expires, date_trunc('milliseconds', now() + ${ms('$5')})) where id = $1
       returning ${isoTime('expires')} as until
     )
-    insert into api_keys (id, userid, name, prefix, hash, expires)
-    select ${successorId('id')}, userid, name, $2, $3,
+    insert into api_keys (id, userid, name, limits, prefix, hash, expires)
+    select ${successorId('id')}, userid, name, limits, $2, $3,
       date_trunc('milliseconds', now() + coalesce(${ms('$4')}, interval '1 second' * extract(epoch from expires - created)::float8))
     from api_keys where id = $1
     returning id, ${isoTime('expires')} as expires, (select until from limited) as "oldEnd"`;
@@ -72,6 +70,9 @@ export async function rotateKey(
       if (successor) throw rotatedAlready(id, successor);
       const end = endOf(old);
       if (end) throw new UserError(`<id>: key ${id} ${end} and cannot be rotated. ${ISSUE}`);
+      const key = old.isLimited ? generateLimitedApiKey() : generateApiKey();
+      const prefix = apiKeyPrefix(key);
+      const hash = await hashApiKey(key);
       const { rows } = await client.query<Replacement>(replace, [id, prefix, hash, expiresInMs ?? null, graceMs]);
       const { id: newId, expires, oldEnd } = rows[0] as Replacement;
       const replaces = { id, prefix: old.prefix, expires: oldEnd };

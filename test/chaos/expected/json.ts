@@ -21,7 +21,8 @@ const jsonOf = (members: Readonly<Record<string, string>>): string =>
 
 const listOf = (jsons: readonly string[]) => `[${jsons.join(',')}]`;
 
-export const keyJson = ({ email }: Account): string => jsonOf({ email: quoted(email), expires: 'null' });
+export const keyJson = ({ email }: Account): string =>
+  jsonOf({ email: quoted(email), expires: 'null', limits: 'null' });
 
 export function surveysJson({ marker }: Account, forms: readonly FormVersion[]): string {
   const newestFirst = forms.toSorted((a, b) => b.created - a.created || byCreation(a, b));

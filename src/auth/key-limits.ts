@@ -1,0 +1,63 @@
+import { sha256Hex } from '../encode/bytes.ts';
+
+/** What a limited key sees: `api_keys.limits`, and part of its KV entry. A member that is absent limits nothing. */
+export interface KeyLimits {
+  readonly v: 1;
+  /** Only these surveys, by name. */
+  readonly surveys?: readonly string[];
+  /** Only the forms with these shortcodes. */
+  readonly shortcodes?: readonly string[];
+  /** Only responses to these questions, by `question_ref`. */
+  readonly questions?: readonly string[];
+  /** No responses to these questions. */
+  readonly without_questions?: readonly string[];
+  /** Only these keys of the metadata. */
+  readonly metadata?: readonly string[];
+  /** No page id, nor that of the metadata. */
+  readonly pageid?: false;
+  /** Pseudonyms in place of the participants' ids, made with this key: 32 bytes, lower-case hexadecimal. */
+  readonly secret?: string;
+}
+
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every((text) => typeof text === 'string');
+
+/** What each member takes, in the order in which they are written. */
+const MEMBERS = {
+  v: (value) => value === 1,
+  surveys: isTexts,
+  shortcodes: isTexts,
+  questions: isTexts,
+  without_questions: isTexts,
+  metadata: isTexts,
+  pageid: (value) => value === false,
+  secret: (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value),
+} satisfies Record<keyof KeyLimits, (value: unknown) => boolean>;
+const NAMES = Object.keys(MEMBERS) as (keyof KeyLimits)[];
+
+/**
+ * Reads what a key's limits are stored as. Everything that it does not know could be a limit, so it refuses that.
+ *
+ * @returns the limits, with their members in order; undefined if they have another version, member or type
+ */
+export function parseKeyLimits(value: unknown): KeyLimits | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const given = value as Record<string, unknown>;
+  const areKnown = Object.keys(given).every((name) => NAMES.includes(name as keyof KeyLimits));
+  const names = NAMES.filter((name) => name === 'v' || Object.hasOwn(given, name));
+  if (!areKnown || !names.every((name) => MEMBERS[name](given[name]))) return undefined;
+  return Object.fromEntries(names.map((name) => [name, given[name]])) as unknown as KeyLimits;
+}
+
+/**
+ * Limits as the holder of the key may know them: with the number of hidden questions, not their names, and in place of the secret the
+ * start of its hash, by which to tell whether two keys have the same pseudonyms.
+ */
+export async function describeKeyLimits(limits: KeyLimits): Promise<object> {
+  const { secret = '', without_questions: hidden = [] } = limits;
+  const bytes = Uint8Array.from(secret.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
+  const pseudonyms = (await sha256Hex(bytes)).slice(0, 8);
+  const members = Object.entries(limits).map(([name, value]) =>
+    name === 'secret' ? ['pseudonyms', pseudonyms] : [name, name === 'without_questions' ? hidden.length : value],
+  );
+  return Object.fromEntries(members) as object;
+}
