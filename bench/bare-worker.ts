@@ -22,8 +22,12 @@ export default {
     const lease = new RequestLease('bench');
     const stats = new RequestStats();
     const db = connect(env, stats.queries, () => lease);
-    const survey = { accountId: pathname.slice(BASE_PATH.length + 1), name: searchParams.get('survey') ?? '' };
-    const formVersions = await findSurvey(db, survey.accountId, survey.name, request.signal);
+    const survey = {
+      accountId: pathname.slice(BASE_PATH.length + 1),
+      name: searchParams.get('survey') ?? '',
+      limits: null,
+    };
+    const formVersions = await findSurvey(db, survey, request.signal);
     const exportLease = await leaseExport(lease, signal);
     const selection = { survey, formVersions };
     const reader = pageReader(db, selection, csvPages({ columns: CSV_COLUMNS }), signal);

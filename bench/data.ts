@@ -5,6 +5,7 @@ import { apiKeyPrefix, generateApiKey, hashApiKey } from '../src/auth/api-key.ts
 export interface BenchSurvey {
   readonly name: string;
   readonly accountId: string;
+  readonly limits: null;
   readonly rows: number;
   readonly forms: readonly string[];
 }
@@ -100,5 +101,5 @@ export async function createSurvey(
      where $3::boolean is not null`,
     [ids, rows, choices],
   );
-  return { name, accountId: account.id, rows, forms: ids };
+  return { name, accountId: account.id, limits: null, rows, forms: ids };
 }

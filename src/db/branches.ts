@@ -1,8 +1,8 @@
-import { FILTERS, FILTER_NAMES, type FilterName } from '../responses/filters.ts';
+import { FILTERS, FILTER_NAMES } from '../responses/filters.ts';
 import { type Range, type Selection, only } from '../responses/selection.ts';
 import { parseInstant } from '../responses/timestamp.ts';
 import { type Order, branchOrderSql, cursorSql, orderSql } from './order.ts';
-import { filterConditions, relationOf } from './relation.ts';
+import { filterConditions, participantId, questionLimits, relationOf } from './relation.ts';
 import { type Query, type Sql, Value, and, join, raw, sql } from './sql.ts';
 
 /** With more form versions, planning their branches takes longer than sorting their rows. */
@@ -22,13 +22,13 @@ const isByParticipant = ({ formVersions, userid }: Selection) =>
   formVersions.length <= MAX_MERGED && formVersions.length * (userid?.length ?? 1) <= MAX_BRANCHES;
 
 /**
- * Splits the filters of a selection. Of the responses `inIndex`, an index holds no others between two of them in this order. The
- * filters `unindexed` discard some of these responses, perhaps all: a query has to walk past them.
+ * Splits the filters of a selection, and the questions that its key sees. Of the responses `inIndex`, an index holds no others between
+ * two of them in this order. The conditions `unindexed` discard some of these responses, perhaps all: a query has to walk past them.
  */
 export function splitFilters(
   selection: Selection,
   { columns: [first] }: Order,
-): { inIndex: Selection; unindexed: readonly FilterName[] } {
+): { inIndex: Selection; unindexed: readonly Sql[] } {
   const { survey, formVersions, userid } = selection;
   const given = FILTER_NAMES.filter((name) => only(selection, [name])[name] !== undefined);
   const hasParticipants = isByParticipant(selection);
@@ -37,9 +37,12 @@ export function splitFilters(
   const held = given.filter((name) =>
     FILTERS[name].column === 'timestamp' ? hasTimes : name === 'userid' && hasParticipants,
   );
+  const { limits } = survey;
+  const { questions: _, without_questions: __, ...seen } = limits ?? { v: 1 };
+  const discarding = given.filter((name) => !held.includes(name));
   return {
-    inIndex: { survey, formVersions, ...only(selection, held) },
-    unindexed: given.filter((name) => !held.includes(name)),
+    inIndex: { survey: { ...survey, limits: limits && seen }, formVersions, ...only(selection, held) },
+    unindexed: [...filterConditions({ survey, ...only(selection, discarding) }), ...questionLimits(limits)],
   };
 }
 
@@ -53,12 +56,13 @@ export function splitFilters(
  * @returns SQL on `form` (see relation.ts)
  */
 export function rangeRows(selection: Selection, range: LimitedRange, columns: Sql, order: Order): Sql {
-  const { formVersions, userid } = selection;
-  if (formVersions.length === 0 || formVersions.length > MAX_MERGED)
+  const { formVersions, survey, userid } = selection;
+  if (formVersions.length === 0 || formVersions.length > MAX_MERGED || userid?.length === 0)
     return sortedRows(selection, range, columns, order);
   const { limit } = range;
   const responses = relationOf(selection);
-  const participants = isByParticipant(selection) ? userid?.map((one) => sql`userid = ${one}`) : undefined;
+  const stored = raw(participantId(survey));
+  const participants = isByParticipant(selection) ? userid?.map((one) => sql`${stored} = ${one}`) : undefined;
   const conditions = rangeConditions(participants ? { ...selection, userid: undefined } : selection, range, order);
   const branches = formVersions.flatMap(({ id }) => {
     // With an id, Postgres can estimate the number of its responses.
@@ -77,7 +81,7 @@ export function rangeRows(selection: Selection, range: LimitedRange, columns: Sq
 /**
  * {@link rangeRows} of many form versions. One plan reads those of each form version, and they are sorted.
  *
- * Without `range.upTo`, every form version could have as many rows to read as the range. So a bound is found first, in the index.
+ * Without `range.upTo` or a batch of participants, every form version could have as many rows to read as the range. So a bound is found first, in the index.
  * The form versions are ranked by their first rows. Of `n` rows, the form version of rank `r` provides about `n / r`, both if the
  * form versions follow each other and if they alternate. These keys are read, `n log n` at most. The `n`th of them is the bound:
  * it is the `n`th row or one after it. Form versions of a rank beyond `n` have none of the rows.
@@ -90,7 +94,7 @@ function sortedRows(selection: Selection, range: LimitedRange, columns: Sql, ord
     sql`(select ${names} from ${responses.to(sql`form.id`, [...conditions, ...where])}
       order by ${branchOrderSql(order)} limit ${most})`;
   const sorted = sql`order by ${orderSql(order)} limit ${limit}`;
-  if (range.upTo) return sql`select r.* from form, lateral ${rows(columns, limit)} r ${sorted}`;
+  if (range.upTo || range.participants) return sql`select r.* from form, lateral ${rows(columns, limit)} r ${sorted}`;
 
   const key = raw(order.columns.join(', '));
   const bound = raw(order.columns.map((name) => `bound.${name}`).join(', '));
@@ -139,16 +143,19 @@ export function boundedRows(
   const { limit } = range;
   // One parameter for both, so that a lower limit than requested cannot end the walk without `isCut`.
   const most = new Value(walkLimit);
-  const responses = relationOf(inIndex);
-  // A column that no index has is read from the row.
-  const columns = raw([...new Set([...KEY, ...unindexed.map((name) => FILTERS[name].column)])].join(', '));
-  const isMatch = order.columns.map((name) => sql`${raw(name)} = matching.${raw(name)}`);
+  const responses = relationOf(selection);
+  const id = participantId(selection.survey);
+  const columns = raw([...new Set([...KEY, id])].join(', '));
+  const isMatch = order.columns.map((name) => {
+    const column = raw(name === 'userid' ? id : name);
+    return sql`${column} = matching.${column}`;
+  });
   return {
     ctes: [
       responses.forms,
       sql`walked as materialized (${rangeRows(inIndex, { ...range, limit: most }, columns, order)})`,
       sql`matching as materialized (
-        select * from walked where ${and(filterConditions(only(selection, unindexed)))} limit ${limit}
+        select * from walked where ${and(unindexed)} limit ${limit}
       )`,
       sql`walk as materialized (
         select (select count(*) from matching) < ${limit}::bigint and (select count(*) from walked) = ${most}::bigint as is_cut

@@ -1,6 +1,7 @@
 import type { Interval } from '../responses/timestamp.ts';
 import { DIGEST_FIELDS } from '../responses/columns.ts';
 import type { Filters } from '../responses/filters.ts';
+import type { Survey } from '../responses/selection.ts';
 import type { Database } from './client.ts';
 import { DatabaseError } from './errors.ts';
 import { filterConditions, relationOf } from './relation.ts';
@@ -21,8 +22,8 @@ const MAX_BYTES = 2 * 1024 * 1024;
  * One statement reads everything, so that all digests are of one moment. `offset 0` keeps Postgres from evaluating an expression
  * of a subquery twice.
  */
-export function digestsQuery(accountId: string, surveyName: string, filters: Filters, interval: Interval): Query {
-  const responses = relationOf({ survey: { accountId, name: surveyName } });
+export function digestsQuery(survey: Survey, filters: Filters, interval: Interval): Query {
+  const responses = relationOf({ survey });
   const most = raw(String(MAX_INTERVALS)); // no parameter: a lower one would leave out the lines unnoticed
   const text = sql`
     with ${responses.forms}
@@ -31,7 +32,7 @@ export function digestsQuery(accountId: string, surveyName: string, filters: Fil
       select ${SUMS}
       from (
         select ${hashOf(FORM_DATA_COLUMNS.map((name) => field(raw(`${name}::text`))))} as hash
-        from (${formDataSql(accountId, surveyName)}) form (${raw(FORM_DATA_COLUMNS.join(', '))})
+        from (${formDataSql(survey)}) form (${raw(FORM_DATA_COLUMNS.join(', '))})
         offset 0
       ) record
     ) forms, (
@@ -43,7 +44,7 @@ export function digestsQuery(accountId: string, surveyName: string, filters: Fil
           select start, ${hashOf(RESPONSE_FIELDS)} as hash
           from (
             select date_trunc('${raw(interval)}', timestamp at time zone 'UTC') as start, ${join(FIELD_TEXTS, ', ')}
-            from form, lateral (select * from ${responses.to(sql`form.id`, filterConditions(filters))} offset 0) response
+            from form, lateral (select * from ${responses.to(sql`form.id`, filterConditions({ ...filters, survey }))} offset 0) response
             offset 0
           ) response
           offset 0
@@ -81,19 +82,18 @@ const SUMS = sql`
  * Runs {@link digestsQuery}.
  *
  * @returns what `/responses/digests` returns: `forms` is the digest of the form data, and `digests` ascend, without intervals that have
- *   no responses; undefined if the account has no such survey
+ *   no responses; undefined if there is no such survey
  * @throws DatabaseError `too-large` if there are too many intervals
  */
 export async function computeDigests(
   db: Database,
-  accountId: string,
-  surveyName: string,
+  survey: Survey,
   filters: Filters,
   interval: Interval,
   signal: AbortSignal,
 ) {
-  if (surveyName.includes('\0')) return undefined; // Postgres rejects text with NUL
-  const query = digestsQuery(accountId, surveyName, filters, interval);
+  if (survey.name.includes('\0')) return undefined; // Postgres rejects text with NUL
+  const query = digestsQuery(survey, filters, interval);
   const options = { signal, maxBytes: MAX_BYTES, retry: 'scan', keep: true } as const;
   const [[versions, first, last, intervals, lines]] = (await db.rows(query, options)) as [string[]];
   if (versions === '0') return undefined;

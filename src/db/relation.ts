@@ -1,7 +1,9 @@
+import type { KeyLimits } from '../auth/key-limits.ts';
+import { STORED_COLUMNS } from '../responses/columns.ts';
 import { FILTERS, FILTER_NAMES, type Filters } from '../responses/filters.ts';
 import type { FormVersion, Survey } from '../responses/selection.ts';
 import { formatInstant } from '../responses/timestamp.ts';
-import { type Sql, and, raw, sql } from './sql.ts';
+import { type Sql, and, join, raw, sql } from './sql.ts';
 
 /** The responses that a statement can read. */
 export interface Relation {
@@ -21,18 +23,19 @@ export interface Relation {
 }
 
 /**
- * Makes SQL for the responses of a survey, whose account is checked in every statement. Nothing else names their table.
+ * Makes SQL for the responses of a survey that a key sees. Every statement checks their account, and what the limits of the key hide
+ * does not exist for it. Nothing else names their table.
  *
  * @param formVersions those to read, with the shortcodes that they had when they were found; all unless given
  */
 export function relationOf({
-  survey: { accountId, name },
+  survey,
   formVersions,
 }: {
   readonly survey: Survey;
-  readonly formVersions?: readonly FormVersion[];
+  readonly formVersions?: readonly FormVersion[] | undefined;
 }): Relation {
-  const isOwn = sql`userid = ${accountId} and survey_name = ${name}`;
+  const isOwn = isOfSurvey(survey);
   const ids = formVersions?.map(({ id }) => id) ?? [];
   const shortcodes = formVersions?.map(({ shortcode }) => shortcode) ?? [];
   const forms = formVersions
@@ -44,19 +47,86 @@ export function relationOf({
     : sql`select id, shortcode, created from surveys where ${isOwn}`;
   // As a filter (`is true`), since Postgres can estimate the number of rows from the ids, but not from the result of a query.
   const isInForm = sql`(surveyid in (select id from form)) is true`;
+  const responses = survey.limits ? limitedResponses(survey.limits) : sql`responses`;
   return {
     forms: sql`form as materialized (${forms})`,
-    to: (form, conditions) => sql`responses where ${and([sql`surveyid = ${form}`, ...conditions])}`,
-    all: (conditions) => sql`responses where ${and([sql`surveyid = any(${ids}::uuid[])`, isInForm, ...conditions])}`,
+    to: (form, conditions) => sql`${responses} where ${and([sql`surveyid = ${form}`, ...conditions])}`,
+    all: (conditions) => sql`${responses} where ${and([sql`surveyid = any(${ids}::uuid[])`, isInForm, ...conditions])}`,
   };
 }
 
-/** SQL for filters. Column names are not qualified: they must be unambiguous in every query. */
-export const filterConditions = (filters: Filters): Sql[] =>
+const isAmong = (column: string, names: readonly string[] | undefined): Sql[] =>
+  names ? [sql`${raw(column)} = any(${names})`] : [];
+
+/** SQL for the conditions that a key sees a row of `surveys` of its account. */
+export const formLimits = (limits: KeyLimits | null): Sql[] => [
+  ...isAmong('survey_name', limits?.surveys),
+  ...isAmong('shortcode', limits?.shortcodes),
+];
+
+/** SQL for whether a row of `surveys` is a form version of a survey that a key sees. */
+export const isOfSurvey = ({ accountId, name, limits }: Survey): Sql =>
+  and([sql`userid = ${accountId} and survey_name = ${name}`, ...formLimits(limits)]);
+
+/** SQL for the conditions that a key sees the responses to a question. */
+export const questionLimits = (limits: KeyLimits | null): Sql[] => [
+  ...isAmong('question_ref', limits?.questions),
+  ...(limits?.without_questions ? [sql`question_ref <> all(${limits.without_questions})`] : []),
+];
+
+/**
+ * The column with a participant's id as it is stored, which indexes have. With pseudonyms, `userid` is a pseudonym, and this column is
+ * for conditions alone: nothing returns it.
+ */
+export const participantId = ({ limits }: Pick<Survey, 'limits'>): 'userid' | 'participant' =>
+  limits?.secret === undefined ? 'userid' : 'participant';
+
+/**
+ * SQL for the pseudonym of a participant: `p` and 32 hexadecimal digits of HMAC-SHA-256 (RFC 2104).
+ *
+ * @param secret the key, 64 hexadecimal digits
+ */
+export function pseudonym(id: Sql, secret: string): Sql {
+  const pad = (byte: number) =>
+    Array.from({ length: 64 }, (_, i) =>
+      ((Number.parseInt(secret.slice(2 * i, 2 * i + 2), 16) || 0) ^ byte).toString(16).padStart(2, '0'),
+    ).join('');
+  const hash = (padding: number, message: Sql) => sql`sha256(decode(${pad(padding)}, 'hex') || ${message})`;
+  return sql`'p' || left(encode(${hash(0x5c, hash(0x36, sql`convert_to(${id}, 'UTF8')`))}, 'hex'), 32)`;
+}
+
+/** The responses that a limited key sees, as it sees them. Postgres merges this subquery into a query, and uses its indexes. */
+function limitedResponses(limits: KeyLimits): Sql {
+  const { metadata: keys, pageid, secret } = limits;
+  const visible = keys?.filter((key) => pageid !== false || key !== 'pageid');
+  const members = visible?.map((key) => {
+    const name = sql`${key}::text`;
+    return sql`case when metadata ? ${name} then jsonb_build_object(${name}, metadata->${name}) else '{}' end`;
+  });
+  const object = members ? join([sql`'{}'::jsonb`, ...members], ' || ') : sql`metadata - 'pageid'`;
+  const masks: Record<string, Sql | undefined> = {
+    userid: secret === undefined ? undefined : pseudonym(sql`userid`, secret),
+    metadata: keys || pageid === false ? sql`case jsonb_typeof(metadata) when 'object' then ${object} end` : undefined,
+    pageid: pageid === false ? sql`null::text` : undefined,
+  };
+  const columns = STORED_COLUMNS.map((name) => (masks[name] ? sql`${masks[name]} as ${raw(name)}` : raw(name)));
+  const id = secret === undefined ? [] : [sql`userid as ${raw(participantId({ limits }))}`];
+  const isVisible = questionLimits(limits);
+  const where = isVisible.length > 0 ? sql` where ${and(isVisible)}` : sql``;
+  return sql`(select ${join([...columns, ...id], ', ')} from responses${where}) responses`;
+}
+
+/**
+ * SQL for filters. Column names are not qualified: they must be unambiguous in every query.
+ *
+ * @param filters with `userid` as {@link participantId} has it
+ */
+export const filterConditions = (filters: Filters & { readonly survey: Pick<Survey, 'limits'> }): Sql[] =>
   FILTER_NAMES.flatMap((name) => {
     const value = filters[name];
     if (value === undefined) return [];
-    const { column, operator } = FILTERS[name];
+    const { operator } = FILTERS[name];
+    const column = name === 'userid' ? participantId(filters.survey) : FILTERS[name].column;
     const compared = raw(`${column} ${operator}`);
     return typeof value === 'bigint'
       ? sql`${compared} ${formatInstant(value)}::timestamptz`

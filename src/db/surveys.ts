@@ -1,8 +1,9 @@
-import type { FormVersion } from '../responses/selection.ts';
+import type { KeyLimits } from '../auth/key-limits.ts';
+import type { FormVersion, Survey } from '../responses/selection.ts';
 import type { Database } from './client.ts';
 import { suppressUnhandledRejection } from '../unhandled-rejection.ts';
-import { relationOf } from './relation.ts';
-import { type Query, Value, isoTimestamp, join, sql } from './sql.ts';
+import { formLimits, isOfSurvey, questionLimits, relationOf } from './relation.ts';
+import { type Query, Value, and, isoTimestamp, join, sql } from './sql.ts';
 
 /** The columns of {@link surveysQuery}, in order. */
 export const SURVEY_COLUMNS = [
@@ -21,8 +22,13 @@ export const SURVEY_COLUMNS = [
 /** A row's key in {@link surveysQuery}: its `created` and `id`. */
 export const SURVEY_KEY = ['created', 'id'] as const;
 
-/** The form versions of an account, newest first: the first ones after a key, or of all. */
-export function surveysQuery(accountId: string, rows: number, [created, id]: readonly string[] = []): Query {
+/** The form versions of an account that a key sees, newest first: the first ones after a key, or of all. */
+export function surveysQuery(
+  accountId: string,
+  limits: KeyLimits | null,
+  rows: number,
+  [created, id]: readonly string[] = [],
+): Query {
   const limit = new Value(rows);
   const last = sql`${created ?? ''}::timestamptz`;
   const isAfter = id === undefined ? sql`` : sql`and (s.created < ${last} or s.created = ${last} and s.id > ${id})`;
@@ -30,7 +36,7 @@ export function surveysQuery(accountId: string, rows: number, [created, id]: rea
     select s.id, s.survey_name, s.shortcode, s.title, s.formid, ${isoTimestamp('s.created')}, s.metadata,
       s.translation_conf, ${isoTimestamp('t.off_time')}, t.timeouts
     from surveys s left join survey_settings t on t.surveyid = s.id
-    where s.userid = ${accountId} ${isAfter}
+    where ${and([sql`s.userid = ${accountId}`, ...formLimits(limits)])} ${isAfter}
     order by s.created desc, s.id
     limit ${limit}`;
   return { text, limit };
@@ -46,24 +52,19 @@ export const FORM_DATA_COLUMNS = [
   'metadata',
 ] as const;
 
-/** SQL for the form versions of an account's survey. Versions count from 1 within a shortcode. */
-export const formDataSql = (accountId: string, surveyName: string) => sql`
+/** SQL for the form versions of a survey. Versions count from 1 within a shortcode. */
+export const formDataSql = (survey: Survey) => sql`
   select id, shortcode, survey_name,
     row_number() over (partition by shortcode order by created, id) as version,
     ${isoTimestamp('created')} as survey_created, metadata
   from surveys
-  where userid = ${accountId} and survey_name = ${surveyName}`;
+  where ${isOfSurvey(survey)}`;
 
 /** A row's key in {@link formDataQuery}. */
 export const FORM_DATA_KEY = ['shortcode', 'survey_created', 'surveyid'] as const;
 
-/** The form versions of an account's survey: the first ones after a key, or of all. */
-export function formDataQuery(
-  accountId: string,
-  surveyName: string,
-  rows: number,
-  after: readonly string[] = [],
-): Query {
+/** The form versions of a survey: the first ones after a key, or of all. */
+export function formDataQuery(survey: Survey, rows: number, after: readonly string[] = []): Query {
   const limit = new Value(rows);
   const key = join(
     after.map((value) => sql`${value}`),
@@ -72,31 +73,26 @@ export function formDataQuery(
   const isAfter = after.length > 0 ? sql`where (shortcode, survey_created::timestamptz, id) > (${key})` : sql``;
   const text = sql`
     select *
-    from (${formDataSql(accountId, surveyName)}) form
+    from (${formDataSql(survey)}) form
     ${isAfter}
     order by shortcode, version
     limit ${limit}`;
   return { text, limit };
 }
 
-/** Finds an account's survey. @returns its form versions; empty if there is no such survey */
-export async function findSurvey(
-  db: Database,
-  accountId: string,
-  surveyName: string,
-  signal: AbortSignal,
-): Promise<FormVersion[]> {
-  if (surveyName.includes('\0')) return []; // Postgres rejects text with NUL
+/** Finds a survey. @returns its form versions; empty if there is no such survey */
+export async function findSurvey(db: Database, survey: Survey, signal: AbortSignal): Promise<FormVersion[]> {
+  if (survey.name.includes('\0')) return []; // Postgres rejects text with NUL
   const text = sql`
     select id, shortcode
     from surveys
-    where userid = ${accountId} and survey_name = ${surveyName}
+    where ${isOfSurvey(survey)}
     order by id`;
   const rows = await db.rows({ text }, { signal, keep: true });
   return (rows as [string, string][]).map(([id, shortcode]) => ({ id, shortcode }));
 }
 
-/** The form versions of the surveys that this isolate has read, by account and name; the latest last. Requests share them. */
+/** The form versions of the surveys that this isolate has read, by account, name and limits; the latest last. Requests share them. */
 const remembered = new Map<string, { readonly formVersions: readonly FormVersion[]; readonly bytes: number }>();
 const MAX_REMEMBERED_BYTES = 4 * 1024 * 1024;
 /** What a form version takes besides its shortcode: two strings and an object. */
@@ -134,17 +130,16 @@ const areEqual = (some: readonly FormVersion[], others: readonly FormVersion[]) 
  */
 export async function withSurvey<T>(
   db: Database,
-  accountId: string,
-  surveyName: string,
+  survey: Survey,
   signal: AbortSignal,
   read: (formVersions: readonly FormVersion[], signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const key = `${accountId} ${surveyName}`;
+  const key = JSON.stringify(survey);
   const earlier = remembered.get(key)?.formVersions;
   const discarding = new AbortController();
   const early = earlier && suppressUnhandledRejection(read(earlier, AbortSignal.any([signal, discarding.signal])));
   try {
-    const found = await findSurvey(db, accountId, surveyName, signal);
+    const found = await findSurvey(db, survey, signal);
     const isUnchanged = early && areEqual(earlier, found);
     remember(key, isUnchanged ? earlier : found);
     if (isUnchanged) return await early;
@@ -156,18 +151,14 @@ export async function withSurvey<T>(
   }
 }
 
-/** Whether an account's survey has responses, to any form version. */
-export async function hasResponses(
-  db: Database,
-  accountId: string,
-  surveyName: string,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const responses = relationOf({ survey: { accountId, name: surveyName } });
+/** Whether a survey has responses, to any form version. If questions are hidden, it may have to walk past all their responses. */
+export async function hasResponses(db: Database, survey: Survey, signal: AbortSignal): Promise<boolean> {
+  const responses = relationOf({ survey });
   const text = sql`
     with ${responses.forms}
     select id from form, lateral (select from ${responses.to(sql`form.id`, [])} limit 1) response
     limit 1`;
-  const rows = await db.rows({ text }, { signal });
+  const retry = questionLimits(survey.limits).length > 0 ? 'scan' : 'request';
+  const rows = await db.rows({ text }, { signal, retry });
   return rows.length > 0;
 }

@@ -1,6 +1,5 @@
 import { splitFilters } from '../db/branches.ts';
 import type { Database, HeldPage } from '../db/client.ts';
-import { DatabaseError } from '../db/errors.ts';
 import { BY_TIME } from '../db/order.ts';
 import { boundaryQuery, boundedPageQuery, pageQuery } from '../db/responses.ts';
 import type { RetryPolicy } from '../db/retry.ts';
@@ -9,9 +8,8 @@ import type { AppEnv } from '../http/context.ts';
 import type { Reservation } from '../limits/lease.ts';
 import { type Cursor, cursorOf } from '../responses/cursor.ts';
 import type { Range, Selection } from '../responses/selection.ts';
-
-/** Halving 20,000 rows down to a single enormous one would take 15 requests; this takes 8. */
-const SHRINK = 4;
+import { MAX_WALKED, participantBatches } from './participants.ts';
+import { readFitting } from './read-fitting.ts';
 
 /** The first responses of a range, encoded. */
 export interface Page extends HeldPage {
@@ -32,12 +30,33 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
   const { columns, encode, maxPageBytes, maxRowBytes = Infinity, order = BY_TIME } = format;
   const { inIndex, unindexed } = splitFilters(selection, order);
   const isWalk = unindexed.length > 0;
+  const { secret } = selection.survey.limits ?? {};
   let retry: RetryPolicy = 'request';
+  let batchRows = 0;
+  let hasMore = false;
+  /** In the order of pseudonyms, which no index has, the responses are read of one batch of participants after another. */
+  const batches =
+    secret !== undefined && order.columns[0] === 'userid'
+      ? participantBatches(db, selection, secret, () => batchRows, signal)
+      : undefined;
+  /** What the first page has left of its batch. */
+  let rest: Range | undefined;
 
   async function readRows(range: Range, reservation: Reservation | undefined): Promise<HeldPage> {
-    const { limit, windowSize } = range;
+    const { limit, windowSize, participants } = range;
     const maxBytes = limit === 1 ? maxRowBytes : maxPageBytes;
     const options = { signal, retry, maxBytes, reservation, canBeSmaller: limit > 1 };
+    if (participants) {
+      const ofBatch = { ...selection, userid: participants };
+      // Those of one participant are in this order too, for which there is an index.
+      const query = pageQuery(
+        ofBatch,
+        range,
+        columns,
+        participants.length === 1 ? { ...format, order: BY_TIME } : format,
+      );
+      return db.page(query, { ...options, retry: isWalk && (windowSize ?? 0) > MAX_WALKED ? 'scan' : retry }, encode);
+    }
     const query = pageQuery(selection, range, columns, format);
     const bounded = windowSize === undefined ? boundedPageQuery(selection, range, columns, format) : undefined;
     if (bounded) {
@@ -54,22 +73,52 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
     return rows.map((row) => cursorOf(row) as Required<Cursor>);
   }
 
+  async function readPage(range: Range, reservation?: Reservation): Promise<Page> {
+    const page = await readFitting(range.limit, async (limit) => {
+      const read = await readRows({ ...range, limit }, reservation);
+      return { ...read, requestedRows: limit, last: cursorOf(read.lastKey) };
+    });
+    // Before the first full page, the client waits for a status. Afterwards, a failure would abort the transfer.
+    if (!isShort(page)) retry = 'export';
+    return page;
+  }
+
+  async function nextBatch(rows: number): Promise<Range | undefined> {
+    batchRows = rows;
+    const { value: batch } = (await batches?.next()) ?? {};
+    if (!batch) return undefined;
+    const { ids, responses, walked, isLast } = batch;
+    hasMore = !isLast;
+    // With one row more than there are, the page is short, unless some were stored since.
+    return { participants: ids, windowSize: walked, limit: Math.min(responses, rows) + 1 };
+  }
+
   return {
+    /** Reads the first rows after a position, as {@link page} does. The page is short only if there are no more. */
+    async first({ after, limit }: Range): Promise<Page> {
+      for (;;) {
+        const range = { after, ...(await nextBatch(limit)), limit };
+        const page = await readPage(range);
+        if (batches && !isShort(page)) rest = { ...range, after: page.last };
+        if (!hasMore) return page;
+        if (page.rowCount > 0) return { ...page, requestedRows: page.rowCount };
+      }
+    },
+
     /**
      * Reads the first rows of a range: as many of `range.limit` as fit one response of the database, and the memory.
      *
      * @param reservation what the page's memory is counted in
      * @throws DatabaseError; `too-large` if a single row does not fit
      */
-    async page(range: Range, reservation?: Reservation): Promise<Page> {
-      const page = await readFitting(range.limit, async (limit) => {
-        const read = await readRows({ ...range, limit }, reservation);
-        return { ...read, requestedRows: limit, last: cursorOf(read.lastKey) };
-      });
-      // Before the first full page, the client waits for a status. Afterwards, a failure would abort the transfer.
-      if (!isShort(page)) retry = 'export';
-      return page;
-    },
+    page: readPage,
+
+    /** The ranges after the first page, if they are not between boundaries. @param rows of a page */
+    batches:
+      batches &&
+      async function* batchRanges(rows: () => number): AsyncGenerator<Range, void, void> {
+        for (let range = rest; (range ??= await nextBatch(rows())); range = undefined) yield range;
+      },
 
     /**
      * Finds the position of every `pageRows`th response among the first `range.limit` of a range, those included that only
@@ -86,22 +135,6 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
     /** Whether there are filters that no index holds, so that the rows of a page may be far apart. */
     isWalk,
   };
-}
-
-/**
- * Reads as many rows of a limit as fit one response of the database, and the memory.
- *
- * @throws DatabaseError; `too-large` if a single row does not fit
- */
-export async function readFitting<T>(limit: number, read: (limit: number) => Promise<T>): Promise<T> {
-  for (let rows = limit; ; rows = Math.ceil(rows / SHRINK)) {
-    try {
-      return await read(rows);
-    } catch (error) {
-      const isTooLarge = error instanceof DatabaseError && error.kind === 'too-large';
-      if (!isTooLarge || rows === 1) throw error;
-    }
-  }
 }
 
 /** Yields the pages that have rows. Counts their rows, and frees each page's memory before the next one is read. */

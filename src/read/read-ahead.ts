@@ -51,7 +51,7 @@ export async function* readAhead(
   /** Half as many as can be sent in the shortest time that a read took: reads that overlap take longer, and compete for the database. */
   const pagesAhead = () =>
     sentMs >= SLOW_MS ? 0 : Math.min(MAX_PAGES_AHEAD, Math.max(2, Math.floor(shortestReadMs / (2 * sentMs || 1))));
-  const ranges = planRanges(reader, last, () => ({ pageRows, windowKeys }));
+  const ranges = reader.batches?.(() => pageRows) ?? planRanges(reader, last, () => ({ pageRows, windowKeys }));
   /** The ranges of pages that were released unsent, in order. */
   const released: Promise<Range | undefined>[] = [];
 
@@ -112,10 +112,10 @@ export async function* readAhead(
 }
 
 /** What a page leaves of its range; undefined if nothing. */
-export function rangeAfter(page: Page, { upTo, windowSize }: Pick<Range, 'upTo' | 'windowSize'>): Range | undefined {
-  if (isShort(page) || isSamePosition(page.last, upTo)) return undefined;
+export function rangeAfter(page: Page, range: Omit<Range, 'limit'>): Range | undefined {
+  if (isShort(page) || isSamePosition(page.last, range.upTo)) return undefined;
   // At most twice as many rows as fit before: more were too large.
-  return { after: page.last, upTo, windowSize, limit: Math.min(rowsPerPage(page), 2 * page.requestedRows) };
+  return { ...range, after: page.last, limit: Math.min(rowsPerPage(page), 2 * page.requestedRows) };
 }
 
 /** The ranges after the first page: those between page boundaries, or windows, then the rest. */

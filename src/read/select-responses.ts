@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import type { Database } from '../db/client.ts';
+import { findParticipants } from '../db/participants.ts';
 import { countResponses } from '../db/responses.ts';
 import { findSurvey, hasResponses, withSurvey } from '../db/surveys.ts';
 import type { ExportFile } from '../formats/file-format.ts';
@@ -7,16 +8,22 @@ import type { AppEnv } from '../http/context.ts';
 import { ifTooLarge, noResponses } from '../http/errors.ts';
 import type { Values } from '../http/parameters.ts';
 import type { FilterName } from '../responses/filters.ts';
-import { type FormVersion, type Selection, select } from '../responses/selection.ts';
+import { type FormVersion, type Selection, type Survey, select } from '../responses/selection.ts';
 import { pageReader } from './page-reader.ts';
 
 /** The parameters that all endpoints under `/responses` share. */
 export type ResponsesQuery = Values<'survey' | 'missing'> & Partial<Values<FilterName | 'after' | 'count'>>;
 
+/** The survey of the caller's account with this name, as the caller's key sees it. */
+export function surveyOf(c: Context<AppEnv>, name: string): Survey {
+  const { id: accountId, limits } = c.var.account;
+  return { accountId, name, limits };
+}
+
 /** @throws ApiError `no responses` unless the caller's account has the survey */
 export async function selectResponses(c: Context<AppEnv>, query: ResponsesQuery): Promise<Selection> {
-  const { account, db, signal } = c.var;
-  return selectFrom(c, query, await findSurvey(db, account.id, query.survey, signal));
+  const { db, signal } = c.var;
+  return selectFrom(c, query, await findSurvey(db, surveyOf(c, query.survey), signal), signal);
 }
 
 /**
@@ -32,16 +39,16 @@ export async function readFirst<File extends Pick<ExportFile, 'format' | 'rowToo
   prepare: (selection: Selection, db: Database, signal: AbortSignal) => File | Promise<File>,
   limit: number,
 ) {
-  const { account, db, signal } = c.var;
+  const { db, signal } = c.var;
   const { after, survey } = query;
-  const begun = await withSurvey(db, account.id, survey, signal, async (formVersions, reading) => {
-    const selection = selectFrom(c, query, formVersions);
+  const begun = await withSurvey(db, surveyOf(c, survey), signal, async (formVersions, reading) => {
+    const selection = await selectFrom(c, query, formVersions, reading);
     const file = await prepare(selection, db, reading);
     const { format, rowTooLarge } = file;
     const reader = pageReader(db, selection, format, reading);
     const count = () => countResponses(db, selection, after, reading, format.order);
     const [first, total] = await Promise.all([
-      reader.page({ after, limit }).catch(ifTooLarge(rowTooLarge)),
+      reader.first({ after, limit }).catch(ifTooLarge(rowTooLarge)),
       query.count ? (file.total ?? count()) : undefined,
     ]);
     return { file, reader, first, total };
@@ -51,15 +58,22 @@ export async function readFirst<File extends Pick<ExportFile, 'format' | 'rowToo
 }
 
 /** @throws ApiError `no responses` unless there are form versions */
-function selectFrom(c: Context<AppEnv>, query: ResponsesQuery, formVersions: readonly FormVersion[]): Selection {
-  const { id: accountId, email } = c.var.account;
-  if (formVersions.length === 0) throw noResponses(query.survey, email, query.missing);
-  return select({ accountId, name: query.survey }, formVersions, query);
+async function selectFrom(
+  c: Context<AppEnv>,
+  query: ResponsesQuery,
+  formVersions: readonly FormVersion[],
+  signal: AbortSignal,
+): Promise<Selection> {
+  const { account, db } = c.var;
+  if (formVersions.length === 0) throw noResponses(query.survey, account.email, query.missing);
+  const survey = surveyOf(c, query.survey);
+  const userid = await findParticipants(db, survey, formVersions, query.userid, signal);
+  return select(survey, formVersions, { ...query, userid });
 }
 
 /** @throws ApiError `no responses` unless the caller's survey has a response, filtered out or not, or need not have one */
 export async function requireResponses(c: Context<AppEnv>, { survey, missing }: ResponsesQuery): Promise<void> {
   const { account, db, signal } = c.var;
-  if (missing === '404' || (await hasResponses(db, account.id, survey, signal))) return;
+  if (missing === '404' || (await hasResponses(db, surveyOf(c, survey), signal))) return;
   throw noResponses(survey, account.email);
 }

@@ -4,7 +4,8 @@ import type { Query } from '../db/sql.ts';
 import type { EncodeRows } from '../encode/rows.ts';
 import type { AppEnv } from '../http/context.ts';
 import { type Frame, bodyOf, chunksOf, type sendBody, sendStream } from '../http/send.ts';
-import { isShort, readFitting, sentPages } from './page-reader.ts';
+import { isShort, sentPages } from './page-reader.ts';
+import { readFitting } from './read-fitting.ts';
 
 /** A larger list is streamed, in pages of half the size. */
 const MAX_LIST_BYTES = 4 * 1024 * 1024;

@@ -122,6 +122,8 @@ const namesOf = (columns: readonly ResponseColumn[]) => columns.map(({ name }) =
 
 export const columnNamed = (name: ColumnName) => all.find((column) => column.name === name) as ResponseColumn;
 
+/** The columns that are stored with a response. */
+export const STORED_COLUMNS = namesOf(all.filter(({ from, sql }) => !from && !sql));
 /** The columns of a CSV file. */
 export const CSV_COLUMNS = namesOf(columnsOf('csv'));
 /** The members of a JSON object. */

@@ -1,10 +1,13 @@
+import type { KeyLimits } from '../auth/key-limits.ts';
 import type { Cursor } from './cursor.ts';
 import { FILTER_NAMES, type Filters } from './filters.ts';
 
-/** An account's survey: its form versions with this name. */
+/** An account's survey: its form versions with this name, and what the key of a request sees of them. */
 export interface Survey {
   readonly accountId: string;
   readonly name: string;
+  /** Those of the key; null if it sees everything. */
+  readonly limits: KeyLimits | null;
 }
 
 /** One version of one form of a survey: a row of `surveys`. */
@@ -14,7 +17,7 @@ export interface FormVersion {
   readonly shortcode: string;
 }
 
-/** The responses to these form versions of a survey that pass every filter. */
+/** The responses to these form versions of a survey that pass every filter. `userid` has ids as they are stored, not pseudonyms. */
 export interface Selection extends Omit<Filters, 'shortcode'> {
   readonly survey: Survey;
   readonly formVersions: readonly FormVersion[];
@@ -25,6 +28,8 @@ export interface Range {
   readonly after?: Cursor | undefined;
   readonly upTo?: Required<Cursor> | undefined;
   readonly limit: number;
+  /** Those of its responses: their ids as stored, for a range that is a batch of participants. */
+  readonly participants?: readonly string[] | undefined;
   /** How many responses it had without the filters that no index holds, for a range that is a window of those. */
   readonly windowSize?: number | undefined;
 }

@@ -1,10 +1,11 @@
 import { computeDigests } from '../db/digests.ts';
+import { findParticipants } from '../db/participants.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ifTooLarge, noResponses, tooManyRows } from '../http/errors.ts';
 import { sendTagged } from '../http/send.ts';
 import { examples } from '../openapi/examples.ts';
 import { jsonContent, response } from '../openapi/responses.ts';
-import { requireResponses } from '../read/select-responses.ts';
+import { requireResponses, surveyOf } from '../read/select-responses.ts';
 import { FILTER_NAMES } from '../responses/filters.ts';
 
 const tooLarge = () => tooManyRows('intervals', 'since and until, or use a longer interval');
@@ -22,7 +23,9 @@ export const digests = endpoint({
 
   async handle(c, query) {
     const { account, db, signal, stats } = c.var;
-    const computing = computeDigests(db, account.id, query.survey, query, query.interval, signal);
+    const survey = surveyOf(c, query.survey);
+    const userid = await findParticipants(db, survey, undefined, query.userid, signal);
+    const computing = computeDigests(db, survey, { ...query, userid }, query.interval, signal);
     const computed = await computing.catch(ifTooLarge(tooLarge));
     if (!computed) throw noResponses(query.survey, account.email, query.missing);
     if (computed.digests.length === 0) await requireResponses(c, query);

@@ -2,7 +2,7 @@ import { FORM_DATA_COLUMNS, FORM_DATA_KEY, formDataQuery } from '../db/surveys.t
 import { csvHeader } from '../encode/records.ts';
 import { csvEncoder } from '../encode/csv.ts';
 import { type ListQuery, sendList } from '../read/send-list.ts';
-import { requireResponses, selectResponses } from '../read/select-responses.ts';
+import { requireResponses, selectResponses, surveyOf } from '../read/select-responses.ts';
 import { CSV, attachment } from '../http/attachment.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { noResponses } from '../http/errors.ts';
@@ -26,10 +26,11 @@ export const formData = endpoint({
   responses: fileResponses(fileContent('text/csv', examples.formData)),
 
   async handle(c, query) {
-    const { id, email } = c.var.account;
+    const { email } = c.var.account;
+    const survey = surveyOf(c, query.survey);
     await selectResponses(c, query);
     await requireResponses(c, query);
-    const rows: ListQuery = (...range) => formDataQuery(id, query.survey, ...range);
+    const rows: ListQuery = (...range) => formDataQuery(survey, ...range);
     const frame = { start: csvHeader(FORM_DATA_COLUMNS) };
     return sendList(c, rows, encode, frame, attachment('form-data', CSV), (...body) => {
       if (c.var.stats.rows === 0) throw noResponses(query.survey, email, query.missing); // deleted meanwhile

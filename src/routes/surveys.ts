@@ -35,7 +35,8 @@ export const surveys = endpoint({
   },
 
   async handle(c) {
-    const query: ListQuery = (...range) => surveysQuery(c.var.account.id, ...range);
+    const { id, limits } = c.var.account;
+    const query: ListQuery = (...range) => surveysQuery(id, limits, ...range);
     return sendList(c, query, encode, FRAME, { 'Content-Type': 'application/json' }, sendTagged);
   },
 });

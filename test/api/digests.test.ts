@@ -51,7 +51,9 @@ test('digests are the same in a database that was restored with another collatio
     awkwardResponses().filter(({ metadata }) => metadata === null || metadata?.startsWith('{')),
   );
   const rowsIn = (url: string, account: string) => {
-    const { text, params } = render(digestsQuery(account, some.name, {}, 'day').text);
+    const { text, params } = render(
+      digestsQuery({ accountId: account, name: some.name, limits: null }, {}, 'day').text,
+    );
     return query(url, text, [...params]);
   };
   const { databaseUrl } = stackAddress();

@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BenchSurvey, createAccount, createSurvey } from '../../bench/data.ts';
+import type { KeyLimits } from '../../src/auth/key-limits.ts';
 import { answersQuery } from '../../src/db/answers.ts';
 import { codebookQuery } from '../../src/db/codebook.ts';
 import { BY_PARTICIPANT, BY_TIME, type Order } from '../../src/db/order.ts';
@@ -75,8 +76,8 @@ const ranges: Range[] = [
 ];
 
 type Filter = Omit<Filters, 'shortcode'>;
-const selectionOf = (survey: BenchSurvey): Selection => ({
-  survey,
+const selectionOf = (survey: BenchSurvey, limits: KeyLimits | null = null): Selection => ({
+  survey: { ...survey, limits },
   formVersions: survey.forms.map((id) => ({ id, shortcode: '' })),
 });
 const since = parseInstant('2026-03-01T02:31:00Z');

@@ -90,7 +90,7 @@ test('a page, page boundaries and a count are those of its range, in every order
     const order: Order = pick(random, [BY_TIME, { ...BY_TIME, direction: 'desc' }, BY_PARTICIPANT]);
     const selected = forms.slice(0, pick(random, [0, 1, 3, 50, 51, FORMS]));
     const selection: Selection = {
-      survey: { accountId, name: 's' },
+      survey: { accountId, name: 's', limits: null },
       formVersions: selected.map((id) => ({ id, shortcode: 'f' })),
       since: sometimes(parseInstant(pick(random, rows).timestamp)),
       until: sometimes(parseInstant(pick(random, rows).timestamp)),

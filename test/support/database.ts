@@ -30,14 +30,18 @@ export default async function setUp(): Promise<(() => Promise<void>) | undefined
  * Creates a migrated database, without an account.
  *
  * @param options.ownServer whether to start a server for it, as outside of vitest
+ * @param options.locale ICU's, by which its texts sort; by default the server's
  */
-export async function startDatabase({ ownServer = false } = {}) {
+export async function startDatabase({ ownServer = false, locale }: { ownServer?: boolean; locale?: string } = {}) {
   const shared = process.env[SHARED_SERVER];
   if (shared && !ownServer) {
     const name = `test_${randomBytes(6).toString('hex')}`;
-    await query(shared, `create database ${name} template ${TEMPLATE} strategy file_copy`);
+    const url = new URL(`/${name}`, shared).href;
+    const template = locale ? `template0 locale_provider icu icu_locale '${locale}' locale 'C'` : TEMPLATE;
+    await query(shared, `create database ${name} template ${template} strategy file_copy`);
+    if (locale) await migrate(url);
     return {
-      url: new URL(`/${name}`, shared).href,
+      url,
       server: undefined,
       stop: async () => void (await query(shared, `drop database ${name} with (force)`)),
     };

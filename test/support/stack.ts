@@ -28,6 +28,8 @@ declare module 'vitest' {
 export type StackOptions = Parameters<typeof startWorker>[1] & {
   /** Whether the service has a database server of its own, as outside of vitest. */
   readonly ownServer?: boolean;
+  /** ICU's locale, by which texts in the database sort. */
+  readonly locale?: string;
   /** As for the SQL-over-HTTP endpoint. */
   readonly sendsCancelRequests?: boolean;
   /** Starts a proxy between the Worker and the SQL-over-HTTP endpoint. @returns the proxy's URL */

@@ -12,7 +12,7 @@ async function errorFor(responses: number, records?: number): Promise<string | u
   };
   try {
     await xlsx.prepare(
-      { survey: { accountId: '', name: '' }, formVersions: [] },
+      { survey: { accountId: '', name: '', limits: null }, formVersions: [] },
       { layout: records === undefined ? 'long' : 'wide' },
       db as Database,
       new AbortController().signal,

@@ -1,0 +1,82 @@
+import type { Database } from '../db/client.ts';
+import { participantsQuery } from '../db/participants.ts';
+import { objectEncoder } from '../encode/json.ts';
+import type { Selection } from '../responses/selection.ts';
+import { readFitting } from './read-fitting.ts';
+
+/** How much of the list of participants is held at a time: as much as a scan is worth. */
+const MAX_LIST_BYTES = 8 * 1024 * 1024;
+const MAX_LIST_ROWS = 250_000;
+/** A batch takes a query that walks at most so many responses, unless they are those of one participant. */
+export const MAX_WALKED = 80_000;
+
+const LINE_FEED = 0x0a;
+const encode = objectEncoder({
+  members: [['id', 'string'] as const, ...(['responses', 'walked'] as const).map((name) => [name, 'json'] as const)],
+  keyColumns: [0],
+  after: '\n',
+});
+
+interface Participant {
+  readonly id: string;
+  readonly responses: number;
+  readonly walked: number;
+}
+
+/** Participants who follow each other in the order of their pseudonyms. */
+export interface Batch {
+  /** Their ids as stored. */
+  readonly ids: readonly string[];
+  readonly responses: number;
+  readonly walked: number;
+  readonly isLast: boolean;
+}
+
+/**
+ * Finds the participants of a selection in the order of their pseudonyms, which no index has. Each list takes a scan, and is held until its
+ * last batch has been taken.
+ *
+ * @param most the number of responses of the next batch, unless they are those of one participant
+ */
+export async function* participantBatches(
+  db: Database,
+  selection: Selection,
+  secret: string,
+  most: () => number,
+  signal: AbortSignal,
+): AsyncGenerator<Batch, void, void> {
+  let batch = { ids: [] as string[], responses: 0, walked: 0 };
+  let maxWalked = Infinity; // the first batch decides whether the responses fit one page
+  for (let after: string | undefined; ;) {
+    const list = await readFitting(MAX_LIST_ROWS, async (limit) => {
+      const options = { signal, retry: 'scan', maxBytes: MAX_LIST_BYTES, canBeSmaller: limit > 1 } as const;
+      const page = await db.page(participantsQuery(selection, secret, limit, after), options, encode);
+      return { ...page, isLast: page.rowCount < limit };
+    });
+    for (const { id, responses, walked } of participantsIn(list.data)) {
+      const cost = Math.max(walked, selection.formVersions.length); // each form version is searched for each participant
+      const isFull = batch.responses + responses > most() || batch.walked + cost > maxWalked;
+      if (isFull && batch.ids.length > 0) {
+        yield { ...batch, isLast: false };
+        maxWalked = MAX_WALKED;
+        batch = { ids: [], responses: 0, walked: 0 };
+      }
+      batch.ids.push(id);
+      batch.responses += responses;
+      batch.walked += cost;
+    }
+    [after] = list.lastKey as string[];
+    list.release();
+    if (list.isLast) break;
+  }
+  yield { ...batch, isLast: true };
+}
+
+function* participantsIn(data: Uint8Array): Generator<Participant, void, void> {
+  const utf8 = new TextDecoder();
+  for (let start = 0; start < data.length;) {
+    const end = data.indexOf(LINE_FEED, start);
+    yield JSON.parse(utf8.decode(data.subarray(start, end))) as Participant;
+    start = end + 1;
+  }
+}
