@@ -1,7 +1,7 @@
 import { FILTERS, FILTER_NAMES } from '../responses/filters.ts';
 import { type Range, type Selection, only } from '../responses/selection.ts';
 import { parseInstant } from '../responses/timestamp.ts';
-import { type Order, branchOrderSql, cursorSql, orderSql } from './order.ts';
+import { BY_TIME, type Order, branchOrderSql, cursorSql, orderSql } from './order.ts';
 import { filterConditions, participantId, questionLimits, relationOf } from './relation.ts';
 import { type Query, type Sql, Value, and, join, raw, sql } from './sql.ts';
 
@@ -57,6 +57,11 @@ export function splitFilters(
  */
 export function rangeRows(selection: Selection, range: LimitedRange, columns: Sql, order: Order): Sql {
   const { formVersions, survey, userid } = selection;
+  const { participants: batch } = range;
+  // One participant can have many: in the order of time, an index has them.
+  if (batch?.length === 1)
+    return rangeRows({ ...selection, userid: batch }, { ...range, participants: undefined }, columns, BY_TIME);
+  if (batch) return batchRows(selection, range, batch, columns, order);
   if (formVersions.length === 0 || formVersions.length > MAX_MERGED || userid?.length === 0)
     return sortedRows(selection, range, columns, order);
   const { limit } = range;
@@ -78,10 +83,28 @@ export function rangeRows(selection: Selection, range: LimitedRange, columns: Sq
   return sql`${join(branches, ' union all ')} ${sorted}`;
 }
 
+/** {@link rangeRows} of a batch of participants. An index has the responses of each, which are sorted: they make a page. */
+function batchRows(
+  selection: Selection,
+  range: LimitedRange,
+  participants: readonly string[],
+  columns: Sql,
+  order: Order,
+): Sql {
+  const isOne = sql`${raw(participantId(selection.survey))} = batch.id`;
+  const conditions = [isOne, ...rangeConditions({ ...selection, userid: undefined }, range, order)];
+  return sql`
+    select r.*
+    from unnest(${participants}::text[]) batch (id), lateral (
+      select ${columns} from ${relationOf(selection).all(conditions)} offset 0
+    ) r
+    order by ${orderSql(order)} limit ${range.limit}`;
+}
+
 /**
  * {@link rangeRows} of many form versions. One plan reads those of each form version, and they are sorted.
  *
- * Without `range.upTo` or a batch of participants, every form version could have as many rows to read as the range. So a bound is found first, in the index.
+ * Without `range.upTo`, every form version could have as many rows to read as the range. So a bound is found first, in the index.
  * The form versions are ranked by their first rows. Of `n` rows, the form version of rank `r` provides about `n / r`, both if the
  * form versions follow each other and if they alternate. These keys are read, `n log n` at most. The `n`th of them is the bound:
  * it is the `n`th row or one after it. Form versions of a rank beyond `n` have none of the rows.
@@ -94,7 +117,7 @@ function sortedRows(selection: Selection, range: LimitedRange, columns: Sql, ord
     sql`(select ${names} from ${responses.to(sql`form.id`, [...conditions, ...where])}
       order by ${branchOrderSql(order)} limit ${most})`;
   const sorted = sql`order by ${orderSql(order)} limit ${limit}`;
-  if (range.upTo || range.participants) return sql`select r.* from form, lateral ${rows(columns, limit)} r ${sorted}`;
+  if (range.upTo) return sql`select r.* from form, lateral ${rows(columns, limit)} r ${sorted}`;
 
   const key = raw(order.columns.join(', '));
   const bound = raw(order.columns.map((name) => `bound.${name}`).join(', '));

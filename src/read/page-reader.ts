@@ -46,18 +46,11 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
     const { limit, windowSize, participants } = range;
     const maxBytes = limit === 1 ? maxRowBytes : maxPageBytes;
     const options = { signal, retry, maxBytes, reservation, canBeSmaller: limit > 1 };
-    if (participants) {
-      const ofBatch = { ...selection, userid: participants };
-      // Those of one participant are in this order too, for which there is an index.
-      const query = pageQuery(
-        ofBatch,
-        range,
-        columns,
-        participants.length === 1 ? { ...format, order: BY_TIME } : format,
-      );
-      return db.page(query, { ...options, retry: isWalk && (windowSize ?? 0) > MAX_WALKED ? 'scan' : retry }, encode);
-    }
     const query = pageQuery(selection, range, columns, format);
+    if (participants) {
+      const isScan = isWalk && (windowSize ?? 0) > MAX_WALKED;
+      return db.page(query, { ...options, retry: isScan ? 'scan' : retry }, encode);
+    }
     const bounded = windowSize === undefined ? boundedPageQuery(selection, range, columns, format) : undefined;
     if (bounded) {
       const page = await db.page(bounded, options, encode);
@@ -89,8 +82,8 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
     if (!batch) return undefined;
     const { ids, responses, walked, isLast } = batch;
     hasMore = !isLast;
-    // With one row more than there are, the page is short, unless some were stored since.
-    return { participants: ids, windowSize: walked, limit: Math.min(responses, rows) + 1 };
+    // An index is searched for them fastest in its own order. Unless some rows were stored since, there is not one more.
+    return { participants: ids.toSorted(), windowSize: walked, limit: Math.min(responses, rows) + 1 };
   }
 
   return {
@@ -102,6 +95,7 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
         if (batches && !isShort(page)) rest = { ...range, after: page.last };
         if (!hasMore) return page;
         if (page.rowCount > 0) return { ...page, requestedRows: page.rowCount };
+        page.release(); // they were deleted since
       }
     },
 
@@ -117,6 +111,7 @@ export function pageReader(db: Database, selection: Selection, format: PageForma
     batches:
       batches &&
       async function* batchRanges(rows: () => number): AsyncGenerator<Range, void, void> {
+        retry = 'export'; // their pages are short
         for (let range = rest; (range ??= await nextBatch(rows())); range = undefined) yield range;
       },
 

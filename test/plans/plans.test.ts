@@ -4,6 +4,7 @@ import { type BenchSurvey, createAccount, createSurvey } from '../../bench/data.
 import type { KeyLimits } from '../../src/auth/key-limits.ts';
 import { answersQuery } from '../../src/db/answers.ts';
 import { codebookQuery } from '../../src/db/codebook.ts';
+import { participantsQuery } from '../../src/db/participants.ts';
 import { BY_PARTICIPANT, BY_TIME, type Order } from '../../src/db/order.ts';
 import { questionsQuery } from '../../src/db/questions.ts';
 import { boundaryQuery, boundedPageQuery, countQuery, pageQuery } from '../../src/db/responses.ts';
@@ -105,6 +106,9 @@ const rowsRead = (nodes: readonly Plan[]) =>
     (sum, node) => sum + (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'],
     0,
   );
+
+const secret = '5e'.repeat(32);
+const masking: KeyLimits = { v: 1, metadata: ['form', 'seed'], pageid: false, secret };
 
 /** An Incremental Sort reads up to so many rows ahead. */
 const SORT_GROUP = 64;
@@ -254,6 +258,56 @@ describe.each(['before the first analyze', 'after vacuum analyze'])('%s', (when)
         expect(indexesOf(nodes)).toEqual(new Set(['responses_by_participant']));
         expect(nodes[0]?.['Actual Rows']).toBe(12);
         expect(rowsRead(nodes)).toBe(12);
+      });
+
+      test.each([BY_TIME, newestFirst])(
+        'with pseudonyms, a page and its boundaries in the order %j read little more of an index than their rows',
+        async (order) => {
+          const limited = selectionOf(survey, masking);
+          for (const range of ranges) {
+            if (range.upTo && order === newestFirst) continue;
+            const page = await nodesOf(pageQuery(limited, range, CSV_COLUMNS, { order }));
+            const boundaries = await nodesOf(boundaryQuery(limited, { ...range, limit: 4 * LIMIT }, LIMIT, order));
+            for (const [nodes, scan, rows] of [
+              [page, 'Index Scan', LIMIT],
+              [boundaries, 'Index Only Scan', 4 * LIMIT],
+            ] as const) {
+              expect(typesOf(scansOf(nodes))).toEqual(new Set([scan]));
+              expect(typesOf(nodes)).toContain('Incremental Sort');
+              expect(typesOf(nodes)).not.toContain('Sort');
+              expect(typesOf(nodes).has('Merge Append')).toBe(forms > 1);
+              expect(rowsRead(nodes)).toBeLessThanOrEqual(rows + forms * (SORT_GROUP + 1));
+            }
+            expect(page[0]?.['Actual Rows']).toBe(LIMIT);
+            expect(boundaries[0]?.['Actual Rows']).toBe(4);
+          }
+        },
+      );
+
+      test('with pseudonyms, a list of participants takes one scan of an index, and their page reads only their responses', async () => {
+        const limited = selectionOf(survey, masking);
+        const list = await nodesOf(participantsQuery(limited, secret, 100));
+        expect(scansOf(list).map((node) => node['Node Type'])).toEqual(['Index Only Scan']);
+        expect(rowsRead(list)).toBe(ROWS);
+        for (const participants of [userids.slice(0, 20), userids.slice(0, 1)]) {
+          const page = await nodesOf(
+            pageQuery(limited, { limit: LIMIT, participants }, CSV_COLUMNS, { order: BY_PARTICIPANT }),
+          );
+          expect(indexesOf(page)).toEqual(new Set(['responses_by_participant']));
+          expect(page[0]?.['Actual Rows']).toBe(6 * participants.length);
+          expect(rowsRead(page)).toBe(6 * participants.length);
+        }
+      });
+
+      test('a page of a key that sees one question walks an index no further than with a filter', async () => {
+        const [limited, filtered] = [
+          selectionOf(survey, { v: 1, questions: ['question_3'] }),
+          selection({ question_ref: ['question_3'] }),
+        ].map((one) => boundedPageQuery(one, { limit: 25, after }, JSON_COLUMNS) as Query);
+        const [nodes, expected] = [await nodesOf(limited as Query), await nodesOf(filtered as Query)];
+        const read = (all: readonly Plan[]) =>
+          scansOf(all).map((node) => [node['Node Type'], node['Actual Rows'], node['Actual Loops']]);
+        expect(read(nodes)).toEqual(read(expected));
       });
 
       // Without statistics, Postgres expects about as many groups as responses and may sort all responses.
