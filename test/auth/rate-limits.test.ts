@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { generateApiKey } from '../../src/auth/api-key.ts';
+import { generateApiKey, generateLimitedApiKey } from '../../src/auth/api-key.ts';
 import { fetchApi, fetchService, errorBody } from '../support/api.ts';
 import { createAccount, storeKey } from '../support/data.ts';
 import { linesIn } from '../support/request-log.ts';
@@ -108,6 +108,19 @@ describe.concurrent('the limit', () => {
     expect(await statusOf(account.key)).toBe(200);
     const line = { status: 429, accountId: account.id, keyCache: 'hit', rows: 0, sqlRequests: 0, end: 'complete' };
     expect(linesIn(service.worker).find(({ requestId }) => requestId === refusedId)).toMatchObject(line);
+  });
+
+  test('per account counts its limited keys together, as those of another account', async () => {
+    const account = await createAccount();
+    const [one, two] = [generateLimitedApiKey(), generateLimitedApiKey()];
+    for (const key of [one, two]) await storeKey(account.id, key, { limits: { v: 1 } });
+    const headers = from('192.0.2.12');
+    const statusOf = async (key: string) => (await fetchApi('/surveys', { key, headers })).status;
+    await inOneWindow(async () => {
+      for (let i = 0; i < LIMIT; i++) expect(await statusOf(account.key)).toBe(200);
+      for (let i = 0; i < LIMIT; i++) expect(await statusOf(i % 2 ? one : two)).toBe(200);
+      for (const key of [account.key, one, two]) expect(await statusOf(key)).toBe(429);
+    });
   });
 
   test('per address counts every refused request, even with a key already found to be unknown', () =>

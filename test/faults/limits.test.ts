@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { generateApiKey } from '../../src/auth/api-key.ts';
+import { generateApiKey, generateLimitedApiKey } from '../../src/auth/api-key.ts';
 import { errorBody, fetchApi, query } from '../support/api.ts';
 import {
   type TestSurvey,
@@ -130,6 +130,17 @@ test('ten accounts have an export each that no other can take, and four at most'
   expect(await refusalOf(last)).toEqual([503, 'overloaded', '5', expect.any(String)]);
   release();
   for (const response of started) expect((await readExport(response)).complete).toBe(true);
+});
+
+test('the limited keys of an account have exports of their own', async () => {
+  const { headers, release } = service.hold(isLaterPage);
+  const survey = withKey(0);
+  const partner = { ...survey, account: { ...survey.account, key: generateLimitedApiKey() } };
+  await storeKey(survey.account.id, partner.account.key, { limits: { v: 1 } });
+  const started = await Promise.all([...greedy.slice(0, 4), partner].map((one) => exported(one, headers)));
+  expect(started.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  release();
+  for (const { response } of started) expect((await readExport(response)).complete).toBe(true);
 });
 
 test.each<[what: string, running: number, applies: (exchange: Exchange) => boolean, send: Send]>([
