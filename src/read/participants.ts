@@ -6,7 +6,10 @@ import { readFitting } from './read-fitting.ts';
 
 /** How much of the list of participants is held at a time: as much as a scan is worth. */
 const MAX_LIST_BYTES = 8 * 1024 * 1024;
-const MAX_LIST_ROWS = 250_000;
+/** Lists differ: one that does not fit has to be read again. */
+const FILL = 0.9;
+/** In the first list. The others have as many as fit. */
+const LIST_ROWS = 100_000;
 /** A batch takes a query that walks at most so many responses, unless they are those of one participant. */
 export const MAX_WALKED = 80_000;
 
@@ -47,8 +50,9 @@ export async function* participantBatches(
 ): AsyncGenerator<Batch, void, void> {
   let batch = { ids: [] as string[], responses: 0, walked: 0 };
   let maxWalked = Infinity; // the first batch decides whether the responses fit one page
-  for (let after: string | undefined; ;) {
-    const list = await readFitting(MAX_LIST_ROWS, async (limit) => {
+  let after: string | undefined;
+  for (let rows = LIST_ROWS; ;) {
+    const list = await readFitting(rows, async (limit) => {
       const options = { signal, retry: 'scan', maxBytes: MAX_LIST_BYTES, canBeSmaller: limit > 1 } as const;
       const page = await db.page(participantsQuery(selection, secret, limit, after), options, encode);
       return { ...page, isLast: page.rowCount < limit };
@@ -66,6 +70,7 @@ export async function* participantBatches(
       batch.walked += cost;
     }
     [after] = list.lastKey as string[];
+    rows = Math.ceil((FILL * MAX_LIST_BYTES * list.rowCount) / list.bytes);
     list.release();
     if (list.isLast) break;
   }
