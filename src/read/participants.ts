@@ -1,15 +1,18 @@
 import type { Database } from '../db/client.ts';
 import { participantsQuery } from '../db/participants.ts';
 import { objectEncoder } from '../encode/json.ts';
+import { exports } from '../limits/limits.ts';
 import type { Selection } from '../responses/selection.ts';
 import { readFitting } from './read-fitting.ts';
 
-/** How much of the list of participants is held at a time: as much as a scan is worth. */
-const MAX_LIST_BYTES = 8 * 1024 * 1024;
-/** Lists differ: one that does not fit has to be read again. */
-const FILL = 0.9;
-/** In the first list. The others have as many as fit. */
-const LIST_ROWS = 100_000;
+/**
+ * How much of the list of participants is held at a time: as much as a scan is worth, or, beside other exports, what leaves an account
+ * memory for its pages.
+ */
+const listBytes = () => (exports.total === 1 ? 8 * 1024 * 1024 : 512 * 1024);
+/** What a participant takes in it at first; then, what those of the last list took, and some more, since one that does not fit is read again. */
+const ROW_BYTES = 80;
+const MARGIN = 1.1;
 /** A batch takes a query that walks at most so many responses, unless they are those of one participant. */
 export const MAX_WALKED = 80_000;
 
@@ -51,9 +54,10 @@ export async function* participantBatches(
   let batch = { ids: [] as string[], responses: 0, walked: 0 };
   let maxWalked = Infinity; // the first batch decides whether the responses fit one page
   let after: string | undefined;
-  for (let rows = LIST_ROWS; ;) {
-    const list = await readFitting(rows, async (limit) => {
-      const options = { signal, retry: 'scan', maxBytes: MAX_LIST_BYTES, canBeSmaller: limit > 1 } as const;
+  for (let rowBytes = ROW_BYTES; ;) {
+    const maxBytes = listBytes();
+    const list = await readFitting(Math.ceil(maxBytes / rowBytes), async (limit) => {
+      const options = { signal, retry: 'scan', maxBytes, canBeSmaller: limit > 1 } as const;
       const page = await db.page(participantsQuery(selection, secret, limit, after), options, encode);
       return { ...page, isLast: page.rowCount < limit };
     });
@@ -70,7 +74,7 @@ export async function* participantBatches(
       batch.walked += cost;
     }
     [after] = list.lastKey as string[];
-    rows = Math.ceil((FILL * MAX_LIST_BYTES * list.rowCount) / list.bytes);
+    rowBytes = (MARGIN * list.bytes) / list.rowCount;
     list.release();
     if (list.isLast) break;
   }
