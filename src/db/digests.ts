@@ -4,6 +4,7 @@ import type { Filters } from '../responses/filters.ts';
 import type { Survey } from '../responses/selection.ts';
 import type { Database } from './client.ts';
 import { DatabaseError } from './errors.ts';
+import { findParticipants } from './participants.ts';
 import { filterConditions, relationOf } from './relation.ts';
 import { type Query, type Sql, isoTimestamp, join, raw, sql } from './sql.ts';
 import { FORM_DATA_COLUMNS, formDataSql } from './surveys.ts';
@@ -93,7 +94,8 @@ export async function computeDigests(
   signal: AbortSignal,
 ) {
   if (survey.name.includes('\0')) return undefined; // Postgres rejects text with NUL
-  const query = digestsQuery(survey, filters, interval);
+  const userid = await findParticipants(db, survey, undefined, filters.userid, signal);
+  const query = digestsQuery(survey, { ...filters, userid }, interval);
   const options = { signal, maxBytes: MAX_BYTES, retry: 'scan', keep: true } as const;
   const [[versions, first, last, intervals, lines]] = (await db.rows(query, options)) as [string[]];
   if (versions === '0') return undefined;

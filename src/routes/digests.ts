@@ -1,5 +1,4 @@
 import { computeDigests } from '../db/digests.ts';
-import { findParticipants } from '../db/participants.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ifTooLarge, noResponses, tooManyRows } from '../http/errors.ts';
 import { sendTagged } from '../http/send.ts';
@@ -23,9 +22,7 @@ export const digests = endpoint({
 
   async handle(c, query) {
     const { account, db, signal, stats } = c.var;
-    const survey = surveyOf(c, query.survey);
-    const userid = await findParticipants(db, survey, undefined, query.userid, signal);
-    const computing = computeDigests(db, survey, { ...query, userid }, query.interval, signal);
+    const computing = computeDigests(db, surveyOf(c, query.survey), query, query.interval, signal);
     const computed = await computing.catch(ifTooLarge(tooLarge));
     if (!computed) throw noResponses(query.survey, account.email, query.missing);
     if (computed.digests.length === 0) await requireResponses(c, query);

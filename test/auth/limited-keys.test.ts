@@ -254,6 +254,7 @@ function requests(data: Data, masked: Data): string[] {
     ]);
   return [
     '/surveys',
+    ...['/responses', ...SCANS].map((path) => `${path}${query({ survey: '\0', userid: user })}`),
     ...['T', 'U', 'none'].flatMap((name) =>
       ['', ...SCANS, ...FORMATS].map((path) => `${path || '/responses/form-data'}${query({ survey: name })}`),
     ),
