@@ -291,7 +291,7 @@ for (const { address } of [real, copy])
   await runSql(address.databaseUrl, 'insert into users (id, email) values ($1, $2)', [account.id, account.email]);
 const unlimited = generateApiKey();
 await storeKey(copy.address.databaseUrl, unlimited, null);
-const data = makeData(3000);
+const data = makeData(2000);
 await store(real.address.databaseUrl, data);
 
 /** An account's requests at a time: of those that scan, others would be refused. */
