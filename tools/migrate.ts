@@ -1,8 +1,7 @@
 // npm run db:migrate: applies the pending migrations.
 import { openForCommand } from './database.ts';
 import { commandLine, runCommand } from './command.ts';
-import { withConnection } from './connection.ts';
-import { findMigrations, migrate } from './migrations.ts';
+import { migrate } from './migrations.ts';
 
 const program = commandLine('npm run db:migrate --')
   .description('Creates the tables of the service, and the role of the Worker, or brings them up to date.')
@@ -16,11 +15,7 @@ DATA_DIR (.data).`,
     const database = await openForCommand({ needsMigrations: false });
     const applied = await migrate(database.url);
     for (const name of applied) process.stdout.write(`applied ${name}\n`);
-    if (applied.length > 0) return;
-    const { unknown } = await withConnection(database.url, findMigrations);
-    const state =
-      unknown.length > 0 ? `has migrations of a newer version of this service: ${unknown.join(', ')}` : 'is up to date';
-    process.stdout.write(`nothing to do: ${database.description} ${state}\n`);
+    if (applied.length === 0) process.stdout.write(`nothing to do: ${database.description} is up to date\n`);
   });
 
 await runCommand(() => program.parseAsync());

@@ -28,12 +28,12 @@ export async function migrate(url: string): Promise<string[]> {
  */
 export async function applyMigrations(client: Client): Promise<string[]> {
   // Every role can take the advisory lock, which therefore must not block commands that have nothing to migrate.
-  if ((await findMigrations(client)).pending.length === 0) return [];
+  if ((await pendingMigrations(client)).length === 0) return [];
   await client.query('select pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
   await client.query(
     `create table if not exists schema_migrations (name text primary key, applied timestamptz not null default now())`,
   );
-  const { pending } = await findMigrations(client);
+  const pending = await pendingMigrations(client);
   for (const name of pending) await apply(client, name);
   return pending;
 }
@@ -58,9 +58,22 @@ export async function findMigrations(client: Client): Promise<{ pending: string[
   };
 }
 
-/** @throws UserError that names db:migrate, unless all migrations have been applied */
+/**
+ * Finds the migrations that are not applied yet.
+ *
+ * @throws UserError if a newer version has applied others: what this one writes could have too few limits
+ */
+async function pendingMigrations(client: Client): Promise<string[]> {
+  const { pending, unknown } = await findMigrations(client);
+  if (unknown.length === 0) return pending;
+  throw new UserError(
+    `The database has migrations of a newer version of this service (${unknown.join(', ')}): use that version, or a newer one.`,
+  );
+}
+
+/** @throws UserError unless all migrations of this version have been applied, which names db:migrate, and no others */
 export async function checkMigrated(client: Client): Promise<void> {
-  const [first] = (await findMigrations(client)).pending;
+  const [first] = await pendingMigrations(client);
   if (first !== undefined)
     throw new UserError(`The database lacks migrations, from ${first} on: run "npm run db:migrate" first.`);
 }
