@@ -1,13 +1,16 @@
 // npm run keys: manages API keys, of the local service or of a deployed one.
+import { Option } from 'commander';
 import { checkEmail } from './accounts.ts';
 import { commandLine, needs, messageOf, runCommand, UserError } from './command.ts';
 import { openForCommand } from './database.ts';
 import { type CacheOptions, checkCacheOptions, removeFromCache } from './keys/cache.ts';
 import { parseDuration, parseKeyId, parseKeyName } from './keys/arguments.ts';
 import { type IssueOptions, issueKey } from './keys/issue.ts';
+import { type LimitOptions, chooseLimits } from './keys/limits.ts';
 import { listKeys, toTable } from './keys/list.ts';
 import { withoutSecrets } from '../src/http/log.ts';
 import { printable, printableJson } from './keys/printable.ts';
+import { writePseudonyms } from './keys/pseudonyms.ts';
 import { revokeKey } from './keys/revoke.ts';
 import { rotateKey } from './keys/rotate.ts';
 import { toTheMinute } from './keys/times.ts';
@@ -15,6 +18,17 @@ import { toTheMinute } from './keys/times.ts';
 const ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 const examples = (...lines: string[]) =>
   ['', 'Examples:', ...lines.map((line) => `  npm run --silent keys -- ${line}`)].join('\n');
+
+/** An option that can be given several times. */
+function names(flags: string, description: string): Option {
+  return new Option(flags, `${description}; repeatable`).argParser((name: string, others?: readonly string[]) => {
+    if (name === '') throw new UserError(`${flags.split(' ')[0]}: is empty`);
+    return [...new Set(others).add(name)];
+  });
+}
+
+/** An option `--no-…` that is not the opposite of another. */
+const without = (flag: string, description: string) => Object.assign(new Option(flag, description), { negate: false });
 
 const lifetime = (text: string) => parseDuration('--expires', text);
 
@@ -36,16 +50,36 @@ program
   .option('--create-account', 'create the account if it does not exist')
   .option('--name <name>', 'what the key is for', parseKeyName, 'API key')
   .option('--expires <duration>', 'when it stops working, such as 90d, 12h or 30m (default: never)', lifetime)
-  .option('--json', 'print the key with its id, prefix and times, as JSON')
+  .option('--json', 'print the key with its id, prefix, times and limits, as JSON')
+  .optionsGroup('A limited key sees only what all of these leave (docs/keys.md):')
+  .addOption(names('--survey <name>', 'this survey'))
+  .addOption(names('--form <shortcode>', 'forms with this shortcode'))
+  .addOption(names('--question <ref>', 'responses to this question'))
+  .addOption(names('--without-question <ref>', 'no responses to this question'))
+  .addOption(names('--metadata <key>', 'this key of the metadata'))
+  .addOption(without('--no-metadata', 'no metadata').conflicts('metadata'))
+  .addOption(without('--no-pageid', 'no page ids'))
+  .option('--pseudonyms', "pseudonyms in place of the participants' ids")
+  .addOption(
+    new Option('--pseudonyms-of <id>', 'the same pseudonyms as another key of the account')
+      .argParser((id) => parseKeyId(id, '--pseudonyms-of'))
+      .conflicts('pseudonyms'),
+  )
+  .option('--force', 'allow surveys, forms and questions that the account does not have yet')
   .addHelpText(
     'after',
-    examples('issue --email ann@example.org', 'issue --email ann@example.org --name "Nightly pull" --expires 90d'),
+    examples(
+      'issue --email ann@example.org',
+      'issue --email ann@example.org --name "Nightly pull" --expires 90d',
+      'issue --email ann@example.org --survey "Health 2026" --no-metadata --no-pageid --pseudonyms',
+    ),
   )
   .hook('preAction', needs('--email'))
-  .action(async ({ expires, json, ...options }: IssueOptions & { expires?: number; json?: boolean }) => {
+  .action(async ({ expires, json, ...options }: IssueOptions & LimitOptions & { expires?: number; json?: boolean }) => {
     if (options.createAccount) checkEmail(options.email);
     const database = await openForCommand({ needsMigrations: false });
-    const key = await issueKey(database.url, { ...options, expiresInMs: expires, onNotice: note });
+    const limits = await chooseLimits(database.url, { ...options, onNotice: note });
+    const key = await issueKey(database.url, { ...options, limits, expiresInMs: expires, onNotice: note });
     print(json ? printableJson(key) : key.key);
   });
 
@@ -116,6 +150,20 @@ program
     const problem = 'The key is revoked in the database, but could not be removed from the cache';
     const consequence = 'it stops working within 5 minutes everywhere. Run the command again to retry';
     await clearCache(hash, options, (reason) => `${problem} (${reason}): ${consequence}.`);
+  });
+
+program
+  .command('pseudonyms')
+  .description('Prints the participants of a survey that a key sees, with their pseudonyms, as CSV.')
+  .argument('<id>', 'the key, as "list" shows it; it may be revoked or expired', parseKeyId)
+  .option('--survey <name>', 'the survey')
+  .addHelpText('after', examples(`pseudonyms ${ID} --survey "Health 2026"`))
+  .hook('preAction', needs('--survey'))
+  .action(async (id: string, { survey }: { survey: string }) => {
+    const database = await openForCommand();
+    const write = (records: string) =>
+      new Promise<boolean>((resolve) => void process.stdout.write(records, (error) => resolve(!error)));
+    await writePseudonyms(database.url, id, survey, write);
   });
 
 await runCommand(() => program.parseAsync());

@@ -56,6 +56,7 @@ describe('npm run keys -- rotate', () => {
       name: 'JSON',
       prefix: result.key.slice(0, 9),
       expires: found?.expires,
+      limits: null,
       replaces: { id: old.id, prefix: old.prefix, expires: (await listed(old.id))?.expires },
     });
     expect(found).toMatchObject({ state: 'active', prefix: result.prefix });
@@ -86,8 +87,9 @@ describe('npm run keys -- rotate', () => {
   test('keeps limits', async () => {
     const { id } = await keys.issue();
     await update(id, `limits = '{"v": 1, "surveys": []}'`);
-    const { id: newId, key } = await rotated(id);
+    const { id: newId, key, limits } = await rotated(id);
     expect(key).toMatch(/^sresl_/);
+    expect(limits).toEqual({ v: 1, surveys: [] });
     const stored = await query(keys.url, 'select prefix, limits from api_keys where id = $1', [newId]);
     expect(stored).toEqual([{ prefix: key.slice(0, 10), limits: { v: 1, surveys: [] } }]);
   });

@@ -35,11 +35,11 @@ describe('npm run keys -- list', async () => {
     expect(await keys.run('list')).toEqual({
       status: 0,
       stdout: `\
-id                                    account          name             prefix      created            expires            last used          state
-${id(4)}  Zoe@example.org  a�[31mb�c�2Jd�e  sres_other  2026-12-01 00:00Z  never              -                  active
-${id(3)}  you@example.org  old              sres_old    2026-01-01 00:00Z  2026-01-02 00:00Z  2026-01-01 12:00Z  expired
-${id(2)}  you@example.org  gone             sres_gone   2026-02-01 00:00Z  never              -                  revoked
-${id(1)}  you@example.org  new              sres_new    2026-11-20 09:15Z  9999-12-31 23:59Z  -                  active
+id                                    account          name             prefix      created            expires            last used          state    limits
+${id(4)}  Zoe@example.org  a�[31mb�c�2Jd�e  sres_other  2026-12-01 00:00Z  never              -                  active   -
+${id(3)}  you@example.org  old              sres_old    2026-01-01 00:00Z  2026-01-02 00:00Z  2026-01-01 12:00Z  expired  -
+${id(2)}  you@example.org  gone             sres_gone   2026-02-01 00:00Z  never              -                  revoked  -
+${id(1)}  you@example.org  new              sres_new    2026-11-20 09:15Z  9999-12-31 23:59Z  -                  active   -
 `,
       stderr: '',
     });
@@ -75,6 +75,7 @@ ${id(1)}  you@example.org  new              sres_new    2026-11-20 09:15Z  9999-
         lastUsed: null,
         revoked: '2026-02-03T04:05:06.789Z',
         state: 'revoked',
+        limits: null,
       },
       expect.objectContaining({ name: 'new', created: '2026-11-20T09:15:59.999Z' }),
     ]);
@@ -107,7 +108,7 @@ describe('npm run keys -- issue', () => {
     const [row] = await stored(issued.key);
     expect(row).toMatchObject({ email: 'you@example.org', name: 'Pull', prefix: issued.key.slice(0, 9) });
     expect((Number(row?.expires) - Date.now()) / 86_400_000).toBeCloseTo(90, 2);
-    expect(issued).toEqual({ ...row, key: issued.key, expires: row?.expires?.toISOString() });
+    expect(issued).toEqual({ ...row, key: issued.key, expires: row?.expires?.toISOString(), limits: null });
   });
 
   test('creates the account with --create-account, once', async () => {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
+import type { KeyLimits } from '../../src/auth/key-limits.ts';
 import { type IssuedKey, issueKey } from '../../tools/keys/issue.ts';
 import { listKeys } from '../../tools/keys/list.ts';
 import { IssuedKeys } from '../../tools/verify/issued-keys.ts';
@@ -133,6 +134,18 @@ test('everything holds for the service', async () => {
   expect(printed).toContain(`reading the 601 responses of "${SURVEY}"`); // not 110,000
   expect(printed.match(/broken off after \d+ of 110000 responses: /g)).toHaveLength(3);
   expect((await issued()).filter(({ revoked }) => revoked === null)).toEqual([]);
+});
+
+test('everything holds for a limited key, and the keys that are issued have its limits', async () => {
+  const limits: KeyLimits = { v: 1, shortcodes: ['form'], metadata: ['page'], pageid: false, secret: 'ab'.repeat(32) };
+  const { key: limited, limits: shown } = await issueKey(databaseUrl, { email: EMAIL, name: 'limited', limits });
+  proxy.inject(inAborted((exchange) => (exchange.isBroken = true)));
+  const before = (await issued()).length;
+  const results = await verifyProxy({ key: limited });
+  expect(results.filter(({ outcome }) => outcome !== 'holds')).toEqual([]);
+  const { details } = results.find(({ name }) => name === ACCEPTED) ?? {};
+  expect(details).toMatch(/; sees 1 form, 1 metadata key, no page ids, pseudonyms [0-9a-f]{8}$/);
+  expect((await issued()).slice(before).map((one) => one.limits)).toEqual([shown, shown]);
 });
 
 test('the placement is named, and a database that is far from it', async () => {

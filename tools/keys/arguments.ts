@@ -16,17 +16,16 @@ const MAX_DAYS = 36_500;
 const MAX_NAME_LENGTH = 200;
 
 /**
- * @param text an argument `<id>`
+ * @param text an id of a key
+ * @param option the name of the argument, for errors
  * @returns the id in lower case, as the database prints it
  * @throws UserError if it is not a UUID, without quoting it: it may be a key that was given instead of its id
  */
-export function parseKeyId(text: string): string {
+export function parseKeyId(text: string, option = '<id>'): string {
   const id = text.toLowerCase();
   if (UUID.test(id)) return id;
-  const problem = text.startsWith('sres_')
-    ? 'this is a key, not the id of one'
-    : 'this is not the id of a key (a UUID)';
-  throw new UserError(`<id>: ${problem}. "npm run keys -- list" shows the ids.`);
+  const problem = /^sresl?_/.test(text) ? 'this is a key, not the id of one' : 'this is not the id of a key (a UUID)';
+  throw new UserError(`${option}: ${problem}. "npm run keys -- list" shows the ids.`);
 }
 
 /** @throws UserError unless the name has 1 to 200 characters (code points), is not blank and has no control characters */

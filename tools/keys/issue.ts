@@ -1,12 +1,17 @@
-import { apiKeyPrefix, generateApiKey, hashApiKey } from '../../src/auth/api-key.ts';
+import { apiKeyPrefix, generateApiKey, generateLimitedApiKey, hashApiKey } from '../../src/auth/api-key.ts';
+import type { KeyLimits } from '../../src/auth/key-limits.ts';
 import { existingAccount, findAccount, findOrCreateAccount } from '../accounts.ts';
 import { inTransaction, withLockTimeout } from '../connection.ts';
 import { applyMigrations } from '../migrations.ts';
+import { showLimits } from './limits.ts';
 import type { ListedKey } from './list.ts';
 import { printable } from './printable.ts';
 
 /** A new key. `key` is not stored, so it cannot be shown again. */
-export type IssuedKey = { readonly key: string } & Pick<ListedKey, 'id' | 'email' | 'name' | 'prefix' | 'expires'>;
+export type IssuedKey = { readonly key: string } & Pick<
+  ListedKey,
+  'id' | 'email' | 'name' | 'prefix' | 'expires' | 'limits'
+>;
 
 export interface IssueOptions {
   readonly email: string;
@@ -15,11 +20,14 @@ export interface IssueOptions {
   readonly name: string;
   /** By default, the key does not expire. */
   readonly expiresInMs?: number | undefined;
+  /** By default, the key sees everything of the account. */
+  readonly limits?: KeyLimits | null;
   /** Called with each thing that was stored besides the key. */
   readonly onNotice?: (notice: string) => void;
 }
 
-const ADVICE = '"npm run db:import" creates one with its data, --create-account one without.';
+/** What to do about an account that does not exist. */
+export const ADVICE = '"npm run db:import" creates one with its data, --create-account one without.';
 
 /**
  * Issues an API key for an account and stores its hash, in a database that it migrates first. All or nothing.
@@ -29,9 +37,9 @@ const ADVICE = '"npm run db:import" creates one with its data, --create-account 
  */
 export async function issueKey(
   url: string,
-  { email, createAccount = false, name, expiresInMs, onNotice = () => {} }: IssueOptions,
+  { email, createAccount = false, name, expiresInMs, limits = null, onNotice = () => {} }: IssueOptions,
 ): Promise<IssuedKey> {
-  const key = generateApiKey();
+  const key = limits ? generateLimitedApiKey() : generateApiKey();
   const prefix = apiKeyPrefix(key);
   const expires = expiresInMs === undefined ? null : new Date(Date.now() + expiresInMs).toISOString();
   const hash = await hashApiKey(key);
@@ -44,9 +52,10 @@ export async function issueKey(
       const { account, isNew } = known ? { account: known, isNew: false } : await findOrCreateAccount(client, email);
       if (isNew) stored.push(printable(`Created the account "${email}".`));
       const insert =
-        'insert into api_keys (userid, name, prefix, hash, expires) values ($1, $2, $3, $4, $5) returning id';
-      const { rows } = await client.query<{ id: string }>(insert, [account.id, name, prefix, hash, expires]);
-      return { key, id: rows[0]?.id ?? '', email: account.email, name, prefix, expires };
+        'insert into api_keys (userid, name, prefix, hash, expires, limits) values ($1, $2, $3, $4, $5, $6) returning id';
+      const { rows } = await client.query<{ id: string }>(insert, [account.id, name, prefix, hash, expires, limits]);
+      const id = rows[0]?.id ?? '';
+      return { key, id, email: account.email, name, prefix, expires, limits: await showLimits(limits) };
     }),
   );
   for (const notice of stored) onNotice(notice);

@@ -1,6 +1,7 @@
 import { existingAccount } from '../accounts.ts';
 import { UserError } from '../command.ts';
 import { withLockTimeout } from '../connection.ts';
+import { type ShownLimits, inShort, showLimits } from './limits.ts';
 import { printable } from './printable.ts';
 import { isoTime, toTheMinute } from './times.ts';
 
@@ -16,6 +17,8 @@ export interface ListedKey {
   readonly lastUsed: string | null;
   readonly revoked: string | null;
   readonly state: 'active' | 'expired' | 'revoked';
+  /** What the key sees. */
+  readonly limits: ShownLimits;
 }
 
 /** SQL for the state of a key `k`. */
@@ -35,17 +38,18 @@ export async function listKeys(url: string, email?: string): Promise<ListedKey[]
   const select = `
     select k.id, u.email, k.name, k.prefix, ${isoTime('k.created')} as created, ${isoTime('k.expires')} as expires,
       ${isoTime('uses.last_used')} as "lastUsed", ${isoTime('k.revoked')} as revoked,
-      ${stateAt('now()')} as state
+      ${stateAt('now()')} as state, k.limits
     from api_keys k join users u on u.id = k.userid left join api_key_uses uses on uses.keyid = k.id
     where $1::uuid is null or u.id = $1
     order by u.email collate "C", k.created, k.id`;
   return withLockTimeout(url, async (client) => {
     const account = email === undefined ? undefined : await existingAccount(client, email);
-    return (await client.query<ListedKey>(select, [account?.id])).rows;
+    const { rows } = await client.query<ListedKey>(select, [account?.id]);
+    return Promise.all(rows.map(async (key) => Object.assign(key, { limits: await showLimits(key.limits) })));
   });
 }
 
-const HEADER = ['id', 'account', 'name', 'prefix', 'created', 'expires', 'last used', 'state'];
+const HEADER = ['id', 'account', 'name', 'prefix', 'created', 'expires', 'last used', 'state', 'limits'];
 
 /** @returns the keys as an aligned table with a header, without control characters */
 export function toTable(keys: readonly ListedKey[]): string {
@@ -55,9 +59,10 @@ export function toTable(keys: readonly ListedKey[]): string {
   return rows.map((row) => `${row.map(pad).join('  ').trimEnd()}\n`).join('');
 }
 
-function cellsOf({ id, email, name, prefix, created, expires, lastUsed, state }: ListedKey): string[] {
+function cellsOf({ id, email, name, prefix, created, expires, lastUsed, state, limits }: ListedKey): string[] {
   const time = (iso: string | null, none: string) => (iso ? toTheMinute(iso) : none);
-  return [id, email, name, prefix, toTheMinute(created), time(expires, 'never'), time(lastUsed, '-'), state];
+  const times = [toTheMinute(created), time(expires, 'never'), time(lastUsed, '-')];
+  return [id, email, name, prefix, ...times, state, inShort(limits)];
 }
 
 /** The number of characters as users see them (grapheme clusters). */

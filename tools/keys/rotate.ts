@@ -2,6 +2,7 @@ import { apiKeyPrefix, generateApiKey, generateLimitedApiKey, hashApiKey } from 
 import { UserError } from '../command.ts';
 import { inTransaction, withLockTimeout } from '../connection.ts';
 import type { IssuedKey } from './issue.ts';
+import { showLimits } from './limits.ts';
 import { type ListedKey, noSuchKey, stateAt } from './list.ts';
 import { printable } from './printable.ts';
 import { isoTime, toTheMinute } from './times.ts';
@@ -14,7 +15,7 @@ export interface RotatedKey extends IssuedKey {
 
 type FoundKey = Pick<ListedKey, 'id' | 'email' | 'name' | 'prefix' | 'expires' | 'revoked' | 'state'> & {
   hash: string;
-  isLimited: boolean;
+  limits: unknown;
 };
 
 type Replacement = Pick<ListedKey, 'id' | 'expires'> & { oldEnd: string };
@@ -48,7 +49,7 @@ export async function rotateKey(
   // clock_timestamp(), not now(): while this waits for the lock, another rotation may end the key.
   const select = (idOf: string) => `
     select k.id, u.email, k.name, k.prefix, k.hash, ${isoTime('k.expires')} as expires, ${isoTime('k.revoked')} as revoked,
-      ${stateAt('clock_timestamp()')} as state, k.limits is not null as "isLimited"
+      ${stateAt('clock_timestamp()')} as state, k.limits
     from api_keys k join users u on u.id = k.userid where k.id = ${idOf} for no key update of k`;
   const replace = `
     with limited as (
@@ -70,13 +71,14 @@ export async function rotateKey(
       if (successor) throw rotatedAlready(id, successor);
       const end = endOf(old);
       if (end) throw new UserError(`<id>: key ${id} ${end} and cannot be rotated. ${ISSUE}`);
-      const key = old.isLimited ? generateLimitedApiKey() : generateApiKey();
+      const key = old.limits === null ? generateApiKey() : generateLimitedApiKey();
       const prefix = apiKeyPrefix(key);
       const hash = await hashApiKey(key);
       const { rows } = await client.query<Replacement>(replace, [id, prefix, hash, expiresInMs ?? null, graceMs]);
       const { id: newId, expires, oldEnd } = rows[0] as Replacement;
       const replaces = { id, prefix: old.prefix, expires: oldEnd };
-      const rotated = { key, id: newId, email: old.email, name: old.name, prefix, expires, replaces };
+      const limits = await showLimits(old.limits);
+      const rotated = { key, id: newId, email: old.email, name: old.name, prefix, expires, limits, replaces };
       return { rotated, oldHash: old.hash };
     }),
   );

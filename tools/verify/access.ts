@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { generateApiKey } from '../../src/auth/api-key.ts';
+import { generateApiKey, generateLimitedApiKey } from '../../src/auth/api-key.ts';
+import { type ShownLimits, inShort } from '../keys/limits.ts';
 import { API, NotTested, type RequestOptions, type Subject, expectEqual, ms } from './subject.ts';
 
 /** A suspended database wakes up in seconds. */
@@ -28,7 +29,7 @@ export async function checkHealth(subject: Subject): Promise<string> {
 }
 
 export async function checkRefusals(subject: Subject): Promise<void> {
-  for (const key of [null, generateApiKey()])
+  for (const key of [null, generateApiKey(), generateLimitedApiKey()])
     await receive(subject, `${API}/surveys`, { key, expected: ['401 invalid_token'] });
 }
 
@@ -38,9 +39,11 @@ export async function checkKey(subject: Subject): Promise<string> {
   // Clients append paths to a base URL that ends in a slash.
   const response = await subject.request(`${API}//key`, { key, expected: ['200', '401 invalid_token'] });
   assert(response.ok, 'the service refuses the key: is it complete, and was it issued for this service?');
-  const { email, expires } = (await response.json()) as { email: string; expires: string | null };
+  const found = (await response.json()) as { email: string; expires: string | null; limits: ShownLimits };
+  const { email, expires, limits } = found;
   subject.account = { key, email };
-  return `${email}; ${expires === null ? 'does not expire' : `expires ${expires}`}`;
+  const sees = limits === null ? '' : `; sees ${inShort(limits)}`;
+  return `${email}; ${expires === null ? 'does not expire' : `expires ${expires}`}${sees}`;
 }
 
 export async function checkScoping(subject: Subject): Promise<string> {

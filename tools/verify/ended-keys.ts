@@ -121,8 +121,8 @@ export async function checkRevocation(subject: Subject): Promise<string> {
 }
 
 async function issueKey(subject: Subject, expiresInMs: number): Promise<IssuedKey> {
-  const { email } = subject.known('account');
+  const { key } = subject.known('account');
   const { issuedKeys } = subject.options;
   if (!issuedKeys) throw new NotTested("needs --revocation, and the owner's DATABASE_URL");
-  return issuedKeys.issue(email, expiresInMs);
+  return issuedKeys.issueLike(key, expiresInMs);
 }

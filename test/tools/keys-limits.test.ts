@@ -1,0 +1,221 @@
+import { expect, test } from 'vitest';
+import { hashApiKey } from '../../src/auth/api-key.ts';
+import type { KeyLimits } from '../../src/auth/key-limits.ts';
+import type { IssuedKey } from '../../tools/keys/issue.ts';
+import { type ListedKey, listKeys } from '../../tools/keys/list.ts';
+import { writePseudonyms } from '../../tools/keys/pseudonyms.ts';
+import { query } from '../support/database.ts';
+import { startKeysCommand, UNKNOWN_ID } from '../support/keys.ts';
+
+const SECRET = '000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f';
+const HEX = /[0-9a-f]{33}/; // longer than a pseudonym or an id
+
+const keys = await startKeysCommand();
+await query(keys.url, `insert into users (email) values ('other@example.org')`);
+// Health has the forms start (2 questions, 4 responses) and end (1, 1), Food has end (1, 2), and New has start without responses.
+await query(
+  keys.url,
+  `insert into surveys (userid, survey_name, shortcode, title, formid)
+   select id, name, form, '', '' from users join (values
+     ('you', 'Health', 'start'), ('you', 'Health', 'end'), ('you', 'Food', 'end'), ('you', 'New', 'start'), ('other', 'Foreign', 'x')
+   ) survey (owner, name, form) on email = owner || '@example.org'`,
+);
+await query(
+  keys.url,
+  `insert into responses (parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx, question_text, response, timestamp)
+   select '', id, form, 1, participant, question, 1, '', '', '2026-03-01Z'
+   from surveys join (values
+     ('Health', 'start', 'age', '+254 1'), ('Health', 'start', 'age', 'a "b",' || chr(10)), ('Health', 'start', 'name', '+254 1'),
+     ('Health', 'start', 'name', 'é'), ('Health', 'end', 'age', '+254 1'), ('Food', 'end', 'meal', '2'), ('Food', 'end', 'meal', ''),
+     ('Foreign', 'x', 'secret', '3')
+   ) response (survey, form, question, participant) on survey_name = survey and surveys.shortcode = form`,
+);
+
+const issue = (...options: string[]) => keys.run('issue', '--email', 'you@example.org', ...options);
+const issued = async (...options: string[]) => JSON.parse((await issue(...options, '--json')).stdout) as IssuedKey;
+const update = (id: string, changes: string) => query(keys.url, `update api_keys set ${changes} where id = $1`, [id]);
+
+async function limitsOf(key: string): Promise<KeyLimits | null | undefined> {
+  const select = 'select limits from api_keys where hash = $1';
+  return (await query<{ limits: KeyLimits | null }>(keys.url, select, [await hashApiKey(key)]))[0]?.limits;
+}
+
+test('issue prints a limited key alone on stdout, and before it what it sees; its secret is stored and never printed', async () => {
+  const names = ['--survey', 'Health', '--survey', 'New', '--survey', 'Health', '--form', 'start', '--question', 'age'];
+  const rest = [
+    '--without-question',
+    'name',
+    '--metadata',
+    'cluster',
+    '--metadata',
+    'wave',
+    '--no-pageid',
+    '--pseudonyms',
+  ];
+  const { status, stdout, stderr } = await issue(...names, ...rest);
+  expect({ status, stdout, stderr }).toEqual({
+    status: 0,
+    stdout: expect.stringMatching(/^sresl_\w{49}\n$/),
+    stderr:
+      'This key sees 2 of 3 surveys, 1 of 4 questions, 2 of 7 responses, of the metadata only "cluster", "wave", no page ids, ' +
+      "and pseudonyms in place of the participants' ids.\n",
+  });
+  expect(await limitsOf(stdout.trim())).toEqual({
+    v: 1,
+    surveys: ['Health', 'New'],
+    shortcodes: ['start'],
+    questions: ['age'],
+    without_questions: ['name'],
+    metadata: ['cluster', 'wave'],
+    pageid: false,
+    secret: expect.stringMatching(/^[0-9a-f]{64}$/),
+  });
+
+  const json = await issue('--no-metadata', '--pseudonyms', '--json');
+  expect(json.stdout).not.toMatch(HEX);
+  expect(json.stderr).toMatch(
+    /^This key sees 3 of 3 surveys, 4 of 4 questions, 7 of 7 responses, no metadata, page ids, and p.*\n$/,
+  );
+  const { key, prefix, limits } = JSON.parse(json.stdout) as IssuedKey;
+  expect(prefix).toBe(key.slice(0, 10));
+  expect(limits).toEqual({ v: 1, metadata: [], pseudonyms: expect.stringMatching(/^[0-9a-f]{8}$/) });
+});
+
+test.each([
+  [
+    '--survey',
+    'Foreign',
+    'the account has no survey "Foreign": it has "Food", "Health", "New". If it is to come, add --force.',
+  ],
+  ['--form', 'x', 'the account has no form "x": it has "end", "start".'],
+  ['--question', 'secret', 'the account has no question "secret": it has "age", "meal", "name".'],
+  ['--without-question', 'nmae', 'the account has no question "nmae": it has "age", "meal", "name".'],
+])('issue refuses a %s that the account does not have, and takes it with --force', async (option, name, message) => {
+  const { status, stdout, stderr } = await issue(option, name, '--survey', 'Health');
+  expect({ status, stdout, stderr }).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: expect.stringContaining(`${option}: ${message}`),
+  });
+  const { key } = await issued(option, name, '--force');
+  expect(Object.values((await limitsOf(key)) ?? {})).toContainEqual([name]);
+});
+
+test.each([
+  [['--metadata', 'a', '--no-metadata'], "'--no-metadata' cannot be used with option '--metadata <key>'"],
+  [['--pseudonyms', '--pseudonyms-of', UNKNOWN_ID], "'--pseudonyms-of <id>' cannot be used with option '--pseudonyms'"],
+  [['--no-pageid', '--metadata', 'pageid'], '--no-pageid: takes "pageid" out of the metadata'],
+  [['--question', 'age', '--without-question', 'age'], '--without-question: "age" cannot be a --question as well'],
+  [['--survey', ''], '--survey: is empty'],
+  [['--pseudonyms-of', UNKNOWN_ID], `--pseudonyms-of: the account has no key ${UNKNOWN_ID}`],
+])('issue refuses %j', async (options, message) => {
+  const { status, stdout, stderr } = await issue(...options);
+  expect({ status, stdout, stderr }).toEqual({ status: 1, stdout: '', stderr: expect.stringContaining(message) });
+});
+
+test('issue warns of a key that sees nothing, and of pseudonyms beside all metadata', async () => {
+  const nothing = await issue('--survey', 'Food', '--form', 'start');
+  expect(nothing.status).toBe(0);
+  expect(nothing.stderr).toMatch(
+    /^This key sees 0 of 3 surveys, 0 of 4 questions, .*\nWarning: this key sees no responses\.\n$/,
+  );
+  const { id } = await issued('--no-metadata', '--pseudonyms');
+  for (const options of [['--pseudonyms'], ['--pseudonyms-of', id]])
+    expect((await issue(...options)).stderr).toMatch(
+      /\nWarning: metadata and free text can hold names and phone numbers: .*\n$/,
+    );
+});
+
+test('--pseudonyms-of takes the secret of another key of the account, even of a revoked or rotated one', async () => {
+  const { id, key } = await issued('--no-metadata', '--pseudonyms');
+  const secret = (await limitsOf(key))?.secret;
+  await keys.run('rotate', id);
+  await update(id, 'revoked = now()');
+  const shared = await issued('--survey', 'Food', '--no-metadata', '--pseudonyms-of', id);
+  expect(await limitsOf(shared.key)).toEqual({ v: 1, surveys: ['Food'], metadata: [], secret });
+
+  await update(id, `userid = (select id from users where email = 'other@example.org')`);
+  expect((await issue('--pseudonyms-of', id)).stderr).toContain(`--pseudonyms-of: the account has no key ${id}`);
+  const whole = await issued('--no-metadata');
+  expect((await issue('--pseudonyms-of', whole.id)).stderr).toContain(
+    `--pseudonyms-of: key ${whole.id} has no pseudonyms`,
+  );
+});
+
+test('list shows limits, without the secret, and those that the service refuses', async () => {
+  const whole = await keys.issue();
+  const limited = await issued(
+    '--survey',
+    'Food',
+    '--survey',
+    'New',
+    '--without-question',
+    'meal',
+    '--no-metadata',
+    '--pseudonyms',
+  );
+  const newer = await issued('--no-pageid');
+  await update(newer.id, `limits = limits || '{"waves": [1]}'`);
+  const { stdout } = await keys.run('list');
+  const pseudonyms = (limited.limits as { pseudonyms?: string }).pseudonyms;
+  expect(stdout).toMatch(new RegExp(`^${whole.id} .* active {3}-$`, 'm'));
+  const inShort = `2 surveys, without 1 question, no metadata, pseudonyms ${pseudonyms}`;
+  expect(stdout).toMatch(new RegExp(`^${limited.id} .* active {3}${inShort}$`, 'm'));
+  expect(stdout).toMatch(new RegExp(`^${newer.id} .* active {3}unknown$`, 'm'));
+
+  const json = (await keys.run('list', '--json')).stdout;
+  expect(json).not.toMatch(HEX);
+  const listed = JSON.parse(json) as ListedKey[];
+  expect(listed).toEqual(await listKeys(keys.url));
+  expect(listed.find(({ id }) => id === limited.id)?.limits).toEqual(limited.limits);
+  expect(limited.limits).toEqual({ v: 1, surveys: ['Food', 'New'], without_questions: 1, metadata: [], pseudonyms });
+});
+
+test('pseudonyms prints the participants that a key sees, as CSV, even if it is revoked', async () => {
+  const { id } = await issued(
+    '--survey',
+    'Health',
+    '--survey',
+    'Food',
+    '--form',
+    'start',
+    '--question',
+    'age',
+    '--pseudonyms',
+  );
+  await update(id, `revoked = now(), limits = limits || '{"secret": "${SECRET}"}'`);
+  const run = (survey: string, of = id) => keys.run('pseudonyms', of, '--survey', survey);
+  // Made with Python's hmac.
+  const records = '+254 1,p678217704de929059812747da080b0d5\n"a ""b"",\n",p0f3508c26995b64b924f2fe7b4d1af3d\n';
+  expect(await run('Health')).toEqual({ status: 0, stdout: `userid,pseudonym\n${records}`, stderr: '' });
+  for (const hidden of ['Food', 'New', 'Foreign'])
+    expect(await run(hidden)).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `--survey: key ${id} sees no survey "${hidden}"\n`,
+    });
+  const whole = await keys.issue();
+  expect(await run('Health', whole.id)).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: `<id>: key ${whole.id} has no pseudonyms\n`,
+  });
+});
+
+test('pseudonyms reads many participants in parts, and stops with its reader', async () => {
+  await query(
+    keys.url,
+    `insert into responses (parent_shortcode, surveyid, shortcode, flowid, userid, question_ref, question_idx, question_text, response, timestamp)
+     select '', id, 'start', 1, i, 'age', 1, '', '', '2026-03-01Z' from surveys, generate_series(1, 20001) i where survey_name = 'New'`,
+  );
+  const { id } = await issued('--pseudonyms');
+  const read = async (most: number) => {
+    const parts: string[] = [];
+    await writePseudonyms(keys.url, id, 'New', (records) => Promise.resolve(parts.push(records) < most));
+    return parts;
+  };
+  const lines = (await read(Infinity)).join('').trimEnd().split('\n');
+  expect(new Set(lines).size).toBe(20_002);
+  expect(lines.slice(1).every((line) => /^\d+,p[0-9a-f]{32}$/.test(line))).toBe(true);
+  expect(await read(2)).toHaveLength(2);
+});

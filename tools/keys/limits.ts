@@ -1,0 +1,181 @@
+import { randomBytes } from 'node:crypto';
+import type { Client } from 'pg';
+import { type KeyLimits, describeKeyLimits, parseKeyLimits } from '../../src/auth/key-limits.ts';
+import { existingAccount, findAccount } from '../accounts.ts';
+import { counted, UserError } from '../command.ts';
+import { withLockTimeout } from '../connection.ts';
+import { findMigrations } from '../migrations.ts';
+import { ADVICE } from './issue.ts';
+import { printable } from './printable.ts';
+
+/** The options of `keys -- issue` that limit what the key sees. */
+export interface LimitOptions {
+  readonly survey?: readonly string[];
+  readonly form?: readonly string[];
+  readonly question?: readonly string[];
+  readonly withoutQuestion?: readonly string[];
+  readonly metadata?: readonly string[];
+  readonly noMetadata?: boolean;
+  readonly noPageid?: boolean;
+  readonly pseudonyms?: boolean;
+  /** The id of another key of the account, which has the same pseudonyms. */
+  readonly pseudonymsOf?: string;
+  /** Whether surveys, forms and questions may be named that the account does not have yet. */
+  readonly force?: boolean;
+}
+
+/** What the account has: each question of each form of each survey, and the number of responses to it. */
+interface Entry {
+  readonly survey: string;
+  readonly form: string;
+  /** Null for a form without responses. */
+  readonly question: string | null;
+  readonly responses: number;
+}
+
+const list = (names: readonly string[]) => names.map((name) => `"${printable(name)}"`).join(', ');
+
+/**
+ * Makes the limits of a new key. Writes nothing to the database.
+ *
+ * @param options.onNotice called with a sentence that describes what the key sees, and with warnings
+ * @returns null for a key that sees everything
+ * @throws UserError if the options contradict each other, or name what the account does not have
+ */
+export async function chooseLimits(
+  url: string,
+  options: LimitOptions & { email: string; createAccount?: boolean | undefined; onNotice: (notice: string) => void },
+): Promise<KeyLimits | null> {
+  const { email, createAccount, question = [], withoutQuestion = [], metadata, noMetadata, noPageid } = options;
+  const both = question.filter((name) => withoutQuestion.includes(name));
+  if (both.length > 0) throw new UserError(`--without-question: ${list(both)} cannot be a --question as well`);
+  if (noPageid && metadata?.includes('pageid'))
+    throw new UserError('--no-pageid: takes "pageid" out of the metadata, so it cannot be a --metadata as well');
+  const limits: KeyLimits = {
+    v: 1,
+    ...(options.survey && { surveys: options.survey }),
+    ...(options.form && { shortcodes: options.form }),
+    ...(options.question && { questions: question }),
+    ...(options.withoutQuestion && { without_questions: withoutQuestion }),
+    ...((noMetadata || metadata) && { metadata: metadata ?? [] }),
+    ...(noPageid && { pageid: false }),
+    ...(options.pseudonyms && { secret: randomBytes(32).toString('hex') }),
+  };
+  if (Object.keys(limits).length === 1 && options.pseudonymsOf === undefined) return null;
+  return withLockTimeout(url, async (client) => {
+    const isEmpty = (await findMigrations(client)).pending.includes('0001_initial.sql');
+    const find = createAccount ? findAccount : existingAccount;
+    const account = isEmpty ? undefined : await find(client, email, ADVICE);
+    const shared = options.pseudonymsOf && { secret: await secretOf(client, options.pseudonymsOf, account?.id) };
+    const entries = account ? await entriesOf(client, account.id) : [];
+    if (!options.force) checkNames(options, entries);
+    const chosen = { ...limits, ...shared };
+    for (const notice of describe(chosen, entries)) options.onNotice(notice);
+    return chosen;
+  });
+}
+
+/** @throws UserError if the account has no such key, or it has no pseudonyms */
+async function secretOf(client: Client, id: string, accountId: string | undefined): Promise<string> {
+  const select = `select to_jsonb(k) -> 'limits' as limits from api_keys k where id = $1 and userid = $2`; // no column in older schemas
+  const { rows } =
+    accountId === undefined ? { rows: [] } : await client.query<{ limits: unknown }>(select, [id, accountId]);
+  if (!rows[0]) throw new UserError(`--pseudonyms-of: the account has no key ${id}`);
+  const secret = parseKeyLimits(rows[0].limits)?.secret;
+  if (secret === undefined) throw new UserError(`--pseudonyms-of: key ${id} has no pseudonyms`);
+  return secret;
+}
+
+async function entriesOf(client: Client, accountId: string): Promise<Entry[]> {
+  const { rows } = await client.query<Entry>(
+    `select s.survey_name as survey, s.shortcode as form, r.question_ref as question, count(r.surveyid)::float8 as responses
+     from surveys s left join responses r on r.surveyid = s.id
+     where s.userid = $1
+     group by s.survey_name, s.shortcode, r.question_ref`,
+    [accountId],
+  );
+  return rows;
+}
+
+/** The most names of an account that an error lists. */
+const MAX_LISTED = 30;
+
+function checkNames({ survey, form, question, withoutQuestion }: LimitOptions, entries: readonly Entry[]): void {
+  for (const [option, names, column] of [
+    ['survey', survey, 'survey'],
+    ['form', form, 'form'],
+    ['question', question, 'question'],
+    ['without-question', withoutQuestion, 'question'],
+  ] as const) {
+    const known = new Set(entries.flatMap((entry) => entry[column] ?? []));
+    const unknown = names?.filter((name) => !known.has(name)) ?? [];
+    if (unknown.length === 0) continue;
+    const sorted = [...known].toSorted();
+    const listed =
+      sorted.length > 0 ? list(sorted.slice(0, MAX_LISTED)) + (sorted.length > MAX_LISTED ? ', …' : '') : 'none';
+    throw new UserError(
+      `--${option}: the account has no ${column} ${list(unknown)}: it has ${listed}. If it is to come, add --force.`,
+    );
+  }
+}
+
+/** @returns a sentence that describes what a key sees, and warnings */
+function describe(limits: KeyLimits, entries: readonly Entry[]): string[] {
+  const { surveys, shortcodes, questions, without_questions: hidden, metadata, pageid, secret } = limits;
+  const isAmong = (names: readonly string[] | undefined, name: string) => names?.includes(name) ?? true;
+  const forms = entries.filter(({ survey, form }) => isAmong(surveys, survey) && isAmong(shortcodes, form));
+  const seen = forms.filter(
+    ({ question }) => question !== null && isAmong(questions, question) && !hidden?.includes(question),
+  );
+  const answered = entries.filter(({ question }) => question !== null);
+  const namesIn = (some: readonly Entry[]) => new Set(some.map(({ survey }) => survey)).size;
+  const sum = (some: readonly Entry[]) => some.reduce((total, { responses }) => total + responses, 0);
+  const of = (part: number, all: number, noun: string) => `${part.toLocaleString('en-US')} of ${counted(all, noun)}`;
+  const parts = [
+    of(namesIn(forms), namesIn(entries), 'survey'),
+    of(seen.length, answered.length, 'question'),
+    of(sum(seen), sum(entries), 'response'),
+    metadata ? (metadata.length > 0 ? `of the metadata only ${list(metadata)}` : 'no metadata') : 'all metadata',
+    pageid === false ? 'no page ids' : 'page ids',
+  ];
+  const ids = secret === undefined ? "the participants' ids" : "pseudonyms in place of the participants' ids";
+  const notices = [`This key sees ${parts.join(', ')}, and ${ids}.`];
+  if (sum(seen) === 0) notices.push('Warning: this key sees no responses.');
+  if (secret !== undefined && !metadata)
+    notices.push(
+      'Warning: metadata and free text can hold names and phone numbers: see --metadata, --no-metadata, --question and --without-question.',
+    );
+  return notices;
+}
+
+/** What a list shows of a key's limits, as `/key` does: never the secret. Null for a key that sees everything. */
+export type ShownLimits =
+  | null
+  | 'unknown' // the service refuses the key
+  | (Omit<KeyLimits, 'without_questions' | 'secret'> & {
+      readonly without_questions?: number;
+      readonly pseudonyms?: string;
+    });
+
+/** @param stored `api_keys.limits` */
+export async function showLimits(stored: unknown): Promise<ShownLimits> {
+  if (stored === null) return null;
+  const limits = parseKeyLimits(stored);
+  return limits ? ((await describeKeyLimits(limits)) as ShownLimits) : 'unknown';
+}
+
+/** Limits in a few words, such as `3 surveys, no metadata`. */
+export function inShort(limits: ShownLimits): string {
+  if (limits === null || limits === 'unknown') return limits ?? '-';
+  const { surveys, shortcodes, questions, without_questions: hidden, metadata, pageid, pseudonyms } = limits;
+  const parts = [
+    surveys && counted(surveys.length, 'survey'),
+    shortcodes && counted(shortcodes.length, 'form'),
+    questions && counted(questions.length, 'question'),
+    hidden !== undefined && `without ${counted(hidden, 'question')}`,
+    metadata && (metadata.length > 0 ? counted(metadata.length, 'metadata key') : 'no metadata'),
+    pageid === false && 'no page ids',
+    pseudonyms && `pseudonyms ${pseudonyms}`,
+  ];
+  return parts.filter(Boolean).join(', ');
+}
