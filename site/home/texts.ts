@@ -53,14 +53,15 @@ export const page = {
 export const key = {
   title: 'Your API key',
   lead: 'See your surveys and download their answers.',
-  note: 'You got the key from whoever runs this service. It starts with sres_. It is sent only to this service and, unless you keep it in this tab, forgotten when you close or reload the page.',
+  note: 'You got the key from whoever runs this service. It starts with sres_ or sresl_. It is sent only to this service and, unless you keep it in this tab, forgotten when you close or reload the page.',
   keep: 'Keep in this tab',
   keepNote:
     'The key stays until you close this tab, even after a reload, and is shared with other tabs of this service that you open meanwhile.',
   open: 'Show my surveys',
   linked: (survey: string) => `This link opens the survey “${survey}”. Enter your key to see it.`,
   empty: 'Paste your key first.',
-  malformed: 'This is not a complete key. A key starts with sres_ and is 54 characters long. Copy all of it again.',
+  malformed:
+    'This is not a complete key. A key starts with sres_ or sresl_, followed by 49 letters and digits. Copy all of it again.',
   wrong:
     'This key does not work here. It may have expired or been revoked, or it may belong to another service. Ask whoever gave it to you for a new one.',
   revoked: 'Your key no longer works: it has expired or been revoked. Enter another one to continue.',

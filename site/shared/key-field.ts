@@ -1,8 +1,8 @@
 import { button, html } from './dom.ts';
 import { shared as texts } from './texts.ts';
 
-/** 32 random bytes and a checksum, in base 62. */
-const KEY = /sres_[0-9A-Za-z]{49}/;
+/** 32 random bytes and a checksum, in base 62. A limited key begins with `sresl_`. */
+const KEY = /sresl?_[0-9A-Za-z]{49}/;
 
 /** A field for an API key, and its button. */
 interface KeyField {
