@@ -1,9 +1,11 @@
 // npm run test:python: installs the Python client into a new virtual environment, as a user would, and runs its tests against the
 // service. Arguments are passed to pytest: npm run test:python -- --rounds 200
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { KeyLimits } from '../../src/auth/key-limits.ts';
 import { UserError, runCommand } from '../../tools/command.ts';
 import { loadDemoData } from '../../tools/demo-data.ts';
 import { issueKey } from '../../tools/keys/issue.ts';
@@ -20,7 +22,9 @@ await runCommand(async () => {
   cleanUp.defer(() => stack.stop());
   const { origin, databaseUrl } = stack.address;
   const { email } = await loadDemoData(databaseUrl);
-  const keyOf = async (account: string) => (await issueKey(databaseUrl, { email: account, name: 'python' })).key;
+  const keyOf = async (account: string, limits: KeyLimits | null = null) =>
+    (await issueKey(databaseUrl, { email: account, name: 'python', limits })).key;
+  const limits: KeyLimits = { v: 1, metadata: ['note'], pageid: false, secret: randomBytes(32).toString('hex') };
 
   await run(python, ['-m', 'ruff', 'check']);
   await run(python, ['-m', 'ruff', 'format', '--check']);
@@ -29,6 +33,7 @@ await runCommand(async () => {
     SURVEY_EXPORT_TEST_URL: origin,
     SURVEY_EXPORT_TEST_KEY: await keyOf(email),
     SURVEY_EXPORT_TEST_OTHER_KEY: await keyOf('other-lab@example.org'),
+    SURVEY_EXPORT_TEST_LIMITED_KEY: await keyOf(email, limits),
     DATABASE_URL: databaseUrl,
     NO_PROXY: '127.0.0.1',
     no_proxy: '127.0.0.1',

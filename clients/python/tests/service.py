@@ -20,6 +20,8 @@ _send = httpx.HTTPTransport.handle_request
 URL = os.environ["SURVEY_EXPORT_TEST_URL"]
 KEY = os.environ["SURVEY_EXPORT_TEST_KEY"]
 OTHER_KEY = os.environ["SURVEY_EXPORT_TEST_OTHER_KEY"]
+LIMITED_KEY = os.environ["SURVEY_EXPORT_TEST_LIMITED_KEY"]
+"""Sees the metadata `note` alone, no page ids, and pseudonyms."""
 os.environ.update(SURVEY_EXPORT_URL=URL, SURVEY_EXPORT_KEY=KEY)  # for the programs that tests start
 DEMO_SURVEY = "Health & Habits 2026 – Saúde"
 EMPTY_SURVEY = "Pilot study (nobody asked yet)"
@@ -44,6 +46,7 @@ class Study:
         self, database: psycopg.Connection[Any], name: str, randomness: random.Random, *shortcodes: str
     ) -> None:
         self.name = name
+        self.key = KEY
         self.forms: list[str] = []
         self._database = database
         self._random = randomness
@@ -149,7 +152,7 @@ class Study:
         self.shortcodes = [shortcode.lstrip("#") for shortcode in self.shortcodes]
 
     def export(self, path: str = "/responses/csv", **parameters: str | list[str]) -> bytes:
-        return get(path, KEY, survey=self.name, **parameters)
+        return get(path, self.key, survey=self.name, **parameters)
 
     def digests(self, **parameters: str) -> dict[str, str]:
         body = json.loads(self.export("/responses/digests", **parameters))

@@ -15,7 +15,7 @@ import pandas
 import pytest
 
 from service import DEMO_SURVEY, EMPTY_SURVEY, KEY, URL, Fault, Proxy, get
-from survey_export import Account, Client, NoResponsesError, ServiceError, Survey, SurveyExportError, TransferError
+from survey_export import Client, Key, NoResponsesError, ServiceError, Survey, SurveyExportError, TransferError
 
 
 def test_surveys(client: Client) -> None:
@@ -117,7 +117,7 @@ def test_retries(survey: Survey, proxy: Proxy, monkeypatch: pytest.MonkeyPatch) 
 
 CALLS: dict[str, Callable[[Survey, Path], object]] = {
     "surveys": lambda survey, folder: survey.client.surveys(),
-    "account": lambda survey, folder: survey.client.account(),
+    "key": lambda survey, folder: survey.client.key(),
     "codebook": lambda survey, folder: survey.codebook(),
     "summary": lambda survey, folder: survey.summary(),
     "rows": lambda survey, folder: [*survey.rows()],
@@ -125,7 +125,7 @@ CALLS: dict[str, Callable[[Survey, Path], object]] = {
     "wide": lambda survey, folder: survey.download(folder / "w.csv", layout="wide"),
     "mirror": lambda survey, folder: survey.mirror(folder / "data"),
 }
-OF_JSON = ["surveys", "account", "codebook", "summary", "mirror"]
+OF_JSON = ["surveys", "key", "codebook", "summary", "mirror"]
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -246,7 +246,7 @@ def test_url_and_key(monkeypatch: pytest.MonkeyPatch, of_url: str, of_key: str) 
     with pytest.raises(ValueError, match="SURVEY_EXPORT_KEY"):
         Client()
     monkeypatch.setenv(of_key, f" {KEY}\r\n")
-    assert Client().account() == Account("demo@example.org", None)
+    assert Client().key() == Client().account() == Key("demo@example.org", None)
 
 
 def test_no_error_has_the_key(survey: Survey, proxy: Proxy) -> None:

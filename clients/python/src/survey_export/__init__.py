@@ -8,16 +8,17 @@ Example:
 
 from ._client import Client, Survey
 from ._errors import MirrorChangingError, MirrorError, NoResponsesError, ServiceError, SurveyExportError, TransferError
-from ._models import Account, Changes, Choice, Day, Form, FormVersion, Question, Summary, SurveyInfo
+from ._models import Changes, Choice, Day, Form, FormVersion, Key, KeyLimits, Question, Summary, SurveyInfo
 
 __all__ = [
-    "Account",
     "Changes",
     "Choice",
     "Client",
     "Day",
     "Form",
     "FormVersion",
+    "Key",
+    "KeyLimits",
     "MirrorChangingError",
     "MirrorError",
     "NoResponsesError",

@@ -12,7 +12,7 @@ from ._frame import answers, frame
 from ._http import Http
 from ._labels import save_spss, save_stata
 from ._mirror import mirror
-from ._models import Account, Changes, Question, Summary, SurveyInfo, codebook, from_json, loads, summary, surveys
+from ._models import Changes, Key, Question, Summary, SurveyInfo, codebook, key, loads, summary, surveys
 from ._parameters import Parameter, texts
 from ._records import NDJSON
 from ._transfer import Transfer
@@ -56,12 +56,18 @@ class Client:
         """The service's URL, without a slash at its end."""
         return self._http.url
 
-    def account(self) -> Account:
-        """Return whose key this is, and when it expires. Cost: one small request."""
-        return self._http.json("/key", {}, lambda body: from_json(Account, body))
+    def key(self) -> Key:
+        """Return whose key this is, when it expires, and what it sees. Cost: one small request.
+
+        Example:
+            >>> limits = client.key().limits  # None for a key that sees everything of its account
+        """
+        return self._http.json("/key", {}, key)
+
+    account = key  # its name in earlier versions
 
     def surveys(self) -> list[SurveyInfo]:
-        """Return the account's surveys with their forms and versions, ordered by name. Cost: one small request."""
+        """Return the surveys that the key sees, with forms and versions, ordered by name. Cost: one small request."""
         return self._http.json("/surveys", {}, surveys)
 
     def survey(self, name: str) -> Survey:
@@ -207,13 +213,14 @@ class Survey:
         complete at any time. Returns the intervals that changed since the last run that was completed.
 
         Args:
-            folder: created if it is missing. One folder holds one survey with the same filters and interval.
+            folder: created if it is missing. One folder holds one survey with the same filters and interval, as keys
+                with the same limits see it.
             interval: what a file covers: "day", "hour" or "month", in UTC.
             **filters: the responses to copy.
 
         Raises, besides what `Survey` lists:
-            MirrorError: the folder is the mirror of something else, has a file that the mirror cannot contain,
-                or is used by another process.
+            MirrorError: the folder is the mirror of something else, or as a key with other limits sees it, has a file
+                that the mirror cannot contain, or is used by another process.
             MirrorChangingError: the survey changed in each of five rounds. What is verified stays; run it again.
             NoResponsesError: there is no such survey. Nothing is deleted. (A survey without responses is no error.)
             OSError: a file cannot be written.

@@ -15,7 +15,7 @@ from typing import IO
 from ._errors import SurveyExportError, TransferError
 from ._files import check_folder, open_gzip, open_locked, put
 from ._http import Http
-from ._models import summary
+from ._models import identity, summary
 from ._parameters import Parameter, query
 from ._records import CSV, NDJSON, TIMING_COLUMNS, WIDE_COLUMNS, Format
 from ._transfer import ROUNDS, CountError, Transfer, added_columns, count_responses, fetch, filters_of
@@ -36,8 +36,7 @@ def download(http: Http, path: Path, parameters: Mapping[str, Parameter], *, pro
         raise ValueError(f"the file's name must end in .csv, .ndjson, .csv.gz, .ndjson.gz or .xlsx{hint}")
     check_folder(path)
 
-    account = http.json("/key", {}, lambda body: str(body["email"]))
-    selection = json.dumps([http.url, account, suffix, sorted(query(parameters))])
+    selection = json.dumps([http.url, *http.json("/key", {}, identity), suffix, sorted(query(parameters))])
     part = path.with_name(f"{path.name}.{hashlib.sha256(selection.encode()).hexdigest()[:8]}.part")
     with http.line.used(progress), open_locked(part) as file:
         if file is None:

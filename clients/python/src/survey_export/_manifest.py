@@ -7,6 +7,7 @@ import json
 import re
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ._errors import MirrorError
 from ._files import opened, put
@@ -40,7 +41,8 @@ class Manifest:
     """What `manifest.json` has.
 
     Attributes:
-        url: the service's URL; with `account`, `survey`, `filters` and `interval`, what the mirror copies.
+        url: the service's URL; with `account`, `limits`, `survey`, `filters` and `interval`, what the mirror copies.
+        limits: what the key sees, as `/key` has it; None for everything of the account, as in older manifests.
         version: the version of the computation of digests.
         etag: the ETag of the last response to `/responses/digests`, if all its digests were verified.
         files: the verified files, by their names in the folder.
@@ -52,6 +54,7 @@ class Manifest:
     survey: str
     filters: dict[str, list[str]]
     interval: str
+    limits: dict[str, Any] | None = None
     version: int | None = None
     etag: str | None = None
     files: dict[str, FileRecord] = field(default_factory=dict)
@@ -80,6 +83,15 @@ class Manifest:
         """Raise MirrorError if the mirror is that of another survey, another account and so on."""
         if getattr(self, name) != value:
             raise MirrorError(f"{folder} is the mirror of another {name}: {getattr(self, name)!r}, not {value!r}")
+
+    def check_limits(self, folder: Path, limits: dict[str, Any] | None) -> None:
+        """Raise MirrorError if the mirror was made with a key that sees something else."""
+        if self.limits != limits:
+            before, now = (value and json.dumps(value, ensure_ascii=False) for value in (self.limits, limits))
+            raise MirrorError(
+                f"{folder} is the mirror of a key with other limits: {before or 'none'}, not {now or 'none'}; use "
+                "a key with the same limits, or another folder"
+            )
 
     def save(self, folder: Path) -> None:
         """Replace `manifest.json`, which is complete at any time, also after a power failure."""

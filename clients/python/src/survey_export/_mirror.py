@@ -16,7 +16,7 @@ from ._errors import MirrorChangingError, MirrorError, NoResponsesError, Service
 from ._files import open_gzip, open_locked, opened, put
 from ._http import Http, Result, parsed
 from ._manifest import MANIFEST, FileRecord, Manifest
-from ._models import Changes
+from ._models import Changes, identity
 from ._parameters import FILTERS, Parameter
 from ._records import CSV, csv_records
 from ._transfer import ROUNDS, Transfer, fetch
@@ -88,7 +88,7 @@ class _Run:
         try:
             return self._rounds()
         except NoResponsesError:
-            self._check_account()
+            self._check_key()
             names = self._http.json("/surveys", {}, lambda body: [version["survey_name"] for version in body])
             if self._manifest.survey not in names:
                 raise
@@ -105,7 +105,7 @@ class _Run:
             if error.status == 304 and etag:
                 return Changes((), (), ())
             raise
-        self._check_account()
+        self._check_key()
         for _ in range(ROUNDS):
             is_verified = self._round(digests) and self._update_codebook(digests)
             before, digests = digests, self._request_digests({})
@@ -169,11 +169,12 @@ class _Run:
         responses = sum(entry["responses"] for entry in body["digests"])
         return _Digests(body["forms"], responses, intervals, etag)
 
-    def _check_account(self) -> None:
-        account = self._http.json("/key", {}, lambda body: str(body["email"]))
+    def _check_key(self) -> None:
+        account, limits = self._http.json("/key", {}, identity)
         if self._manifest.account is not None:
             self._manifest.check(self._folder, "account", account)
-        self._manifest.account = account
+            self._manifest.check_limits(self._folder, limits)
+        self._manifest.account, self._manifest.limits = account, limits
 
     def _round(self, digests: _Digests) -> bool:
         """Download, verify and install what differs. Return whether every digest is now that of a file."""

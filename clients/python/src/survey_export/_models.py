@@ -10,11 +10,34 @@ from typing import Any, TypeVar
 
 
 @dataclass(frozen=True)
-class Account:
-    """The account of a key. `expires` is None if the key does not expire."""
+class KeyLimits:
+    """What a limited key sees, as `/key` has it. None limits nothing.
+
+    Attributes:
+        surveys: only these; likewise forms by their `shortcodes`, and `questions` by their `question_ref`.
+        without_questions: how many questions are hidden.
+        metadata: only these keys of the metadata.
+        pageid: False if page ids are hidden.
+        pseudonyms: set if each `userid` is a pseudonym. Keys with the same value have the same pseudonyms.
+    """
+
+    v: int
+    surveys: tuple[str, ...] | None = None
+    shortcodes: tuple[str, ...] | None = None
+    questions: tuple[str, ...] | None = None
+    without_questions: int | None = None
+    metadata: tuple[str, ...] | None = None
+    pageid: bool | None = None
+    pseudonyms: str | None = None
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key: its account, when it expires (None: never), and what it sees (None: everything of the account)."""
 
     email: str
     expires: str | None
+    limits: KeyLimits | None = None
 
 
 @dataclass(frozen=True)
@@ -124,6 +147,27 @@ T = TypeVar("T")
 def from_json(kind: type[T], entry: Mapping[str, Any]) -> T:
     """Return the dataclass that has an entry's fields. Fields that the service has added since are ignored."""
     return kind(**{field.name: entry[field.name] for field in fields(kind)})  # type: ignore[arg-type]
+
+
+def key(body: dict[str, Any]) -> Key:
+    """Return the key of the body of `/key`. What is not known could be a limit, so it is an error."""
+    limits = _limits(body)
+    if limits is None:
+        return Key(body["email"], body["expires"])
+    if limits["v"] != 1:
+        raise ValueError("limits of a newer version")
+    members: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in limits.items()}
+    return Key(body["email"], body["expires"], KeyLimits(**members))
+
+
+def identity(body: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
+    """Return what tells whether two keys see the same, of the body of `/key`: the account and the limits."""
+    return str(body["email"]), _limits(body)
+
+
+def _limits(body: dict[str, Any]) -> dict[str, Any] | None:
+    limits = body.get("limits")  # not in older versions of the service, whose keys have none
+    return limits and {name: sorted(v) if isinstance(v, list) else v for name, v in limits.items()}
 
 
 def surveys(entries: list[Any]) -> list[SurveyInfo]:

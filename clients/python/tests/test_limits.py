@@ -1,0 +1,81 @@
+"""A key that sees less than its account has."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mirrors import CSV, assert_exact, assert_unchanged, files_of
+from service import LIMITED_KEY, URL, Fault, Proxy, Study
+from survey_export import Client, KeyLimits, MirrorError, ServiceError, Survey, TransferError
+
+PSEUDONYM = r"p[0-9a-f]{32}"
+
+
+@pytest.fixture
+def limited(proxy: Proxy, study: Study) -> Iterator[Survey]:
+    """The study, as the key sees it."""
+    study.key = LIMITED_KEY
+    with Client(URL, LIMITED_KEY) as client:
+        yield client.survey(study.name)
+
+
+def test_key(limited: Survey, proxy: Proxy) -> None:
+    limits = limited.client.key().limits
+    assert limits
+    assert limits == KeyLimits(v=1, metadata=("note",), pageid=False, pseudonyms=limits.pseudonyms)
+    assert re.fullmatch(r"[0-9a-f]{8}", limits.pseudonyms or "")
+    # What is not known could be a limit.
+    for newer in (b'"v":2', b'"v":1,"waves":["1"]'):
+        proxy.faults(Fault(alter=lambda body, newer=newer: body.replace(b'"v":1', newer)))  # type: ignore[misc]
+        with pytest.raises(ServiceError, match="something else than survey-export expects"):
+            limited.client.key()
+
+
+def test_rows_frame_and_labelled_file(limited: Survey, tmp_path: Path) -> None:
+    for row in limited.rows():
+        assert re.fullmatch(PSEUDONYM, row["userid"])
+        assert (row["metadata"] or {}).keys() <= {"note"}
+        assert row["pageid"] is None
+    wide = limited.frame(layout="wide")
+    assert wide["userid"].str.fullmatch(PSEUDONYM).all()
+    limited.save_spss(tmp_path / "r.sav")
+
+
+def test_mirror(study: Study, limited: Survey, survey: Survey, proxy: Proxy, tmp_path: Path) -> None:
+    folder = tmp_path / "limited"
+    limited.mirror(folder)
+    assert_exact(folder, study)
+    assert_unchanged(limited, proxy, folder)
+    assert json.loads((folder / "manifest.json").read_bytes())["limits"]["metadata"] == ["note"]
+    study.change()
+    limited.mirror(folder)
+    assert_exact(folder, study)
+
+    survey.mirror(tmp_path / "whole")
+    for other, mixed, message in [
+        (survey, folder, r"other limits: \{.*\}, not none; use a key"),
+        (limited, tmp_path / "whole", r"other limits: none, not \{.*\}; use a key"),
+    ]:
+        before = files_of(mixed)
+        with pytest.raises(MirrorError, match=message):
+            other.mirror(mixed)
+        assert files_of(mixed) == before
+
+
+def test_download_does_not_continue_that_of_another_key(
+    study: Study, limited: Survey, survey: Survey, proxy: Proxy, tmp_path: Path
+) -> None:
+    study.update("userid = 'z' || userid")  # follows the pseudonyms: otherwise the count would be wrong
+    proxy.fault = lambda path: Fault(cut=0 if "after=" in path else 3000) if CSV in path else None
+    with pytest.raises(TransferError):
+        survey.download(tmp_path / "r.csv.gz")
+    assert [path.suffix for path in tmp_path.iterdir()] == [".part"]
+    proxy.faults()
+    limited.download(tmp_path / "r.csv.gz")
+    assert gzip.decompress((tmp_path / "r.csv.gz").read_bytes()) == study.export()
