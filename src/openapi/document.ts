@@ -33,7 +33,7 @@ export function describeEndpoints(endpoints: readonly Endpoint[]): OpenAPIObject
   const key = {
     type: 'http',
     scheme: 'bearer',
-    bearerFormat: 'sres_ and 49 letters and digits',
+    bearerFormat: 'sres_ or sresl_, and 49 letters and digits',
     description: 'An API key, issued by the operator of the service.',
   } as const;
   const password = {
