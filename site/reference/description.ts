@@ -66,7 +66,7 @@ export function typeOf(schema: Schema): string {
   const { type = 'any JSON', format, anyOf = [], items, minimum, maximum, maxItems, const: constant } = schema;
   if (constant !== undefined) return JSON.stringify(constant);
   if (type === 'array')
-    return `${typeOf((items ?? {}) as Schema)}, repeatable${maxItems ? `, at most ${maxItems} times` : ''}`;
+    return `${typeOf((items ?? {}) as Schema)}; one per line${maxItems ? `, at most ${maxItems} times` : ''}`;
   const formats = [format, ...anyOf.map((one) => (one as Schema).format)].filter(Boolean).join(' or ');
   const range = minimum === undefined ? '' : maximum === undefined ? ` from ${minimum}` : ` ${minimum} to ${maximum}`;
   return `${[type].flat().join(' or ')}${formats && ` (${formats})`}${range}`;

@@ -1,5 +1,5 @@
 import { type Parameter, type Schema, typeOf } from './description.ts';
-import { button, html, prose } from '../shared/dom.ts';
+import { html, prose } from '../shared/dom.ts';
 
 type TextControl = HTMLInputElement | HTMLTextAreaElement;
 type Control = TextControl | HTMLSelectElement;
@@ -22,7 +22,7 @@ export function field(
 ): Field {
   const schema = anySchema as Schema;
   const id = `${prefix}-${name}`;
-  const control = controlFor(schema);
+  const control = controlFor(schema, [example ?? []].flat().join('\n'));
   Object.assign(control, { id, required: required === true });
   control.setAttribute('aria-describedby', `${id}-note`);
 
@@ -35,37 +35,21 @@ export function field(
       required ? html.span('required', 'required') : undefined,
       html.span('type', typeOf(schema)),
     ),
-    html.div(
-      'value',
-      control,
-      html.p({ className: 'note', id: `${id}-note` }, ...prose(description + byDefault)),
-      control instanceof HTMLSelectElement || example === undefined ? undefined : exampleButton(control, name, example),
-    ),
+    html.div('value', control, html.p({ className: 'note', id: `${id}-note` }, ...prose(description + byDefault))),
   );
   const values = () =>
     (schema.type === 'array' ? control.value.split('\n') : [control.value]).filter((value) => value !== '');
   return { row, pairs: () => values().map((value) => [name, value]) };
 }
 
-function controlFor(schema: Schema): Control {
+/** @param placeholder an example */
+function controlFor(schema: Schema, placeholder: string): Control {
   const choices = schema.type === 'boolean' ? [false, true] : schema.enum;
   if (choices) {
     const options = choices.map((choice) => html.option({ value: String(choice) }, String(choice)));
     return html.select({}, html.option({ value: '' }, 'not set'), ...options);
   }
-  const plain = { autocapitalize: 'off', spellcheck: false, autocomplete: 'off' } as const;
-  if (schema.type === 'array') return html.textarea({ ...plain, rows: 1, placeholder: 'one per line' });
+  const plain = { autocapitalize: 'off', spellcheck: false, autocomplete: 'off', placeholder } as const;
+  if (schema.type === 'array') return html.textarea({ ...plain, rows: 1 });
   return html.input({ ...plain, type: 'text', inputMode: schema.type === 'integer' ? 'numeric' : 'text' });
-}
-
-function exampleButton(control: TextControl, name: string, example: unknown): HTMLButtonElement {
-  const text = [example].flat().join('\n');
-  const fill = () => {
-    control.value = text;
-    control.dispatchEvent(new Event('input', { bubbles: true }));
-    control.focus();
-  };
-  const node = button('Example: ', fill, { className: 'example', 'aria-label': `Example: ${text}, for ${name}` });
-  node.append(html.code({}, text));
-  return node;
 }
