@@ -238,8 +238,6 @@ const REFUSED: [kind: string, text: string, make: Make, selection?: Selection][]
   ['of another survey', 'from another survey', (old) => old.replaceAll(/[\da-f-]{36}/g, randomUUID())],
   ['with other columns', 'choose exactly these: é', (_, survey) => fileOf(survey, { metadata: 'é' })],
   ['without columns that are selected', 'choose none', (old) => old, { metadata: 'é' }],
-  ['with fewer forms', 'only part of what is selected', (_, survey) => fileOf(survey, { shortcode: 'f0' })],
-  ['with one participant', 'only part of what is selected', (_, survey) => fileOf(survey, { userid: 'user 1' })],
   ['with more questions', 'answers that are not selected', (old) => old, { question_ref: ['q0', 'q1'] }],
   ['with earlier days', 'answers that are not selected', (old) => old, { since: day(2, '00:00:00.001Z') }],
   ['with later days', 'answers that are not selected', (old) => old, { until: day(12, '23:59:59.997Z') }],

@@ -24,20 +24,9 @@ export function checkContents({ first, last, values, isForeign }: Contents, para
   if (Date.parse(first) < Date.parse(since) || Date.parse(last) >= Date.parse(until)) throw new Refused(texts.wider);
 }
 
-/** Checks whether the file was made with `safe` or narrower filters, with which digests are equal that differ without. */
-export async function checkSelection(
-  { days, values }: Contents,
-  digests: Digests['digests'],
-  filters: Params,
-  request: (more: Params) => Promise<Digests>,
-): Promise<void> {
-  const equal = (remote: Digests['digests'], digest: 'digest' | 'unescaped') =>
-    remote.filter((day) => days.get(dayOf(day))?.[digest] === day.digest).length;
-  if (equal(digests, 'unescaped') > equal(digests, 'digest')) throw new Refused(texts.others.excel);
-  if (equal(digests, 'digest') > 0 || days.size < 2) return;
-  const narrower = Object.entries(values).flatMap(([name, found]): Params => {
-    const isChosen = found.size <= (name === 'userid' ? 1 : 50) && !filters.some(([other]) => other === name);
-    return isChosen ? [...found].map((value) => [name, value ?? '']) : [];
-  });
-  if (narrower.length > 0 && equal((await request(narrower)).digests, 'digest') > 1) throw new Refused(texts.narrower);
+/** Checks whether the file was made with `safe`, with which digests are equal that differ without. */
+export function checkSafe({ days }: Contents, digests: Digests['digests']): void {
+  const equal = (name: 'digest' | 'unescaped') =>
+    digests.filter((day) => days.get(dayOf(day))?.[name] === day.digest).length;
+  if (equal('unescaped') > equal('digest')) throw new Refused(texts.others.excel);
 }

@@ -5,7 +5,7 @@ import type { DownloadRequest, Manifest } from '../downloads/manifest.ts';
 import type { Storage } from '../downloads/storage.ts';
 import { MissingRows, type Progress, type TransferOptions, transfer } from '../downloads/transfer.ts';
 import { update as texts } from '../texts.ts';
-import { checkContents, checkKeys, checkSelection } from './checks.ts';
+import { checkContents, checkKeys, checkSafe } from './checks.ts';
 import { Digest, type Digests, dayOf, hashOf } from './digest.ts';
 import { type Contents, type Day, keysOf, readDays } from './file.ts';
 import { Refused } from './refused.ts';
@@ -80,7 +80,7 @@ export async function updateFile(old: File, { api, storage, manifest, ...options
     return [digest.sum(), shortcodes];
   }
 
-  const digests = (more: Params = []) => api.json<Digests>('/responses/digests', [...filters, ...more], signal);
+  const digests = () => api.json<Digests>('/responses/digests', filters, signal);
 
   /** Downloads a part of the new file into the storage. @param change what differs from the request for the whole file */
   async function fetch(change: Partial<DownloadRequest>, onProgress: (now: Progress) => void): Promise<Blob> {
@@ -113,7 +113,6 @@ export async function updateFile(old: File, { api, storage, manifest, ...options
 
   try {
     let known: Known | undefined;
-    let isChecked = false;
     for (let round = 0; round < ROUNDS; round++) {
       const [remote, current]: [Digests, Known] = await Promise.all([digests(), known ?? compare()]);
       known = current;
@@ -121,8 +120,7 @@ export async function updateFile(old: File, { api, storage, manifest, ...options
         known = undefined;
         continue;
       }
-      if (!isChecked) await checkSelection(known.contents, remote.digests, filters, digests);
-      isChecked = true;
+      checkSafe(known.contents, remote.digests);
       const { days } = known;
       const isHeld = (day: Digests['digests'][number]) => {
         const held = days.get(dayOf(day));
