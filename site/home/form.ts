@@ -22,7 +22,12 @@ import { updateView } from './update/view.ts';
 
 /** The form to choose a file, how to get it, and whom it leaves out. */
 export function downloadView({ session, selection, change, signal }: ViewContext): HTMLElement {
-  const { summaries, downloads } = session;
+  const { summaries, downloads, limits } = session;
+  /** What needs metadata that a limited key does not see. Treatment arms are computed from the seed. */
+  const hidden = new Set([
+    ...(limits?.metadata?.length === 0 ? ['metadata', 'require_metadata'] : []),
+    ...(limits?.metadata?.includes('seed') === false ? ['arm'] : []),
+  ]);
   const survey = selection.get('survey') ?? '';
   const keyList = (name: keyof typeof texts.lists) =>
     choiceList({
@@ -103,7 +108,8 @@ export function downloadView({ session, selection, change, signal }: ViewContext
     table.hidden = accepts.length === 0;
     options.hidden = !isTable;
     for (const [name, row] of controls)
-      row.hidden = !accepts.includes(name) || (isTable && WIDE_ONLY.includes(name) && !isWide(selection));
+      row.hidden =
+        hidden.has(name) || !accepts.includes(name) || (isTable && WIDE_ONLY.includes(name) && !isWide(selection));
     preview.clear();
     preview.button.hidden = formatOf(selection) === 'ndjson';
     code.show({ url: `${location.origin}/api/v1${path}`, pairs: params, file });

@@ -60,10 +60,11 @@ function showAccount(): void {
     others.forget();
     forgetAll();
   };
-  const { email, expires } = session;
+  const { email, expires, limits } = session;
   account.replaceChildren(
     html.span({ className: 'note', dir: 'auto' }, texts.key.owner(email)),
     expires ? html.span('note', texts.key.expires(expires)) : '',
+    limits ? html.span({ className: 'note', dir: 'auto' }, texts.key.limits(limits)) : '',
     button(texts.key.forget, forget, { className: 'quiet' }),
   );
 }
@@ -73,11 +74,11 @@ async function enter(key: string, keep: boolean): Promise<void> {
   entering = new AbortController();
   const { signal } = entering;
   const api = createApi(key, () => session?.api === api && leave(texts.key.revoked));
-  const { email, expires } = await api.json<Pick<Session, 'email' | 'expires'>>('/key', [], signal);
+  const owner = await api.json<Pick<Session, 'email' | 'expires' | 'limits'>>('/key', [], signal);
   signal.throwIfAborted();
   const results = createResults(api);
-  const downloads = createDownloads({ api, email });
-  session = { api, results, summaries: createSummaries(results), email, expires, downloads };
+  const downloads = createDownloads({ api, email: owner.email });
+  session = { ...owner, api, results, summaries: createSummaries(results), downloads };
   keepKey(keep ? key : undefined);
   show();
 }

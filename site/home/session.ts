@@ -1,5 +1,6 @@
 import type { Api } from './api.ts';
 import type { Downloads } from './downloads.ts';
+import type { Limits } from './limits.ts';
 import type { Results } from './results.ts';
 import type { Summaries } from './summaries.ts';
 
@@ -12,6 +13,8 @@ export interface Session {
   readonly email: string;
   /** When the key expires; null for never. */
   readonly expires: string | null;
+  /** What the key sees, as the API describes it; null for everything. */
+  readonly limits: Limits | null;
   /** They continue when the view changes. */
   readonly downloads: Downloads;
 }

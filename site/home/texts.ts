@@ -3,6 +3,8 @@
  * home.html. Names that come from the API (surveys, forms, questions) are not translated.
  */
 
+import type { Limits } from './limits.ts';
+
 /** The language of the texts. Numbers and dates are written as in that language. */
 export const LANGUAGE = 'en-GB';
 
@@ -67,6 +69,19 @@ export const key = {
   revoked: 'Your key no longer works: it has expired or been revoked. Enter another one to continue.',
   owner: (email: string) => `Key for ${email}`,
   expires: (at: string) => `(expires ${moment(at)})`,
+  /** What a limited key sees. */
+  limits: ({ surveys, shortcodes, questions, without_questions, metadata, pageid, pseudonyms }: Limits) => {
+    const limits = [
+      surveys && `only ${counted(surveys.length, 'survey', 'surveys')}`,
+      shortcodes && `only ${counted(shortcodes.length, 'form', 'forms')}`,
+      questions && `only ${counted(questions.length, 'question', 'questions')}`,
+      without_questions && `without ${counted(without_questions, 'question', 'questions')}`,
+      metadata && (metadata.length === 0 ? 'no metadata' : `of the metadata only ${metadata.join(', ')}`),
+      pageid === false && 'no page IDs',
+      pseudonyms && 'pseudonyms in place of participant IDs',
+    ];
+    return `This key sees ${limits.filter(Boolean).join('; ')}.`;
+  },
   forget: 'Forget key',
   notForgotten:
     'The key is forgotten, but your browser could not delete all downloaded files. Delete this site’s data in its settings.',
@@ -360,8 +375,6 @@ export const update = {
     `The columns of this file differ from the selection. Under “More columns”, choose ${keys.length === 0 ? 'none' : `exactly these: ${keys.join(', ')}`}. Then drop the file again.`,
   wider:
     'This file has answers that are not selected above. Choose the same dates, forms, questions and participant as when you downloaded it, then drop the file again.',
-  narrower:
-    'This file has only part of what is selected above. Choose the same forms, questions and participant as when you downloaded it, then drop the file again.',
   unreadable: 'The file cannot be read. It may have been changed, moved or deleted. Choose it again.',
   changing: 'The answers keep changing while they are downloaded. Try again later.',
 };

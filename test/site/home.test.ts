@@ -2,7 +2,7 @@ import type { FileChooser, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { generateLimitedApiKey } from '../../src/auth/api-key.ts';
 import { query } from '../support/api.ts';
-import { type TestAccount, addResponses, createAccount, createSurvey } from '../support/data.ts';
+import { type TestAccount, addResponses, createAccount, createSurvey, storeKey } from '../support/data.ts';
 import { focused, openPage, saved, traces } from './browser.ts';
 import { enterKey, hold, press, selected } from './home.ts';
 
@@ -98,6 +98,30 @@ describe('the key', () => {
     expect((await traces(tab)).join()).not.toContain('sres_');
     expect(await alert(tab).count()).toBe(0); // nothing has failed
   });
+});
+
+test('with a limited key, the page says what it sees, and offers nothing else', async () => {
+  const key = generateLimitedApiKey();
+  const secret = '07'.repeat(32);
+  const limits = { v: 1, surveys: [SURVEY], without_questions: ['q0'], metadata: [], pageid: false, secret };
+  await storeKey(account.id, key, { limits });
+  await addResponses(await createSurvey(account, 'Hidden'), [{}]);
+  const page = await openPage('/');
+  await enterKey(page, key);
+  await page
+    .getByText(
+      'This key sees only 1 survey; without 1 question; no metadata; no page IDs; pseudonyms in place of participant IDs.',
+    )
+    .waitFor();
+  await page.getByText('1 survey', { exact: true }).or(page.getByText('0 answers')).first().waitFor();
+  expect(await page.getByText('Hidden').count()).toBe(0);
+  await page.getByRole('link', { name: SURVEY }).click();
+  await page.getByRole('navigation').getByRole('link', { name: 'Download' }).click();
+  await page.getByLabel('One row per participant').check();
+  await page.getByText('More options').click();
+  await page.getByLabel('With times').waitFor();
+  for (const text of ['More columns', 'Leave out testers', 'Treatment arms'])
+    expect(await page.getByText(text).first().isVisible()).toBe(false);
 });
 
 test('a key, a survey and its download are reached with the keyboard alone', async () => {
