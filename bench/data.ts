@@ -1,5 +1,6 @@
 import pg from 'pg';
-import { apiKeyPrefix, generateApiKey, hashApiKey } from '../src/auth/api-key.ts';
+import { apiKeyPrefix, generateApiKey, generateLimitedApiKey, hashApiKey } from '../src/auth/api-key.ts';
+import type { KeyLimits } from '../src/auth/key-limits.ts';
 
 /** A generated survey. */
 export interface BenchSurvey {
@@ -21,17 +22,19 @@ export async function createAccount(client: pg.Client, email = 'bench@example.or
   return createKey(client, { id: rows[0]?.id ?? '', email });
 }
 
-/** Creates another key of an account. */
+/** Creates another key of an account. @param limits what it sees; everything by default */
 export async function createKey(
   client: pg.Client,
   { id, email }: Pick<BenchAccount, 'id' | 'email'>,
+  limits: KeyLimits | null = null,
 ): Promise<BenchAccount> {
-  const key = generateApiKey();
-  await client.query('insert into api_keys (userid, name, prefix, hash) values ($1, $2, $3, $4)', [
+  const key = limits ? generateLimitedApiKey() : generateApiKey();
+  await client.query('insert into api_keys (userid, name, prefix, hash, limits) values ($1, $2, $3, $4, $5)', [
     id,
     'bench',
     apiKeyPrefix(key),
     await hashApiKey(key),
+    limits,
   ]);
   return { id, email, key };
 }

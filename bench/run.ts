@@ -9,7 +9,7 @@ import { measureAggregates } from './aggregates.ts';
 import { measureFeatures } from './bare.ts';
 import { measureGzip } from './compression.ts';
 import { measureConcurrent, measurePaging } from './concurrent.ts';
-import { type BenchAccount, type BenchSurvey, createAccount, createSurvey } from './data.ts';
+import { type BenchAccount, type BenchSurvey, createAccount, createKey, createSurvey } from './data.ts';
 import { parseRows, startDatabase } from './database.ts';
 import { measureEncoders } from './encoder.ts';
 import { measureFiles } from './files.ts';
@@ -287,23 +287,47 @@ await runCommand(async () => {
   measurements.push(...aggregates.measurements);
 
   {
-    log('digests and labels');
+    log('digests, labels and limited keys');
     await using service = await startService(url);
-    const read = (path: string, { name }: BenchSurvey) => service.read(`${path}survey=${name}`, account);
+    const read = (path: string, { name }: BenchSurvey, by = account) => service.read(`${path}survey=${name}`, by);
+    const long = '/responses/csv?';
     const wide = '/responses/csv?layout=wide&';
-    const [digests, copy, labels, responses] = await bestOf(
+    const withPseudonyms = await createKey(client, account, { v: 1, secret: '07'.repeat(32) });
+    const withoutPageIds = await createKey(client, account, { v: 1, pageid: false });
+    const [digests, copy, labels, responses, all, pseudonyms, pageIds, ofParticipants, widePseudonyms] = await bestOf(
       [
         () => read('/responses/digests?', large),
         () => copyExport(client, large),
         () => read(`${wide}value=label&`, withChoices),
         () => read(wide, withChoices),
+        () => read(long, large),
+        () => read(long, large, withPseudonyms),
+        () => read(long, large, withoutPageIds),
+        () => read(wide, large),
+        () => read(wide, large, withPseudonyms),
       ],
       server.pid,
     );
     measured('digests by day', digests.seconds, 's');
     measured('digests by day, Postgres', digests.databaseCpu, 'CPU-seconds');
     measured('wide, half of the answers as labels', rows / labels.seconds, 'responses/s');
+    for (const [which, by] of [
+      ['any key', account],
+      ['a key with pseudonyms', withPseudonyms],
+    ] as const) {
+      const times: number[] = [];
+      for (let i = 0; i < 100; i++) times.push(1000 * (await read('/responses?pageSize=25&', large, by)).seconds);
+      measured(`/responses, first page of 25, ${which}, p99`, percentile(times, 0.99), 'ms');
+    }
+    measured('wide, pseudonyms ÷ without, database CPU', widePseudonyms.databaseCpu / ofParticipants.databaseCpu, '×');
+    measured('wide, pseudonyms', rows / widePseudonyms.seconds, 'responses/s');
+    measured('long CSV without page ids ÷ with, database CPU', pageIds.databaseCpu / all.databaseCpu, '×');
     figures.push(
+      {
+        name: 'long CSV, pseudonyms ÷ without, database CPU',
+        value: pseudonyms.databaseCpu / all.databaseCpu,
+        bound: { atMost: 2.5 },
+      },
       { name: 'digests ÷ COPY, database CPU', value: digests.databaseCpu / copy.databaseCpu, bound: { atMost: 1.5 } },
       { name: 'wide, labels ÷ responses, seconds', value: labels.seconds / responses.seconds, bound: { atMost: 1.15 } },
       {
