@@ -36,13 +36,13 @@ const context = { world, tags: new Map(), served: new Map(), tally: new Tally() 
 
 /** A request for any of an account's small surveys, or for one that it does not have, whose filters and cursors may name rows of other accounts. */
 function randomRequest(path: Path, layout: (typeof LAYOUTS)[number]): Request {
-  const account = pick(random, context.world.accounts.slice(0, 3));
-  const { accounts } = context.world;
+  const account = pick(random, world.accounts.slice(0, 3));
+  const views = world.views(random);
   const names = account.data.forms.map(({ survey }) => survey).filter((name) => !isSized(name));
   return {
     account,
     path,
-    parameters: randomParameters(random, path, pick(random, [...names, 'nobody’s']), accounts, layout),
+    parameters: randomParameters(random, path, pick(random, [...names, 'nobody’s']), views, layout),
   };
 }
 

@@ -6,6 +6,7 @@ import { leaksIn } from '../checks/leaks.ts';
 import { read } from '../checks/read.ts';
 import type { Action, Context } from '../context.ts';
 import type { Account } from '../model/account.ts';
+import { randomLimits } from '../model/limits.ts';
 import { send } from '../requests/send.ts';
 
 /** Longer than the Worker takes to write a key's entry to KV. */
@@ -40,7 +41,7 @@ export const endKey: Action = async (context, random) => {
   const rest = CHECK_PERIOD_MS - (Date.now() % CHECK_PERIOD_MS);
   if (rest < 2 * CACHED_MS) await sleep(rest);
   const account = pick(random, context.world.accounts);
-  const key = await context.world.issueKey(account);
+  const key = await context.world.issueKey(account, null, random() < 0.5 ? randomLimits(random) : null);
   const hash = await useKey(context, account, key);
   const how = pick(random, ['revoked', 'expires']);
   await end(context, hash, how);

@@ -25,10 +25,11 @@ function someSurvey(random: Random, { world: { names } }: Context, { data }: Acc
 }
 
 function someRequest(context: Context, random: Random, paths: readonly Path[]): Request {
-  const { accounts } = context.world;
-  const account = pick(random, accounts);
+  const { world } = context;
+  const account = pick(random, world.accounts);
   const path = pick(random, paths);
-  return { account, path, parameters: randomParameters(random, path, someSurvey(random, context, account), accounts) };
+  const survey = someSurvey(random, context, account);
+  return { account, path, parameters: randomParameters(random, path, survey, world.views(random)) };
 }
 
 async function readAs(context: Context, random: Random, request: Request, reading: Partial<Reading>) {

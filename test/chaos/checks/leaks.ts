@@ -7,7 +7,7 @@ const INTERNAL = new RegExp(
   [
     String.raw`\n\s+at |\.[jt]s:\d|file:/|node_modules|(?:Type|Range|Reference|Syntax|Neon\w*|Database|Zod)Error`,
     String.raw`\bselect\s|\bfrom (?:surveys|responses|users|api_keys)\b|api_keys|survey_export_worker|neon|sqlstate`,
-    String.raw`postgres(?:ql)?:|127\.0\.0\.1|sres_\w{20}|\b[0-9a-f]{64}\b`,
+    String.raw`postgres(?:ql)?:|127\.0\.0\.1|sresl?_\w{20}|\b[0-9a-f]{64}\b`,
   ].join('|'),
   'i',
 );

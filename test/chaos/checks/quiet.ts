@@ -32,7 +32,7 @@ export async function checkModel({ world, tally }: Context): Promise<void> {
 }
 
 /** What no line of the log may contain: keys, their hashes, connection strings, data, crashes. */
-const FORBIDDEN = /sres_|postgres(?:ql)?:\/\/\w+:|X-Evil|mk[0-9a-f]{32}km|\b[0-9a-f]{64}\b|unhandled|@example/i;
+const FORBIDDEN = /sresl?_|postgres(?:ql)?:\/\/\w+:|X-Evil|mk[0-9a-f]{32}km|\b[0-9a-f]{64}\b|unhandled|@example/i;
 /** workerd's own line for a transfer that the service aborts. */
 const ABORTED = /^Uncaught exception: workerd\/\S+ failed: remote\.jsg\.Error: DatabaseError: /;
 

@@ -62,7 +62,8 @@ export async function read(context: Context, request: Request, reading: Reading)
       if (isRefused && Date.now() > deadline) throw new Error(`still refused after ${MAX_BUSY_MS / 1000} s`);
       await checkResponse(context, request, reading, received);
       if (isRefused) continue;
-      const outcome = outcomeOf(context, request, reading, received, states());
+      const seen = states().map((data) => context.world.seenBy(key, data));
+      const outcome = outcomeOf(context, request, reading, received, seen);
       context.served.set(received.headers.get('X-Request-Id') ?? '', outcome === 'whole');
       return { ...received, outcome };
     }

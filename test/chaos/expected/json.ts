@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import type { KeyLimits } from '../../../src/auth/key-limits.ts';
 import { naiveCsv } from '../../support/csv.ts';
 import { digestsOf } from '../../support/digests.ts';
 import { type Question, type Shortcodes, isLeftOut, rulesOf } from '../../support/wide.ts';
@@ -21,8 +23,24 @@ const jsonOf = (members: Readonly<Record<string, string>>): string =>
 
 const listOf = (jsons: readonly string[]) => `[${jsons.join(',')}]`;
 
-export const keyJson = ({ email }: Account): string =>
-  jsonOf({ email: quoted(email), expires: 'null', limits: 'null' });
+export const keyJson = ({ email }: Account, limits: Data['limits']): string =>
+  jsonOf({ email: quoted(email), expires: 'null', limits: limits ? limitsJson(limits) : 'null' });
+
+function limitsJson({ without_questions: hidden, secret, ...limits }: KeyLimits): string {
+  const { v, surveys, shortcodes, questions, metadata, pageid } = limits;
+  const pseudonyms = secret && hash('sha256', Buffer.from(secret, 'hex')).slice(0, 8);
+  const without = hidden?.length;
+  return JSON.stringify({
+    v,
+    surveys,
+    shortcodes,
+    questions,
+    without_questions: without,
+    metadata,
+    pageid,
+    pseudonyms,
+  });
+}
 
 export function surveysJson({ marker }: Account, forms: readonly FormVersion[]): string {
   const newestFirst = forms.toSorted((a, b) => b.created - a.created || byCreation(a, b));

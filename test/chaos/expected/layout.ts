@@ -67,7 +67,7 @@ export function layoutsOf(request: Request, forms: readonly FormVersion[], state
   const { account, path, parameters } = request;
   const { survey, layout, count } = parameters;
   if (path === '/surveys') return [whole(surveysJson(account, forms))];
-  if (path === '/key') return [whole(keyJson(account))];
+  if (path === '/key') return [whole(keyJson(account, states[0]?.limits))];
   if (survey === '') return [whole(errorBody('No user, no responses!'), 400)];
   if (layout === 'wide' && path === '/responses/csv' && count) {
     const why = 'the number of records is known only at the end';

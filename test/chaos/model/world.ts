@@ -1,11 +1,13 @@
-import { generateApiKey } from '../../../src/auth/api-key.ts';
+import { generateApiKey, generateLimitedApiKey } from '../../../src/auth/api-key.ts';
+import type { KeyLimits } from '../../../src/auth/key-limits.ts';
 import { insertResponses, sql, storeKey } from '../../support/data.ts';
 import { type Random, below, pick } from '../../support/random.ts';
 import { Account, type Data, type FormVersion, timestampOf } from './account.ts';
+import { maskOf, randomLimits } from './limits.ts';
 import { SIZED, SURVEYS, randomForm, randomResponses, randomUuid, sizedSurvey } from './random-data.ts';
 
-/** Each may have four exports at a time. */
-const KEYS = 4;
+/** Of an account, without and with limits. Those without may have four exports at a time together, and so may the others. */
+const KEYS = 2;
 
 /** All accounts and their data, here and in the database. The first two have the same large surveys, the last has none. */
 export class World {
@@ -14,6 +16,8 @@ export class World {
   readonly names: string[] = [...SURVEYS];
   /** The accounts with the same large surveys. */
   readonly pair: readonly Account[];
+  /** What limited keys see of their account's data, by key. */
+  readonly #masks = new Map<string, (data: Data) => Data>();
   #writing: Promise<unknown> = Promise.resolve();
 
   constructor(random: Random) {
@@ -28,10 +32,21 @@ export class World {
     return done;
   }
 
-  issueKey(account: Account, expires: Date | null = null): Promise<string> {
+  /** What a key sees of its account's data. */
+  seenBy(key: string, data: Data): Data {
+    return this.#masks.get(key)?.(data) ?? data;
+  }
+
+  /** All accounts, each as one of its keys sees it. */
+  views(random: Random): Pick<Account, 'data'>[] {
+    return this.accounts.map(({ keys, data }) => ({ data: this.seenBy(pick(random, keys), data) }));
+  }
+
+  issueKey(account: Account, expires: Date | null = null, limits: KeyLimits | null = null): Promise<string> {
     return this.alone(async () => {
-      const key = generateApiKey();
-      await storeKey(account.id, key, { expires });
+      const key = limits ? generateLimitedApiKey() : generateApiKey();
+      if (limits) this.#masks.set(key, maskOf(limits));
+      await storeKey(account.id, key, { expires, limits });
       return key;
     });
   }
@@ -40,6 +55,7 @@ export class World {
     for (const [i, account] of this.accounts.entries()) {
       await sql('insert into users (id, email) values ($1, $2)', [account.id, account.email]);
       for (let key = 0; key < KEYS; key++) account.keys.push(await this.issueKey(account));
+      for (let key = 0; key < KEYS; key++) account.keys.push(await this.issueKey(account, null, randomLimits(random)));
       for (const survey of i < 2 ? SIZED : []) await add(account, sizedSurvey(random, account, survey));
       for (const survey of i < 3 ? SURVEYS : []) {
         const forms = Array.from({ length: 1 + below(random, 4) }, () => randomForm(random, account, survey));

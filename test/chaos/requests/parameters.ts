@@ -78,19 +78,19 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 /**
  * Random parameters for a path.
  *
- * @param accounts those whose responses filters and cursors can name
+ * @param views the data whose responses filters and cursors can name
  * @param layout either if omitted
  */
 export function randomParameters(
   random: Random,
   path: Path,
   survey: string,
-  accounts: readonly Account[],
+  views: readonly Pick<Account, 'data'>[],
   layout = pick(random, ['long', 'wide'] as const),
 ): Parameters {
   const isWide = layout === 'wide' && NAMES[`${path} wide`] !== undefined;
   const names = NAMES[isWide ? `${path} wide` : path];
-  const rows = accounts.flatMap(({ data }) => {
+  const rows = views.flatMap(({ data }) => {
     const shortcodes = shortcodesOf(formsOf({ survey }, data));
     return data.responses.flatMap((row) => {
       const shortcode = shortcodes.get(row.surveyid);

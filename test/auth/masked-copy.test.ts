@@ -1,0 +1,146 @@
+import { expect, test } from 'vitest';
+import { Account } from '../chaos/model/account.ts';
+import { randomLimits } from '../chaos/model/limits.ts';
+import { primaryKeyOf } from '../chaos/model/order.ts';
+import { SURVEYS, randomForm, randomResponses, randomUuid, sizedSurvey } from '../chaos/model/random-data.ts';
+import { add } from '../chaos/model/world.ts';
+import { hostileRequest } from '../chaos/requests/hostile-request.ts';
+import { randomParameters } from '../chaos/requests/parameters.ts';
+import { PATHS, type Path, addressOf } from '../chaos/requests/request.ts';
+import { query } from '../support/api.ts';
+import { type Random, below, pick, randomFrom } from '../support/random.ts';
+import { useStack } from '../support/stack-address.ts';
+import type { Stack } from '../support/stack.ts';
+import { type Question, type Seen, accountIn, ask, hasPython, startMaskedCopy } from './masked-copy.ts';
+
+/*
+ * A limited key sees another database: every response is, byte for byte, that of an unlimited key in a copy in which what is hidden has
+ * never existed. mask.py makes the copy. Then what is hidden changes, and every response stays as it is. For 300 limits and other seeds:
+ * TEST_LIMITS=300 TEST_SEED=7 npx vitest run --project service test/auth/masked-copy.test.ts
+ */
+
+const LIMITS = Number(process.env['TEST_LIMITS'] ?? 36);
+const SEED = Number(process.env['TEST_SEED'] ?? 1);
+/** For each of the limits, without further pages. */
+const REQUESTS = 20;
+const LIMITS_PER_DATABASE = 12;
+/** Fewer than the scans of an account that may run or wait. */
+const AT_A_TIME = 4;
+const LOCALES = ['C', 'da', 'und'];
+
+/** In several scripts; some look like pseudonyms. */
+const MORE_USERIDS = ['Åse', 'aa', 'Ω', '中文', 'مريم', '😀', 'P1', `p${'0'.repeat(32)}`];
+const MORE_METADATA = [
+  ...['null', '[1, 2.50]', '"m"', '1.50', 'true', '{"": 1, "m": {"pageid": [1.10e2]}, "none": null}'],
+  '{"pageid": "1", "phone": "+254", "m": null, "seed": 7, "ad_id": "é\\"\\n"}',
+];
+const MORE_KEYS = ['', 'pageid', 'phone', 'seed', 'seed_2'];
+
+/** Stores random data of an account, with many equal timestamps, questions that several forms have, and parent forms of any survey. */
+async function fill(random: Random, account: Account, { address }: Stack): Promise<void> {
+  useStack(address);
+  const surveys = SURVEYS.map((survey) => {
+    const forms = Array.from({ length: 1 + below(random, 4) }, () => randomForm(random, account, survey));
+    return { forms, responses: randomResponses(random, account, forms, pick(random, [0, 20, 60, 200])) };
+  }).concat(sizedSurvey(random, account, 'few rows'));
+  const parents = surveys.flatMap(({ forms }) => forms.map(({ id }) => id));
+  for (const { forms, responses } of surveys) {
+    const unique = new Map(
+      responses.map((row) => {
+        const userid = pick(random, [row.userid, row.userid, ...MORE_USERIDS]);
+        const metadata = pick(random, [row.metadata, row.metadata, ...MORE_METADATA]);
+        const parent = pick(random, [null, row.surveyid, pick(random, parents)]);
+        const changed = Object.assign({}, row, { userid, metadata, parent_surveyid: parent });
+        return [primaryKeyOf(changed), changed];
+      }),
+    );
+    await add(account, { forms, responses: [...unique.values()] });
+  }
+}
+
+const kinds = PATHS.filter((path) => path !== '/key').flatMap((path): [Path, 'long' | 'wide'][] =>
+  /csv|xlsx/.test(path)
+    ? [
+        [path, 'long'],
+        [path, 'wide'],
+      ]
+    : [[path, 'long']],
+);
+
+/** @param accounts whose rows filters and cursors name @param tags those of earlier responses */
+function randomQuestion(random: Random, accounts: readonly Account[], tags: readonly string[]): Question {
+  const headers = {
+    'Accept-Encoding': pick(random, ['GZIP', 'identity']),
+    ...(random() < 0.2 ? { 'If-None-Match': pick(random, tags) } : {}),
+    ...(random() < 0.1 ? { Prefer: 'handling=strict' } : {}),
+  };
+  return [randomAddress(random, accounts), { method: random() < 0.1 ? 'HEAD' : 'GET', headers }];
+}
+
+function randomAddress(random: Random, accounts: readonly Account[]): string {
+  const account = pick(random, accounts);
+  const survey = pick(random, [...SURVEYS, 'few rows', 'few rows', 'nobody’s']);
+  const hostile = hostileRequest(random).target.replace('survey=fuzzed', query({ survey }).slice(1));
+  const [, address] = /^\/api\/v1(\/(?!key)[!-~]{1,8000})$/.exec(hostile) ?? [];
+  if (address !== undefined && random() < 0.15) return address;
+  const [path, layout] = pick(random, kinds);
+  const { metadata, ...parameters } = randomParameters(random, path, survey, accounts, layout);
+  const more = metadata && { metadata: [...metadata, ...MORE_KEYS.filter(() => random() < 0.5)] };
+  return addressOf({ account, path, parameters: { ...parameters, ...more } });
+}
+
+test
+  .skipIf(!hasPython)
+  .each(
+    Array.from(
+      { length: Math.ceil(LIMITS / LIMITS_PER_DATABASE) },
+      (_, i) => [LOCALES[i % LOCALES.length] as string, SEED + i] as const,
+    ),
+  )('a limited key sees another database, in the order of %s, seed %i', async (locale, seed) => {
+  const random = randomFrom(seed);
+  const account = new Account(randomUuid(random));
+  await using world = await startMaskedCopy(account, locale);
+  const { real, copy, unlimited } = world;
+  await fill(random, account, real);
+  await world.save();
+  const tags = ['*'];
+  const differences: unknown[] = [];
+
+  for (let i = 0; i < LIMITS_PER_DATABASE; i++) {
+    const limits = randomLimits(random);
+    const key = await world.mask(limits, seed * LIMITS_PER_DATABASE + i);
+    const accounts = [await accountIn(real, account), await accountIn(copy, account)];
+    const responses: [Question, Seen][] = [];
+
+    const compare = async (question: Question, expected: Seen) => {
+      const found = await ask(real, key, question);
+      if (JSON.stringify(found) !== JSON.stringify(expected)) differences.push({ limits, question, found, expected });
+    };
+    const compareWithCopy = async (question: Question): Promise<Seen> => {
+      const expected = await ask(copy, unlimited, question);
+      responses.push([question, expected]);
+      await compare(question, expected);
+      return expected;
+    };
+    const compareAllPages = async ([path, asking]: Question, isFirst = true): Promise<void> => {
+      const { etag, link } = (await compareWithCopy([path, asking])).headers;
+      if (etag !== undefined && isFirst) {
+        await compareWithCopy([path, { headers: { 'If-None-Match': etag } }]);
+        tags.push(etag, (await ask(real, unlimited, [path, {}])).headers['etag'] ?? etag);
+      }
+      const next = /^<\/api\/v1(.*)>/.exec(link ?? '')?.[1];
+      if (next !== undefined) await compareAllPages([next, asking], false);
+    };
+
+    const questions = Array.from({ length: REQUESTS }, () => randomQuestion(random, accounts, tags));
+    await severalAtATime(questions, (question) => compareAllPages(question));
+    await world.vary();
+    await severalAtATime(responses, ([question, expected]) => compare(question, expected));
+    await world.restore();
+  }
+  expect(differences).toEqual([]);
+});
+
+async function severalAtATime<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  for (let i = 0; i < items.length; i += AT_A_TIME) await Promise.all(items.slice(i, i + AT_A_TIME).map(work));
+}

@@ -1,0 +1,66 @@
+import { createHmac } from 'node:crypto';
+import type { KeyLimits } from '../../../src/auth/key-limits.ts';
+import { type Random, below, pick } from '../../support/random.ts';
+import type { Data, Response } from './account.ts';
+import { METADATA_KEYS, QUESTIONS, SHORTCODES, SIZED, SURVEYS, USERIDS } from './random-data.ts';
+
+/** At least one limit. Each list may hide everything, and may have a name that nothing has. */
+export function randomLimits(random: Random): KeyLimits {
+  const some = (names: readonly string[]) => [...names, 'none'].filter(() => random() < 0.6);
+  const members = [
+    ['surveys', () => some([...SURVEYS, ...SIZED])],
+    ['shortcodes', () => some(SHORTCODES)],
+    ['questions', () => some([...QUESTIONS, 'q20'])],
+    ['without_questions', () => some([...QUESTIONS.slice(1, 4), 'q3'])],
+    ['metadata', () => some([...METADATA_KEYS, '', 'pageid', 'phone', 'seed', 'seed_2'])],
+    ['pageid', () => false],
+    ['secret', () => randomSecret(random)],
+  ] as const;
+  const first = pick(random, members);
+  const given = members.filter((member) => member === first || random() < 0.3);
+  return { v: 1, ...Object.fromEntries(given.map(([name, value]) => [name, value()])) };
+}
+
+/** The key of a pseudonym that begins with `paa`, which Danish sorts last. */
+function randomSecret(random: Random): string {
+  for (;;) {
+    const secret = Array.from({ length: 64 }, () => below(random, 16).toString(16)).join('');
+    if (USERIDS.some((userid) => pseudonymOf(userid, secret).startsWith('paa'))) return secret;
+  }
+}
+
+const pseudonymOf = (userid: string, secret: string) =>
+  `p${createHmac('sha256', Buffer.from(secret, 'hex')).update(userid).digest('hex').slice(0, 32)}`;
+
+/** A member of an object without objects, as Postgres prints it, and its name. */
+const MEMBER = /("(?:[^"\\]|\\.)*"): (?:"(?:[^"\\]|\\.)*"|[^,}]*)/g;
+
+/** @returns what a limited key sees of its account's data; the same object for each row */
+export function maskOf(limits: KeyLimits): (data: Data) => Data {
+  const { surveys, shortcodes, questions, without_questions: hidden = [], metadata, pageid, secret } = limits;
+  const isVisible = (key: string) => (metadata?.includes(key) ?? true) && !(pageid === false && key === 'pageid');
+  const mask = (row: Response): Response => {
+    const members = Array.from((row.metadata ?? '').matchAll(MEMBER));
+    const kept = members.filter(([, name = '']) => isVisible(JSON.parse(name) as string)).map(([member]) => member);
+    return {
+      ...row,
+      metadata: row.metadata === null ? null : `{${kept.join(', ')}}`,
+      values: Object.fromEntries(Object.entries(row.values).filter(([name]) => isVisible(name))),
+      pageid: pageid === false ? null : row.pageid,
+      userid: secret === undefined ? row.userid : pseudonymOf(row.userid, secret),
+    };
+  };
+  const masked = new WeakMap<Response, Response>();
+  return ({ forms, responses }) => {
+    const visible = forms.filter(
+      ({ survey, shortcode }) => (surveys?.includes(survey) ?? true) && (shortcodes?.includes(shortcode) ?? true),
+    );
+    const ids = new Set(visible.map(({ id }) => id));
+    const rows = responses.filter(
+      ({ surveyid, question_ref: name }) =>
+        ids.has(surveyid) && (questions?.includes(name) ?? true) && !hidden.includes(name),
+    );
+    for (const row of rows) if (!masked.has(row)) masked.set(row, mask(row));
+    return { limits, forms: visible, responses: rows.map((row) => masked.get(row) as Response) };
+  };
+}
