@@ -22,7 +22,7 @@ import { type Question, type Seen, accountIn, ask, hasPython, startMaskedCopy } 
 const LIMITS = Number(process.env['TEST_LIMITS'] ?? 36);
 const SEED = Number(process.env['TEST_SEED'] ?? 1);
 /** For each of the limits, without further pages. */
-const REQUESTS = 20;
+const REQUESTS = 15;
 const LIMITS_PER_DATABASE = 12;
 /** Fewer than the scans of an account that may run or wait. */
 const AT_A_TIME = 4;

@@ -30,14 +30,15 @@ export default async function setUp(): Promise<(() => Promise<void>) | undefined
  * Creates a migrated database, without an account.
  *
  * @param options.ownServer whether to start a server for it, as outside of vitest
- * @param options.locale ICU's, by which its texts sort; by default the server's
+ * @param options.locale by which its texts sort: C or one of ICU's; by default the server's
  */
 export async function startDatabase({ ownServer = false, locale }: { ownServer?: boolean; locale?: string } = {}) {
   const shared = process.env[SHARED_SERVER];
   if (shared && !ownServer) {
     const name = `test_${randomBytes(6).toString('hex')}`;
     const url = new URL(`/${name}`, shared).href;
-    const template = locale ? `template0 locale_provider icu icu_locale '${locale}' locale 'C'` : TEMPLATE;
+    const provider = locale === 'C' ? 'libc' : `icu icu_locale '${locale}'`;
+    const template = locale ? `template0 locale_provider ${provider} locale 'C'` : TEMPLATE;
     await query(shared, `create database ${name} template ${template} strategy file_copy`);
     if (locale) await migrate(url);
     return {

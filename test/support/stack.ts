@@ -28,7 +28,7 @@ declare module 'vitest' {
 export type StackOptions = Parameters<typeof startWorker>[1] & {
   /** Whether the service has a database server of its own, as outside of vitest. */
   readonly ownServer?: boolean;
-  /** ICU's locale, by which texts in the database sort. */
+  /** By which texts in the database sort: see {@link startDatabase}. */
   readonly locale?: string;
   /** As for the SQL-over-HTTP endpoint. */
   readonly sendsCancelRequests?: boolean;
