@@ -77,10 +77,19 @@ export async function startMaskedCopy(account: Account, locale: string) {
     });
   }
 
+  /** Stores a new limited key. */
+  async function issue(limits: KeyLimits): Promise<string> {
+    useStack(real.address);
+    const key = generateLimitedApiKey();
+    await storeKey(account.id, key, { limits });
+    return key;
+  }
+
   return {
     real,
     copy,
     unlimited,
+    issue,
     [Symbol.asyncDispose]: async () => void (await Promise.all([real.stop(), copy.stop()])),
 
     /** Exports the data, for {@link mask} and {@link restore}. */
@@ -101,10 +110,7 @@ export async function startMaskedCopy(account: Account, locale: string) {
       const { status, stderr } = await runProgram([PYTHON, MASK, folder, String(seed)]);
       if (status !== 0) throw new Error(stderr);
       await load(copy, 'masked');
-      useStack(real.address);
-      const key = generateLimitedApiKey();
-      await storeKey(account.id, key, { limits });
-      return key;
+      return issue(limits);
     },
 
     /** Changes what is hidden, and nothing else. */

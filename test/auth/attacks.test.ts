@@ -1,0 +1,258 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, expect, test } from 'vitest';
+import { generateLimitedApiKey, hashApiKey } from '../../src/auth/api-key.ts';
+import type { KeyLimits } from '../../src/auth/key-limits.ts';
+import { rotateKey } from '../../tools/keys/rotate.ts';
+import { Account } from '../chaos/model/account.ts';
+import { query } from '../support/api.ts';
+import { addResponses, createSurvey, sql } from '../support/data.ts';
+import { stackAddress, useStack } from '../support/stack-address.ts';
+import { type Question, ask, hasPython, startMaskedCopy } from './masked-copy.ts';
+
+/*
+ * What the holder of a limited key may try, who knows the names and values that are hidden. Each attack gets what an unlimited key gets on
+ * the masked copy, and would show something with an unlimited key.
+ */
+
+const NAME = 'Health';
+const HIDDEN_NAME = 'Secret';
+const [ID, OTHER_ID, HIDDEN_ID] = ['+254 700', 'Åse', 'only in hidden places'];
+const SECRET = '0f'.repeat(32);
+const TIME = '2026-03-01T10:00:00.000Z';
+const HIDDEN_TIME = '2026-05-05T05:05:05.123Z';
+
+const LIMITS: KeyLimits = {
+  v: 1,
+  surveys: [NAME, 'to come'],
+  shortcodes: ['f0', 'f1'],
+  without_questions: ['phone', 'userid'],
+  metadata: ['m', 'seed_2', 'pageid'],
+  pageid: false,
+  secret: SECRET,
+};
+
+const pseudonymOf = (userid: string, secret = SECRET) =>
+  `p${createHmac('sha256', Buffer.from(secret, 'hex')).update(userid).digest('hex').slice(0, 32)}`;
+
+const account = new Account(randomUUID());
+const world = hasPython ? await startMaskedCopy(account, 'und') : undefined;
+afterAll(async () => world?.[Symbol.asyncDispose]());
+
+const owner = { id: account.id, email: account.email, key: '' };
+const metadata = '{"m": "1", "phone": "+254", "pageid": "77", "seed": 7, "seed_5": "4", "ad_id": "9"}';
+const given = { metadata, pageid: '77', timestamp: TIME, response: '1' };
+let [FORM, HIDDEN_FORM] = ['', ''];
+if (world) {
+  useStack(world.real.address);
+  const survey = await createSurvey(owner, NAME, 6); // the last two are f2
+  const hidden = await createSurvey(owner, HIDDEN_NAME);
+  [FORM, HIDDEN_FORM] = [survey, hidden].map(({ forms }) => forms[0]?.id ?? '') as [string, string];
+  await addResponses(survey, [
+    ...[ID, OTHER_ID].flatMap((userid) =>
+      ['q', 'question.userid', 'phone'].map((question) => Object.assign({ userid, question_ref: question }, given)),
+    ),
+    { ...given, userid: ID, question_ref: 'q', form: 2, metadata: '[1]' },
+    // Each would change what is visible.
+    { ...given, userid: ID, question_ref: 'userid', response: 'x'.repeat(40_000) },
+    { ...given, userid: ID, question_ref: 'q', form: 4, response: 'no number', flowid: '5' },
+    { ...given, userid: ID, question_ref: 'q', form: 4, flowid: '6', timestamp: HIDDEN_TIME },
+    { ...given, userid: HIDDEN_ID, question_ref: 'phone' },
+    { ...given, userid: HIDDEN_ID, question_ref: 'q', form: 5, timestamp: HIDDEN_TIME, metadata: null },
+  ]);
+  await addResponses(hidden, [{ ...given, userid: ID, question_ref: 'q' }]);
+  await world.save();
+}
+
+const tokenOf = (...position: string[]) => Buffer.from(JSON.stringify([1, ...position])).toString('base64url');
+const olderTokenOf = (...position: string[]) => Buffer.from(position.join()).toString('base64');
+const of = (path: string, parameters: Parameters<typeof query>[0] = {}, survey = NAME) =>
+  `/responses${path}${query({ survey, ...parameters })}`;
+const WIDE = { layout: 'wide' };
+const strict = { headers: { Prefer: 'handling=strict' } };
+
+/** The requests of each attack; `$tag` stands for the tag of an unlimited key's response. */
+const ATTACKS: Record<string, (string | Question)[]> = {
+  'a filter by a userid': ['', '/csv', '/summary', '/digests'].map((path) => of(path, { userid: ID })),
+  'a filter by a userid with a pseudonym': [of('', { userid: [ID, pseudonymOf(OTHER_ID)] })],
+  'a pseudonym made with another secret': [of('/csv', { userid: pseudonymOf(ID, 'f0'.repeat(32)) })],
+  'a pseudonym in capitals, cut or longer': ['P', 'p'].flatMap((start) => [
+    of('/csv', { userid: pseudonymOf(ID).replace('p', start).toUpperCase() }),
+    of('/csv', { userid: pseudonymOf(ID).slice(0, -1) }),
+    of('/csv', { userid: pseudonymOf(ID) + start }),
+  ]),
+  'the pseudonym of a participant who is hidden': [of('/csv', { userid: pseudonymOf(HIDDEN_ID), count: true })],
+  'the pseudonym of a pseudonym': [of('/csv', { userid: pseudonymOf(pseudonymOf(ID)) })],
+  'a hidden question': ['', '/csv', '/questions', '/summary'].map((path) => of(path, { question_ref: 'phone' })),
+  'a hidden question beside another': [
+    of('/csv', { question_ref: ['phone', 'q'] }),
+    of('', { question_ref: ['phone'] }),
+  ],
+  'a hidden form': ['', '/csv', '/digests', '/answers'].map((path) => of(path, { shortcode: 'f2' })),
+  'a hidden survey': ['', '/csv', '/form-data', '/xlsx'].map((path) => of(path, {}, HIDDEN_NAME)),
+  'a hidden survey that may be missing': ['', '/form-data', '/questions'].map((path) =>
+    of(path, { missing: '404' }, HIDDEN_NAME),
+  ),
+  'names in other scripts and forms': ['Ｓecret', 'SECRET', 'Secret ', 'S\u0435cret', 'Secret\0', 'to come'].map(
+    (name) => of('', { missing: '404' }, name),
+  ),
+  'the time of a hidden response': [
+    of('', { since: HIDDEN_TIME }),
+    of('/digests', { until: HIDDEN_TIME, interval: 'hour' }),
+  ],
+  'the token of an unlimited key': [
+    of('', { after: tokenOf(TIME, ID, 'q', FORM) }),
+    of('/csv', { after: tokenOf(TIME, HIDDEN_ID, 'phone', FORM) }),
+    of('', { after: tokenOf(TIME, OTHER_ID, 'q', FORM), order: 'desc', count: true }),
+  ],
+  'an older token': [ID, OTHER_ID, '', '\u{10ffff}'].map((id) =>
+    of('', { after: olderTokenOf(TIME, id, 'q'), count: true }),
+  ),
+  'a forged token between two userids': ['*', 'P', 'p', 'p7', 'pa', 'q', 'Å'].map((id) =>
+    of('', { after: tokenOf(TIME, id, '', FORM), count: true }),
+  ),
+  'a forged token between two questions': ['phon', 'phonf'].map((question) =>
+    of('', { after: tokenOf(TIME, pseudonymOf(ID), question, FORM) }),
+  ),
+  'a token of a hidden form, or of none': [HIDDEN_FORM, randomUUID()].map((form) =>
+    of('/ndjson', { after: tokenOf(TIME, pseudonymOf(ID), 'q', form) }),
+  ),
+  'hidden keys of the metadata': [
+    of('/csv', { metadata: ['phone', 'pageid', 'ad_id', 'seed'] }),
+    of('/csv', { ...WIDE, metadata: 'phone' }),
+  ],
+  'hidden keys that must not be null': ['phone', 'pageid', 'seed'].flatMap((key) => [
+    of('/csv', { ...WIDE, require_metadata: key }),
+    of('/summary', { require_metadata: key }),
+  ]),
+  'a hidden question that must be answered': ['phone', 'userid'].map((question) =>
+    of('/summary', { require_question: question }),
+  ),
+  'a treatment arm from a hidden seed': [
+    of('/csv', { arm: ['seed_2', 'seed_5', 'seed_7_1'] }),
+    of('/xlsx', { ...WIDE, arm: 'seed_5' }),
+  ],
+  'the last response': [of('', { order: 'desc', pageSize: 1 }), of('/summary')],
+  'the number of responses': [
+    ...['', '/csv', '/ndjson', '/xlsx'].map((path) => of(path, { count: true })),
+    of('/csv', { userid: ID, count: true }),
+  ],
+  'who is left out': [
+    of('/summary', { repeats: 'drop', require_question: 'question.userid' }),
+    of('/csv', { ...WIDE, repeats: 'drop' }),
+  ],
+  'the column of a hidden question': ['f0.phone', 'f2.q', 'f0.q'].map((column) => of('/answers', { column })),
+  'names that would collide with hidden ones': ['form_question', 'question'].map((columns) =>
+    of('/questions', { columns }),
+  ),
+  'a column of numbers in which a hidden response is none': [
+    of('/xlsx', { ...WIDE, numbers: true, columns: 'question' }),
+  ],
+  'a workbook for which a hidden response is too long': [of('/xlsx'), of('/xlsx', { codebook: true })],
+  'the form versions': ['/surveys', of('/form-data')],
+  'what participants answered': [of('/answers', { top: 1 }), of('/answers', { columns: 'question', format: 'csv' })],
+  'an error text': [
+    of('', { pageSize: '0' }),
+    of('/summary', { timezone: 'Mars' }),
+    [of('/csv', { phone: '1' }), strict],
+  ],
+  'what only HEAD returns': ['', '/csv', '/xlsx'].map((path): Question => [
+    of(path, { count: true }),
+    { method: 'HEAD' },
+  ]),
+  'a tag of an unlimited key': ['/surveys', of(''), of('/digests')].map((path): Question => [
+    path,
+    { headers: { 'If-None-Match': '$tag' } },
+  ]),
+  'any tag': ['/surveys', of('/digests', { question_ref: 'phone' })].map((path): Question => [
+    path,
+    { headers: { 'If-None-Match': '*' } },
+  ]),
+};
+/** Those that show an unlimited key nothing more: it has no pseudonyms, and errors do not depend on data. */
+const HARMLESS = [
+  'a pseudonym made with another secret',
+  'a pseudonym in capitals, cut or longer',
+  'the pseudonym of a participant who is hidden',
+  'the pseudonym of a pseudonym',
+  'names in other scripts and forms',
+  'an error text',
+];
+
+test.skipIf(!hasPython)('attacks with a limited key get what an unlimited key gets on the masked copy', async () => {
+  if (!world) return;
+  const { real, copy, unlimited } = world;
+  const key = await world.mask(LIMITS, 1);
+  const harmless: string[] = [];
+  for (const [name, requests] of Object.entries(ATTACKS)) {
+    let isHarmless = true;
+    for (const request of requests) {
+      const [path, asking] = typeof request === 'string' ? ([request, {}] as const) : request;
+      const { etag = '' } = (await ask(real, unlimited, [path, {}])).headers;
+      const headers = Object.entries(asking.headers ?? {}).map(([header, value]) => [
+        header,
+        value.replace('$tag', etag),
+      ]);
+      const question: Question = [path, { ...asking, headers: Object.fromEntries(headers) as Record<string, string> }];
+      const expected = await ask(copy, unlimited, question);
+      expect.soft([name, path, await ask(real, key, question)]).toEqual([name, path, expected]);
+      isHarmless &&= JSON.stringify(await ask(real, unlimited, question)) === JSON.stringify(expected);
+    }
+    if (isHarmless) harmless.push(name);
+  }
+  expect(harmless).toEqual(HARMLESS);
+});
+
+const entry = { v: 3, keyId: randomUUID(), accountId: account.id, email: account.email, expires: null, limits: LIMITS };
+/** What the cache has of a key that the service has not seen, and whether the key works. */
+const ENTRIES: Record<string, [object, boolean]> = {
+  'an older entry, without limits': [{ ...entry, v: 2, limits: undefined }, true],
+  'an entry with a limit that it does not know': [{ ...entry, limits: { v: 1, days: [] } }, true],
+  'an entry without its limits': [{ ...entry, limits: null }, false],
+};
+/** What changes while a key is used. @returns the key that works afterwards */
+const CHANGES: Record<string, (hash: string) => Promise<string | void>> = {
+  'its limits are removed': async (hash) => {
+    await sql('update api_keys set limits = null where hash = $1', [hash]);
+  },
+  'it gets a limit that the service does not know': async (hash) => {
+    await sql(`update api_keys set limits = limits || '{"days": 7}' where hash = $1`, [hash]);
+  },
+  'it is revoked': async (hash) => {
+    await sql('update api_keys set revoked = now() where hash = $1', [hash]);
+  },
+  'it is rotated': async (hash) => {
+    const [row] = await sql<{ id: string }>('select id from api_keys where hash = $1', [hash]);
+    const { rotated } = await rotateKey(stackAddress().databaseUrl, row?.id ?? '', { graceMs: 0 });
+    return rotated.key;
+  },
+};
+
+test.skipIf(!hasPython)('a limited key never shows more than the masked copy, whatever happens to it', async () => {
+  if (!world) return;
+  const { real, copy, unlimited } = world;
+  const { keys } = real.worker;
+  await world.mask(LIMITS, 1);
+  const question: Question = [of('/csv'), {}];
+  const expected = await ask(copy, unlimited, question);
+  const refused = await ask(copy, generateLimitedApiKey(), question);
+  expect([expected.status, refused.status]).toEqual([200, 401]);
+  for (const [name, [value, works]] of Object.entries(ENTRIES)) {
+    const key = await world.issue(LIMITS);
+    await keys.put(await hashApiKey(key), JSON.stringify({ ...value, checked: Date.now() }));
+    expect.soft([name, await ask(real, key, question)]).toEqual([name, works ? expected : refused]);
+  }
+  for (const [name, change] of Object.entries(CHANGES)) {
+    const key = await world.issue(LIMITS);
+    const hash = await hashApiKey(key);
+    await ask(real, key, question);
+    while ((await keys.get(hash)) === null) await sleep(10);
+    const running = Array.from({ length: 4 }, () => ask(real, key, question));
+    const newKey = (await change(hash)) ?? key;
+    await keys.delete(hash);
+    for (const seen of await Promise.all(running))
+      expect.soft([name, seen]).toEqual([name, seen.status === 200 ? expected : refused]);
+    expect.soft([name, await ask(real, key, question)]).toEqual([name, refused]);
+    expect.soft([name, await ask(real, newKey, question)]).toEqual([name, newKey === key ? refused : expected]);
+  }
+});
