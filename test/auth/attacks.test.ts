@@ -36,7 +36,7 @@ const pseudonymOf = (userid: string, secret = SECRET) =>
   `p${createHmac('sha256', Buffer.from(secret, 'hex')).update(userid).digest('hex').slice(0, 32)}`;
 
 const account = new Account(randomUUID());
-const world = hasPython ? await startMaskedCopy(account, 'und') : undefined;
+const world = hasPython ? await startMaskedCopy(account, {}) : undefined;
 afterAll(async () => world?.[Symbol.asyncDispose]());
 
 const owner = { id: account.id, email: account.email, key: '' };
@@ -82,6 +82,7 @@ const ATTACKS: Record<string, (string | Question)[]> = {
     of('/csv', { userid: pseudonymOf(ID) + start }),
   ]),
   'the pseudonym of a participant who is hidden': [of('/csv', { userid: pseudonymOf(HIDDEN_ID), count: true })],
+  'a filter that Postgres refuses': [of('/csv', { userid: ['\0', ID] }), of('', { userid: '\0' })],
   'the pseudonym of a pseudonym': [of('/csv', { userid: pseudonymOf(pseudonymOf(ID)) })],
   'a hidden question': ['', '/csv', '/questions', '/summary'].map((path) => of(path, { question_ref: 'phone' })),
   'a hidden question beside another': [
@@ -174,6 +175,7 @@ const HARMLESS = [
   'a pseudonym made with another secret',
   'a pseudonym in capitals, cut or longer',
   'the pseudonym of a participant who is hidden',
+  'a filter that Postgres refuses',
   'the pseudonym of a pseudonym',
   'names in other scripts and forms',
   'an error text',

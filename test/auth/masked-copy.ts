@@ -13,7 +13,7 @@ import type { Opening } from '../support/export.ts';
 import { newFolder } from '../support/once-per-run.ts';
 import { runProgram } from '../support/programs.ts';
 import { useStack } from '../support/stack-address.ts';
-import { type Stack, startStack } from '../support/stack.ts';
+import { type Stack, type StackOptions, startStack } from '../support/stack.ts';
 
 const PYTHON = process.env['PYTHON'] ?? 'python3';
 const MASK = fileURLToPath(new URL('mask.py', import.meta.url));
@@ -50,10 +50,10 @@ export async function ask({ address }: Stack, key: string, [path, asking]: Quest
  * Two services with an account, its e-mail address and an unlimited key: one has the account's data, the other a copy in which what a limited
  * key must not see has never existed.
  *
- * @param locale by which the databases sort; see {@link startStack}
+ * @param given options of the services', with the locale of their databases
  */
-export async function startMaskedCopy(account: Account, locale: string) {
-  const options = { limits: { ACCOUNT_LIMIT: 1e9, FAILURE_LIMIT: 1e9 }, locale };
+export async function startMaskedCopy(account: Account, given: StackOptions) {
+  const options = { limits: { ACCOUNT_LIMIT: 1e9, FAILURE_LIMIT: 1e9 }, ...given };
   const [real, copy] = await Promise.all([startStack(options), startStack(options)]);
   const folder = await newFolder();
   const unlimited = generateApiKey();

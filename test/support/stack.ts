@@ -30,8 +30,9 @@ export type StackOptions = Parameters<typeof startWorker>[1] & {
   readonly ownServer?: boolean;
   /** By which texts in the database sort: see {@link startDatabase}. */
   readonly locale?: string;
-  /** As for the SQL-over-HTTP endpoint. */
+  /** These two as for the SQL-over-HTTP endpoint. */
   readonly sendsCancelRequests?: boolean;
+  readonly maxResponseBytes?: number;
   /** Starts a proxy between the Worker and the SQL-over-HTTP endpoint. @returns the proxy's URL */
   readonly startProxy?: (endpoint: string) => Promise<string>;
   /** Starts a connection pooler in front of the migrated database. @returns the URL of the Worker's role through it */
