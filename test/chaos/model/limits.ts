@@ -17,7 +17,7 @@ export function randomLimits(random: Random): KeyLimits {
     ['secret', () => randomSecret(random)],
   ] as const;
   const first = pick(random, members);
-  const given = members.filter((member) => member === first || random() < 0.3);
+  const given = members.filter((member) => member === first || random() < (member[0] === 'secret' ? 0.5 : 0.25));
   return { v: 1, ...Object.fromEntries(given.map(([name, value]) => [name, value()])) };
 }
 
