@@ -116,19 +116,28 @@ function limitedResponses(limits: KeyLimits): Sql {
   return sql`(select ${join([...columns, ...id], ', ')} from responses${where}) responses`;
 }
 
+/** The questions of a filter. One that a key does not see has a random name, so that Postgres plans and walks as for one that there is not. */
+function knownQuestions(names: readonly string[], limits: KeyLimits | null): string[] {
+  const { questions, without_questions: hidden = [] } = limits ?? { v: 1 };
+  const isVisible = (name: string) => (questions?.includes(name) ?? true) && !hidden.includes(name);
+  return names.map((name) => (isVisible(name) ? name : crypto.randomUUID()));
+}
+
 /**
  * SQL for filters. Column names are not qualified: they must be unambiguous in every query.
  *
  * @param filters with `userid` as {@link participantId} has it
  */
-export const filterConditions = (filters: Filters & { readonly survey: Pick<Survey, 'limits'> }): Sql[] =>
+export const filterConditions = ({
+  survey,
+  ...filters
+}: Filters & { readonly survey: Pick<Survey, 'limits'> }): Sql[] =>
   FILTER_NAMES.flatMap((name) => {
     const value = filters[name];
     if (value === undefined) return [];
     const { operator } = FILTERS[name];
-    const column = name === 'userid' ? participantId(filters.survey) : FILTERS[name].column;
+    const column = name === 'userid' ? participantId(survey) : FILTERS[name].column;
     const compared = raw(`${column} ${operator}`);
-    return typeof value === 'bigint'
-      ? sql`${compared} ${formatInstant(value)}::timestamptz`
-      : sql`${compared} any(${value})`;
+    if (typeof value === 'bigint') return sql`${compared} ${formatInstant(value)}::timestamptz`;
+    return sql`${compared} any(${name === 'question_ref' ? knownQuestions(value, survey.limits) : value})`;
   });
