@@ -65,118 +65,82 @@ if (world) {
 }
 
 const tokenOf = (...position: string[]) => Buffer.from(JSON.stringify([1, ...position])).toString('base64url');
-const olderTokenOf = (...position: string[]) => Buffer.from(position.join()).toString('base64');
-const of = (path: string, parameters: Parameters<typeof query>[0] = {}, survey = NAME) =>
-  `/responses${path}${query({ survey, ...parameters })}`;
-const WIDE = { layout: 'wide' };
+const olderTokenOf = (userid: string) => Buffer.from(`${TIME},${userid},q`).toString('base64');
+type Parameters = Readonly<Record<string, string | number | boolean | readonly string[]>>;
+/** A request to each endpoint with each of the parameters. `page` is `/responses`. */
+const to = (endpoints: string, ...parameters: Parameters[]): string[] =>
+  endpoints.split(' ').flatMap((name) => {
+    const path = name === 'page' ? '/responses' : `/responses/${name}`;
+    return (parameters.length > 0 ? parameters : [{}]).map((some) => path + query({ survey: NAME, ...some }));
+  });
+const by = (name: string, values: readonly string[], others: Parameters = {}): Parameters[] =>
+  values.map((value) => ({ ...others, [name]: value }));
+const forged = (userid: string, question = 'q', form = FORM) => ({ after: tokenOf(TIME, userid, question, form) });
+const wide = { layout: 'wide' };
 const strict = { headers: { Prefer: 'handling=strict' } };
 
-/** The requests of each attack; `$tag` stands for the tag of an unlimited key's response. */
-const ATTACKS: Record<string, (string | Question)[]> = {
-  'a filter by a userid': ['', '/csv', '/summary', '/digests'].map((path) => of(path, { userid: ID })),
-  'a filter by a userid with a pseudonym': [of('', { userid: [ID, pseudonymOf(OTHER_ID)] })],
-  'a pseudonym made with another secret': [of('/csv', { userid: pseudonymOf(ID, 'f0'.repeat(32)) })],
-  'a pseudonym in capitals, cut or longer': ['P', 'p'].flatMap((start) => [
-    of('/csv', { userid: pseudonymOf(ID).replace('p', start).toUpperCase() }),
-    of('/csv', { userid: pseudonymOf(ID).slice(0, -1) }),
-    of('/csv', { userid: pseudonymOf(ID) + start }),
-  ]),
-  'the pseudonym of a participant who is hidden': [of('/csv', { userid: pseudonymOf(HIDDEN_ID), count: true })],
-  'a filter that Postgres refuses': [of('/csv', { userid: ['\0', ID] }), of('', { userid: '\0' })],
-  'the pseudonym of a pseudonym': [of('/csv', { userid: pseudonymOf(pseudonymOf(ID)) })],
-  'a hidden question': ['', '/csv', '/questions', '/summary'].map((path) => of(path, { question_ref: 'phone' })),
-  'a hidden question beside another': [
-    of('/csv', { question_ref: ['phone', 'q'] }),
-    of('', { question_ref: ['phone'] }),
+/** The requests of each attack, and how they are sent; `$tag` stands for the tag of an unlimited key's response. */
+const ATTACKS: Record<string, [requests: string[], asking?: Question[1]]> = {
+  'a filter by a userid': [to('page csv summary digests', { userid: ID })],
+  'a filter by a userid and a pseudonym': [to('page', { userid: [ID, pseudonymOf(OTHER_ID)] })],
+  'a pseudonym made with another secret': [to('csv', { userid: pseudonymOf(ID, 'f0'.repeat(32)) })],
+  'a pseudonym in capitals': [to('page csv', { userid: pseudonymOf(ID).toUpperCase() })],
+  'a pseudonym that is cut or longer': [
+    to('csv', ...by('userid', [pseudonymOf(ID).slice(0, -1), `${pseudonymOf(ID)}0`])),
   ],
-  'a hidden form': ['', '/csv', '/digests', '/answers'].map((path) => of(path, { shortcode: 'f2' })),
-  'a hidden survey': ['', '/csv', '/form-data', '/xlsx'].map((path) => of(path, {}, HIDDEN_NAME)),
-  'a hidden survey that may be missing': ['', '/form-data', '/questions'].map((path) =>
-    of(path, { missing: '404' }, HIDDEN_NAME),
-  ),
-  'names in other scripts and forms': ['Ｓecret', 'SECRET', 'Secret ', 'S\u0435cret', 'Secret\0', 'to come'].map(
-    (name) => of('', { missing: '404' }, name),
-  ),
-  'the time of a hidden response': [
-    of('', { since: HIDDEN_TIME }),
-    of('/digests', { until: HIDDEN_TIME, interval: 'hour' }),
+  'the pseudonym of a participant who is hidden': [to('csv', { userid: pseudonymOf(HIDDEN_ID), count: true })],
+  'the pseudonym of a pseudonym': [to('csv', { userid: pseudonymOf(pseudonymOf(ID)) })],
+  'a filter that Postgres refuses': [to('page csv', { userid: [ID, '\0'] }, { userid: '\0' })],
+  'a hidden question': [to('page csv questions summary', { question_ref: 'phone' })],
+  'a hidden question beside another': [to('page csv', { question_ref: ['phone', 'q'] })],
+  'a hidden form': [to('page csv digests answers', { shortcode: 'f2' })],
+  'a hidden survey': [to('page csv form-data xlsx', { survey: HIDDEN_NAME })],
+  'a hidden survey that may be missing': [to('page form-data questions', { survey: HIDDEN_NAME, missing: '404' })],
+  'names in other scripts and forms': [
+    to(
+      'page',
+      ...by('survey', ['Ｓecret', 'SECRET', 'Secret ', 'S\u0435cret', 'Secret\0', 'to come'], { missing: '404' }),
+    ),
   ],
-  'the token of an unlimited key': [
-    of('', { after: tokenOf(TIME, ID, 'q', FORM) }),
-    of('/csv', { after: tokenOf(TIME, HIDDEN_ID, 'phone', FORM) }),
-    of('', { after: tokenOf(TIME, OTHER_ID, 'q', FORM), order: 'desc', count: true }),
+  'the time of a hidden response': [to('page digests', { since: HIDDEN_TIME }, { until: HIDDEN_TIME })],
+  'the token of an unlimited key': [to('page csv', forged(ID), forged(HIDDEN_ID, 'phone'))],
+  'that token in the other direction': [to('page', { ...forged(OTHER_ID), order: 'desc', count: true })],
+  'an older token': [to('page', ...by('after', [ID, OTHER_ID, '', '\u{10ffff}'].map(olderTokenOf), { count: true }))],
+  'a token between two userids': [to('page', ...['*', 'P', 'p', 'p7', 'pa', 'q', 'Å'].map((id) => forged(id, '')))],
+  'a token between two questions': [to('page', ...['phon', 'phonf'].map((name) => forged(pseudonymOf(ID), name)))],
+  'a token of a hidden form, or of none': [
+    to('ndjson', ...[HIDDEN_FORM, randomUUID()].map((form) => forged(pseudonymOf(ID), 'q', form))),
   ],
-  'an older token': [ID, OTHER_ID, '', '\u{10ffff}'].map((id) =>
-    of('', { after: olderTokenOf(TIME, id, 'q'), count: true }),
-  ),
-  'a forged token between two userids': ['*', 'P', 'p', 'p7', 'pa', 'q', 'Å'].map((id) =>
-    of('', { after: tokenOf(TIME, id, '', FORM), count: true }),
-  ),
-  'a forged token between two questions': ['phon', 'phonf'].map((question) =>
-    of('', { after: tokenOf(TIME, pseudonymOf(ID), question, FORM) }),
-  ),
-  'a token of a hidden form, or of none': [HIDDEN_FORM, randomUUID()].map((form) =>
-    of('/ndjson', { after: tokenOf(TIME, pseudonymOf(ID), 'q', form) }),
-  ),
   'hidden keys of the metadata': [
-    of('/csv', { metadata: ['phone', 'pageid', 'ad_id', 'seed'] }),
-    of('/csv', { ...WIDE, metadata: 'phone' }),
+    to('csv', ...by('layout', ['long', 'wide'], { metadata: ['phone', 'pageid', 'ad_id'] })),
   ],
-  'hidden keys that must not be null': ['phone', 'pageid', 'seed'].flatMap((key) => [
-    of('/csv', { ...WIDE, require_metadata: key }),
-    of('/summary', { require_metadata: key }),
-  ]),
-  'a hidden question that must be answered': ['phone', 'userid'].map((question) =>
-    of('/summary', { require_question: question }),
-  ),
+  'hidden keys that must not be null': [to('summary', ...by('require_metadata', ['phone', 'pageid', 'seed']))],
+  'a hidden question that must be answered': [to('summary', ...by('require_question', ['phone', 'userid']))],
   'a treatment arm from a hidden seed': [
-    of('/csv', { arm: ['seed_2', 'seed_5', 'seed_7_1'] }),
-    of('/xlsx', { ...WIDE, arm: 'seed_5' }),
+    to('csv xlsx', ...by('layout', ['long', 'wide'], { arm: ['seed_2', 'seed_5'] })),
   ],
-  'the last response': [of('', { order: 'desc', pageSize: 1 }), of('/summary')],
-  'the number of responses': [
-    ...['', '/csv', '/ndjson', '/xlsx'].map((path) => of(path, { count: true })),
-    of('/csv', { userid: ID, count: true }),
-  ],
-  'who is left out': [
-    of('/summary', { repeats: 'drop', require_question: 'question.userid' }),
-    of('/csv', { ...WIDE, repeats: 'drop' }),
-  ],
-  'the column of a hidden question': ['f0.phone', 'f2.q', 'f0.q'].map((column) => of('/answers', { column })),
-  'names that would collide with hidden ones': ['form_question', 'question'].map((columns) =>
-    of('/questions', { columns }),
-  ),
-  'a column of numbers in which a hidden response is none': [
-    of('/xlsx', { ...WIDE, numbers: true, columns: 'question' }),
-  ],
-  'a workbook for which a hidden response is too long': [of('/xlsx'), of('/xlsx', { codebook: true })],
-  'the form versions': ['/surveys', of('/form-data')],
-  'what participants answered': [of('/answers', { top: 1 }), of('/answers', { columns: 'question', format: 'csv' })],
-  'an error text': [
-    of('', { pageSize: '0' }),
-    of('/summary', { timezone: 'Mars' }),
-    [of('/csv', { phone: '1' }), strict],
-  ],
-  'what only HEAD returns': ['', '/csv', '/xlsx'].map((path): Question => [
-    of(path, { count: true }),
-    { method: 'HEAD' },
-  ]),
-  'a tag of an unlimited key': ['/surveys', of(''), of('/digests')].map((path): Question => [
-    path,
-    { headers: { 'If-None-Match': '$tag' } },
-  ]),
-  'any tag': ['/surveys', of('/digests', { question_ref: 'phone' })].map((path): Question => [
-    path,
-    { headers: { 'If-None-Match': '*' } },
-  ]),
+  'the last response': [to('page summary', { order: 'desc', pageSize: 1 })],
+  'the number of responses': [to('page csv ndjson xlsx', { count: true }, { userid: ID, count: true })],
+  'who is left out': [to('summary answers csv', { ...wide, repeats: 'drop', require_question: 'question.userid' })],
+  'the column of a hidden question': [to('answers', ...by('column', ['f0.phone', 'f2.q', 'f0.q']))],
+  'names that would collide with hidden ones': [to('questions', { columns: 'question' })],
+  'numbers, of which a hidden response is none': [to('xlsx', { ...wide, numbers: true, columns: 'question' })],
+  'a workbook for which a hidden response is too long': [to('xlsx', {}, { codebook: true })],
+  'the form versions': [['/surveys', ...to('form-data')]],
+  'what participants answered': [to('answers', { top: 1 }, { columns: 'question', format: 'csv' })],
+  'an error text': [to('page csv summary', { pageSize: '0', timezone: 'Mars', phone: '1' }), strict],
+  'what HEAD returns': [to('page csv xlsx', { count: true }), { method: 'HEAD' }],
+  'a tag of an unlimited key': [['/surveys', ...to('page digests')], { headers: { 'If-None-Match': '$tag' } }],
+  'any tag': [['/surveys', ...to('digests', { question_ref: 'phone' })], { headers: { 'If-None-Match': '*' } }],
 };
 /** Those that show an unlimited key nothing more: it has no pseudonyms, and errors do not depend on data. */
 const HARMLESS = [
   'a pseudonym made with another secret',
-  'a pseudonym in capitals, cut or longer',
+  'a pseudonym in capitals',
+  'a pseudonym that is cut or longer',
   'the pseudonym of a participant who is hidden',
-  'a filter that Postgres refuses',
   'the pseudonym of a pseudonym',
+  'a filter that Postgres refuses',
   'names in other scripts and forms',
   'an error text',
 ];
@@ -186,10 +150,9 @@ test.skipIf(!hasPython)('attacks with a limited key get what an unlimited key ge
   const { real, copy, unlimited } = world;
   const key = await world.mask(LIMITS, 1);
   const harmless: string[] = [];
-  for (const [name, requests] of Object.entries(ATTACKS)) {
+  for (const [name, [paths, asking = {}]] of Object.entries(ATTACKS)) {
     let isHarmless = true;
-    for (const request of requests) {
-      const [path, asking] = typeof request === 'string' ? ([request, {}] as const) : request;
+    for (const path of paths) {
       const { etag = '' } = (await ask(real, unlimited, [path, {}])).headers;
       const headers = Object.entries(asking.headers ?? {}).map(([header, value]) => [
         header,
@@ -235,7 +198,7 @@ test.skipIf(!hasPython)('a limited key never shows more than the masked copy, wh
   const { real, copy, unlimited } = world;
   const { keys } = real.worker;
   await world.mask(LIMITS, 1);
-  const question: Question = [of('/csv'), {}];
+  const question: Question = [`/responses/csv${query({ survey: NAME })}`, {}];
   const expected = await ask(copy, unlimited, question);
   const refused = await ask(copy, generateLimitedApiKey(), question);
   expect([expected.status, refused.status]).toEqual([200, 401]);
