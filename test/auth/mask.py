@@ -2,8 +2,8 @@
 
     python3 mask.py FOLDER SEED
 
-FOLDER has limits.json, and in real/ what COPY ... TO STDOUT (HEADER) writes of three tables of one account. Writes masked/,
-and varied/: a random database that differs from the real one only in what is hidden.
+FOLDER has limits.json, and in real/ what COPY ... TO STDOUT (HEADER) writes of an account's tables. Writes masked/, and
+varied/: a random database that differs from the real one only in what is hidden.
 """
 
 from __future__ import annotations
@@ -70,7 +70,11 @@ class Limits:
 
     def response(self, row: Row) -> Row:
         pageid = None if self.hides_pageid else row["pageid"]
-        return {**row, "userid": self.userid(row["userid"]), "metadata": self.metadata(row["metadata"]), "pageid": pageid}
+        return row | {
+            "userid": self.userid(row["userid"]),
+            "metadata": self.metadata(row["metadata"]),
+            "pageid": pageid,
+        }
 
     def mask(self, tables: Tables) -> Tables:
         forms = [form for form in tables["surveys"] if self.sees_form(form)]
