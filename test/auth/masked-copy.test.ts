@@ -19,7 +19,7 @@ import { type Question, type Seen, accountIn, ask, hasPython, startMaskedCopy } 
  * TEST_LIMITS=300 TEST_SEED=7 npx vitest run --project service test/auth/masked-copy.test.ts
  */
 
-const LIMITS = Number(process.env['TEST_LIMITS'] ?? 36);
+const LIMITS = Number(process.env['TEST_LIMITS'] ?? 24);
 const SEED = Number(process.env['TEST_SEED'] ?? 1);
 /** For each of the limits, without further pages. */
 const REQUESTS = 15;
