@@ -1,21 +1,17 @@
 from __future__ import annotations
 
-import gzip
 import json
-import socket
-import traceback
 from collections.abc import Callable
 from datetime import date, datetime, timezone
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pandas
 import pytest
 
-from service import DEMO_SURVEY, EMPTY_SURVEY, KEY, URL, Fault, Proxy, get
-from survey_export import Client, Key, NoResponsesError, ServiceError, Survey, SurveyExportError, TransferError
+from service import DEMO_SURVEY, EMPTY_SURVEY, URL, get
+from survey_export import Client, NoResponsesError, ServiceError
 
 
 def test_surveys(client: Client) -> None:
@@ -88,188 +84,3 @@ def test_errors(client: Client) -> None:
     with Client(URL, "sres_wrong") as other, pytest.raises(ServiceError, match=r"^Invalid Token\.$") as refused:
         other.surveys()
     assert (refused.value.status, refused.value.code) == (401, "invalid_token")
-
-
-def test_retries(survey: Survey, proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
-    def busy(status: int, retry_after: str = "") -> Fault:
-        return Fault(status=status, headers={"Retry-After": retry_after})
-
-    waits: list[float] = []
-    monkeypatch.setattr("time.sleep", waits.append)
-    proxy.faults(busy(503, "7"), busy(429, "7"), busy(503, "Sun, 01 Nov 2015 08:00:00 GMT"), busy(503))
-    assert survey.summary().responses == 150
-    assert waits[:3] == [7, 7, 0]
-    assert 3 < waits[3] <= 4
-    assert len(proxy.paths()) == 5
-    proxy.faults(*(Fault(status=status, body=b"") for status in (502, 504, 520, 524, 529)))
-    assert survey.summary().responses == 150
-    assert len(proxy.paths()) == 6
-
-    # A service that stays busy, an hour's wait, and other errors end in an error.
-    long = [busy(429, "3600"), busy(503, "Sun, 01 Nov 2099 08:00:00 GMT")]
-    for fault, requests in [(busy(429, "7"), 7), *((final, 1) for final in [*long, busy(500)])]:
-        proxy.always(fault)
-        with pytest.raises(ServiceError, match="busy") as failed:
-            survey.summary()
-        assert failed.value.status == fault.status
-        assert len(proxy.paths()) == requests
-
-
-CALLS: dict[str, Callable[[Survey, Path], object]] = {
-    "surveys": lambda survey, folder: survey.client.surveys(),
-    "key": lambda survey, folder: survey.client.key(),
-    "codebook": lambda survey, folder: survey.codebook(),
-    "summary": lambda survey, folder: survey.summary(),
-    "rows": lambda survey, folder: [*survey.rows()],
-    "download": lambda survey, folder: survey.download(folder / "r.csv"),
-    "wide": lambda survey, folder: survey.download(folder / "w.csv", layout="wide"),
-    "mirror": lambda survey, folder: survey.mirror(folder / "data"),
-}
-OF_JSON = ["surveys", "key", "codebook", "summary", "mirror"]
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_something_else_in_place_of_a_response(proxy: Proxy, client: Client, tmp_path: Path, call: str) -> None:
-    """It is not requested again."""
-    page = Fault(status=200, body=b"<html>Welcome</html>\n", headers={"Content-Type": "text/html; charset=utf-8"})
-    bodies = [b"[1]", b"{}", b"null", b'"text"', b'{"questions":[{}],"digests":[{}]}'] if call in OF_JSON else []
-    others = [(Fault(status=200, body=body), "something else") for body in bodies]
-    for fault, message in [(page, r"HTTP status 200, .* URL"), *others]:
-        if (call, fault.body) == ("surveys", b"{}"):  # like no surveys
-            continue
-        proxy.always(fault)
-        with pytest.raises(ServiceError, match=message) as failed:
-            CALLS[call](client.survey("any"), tmp_path)
-        assert failed.value.status == 200
-        assert len(proxy.paths()) == 1
-
-
-GZIP = {"Content-Encoding": "gzip"}
-HALF = Fault(alter=lambda body: body[: len(body) // 2])
-HALF_GZIP = Fault(alter=lambda body: gzip.compress(body)[:-9], headers=GZIP)
-
-
-@pytest.mark.parametrize("half", [HALF, HALF_GZIP])
-def test_shortened_json_is_requested_again(survey: Survey, proxy: Proxy, tmp_path: Path, half: Fault) -> None:
-    for call in OF_JSON:
-        proxy.faults(half, Fault(cut=20), *[half] * 4)
-        CALLS[call](survey, tmp_path)
-    proxy.always(half)
-    with pytest.raises(TransferError):
-        survey.summary()
-
-
-@pytest.mark.parametrize("body", [b"garbage", gzip.compress(b'{"error":{"message":"busy"}}')[:-9]])
-def test_damaged_error(survey: Survey, proxy: Proxy, body: bytes) -> None:
-    proxy.faults(Fault(status=503, headers=GZIP, body=body), Fault(status=429, headers=GZIP, body=body))
-    assert survey.summary().responses == 150
-    proxy.always(Fault(status=404, headers=GZIP, body=body))
-    with pytest.raises(ServiceError, match="HTTP status 404"):
-        survey.summary()
-
-
-def test_redirects_are_not_followed(survey: Survey, proxy: Proxy) -> None:
-    for target in ("https://x.example/api/v1/responses/summary", "/api/v1/responses/summary"):
-        proxy.faults(Fault(status=301, headers={"Location": f"{target}?survey=secret"}))
-        with pytest.raises(ServiceError, match=rf"301: .* has moved to \S*{target}$") as failed:
-            survey.summary()
-        assert failed.value.status == 301
-
-
-@pytest.mark.parametrize("wrong", ["TLS to a port without", "host", "port", "proxy"])
-def test_an_address_that_was_never_reached_fails_at_once(monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
-    waits: list[float] = []
-    monkeypatch.setattr("time.sleep", waits.append)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        closed = f"127.0.0.1:{free.getsockname()[1]}"
-    urls = {"TLS to a port without": URL.replace("http:", "https:"), "host": "http://nowhere.invalid",
-            "port": f"http://{closed}", "proxy": "http://x.example"}  # fmt: skip
-    through = ""
-    if wrong == "proxy":
-        monkeypatch.setenv("ALL_PROXY", f"http://me:secret@{closed}")
-        through = f" through the proxy http://{closed}"
-    with pytest.raises(TransferError, match=f"^cannot reach {urls[wrong]}{through}: .") as failed:
-        Client(urls[wrong], KEY).surveys()
-    assert (failed.value.status, failed.value.code, failed.value.request_id) == (None, None, None)
-    assert "\n" not in str(failed.value)
-    assert waits == []
-
-
-def test_an_address_that_was_reached_is_tried_again(survey: Survey, proxy: Proxy) -> None:
-    def refuse(_: str) -> None:
-        raise httpx.ConnectError("refused")
-
-    survey.summary()
-    proxy.paths()
-    proxy.fault = refuse
-    with pytest.raises(TransferError, match="cannot reach"):
-        survey.summary()
-    assert len(proxy.paths()) == 7
-
-
-@pytest.mark.parametrize(
-    ("url", "proxy_url", "message"),
-    [
-        *[(url, "", "URL") for url in ("", "export.example.org", "ftp://x", "https://", "https://x/?a", "https://x/?")],
-        *[(url, "", "URL") for url in ("https://x:abc", "https://x\ny", "https://x:99999", "https://x:-1")],
-        *[(url, "", "URL") for url in ("https://me:secret@x", "https://me:secret@x:abc")],
-        *[("https://x", "http://proxy:abc", "of a proxy"), ("https://x", "socks5://x:1", "socks")],
-        ("https://x", "ftp://x", "proxy"),
-    ],
-)
-def test_refuses_other_urls(monkeypatch: pytest.MonkeyPatch, url: str, proxy_url: str, message: str) -> None:
-    monkeypatch.delenv("SURVEY_EXPORT_URL", raising=False)
-    monkeypatch.setenv("ALL_PROXY", proxy_url)
-    with pytest.raises(ValueError, match=message) as refused:
-        Client(url, KEY)
-    assert "secret" not in str(refused.value)
-
-
-def test_refuses_parameters_that_are_too_long_for_a_url(survey: Survey, proxy: Proxy) -> None:
-    with pytest.raises(ValueError, match="too long"):
-        survey.summary(userid=[f"{number:020}" for number in range(5000)])
-    assert proxy.paths() == []
-
-
-@pytest.mark.parametrize(
-    ("of_url", "of_key"), [("SURVEY_EXPORT_URL", "SURVEY_EXPORT_KEY"), ("SURVEY_API", "SURVEY_KEY")]
-)
-def test_url_and_key(monkeypatch: pytest.MonkeyPatch, of_url: str, of_key: str) -> None:
-    for name in ("SURVEY_EXPORT_URL", "SURVEY_EXPORT_KEY", "SURVEY_API", "SURVEY_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    with pytest.raises(ValueError, match="SURVEY_EXPORT_URL"):
-        Client()
-    for url in (URL, f"{URL}/", f" {URL}/api/v1/\r\n", f"{URL}/api/v1"):
-        monkeypatch.setenv(of_url, url)
-        assert Client(key=KEY).url == URL
-    with pytest.raises(ValueError, match="SURVEY_EXPORT_KEY"):
-        Client()
-    monkeypatch.setenv(of_key, f" {KEY}\r\n")
-    assert Client().key() == Client().account() == Key("demo@example.org", None)
-
-
-def test_no_error_has_the_key(survey: Survey, proxy: Proxy) -> None:
-    broken = KEY + "\n" + KEY
-    attempts: list[tuple[Fault, Callable[[], object]]] = [
-        (Fault(cut=10), lambda: [*survey.rows()]),
-        (Fault(cut=0), survey.codebook),
-        (Fault(status=401), survey.summary),
-        (Fault(status=503), survey.summary),
-        (HALF_GZIP, lambda: [*survey.rows()]),
-        (Fault(), lambda: survey.summary(unknown=1)),
-        (Fault(), lambda: Client(URL, broken)),
-        (Fault(), lambda: Client(URL, KEY + "é")),
-        (Fault(), lambda: Client("http://127.0.0.1:1", KEY).surveys()),
-    ]
-    assert KEY not in repr(survey) + repr(vars(survey.client)) + repr(vars(survey))
-    for fault, attempt in attempts:
-        proxy.always(fault)
-        with pytest.raises((SurveyExportError, ValueError)) as failed:
-            attempt()
-        shown = "".join(traceback.format_exception(failed.value))
-        error: BaseException | None = failed.value
-        while error is not None:
-            shown += f"{error!r} {error} {vars(error)}"
-            error = error.__context__
-        assert KEY not in shown
